@@ -1,18 +1,18 @@
-//! Addresses of servers, as people write them.
+//! Server addresses, as people write them.
 //!
-//! An IPv4-mapped address (`::ffff:192.0.2.7`) is the IPv4 address that it stands for. A link-local
-//! address keeps its zone, the interface that leads to its link (RFC 4007): `fe80::1%eth0`, or
-//! `fe80::1%2` by the interface's number.
+//! An IPv4-mapped address (`::ffff:192.0.2.7`) becomes the IPv4 address. A link-local address keeps
+//! its zone, which names the network interface (RFC 4007): `fe80::1%eth0`, or `fe80::1%2` by
+//! interface number.
 
 use core::net::{IpAddr, SocketAddr};
 
-/// Port of servers by default.
+/// Default port of servers.
 pub const DEFAULT_PORT: u16 = 4433;
 
-/// Port of directories by default.
+/// Default port of directories.
 pub const DIRECTORY_PORT: u16 = 4435;
 
-/// The maximum bytes of a zone: interface names have up to 15 bytes on Linux, and some more
+/// The maximum bytes of a zone. Interface names have up to 15 bytes on Linux, and a few more
 /// elsewhere.
 const ZONE_BYTES_MAX: usize = 32;
 
@@ -23,22 +23,22 @@ pub struct Address {
     port: u16,
 }
 
-/// A text is not an address.
+/// Why a text is not an address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// Neither a name nor an IP address, or a wrong port.
+    /// It is neither a name nor an IP address, or its port is invalid.
     #[error(
         "'{0}' is not an address; write a name or an IP address, and a port if it is not {1}: \
          example.org:5000, 192.0.2.7, [2001:db8::1]:5000"
     )]
     Unreadable(String, u16),
-    /// A link-local address without a zone.
+    /// It is a link-local address without a zone.
     #[error(
         "'{0}' is a link-local address, which means nothing without the network interface that \
          leads there; name the interface: [fe80::1%eth0]:5000"
     )]
     ZoneMissing(String),
-    /// A zone behind an address that needs none, or one that no interface can have.
+    /// It has a zone that it does not need, or one that no interface can have.
     #[error(
         "'{0}' names a network interface where none belongs; only a link-local address has one \
          behind a %: [fe80::1%eth0]:5000"
@@ -47,12 +47,12 @@ pub enum AddressError {
 }
 
 impl Address {
-    /// The name or IP address, the latter without brackets and with its zone.
+    /// Returns the name or IP address, without brackets and with its zone.
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// The port.
+    /// Returns the port.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -66,7 +66,7 @@ impl Address {
         name == "localhost" || name.ends_with(".localhost") || ip(host)
     }
 
-    /// Address of a directory, whose port is [`DIRECTORY_PORT`] unless it is given.
+    /// Parses the address of a directory, whose default port is [`DIRECTORY_PORT`].
     pub fn parse_directory(text: &str) -> Result<Self, AddressError> {
         Self::parse(text, DIRECTORY_PORT)
     }
@@ -84,7 +84,7 @@ impl Address {
             return Ok(Self { host: Self::zoned(text, ip.to_canonical(), zone)?, port });
         }
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
-        // A dot at the end is the root's.
+        // A final dot stands for the DNS root.
         let named =
             host.strip_suffix('.').unwrap_or(host).split('.').all(|label| !label.is_empty());
         if !named || host.len() > 253 || !host.chars().all(plain) {
@@ -93,7 +93,7 @@ impl Address {
         Ok(Self { host: host.to_lowercase(), port })
     }
 
-    /// An IP address as a host, with the zone that it needs.
+    /// Returns an IP address as a host, with its zone if it needs one.
     fn zoned(text: &str, ip: IpAddr, zone: Option<&str>) -> Result<String, AddressError> {
         let needs_zone = matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local());
         match zone {
@@ -105,7 +105,7 @@ impl Address {
     }
 }
 
-/// The address with its IPv4-mapped IP address (`::ffff:192.0.2.7`) as IPv4.
+/// Returns the address with an IPv4-mapped IP address (`::ffff:192.0.2.7`) converted to IPv4.
 pub fn canonical(address: SocketAddr) -> SocketAddr {
     match address.ip().to_canonical() {
         ip @ IpAddr::V4(_) => SocketAddr::new(ip, address.port()),
@@ -113,8 +113,8 @@ pub fn canonical(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Whether two addresses are of one host: the same IP address, on the same link if it is a
-/// link-local one.
+/// Whether two addresses belong to one host: equal IP addresses and, if they are link-local, equal
+/// zones.
 pub fn is_same_host(one: SocketAddr, other: SocketAddr) -> bool {
     Address::from(one).host() == Address::from(other).host()
 }
@@ -135,12 +135,12 @@ pub fn split_port(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Splits the zone off an IPv6 address.
+/// Splits an IPv6 address from its zone.
 pub fn split_zone(host: &str) -> (&str, Option<&str>) {
     host.split_once('%').map_or((host, None), |(ip, zone)| (ip, Some(zone)))
 }
 
-/// Whether this can be an interface's name or number.
+/// Whether this can be the name or number of an interface.
 fn is_zone(zone: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
     !zone.is_empty() && zone.len() <= ZONE_BYTES_MAX && zone.chars().all(plain)
@@ -172,9 +172,9 @@ impl std::fmt::Display for Address {
     }
 }
 
-/// Spelling of a server by which it is remembered: `example.org:4433`, `[::1]:4433`; lowercase,
-/// IPv6 addresses in their shortest form and in brackets, with the zone if there is one; names
-/// without a final dot.
+/// Returns the canonical spelling under which a server is remembered: `example.org:4433`,
+/// `[::1]:4433`. Lower case, names without a final dot, IPv6 addresses in brackets, in their
+/// shortest form, with the zone if there is one.
 pub fn host_key(host: &str, port: u16) -> String {
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     let (ip, zone) = split_zone(bare);

@@ -1,20 +1,20 @@
-//! The name by which a client recognises a server: the SHA-256 digest of its certificate.
+//! Fingerprints of server certificates, by which clients recognise a server.
 
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
 
-/// Beginning of every spelled fingerprint; a later hash gets another one.
+/// Start of each written fingerprint; a later hash would use another.
 const PREFIX: &str = "sha256:";
 
 /// The SHA-256 digest of a server's end-entity certificate in DER.
 ///
-/// Spelled `sha256:` and 64 lowercase hexadecimal digits; uppercase digits are read too.
+/// Written as `sha256:` and 64 lowercase hexadecimal digits. Uppercase digits are accepted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(pub [u8; 32]);
 
-/// A text is not a [`Fingerprint`].
+/// The text is not a [`Fingerprint`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("a fingerprint is \"{PREFIX}\" and 64 hexadecimal digits")]
 pub struct ParseFingerprintError;

@@ -1,4 +1,4 @@
-//! The games of a program: a value made in its `main`, and handed down.
+//! The list of games of a program, which its `main` creates and passes down.
 
 use crate::client::any::AnyClient;
 use crate::client::common::Common;
@@ -16,63 +16,64 @@ use crate::wire::control::Welcome;
 use crate::wire::description::Description;
 use crate::wire::protocol::{fields_hash, game_hash};
 
-/// See [`GameEntry::client`].
+/// Creates a client; see [`GameEntry::client`].
 pub type NewClient = fn(&Welcome, Common, LocalTime) -> Result<Box<dyn AnyClient>, MessageError>;
 
-/// See [`GameEntry::restore`].
+/// Restores a room; see [`GameEntry::restore`].
 pub type Restore = fn(Rotation, &[u8], &[u8], LocalTime) -> Result<Box<dyn AnyRoom>, RestoreError>;
 
-/// Bots of a server inside of a player's program.
+/// Bots on a server that runs inside a player's program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bots {
-    /// Their number, at most [`BOTS_MAX`](crate::limits::BOTS_MAX).
+    /// Number of bots, at most [`BOTS_MAX`](crate::limits::BOTS_MAX).
     pub count: u16,
     /// Their strength.
     pub strength: Strength,
 }
 
 impl From<u16> for Bots {
-    /// So many of normal strength.
+    /// This number of bots of normal strength.
     fn from(count: u16) -> Self {
         Self { count, strength: Strength::Normal }
     }
 }
 
-/// A game by its name, with all that depends on which game it is.
+/// A game with its type erased: its name, and functions that depend on the game.
 #[derive(Clone, Debug)]
 pub struct GameEntry {
     /// [`Game::NAME`].
     pub name: &'static str,
     /// [`Entity::KINDS`] of its entities.
     pub kinds: &'static [Kind],
-    /// True if it has bots of its own.
+    /// Whether it has bots of its own.
     pub has_bots: bool,
-    /// Numbers of players that a host may keep as records, the better of two, and their units.
+    /// Per-player figures that a host may keep as records: name, the better of two, and unit.
     pub measures: Vec<(&'static str, Best, Unit)>,
-    /// Hash of its rules, field tables and coding: builds of different ones refuse each other.
+    /// Returns the hash of its rules, field tables and coding. Builds with different hashes refuse
+    /// each other.
     pub hash: fn() -> u64,
-    /// Its fields and hashes, for programs in other languages.
+    /// Returns its fields and hashes, for programs in other languages.
     pub describe: fn() -> Description,
-    /// Hash of its field tables, for clients with plain coding.
+    /// Returns the hash of its field tables, for clients with plain coding.
     pub fields_hash: fn() -> u64,
-    /// Configuration of its rules; empty for their default.
+    /// Configuration of its rules; empty for the default.
     pub setup: Vec<u8>,
-    /// Opens a room of it for those in the rotation, with a `setup`.
+    /// Opens a room for the players in the rotation, with a `setup`.
     pub open: fn(Rotation, &[u8]) -> Box<dyn AnyRoom>,
-    /// Opens a room of it that goes on from a [checkpoint](AnyRoom::checkpoint), for a rotation in
-    /// which nobody is, with a `setup`.
+    /// Opens a room that continues from a [checkpoint](AnyRoom::checkpoint), with a `setup`. The
+    /// rotation must be empty.
     pub restore: Restore,
-    /// A client of it, from the welcome to it on. An error says that the welcome's configuration
-    /// cannot be read.
+    /// Creates a client from a welcome. Fails if the configuration in the welcome cannot be read.
     pub client: NewClient,
-    /// A bot that plays it, with whims that follow from a seed.
+    /// Creates a bot that plays the game. Its random decisions follow from the seed.
     pub autopilot: fn(u64) -> Box<dyn Controller>,
-    /// Its rules for one kind of entity, an index into `kinds`, as far as a state alone tells.
+    /// Returns the game's rules for one kind of entity, an index into `kinds`, as far as they only
+    /// need that entity's state.
     pub rules: fn(Rates, u64, u8) -> Box<dyn Rules + Send + Sync>,
 }
 
 impl GameEntry {
-    /// The entry of a game.
+    /// Creates the entry of a game.
     pub fn of<G: Game>() -> Self {
         const { assert_name::<G>() };
         Self {
@@ -95,27 +96,27 @@ impl GameEntry {
     }
 }
 
-/// There is no game of that name.
+/// No game has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no game called '{name}'; the games are {known}")]
 pub struct UnknownGame {
-    /// The name that was asked for.
+    /// The requested name.
     pub name: String,
-    /// The names that there are, with commas between.
+    /// The known names, separated by commas.
     pub known: String,
 }
 
-/// Games in the order in which they were added.
+/// Games, in the order in which they were added.
 #[derive(Clone, Debug, Default)]
 pub struct Games(Vec<GameEntry>);
 
 impl Games {
-    /// None yet.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// These and one more. A game of the same name gives way.
+    /// Adds a game. It replaces a game of equal name.
     #[must_use]
     pub fn with<G: Game>(mut self) -> Self {
         self.0.retain(|entry| entry.name != G::NAME);
@@ -123,8 +124,11 @@ impl Games {
         self
     }
 
-    /// These and one more, with a configuration of its rules. An error says that the configuration
-    /// is too long, or not of the type that the game's [`Kit::configure`] reads.
+    /// Adds a game with a configuration of its rules.
+    ///
+    /// # Errors
+    ///
+    /// The configuration is too long, or not of the type that the game's [`Kit::configure`] reads.
     ///
     /// [`Kit::configure`]: crate::game::Kit::configure
     pub fn with_setup<G: Game, S: Setup<G>>(self, setup: &S) -> Result<Self, MessageError> {
@@ -140,41 +144,41 @@ impl Games {
         Ok(games)
     }
 
-    /// All of them.
+    /// Iterates over all games.
     pub fn iter(&self) -> impl Iterator<Item = &GameEntry> {
         self.0.iter()
     }
 
-    /// Their names.
+    /// Iterates over the names.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.0.iter().map(|entry| entry.name)
     }
 
-    /// Their names for people, with commas between.
+    /// Returns the names for people, separated by commas.
     pub fn list(&self) -> String {
         self.names().collect::<Vec<_>>().join(", ")
     }
 
-    /// The game of that name.
+    /// Returns the game with this name.
     pub fn get(&self, name: &str) -> Result<&GameEntry, UnknownGame> {
         let found = self.0.iter().find(|entry| entry.name == name);
         found.ok_or_else(|| UnknownGame { name: name.to_owned(), known: self.list() })
     }
 
-    /// Those of these names, in the order of the names.
+    /// Returns the games with these names, in the order of `names`.
     pub fn select(&self, names: &[impl AsRef<str>]) -> Result<Self, UnknownGame> {
         let entries = names.iter().map(|name| self.get(name.as_ref()).cloned());
         entries.collect::<Result<_, _>>().map(Self)
     }
 
-    /// Checks that one of them has a kind of entity of that name, in upper or lower case.
+    /// Checks that one of the games has a kind of entity with this name, ignoring case.
     pub fn check_kind(&self, name: &str) -> Result<(), UnknownKind> {
         let found = self.0.iter().any(|entry| find_kind(entry.kinds, name).is_ok());
         let kinds = || self.0.iter().flat_map(|entry| entry.kinds);
         if found { Ok(()) } else { Err(UnknownKind::new(name, kinds())) }
     }
 
-    /// Each game's name and hash, for a hello that wishes for plain coding, or does not.
+    /// Returns each game's name and hash for a hello, with or without plain coding.
     pub fn hashes(&self, plain: bool) -> Vec<(String, u64)> {
         let hash = |entry: &GameEntry| if plain { (entry.fields_hash)() } else { (entry.hash)() };
         self.0.iter().map(|entry| (entry.name.to_owned(), hash(entry))).collect()

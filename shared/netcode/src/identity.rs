@@ -1,20 +1,20 @@
-//! Identity of players: a key pair that a client makes once, and the proof that a connection is
-//! its owner's.
+//! Identity of players: a key pair that a client creates once, and proofs that a connection belongs
+//! to its owner.
 //!
-//! The engine carries keys, proofs and tokens and compares them. The drivers, which have the
-//! cryptography, make and check the proofs.
+//! The engine only carries and compares keys, proofs and tokens. The drivers, which contain the
+//! cryptography, create and verify proofs.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Label of the keying material that a proof signs (RFC 8446, 7.5, with an empty context): 32 bytes
-/// that the two ends of one connection have, and nobody else.
+/// Label of the keying material that a proof signs: 32 bytes that only the two ends of a connection
+/// have (RFC 8446, 7.5, with an empty context).
 pub const BINDING_LABEL: &[u8] = b"EXPORTER-phaselock-identity";
-/// Beginning of what a proof signs; that keying material follows it.
+/// Prefix of what a proof signs, followed by the keying material.
 pub const PROOF_CONTEXT: &[u8] = b"phaselock identity 1";
 
-/// Public key of a player, of Ed25519 (RFC 8032). Names are decoration; this is who plays.
+/// Public key of a player, Ed25519 (RFC 8032). It identifies the player; names are decoration.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PublicKey(pub [u8; 32]);
 
@@ -35,38 +35,39 @@ impl fmt::Debug for PublicKey {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof(pub [[u8; 32]; 2]);
 
-/// Key and proof of a client, for one connection.
+/// A client's key and proof for one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credentials {
     /// The player's key.
     pub key: PublicKey,
-    /// Proof that this connection is its owner's.
+    /// Proof that the owner of the key opened this connection.
     pub proof: Proof,
 }
 
-/// Number of a session, by which whoever has its player's key resumes it.
+/// Number of a session. With its player's key, it resumes the session.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct ResumeToken(pub u64);
 
 impl ResumeToken {
-    /// Low bits that count the sessions of a room. Above them stands the room's number.
+    /// Number of low bits that count the sessions of a room. The higher bits contain the room's
+    /// number.
     const COUNT_BITS: u32 = 52;
 
-    /// The first token of a room of this number that was opened at this Unix time.
+    /// Returns the first token of a room with this number, opened at this Unix time.
     pub(crate) fn first(room: u16, unix_micros: i64) -> Self {
         let count = unix_micros.cast_unsigned() & ((1 << Self::COUNT_BITS) - 1);
         Self(u64::from(room) << Self::COUNT_BITS | count)
     }
 
-    /// Number of the room that gave it, modulo 4096.
+    /// Returns the number of the room that issued the token, modulo 4096.
     pub fn room(self) -> u16 {
         (self.0 >> Self::COUNT_BITS) as u16
     }
 }
 
-/// Text that a proof signs, for a connection with this keying material.
+/// Returns the text that a proof signs, for a connection with this keying material.
 pub fn proof_text(binding: &[u8; 32]) -> Vec<u8> {
     [PROOF_CONTEXT, binding].concat()
 }

@@ -5,12 +5,12 @@ use std::fmt;
 use crate::limits::PREDICTED_SPAWN_INDEX_MIN;
 use serde::{Deserialize, Serialize};
 
-/// A player's seat in the room. Wraps after 65,535 joins, skipping seats in use.
+/// Id of a player in a room. Wraps after 65,535 joins, skipping ids in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PlayerId(pub u16);
 
 impl PlayerId {
-    /// A number that no player has.
+    /// An id that no player has.
     pub const NOBODY: Self = Self(u16::MAX);
 }
 
@@ -20,20 +20,20 @@ impl fmt::Display for PlayerId {
     }
 }
 
-/// An entity: a slot in the world and the generation of its tenant.
+/// Id of an entity: a slot in the world, and its generation.
 ///
-/// Slots are reused, so that the gaps between them stay short on the wire. The generation, which
-/// wraps after 256 tenants, tells a tenant from the one before it.
+/// Slots are reused, so that gaps between them stay short on the wire. The generation distinguishes
+/// an entity from earlier ones in its slot. It wraps after 256 entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntityId {
-    /// Position in the world's list, below [`limits::ENTITIES_MAX`](crate::limits::ENTITIES_MAX).
+    /// Index of the slot, less than [`limits::ENTITIES_MAX`](crate::limits::ENTITIES_MAX).
     pub index: u16,
-    /// Number of tenants that the slot had before, modulo 256.
+    /// Number of entities that the slot held before, modulo 256.
     pub generation: u8,
 }
 
 impl EntityId {
-    /// Tells whether this is a predicted spawn's, which the server does not know yet.
+    /// Whether this is a predicted spawn, which does not exist on the server yet.
     pub fn is_predicted_spawn(self) -> bool {
         self.index >= PREDICTED_SPAWN_INDEX_MIN
     }

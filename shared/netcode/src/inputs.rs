@@ -1,5 +1,5 @@
-//! One player's inputs on the server: each runs once, in its own tick, or, where late ones are
-//! waited for ([`Late::Wait`]), in its turn.
+//! One player's inputs on the server. Each runs once: in its own tick, or, if the game waits for
+//! late inputs ([`Late::Wait`]), in its turn.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -11,14 +11,14 @@ use crate::rewind::Claim;
 use crate::time::{Micros, Rates, ServerTime, Tick};
 use crate::wire::snapshot::InputReport;
 
-/// Fate of an input that arrived.
+/// What happened to an input that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accepted {
-    /// The input waits for its tick.
+    /// It waits for its tick.
     InTime,
-    /// Its tick ran without it; with [`Late::Wait`] it waits for its turn.
+    /// Its tick ran without it. With [`Late::Wait`] it waits for its turn.
     Late,
-    /// The input came twice, too early or too late, and changes nothing.
+    /// It was a duplicate, too early or too late, and changes nothing.
     Ignored,
 }
 
@@ -31,39 +31,39 @@ pub struct Arrived<I> {
     pub input: I,
     /// The player's claim of its view time.
     pub claim: Option<Claim>,
-    /// Time before its tick was due.
+    /// How long it arrived before its tick was due; negative if late.
     pub early: Micros,
 }
 
-/// Inputs that wait for their ticks, and how early they came.
+/// Inputs that wait for their ticks, and statistics of how early they came.
 #[derive(Debug)]
 pub struct InputBuffer<I> {
     policy: Late,
-    /// Tick of the player's own time, with [`Late::Wait`].
+    /// The tick that the player's own time has reached, with [`Late::Wait`].
     own: Option<Tick>,
     begun: bool,
     waiting: BTreeMap<Tick, (I, Option<Claim>)>,
     /// Recent ticks that ran without an input.
     missing: BTreeSet<Tick>,
     last: I,
-    /// Ticks since `last` was new.
+    /// Ticks since `last` came.
     missed: u64,
-    /// Tick of the first input; before it a player is arriving, not late.
+    /// Tick of the first input. Before it the player is joining, not late.
     first: Option<Tick>,
-    /// The newest tick for which an input came, and how early.
+    /// The newest tick with an input, and how early it came.
     newest: Option<(Tick, Micros)>,
-    /// The least early one since the last report.
+    /// The latest input since the last report.
     worst: Option<(Tick, Micros)>,
-    /// Those of the reports before, since reports are lost.
+    /// The latest inputs of earlier reports, which are repeated because reports may be lost.
     worst_before: VecDeque<Option<(Tick, Micros)>>,
     late: u64,
 }
 
 impl<I: Record> InputBuffer<I> {
-    /// Number of reports that state the least early input.
+    /// Number of reports that repeat the latest input.
     const REPORTS: usize = 8;
 
-    /// An empty buffer.
+    /// Creates an empty buffer.
     pub fn new(policy: Late) -> Self {
         Self {
             policy,
@@ -81,7 +81,7 @@ impl<I: Record> InputBuffer<I> {
         }
     }
 
-    /// Takes in an input while the world is at tick `now`.
+    /// Adds an input while the world is at tick `now`.
     pub fn insert(&mut self, now: Tick, arrived: Arrived<I>) -> Accepted {
         let Arrived { tick, input, claim, early } = arrived;
         let accepted = if tick.since(now) > INPUT_AHEAD_TICKS_MAX {
@@ -103,13 +103,13 @@ impl<I: Record> InputBuffer<I> {
                 Accepted::Late
             }
         } else if self.missing.remove(&tick) || self.newest.is_none() {
-            // The very first counts too: a client that is late from the start must be told.
+            // The very first input counts too: a client that is late from the start must know it.
             Accepted::Late
         } else {
             Accepted::Ignored
         };
         if accepted != Accepted::Ignored {
-            // A packet has its newest input first.
+            // The newest input comes first in a packet.
             self.first = Some(self.first.map_or(tick, |first| first.min(tick)));
             if self.newest.is_none_or(|(newest, _)| newest < tick) {
                 self.newest = Some((tick, early));
@@ -121,11 +121,11 @@ impl<I: Record> InputBuffer<I> {
         accepted
     }
 
-    /// The input for the next tick to run and its claim: the player's input, or what `repeat` makes
-    /// of the last one, without a claim.
+    /// Returns the input for the next tick to run, with its claim. Without an input from the
+    /// player, this is what `repeat` makes of the last one, without a claim.
     pub fn take(&mut self, tick: Tick, repeat: impl Fn(&I, u64) -> I) -> (I, Option<Claim>) {
         let input = self.waiting.remove(&tick);
-        // Ticks that the server skipped will not run any more.
+        // Ticks that the server skipped will never run.
         while self.waiting.first_key_value().is_some_and(|(at, _)| *at < tick) {
             self.waiting.pop_first();
         }
@@ -146,8 +146,8 @@ impl<I: Record> InputBuffer<I> {
         (repeat(&self.last, self.missed), None)
     }
 
-    /// Hands the player's own steps of a world's tick to `run`, each with its own tick, where late
-    /// inputs are waited for. Returns the lag of its own time in ticks.
+    /// Passes the player's own steps in a tick of the world to `run`, each with its own tick, for
+    /// games that wait for late inputs. Returns the lag of the player's own time in ticks.
     ///
     /// Own time moves a tick a step and never past the world's, so no more steps run than ticks
     /// have passed. It waits for missing inputs, but never lags by more than
@@ -163,7 +163,7 @@ impl<I: Record> InputBuffer<I> {
         if !self.begun
             && let Some((first, _)) = self.waiting.first_key_value()
         {
-            // Own time begins at the first input.
+            // The player's own time starts at the first input.
             own = own.max(first.minus(1).min(tick));
         }
         while own < tick {
@@ -186,21 +186,21 @@ impl<I: Record> InputBuffer<I> {
         behind
     }
 
-    /// Drops the waiting inputs, since tick 0 moved.
+    /// Drops the waiting inputs because tick 0 moved.
     pub fn restart(&mut self) {
         let (last, missed, late) = (self.last, self.missed, self.late);
         *self = Self { last, missed, late, ..Self::new(self.policy) };
     }
 
-    /// The report on the client's inputs and `missing` packets. The worst input is that of the last
-    /// eight reports.
+    /// Returns the report on the client's inputs and `missing` packets. It repeats the latest input
+    /// of the last eight reports.
     pub fn report(&mut self, missing: u64) -> Option<InputReport> {
         let (newest, newest_early) = self.newest?;
         if self.worst_before.len() == Self::REPORTS {
             self.worst_before.pop_front();
         }
         self.worst_before.push_back(self.worst.take());
-        // As far back as a report can state.
+        // As far back as a report can express.
         let lately = |(tick, _): &&(Tick, Micros)| newest.since(*tick) <= 127;
         let worst = self.worst_before.iter().flatten().filter(lately);
         let worst = worst.min_by_key(|(_, early)| *early);
@@ -228,7 +228,7 @@ mod tests {
         struct Go { x: i16 = Field::centred(8, 0) }
     }
 
-    /// Inserts an input for a tick that arrives so many microseconds early, without a claim.
+    /// Inserts an input without a claim that arrives `early` microseconds before its tick.
     fn insert(buffer: &mut InputBuffer<Go>, now: u64, tick: u64, x: i16, early: i64) -> Accepted {
         let (tick, input, early) = (Tick(tick), Go { x }, Micros(early));
         buffer.insert(Tick(now), Arrived { tick, input, claim: None, early })
@@ -291,7 +291,7 @@ mod tests {
         assert!(buffer.waiting.is_empty());
     }
 
-    /// Own ticks that run in a tick of the world's, and how far behind it is then.
+    /// Returns the own ticks that run in a tick of the world, and the remaining lag.
     fn own(buffer: &mut InputBuffer<Go>, tick: u64) -> (Vec<u64>, u64) {
         let mut ran = Vec::new();
         let behind = buffer.take_own(Rates::DEFAULT, Tick(tick), |at, input, _| {

@@ -1,7 +1,7 @@
-//! Entities near to a client: a uniform grid in the plane, and the client's share of it.
+//! Finds the entities near a client, with a uniform grid in the plane.
 //!
-//! [`Grid`] is filled once a snapshot and asked once for each client. [`Lingering`] keeps an entity
-//! at the border of a view from coming and going with every snapshot.
+//! [`Grid`] is rebuilt for each snapshot and queried for each client. [`Lingering`] keeps an entity
+//! at the border of a view from appearing and disappearing with each snapshot.
 
 use glam::Vec2;
 
@@ -17,13 +17,14 @@ struct Point {
     at: Vec2,
 }
 
-/// Entities sorted by the row and column of their cells. Memory is for entities alone, and a lookup
-/// looks at each of them at most once, however far it reaches.
+/// Entities, sorted by row and column of their cells. Memory use depends only on the number of
+/// entities, and a lookup visits each at most once, however large its radius.
 ///
-/// Coordinates are in the game's unit of length. An entity at no finite position is near to nobody.
+/// Coordinates are in the game's unit of length. An entity whose position is not finite is near no
+/// one.
 #[derive(Clone, Debug, Default)]
 pub struct Grid {
-    /// Side of a cell.
+    /// Side length of a cell.
     cell: f64,
     positions: Vec<Point>,
     everywhere: Vec<u16>,
@@ -32,15 +33,15 @@ pub struct Grid {
 /// Bound of the relative rounding error of a radius.
 const ROUNDING: f64 = 1e-6;
 
-/// The cell of a coordinate; it saturates and never falls as the coordinate grows.
+/// Returns the cell of a coordinate. Saturates, and never decreases as the coordinate increases.
 fn cell_of(coordinate: f64, cell: f64) -> i32 {
     (coordinate / cell).floor() as i32
 }
 
 impl Grid {
-    /// Replaces the content: each entity's index and position, or none for one that is near to
-    /// everybody. Lookups are quick if the side of a `cell` is about their radius; a side that is
-    /// not positive counts as 1.
+    /// Replaces the content with the index and position of each entity; an entity without a
+    /// position is near every viewpoint. Lookups are fast if the side length `cell` is close to
+    /// their radius. A side that is not positive counts as 1.
     pub fn rebuild(&mut self, cell: f32, entities: impl IntoIterator<Item = (u16, Option<Vec2>)>) {
         self.cell = if cell > 0.0 && cell.is_finite() { f64::from(cell) } else { 1.0 };
         self.positions.clear();
@@ -60,15 +61,15 @@ impl Grid {
             .sort_unstable_by_key(|position| (position.row, position.column, position.index));
     }
 
-    /// Writes the entities within `radius` of `viewpoint`, and those near to everybody, into
-    /// `found`, by rising indices.
+    /// Writes the indices of entities within `radius` of `viewpoint`, and of those without a
+    /// position, into `found` in ascending order.
     ///
     /// With a `period` the plane wraps ([`Game::wraps`](crate::game::Game::wraps)).
     pub fn near(&self, viewpoint: Vec2, radius: f32, period: Option<Vec2>, found: &mut Vec<u16>) {
         found.clear();
         found.extend_from_slice(&self.everywhere);
         if viewpoint.is_finite() && radius >= 0.0 {
-            // The nearest image of the viewpoint is among those of the neighbouring periods.
+            // The nearest image of the viewpoint lies in this period or an adjacent one.
             let images = if period.is_some() { -1..=1 } else { 0..=0 };
             let period = period.unwrap_or_default();
             for (right, down) in images.clone().flat_map(|x| images.clone().map(move |y| (x, y))) {
@@ -101,7 +102,7 @@ impl Grid {
             }
             let cells = |position: &&Point| position.row == row && position.column <= right;
             for position in positions.iter().take_while(cells) {
-                // In f64 no square of an f32 overflows.
+                // In `f64` the square of an `f32` never overflows.
                 let (dx, dy) = (f64::from(position.at.x) - x, f64::from(position.at.y) - y);
                 if dx * dx + dy * dy <= radius * radius {
                     found.push(position.index);
@@ -113,17 +114,17 @@ impl Grid {
     }
 }
 
-/// Counts of indices below which they are sorted as they are. Arbitrary.
+/// Up to this number, indices are sorted by comparison. Arbitrary.
 const FEW: usize = 64;
 
-/// Brings indices into rising order, each once.
+/// Sorts indices in ascending order and removes duplicates.
 fn sort(indices: &mut Vec<u16>) {
     if indices.len() < FEW {
         indices.sort_unstable();
         indices.dedup();
         return;
     }
-    // A bit for each index takes less time than to compare them.
+    // Setting a bit for each index is faster than comparing them.
     let mut bits = [0_u64; (u16::MAX as usize + 1) / 64];
     let mut words = 0;
     for index in indices.drain(..) {
@@ -139,21 +140,21 @@ fn sort(indices: &mut Vec<u16>) {
     }
 }
 
-/// An entity that a client is told of.
+/// An entity that is sent to a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relevant {
     /// Index of its slot.
     pub index: u16,
-    /// Generation of the slot's tenant.
+    /// Generation of the entity in that slot.
     pub generation: u8,
-    /// Weight for this client, 1 or more.
+    /// Priority for this client, 1 or more.
     pub weight: u16,
-    /// Tick at which it was near last.
+    /// The last tick in which it was near.
     pub near: Tick,
 }
 
-/// The entities that one client is told of: those near, and, for [`LINGER`], those that were. A
-/// hidden entity does not linger.
+/// The entities that are sent to one client: those that are near, and those that were near within
+/// the last [`LINGER`]. A hidden entity does not linger.
 #[derive(Clone, Debug)]
 pub struct Lingering {
     ticks: u64,
@@ -162,16 +163,16 @@ pub struct Lingering {
 }
 
 impl Lingering {
-    /// For a client that has been told of nothing.
+    /// Creates the state of a client that has been sent nothing.
     pub fn new(rates: Rates) -> Self {
         let ticks = LINGER.0.unsigned_abs() * u64::from(rates.tick_hz) / 1_000_000;
         Self { ticks, told: Vec::new(), next: Vec::new() }
     }
 
-    /// Takes in the indices near at `tick`, rising; returns what to tell, by rising indices.
-    /// `weigh` is asked once for each entity that is near or lingers: for its generation, and its
-    /// weight, 0 if it is hidden or gone, none if it idles: then it counts as far away. A slot's
-    /// old tenant does not linger.
+    /// Updates the set with the indices near at `tick`, in ascending order, and returns the
+    /// entities to send, in ascending order. `weigh` is called once for each entity that is near or
+    /// lingers. It returns the generation, and the weight: 0 if the entity is hidden or gone,
+    /// `None` if it is idle and counts as far away. An earlier entity of a slot does not linger.
     pub fn update(
         &mut self,
         tick: Tick,
@@ -208,7 +209,7 @@ impl Lingering {
         &self.told
     }
 
-    /// The last result of [`update`](Self::update).
+    /// Returns the last result of [`update`](Self::update).
     pub fn told(&self) -> &[Relevant] {
         &self.told
     }
@@ -220,7 +221,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// By looking at each.
+    /// Finds them by checking each entity.
     fn brute(entities: &[(u16, Option<Vec2>)], viewpoint: Vec2, radius: f32) -> Vec<u16> {
         let inside = |at: Vec2| {
             let (dx, dy) = (
@@ -270,7 +271,7 @@ mod tests {
         assert!(grid.positions.len() + grid.everywhere.len() <= entities.len());
     }
 
-    /// By looking at each and its images.
+    /// Finds them by checking each entity and its images.
     fn brute_around(entities: &[(u16, Option<Vec2>)], viewpoint: Vec2, radius: f32) -> Vec<u16> {
         let way = |a: f32, b: f32| {
             let way = (f64::from(b) - f64::from(a)).rem_euclid(f64::from(PERIOD));

@@ -1,5 +1,5 @@
-//! Links to servers, as players send them to each other: an address, and the certificate by which
-//! the server is known at the first visit already.
+//! Invitation links that players send each other: a server's address, and optionally the
+//! fingerprint of its certificate, so that even a first visit is verified.
 //!
 //! ```text
 //! link = "phaselock://" address [ "/" ] [ "#" fingerprint ]
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The zone of a link-local address is only valid on the machine that made the link. It is written
-//! as in RFC 6874; a plain `%` is accepted, too.
+//! as in RFC 6874; a plain `%` is accepted too.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,14 +16,14 @@ use std::str::FromStr;
 use crate::address::{Address, AddressError};
 use crate::fingerprint::{Fingerprint, ParseFingerprintError};
 
-/// Begin of each link; letters of either case.
+/// Start of each link, in either case.
 pub const SCHEME: &str = "phaselock://";
 /// Separates a link-local address from its zone in a link.
 const ZONE_SIGN: &str = "%25";
-/// Bytes of a link: those of the longest name, and some.
+/// The maximum bytes of a link: enough for the longest name.
 pub const LINK_BYTES_MAX: usize = 400;
 
-/// A server, and optionally the certificate that it must show.
+/// A server, and optionally the certificate that it must present.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invitation {
     /// The server.
@@ -32,16 +32,16 @@ pub struct Invitation {
     pub fingerprint: Option<Fingerprint>,
 }
 
-/// A text is no invitation.
+/// Why a text is not an invitation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvitationError {
-    /// The text is longer than [`LINK_BYTES_MAX`].
+    /// It is longer than [`LINK_BYTES_MAX`].
     #[error("a link has at most {LINK_BYTES_MAX} bytes; copy it again")]
     Long,
-    /// Its address cannot be read.
+    /// Its address is invalid.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// Its fingerprint cannot be read.
+    /// Its fingerprint is invalid.
     #[error(
         "the link's end is not a fingerprint ({0}); copy the whole link, or leave out the # and \
          what follows it"
@@ -50,7 +50,7 @@ pub enum InvitationError {
 }
 
 impl Invitation {
-    /// True for a text that is meant as a link.
+    /// Whether a text is meant to be a link.
     pub fn is_link(text: &str) -> bool {
         rest_of_link(text.trim()).is_some()
     }
@@ -64,7 +64,7 @@ fn rest_of_link(text: &str) -> Option<&str> {
 impl FromStr for Invitation {
     type Err = InvitationError;
 
-    /// Reads a link, or an address alone.
+    /// Parses a link, or a plain address.
     fn from_str(text: &str) -> Result<Self, InvitationError> {
         let text = text.trim();
         if text.len() > LINK_BYTES_MAX {

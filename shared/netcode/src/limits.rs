@@ -1,196 +1,208 @@
-//! Every bound of the netcode, each with its unit and its reason. `const` assertions at the end tie
-//! those together that depend on each other.
+//! Limits of the netcode, each with its unit and reason. `const` assertions at the end check limits
+//! that depend on each other.
 
 use crate::time::{Micros, Rates};
 
-/// Entities in a world. Arbitrary: the wire has 65,536 indices, of which a client's predicted
-/// spawns take the last ones.
+/// The maximum number of entities in a world. Arbitrary: the wire has 65,536 indices, the last of
+/// which are for predicted spawns.
 pub const ENTITIES_MAX: u16 = 16_384;
-/// Columns of the table of one kind of entity or of an input: a vector takes several.
+/// The maximum number of columns in the field table of an entity or an input. A vector takes
+/// several.
 pub const FIELDS_MAX: usize = 20;
-/// States that an entity is coded from: the baseline and some before it.
+/// The maximum number of states that an entity is coded from: the baseline and some older ones.
 pub const REFERENCES_MAX: usize = 5;
-/// Bits of one field: those of the integers in which fields travel. An `f32` holds 24 of them.
+/// The maximum bits of a field, which travels as a 32-bit integer. An `f32` holds 24 of them.
 pub const FIELD_BITS_MAX: u32 = 32;
-/// People in a room. Arbitrary.
+/// The maximum number of people who play in a room. Arbitrary.
 pub const PLAYERS_MAX: u16 = 1024;
-/// Seats of a room for the host's people beside those for everybody, within the limits of the room
-/// and of the game. Two, so that one who keeps order can call another.
+/// The maximum number of seats in a room that are reserved for staff, within the limits of the room
+/// and the game. Two, so that one moderator can call another.
 pub const STAFF_SEATS_MAX: u16 = 2;
-/// Bots in a room. Arbitrary.
+/// The maximum number of bots in a room. Arbitrary.
 pub const BOTS_MAX: u16 = 256;
-/// Seats in a room: people and bots together.
+/// The maximum number of seats in a room, for people and bots together.
 pub const SEATS_MAX: u16 = PLAYERS_MAX + BOTS_MAX;
-/// People who watch a room. Arbitrary; one message names all of them.
+/// The maximum number of spectators in a room. Arbitrary; one message names all of them.
 pub const WATCHERS_MAX: u16 = 256;
-/// Longest time after which watchers see the world. Arbitrary; a minute.
+/// The longest delay of spectators. Arbitrary; a minute.
 pub const WATCH_DELAY_MAX: Micros = Micros::from_ms(60_000);
-/// Bytes of a room's past that watchers have not seen yet. Arbitrary; where more changes in the
-/// delay than fits, watchers get snapshots less often.
+/// The maximum bytes of a room's past that is waiting for spectators. Arbitrary; if more changes
+/// during the delay, spectators get snapshots less often.
 pub const WATCH_BYTES_MAX: usize = 32 << 20;
-/// Events of a game that watchers have not got yet, and their bytes; of more the oldest are lost.
-/// Those of the longest delay, if they are short.
+/// The maximum number of a game's events that are waiting for spectators; beyond that the oldest
+/// are dropped. Enough for the longest delay if events are short.
 pub const WATCH_EVENTS_MAX: usize = 4096;
-/// See [`WATCH_EVENTS_MAX`]. Arbitrary; a megabyte.
+/// The maximum bytes of these events. Arbitrary; a megabyte.
 pub const WATCH_EVENT_BYTES_MAX: usize = 1 << 20;
-/// Bytes of a player's name in UTF-8.
+/// The maximum bytes of a player's name in UTF-8.
 pub const NAME_BYTES_MAX: usize = 32;
-/// Bytes of any other text in a control message: a reason, a notice, a version.
+/// The maximum bytes of other texts in a control message: a reason, a notice, a version.
 pub const TEXT_BYTES_MAX: usize = 256;
-/// Games that one build may know.
+/// The maximum number of games in one build.
 pub const GAMES_MAX: usize = 16;
-/// Bytes of one control message.
+/// The maximum bytes of a control message.
 pub const CONTROL_BYTES_MAX: usize = 2048;
-/// Players that one control message tells of.
+/// The maximum number of players in one control message.
 pub const ROSTER_CHUNK: usize = 40;
-/// Colours that a player may choose from. Arbitrary; more could not be told apart.
+/// Number of colours that a player can choose. Arbitrary; more would be hard to tell apart.
 pub const COLORS: u8 = 12;
-/// Markings that a player may choose from. Arbitrary.
+/// Number of patterns that a player can choose. Arbitrary.
 pub const PATTERNS: u8 = 8;
-/// Quick messages, whose words are the clients' own. Arbitrary.
+/// Number of quick messages, whose words each client chooses. Arbitrary.
 pub const QUICK_MESSAGES_MAX: u8 = 32;
-/// Kinds of marks on the map. Arbitrary.
+/// Number of kinds of marks on the map. Arbitrary.
 pub const MARK_KINDS: u8 = 4;
-/// Greatest coordinate of a mark in 1/64 of a metre: 16 km, more than any map. Arbitrary.
+/// The maximum coordinate of a mark in 1/64 metres: 16 km, more than any map. Arbitrary.
 pub const MARK_UNITS_MAX: u32 = 1 << 20;
-/// Commands that a server tells a player of, and the bytes of a name and a usage.
+/// The maximum number of commands that a server lists for a player.
 pub const COMMANDS_MAX: usize = 32;
-/// See [`COMMANDS_MAX`].
+/// The maximum bytes of a command's name.
 pub const COMMAND_BYTES_MAX: usize = 24;
-/// See [`COMMANDS_MAX`].
+/// The maximum bytes of a command's usage.
 pub const USAGE_BYTES_MAX: usize = 36;
-/// Bytes of a room's code. Arbitrary; what one can say over a telephone.
+/// The maximum bytes of a room's code. Arbitrary; short enough to dictate by telephone.
 pub const ROOM_CODE_BYTES_MAX: usize = 32;
-/// Rooms of one server. Arbitrary.
+/// The maximum number of rooms on one server. Arbitrary.
 pub const ROOMS_MAX: u16 = 256;
-/// Rooms that a status tells of.
+/// The maximum number of rooms in a status.
 pub const ROOMS_LISTED_MAX: usize = 16;
-/// Bytes of a question for a server's status, and of its answer at most: what passes any network
-/// whole.
+/// Bytes of a status query, and the maximum bytes of its answer: what passes through any network
+/// unfragmented.
 pub const QUESTION_BYTES: usize = 1200;
-/// Bytes of an announcement to a directory: one with the certificate of an authority may travel in
-/// two fragments.
+/// The maximum bytes of an announcement to a directory. One with a certificate of an authority may
+/// be sent as two fragments.
 pub const ANNOUNCEMENT_BYTES_MAX: usize = 2048;
-/// Bytes of a certificate in it, which leaves room for the longest signature in use.
+/// The maximum bytes of a certificate in an announcement, which leaves space for the longest
+/// signature in use.
 pub const ANNOUNCED_CERTIFICATE_BYTES_MAX: usize = 1400;
-/// Bytes of a signature: RSA's with 4096 bits.
+/// The maximum bytes of a signature in an announcement: RSA with 4096 bits.
 pub const ANNOUNCED_SIGNATURE_BYTES_MAX: usize = 512;
-/// Servers of one page of a directory: more than fit into [`QUESTION_BYTES`].
+/// The maximum number of servers in a page of a directory; more than fit into [`QUESTION_BYTES`].
 pub const DIRECTORY_PAGE_MAX: usize = 32;
-/// Control messages that wait for a client before it is disconnected.
+/// The maximum number of control messages queued for a client before it is disconnected.
 pub const CONTROL_QUEUE_MAX: usize = 1024;
 
-/// Bytes of a datagram: QUIC's least UDP payload of 1200 bytes (RFC 9000, 14.1) less a short
-/// header, the longest packet number, the authentication tag and the frame header.
+/// The maximum bytes of a datagram: QUIC's minimum UDP payload of 1200 bytes (RFC 9000, 14.1) minus
+/// a short header, the longest packet number, the authentication tag and the frame header.
 pub const DATAGRAM_BYTES_MAX: usize = 1150;
-/// Fewest bytes of a datagram: a snapshot's header and one entity.
+/// The minimum for a path's datagram size: a snapshot's header and one entity.
 pub const DATAGRAM_BYTES_MIN: usize = 256;
-/// Packets of one snapshot; what does not fit waits for the next one.
+/// The maximum number of packets in one snapshot; what does not fit waits for the next one.
 pub const SNAPSHOT_PACKETS_MAX: usize = 8;
-/// Bytes that a client's snapshot may always take, so that clocks keep running.
+/// Bytes that a client's snapshot may always use, so that clocks keep running.
 pub const SNAPSHOT_BYTES_MIN: usize = DATAGRAM_BYTES_MIN;
-/// Bytes of snapshots that may go out at once beyond a client's rate: all packets of one, as where
-/// they are rare.
+/// The maximum burst of snapshot bytes beyond a client's rate: all packets of one snapshot, for
+/// rooms with rare snapshots.
 pub const SNAPSHOT_BURST_BYTES: usize = SNAPSHOT_PACKETS_MAX * DATAGRAM_BYTES_MAX;
-/// The same for the first snapshot, before anything is known of the path. Arbitrary; four packets.
+/// The maximum burst for the first snapshot, before anything is known about the path. Arbitrary;
+/// four packets.
 pub const SNAPSHOT_FIRST_BYTES: usize = 4 * DATAGRAM_BYTES_MAX;
-/// Default bytes of snapshots a second for one client: half a megabit, twice what 64 players in
-/// sight take.
+/// Default snapshot bytes per second for one client: half a megabit, twice what 64 players in sight
+/// need.
 pub const CLIENT_BYTES_DEFAULT: u32 = 64_000;
-/// Least setting of that: about [`SNAPSHOT_BYTES_MIN`] a snapshot at 30 Hz.
+/// The minimum setting for a client's snapshot bytes per second: about [`SNAPSHOT_BYTES_MIN`] per
+/// snapshot at 30 Hz.
 pub const CLIENT_BYTES_MIN: u32 = 8_000;
-/// Greatest setting. Arbitrary; 80 megabits.
+/// The maximum setting for a client's snapshot bytes per second. Arbitrary; 80 megabits.
 pub const CLIENT_BYTES_MAX: u32 = 10_000_000;
-/// Greatest weight of an entity, that of a player's own. Arbitrary; light entities wait longer with
-/// it.
+/// The maximum weight of an entity, which a player's own entities have. Arbitrary; with a higher
+/// one, light entities wait longer.
 pub const WEIGHT_MAX: u16 = 64;
-/// Entities in one packet.
+/// The maximum number of entities in one packet.
 pub const PACKET_ENTITIES_MAX: usize = 1024;
-/// Ticks that a game extrapolates; beyond them the field table does. Half a second at 60 Hz: longer
-/// extrapolations are seldom right, and packets must be cheap to read.
+/// The maximum number of ticks that a game extrapolates; beyond that the field table does. Half a
+/// second at 60 Hz: longer extrapolations are seldom right, and packets must be cheap to decode.
 pub const EXTRAPOLATION_TICKS_MAX: u64 = 32;
-/// Age in ticks at which a baseline is no longer used; the wire carries it in 8 bits.
+/// Age in ticks from which a baseline is no longer used. The wire carries it in 8 bits.
 pub const BASELINE_AGE_TICKS_MAX: u64 = 240;
-/// Sent packets that the server remembers for a client's acknowledgements: eight seconds of single
-/// packets at the fastest rate, two of eight packets at 60 Hz.
+/// Number of sent packets that the server remembers for a client's acknowledgements: eight seconds
+/// of single packets at the highest rate, two of eight packets at 60 Hz.
 pub const SENT_PACKETS_MAX: usize = 1024;
-/// Time for which a client is told of an entity that is no longer near. Arbitrary.
+/// How long an entity is still sent after it is no longer near. Arbitrary.
 pub const LINGER: Micros = Micros::from_ms(500);
 
-/// Bytes that reading a message may allocate for each byte of it, besides [`DECODE_BYTES_BASE`],
-/// freed ones included. A game of a hello needs most: 2 bytes on the wire and 32 in memory.
+/// The maximum bytes that decoding a message may allocate per encoded byte, on top of
+/// [`DECODE_BYTES_BASE`]; freed memory counts. A hello's list of games needs most: 2 bytes per game
+/// on the wire and 32 in memory.
 pub const DECODE_BYTES_PER_BYTE: usize = 128;
-/// The same for a snapshot packet and its storage. An entity's end needs most: half a byte on the
-/// wire.
+/// The maximum bytes that decoding and storing a snapshot packet may allocate per encoded byte. A
+/// despawn needs most: it is half a byte on the wire.
 pub const DECODE_SNAPSHOT_BYTES_PER_BYTE: usize = 1536;
-/// See [`DECODE_BYTES_PER_BYTE`].
+/// Bytes that decoding may allocate regardless of length; see [`DECODE_BYTES_PER_BYTE`].
 pub const DECODE_BYTES_BASE: usize = 1024;
 
-/// Inputs in one packet; at 128 Hz half a second.
+/// The maximum number of inputs in one packet; half a second at 128 Hz.
 pub const PACKET_INPUTS_MAX: usize = 64;
-/// Ticks that a client may predict ahead of the newest snapshot; then its player stands still.
+/// The maximum number of ticks that a client predicts beyond the newest snapshot; then its player
+/// stands still.
 pub const PREDICTION_TICKS_MAX: u64 = 192;
-/// Ticks ahead of the server's at which an input is refused.
+/// The maximum number of ticks that an input may be ahead of the server's tick.
 pub const INPUT_AHEAD_TICKS_MAX: u64 = 128;
-/// Ticks that a server or a client runs at once to catch up after a stall; the rest are dropped.
+/// The maximum number of ticks that a server or client runs at once to catch up after a stall; the
+/// rest are skipped.
 pub const CATCH_UP_TICKS_MAX: u64 = 16;
-/// Input packets a client may send for each tick on average before the rest are dropped unread.
+/// Average number of input packets per tick that a client may send; more are dropped unread.
 pub const INPUT_PACKETS_PER_TICK_MAX: u64 = 3;
 
-/// Slots for a client's predicted spawns, beyond those of the world. Arbitrary: as many as a player
-/// can spawn in [`PREDICTION_TICKS_MAX`] and [`PREDICTED_SPAWN_GRACE`].
+/// Number of slots for a client's predicted spawns, above those of the world. Arbitrary: as many as
+/// a player can spawn in [`PREDICTION_TICKS_MAX`] and [`PREDICTED_SPAWN_GRACE`].
 pub const PREDICTED_SPAWNS_MAX: u16 = 1024;
 /// Index of the first of these slots.
 pub const PREDICTED_SPAWN_INDEX_MIN: u16 = u16::MAX - PREDICTED_SPAWNS_MAX + 1;
-/// Time for which a predicted spawn waits for the server's: a lost packet is made up for within
-/// three snapshots.
+/// How long a predicted spawn waits for the server's entity. A lost packet is repaired within three
+/// snapshots.
 pub const PREDICTED_SPAWN_GRACE: Micros = Micros::from_ms(250);
-/// Time for which an entity is co-predicted after the game last asked for it. Arbitrary.
+/// How long an entity is co-predicted after the game last asked for it. Arbitrary.
 pub const CO_PREDICTION_LINGER: Micros = Micros::from_ms(500);
-/// Entities that a client co-predicts at a time, the first in the world's order. Arbitrary.
+/// The maximum number of entities that a client co-predicts at a time, the first in the world's
+/// order. Arbitrary.
 pub const CO_PREDICTED_MAX: usize = 64;
-/// Tracks of one entity, ended by teleports, that wait to be shown: those of the greatest
-/// interpolation delay at a teleport every 60 ms.
+/// The maximum number of tracks of one entity, ended by teleports, that are waiting to be shown:
+/// enough for the longest interpolation delay with a teleport every 60 ms.
 pub const ENTITY_TRACKS_MAX: usize = 8;
 
-/// Greatest interpolation delay, or two intervals of snapshots, if these are longer. The least is
-/// one.
+/// The maximum interpolation delay, or two snapshot intervals if that is longer. The minimum is one
+/// interval.
 pub const INTERPOLATION_DELAY_MAX: Micros = Micros::from_ms(500);
-/// Greatest rewind for a shot. Arbitrary: with more, targets would feel hit through walls.
+/// The maximum rewind for a shot. Arbitrary: with more, targets would feel hit through walls.
 pub const REWIND_MAX: Micros = Micros::from_ms(500);
-/// Shots tested against the past that wait to be fetched. Arbitrary: two ticks in which 128
+/// The maximum number of rewound shots waiting to be fetched. Arbitrary: two ticks in which 128
 /// players shoot.
 pub const REWOUND_MAX: usize = 256;
-/// Greatest lag of a player's own time behind the world's where late inputs are waited for. It
-/// bridges a short stall, and bounds the move by held-back inputs. Arbitrary to a tenth.
+/// The maximum lag of a player's own time behind the world's, in games that wait for late inputs.
+/// It bridges a short stall and limits what a player gains by holding back inputs. Arbitrary to a
+/// tenth.
 pub const OWN_TIME_BEHIND_MAX: Micros = Micros::from_ms(250);
-/// Time for which a player may stay connected without a valid input: a machine may sleep for ten
-/// seconds.
+/// How long a player stays connected without a valid input. A machine may sleep for ten seconds.
 pub const SILENCE_MAX: Micros = Micros::from_ms(15_000);
 
-/// Longest time for which a seat is kept. Arbitrary; an hour.
+/// The longest setting for how long a seat is kept after a disconnect. Arbitrary; an hour.
 pub const RESUME_MAX: Micros = Micros::from_ms(3_600_000);
-/// Default of [`RESUME_MAX`]'s setting: a router restarts, a phone changes its network.
+/// Default time that a seat is kept: a router restarts, or a phone changes its network.
 pub const RESUME_DEFAULT: Micros = Micros::from_ms(30_000);
-/// Events that wait for a room's host; the oldest are lost first. Arbitrary.
+/// The maximum number of events waiting for a room's host; beyond that the oldest are dropped.
+/// Arbitrary.
 pub const ROOM_EVENTS_MAX: usize = 4096;
-/// Bytes of one message of a game, which fits into a control message.
+/// The maximum bytes of a game's message, which must fit into a control message.
 pub const GAME_MESSAGE_BYTES_MAX: usize = CONTROL_BYTES_MAX - 8;
-/// Bytes of the configuration of a game's rules, in postcard: half a control message.
+/// The maximum bytes of the configuration of a game's rules, as postcard: half a control message.
 pub const GAME_SETUP_BYTES_MAX: usize = CONTROL_BYTES_MAX / 2;
-/// Events of a game at once, whoever gets them. Arbitrary.
+/// The maximum number of a game's events at once, to all players together. Arbitrary.
 pub const GAME_EVENTS_BURST: u32 = 256;
-/// Events of a game a second on average. Arbitrary; snapshots carry what happens all the time.
+/// The maximum number of a game's events per second on average. Arbitrary; frequent changes belong
+/// in snapshots.
 pub const GAME_EVENTS_PER_SECOND: u32 = 64;
 
-/// Reports of a game to the host in one tick. Arbitrary.
+/// The maximum number of a game's reports to the host in one tick. Arbitrary.
 pub const GAME_REPORTS_MAX: usize = 512;
 
-/// Notices that wait for a player; the oldest are lost first. Arbitrary.
+/// The maximum number of notices waiting for a player; beyond that the oldest are dropped.
+/// Arbitrary.
 pub const NOTICES_MAX: usize = 512;
-/// States of the own motion that wait to be fetched: half a minute at 128 Hz.
+/// The maximum number of recorded motion states waiting to be fetched: half a minute at 128 Hz.
 pub const MOTION_MAX: usize = 4096;
-/// Entries of a session's recording that wait to be fetched: some minutes of play.
+/// The maximum number of entries of a session's recording waiting to be fetched: some minutes of
+/// play.
 pub const FED_MAX: usize = 1 << 16;
 
 const _: () = {

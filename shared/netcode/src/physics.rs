@@ -1,44 +1,44 @@
-//! Geometry that games share: circles, boxes and rays in the plane.
+//! Geometry in the plane that games share: circles, boxes and rays.
 //!
-//! Only additions, multiplications, divisions and square roots of `f32`, which IEEE 754 defines to
-//! the last bit, and sine and cosine from `libm`: every machine computes the same.
+//! It uses only additions, multiplications, divisions and square roots of `f32`, which IEEE 754
+//! defines to the last bit, and sine and cosine from `libm`. So all machines compute equal results.
 
 use glam::Vec2;
 
 use crate::fields::{way_around, wrapped};
 
-/// A box with sides along the axes.
+/// An axis-aligned box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aabb {
-    /// The corner with the least coordinates.
+    /// The corner with the smallest coordinates.
     pub min: Vec2,
-    /// The corner with the greatest.
+    /// The corner with the largest coordinates.
     pub max: Vec2,
 }
 
 impl Aabb {
-    /// A box by its middle and half of its size.
+    /// Creates a box from its centre and half its size.
     pub fn centred(middle: Vec2, half: Vec2) -> Self {
         Self { min: middle - half, max: middle + half }
     }
 
-    /// Its size.
+    /// Returns the size.
     pub fn size(&self) -> Vec2 {
         self.max - self.min
     }
 
-    /// The point in it that is nearest to `point`.
+    /// Returns the point in the box that is nearest to `point`.
     pub fn nearest(&self, point: Vec2) -> Vec2 {
         point.clamp(self.min, self.max)
     }
 
-    /// The same with every side moved out by `by`.
+    /// Returns the box with each side moved outwards by `by`.
     pub fn grown(&self, by: f32) -> Self {
         Self { min: self.min - by, max: self.max + by }
     }
 }
 
-/// A plane that wraps: a body that leaves at one side enters at the other.
+/// A plane that wraps: a body that leaves on one side enters on the opposite one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Torus {
     /// Period in each direction.
@@ -46,35 +46,36 @@ pub struct Torus {
 }
 
 impl Torus {
-    /// The same position from 0 up to the size.
+    /// Returns the equivalent position from 0 up to but excluding the size.
     pub fn fold(self, position: Vec2) -> Vec2 {
         Vec2::new(wrapped(position.x, self.size.x), wrapped(position.y, self.size.y))
     }
 
-    /// The shortest way from `a` to `b`: half of the size in each direction at most.
+    /// Returns the shortest way from `a` to `b`, at most half of the size in each direction.
     pub fn way(self, a: Vec2, b: Vec2) -> Vec2 {
         Vec2::new(way_around(a.x, b.x, self.size.x), way_around(a.y, b.y, self.size.y))
     }
 
-    /// Length of the shortest way.
+    /// Returns the length of the shortest way.
     pub fn distance(self, a: Vec2, b: Vec2) -> f32 {
         self.way(a, b).length()
     }
 }
 
-/// The unit vector of a direction in turns, from the x axis towards the y axis.
+/// Returns the unit vector of a direction in turns, counted from the x axis towards the y axis.
 pub fn direction(turns: f32) -> Vec2 {
     let (sin, cos) = libm::sincosf(turns * std::f32::consts::TAU);
     Vec2::new(cos, sin)
 }
 
-/// The direction of a vector in turns, 0 up to but excluding 1; 0 for no vector.
+/// Returns the direction of a vector in turns, 0 up to but excluding 1. The zero vector has
+/// direction 0.
 pub fn turns(vector: Vec2) -> f32 {
     (libm::atan2f(vector.y, vector.x) / std::f32::consts::TAU).rem_euclid(1.0)
 }
 
-/// Moves a circle for `secs` and slides it along the boxes, in steps of at most half of its radius,
-/// so that no speed takes it through a wall.
+/// Moves a circle for `secs` and slides it along the boxes, in steps of at most half its radius, so
+/// that it passes through no wall at any speed.
 pub fn slide_circle(
     position: &mut Vec2,
     velocity: &mut Vec2,
@@ -82,8 +83,8 @@ pub fn slide_circle(
     walls: &[Aabb],
     secs: f32,
 ) {
-    // Mostly the way is short, which can be told without a root. The bound is below the one that
-    // counts by more than is rounded.
+    // The distance is mostly short, which can be checked without a square root. This bound is lower
+    // than the exact one by more than the rounding error.
     let half = 0.5 * radius;
     let is_short = velocity.length_squared() * (secs * secs) < half * half * 0.999;
     let steps = match is_short {
@@ -98,11 +99,12 @@ pub fn slide_circle(
     }
 }
 
-/// Moves a circle out of a box by the shortest way, and takes away its velocity into it.
+/// Moves a circle out of a box by the shortest way, and removes the velocity component that points
+/// into it.
 fn push_out(position: &mut Vec2, velocity: &mut Vec2, radius: f32, wall: &Aabb) {
     let nearest = wall.nearest(*position);
     let away = *position - nearest;
-    // Most walls are far away, which can be told without a root.
+    // Most walls are far away, which can be checked without a square root.
     if away.length_squared() > radius * radius * 1.001 {
         return;
     }
@@ -113,7 +115,7 @@ fn push_out(position: &mut Vec2, velocity: &mut Vec2, radius: f32, wall: &Aabb) 
     let (normal, depth) = if distance > 0.0 {
         (away / distance, radius - distance)
     } else {
-        // The middle is inside: leave through the nearest side.
+        // The centre is inside: leave through the nearest side.
         let to_min = *position - wall.min;
         let to_max = wall.max - *position;
         let sides =
@@ -128,10 +130,11 @@ fn push_out(position: &mut Vec2, velocity: &mut Vec2, radius: f32, wall: &Aabb) 
     }
 }
 
-/// Distance of a ray to a box, 0 inside; none if it misses. `along` is a unit vector.
+/// Returns the distance of a box along a ray: 0 if the ray starts inside, `None` if it misses.
+/// `along` is a unit vector.
 pub fn ray_to_box(from: Vec2, along: Vec2, target: &Aabb) -> Option<f32> {
-    // Slabs: where the ray enters and leaves the box's extent in each axis. The infinities of a
-    // division by 0 compare rightly.
+    // Slab method: where the ray enters and leaves the box's extent on each axis. Infinities from a
+    // division by 0 compare correctly.
     let a = (target.min - from) / along;
     let b = (target.max - from) / along;
     let enters = a.min(b);
@@ -141,7 +144,7 @@ pub fn ray_to_box(from: Vec2, along: Vec2, target: &Aabb) -> Option<f32> {
     (enter <= leave).then_some(enter)
 }
 
-/// Distance of a ray to a circle, 0 inside; none if it misses.
+/// Returns the distance of a circle along a ray: 0 if the ray starts inside, `None` if it misses.
 pub fn ray_to_circle(from: Vec2, along: Vec2, middle: Vec2, radius: f32) -> Option<f32> {
     let to = middle - from;
     if to.length_squared() <= radius * radius {
@@ -153,12 +156,12 @@ pub fn ray_to_circle(from: Vec2, along: Vec2, middle: Vec2, radius: f32) -> Opti
     (nearest >= 0.0 && half_chord >= 0.0).then(|| nearest - half_chord.sqrt())
 }
 
-/// Distance of a ray to the nearest box, at most `most`.
+/// Returns the distance of the nearest box along a ray, at most `most`.
 pub fn ray_to_walls(from: Vec2, along: Vec2, walls: &[Aabb], most: f32) -> f32 {
     walls.iter().filter_map(|wall| ray_to_box(from, along, wall)).fold(most, f32::min)
 }
 
-/// Tells whether no box is between two points.
+/// Whether no box lies between two points.
 pub fn in_sight(a: Vec2, b: Vec2, walls: &[Aabb]) -> bool {
     let distance = a.distance(b);
     let along = (b - a) / distance;

@@ -1,13 +1,13 @@
-//! Lag compensation: a shot counts where its target was on the shooter's screen.
+//! Lag compensation: a shot hits if the target was there on the shooter's screen.
 //!
 //! The model is Neil Toronto's *Unlagged* for Quake III ("backward reconciliation"): the server
-//! remembers all positions, and tests a shot against the moment that the shooter saw. It makes a
-//! scene of that moment beside the world ([`Past::at`]), so there is nothing to restore. A client
-//! claims its view time; the room bounds the claim by its own measurements ([`ViewTime`]).
+//! records all positions, and tests a shot against the moment that the shooter saw. [`Past::at`]
+//! builds a separate scene of that moment, so nothing has to be restored. A client claims its view
+//! time; the room limits the claim by its own measurements ([`ViewTime`]).
 //!
 //! *Invariants:*
 //! - Nothing here changes the present.
-//! - What is kept is bounded by the policy and by [`REWIND_MAX`], and uses its memory again.
+//! - The recorded past is bounded by the policy and by [`REWIND_MAX`], and reuses its memory.
 
 use std::collections::VecDeque;
 
@@ -19,66 +19,67 @@ use crate::limits::{REWIND_MAX, REWOUND_MAX};
 use crate::motion::interpolate::{TickTime, blend_values, cut_between};
 use crate::time::{Micros, Rates, Tick};
 
-/// A game's policy of lag compensation.
+/// A game's policy for lag compensation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rewind {
-    /// Greatest rewind, 0 for none; players with more lag aim ahead.
+    /// The maximum rewind, 0 for none. Players with more lag must aim ahead.
     pub most: Micros,
-    /// Side with the benefit of the doubt.
+    /// Who wins a close call.
     pub favour: Favour,
 }
 
 impl Rewind {
-    /// A quarter of a second in the shooter's favour. Arbitrary; a round trip of 200 ms, and Unreal
-    /// Tournament's default.
+    /// A quarter of a second, in the shooter's favour. Arbitrary; enough for a round trip of 200
+    /// ms, and the default of Unreal Tournament.
     pub const DEFAULT: Self = Self { most: Micros::from_ms(250), favour: Favour::Shooter };
 }
 
-/// Side with the benefit of the doubt when shooter and target saw different moments.
+/// Who wins when shooter and target saw different moments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Favour {
-    /// The shooter's view counts, even if the target has reached cover since.
+    /// What the shooter saw counts, even if the target has reached cover since.
     #[default]
     Shooter,
-    /// A target behind cover is safe: besides, nothing may stand on the line from the shooter to
-    /// the middle of the target's present position.
+    /// Reaching cover saves the target: in addition, nothing may stand between the shooter and the
+    /// centre of the target's present position.
     Defender,
 }
 
-/// A client's claim of the view time of an input.
+/// A client's claim about the view time of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Time from the view to the input's tick, as the client says.
+    /// Time from the view time to the input's tick, as the client claims.
     pub claimed: Micros,
-    /// The same within the bounds that the server measured when the input arrived.
+    /// The claimed time, limited by what the server measured when the input arrived.
     pub plausible: Micros,
 }
 
-/// The view time of an input, as far as the server believes it.
+/// The view time of an input, as accepted by the server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ViewTime {
-    /// Time that was shown.
+    /// The time that the player saw.
     pub at: TickTime,
-    /// Time from it to the input's tick, as the client said; none if the input did not arrive.
+    /// Time from the view time to the input's tick as the client claimed it; `None` if the input
+    /// did not arrive.
     pub claimed: Option<Micros>,
-    /// The same as the server accepts it; `at` follows from it.
+    /// Time from the view time to the input's tick as the server accepted it; `at` follows from it.
     pub accepted: Micros,
-    /// Reason why the two differ.
+    /// Why the claimed and the accepted time differ.
     pub adjusted: Adjusted,
 }
 
-/// Reason why a claim was not accepted as it came.
+/// Why a claim was adjusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adjusted {
-    /// The claim was accepted.
+    /// It was accepted unchanged.
     No,
-    /// By the server's measurements the client cannot have seen that.
+    /// According to the server's measurements the client cannot have seen that moment.
     Implausible,
-    /// The claims changed faster than an honest client's clocks do.
+    /// The claims changed faster than an honest client's clocks would.
     Unsteady,
-    /// The view is older than the greatest rewind.
+    /// It exceeds the maximum rewind.
     Limit,
-    /// The input came too late, and its claim with it; the one before counts on.
+    /// The input and its claim came too late; the previous claim still applies.
     Missing,
 }
 
@@ -89,7 +90,7 @@ pub struct Rewound {
     pub shooter: PlayerId,
     /// Tick of the shot.
     pub tick: Tick,
-    /// ViewTime of the shooter.
+    /// View time of the shooter.
     pub view: ViewTime,
     /// The hit, if there was one.
     pub hit: Option<RewoundHit>,
@@ -100,13 +101,13 @@ pub struct Rewound {
 pub struct RewoundHit {
     /// Entity that was hit.
     pub target: EntityId,
-    /// Its position in the shooter's view.
+    /// Position of the target as the shooter saw it.
     pub then: Vec2,
-    /// Its present position.
+    /// Present position of the target.
     pub now: Vec2,
 }
 
-/// Positions of everything that moves in the last ticks.
+/// Motion of all moving entities in the last ticks.
 #[derive(Debug)]
 pub struct Past<E> {
     policy: Rewind,
@@ -117,7 +118,7 @@ pub struct Past<E> {
 }
 
 impl<E> Default for Past<E> {
-    /// Keeps nothing.
+    /// Records nothing.
     fn default() -> Self {
         Self {
             policy: Rewind { most: Micros::ZERO, favour: Favour::Shooter },
@@ -129,7 +130,8 @@ impl<E> Default for Past<E> {
 }
 
 impl<E: Entity> Past<E> {
-    /// Keeps the ticks of the greatest rewind, at most [`REWIND_MAX`], and two to blend between.
+    /// Creates a history for the maximum rewind, at most [`REWIND_MAX`], plus two ticks to
+    /// interpolate between.
     pub fn new(rates: Rates, policy: Rewind) -> Self {
         let most = policy.most.clamp(Micros::ZERO, REWIND_MAX);
         let steps = (most.as_secs() * f64::from(rates.tick_hz)).ceil() as usize;
@@ -137,7 +139,7 @@ impl<E: Entity> Past<E> {
         Self { policy: Rewind { most, ..policy }, ticks_max, ..Self::default() }
     }
 
-    /// Goes by another policy from now on, with what is kept already.
+    /// Changes the policy and keeps what has been recorded.
     pub fn configure(&mut self, rates: Rates, policy: Rewind) {
         let Self { policy, ticks_max, .. } = Self::new(rates, policy);
         (self.policy, self.ticks_max) = (policy, ticks_max);
@@ -146,12 +148,12 @@ impl<E: Entity> Past<E> {
         }
     }
 
-    /// The policy in force.
+    /// Returns the policy in force.
     pub fn policy(&self) -> Rewind {
         self.policy
     }
 
-    /// Remembers the moving entities of a tick that has run.
+    /// Records the moving entities of a tick that has run.
     pub fn push(&mut self, tick: Tick, entities: &Entities<E>) {
         if self.ticks_max == 0 {
             return;
@@ -163,9 +165,10 @@ impl<E: Entity> Past<E> {
         self.ticks.push_back((tick, kept));
     }
 
-    /// Fills `scene` with the moving entities of a past time. `present` is the state so far of the
-    /// tick after the newest kept. Entities that did not exist then are absent, teleports and other
-    /// lives are not blended, and before the oldest kept tick all stands still.
+    /// Fills `scene` with the moving entities of a past time. `present` is the unfinished state of
+    /// the tick after the newest recorded one. Entities that did not exist at that time are absent.
+    /// Positions are not interpolated across teleports or between different lives, and before the
+    /// oldest recorded tick everything stands still.
     pub fn at(&self, at: TickTime, present: &Entities<E>, scene: &mut Entities<E>) {
         let next = self.ticks.partition_point(|(tick, _)| *tick <= at.tick).max(1);
         let Some((tick, before)) = self.ticks.get(next - 1) else {
@@ -190,8 +193,8 @@ impl<E: Entity> Past<E> {
         }
     }
 
-    /// An entity with an age field at a time of its own. Its state in the present tick counts as
-    /// being as late as in the tick before.
+    /// Returns an entity with an age field at a time of its own. In the present tick, its state
+    /// counts as old as in the previous tick.
     fn in_own_time(
         &self,
         index: usize,
@@ -219,7 +222,8 @@ impl<E: Entity> Past<E> {
         from.1
     }
 
-    /// Notes a shot that was tested against the past; the oldest are forgotten first.
+    /// Records a shot that was tested against the past. If too many are waiting, the oldest are
+    /// dropped.
     pub fn note(&mut self, rewound: Rewound) {
         if self.rewound.len() >= REWOUND_MAX {
             self.rewound.pop_front();
@@ -227,29 +231,30 @@ impl<E: Entity> Past<E> {
         self.rewound.push_back(rewound);
     }
 
-    /// The next of the shots that were noted, oldest first.
+    /// Takes the oldest recorded shot.
     pub fn poll_rewound(&mut self) -> Option<Rewound> {
         self.rewound.pop_front()
     }
 }
 
-/// An entity, and the index of the field that says how old its state is.
+/// An entity, with the index of its age field.
 struct Aged<'a, E> {
     slot: &'a Slot<E>,
     field: usize,
 }
 
-/// Index of the field that says how old an entity's state is, if there is one.
+/// Returns the index of an entity's age field, if it has one.
 fn age_field<E: Entity>(entity: &E) -> Option<usize> {
     entity.fields().iter().position(|field| field.age)
 }
 
-/// Tells whether anything of an entity moves by itself.
+/// Whether an entity has a field that moves continuously.
 fn moves<E: Entity>(entity: &E) -> bool {
     entity.fields().iter().any(|field| field.motion != Motion::Step)
 }
 
-/// A state part `t` of the way to a later one of the same entity; the earlier one across a break.
+/// Interpolates from one state of an entity to a later one, with `t` from 0 to 1; returns the
+/// earlier one across a discontinuity.
 fn blend<E: Entity>(from: &Slot<E>, to: &Slot<E>, t: f32) -> Slot<E> {
     let (kind, fields) = (from.entity.kind(), from.entity.fields());
     if t == 0.0 || from.owner != to.owner || kind != to.entity.kind() {
@@ -332,7 +337,7 @@ mod tests {
     }
 
     fn seen(past: &Past<Thing>, at: TickTime, present: &Entities<Thing>) -> Vec<(u16, f32)> {
-        // Whatever was in it before.
+        // The previous content is irrelevant.
         let mut scene = world(&[(id(77, 0), ball(9.0))]);
         past.at(at, present, &mut scene);
         let ball = |slot: &Slot<Thing>| match slot.entity {
@@ -371,7 +376,7 @@ mod tests {
             entities.insert(Slot { id: id(0, 0), owner: None, entity: Runner { x, age } });
             entities
         };
-        // One metre a tick; from 11 to 14 its inputs are late.
+        // One metre per tick; from 11 to 14 the inputs are late.
         let mut past = Past::new(RATES, Rewind::DEFAULT);
         for tick in 5..20_u8 {
             let age = if (11..15).contains(&tick) { tick - 10 } else { 0 };
@@ -408,7 +413,7 @@ mod tests {
                 past.push(Tick(tick), &world(&[(id(0, 0), ball(tick as f32))]));
             }
             assert_eq!(past.ticks.len(), ticks, "{most_ms} ms at {tick_hz} Hz");
-            // The oldest time that is accepted, at the tick after the newest.
+            // The oldest time that is accepted, in the tick after the newest.
             let span = past.policy().most.as_secs() * f64::from(tick_hz);
             let (whole, part) = ((500.0 - span).floor(), (500.0 - span).fract());
             let present = world(&[(id(0, 0), ball(500.0))]);

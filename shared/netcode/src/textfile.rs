@@ -1,8 +1,8 @@
-//! Text files that people edit, read the same way by every program.
+//! Text files that people edit, read in one way by all programs.
 //!
 //! Editors leave invisible traces: a byte order mark, CRLF or a lone CR at the end of a line,
-//! trailing blanks, no line break after the last line. None of our files gives them a meaning. The
-//! error for a file that is not text names the line and says what to do.
+//! trailing blanks, no line break after the last line. None of our files gives these a meaning. If
+//! a file is not text, the error names the line and says what to do.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text<'b>(&'b str);
 
-/// A file is not text.
+/// Why a file is not acceptable text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
-    /// The file is larger than its limit, which is given in bytes.
+    /// The file exceeds its limit, which is given in bytes.
     #[error("it is larger than {0} bytes, the limit")]
     TooLong(usize),
     /// The file begins with the byte order mark of another encoding.
@@ -28,13 +28,13 @@ pub enum TextError {
     /// A file that must have one line is empty.
     #[error("it is empty")]
     Empty,
-    /// A file that must have one line has another one, with this number.
+    /// A file that must have one line has another, with this number.
     #[error("line {0} is one too many; the file must have a single line")]
     Surplus(usize),
 }
 
 impl TextError {
-    /// Number of the line that cannot be read; 1 if it is the whole file.
+    /// Returns the number of the offending line; 1 if it is the whole file.
     pub fn line(self) -> usize {
         match self {
             Self::Utf8(line) | Self::Zero(line) | Self::Surplus(line) => line,
@@ -53,7 +53,7 @@ impl<'b> Text<'b> {
         if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
             return Err(TextError::Utf16);
         }
-        // Joined files may have several.
+        // Concatenated files may have several.
         let mut bytes = bytes;
         while let Some(rest) = bytes.strip_prefix("\u{feff}".as_bytes()) {
             bytes = rest;
@@ -66,13 +66,13 @@ impl<'b> Text<'b> {
         }
     }
 
-    /// Returns the text with its own line ends, for parsers that accept all kinds.
+    /// Returns the text with its original line ends, for parsers that accept all kinds.
     pub fn as_str(self) -> &'b str {
         self.0
     }
 
-    /// Returns the text with `\n` as the line end, for parsers that accept no other. Lines keep
-    /// their numbers.
+    /// Returns the text with `\n` as the line end, for parsers that accept no other. Line numbers
+    /// do not change.
     pub fn unix(self) -> Cow<'b, str> {
         match self.0.contains('\r') {
             true => self.0.replace("\r\n", "\n").replace('\r', "\n").into(),
@@ -107,18 +107,18 @@ impl<'b> Text<'b> {
         lines.next().map_or(Ok(line), |(number, _)| Err(TextError::Surplus(number)))
     }
 
-    /// Whether the last line has an end, so that nothing of it can be missing.
+    /// Whether the last line has a line end, so that it cannot have been truncated.
     pub fn is_complete(self) -> bool {
         self.0.ends_with(['\n', '\r'])
     }
 }
 
-/// Returns the number of the line with the byte at `offset`, from 1.
+/// Returns the number, from 1, of the line that contains the byte at `offset`.
 pub fn line_at(bytes: &[u8], offset: usize) -> usize {
     let before = bytes.get(..offset).unwrap_or(bytes);
     let ends = before.iter().enumerate().filter(|(at, byte)| match byte {
         b'\r' => true,
-        // The second half of CRLF ends no other line.
+        // The second half of CRLF does not end another line.
         b'\n' => *at == 0 || before[at - 1] != b'\r',
         _ => false,
     });

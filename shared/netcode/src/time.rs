@@ -1,4 +1,4 @@
-//! Ticks, time points and spans, kept apart by type.
+//! Ticks, points in time and time spans, as distinct types.
 //!
 //! Three clocks are never mixed: a machine's own ([`LocalTime`]), the server's ([`ServerTime`]),
 //! and its ticks ([`Tick`]). An [`Offset`] converts between the first two, [`Rates`] between the
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 )]
 pub struct Micros(pub i64);
 
-/// A point on this machine's monotonic clock, in microseconds since some start of its own.
+/// A point on this machine's monotonic clock, in microseconds since an arbitrary start.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -33,7 +33,7 @@ pub struct ServerTime(pub i64);
 )]
 pub struct Offset(pub i64);
 
-/// A step of the world, counted from 0; it neither wraps nor saturates. The wire carries the low 16
+/// A step of the world, counted from 0. It neither wraps nor saturates. The wire carries the low 16
 /// bits, which [`Tick::widen`] completes.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -41,20 +41,20 @@ pub struct Offset(pub i64);
 pub struct Tick(pub u64);
 
 impl Micros {
-    /// No time at all.
+    /// An empty span.
     pub const ZERO: Self = Self(0);
 
-    /// A span of whole milliseconds.
+    /// Creates a span of whole milliseconds.
     pub const fn from_ms(ms: i64) -> Self {
         Self(ms.saturating_mul(1000))
     }
 
-    /// The span in seconds.
+    /// Returns the span in seconds.
     pub fn as_secs(self) -> f64 {
         self.0 as f64 / 1e6
     }
 
-    /// The span in milliseconds.
+    /// Returns the span in milliseconds.
     pub fn as_ms(self) -> f64 {
         self.0 as f64 / 1e3
     }
@@ -76,7 +76,7 @@ impl Micros {
         parts.collect::<Vec<_>>().join(" ")
     }
 
-    /// The nearest span to that many microseconds; not a number counts as none.
+    /// Creates the span nearest to a number of microseconds; NaN gives an empty one.
     pub fn from_f64(micros: f64) -> Self {
         Self(micros.round() as i64)
     }
@@ -139,23 +139,24 @@ macro_rules! time_point {
         }
 
         impl $point {
-            /// The time in seconds.
+            /// Returns the time in seconds.
             pub fn as_secs(self) -> f64 {
                 Micros(self.0).as_secs()
             }
 
-            /// The low 32 bits, as packets carry them. They repeat after 71 minutes.
+            /// Returns the low 32 bits, as packets carry them. They repeat after 71 minutes.
             pub fn low(self) -> u32 {
                 self.0 as u32
             }
 
-            /// The point nearest to `near` whose low 32 bits these are.
+            /// Returns the point nearest to `near` with these low 32 bits.
             pub fn widen(low: u32, near: Self) -> Self {
                 let ahead = low.wrapping_sub(near.low()) as i32;
                 Self(near.0.saturating_add(i64::from(ahead)))
             }
 
-            /// The same of 24 bits: right within 8.4 seconds.
+            /// Returns the point nearest to `near` with these low 24 bits; correct within 8.4
+            /// seconds.
             pub fn widen_24(low: u32, near: Self) -> Self {
                 let ahead = (low.wrapping_sub(near.low()) << 8) as i32 >> 8;
                 Self(near.0.saturating_add(i64::from(ahead)))
@@ -167,49 +168,50 @@ time_point!(LocalTime);
 time_point!(ServerTime);
 
 impl Offset {
-    /// The server's time at a point on the client's clock.
+    /// Converts a point on the client's clock to the server's time.
     pub fn to_server(self, local: LocalTime) -> ServerTime {
         ServerTime(local.0.saturating_add(self.0))
     }
 }
 
 impl Tick {
-    /// The last tick that a server may state: 2^48, seventy thousand years at 128 Hz, far from
+    /// The last tick that a server may send: 2^48, seventy thousand years at 128 Hz, far from
     /// overflow.
     pub const MAX_SENT: Self = Self(1 << 48);
 
-    /// The low 16 bits, as packets carry them. At 60 Hz they repeat after 18 minutes.
+    /// Returns the low 16 bits, as packets carry them. At 60 Hz they repeat after 18 minutes.
     pub fn low(self) -> u16 {
         self.0 as u16
     }
 
-    /// The tick nearest to `near` whose low 16 bits these are; never below tick 0.
+    /// Returns the tick nearest to `near` with these low 16 bits; never below tick 0.
     pub fn widen(low: u16, near: Self) -> Self {
         let ahead = i64::from(low.wrapping_sub(near.low()) as i16);
         match near.0.checked_add_signed(ahead) {
             Some(tick) => Self(tick),
-            // Only near tick 0: the true tick then lies ahead by the full period.
+            // Only near tick 0: the true tick is a full period later.
             None => Self(u64::from(low)),
         }
     }
 
-    /// The tick `count` later.
+    /// Returns the tick `count` later.
     pub fn plus(self, count: u64) -> Self {
         Self(self.0.saturating_add(count))
     }
 
-    /// The tick `count` earlier; never below tick 0.
+    /// Returns the tick `count` earlier, at least tick 0.
     pub fn minus(self, count: u64) -> Self {
         Self(self.0.saturating_sub(count))
     }
 
-    /// Ticks since `earlier`, negative if it is before; of one of them the low 24 bits suffice.
+    /// Returns the ticks since `earlier`, negative if it is later. One of the two may be known only
+    /// by its low 24 bits.
     pub fn span_24(self, earlier: Self) -> i64 {
         let apart = (self.0.wrapping_sub(earlier.0) & 0xff_ffff) as i64;
         if apart < 1 << 23 { apart } else { apart - (1 << 24) }
     }
 
-    /// Ticks since `earlier`; 0 if it is before.
+    /// Returns the ticks since `earlier`, or 0 if it is later.
     pub fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
@@ -221,16 +223,16 @@ impl fmt::Display for Tick {
     }
 }
 
-/// Frequencies of the world's steps and of snapshots. The server decides, clients follow.
+/// Rates of ticks and snapshots. The server sets them, clients follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rates {
-    /// Steps of the world a second.
+    /// Ticks per second.
     pub tick_hz: u32,
-    /// Snapshots a second to each client; divides `tick_hz`.
+    /// Snapshots per second to each client; divides `tick_hz`.
     pub snapshot_hz: u32,
 }
 
-/// The reason for which [`Rates`] are refused.
+/// Why [`Rates`] are invalid.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RatesError {
@@ -247,16 +249,16 @@ pub enum RatesError {
 }
 
 impl Rates {
-    /// Slowest world that still feels like an action game; arbitrary.
+    /// The minimum rate of ticks; arbitrary, the slowest that still feels like an action game.
     pub const TICK_HZ_MIN: u32 = 10;
-    /// Fastest world: that of competitive shooters.
+    /// The maximum rate of ticks: that of competitive shooters.
     pub const TICK_HZ_MAX: u32 = 128;
-    /// Fewest snapshots a second. Arbitrary: the slowest of the games that this comes from has 4.
+    /// The minimum rate of snapshots. Arbitrary: the slowest of the original games has 4.
     pub const SNAPSHOT_HZ_MIN: u32 = 2;
     /// 60 ticks and 30 snapshots a second.
     pub const DEFAULT: Self = Self { tick_hz: 60, snapshot_hz: 30 };
 
-    /// Checks the bounds that the fields state. Everything else here relies on them.
+    /// Checks the limits of the fields, which all other methods rely on.
     pub fn validate(self) -> Result<Self, RatesError> {
         if !(Self::TICK_HZ_MIN..=Self::TICK_HZ_MAX).contains(&self.tick_hz) {
             return Err(RatesError::TickHz(self.tick_hz));
@@ -269,41 +271,42 @@ impl Rates {
         Ok(self)
     }
 
-    /// Seconds a tick.
+    /// Returns the length of a tick in seconds.
     pub fn step_secs(self) -> f32 {
         1.0 / self.tick_hz as f32
     }
 
-    /// Microseconds a tick, rounded.
+    /// Returns the length of a tick, rounded to microseconds.
     pub fn step(self) -> Micros {
         Micros::from_f64(1e6 / f64::from(self.tick_hz))
     }
 
-    /// Microseconds between snapshots, rounded.
+    /// Returns the interval between snapshots, rounded to microseconds.
     pub fn snapshot_interval(self) -> Micros {
         Micros::from_f64(1e6 / f64::from(self.snapshot_hz))
     }
 
-    /// The first of the usual ticks for snapshots after this one.
+    /// Returns the next regular snapshot tick after this tick.
     pub fn next_snapshot(self, after: Tick) -> Tick {
         Tick((after.0 + 1).next_multiple_of(self.ticks_per_snapshot()))
     }
 
-    /// Ticks from one snapshot to the next.
+    /// Returns the number of ticks from one snapshot to the next.
     pub fn ticks_per_snapshot(self) -> u64 {
         u64::from(self.tick_hz / self.snapshot_hz)
     }
 
-    /// Time at which a tick is due. Exact for every rate: multiplied out rather than summed up.
+    /// Returns the time at which a tick is due. Exact at any rate, because it multiplies instead of
+    /// summing.
     pub fn time_of(self, tick: Tick) -> ServerTime {
         let micros = u128::from(tick.0) * 1_000_000 / u128::from(self.tick_hz);
         ServerTime(i64::try_from(micros).unwrap_or(i64::MAX))
     }
 
-    /// The last tick that is due at `time`; tick 0 before that.
+    /// Returns the last tick that is due at `time`, or tick 0 before the start.
     pub fn tick_at(self, time: ServerTime) -> Tick {
         let micros = u128::try_from(time.0).unwrap_or(0);
-        // The smallest tick whose floored time exceeds `time`, less one.
+        // The smallest tick whose floored time exceeds `time`, minus one.
         let tick = ((micros + 1) * u128::from(self.tick_hz)).div_ceil(1_000_000) - 1;
         Tick(u64::try_from(tick).unwrap_or(u64::MAX))
     }
