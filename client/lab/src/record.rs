@@ -27,7 +27,7 @@ pub enum RecordError {
     #[error("cannot write the motion to {path}: {1}", path = .0.display())]
     Open(PathBuf, io::Error),
     /// The file cannot be written any longer; whole lines are in it.
-    #[error("the motion in {path} ends here, it cannot be written: {1}", path = .0.display())]
+    #[error("the motion in {path} ends here; writing failed: {1}", path = .0.display())]
     Write(PathBuf, io::Error),
     /// The file is as long as any that is read.
     #[error(

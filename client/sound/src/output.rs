@@ -69,7 +69,7 @@ pub enum OutputError {
     #[error("sound is not supported on this system; play on Linux, Windows or macOS to hear it")]
     Unsupported,
     /// There was no thread to spare.
-    #[error("there is no thread for sound ({0}); close other programs and start again")]
+    #[error("cannot start the sound thread ({0}); close other programs and start again")]
     NoThread(String),
 }
 

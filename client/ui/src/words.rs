@@ -45,7 +45,7 @@ pub enum LanguageError {
     #[error("the words for {0:?} are too long or hold characters that cannot be shown")]
     Unfit(String),
     /// A translation lacks a place for a value, or has one of its own.
-    #[error("the places in braces differ between {english:?} and {words:?}")]
+    #[error("the placeholders in braces differ between {english:?} and {words:?}")]
     Places {
         /// The English words.
         english: String,

@@ -631,12 +631,12 @@
   function beginExit() {
     const [out, canvas] = [byId("out"), byId("glcanvas")];
     out.textContent = say(
-      "The keyboard is the browser's. Press Enter to play on.",
-      "Die Tastatur gehört dem Browser. Weiter mit der Eingabetaste.",
+      "The browser has the keyboard. Press Enter to return to the game.",
+      "Der Browser hat die Tastatur. Mit der Eingabetaste geht das Spiel weiter.",
     );
     byId("keys").textContent = say(
-      "The game takes all keys. Press Control and M to give them back to the browser.",
-      "Das Spiel nimmt alle Tasten. Strg und M geben sie dem Browser zurück.",
+      "The game has the keyboard. Press Ctrl+M to return it to the browser.",
+      "Das Spiel hat die Tastatur. Strg+M gibt sie dem Browser zurück.",
     );
     const goBack = () => {
       out.hidden = true;
@@ -769,7 +769,7 @@
 
   function fail(message) {
     word(say(
-      `Something went wrong (${message}). Load the page again.`,
+      `Something went wrong (${message}). Reload the page.`,
       `Etwas ist schiefgegangen (${message}). Lade die Seite neu.`,
     ));
   }
@@ -783,13 +783,13 @@
   async function lacking() {
     if (!isSecureContext) {
       return say(
-        "Open this page by https: without it, browsers have no connection for games.",
-        "Öffne diese Seite mit https: Ohne haben Browser keine Verbindung für Spiele.",
+        "Open this page over https. Without it, browsers do not allow game connections.",
+        "Öffne diese Seite über https. Ohne https erlauben Browser keine Verbindung für Spiele.",
       );
     }
     const browsers = say(
-      "Chrome or Edge, Firefox, or Safari from version 26.4 on, each as new as it can be, plays.",
-      "Chrome oder Edge, Firefox, oder Safari ab Version 26.4, jeweils möglichst neu, spielt.",
+      "Use a current Chrome, Edge or Firefox, or Safari 26.4 or later.",
+      "Nimm ein aktuelles Chrome, Edge oder Firefox, oder Safari ab Version 26.4.",
     );
     const reasons = [
       [typeof WebTransport === "undefined", say("It has no WebTransport.", "Ihm fehlt WebTransport.")],

@@ -28,16 +28,16 @@ pub(crate) struct Wishes {
 pub(crate) struct Setup {
     #[arg(long, global = true, value_name = "CONDITIONS", help = link_help())]
     pub(crate) link: Option<Conditions>,
-    /// Code of the server's room to play in [default: one with people and a free seat]
+    /// Code of the room to join [default: one with people and a free seat]
     #[arg(long, global = true, value_name = "CODE")]
     pub(crate) room: Option<RoomCode>,
     /// Wishes of the page's link, or of `join`.
     #[arg(skip)]
     pub(crate) wishes: Wishes,
-    /// Password of the server, where it needs one
+    /// Password of the server, if it needs one
     #[arg(long, global = true, value_name = "WORD")]
     pub(crate) password: Option<String>,
-    /// Watch the game, without a seat
+    /// Watch the game without taking a seat
     #[arg(long, global = true)]
     pub(crate) watch: bool,
     #[arg(
@@ -45,8 +45,8 @@ pub(crate) struct Setup {
         global = true,
         value_name = "pll|leaky",
         default_value = "pll",
-        help = "The loop that keeps the clock in phase: pll, or leaky, the loop of a published \
-                platformer, for comparison (F5 switches while the net graph is shown)"
+        help = "Control loop of the clock: pll, or leaky, the loop of a published platformer, for \
+                comparison (F5 switches while the net graph is shown)"
     )]
     pub(crate) filter: LoopFilter,
     /// Open the net graph from the start (F4 shows and hides it)
@@ -54,7 +54,7 @@ pub(crate) struct Setup {
     pub(crate) net_graph: bool,
     #[arg(long, global = true, value_name = "METHOD", help = presentation_help())]
     pub(crate) presentation: Option<Choice>,
-    /// Mark in the picture where snapshots have everybody, and by how much they were shown off
+    /// Mark each player's position in the newest snapshot, and the error of what was shown
     #[arg(long, global = true)]
     pub(crate) marks: bool,
 }
@@ -71,7 +71,7 @@ impl Setup {
 fn link_help() -> String {
     let names = PROFILES.map(|(name, _)| name).join(", ");
     format!(
-        "Play over a simulated bad network: one of {names}, or properties, as in \
+        "Simulate a bad network: one of {names}, or properties, as in \
          --link mobile,seed=3 or --link delay=100ms,jitter=30ms,loss=5%"
     )
 }
@@ -79,7 +79,7 @@ fn link_help() -> String {
 fn presentation_help() -> String {
     let names: Vec<_> = Choice::ALL.iter().map(|choice| choice.name()).collect();
     format!(
-        "How others are shown (F6 changes it while playing): one of {} [default: the game's own]",
+        "How others are shown (F6 changes it in a game): one of {} [default: the game's own]",
         names.join(", ")
     )
 }

@@ -170,7 +170,7 @@ pub(super) enum Problem {
     LongPoint(Quote),
     #[error("the point {point} lacks {what}; write [time, x, y] or an object with time, x and y")]
     Short { point: Quote, what: &'static str },
-    #[error("this recording has the layout {0}, and only layout 1 is read here; record it anew")]
+    #[error("this recording has the layout {0}, and only layout 1 is read here; record it again")]
     Layout(Quote),
     #[error(
         "the recording does not say its {0}, or says it wrongly; write as in game=NAME record=KIND \
@@ -184,10 +184,10 @@ pub(super) enum Problem {
     #[error("{0} has no fields x and y, so it does not move; record something that does")]
     NoPosition(Quote),
     #[error(
-        "column {column} is {quote}, and {expected} in this build's record; record the motion anew"
+        "column {column} is {quote}, and {expected} in this build's record; record the motion again"
     )]
     Field { column: usize, quote: Quote, expected: Quote },
-    #[error("{what} is {quote}, which the record's field cannot be; record the motion anew")]
+    #[error("{what} is {quote}, which the record's field cannot be; record the motion again")]
     OffGrid { what: Cow<'static, str>, quote: Quote },
     #[error("the segment is {0}; it is a whole number that never falls")]
     Segment(Quote),

@@ -36,11 +36,11 @@ pub(super) struct Line {
 /// A font that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unusable {
-    #[error("the file is no font, or damaged")]
+    #[error("the file is not a font, or is damaged")]
     Damaged,
     #[error("the font has more than {FONT_BYTES_MAX} bytes")]
     TooBig,
-    #[error("the font draws none of the letters")]
+    #[error("the font has none of the letters")]
     NoLetters,
 }
 

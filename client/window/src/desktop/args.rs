@@ -39,39 +39,39 @@ pub(crate) struct Args {
 pub(crate) struct Options {
     #[arg(
         long, global = true, value_name = "NAME", value_parser = name,
-        help = "What others call you [default: the settings', or your user's name]"
+        help = "Your name, as others see it [default: from the settings, or your user name]"
     )]
     pub(crate) name: Option<String>,
-    /// Write a picture of the last frame here, after --exit-after or 5 seconds
+    /// Save a picture of the last frame here, after --exit-after or 5 seconds
     #[arg(long, global = true, value_name = "PNG")]
     pub(crate) screenshot: Option<PathBuf>,
-    /// Record your motion here, one line for each tick that the server confirmed; of further games
-    /// into FILE-2 and so on
+    /// Record your motion here, one line for each tick that the server confirmed; further games go
+    /// to FILE-2 and so on
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) record_motion: Option<PathBuf>,
-    /// Print what is played as a line of JSON, four times a second, for programs that look on
+    /// Print the game's state as a line of JSON four times a second, for other programs
     #[arg(long, global = true)]
     pub(crate) status: bool,
-    /// Leave by itself; fails if the game could not be joined by then
+    /// Exit after this time; fails if no game was joined by then
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) exit_after: Option<Duration>,
-    /// The window's size in pixels [default: the settings', at first 1280x720]
+    /// Size of the window in pixels [default: from the settings, initially 1280x720]
     #[arg(long, global = true, value_name = "WIDTHxHEIGHT", value_parser = WindowSize::parse)]
     pub(crate) window: Option<WindowSize>,
-    /// Fill the screen
+    /// Run in full screen
     #[arg(long, global = true)]
     pub(crate) fullscreen: bool,
     /// Keep the settings in this file [default: phaselock/settings.toml in your configuration
     /// folder]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
-    /// Ask this directory for servers too; several times for several
+    /// Also list servers from this directory; can be repeated
     #[arg(
         long = "directory", global = true, value_name = "ADDR",
         value_parser = Address::parse_directory
     )]
     pub(crate) directories: Vec<Address>,
-    /// Open no sound device
+    /// Run without sound
     #[arg(long, global = true)]
     pub(crate) mute: bool,
     #[command(flatten)]
@@ -106,7 +106,7 @@ impl Args {
         let cli = Cli::try_parse_from(with_join(args)).map_err(ArgsError)?;
         if cli.options.record_motion.is_some() && matches!(cli.command, Some(Sub::Lab { .. })) {
             let what =
-                "--record-motion records a game, and the laboratory is none; play or join one";
+                "--record-motion records a game, not the laboratory; use it with play or join";
             return Err(ArgsError(Cli::command().error(ErrorKind::ArgumentConflict, what)));
         }
         let mut options = cli.options;
@@ -170,10 +170,10 @@ impl ArgsError {
 #[command(
     name = "phaselock",
     version,
-    after_help = "Keys in a game: F3 network details, F4 net graph, F6 how others are shown, \
-                  F11 full screen, Esc pause, and the game's own.\n\n\
-                  Without a command the menu opens. To host without a display there is \
-                  phaselock-server, to play without one phaselock-bots."
+    after_help = "Keys in every game: F3 network details, F4 net graph, F6 how others are shown, \
+                  F11 full screen, Esc pause.\n\n\
+                  Without a command, the menu opens. To host without a display, use \
+                  phaselock-server; to play without one, use phaselock-bots."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -196,14 +196,14 @@ fn with_join(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
 
 #[derive(Debug, Subcommand)]
 enum Sub {
-    /// Play on this computer, against bots
+    /// Play against bots on this computer
     Play {
-        /// Which game, or several in turn, two rounds of each, with commas between [default: the
-        /// first there is]
+        /// Game to play; or several, separated by commas, two rounds of each in turn [default: the
+        /// first one]
         #[arg(long, value_delimiter = ',')]
         game: Vec<String>,
         #[arg(
-            long, value_name = "COUNT", default_value_t = BOTS_DEFAULT, help = "How many bots",
+            long, value_name = "COUNT", default_value_t = BOTS_DEFAULT, help = "Number of bots",
             value_parser = clap::value_parser!(u16).range(0..=i64::from(BOTS_MAX))
         )]
         bots: u16,
@@ -211,32 +211,31 @@ enum Sub {
         #[arg(long, value_name = "STRENGTH", default_value = "normal", value_parser = strength)]
         bot_strength: Strength,
     },
-    /// Play on another server
+    /// Join a server
     Join {
-        /// A name or an IP address, and a port unless it is 4433; or a link, phaselock://...
+        /// Host name or IP address, with a port unless it is 4433; or a link, phaselock://...
         #[arg(value_name = "ADDR")]
         server: Invitation,
-        /// Fingerprint of the server's certificate, if somebody told you
+        /// Fingerprint that the server's certificate must have
         #[arg(long, value_name = "sha256:...")]
         fingerprint: Option<Fingerprint>,
-        /// Which game, if a room with a free seat plays it [default: where people are]
+        /// Game to play, if a room with a free seat plays it [default: the fullest room's]
         #[arg(long)]
         game: Option<String>,
     },
-    /// Draw a motion, or take one, and see what networks and methods make of it
+    /// Draw or load a motion, and see what networks and methods do to it
     Lab {
-        /// A motion: CSV or JSON of times, x and y, or a recording of play
+        /// Motion to load: CSV or JSON of time, x and y, or a recorded motion
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
-        /// A path by formula instead: accelerated, zigzag, smooth, sine or logarithm [default:
+        /// Built-in path to use instead: accelerated, zigzag, smooth, sine or logarithm [default:
         /// zigzag]
         #[arg(long, value_name = "NAME", conflicts_with = "file")]
         path: Option<Formula>,
-        /// The methods that are shown, with commas between, as in
-        /// newest-state,linear,hold+catmull-rom
+        /// Methods to show, separated by commas, as in newest-state,linear,hold+catmull-rom
         #[arg(long, value_name = "METHODS", value_delimiter = ',')]
         methods: Option<Vec<Contender>>,
-        /// The folder that exports go to [default: the current one]
+        /// Folder for exports [default: the current one]
         #[arg(long, value_name = "DIR")]
         export: Option<PathBuf>,
     },
@@ -262,7 +261,7 @@ fn name(text: &str) -> Result<String, NameError> {
 
 fn seconds(text: &str) -> Result<Duration, &'static str> {
     let secs = text.parse().map_err(|_| "not a number of seconds")?;
-    Duration::try_from_secs_f64(secs).map_err(|_| "not a time to wait")
+    Duration::try_from_secs_f64(secs).map_err(|_| "not a valid time to wait")
 }
 
 #[cfg(test)]
@@ -377,8 +376,8 @@ mod tests {
             ("join a --game chess", "'chess' for '--game <GAME>': the games are skirmish"),
             ("--window 12", "as in 1280x720"),
             ("--exit-after -1", "unexpected argument '-1'"),
-            ("--exit-after=-1", "not a time to wait"),
-            ("--exit-after nan", "not a time to wait"),
+            ("--exit-after=-1", "not a valid time to wait"),
+            ("--exit-after nan", "not a valid time to wait"),
             ("play --record-motion", "a value is required for '--record-motion <FILE>'"),
             ("--frob", "unexpected argument '--frob'"),
             ("--name Ada\u{fff9}", "your name has characters that nobody can see"),

@@ -28,8 +28,8 @@ const CAUSE_BYTES_MAX: usize = 200;
 
 /// Head of a new file.
 const HEAD: &str = "\
-# Settings of Phaselock's window. The window writes what is changed in it; what is written here\n\
-# counts from its next start. Comments stay, and so does what the program does not know.\n";
+# Settings of Phaselock's window. The window saves its changes here; edits in this file take\n\
+# effect at its next start. Comments and unknown keys are kept.\n";
 
 /// Comment above the bindings.
 const CONTROLS: &str = "

@@ -48,55 +48,54 @@ const fn key(
 
 /// All settings but bindings, section by section.
 pub(crate) const KEYS: &[Key] = &[
-    key(
-        "player",
-        "name",
-        "Name that others see, at most 32 bytes; empty: your user's name.",
-        |it| Slot::Name(&mut it.player.name),
-    ),
-    key("player", "color", "Your colour, 1 to 12; 0: the server gives you one.", |it| {
+    key("player", "name", "Name that others see, at most 32 bytes; empty: your user name.", |it| {
+        Slot::Name(&mut it.player.name)
+    }),
+    key("player", "color", "Your colour, 1 to 12; 0: the server picks one.", |it| {
         Slot::Number(&mut it.player.color, 0..=12)
     }),
     key("player", "look", "Your look, 0 to 7.", |it| Slot::Number(&mut it.player.look, 0..=7)),
-    key("sound", "master", "Loudness of everything, in percent.", |it| {
+    key("sound", "master", "Master volume, in percent.", |it| {
         Slot::Number(&mut it.sound.master, PERCENT)
     }),
-    key("sound", "effects", "Loudness of the games' effects, in percent.", |it| {
+    key("sound", "effects", "Volume of the games' effects, in percent.", |it| {
         Slot::Number(&mut it.sound.effects, PERCENT)
     }),
-    key("sound", "music", "Loudness of musical cues, in percent.", |it| {
+    key("sound", "music", "Volume of musical cues, in percent.", |it| {
         Slot::Number(&mut it.sound.music, PERCENT)
     }),
-    key("sound", "interface", "Loudness of menus and notices, in percent.", |it| {
+    key("sound", "interface", "Volume of menus and notices, in percent.", |it| {
         Slot::Number(&mut it.sound.interface, PERCENT)
     }),
-    key("sound", "mute_in_background", "Silence while another window has the keyboard.", |it| {
+    key("sound", "mute_in_background", "Mute while another window has the keyboard.", |it| {
         Slot::Switch(&mut it.sound.mute_in_background)
     }),
-    key("sound", "mute", "Silence.", |it| Slot::Switch(&mut it.sound.mute)),
+    key("sound", "mute", "Mute everything.", |it| Slot::Switch(&mut it.sound.mute)),
     key(
         "display",
         "frame_cap",
-        "Most frames a second: \"display\" (as many as it shows), \"none\", or 30 to 500.",
+        "Frames per second at most: \"display\" (as many as it shows), \"none\", or 30 to 500.",
         |it| Slot::Word(&mut it.display.frame_cap),
     ),
     key(
         "display",
         "vsync",
-        "Wait for the display with each frame, so that none is torn; counts from the next start.",
+        "Wait for the display with each frame to avoid tearing; takes effect at the next start.",
         |it| Slot::Switch(&mut it.display.vsync),
     ),
-    key("display", "fullscreen", "Fill the screen.", |it| Slot::Switch(&mut it.display.fullscreen)),
+    key("display", "fullscreen", "Run in full screen.", |it| {
+        Slot::Switch(&mut it.display.fullscreen)
+    }),
     key("display", "window_size", "Size of the window in pixels, as in \"1280x720\".", |it| {
         Slot::Word(&mut it.display.window_size)
     }),
-    key("display", "ui_scale", "Factor of everything written or pressed, 0.75 to 2.", |it| {
+    key("display", "ui_scale", "Scale of texts and buttons, 0.75 to 2.", |it| {
         Slot::Factor(&mut it.display.ui_scale, 0.75..=2.0)
     }),
     key(
         "display",
         "text_scale",
-        "Factor of letters, 1 to 1.5; panels in games grow with them as far as there is room.",
+        "Scale of texts only, 1 to 1.5; panels in games grow with it as far as they fit.",
         |it| Slot::Factor(&mut it.display.text_scale, 1.0..=1.5),
     ),
     key(
@@ -105,7 +104,7 @@ pub(crate) const KEYS: &[Key] = &[
         "Colours: \"standard\", \"deuteranopia\", \"protanopia\" or \"tritanopia\".",
         |it| Slot::Word(&mut it.display.palette),
     ),
-    key("display", "reduced_motion", "No shaking picture and no flashes.", |it| {
+    key("display", "reduced_motion", "No screen shake and no flashes.", |it| {
         Slot::Switch(&mut it.display.reduced_motion)
     }),
     key(
@@ -117,14 +116,14 @@ pub(crate) const KEYS: &[Key] = &[
     key("gamepad", "rumble", "Strength of rumble, in percent.", |it| {
         Slot::Number(&mut it.gamepad.rumble, PERCENT)
     }),
-    key("gamepad", "dead_zone", "Part of a stick's way that counts as rest, 0 to 60 %.", |it| {
+    key("gamepad", "dead_zone", "Part of a stick's travel that is ignored, 0 to 60 %.", |it| {
         Slot::Number(&mut it.gamepad.dead_zone, 0..=60)
     }),
-    key("last", "server", "The server that you joined last.", |it| Slot::Text(&mut it.last.server)),
-    key("last", "games", "The games that you played here last.", |it| {
+    key("last", "server", "Server that you joined last.", |it| Slot::Text(&mut it.last.server)),
+    key("last", "games", "Games that you last played on this computer.", |it| {
         Slot::List(&mut it.last.games)
     }),
-    key("last", "bots", "Bots in the games here, 0 to 15.", |it| {
+    key("last", "bots", "Number of bots in these games, 0 to 15.", |it| {
         Slot::Number(&mut it.last.bots.count, 0..=BOTS_MAX)
     }),
     key("last", "bot_strength", "Their strength: \"easy\", \"normal\" or \"hard\".", |it| {
@@ -133,7 +132,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("last", "panels", "Open panels: \"details\", \"graph\".", |it| {
         Slot::List(&mut it.last.panels)
     }),
-    key("seen", "lessons", "Games whose lessons you have had, as in [\"race\"].", |it| {
+    key("seen", "lessons", "Games whose lessons you have completed, as in [\"race\"].", |it| {
         Slot::List(&mut it.seen.lessons)
     }),
 ];

@@ -77,7 +77,7 @@ impl Languages {
             Ok(language) => Some(&*Box::leak(Box::new(language))),
             Err(error) => {
                 self.problem = Some(format!(
-                    "The language \"{code}\" cannot be used, so it is English: {error}."
+                    "The language \"{code}\" cannot be used, so English is shown: {error}."
                 ));
                 None
             }

@@ -9,7 +9,7 @@ use phaselock::link::PROFILES;
 use phaselock::motion::waypoints::{Extrapolator, HORIZON_BOUNDS, Joining};
 use phaselock_lab::{Contender, Network, Sending, Setup};
 
-/// Measures which method of Phaselock shows a motion best over a network.
+/// Measures which of Phaselock's methods shows a motion best over a network.
 #[derive(Debug, Parser)]
 #[command(name = "phaselock-lab", version, arg_required_else_help = false)]
 pub(crate) struct Args {
@@ -19,61 +19,60 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Measures every method over every combination of paths, networks and rates
+    /// Measure every method over every combination of paths, networks and rates
     Sweep(Box<SweepArgs>),
-    /// Repeats the evaluation of the thesis that the methods are from, beside its tables
+    /// Repeat the evaluation of the thesis that the methods come from, next to its tables
     Thesis(ThesisArgs),
-    /// Names the best method for a motion over a network, and the delay and send rate to use
+    /// Recommend a method, a delay and a send rate for a motion over a network
     Advise(AdviseArgs),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SweepArgs {
-    /// Paths by formula (accelerated, zigzag, smooth, sine, logarithm), and files of motion: CSV
-    /// or JSON of time, x and y, or what `phaselock --record-motion` wrote [default: all by
-    /// formula]
+    /// Built-in paths (accelerated, zigzag, smooth, sine, logarithm) and motion files: CSV or JSON
+    /// of time, x and y, or what `phaselock --record-motion` wrote [default: all built-in paths]
     #[arg(value_name = "PATH|FILE")]
     pub(crate) paths: Vec<OsString>,
-    /// Seconds that paths by formula take; of a file no more than that is shown, if it is given
+    /// Length of built-in paths in seconds; also the limit for files, if given
     #[arg(long, value_name = "N", value_parser = within((1.0, 600.0), "a number of seconds"))]
     pub(crate) seconds: Option<f64>,
-    /// Milliseconds from one update to the next
+    /// Milliseconds between updates
     #[arg(
         long, value_name = "MS,..", value_delimiter = ',', default_value = "100",
         value_parser = within(INTERVAL, MILLISECONDS), allow_negative_numbers = true
     )]
     pub(crate) interval: Vec<f64>,
-    /// Least latency of an update in milliseconds [default: 0,50,100,200, unless there is a --link]
+    /// Minimum latency of an update in milliseconds [default: 0,50,100,200, without a --link]
     #[arg(
         long, value_name = "MS,..",
         value_delimiter = ',', value_parser = within(LATENCY, MILLISECONDS),
         allow_negative_numbers = true
     )]
     pub(crate) latency: Vec<f64>,
-    /// Greatest further latency in milliseconds, evenly spread; the jitter of a --link is as much
-    /// either way [default: 0,50,100, unless there is a --link]
+    /// Maximum extra latency in milliseconds, evenly distributed; the jitter of a --link goes
+    /// either way [default: 0,50,100, without a --link]
     #[arg(
         long, value_name = "MS,..",
         value_delimiter = ',', value_parser = within(LATENCY, MILLISECONDS),
         allow_negative_numbers = true
     )]
     pub(crate) jitter: Vec<f64>,
-    /// Percent of the updates that are lost, with --latency and --jitter [default: 0]
+    /// Percentage of updates lost, with --latency and --jitter [default: 0]
     #[arg(long, value_name = "PERCENT,..", value_delimiter = ',', value_parser = percent)]
     pub(crate) loss: Vec<f32>,
-    #[arg(long, value_name = "NETWORK", help = link_help() + "; all: each that has a name")]
+    #[arg(long, value_name = "NETWORK", help = link_help() + "; all: every named one")]
     pub(crate) link: Vec<String>,
-    /// Past intervals between arrivals that are averaged to expect the next update; 0: as the
-    /// sender intends
+    /// Number of past arrival intervals averaged to predict the next update; 0: use the sender's
+    /// interval
     #[arg(
         long, value_name = "N,..", value_delimiter = ',', default_value = "0",
         value_parser = history
     )]
     pub(crate) history: Vec<usize>,
-    /// Frames a second
+    /// Frames per second
     #[arg(
         long, value_name = "HZ,..", value_delimiter = ',', default_value = "60",
-        value_parser = within(Setup::FRAME_HZ, "a number of frames a second")
+        value_parser = within(Setup::FRAME_HZ, "a number of frames per second")
     )]
     pub(crate) frame_rate: Vec<f64>,
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', help = method_help())]
@@ -82,29 +81,29 @@ pub(crate) struct SweepArgs {
     pub(crate) extrapolator: Vec<Extrapolator>,
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', help = interpolator_help())]
     pub(crate) interpolator: Vec<Joining>,
-    /// Rule for putting a state into an update: every, threshold (when extrapolation from the
-    /// states sent is off by more than five thousandths of the path's extent), or predictable
-    /// (less often the better the motion can be predicted)
+    /// When to send a state: every (in every update), threshold (when extrapolation from the sent
+    /// states is off by more than 0.5 % of the path's extent), or predictable (less often the
+    /// better the motion can be predicted)
     #[arg(long, value_name = "RULE", default_value = "every", value_parser = sending)]
     pub(crate) sending: Sending,
-    /// Date states by their arrival, as without a common clock
+    /// Date states by their arrival, as if there were no common clock
     #[arg(long)]
     pub(crate) no_clock: bool,
-    /// Fixed interpolation delay in milliseconds [default: as the client steers it]
+    /// Fixed interpolation delay in milliseconds [default: adjusted as in the client]
     #[arg(
         long, value_name = "MS", value_parser = within(LATENCY, MILLISECONDS),
         allow_negative_numbers = true
     )]
     pub(crate) delay: Option<f64>,
     /// Milliseconds that an extrapolator with an interpolator extrapolates beyond the newest
-    /// state; over the last 50 of them the motion comes to a stop. Methods that a game may choose
-    /// always have 250 (dead reckoning 1250)
+    /// state; in the last 50 of them, the motion comes to a stop. Methods that a game can choose
+    /// always use 250 (dead reckoning 1250)
     #[arg(
         long, value_name = "MS", default_value = "250",
         value_parser = within(HORIZON, MILLISECONDS), allow_negative_numbers = true
     )]
     pub(crate) horizon: f64,
-    /// Number of seeds on which each combination is measured
+    /// Number of seeds for each combination
     #[arg(
         long, value_name = "N", default_value_t = 1,
         value_parser = clap::value_parser!(u64).range(1..=1000)
@@ -112,23 +111,23 @@ pub(crate) struct SweepArgs {
     pub(crate) repeats: u64,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Write every run as comma-separated values (- is the standard output)
+    /// Write every run as comma-separated values (-: standard output)
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
-    /// Write every run as an array of JSON objects
+    /// Write every run as an array of JSON objects (-: standard output)
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// Write pictures: paths with what was shown, and errors against latency, jitter and history
+    /// Write plots: paths and what was shown, and errors by latency, jitter and history
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
-    /// Also a table of every run, not only of the means
+    /// Print a table of every run, not only the means
     #[arg(long)]
     pub(crate) rows: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ThesisArgs {
-    /// Write pictures as the thesis has them
+    /// Write the plots of the thesis
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
     #[command(flatten)]
@@ -137,7 +136,7 @@ pub(crate) struct ThesisArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct AdviseArgs {
-    /// A path by formula, or a file of motion: CSV or JSON of time, x and y, or what
+    /// A built-in path, or a motion file: CSV or JSON of time, x and y, or what
     /// `phaselock --record-motion` wrote
     #[arg(value_name = "PATH|FILE")]
     pub(crate) path: OsString,
@@ -145,34 +144,33 @@ pub(crate) struct AdviseArgs {
         long, value_name = "NETWORK", default_value = "cable", help = link_help(),
     )]
     pub(crate) link: Network,
-    /// Updates a second to choose from
+    /// Send rates to choose from, in updates per second
     #[arg(
         long, value_name = "HZ,..", value_delimiter = ',', default_value = "5,10,15,20,30,60",
-        value_parser = within(Setup::SEND_HZ, "a number of updates a second")
+        value_parser = within(Setup::SEND_HZ, "a number of updates per second")
     )]
     pub(crate) send_rate: Vec<f64>,
-    /// Frames a second
+    /// Frames per second
     #[arg(
         long, value_name = "HZ", default_value = "60",
-        value_parser = within(Setup::FRAME_HZ, "a number of frames a second")
+        value_parser = within(Setup::FRAME_HZ, "a number of frames per second")
     )]
     pub(crate) frame_rate: f64,
-    /// Size of a pixel in the motion's own unit [default: a thousandth of its extent]
+    /// Size of a pixel in the motion's own unit [default: 1/1000 of its extent]
     #[arg(
         long, value_name = "SIZE", value_parser = within((1e-9, 1e9), "a size"),
         allow_negative_numbers = true
     )]
     pub(crate) pixel: Option<f64>,
-    /// Number of seeds on which each method is measured [default: enough for twenty minutes of
-    /// play, 16 at least]
+    /// Number of seeds for each method [default: enough for twenty minutes of play, at least 16]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) repeats: Option<u64>,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Write a picture of the visual errors by send rate
+    /// Write a plot of the visual errors by send rate
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
-    /// Print one JSON object instead
+    /// Print a JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -180,10 +178,10 @@ pub(crate) struct AdviseArgs {
 /// Options of every command.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Common {
-    /// Seed of all chance
+    /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Threads [default: one for each core]
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
 }
@@ -203,30 +201,30 @@ fn list(names: impl Iterator<Item = impl ToString>) -> String {
 fn link_help() -> String {
     let names = list(PROFILES.iter().map(|(name, _)| name));
     format!(
-        "A network of the conditioner, its way down: one of {names}, or properties such as \
+        "Simulated network, from server to client: one of {names}, or properties such as \
          delay=100ms,jitter=30ms,loss=5%"
     )
 }
 
 fn method_help() -> String {
     format!(
-        "Methods to measure: playable (all that a game may choose), combined (every extrapolator \
+        "Methods to measure: playable (all that a game can choose), combined (every extrapolator \
          with every interpolator), all, or some of {}, or EXTRAPOLATOR+INTERPOLATOR [default: \
-         playable, unless there are extrapolators]",
+         playable, without an --extrapolator]",
         list(Contender::playable())
     )
 }
 
 fn extrapolator_help() -> String {
     format!(
-        "Extrapolators of the next update's position, each joined with every --interpolator: \
-         some of {}",
+        "Extrapolators, which predict the next update's position, each combined with every \
+         --interpolator: some of {}",
         list(Extrapolator::ALL.iter())
     )
 }
 
 fn interpolator_help() -> String {
-    format!("Interpolators that lead there: some of {} [default: all]", list(Joining::ALL.iter()))
+    format!("Interpolators, which lead there: some of {} [default: all]", list(Joining::ALL.iter()))
 }
 
 const MILLISECONDS: &str = "a number of milliseconds";
@@ -297,13 +295,13 @@ mod tests {
             ("sweep --horizon 0", "a number of milliseconds from 50 to 20000"),
             ("sweep --loss 101%", "a number of percent from 0 to 100"),
             ("sweep --history 65", "from 0 to 64"),
-            ("sweep --frame-rate inf", "frames a second from 1 to 1000"),
+            ("sweep --frame-rate inf", "frames per second from 1 to 1000"),
             ("sweep --extrapolator magic", "magic"),
             ("sweep --sending never", "one of every, threshold, predictable"),
             ("sweep --repeats 0", "0 is not in 1..=1000"),
             ("advise", "<PATH|FILE>"),
             ("advise zigzag --link dsl", "'dsl' is neither a profile"),
-            ("advise zigzag --send-rate 0", "updates a second from 0.5 to 240"),
+            ("advise zigzag --send-rate 0", "updates per second from 0.5 to 240"),
             ("thesis --frob", "unexpected argument '--frob'"),
         ] {
             let sentence = usage::sentence(&parse(line).expect_err(line));

@@ -41,13 +41,13 @@ pub(crate) fn subject(name: &OsStr, secs: f64, games: &Games) -> Result<Subject>
     let path = Path::new(name);
     if !path.exists() && path.components().count() == 1 && path.extension().is_none() {
         let names = Formula::ALL.iter().map(|shape| shape.name()).collect::<Vec<_>>().join(", ");
-        return Err(anyhow!("{} is neither a file nor a path by formula: {names}", path.display()));
+        return Err(anyhow!("{} is neither a file nor a built-in path: {names}", path.display()));
     }
     let name = path.file_stem().map_or_else(|| path.display().to_string(), stem);
     let recording = read(path, games)?;
     if recording.secs() < SECS_MIN {
         bail!(
-            "{}: the motion takes {} s; what takes less than {SECS_MIN} s cannot be measured",
+            "{}: the motion takes {} s, but at least {SECS_MIN} s are needed",
             path.display(),
             recording.secs()
         );

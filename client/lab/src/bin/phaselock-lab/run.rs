@@ -45,7 +45,7 @@ impl Stop {
                     // After the progress, or what the terminal shows of Ctrl-C.
                     let _ = writeln!(io::stderr());
                 }
-                tell("stopping (again: at once)");
+                tell("stopping; press Ctrl-C again to stop at once");
             }
         };
         thread::Builder::new().name("signals".into()).spawn(move || runtime.block_on(listen))?;

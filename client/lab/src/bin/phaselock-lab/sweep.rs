@@ -31,7 +31,7 @@ pub(crate) fn run(args: Box<SweepArgs>, games: &Games) -> Result<ExitCode> {
     let plan = plan(&args, games)?;
     if plan.rows() > ROWS_MAX {
         bail!(
-            "that makes {} runs; one sweep has at most {ROWS_MAX}, so leave some of it out",
+            "that makes {} runs, but one sweep has at most {ROWS_MAX}; leave some values out",
             plan.rows()
         );
     }
@@ -85,7 +85,7 @@ fn check_outputs(args: &SweepArgs) -> Result<()> {
         motions.any(|motion| files::is_same(motion, output))
     };
     if let Some(output) = outputs.into_iter().find(|output| is_motion(output)) {
-        bail!("{} is a motion that is read; write the results elsewhere", output.display());
+        bail!("{} is one of the motions to read; write the results elsewhere", output.display());
     }
     Ok(())
 }
@@ -140,8 +140,8 @@ fn check_lengths(args: &SweepArgs, subjects: &[Subject]) -> Result<()> {
         let secs = recording.secs().min(args.seconds.unwrap_or(f64::INFINITY));
         if secs > most {
             bail!(
-                "{name} takes {secs:.0} s, and {most:.0} s can be shown at so many updates and \
-                 frames a second; shorten it with --seconds"
+                "{name} takes {secs:.0} s, but the limit at these rates is {most:.0} s; \
+                 shorten it with --seconds"
             );
         }
     }
@@ -156,7 +156,7 @@ fn networks(args: &SweepArgs) -> Result<Vec<Network>> {
     let mut all = Vec::new();
     let asked = !args.latency.is_empty() || !args.jitter.is_empty();
     if !args.link.is_empty() && !asked && !args.loss.is_empty() {
-        bail!("--loss goes with --latency and --jitter; say it in the link: --link mobile,loss=5%");
+        bail!("--loss goes with --latency and --jitter; add it to the link: --link mobile,loss=5%");
     }
     if args.link.is_empty() || asked {
         let or = |given: &[f64], default: &[f64]| match given {
@@ -168,7 +168,7 @@ fn networks(args: &SweepArgs) -> Result<Vec<Network>> {
         let losses = if args.loss.is_empty() { &[0.0][..] } else { &args.loss };
         let count = latencies.len().saturating_mul(jitters.len()).saturating_mul(losses.len());
         if count > NETWORKS_MAX {
-            bail!("that makes {count} networks; one sweep has at most {NETWORKS_MAX}");
+            bail!("that makes {count} networks, but one sweep has at most {NETWORKS_MAX}");
         }
         for &latency in &latencies {
             for &jitter in &jitters {
@@ -213,7 +213,7 @@ fn contenders(args: &SweepArgs) -> Result<Vec<Contender>> {
     }
     let joinings = if args.interpolator.is_empty() { Joining::ALL } else { &args.interpolator[..] };
     if args.extrapolator.is_empty() && !args.interpolator.is_empty() {
-        bail!("--interpolator needs --extrapolator, which says where the next update will be");
+        bail!("--interpolator needs --extrapolator, which predicts the next update");
     }
     for &extrapolator in &args.extrapolator {
         all.extend(joinings.iter().map(|&joining| Contender::Waypoints(extrapolator, joining)));

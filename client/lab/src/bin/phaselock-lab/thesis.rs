@@ -26,7 +26,7 @@ pub(crate) fn run(args: ThesisArgs) -> Result<ExitCode> {
     };
     if stop.is_told() {
         // Its means are over all of a sweep: of a part they would be others.
-        run::tell("stopped; the evaluation is whole or not at all");
+        run::tell("stopped; nothing is written, as the evaluation needs all of its runs");
         return Ok(ExitCode::from(run::INTERRUPTED));
     }
     if let Some(plots) = plots {

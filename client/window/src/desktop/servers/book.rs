@@ -27,7 +27,7 @@ pub(crate) const DIRECTORIES_MAX: usize = 8;
 
 const HEAD: &str = "\
 # Servers of Phaselock's window: favourites, the history (the last visit first), and directories.\n\
-# The window writes this file anew whenever one of them changes.\n\n";
+# The window rewrites this file when one of them changes.\n\n";
 
 /// A server in the book.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,9 +67,9 @@ pub(crate) enum BookError {
     Text(#[from] TextError),
     #[error("line {line}: {cause}")]
     Malformed { line: usize, cause: String },
-    #[error("line {line}: {text:?} is no address")]
+    #[error("line {line}: {text:?} is not an address")]
     Address { line: usize, text: String },
-    #[error("it has {count} {lines}, and {most} are the most")]
+    #[error("it has {count} {lines}, but at most {most} are allowed")]
     TooMany { count: usize, lines: &'static str, most: usize },
 }
 

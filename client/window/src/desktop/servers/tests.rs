@@ -84,8 +84,8 @@ fn traces_of_editors_mean_nothing_and_mistakes_have_their_line() {
     }
     let says = |bytes: &[u8]| Pages::parse(bytes).expect_err("it is wrong").to_string();
     for (from, to, expected) in [
-        ("\"a\"", "\"a b\"", "line 4: \"a b\" is no address"),
-        ("\"d\"", "\"http://d\"", "line 1: \"http://d\" is no address"),
+        ("\"a\"", "\"a b\"", "line 4: \"a b\" is not an address"),
+        ("\"d\"", "\"http://d\"", "line 1: \"http://d\" is not an address"),
         ("name =", "name", "line 5: "),
     ] {
         let text = text.replace(from, to).replace('\n', "\r");
