@@ -1,4 +1,4 @@
-//! The interface between a room and its driver, whatever the game.
+//! The interface between a room and its driver, independent of the game.
 
 use core::net::SocketAddr;
 use std::fmt::Debug;
@@ -15,108 +15,110 @@ use crate::wire::disconnect::Disconnect;
 
 /// A [`Room`](super::Room) as its driver sees it.
 pub trait AnyRoom: Debug + Send {
-    /// Name of the game.
+    /// Returns the name of the game.
     fn game_name(&self) -> &'static str;
 
-    /// Takes in the body of a client's first control message: a hello or a query. The driver has
-    /// checked the proof of a hello, and calls this once for a client.
+    /// Handles the body of a client's first control message: a hello or a query. The driver has
+    /// verified the proof in a hello, and calls this once per client.
     fn handle_first(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
         self.handle_arrival(now, client, body, Pass::default());
     }
 
-    /// The same with what the host knows about the client.
+    /// Handles a client's first control message, with what the host knows about the client.
     fn handle_arrival(&mut self, now: LocalTime, client: ClientId, body: &[u8], pass: Pass);
 
-    /// Takes in the body of a member's later control message. A client that is no member is not
-    /// heard.
+    /// Handles the body of a later control message. Messages of clients who are not members are
+    /// ignored.
     fn handle_control(&mut self, now: LocalTime, client: ClientId, body: &[u8]);
 
-    /// Takes in a datagram. A bad one changes nothing; one of no honest client ends the session.
+    /// Handles a datagram. An invalid one changes nothing; one that no honest client could send
+    /// ends the session.
     fn handle_datagram(&mut self, now: LocalTime, client: ClientId, bytes: &[u8]);
 
-    /// Limits a client's datagrams to `bytes_max`, which its path carries.
+    /// Sets the maximum size of a client's datagrams to `bytes_max`, the maximum of its path.
     fn handle_path(&mut self, client: ClientId, bytes_max: usize);
 
-    /// A client's connection has moved to this address.
+    /// Handles a client's connection that has moved to this address.
     fn handle_address(&mut self, client: ClientId, address: SocketAddr);
 
-    /// Bytes that may be on their way to a client at once. The driver keeps all that it sends to
-    /// them.
+    /// Returns how many bytes may be in flight to a client. The driver applies this to everything
+    /// that it sends.
     fn window(&mut self, now: LocalTime, client: ClientId) -> PathWindow;
 
-    /// A client's connection is gone; `reason` is for the log. Its seat is kept for as long as the
-    /// configuration says.
+    /// Handles a client's lost connection; `reason` is for the log. Its seat is kept for the
+    /// configured time.
     fn handle_lost(&mut self, now: LocalTime, client: ClientId, reason: &str);
 
-    /// A client said goodbye: its seat is free.
+    /// Handles a client's goodbye, which frees its seat.
     fn handle_left(&mut self, client: ClientId, reason: &str);
 
-    /// Carries out an order of the host.
+    /// Carries out a command of the host.
     fn handle_command(&mut self, now: LocalTime, command: Command) -> Result<(), CommandError>;
 
-    /// The next piece of news for the host. [`ROOM_EVENTS_MAX`] wait to be fetched; of more the
-    /// oldest are lost.
+    /// Takes the next event for the host. At most [`ROOM_EVENTS_MAX`] wait; beyond that the oldest
+    /// are dropped.
     ///
     /// [`ROOM_EVENTS_MAX`]: crate::limits::ROOM_EVENTS_MAX
     fn poll_event(&mut self) -> Option<Event>;
 
-    /// Runs the ticks that are due; then everybody gets the newest snapshot, if one is due.
+    /// Runs the ticks that are due. All clients then get the newest snapshot, if one is due.
     fn handle_timeout(&mut self, now: LocalTime) {
         self.handle_timeout_of(now, u64::MAX);
     }
 
-    /// The same, but of the ticks that are due at most so many, so that a driver with several rooms
-    /// on a thread gives each its turn. The snapshot waits until all have run, or several behind.
+    /// Runs at most `ticks_max` of the ticks that are due, so that a driver with several rooms on a
+    /// thread can take turns. The snapshot waits until all have run, unless it is several snapshots
+    /// late.
     fn handle_timeout_of(&mut self, now: LocalTime, ticks_max: u64);
 
-    /// Time of the next [`handle_timeout`](Self::handle_timeout). A room that sleeps has one each
-    /// second, in which no tick runs.
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout) next. A sleeping room wants a
+    /// call every second, in which no tick runs.
     fn next_timeout(&self) -> LocalTime;
 
     /// Ends all sessions with a goodbye.
     fn shutdown(&mut self, goodbye: &Disconnect);
 
-    /// The goodbye with which the server ends now, if the host has had it drained.
+    /// Returns the goodbye with which the server should stop now, if the room was drained.
     fn drained(&self, now: LocalTime) -> Option<Disconnect>;
 
-    /// The next thing to do. A client's snapshot is packed here, and stamped with the time at which
-    /// it leaves.
+    /// Takes the next output. Packs a client's snapshot, stamped with the time at which it leaves.
     fn poll_output(&mut self, now: LocalTime) -> Option<Output> {
         self.poll_output_unless(now, &|_| false)
     }
 
-    /// The same without snapshots for clients that are `behind`. That is asked before a snapshot is
-    /// packed: a numbered packet that is never sent would look lost, and its reports would be lost.
+    /// Takes the next output, without snapshots for clients for which `behind` returns `true`. They
+    /// are checked before packing, because a numbered packet that is never sent would count as
+    /// lost, with its reports.
     fn poll_output_unless(
         &mut self,
         now: LocalTime,
         behind: &dyn Fn(ClientId) -> bool,
     ) -> Option<Output>;
 
-    /// The answer to a query.
+    /// Returns the answer to a query.
     fn status(&self) -> Status;
 
-    /// Figures of all who play or watch, those included who are away.
+    /// Returns figures of all players and spectators, including those who are away.
     fn players(&self, now: LocalTime) -> Vec<PlayerFigures>;
 
-    /// The whole state of world and seats, from which the game's
-    /// [`restore`](crate::games::GameEntry::restore) makes a room that goes on. None if the
-    /// game's memory cannot be written.
+    /// Returns the complete state of the world and the seats. The game's
+    /// [`restore`](crate::games::GameEntry::restore) makes a room from it that continues. `None` if
+    /// the game's memory cannot be encoded.
     fn checkpoint(&self, now: LocalTime) -> Option<Vec<u8>>;
 
-    /// Seats of people that are taken, kept ones included.
+    /// Returns the number of seats that people have, including seats kept for them.
     fn seats_taken(&self) -> usize;
 
-    /// People who watch, those included who are away.
+    /// Returns the number of spectators, including those who are away.
     fn watchers(&self) -> usize;
 
-    /// Whether the room stands still, since nobody is in it.
+    /// Whether the room is paused because it is empty.
     fn is_asleep(&self) -> bool;
 
-    /// The next shot that was tested against the past; only the newest are kept.
+    /// Takes the next shot that was tested against the past. Only the newest are kept.
     fn poll_rewound(&mut self) -> Option<Rewound>;
 
-    /// Tells whether the game's rounds have all been played.
+    /// Whether all rounds of the game have been played.
     fn is_over(&self) -> bool;
 
     /// Ends the game; its members wait for the next one.

@@ -1,7 +1,7 @@
-//! The newest snapshot's way to all clients: what each is told of, and its packets.
+//! Distribution of the newest snapshot: what each client is sent, and its packets.
 //!
-//! The packets of all clients are packed in one go, on as many threads as the host lends, and their
-//! times are stamped one by one as they leave.
+//! The packets of all clients are packed together, on as many threads as the host provides, and
+//! stamped one by one as they leave.
 
 use crate::game::Game;
 use crate::motion::send_rule::SendRule;
@@ -17,20 +17,20 @@ use super::output::{ClientId, Output};
 use super::seats::Seats;
 use super::simulation::Simulation;
 
-/// Snapshots of a room for its players and watchers.
+/// Snapshots of a room for its players and spectators.
 #[derive(Debug)]
 pub(super) struct Broadcast<G: Game> {
     feed: SnapshotFeed<G>,
     interest: Interest<G>,
     gallery: Gallery<G>,
-    /// First tick of which a snapshot is made, if everybody has got the one before.
+    /// First tick for which a snapshot can be made, if the previous one has been sent to all.
     next_snapshot: Tick,
-    /// Some got theirs since the last tick.
+    /// Whether any were packed since the last tick.
     has_packed: bool,
 }
 
 impl<G: Game> Broadcast<G> {
-    /// Of a game that begins at `tick`.
+    /// Creates the state for a game that begins at `tick`.
     pub(super) fn new(config: &RoomConfig, tick: Tick) -> Self {
         Self {
             feed: SnapshotFeed::new(config.rates),
@@ -41,7 +41,7 @@ impl<G: Game> Broadcast<G> {
         }
     }
 
-    /// The world as watchers see it.
+    /// Returns the spectators' view of the world.
     pub(super) fn gallery(&self) -> &Gallery<G> {
         &self.gallery
     }
@@ -50,36 +50,37 @@ impl<G: Game> Broadcast<G> {
         &mut self.gallery
     }
 
-    /// Sends a kind by another rule from now on.
+    /// Sets the rule by which a kind is sent.
     pub(super) fn set_rule(&mut self, kind: u8, rule: SendRule) {
         self.feed.set_rule(kind, rule);
         self.gallery.set_rule(kind, rule);
     }
 
-    /// Sends no more snapshots to a client.
+    /// Stops sending snapshots to a client.
     pub(super) fn forget(&mut self, client: ClientId) {
         self.feed.forget(client);
         self.gallery.forget(client);
     }
 
-    /// Takes in that a tick has run.
+    /// Notes that a tick has run.
     pub(super) fn handle_tick(&mut self) {
         self.has_packed = false;
     }
 
-    /// Ticks by which the snapshot is late when the world is at `now`; none before it is due.
+    /// Returns how many ticks late the snapshot is when the world is at `now`; `None` before it is
+    /// due.
     pub(super) fn lateness(&self, now: Tick) -> Option<u64> {
         (now >= self.next_snapshot).then(|| now.since(self.next_snapshot))
     }
 
-    /// Whether the next snapshot may be made: its tick has run, and the last one has been sent to
-    /// everybody. Datagrams are stamped with the newest snapshot, so none of an older one may be
+    /// Whether the next snapshot may be made: its tick has run, and the previous one has been sent
+    /// to all. Datagrams are stamped with the newest snapshot, so none of an older one may be
     /// queued.
     pub(super) fn is_due(&self, now: Tick, host: &Host) -> bool {
         now >= self.next_snapshot && self.feed.is_sent() && !host.mailbox().has_datagrams()
     }
 
-    /// Records the world for the next snapshot, and works out what each client is told of.
+    /// Records the world for the next snapshot and determines which entities each client is sent.
     pub(super) fn make_snapshot(
         &mut self,
         simulation: &Simulation<G>,
@@ -109,7 +110,7 @@ impl<G: Game> Broadcast<G> {
     ) {
         let game = simulation.game();
         let next_tick = host.time_of(simulation.tick().plus(1));
-        // A tick goes before snapshots, but some go between any two.
+        // Ticks take precedence over snapshots, but some snapshots go between any two.
         while host.mailbox().is_empty() && (!self.has_packed || leaving.now < next_tick) {
             if !self.feed.is_sent() {
                 let players = seats.players_mut();
@@ -123,7 +124,7 @@ impl<G: Game> Broadcast<G> {
         }
     }
 
-    /// Stamps what leaves now.
+    /// Stamps packets that leave now.
     pub(super) fn stamped(
         &self,
         host: &Host,

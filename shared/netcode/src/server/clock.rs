@@ -1,13 +1,13 @@
-//! The room's clock: when tick 0 was, and the time as a client is told it.
+//! The room's clock: when tick 0 was, and what time clients are told.
 
 use crate::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 
-/// Maps the machine's time to server time.
+/// Converts the machine's time to server time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoomClock {
-    /// Time of tick 0, had no time been lost.
+    /// Time of tick 0, shifted by all time lost since.
     epoch: LocalTime,
-    /// Number of times that the epoch moved, modulo 256.
+    /// How often the epoch has moved, modulo 256.
     number: u8,
 }
 
@@ -16,12 +16,12 @@ impl RoomClock {
         Self { epoch, number: 0 }
     }
 
-    /// Continues a clock of that epoch number at a tick, `to_tick` after tick 0.
+    /// Continues a clock with this epoch number at a tick that is `to_tick` after tick 0.
     pub(super) fn resumed(self, number: u8, to_tick: Micros) -> Self {
         Self { epoch: self.epoch - to_tick, number }
     }
 
-    /// Number of the epoch, modulo 256.
+    /// Returns the number of the epoch, modulo 256.
     pub(super) fn number(self) -> u8 {
         self.number
     }
@@ -30,7 +30,7 @@ impl RoomClock {
         ServerTime((now - self.epoch).0)
     }
 
-    /// The machine's time at that server time.
+    /// Returns the machine's time at a server time.
     pub(super) fn local_time(self, time: ServerTime) -> LocalTime {
         self.epoch + Micros(time.0)
     }
@@ -42,8 +42,8 @@ impl RoomClock {
     }
 }
 
-/// A moment in the room as one client is told it: a watcher's server time and tick are earlier than
-/// a player's.
+/// A moment in the room as one client sees it: for a spectator, server time and tick are earlier
+/// than for a player.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoomTime {
     pub(super) now: LocalTime,

@@ -10,60 +10,60 @@ use crate::rewind::Favour;
 use crate::time::{LocalTime, Micros, Rates};
 use crate::wire::round::{ReadyUp, VoteKinds};
 
-/// Settings of a room that may change while it runs
+/// Settings of a room that can change while it runs
 /// ([`Command::Configure`](super::Command::Configure)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoomSettings {
-    /// The server's name, for people. Those who are there keep the one that they were welcomed
-    /// with.
+    /// Name of the server, for people. Players who are already connected keep the old one.
     pub name: String,
-    /// Number of bots, at most [`BOTS_MAX`](crate::limits::BOTS_MAX), as far as the game has seats.
+    /// Number of bots, at most [`BOTS_MAX`](crate::limits::BOTS_MAX) and as many as the game has
+    /// seats.
     pub bots: u16,
     /// Strength of the bots.
     pub strength: Strength,
-    /// Bots leave when people come, so that bots and people together are as many as `bots`.
+    /// Whether bots leave when people come, so that there are `bots` bots and people together.
     pub fill: bool,
-    /// Seats for people, at most [`PLAYERS_MAX`](crate::limits::PLAYERS_MAX). If a change takes
-    /// seats away, nobody is put out, but seats that are freed stay free.
+    /// Number of seats for people, at most [`PLAYERS_MAX`](crate::limits::PLAYERS_MAX). Lowering it
+    /// removes no one, but vacated seats stay free.
     pub players_max: u16,
-    /// People who may watch beside them, at most [`WATCHERS_MAX`](crate::limits::WATCHERS_MAX); 0
-    /// for nobody. A change puts nobody out.
+    /// Number of spectators, at most [`WATCHERS_MAX`](crate::limits::WATCHERS_MAX); 0 disables
+    /// watching. Lowering it removes no one.
     pub watchers_max: u16,
-    /// Time after which they see the world, from 0 to
-    /// [`WATCH_DELAY_MAX`](crate::limits::WATCH_DELAY_MAX), up to a whole snapshot; none for the
-    /// game's own. A change applies from the next game on.
+    /// Delay with which spectators see the world, from 0 to
+    /// [`WATCH_DELAY_MAX`](crate::limits::WATCH_DELAY_MAX), rounded up to whole snapshots. `None`
+    /// for the game's default. A change applies from the next game on.
     pub watch_delay: Option<Micros>,
-    /// Most bytes of snapshots a second for one client.
+    /// The maximum snapshot bytes per second for one client.
     pub client_bytes_per_second: u32,
-    /// Kinds of entities, by their names, that are sent by another rule than the game declares. A
-    /// game without such a kind leaves it alone.
+    /// Kinds of entities, by name, with send rules that override the game's. Kinds that a game does
+    /// not have are ignored.
     pub send: Vec<(String, SendRule)>,
-    /// Greatest rewind for a shot, from 0 to [`REWIND_MAX`](crate::limits::REWIND_MAX); none for
-    /// the game's own.
+    /// The maximum rewind for a shot, from 0 to [`REWIND_MAX`](crate::limits::REWIND_MAX). `None`
+    /// for the game's default.
     pub rewind: Option<Micros>,
-    /// Side that a rewind favours; none for the game's own.
+    /// Who wins a close call in lag compensation. `None` for the game's default.
     pub favour: Option<Favour>,
-    /// Time for which a seat is kept when its player's connection is lost: 0 to
+    /// How long a seat is kept after its player's connection is lost: 0 to
     /// [`RESUME_MAX`](crate::limits::RESUME_MAX).
     pub resume: Micros,
-    /// Time after which a player whose inputs do not change is put out, and warned 30 s before: 2 s
-    /// or more; none for never.
+    /// Time without changing inputs after which a player is kicked, with a warning 30 s before: 2 s
+    /// or more. `None` for never.
     pub idle: Option<Micros>,
-    /// Time without people, from 0, after which the room sleeps: no tick runs and no bot plays
-    /// until somebody comes. None for never.
+    /// Time without people after which the room sleeps: no tick runs and no bot plays until someone
+    /// joins. `None` for never.
     pub sleep: Option<Micros>,
-    /// Rounds of a game; none for no end.
+    /// Number of rounds in a game; `None` for no limit.
     pub rounds: Option<u32>,
-    /// Games of the rotation in their order, as far as the driver knows: people may vote for them.
+    /// Games of the rotation in order, if the driver provides them. People can vote for them.
     pub games: Vec<String>,
-    /// Votes that people may call.
+    /// Votes that players may call.
     pub votes: VoteKinds,
-    /// Effect of people who say that they are ready.
+    /// What happens when players say that they are ready.
     pub ready: ReadyUp,
 }
 
 impl Default for RoomSettings {
-    /// For 16 people, no watchers and no bots, without end.
+    /// 16 people, no spectators, no bots, no limit of rounds.
     fn default() -> Self {
         Self {
             name: "Phaselock".into(),
@@ -88,27 +88,28 @@ impl Default for RoomSettings {
     }
 }
 
-/// Configuration of a room: its settings, and what stays for as long as it runs.
+/// Configuration of a room: its settings, and what cannot change while it runs.
 #[derive(Clone, Debug)]
 pub struct RoomConfig {
-    /// Settings that may change while it runs.
+    /// Settings that can change while the room runs.
     pub settings: RoomSettings,
-    /// Ticks and snapshots a second.
+    /// Rates of ticks and snapshots.
     pub rates: Rates,
-    /// Seed of the world's randomness. No client is told: the future follows from it.
+    /// Seed of the world's random numbers. It is never sent to clients, since it determines the
+    /// future.
     pub seed: u64,
-    /// Seed of maps and rules, which clients make for themselves.
+    /// Seed of maps and rules, which clients compute themselves.
     pub map_seed: u64,
     /// Time of tick 0.
     pub start: LocalTime,
-    /// Unix time of that moment in microseconds.
+    /// Unix time of tick 0 in microseconds.
     pub unix_micros: i64,
-    /// Number of the room in its process, below 4096: resume tokens carry it.
+    /// Number of the room in its process, less than 4096; resume tokens contain it.
     pub number: u16,
-    /// Lines of chat that begin with a slash go to the host alone.
+    /// Whether chat lines that begin with a slash go to the host only.
     pub takes_commands: bool,
-    /// Threads that pack snapshots. By default the driver lends its own; without any, the calling
-    /// thread packs alone.
+    /// Threads that pack snapshots. By default the driver provides its own; without any, the
+    /// calling thread packs.
     pub workers: Option<Arc<dyn Workers>>,
 }
 
@@ -130,14 +131,14 @@ impl Default for RoomConfig {
 }
 
 impl RoomConfig {
-    /// This configuration with other settings.
+    /// Returns this configuration with changed settings.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut RoomSettings)) -> Self {
         change(&mut self.settings);
         self
     }
 
-    /// Threads that pack snapshots.
+    /// Returns the threads that pack snapshots.
     pub(super) fn workers(&self) -> &dyn Workers {
         self.workers.as_deref().unwrap_or(&Alone)
     }

@@ -1,4 +1,4 @@
-//! Orders of the host to a room, and the room's news for the host.
+//! Commands of the host to a room, and events of the room for the host.
 
 use core::net::SocketAddr;
 
@@ -12,95 +12,95 @@ use crate::time::Micros;
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::talk::{Audience, CommandHint};
 
-/// An order of the host.
+/// A command of the host.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
-    /// Puts a player out.
+    /// Kicks a player.
     Kick {
         /// The player.
         player: Target,
-        /// Cause, for the player to read.
+        /// The reason, for the player to read.
         text: String,
     },
-    /// The same for good: the host lets the player in no more.
+    /// Kicks a player for good. The host must refuse the player from now on.
     Ban {
         /// The player.
         player: Target,
-        /// Cause, for the player to read.
+        /// The reason, for the player to read.
         text: String,
     },
-    /// Tells a player of the commands that are for that player; of more than
-    /// [`COMMANDS_MAX`](crate::limits::COMMANDS_MAX) the first.
+    /// Sends a player the commands that the player may use; only the first
+    /// [`COMMANDS_MAX`](crate::limits::COMMANDS_MAX).
     Offer {
         /// The player.
         player: Target,
         /// The commands.
         commands: Vec<CommandHint>,
     },
-    /// Shows everybody a line.
+    /// Shows a line to all players.
     Say {
         /// The line.
         text: String,
     },
-    /// Shows one player a line.
+    /// Shows a line to one player.
     Tell {
         /// The player.
         player: Target,
         /// The line.
         text: String,
     },
-    /// Lets a player speak no more, or again (none).
+    /// Mutes a player, or lifts the mute (`None`).
     Mute {
         /// The player.
         player: Target,
-        /// Time and cause.
+        /// Duration and reason.
         mute: Option<Mute>,
     },
-    /// Sends a kind of entity by another rule from now on, also in later games that have it.
+    /// Sets the send rule of a kind of entity, also in later games that have it.
     Send {
-        /// Name of the kind, in upper or lower case.
+        /// Name of the kind; case is ignored.
         kind: String,
         /// The rule.
         rule: SendRule,
     },
-    /// Takes over other settings, also for later games. What a client of the room is told only
-    /// when it joins stays for those who are there.
+    /// Changes the settings, also for later games. Facts that clients only learn when they join
+    /// stay the same for those already connected.
     Configure(Box<RoomSettings>),
-    /// Takes nobody in any more. The server stops when everybody has left, when the round is over,
-    /// or when the time is up.
+    /// Refuses newcomers. The server stops when all players have left, the round is over, or the
+    /// time is up.
     Drain {
-        /// Goodbye to all: newcomers now, the others at the end.
+        /// Goodbye to all: to newcomers now, to the others at the end.
         goodbye: Disconnect,
-        /// Longest time until the end.
+        /// The longest time until the end.
         within: Micros,
-        /// Whether the server starts again after it, as the countdown then says.
+        /// Whether the server restarts afterwards; the countdown says so.
         restarts: bool,
     },
-    /// Takes a [drain](Self::Drain) back.
+    /// Cancels a [drain](Self::Drain).
     Undrain,
 }
 
-/// Cause for which an order was not carried out.
+/// Why a command was not carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
-    /// The seat is free.
+    /// No player has this seat.
     #[error("nobody plays as {0}; the roster has the players")]
     NoPlayer(PlayerId),
-    /// The seat is a bot's.
+    /// A bot has this seat.
     #[error("{0} is a bot of the server; bots are set when the server starts")]
     Bot(PlayerId),
     /// The server does not host that game.
     #[error("this server does not host a game called {name:?}; it hosts {known}")]
     NoGame {
-        /// Its name.
+        /// The requested name.
         name: String,
-        /// The games that it hosts, with commas between.
+        /// The hosted games, separated by commas.
         known: String,
     },
-    /// Another game begins too soon after the last one.
+    /// A game began too recently to begin another.
     #[error("the game has only just begun, and players would leave; try again in two seconds")]
     TooSoon,
-    /// A line without a visible character.
+    /// The line has no visible character.
     #[error("the text is empty")]
     Empty,
     /// The game has no such kind of entity.
@@ -108,112 +108,113 @@ pub enum CommandError {
     NoKind(#[from] UnknownKind),
 }
 
-/// News of a room.
+/// An event in a room.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// A player took a seat.
     Joined {
-        /// The seat.
+        /// The player's id.
         player: PlayerId,
         /// The player's name.
         name: String,
         /// The player's key.
         key: PublicKey,
-        /// Where the connection comes from, as far as the driver knows.
+        /// Remote address of the connection, if the driver knows it.
         address: Option<SocketAddr>,
-        /// The player has the seat since before the server's start, and is away.
+        /// Whether the player had the seat before the server restarted and is away.
         is_kept: bool,
     },
-    /// A player's connection is lost, and the seat is kept.
+    /// A player's connection was lost, and the seat is kept.
     Away {
-        /// The seat.
+        /// The player's id.
         player: PlayerId,
     },
-    /// A player is back in the seat.
+    /// A player returned to the seat.
     Resumed {
-        /// The seat.
+        /// The player's id.
         player: PlayerId,
     },
-    /// A player's connection has moved to another IP address, and the client has answered there. A
-    /// change of port alone is not reported.
+    /// A player's connection moved to another IP address, and the client has been validated there.
+    /// A mere change of port is not reported.
     Moved {
-        /// The seat.
+        /// The player's id.
         player: PlayerId,
-        /// Where it comes from.
+        /// The new address.
         address: SocketAddr,
         /// Whether a mute was in force at the previous address, as far as the room knows.
         is_muted: bool,
     },
-    /// A player is gone.
+    /// A player left.
     Left {
-        /// The seat.
+        /// The player's id.
         player: PlayerId,
-        /// Cause, for programs.
+        /// The reason, for programs.
         code: Code,
-        /// Cause.
+        /// The reason, for people.
         reason: String,
     },
-    /// A player watches from now on, or plays. Who comes plays, as long as nothing else is said.
+    /// A player became a spectator, or a spectator a player. Newcomers play unless this event says
+    /// otherwise.
     Watching {
         /// The player.
         player: PlayerId,
-        /// True if the player watches.
+        /// Whether the player watches now.
         watching: bool,
     },
-    /// A player has another name.
+    /// A player changed name.
     Renamed {
-        /// The seat.
+        /// The player's id.
         player: PlayerId,
         /// The new name.
         name: String,
     },
-    /// A player said something.
+    /// A player sent a chat line.
     Chat {
-        /// The seat.
+        /// The player's id.
         player: PlayerId,
-        /// The people who got it.
+        /// Who received it.
         to: Audience,
         /// The line.
         text: String,
     },
-    /// A player wrote a line that begins with a slash, and nobody else saw it. Only where
+    /// A player wrote a line that begins with a slash; no other player saw it. Only if
     /// [`RoomConfig::takes_commands`](super::RoomConfig::takes_commands) is set.
     Asked {
-        /// The seat.
+        /// The player's id.
         player: PlayerId,
-        /// The line, with its slash.
+        /// The line, including the slash.
         text: String,
     },
-    /// A game begins.
+    /// A game began.
     Game {
         /// [`Game::NAME`](crate::game::Game::NAME).
         name: &'static str,
     },
-    /// A kind of entity is sent by another rule than the game declares, or than before.
+    /// The send rule of a kind of entity differs from what the game declares, or from before.
     Sending {
         /// Name of the kind.
         kind: &'static str,
         /// The rule in force.
         rule: SendRule,
     },
-    /// People voted for another game, which the driver begins.
+    /// Players voted for another game, which the driver begins.
     Chosen {
         /// Its name.
         game: String,
     },
-    /// The room has taken over other settings.
+    /// The room applied changed settings.
     Configured,
-    /// A round of the game is over.
+    /// A round ended.
     Round {
-        /// Rounds of the game so far.
+        /// Number of rounds played in this game.
         played: u32,
     },
-    /// The rules report a number, such as a lap's time or the winner's score
+    /// The rules reported a number, such as a lap time or the winner's score
     /// ([`World::report`](crate::game::World::report)).
     Report {
         /// Name of the number.
         name: &'static str,
-        /// The player whom it is about.
+        /// The player that it is about, if any.
         player: Option<PlayerId>,
         /// The number.
         value: f64,

@@ -1,4 +1,4 @@
-//! What people say to each other and decide together: talk, votes, readiness.
+//! What people say to each other and decide together: chat, votes, readiness.
 
 use super::member::bucket::{Bucket, RequestLimit};
 use super::presence::Assembly;
@@ -7,17 +7,18 @@ use crate::limits::TEXT_BYTES_MAX;
 use crate::time::{LocalTime, Micros};
 use crate::wire::text::{clip, one_line};
 
-/// All talk by everybody together: it may not displace a slow reader's game. Arbitrary.
+/// Limit of chat by all players together, so that it never delays the game of a slow client.
+/// Arbitrary.
 const TALK_OF_ALL: RequestLimit = RequestLimit { burst: 32, interval: Micros::from_ms(125) };
 
-/// The people's conversation.
+/// Chat, votes and readiness.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
-    /// Votes, and those who were voted out.
+    /// Votes, and players who were voted out.
     votes: Votes,
-    /// Who is ready, and what everybody knows of that.
+    /// Who is ready, and what clients know about it.
     assembly: Assembly,
-    /// Allowance of everybody's talk.
+    /// Allowance of chat by all players.
     talk: Bucket,
 }
 
@@ -43,14 +44,14 @@ impl Conversation {
         &mut self.assembly
     }
 
-    /// Takes one message off the allowance of everybody's talk. Returns false if it is used up.
+    /// Takes one message from the shared allowance. Returns `false` if it is used up.
     pub(super) fn may_talk(&mut self, now: LocalTime) -> bool {
         self.talk.take(now, TALK_OF_ALL)
     }
 }
 
-/// A text as others may see it: [one line](one_line) without blanks around it, at most
-/// [`TEXT_BYTES_MAX`] bytes; none if nothing is left.
+/// Returns a text as others may see it: [one line](one_line), trimmed, at most [`TEXT_BYTES_MAX`]
+/// bytes. `None` if nothing is left.
 pub(super) fn clean_line(text: &str) -> Option<String> {
     let visible = one_line(text);
     let line = clip(visible.trim(), TEXT_BYTES_MAX).trim_end();

@@ -1,4 +1,4 @@
-//! Snapshots for everybody who is told the world at the same time: players, or watchers.
+//! Snapshots for all clients that see the world at the same time: players, or spectators.
 
 use std::collections::VecDeque;
 
@@ -18,31 +18,31 @@ use super::seated::{Scene, Seated};
 use super::seats::Occupants;
 use super::workers::{Workers, flat_map};
 
-/// Clients that each worker packs for at a time: a fraction of a millisecond, after which the
-/// driver may look at what came, and a tick may go first. Arbitrary.
+/// Number of clients for which each worker packs at a time: a fraction of a millisecond, so that
+/// the driver can handle packets and ticks in between. Arbitrary.
 const PACKED_TOGETHER: usize = 16;
 
-/// When a snapshot leaves, and to whom it does not.
+/// When a snapshot leaves, and for which clients.
 #[derive(Clone, Copy)]
 pub(super) struct Leaving<'a> {
     pub(super) now: LocalTime,
-    /// The server's time as the clients are told it.
+    /// The server's time as these clients see it.
     pub(super) server_time: ServerTime,
-    /// Clients that do not keep up.
+    /// Whether a client is behind.
     pub(super) behind: &'a dyn Fn(ClientId) -> bool,
-    /// Entities that all are told of; none if each is told of what it sees.
+    /// Entities that are sent to all; `None` if each client is sent what it sees.
     pub(super) told: Option<&'a [Relevant]>,
 }
 
-/// Snapshots, what they are coded from, and who has not got the newest.
+/// Snapshots, their encodings, and the clients that still need the newest.
 #[derive(Debug)]
 pub(super) struct SnapshotFeed<G: Game> {
     rates: Rates,
     history: History,
     encodings: Encodings<G>,
-    /// The same for clients with plain coding, from the first one on.
+    /// Encodings for clients with plain coding; created for the first such client.
     plain_encodings: Option<Encodings<G>>,
-    /// Clients that have not got the newest snapshot yet.
+    /// Clients that still need the newest snapshot.
     due: VecDeque<ClientId>,
     /// Scratch space: clients whose snapshots are being packed.
     begun: Vec<(ClientId, Begun)>,
@@ -60,7 +60,7 @@ impl<G: Game> SnapshotFeed<G> {
         }
     }
 
-    /// Sends a kind by another rule from now on.
+    /// Sets the rule by which a kind is sent.
     pub(super) fn set_rule(&mut self, kind: u8, rule: SendRule) {
         self.encodings.set_rule(kind, rule);
     }
@@ -70,29 +70,29 @@ impl<G: Game> SnapshotFeed<G> {
         self.history.push(tick, entities);
     }
 
-    /// Has these clients get the newest snapshot, in the order of their numbers.
+    /// Queues the newest snapshot for these clients, in the order of their numbers.
     pub(super) fn address(&mut self, clients: impl Iterator<Item = ClientId>) {
         self.due.clear();
         self.due.extend(clients);
     }
 
-    /// Whether everybody has got the newest snapshot.
+    /// Whether the newest snapshot has been sent to all clients.
     pub(super) fn is_sent(&self) -> bool {
         self.due.is_empty()
     }
 
-    /// Sends nothing more to a client.
+    /// Stops sending to a client.
     pub(super) fn forget(&mut self, client: ClientId) {
         self.due.retain(|due| *due != client);
     }
 
-    /// Tick of the newest snapshot.
+    /// Returns the tick of the newest snapshot.
     pub(super) fn newest(&self) -> Option<Tick> {
         self.history.newest().map(|frame| frame.tick)
     }
 
-    /// Packs the newest snapshot for the next of those who have not got it, are not behind, and
-    /// whose path is not full.
+    /// Packs the newest snapshot for the next clients that need it, are not behind, and have space
+    /// on their path.
     pub(super) fn pack(
         &mut self,
         game: &G,
@@ -105,7 +105,7 @@ impl<G: Game> SnapshotFeed<G> {
         let now_due = due.len().min(PACKED_TOGETHER * workers.count());
         let mut due = due.drain(..now_due).filter(|client| !behind(*client)).peekable();
         begun.clear();
-        // All are in the order of clients.
+        // Both are in the order of clients.
         for (client, seated) in members.seated_mut() {
             if due.next_if_eq(&client).is_none() || seated.is_path_full(now) {
                 continue;

@@ -1,10 +1,10 @@
-//! The world as watchers see it: as it was a while ago.
+//! The world as spectators see it: delayed.
 //!
 //! *Invariants:*
-//! - All that a watcher's snapshots say of the world is of states that have left the [`Reel`], so
-//!   nothing is younger than the delay.
-//! - A watcher's packets change nothing but its own clock and acknowledgements.
-//! - Players' snapshots are packed before those of watchers.
+//! - Spectators' snapshots contain only states that have left the [`Reel`], so nothing in them is
+//!   younger than the delay.
+//! - A spectator's packets change only its own clock and acknowledgements.
+//! - Players' snapshots are packed before those of spectators.
 
 use std::collections::VecDeque;
 
@@ -22,15 +22,15 @@ use crate::limits::{WATCH_DELAY_MAX, WATCH_EVENT_BYTES_MAX, WATCH_EVENTS_MAX, WE
 use crate::motion::send_rule::SendRule;
 use crate::time::{Micros, Rates, Tick};
 
-/// The world as watchers see it.
+/// The world as spectators see it.
 #[derive(Debug)]
 pub(super) struct Gallery<G: Game> {
-    /// Time by which the world is seen late: whole snapshots.
+    /// The delay: a whole number of snapshots.
     delay: Micros,
     delay_ticks: u64,
     reel: Reel<G::Entity>,
     feed: SnapshotFeed<G>,
-    /// What all watchers are told of.
+    /// Entities that all spectators are sent.
     told: Lingering,
     /// Scratch space: indices of all entities.
     everything: Vec<u16>,
@@ -40,7 +40,7 @@ pub(super) struct Gallery<G: Game> {
 }
 
 impl<G: Game> Gallery<G> {
-    /// Of a game that begins.
+    /// Creates the state for a game that begins.
     pub(super) fn new(config: &RoomConfig) -> Self {
         let rates = config.rates;
         let wished = config.settings.watch_delay.unwrap_or(G::KIT.watch_delay);
@@ -57,22 +57,22 @@ impl<G: Game> Gallery<G> {
         }
     }
 
-    /// Sends a kind by another rule from now on.
+    /// Sets the rule by which a kind is sent.
     pub(super) fn set_rule(&mut self, kind: u8, rule: SendRule) {
         self.feed.set_rule(kind, rule);
     }
 
-    /// Time by which the world is seen late: whole snapshots.
+    /// Returns the delay: a whole number of snapshots.
     pub(super) fn delay(&self) -> Micros {
         self.delay
     }
 
-    /// The tick that watchers see when the world is at `now`, if its time is not before tick 0.
+    /// Returns the tick that spectators see when the world is at `now`, at least tick 0.
     pub(super) fn tick(&self, now: Tick) -> Tick {
         now.minus(self.delay_ticks)
     }
 
-    /// Records the world of a snapshot, and makes the watchers' snapshot if there is a new one.
+    /// Records the world of a snapshot, and makes the spectators' snapshot if there is a new one.
     pub(super) fn record(
         &mut self,
         simulation: &Simulation<G>,
@@ -95,7 +95,7 @@ impl<G: Game> Gallery<G> {
             let Some(slot) = entities.at(index) else { return (0, Some(0)) };
             let weight = match simulation.game().relevance_to_watchers(entities, slot) {
                 Relevance::Secret => 0,
-                // They may look anywhere.
+                // Spectators may look anywhere.
                 Relevance::Idle => 1,
                 Relevance::Matters(weight) => weight.clamp(1, WEIGHT_MAX),
             };
@@ -104,22 +104,22 @@ impl<G: Game> Gallery<G> {
         self.feed.address(watchers.present().map(|(client, _)| client));
     }
 
-    /// Whether every watcher has got the newest snapshot.
+    /// Whether all spectators have been sent the newest snapshot.
     pub(super) fn is_sent(&self) -> bool {
         self.feed.is_sent()
     }
 
-    /// Sends no more snapshots to a client.
+    /// Stops sending snapshots to a client.
     pub(super) fn forget(&mut self, client: ClientId) {
         self.feed.forget(client);
     }
 
-    /// Tick of the newest snapshot.
+    /// Returns the tick of the newest snapshot.
     pub(super) fn newest(&self) -> Option<Tick> {
         self.feed.newest()
     }
 
-    /// Packs the newest snapshot for the next watchers; `leaving` has the players' server time.
+    /// Packs the newest snapshot for the next spectators; `leaving` has the players' server time.
     pub(super) fn pack(
         &mut self,
         game: &G,
@@ -132,8 +132,8 @@ impl<G: Game> Gallery<G> {
         self.feed.pack(game, watchers, leaving, packing);
     }
 
-    /// Keeps an event of the game until it is old enough. `has_watchers` says whether anybody will
-    /// get it.
+    /// Keeps an event of the game until it is old enough. `has_watchers` says whether any spectator
+    /// will receive it.
     pub(super) fn keep_event(&mut self, tick: Tick, event: &[u8], has_watchers: bool) {
         if !has_watchers {
             return;
@@ -146,7 +146,7 @@ impl<G: Game> Gallery<G> {
         }
     }
 
-    /// The next event that is old enough when the world is at `now`.
+    /// Takes the next event that is old enough when the world is at `now`.
     pub(super) fn poll_event(&mut self, now: Tick) -> Option<Vec<u8>> {
         let until = now.0.checked_sub(self.delay_ticks)?;
         let (_, event) = self.events.pop_front_if(|(tick, _)| tick.0 <= until)?;
@@ -155,7 +155,7 @@ impl<G: Game> Gallery<G> {
     }
 }
 
-/// Whole snapshots of ticks that take a time at least.
+/// Rounds a time up to whole snapshots, in ticks.
 fn ticks_of(rates: Rates, span: Micros) -> u64 {
     let ticks = (span.0.unsigned_abs() * u64::from(rates.tick_hz)).div_ceil(1_000_000);
     ticks.next_multiple_of(rates.ticks_per_snapshot())

@@ -1,5 +1,5 @@
-//! The room's state that outlives a game: its settings, clock and mailbox, the numbers that it
-//! gives out, and whether it sleeps or is drained.
+//! The room's state that outlives a game: settings, clock, mailbox, counters of ids and tokens, and
+//! whether it sleeps or is drained.
 
 use std::collections::BTreeMap;
 
@@ -18,26 +18,27 @@ use crate::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 use crate::wire::control::ServerMessage;
 use crate::wire::disconnect::Disconnect;
 
-/// Seconds before the end of a drained server at which players are told.
+/// Seconds before the end of a drained server at which players are notified.
 const COUNTDOWN: [i64; 9] = [1, 2, 3, 4, 5, 10, 30, 60, 300];
-/// Goodbyes that wait for players who are away. Arbitrary.
+/// Maximum number of goodbyes kept for players who are away. Arbitrary.
 const FAREWELLS_MAX: usize = 256;
-/// Resume tokens that a room may have given after its last checkpoint: far more than it can.
+/// Maximum number of resume tokens issued after a room's last checkpoint; far more than is
+/// possible.
 const TOKENS_BETWEEN: u64 = 1 << 16;
 
 /// Whether a room sleeps because it is empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Sleep {
-    /// People are here, or the room does not sleep.
+    /// People are here, or the room never sleeps.
     #[default]
     Awake,
-    /// Nobody is here.
+    /// The room is empty.
     Empty { since: LocalTime },
     /// No tick runs.
     Asleep { since: LocalTime, look_at: LocalTime },
 }
 
-/// The host's command to drain the room: see [`Command::Drain`](super::Command::Drain).
+/// The host's command to drain the room; see [`Command::Drain`](super::Command::Drain).
 #[derive(Debug)]
 pub(super) struct DrainOrder {
     pub(super) goodbye: Disconnect,
@@ -45,33 +46,33 @@ pub(super) struct DrainOrder {
     pub(super) restarts: bool,
 }
 
-/// A server that takes no newcomers and stops soon.
+/// A server that refuses newcomers and stops soon.
 #[derive(Clone, Debug)]
 struct Draining {
     goodbye: Disconnect,
     end: LocalTime,
-    /// Whether the server starts again after it.
+    /// Whether the server restarts afterwards.
     restarts: bool,
-    /// Rounds played when it began; it ends with the round.
+    /// Rounds played when the drain began; it ends with the current round.
     rounds: u32,
-    /// Steps of the countdown that are still to be said, in seconds, the last one first.
+    /// Remaining steps of the countdown in seconds, the last one first.
     countdown: Vec<i64>,
 }
 
-/// Numbers that the room gives out.
+/// Counters of the ids that the room issues.
 #[derive(Clone, Copy, Debug)]
 struct Numbers {
-    /// The next seat to try.
+    /// The next player id to try.
     player: PlayerId,
-    /// The next resume token. They count on from the time of the start, each room's in a range of
-    /// its own, so that no two sessions have the same, of whatever run. They are no secret: whoever
-    /// uses one proves its player's key.
+    /// The next resume token. Tokens count up from the time of the start, in a separate range for
+    /// each room, so that no two sessions ever share one. They are no secret: using one requires
+    /// proof of the player's key.
     token: u64,
-    /// The last ticket of the queue for a seat.
+    /// The last ticket in the queue for a seat.
     ticket: u64,
 }
 
-/// What a checkpoint keeps of a host.
+/// The part of this state that a checkpoint contains.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HostState {
     pub(super) seed: u64,
@@ -93,12 +94,12 @@ pub(super) struct Host {
     numbers: Numbers,
     draining: Option<Draining>,
     sleep: Sleep,
-    /// Goodbyes to players who were put out while they were away, and how long they wait.
+    /// Goodbyes to players who were removed while they were away, and how long to keep them.
     farewells: BTreeMap<PublicKey, (Disconnect, LocalTime)>,
 }
 
 impl Host {
-    /// Before the first game.
+    /// Creates the state before the first game.
     pub(super) fn new(config: RoomConfig) -> Self {
         Self {
             number: 0,
@@ -121,7 +122,7 @@ impl Host {
         Self { number: self.number.wrapping_add(1), ..self }
     }
 
-    /// State for a checkpoint.
+    /// Returns the state for a checkpoint.
     pub(super) fn state(&self) -> HostState {
         HostState {
             seed: self.config.seed,
@@ -133,14 +134,14 @@ impl Host {
         }
     }
 
-    /// Continues from a checkpoint made at `tick`. The clock stood still while nobody ran.
+    /// Continues from a checkpoint made at `tick`. The clock did not run in between.
     pub(super) fn restore(&mut self, kept: HostState, tick: Tick) {
         let passed = Micros(self.config.rates.time_of(tick).0);
         self.clock = self.clock.resumed(kept.epoch_number, passed);
         self.config.unix_micros = self.config.unix_micros.saturating_add((Micros::ZERO - passed).0);
         (self.config.seed, self.config.map_seed) = (kept.seed, kept.map_seed);
         self.number = kept.number;
-        // Some were given since, and the room does not know them.
+        // Tokens issued since the checkpoint are unknown to the room.
         self.numbers.token = kept.next_token.wrapping_add(TOKENS_BETWEEN);
         self.numbers.player = kept.next_player;
     }
@@ -157,23 +158,23 @@ impl Host {
         &self.config.settings
     }
 
-    /// Takes over other settings.
+    /// Changes the settings.
     pub(super) fn configure(&mut self, settings: RoomSettings) {
         self.config.settings = settings;
     }
 
-    /// Sends a kind of entity by another rule, also in later games.
+    /// Sets the send rule of a kind of entity, also for later games.
     pub(super) fn set_rule(&mut self, kind: String, rule: SendRule) {
         self.config.settings.send.retain(|(name, _)| !name.eq_ignore_ascii_case(&kind));
         self.config.settings.send.push((kind, rule));
     }
 
-    /// Index of the game in the rotation, modulo 256.
+    /// Returns the index of the game in the rotation, modulo 256.
     pub(super) fn number(&self) -> u8 {
         self.number
     }
 
-    /// Number of the epoch, modulo 256.
+    /// Returns the number of the epoch, modulo 256.
     pub(super) fn epoch(&self) -> u8 {
         self.clock.number()
     }
@@ -182,22 +183,22 @@ impl Host {
         self.clock.server_time(now)
     }
 
-    /// The newest tick that is due.
+    /// Returns the newest tick that is due.
     pub(super) fn due(&self, now: LocalTime) -> Tick {
         self.rates().tick_at(self.server_time(now))
     }
 
-    /// Time at which a tick is due.
+    /// Returns the time at which a tick is due.
     pub(super) fn time_of(&self, tick: Tick) -> LocalTime {
         self.clock.local_time(self.rates().time_of(tick))
     }
 
-    /// The present moment, as players are told it.
+    /// Returns the present moment as players see it.
     pub(super) fn time(&self, now: LocalTime, tick: Tick) -> RoomTime {
         RoomTime { now, server_time: self.server_time(now), tick, rates: self.rates() }
     }
 
-    /// Terms for a newcomer.
+    /// Returns the terms for a newcomer.
     pub(super) fn terms(&self, now: LocalTime, tick: Tick) -> Terms {
         Terms {
             time: self.time(now, tick),
@@ -206,7 +207,7 @@ impl Host {
         }
     }
 
-    /// Moves the epoch by the last `ticks` ticks, which do not run. Returns their time.
+    /// Moves the epoch by the last `ticks` ticks, which are not run. Returns their duration.
     pub(super) fn stand_still(&mut self, now: LocalTime, ticks: u64) -> Micros {
         let due = self.due(now);
         let lost = self.rates().time_of(due) - self.rates().time_of(due.minus(ticks));
@@ -219,7 +220,7 @@ impl Host {
         self.mailbox.send(client, message);
     }
 
-    /// Answers a client's only question, then closes its connection.
+    /// Answers a client's only message, then closes its connection.
     pub(super) fn answer(&mut self, client: ClientId, answer: ServerMessage) {
         self.mailbox.answer(client, answer);
     }
@@ -229,12 +230,12 @@ impl Host {
         self.mailbox.put_out(client, goodbye);
     }
 
-    /// Tells the host.
+    /// Queues an event for the host.
     pub(super) fn tell(&mut self, event: Event) {
         self.mailbox.tell(event);
     }
 
-    /// Tells the host of something that the rules report.
+    /// Queues an event that the rules reported.
     pub(super) fn report(&mut self, event: Event) {
         self.mailbox.report(event);
     }
@@ -243,7 +244,7 @@ impl Host {
         &self.mailbox
     }
 
-    /// Threads that pack snapshots, and where packets go.
+    /// Returns the threads that pack snapshots, and the mailbox for the packets.
     pub(super) fn packing(&mut self) -> (&dyn Workers, &mut Mailbox) {
         (self.config.workers(), &mut self.mailbox)
     }
@@ -256,20 +257,20 @@ impl Host {
         self.mailbox.poll_event()
     }
 
-    /// The next resume token.
+    /// Returns the next resume token.
     pub(super) fn token(&mut self) -> ResumeToken {
         let token = ResumeToken(self.numbers.token);
         self.numbers.token = self.numbers.token.wrapping_add(1);
         token
     }
 
-    /// A ticket behind all others in the queue for a seat.
+    /// Returns a new ticket at the end of the queue for a seat.
     pub(super) fn ticket(&mut self) -> u64 {
         self.numbers.ticket += 1;
         self.numbers.ticket
     }
 
-    /// The next seat to try; whoever takes one sets it to the one after.
+    /// Returns the next player id to try, which the caller must advance past the one it uses.
     pub(super) fn next_player(&mut self) -> &mut PlayerId {
         &mut self.numbers.player
     }
@@ -282,7 +283,7 @@ impl Host {
         self.sleep = sleep;
     }
 
-    /// Takes no newcomers, and ends with the round after `rounds`, or when the time is up.
+    /// Refuses newcomers, and ends with the round after `rounds` or when the time is up.
     pub(super) fn drain(&mut self, now: LocalTime, order: DrainOrder, rounds: u32) {
         let DrainOrder { goodbye, within, restarts } = order;
         let end = now + within.clamp(Micros::ZERO, RESUME_MAX);
@@ -291,7 +292,7 @@ impl Host {
         self.draining = Some(Draining { goodbye, end, restarts, rounds, countdown });
     }
 
-    /// Takes a drain back. Returns false if there was none.
+    /// Cancels a drain. Returns `false` if there was none.
     pub(super) fn undrain(&mut self) -> bool {
         self.draining.take().is_some()
     }
@@ -300,26 +301,26 @@ impl Host {
         self.draining.is_some()
     }
 
-    /// Goodbye to newcomers while the room is drained.
+    /// Returns the goodbye to newcomers while the room is drained.
     pub(super) fn drain_goodbye(&self) -> Option<&Disconnect> {
         self.draining.as_ref().map(|draining| &draining.goodbye)
     }
 
-    /// Time at which a drained room ends.
+    /// Returns the time at which a drained room ends.
     pub(super) fn drain_end(&self) -> Option<LocalTime> {
         self.draining.as_ref().map(|draining| draining.end)
     }
 
-    /// Whether a drained room has played the round in which the drain began, or its time is up.
+    /// Whether a drained room has finished the round in which the drain began, or its time is up.
     pub(super) fn is_drain_over(&self, now: LocalTime, rounds: u32) -> bool {
         let is_over = |it: &Draining| now >= it.end || rounds > it.rounds;
         self.draining.as_ref().is_some_and(is_over)
     }
 
-    /// What the next step of the countdown that is due tells players.
+    /// Returns the message for players if a step of the countdown is due.
     pub(super) fn count_down(&mut self, now: LocalTime) -> Option<String> {
         let draining = self.draining.as_mut()?;
-        // A tick may be late for several of them.
+        // A late tick may cover several steps.
         let left = (draining.end - now).0;
         let due = draining.countdown.iter().filter(|secs| left <= **secs * 1_000_000).count();
         let kept = draining.countdown.len() - due;
@@ -328,14 +329,14 @@ impl Host {
         Some(format!("the server {does} in {}", Micros::from_ms(secs * 1000).in_words()))
     }
 
-    /// Keeps a goodbye until then for a player who is away.
+    /// Keeps a goodbye for a player who is away.
     pub(super) fn keep_farewell(&mut self, key: PublicKey, goodbye: Disconnect, until: LocalTime) {
         if self.farewells.len() < FAREWELLS_MAX {
             self.farewells.insert(key, (goodbye, until));
         }
     }
 
-    /// The goodbye that was kept for a player.
+    /// Takes the goodbye that was kept for a player.
     pub(super) fn farewell(&mut self, now: LocalTime, key: PublicKey) -> Option<Disconnect> {
         self.farewells.retain(|_, (_, until)| now < *until);
         self.farewells.remove(&key).map(|(goodbye, _)| goodbye)

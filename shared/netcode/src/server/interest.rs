@@ -1,4 +1,4 @@
-//! The game's rules of relevance, applied to whatever is near.
+//! Applies the game's rules of relevance to the entities near each player.
 
 use std::marker::PhantomData;
 
@@ -10,21 +10,21 @@ use crate::time::{Rates, Tick};
 
 use super::workers::{Workers, flat_map};
 
-/// Finds what is near to each player, once a snapshot. Its memory is used again each time.
+/// Finds the entities near each player, once per snapshot. Reuses its memory.
 ///
-/// A [`Room`](super::Room) has one; benches measure it alone.
+/// A [`Room`](super::Room) has one; benchmarks measure it separately.
 #[derive(Debug)]
 pub struct Interest<G> {
     grid: Grid,
-    /// Side of the grid's cells: the range of the last viewpoint.
+    /// Side length of the grid's cells: the range of the last viewpoint.
     cell: f32,
     everything: Vec<u16>,
-    /// Positions of the entities by their indices, which are looked up for each player.
+    /// Index of each entity in the world's order, by slot index.
     places: Vec<u16>,
     game: PhantomData<fn() -> G>,
 }
 
-/// Position of an index without an entity.
+/// Marks a slot without an entity.
 const NOWHERE: u16 = u16::MAX;
 
 impl<G> Default for Interest<G> {
@@ -40,7 +40,7 @@ impl<G> Default for Interest<G> {
 }
 
 impl<G: Game> Interest<G> {
-    /// Decides for each player what it is told of in the snapshot of the present world.
+    /// Determines for each player which entities the snapshot of the present world contains.
     pub fn update<'s>(
         &mut self,
         game: &G,
@@ -71,27 +71,27 @@ impl<G: Game> Interest<G> {
     }
 }
 
-/// A player's share of the world.
+/// The entities that one player is sent.
 #[derive(Debug)]
 pub struct Sight {
     told: Lingering,
-    /// Memory for those near.
+    /// Scratch space: entities that are near.
     near: Vec<u16>,
 }
 
 impl Sight {
-    /// For a player who has been told of nothing.
+    /// Creates the state of a player who has been sent nothing.
     pub fn new(rates: Rates) -> Self {
         Self { told: Lingering::new(rates), near: Vec::new() }
     }
 
-    /// Entities that the player is told of in the newest snapshot.
+    /// Returns the entities that the player is sent in the newest snapshot.
     pub fn told(&self) -> &[Relevant] {
         self.told.told()
     }
 }
 
-/// The world as every player looks at it.
+/// The world as seen by all players.
 #[derive(Debug)]
 struct Scene<'a, G: Game> {
     game: &'a G,
@@ -103,7 +103,7 @@ struct Scene<'a, G: Game> {
 }
 
 impl<G: Game> Scene<'_, G> {
-    /// Decides what a player is told of; returns the range of its viewpoint.
+    /// Determines what a player is sent. Returns the range of its viewpoint.
     fn update(&self, player: PlayerId, sight: &mut Sight) -> Option<f32> {
         let Self { game, entities, .. } = self;
         let viewpoint = game.viewpoint(entities, player);
@@ -112,7 +112,7 @@ impl<G: Game> Scene<'_, G> {
             Some(view) => self.grid.near(view.position, view.range, game.wraps(), near),
             None => near.clone_from(self.everything),
         }
-        // Its own entities count as near wherever they are; idle ones count as far away.
+        // A player's own entities always count as near; idle ones count as far away.
         for index in entities.owned_by(player).map(|slot| slot.id.index) {
             if let Err(at) = near.binary_search(&index) {
                 near.insert(at, index);

@@ -1,4 +1,4 @@
-//! What a room has for its driver and for its host, until they fetch it.
+//! Outputs for the driver and events for the host, until they are fetched.
 
 use std::collections::VecDeque;
 
@@ -24,7 +24,7 @@ impl Mailbox {
         self.outputs.push_back(output);
     }
 
-    /// Answers a client's only question, then closes its connection.
+    /// Answers a client's only message, then closes its connection.
     pub(super) fn answer(&mut self, client: ClientId, answer: ServerMessage) {
         self.send(client, answer);
         let goodbye = Disconnect::new(Code::Left, "answered");
@@ -51,7 +51,7 @@ impl Mailbox {
         self.outputs.pop_front()
     }
 
-    /// Tells the host. If too much news waits, the oldest is lost.
+    /// Queues an event for the host. If too many are waiting, the oldest is dropped.
     pub(super) fn tell(&mut self, event: Event) {
         if self.events.len() >= ROOM_EVENTS_MAX {
             self.events.pop_front();
@@ -59,7 +59,7 @@ impl Mailbox {
         self.events.push_back(event);
     }
 
-    /// Tells the host of something that the rules report. Reports leave room for news of players.
+    /// Queues an event that the rules reported. Reports leave space for events about players.
     pub(super) fn report(&mut self, event: Event) {
         if self.events.len() < ROOM_EVENTS_MAX / 2 {
             self.events.push_back(event);

@@ -1,5 +1,5 @@
-//! One client in the room, in parts: the person, its part in the room, what it may still ask, its
-//! clocks, and how snapshots are delivered to it.
+//! One client in the room, in parts: the person, its role in the room, its allowances, its clocks,
+//! and how snapshots are delivered to it.
 
 use crate::time::{LocalTime, Micros};
 use crate::wire::control::Hello;
@@ -22,17 +22,17 @@ pub(super) mod person;
 mod timing;
 pub(super) mod view;
 
-/// What the room tells each newcomer's parts.
+/// What the room passes to each newcomer's parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms {
     pub(super) time: RoomTime,
     /// Number of the epoch, modulo 256.
     pub(super) epoch: u8,
-    /// Most bytes of snapshots a second.
+    /// The maximum snapshot bytes per second.
     pub(super) bytes_per_second: u32,
 }
 
-/// One client of the server; it outlives a game.
+/// A client of the server. It outlives a game.
 #[derive(Debug)]
 pub(super) struct Member {
     person: Person,
@@ -44,7 +44,7 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// A person whose client said hello.
+    /// Creates the member for a person whose client said hello.
     pub(super) fn new(person: Person, hello: Hello, terms: Terms) -> Self {
         let Terms { time, epoch, bytes_per_second } = terms;
         Self {
@@ -57,7 +57,7 @@ impl Member {
         }
     }
 
-    /// Takes over from the same player's session before.
+    /// Takes over from an earlier session of the player.
     pub(super) fn resume(&mut self, before: &Self) {
         self.person.resume(&before.person);
         (self.allowances, self.stats) = (before.allowances, before.stats);
@@ -95,12 +95,12 @@ impl Member {
         &mut self.delivery
     }
 
-    /// Takes one request off the allowance of its kind. Returns false if it is used up.
+    /// Takes one request from the allowance of its kind. Returns `false` if it is used up.
     pub(super) fn may_ask(&mut self, now: LocalTime, request: Request) -> bool {
         self.allowances.take(now, request)
     }
 
-    /// Takes one input packet off the allowance. Returns false if it is used up.
+    /// Takes one input packet from the allowance. Returns `false` if it is used up.
     pub(super) fn may_send_packet(&mut self) -> bool {
         self.allowances.take_packet()
     }
@@ -115,18 +115,18 @@ impl Member {
         !self.attendance.is_away()
     }
 
-    /// Begins another part, watching or playing, with another delay.
+    /// Changes between watching and playing, with another delay.
     pub(super) fn change_part(&mut self, now: LocalTime, delay: Micros) {
         self.timing.set_delay(delay);
         self.attendance.change_part(now);
     }
 
-    /// Counts of the session.
+    /// Returns the counters of the session.
     pub(super) fn stats(&self) -> MemberStats {
         self.stats
     }
 
-    /// Whether a valid input packet ever came.
+    /// Whether a valid input packet has come.
     pub(super) fn has_played(&self) -> bool {
         self.stats.accepted > 0
     }

@@ -1,4 +1,4 @@
-//! The server's decisions: one world and its members.
+//! The server's state machines: one world and its members.
 
 pub mod any;
 mod broadcast;

@@ -1,8 +1,8 @@
-//! Names of players: those that nobody may have, and those that are one.
+//! Player names: which are refused, and which count as equal.
 //!
-//! Two names are one if they look alike in small letters or as they are written: their skeletons
-//! (Unicode Technical Standard 39, 4) are the same, whatever the case of the letters, and without
-//! blanks. Both count, since `I` looks like `l` and `i` does not.
+//! Two names count as equal if they look alike, in lower case or as written: their skeletons
+//! (Unicode Technical Standard 39, 4) are equal, ignoring case and blanks. Both are compared, since
+//! `I` looks like `l` and `i` does not.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -16,11 +16,10 @@ use unicode_security::skeleton;
 use crate::limits::NAME_BYTES_MAX;
 use crate::wire::text::{NameError, clip, is_mark, read_name};
 
-/// Name of whoever states none.
+/// Name of a player who gives none.
 const NAMELESS: &str = "Player";
-/// Words by which a player would pose as the host, alone or beside others: those of English, and
-/// those that are read the same in Cyrillic letters. Other languages have words of their own, which
-/// pass.
+/// Words with which a player could pose as the host, alone or next to other words: English ones,
+/// and those that read the same in Cyrillic letters. Words of other languages are not detected.
 const RESERVED: [&str; 13] = [
     "admin",
     "administrator",
@@ -36,21 +35,21 @@ const RESERVED: [&str; 13] = [
     "модератор",
     "сервер",
 ];
-/// Marks on one letter (UTS 39, 5.4).
+/// Maximum number of marks on one letter (UTS 39, 5.4).
 const MARKS_MAX: usize = 4;
 /// The dot above, which is invisible on `i` and `j`.
 const DOT: char = '\u{307}';
 /// The joiner of Tifinagh, which has no category among the joiners of other scripts.
 const CONSONANT_JOINER: char = '\u{2d7f}';
-/// Endings of these words: one, and several in English and Russian.
+/// Endings of these words: singular, and plural in English and Russian.
 const ENDINGS: [&str; 3] = ["", "s", "ы"];
-/// All forms of these words, in small letters and in capitals.
+/// All forms of these words, in lower and upper case.
 static RESERVED_FORMS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     let words = RESERVED.iter().flat_map(|word| ENDINGS.map(|ending| format!("{word}{ending}")));
     words.flat_map(|word| [forms(&word), forms(&word.to_uppercase())]).flatten().collect()
 });
 
-/// Cause for which a name is refused.
+/// Why a name is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BadName {
     #[error(transparent)]
@@ -65,7 +64,7 @@ pub(super) enum BadName {
     Number,
 }
 
-/// A name as others may see it, of what a hello states.
+/// Returns a stated name as others may see it, or why it is refused.
 pub(super) fn checked(stated: &str) -> Result<String, BadName> {
     let name = match read_name(stated) {
         Err(NameError::Empty) => return Ok(NAMELESS.into()),
@@ -86,7 +85,7 @@ pub(super) fn checked(stated: &str) -> Result<String, BadName> {
     Ok(name.to_owned())
 }
 
-/// Whether a mark in a name is invisible (UTS 39, 5.4): the same one twice on a letter, a dot on a
+/// Whether a mark in a name is invisible (UTS 39, 5.4): a repeated mark on a letter, a dot on a
 /// letter that has one, more than [`MARKS_MAX`] on a letter, or a joiner with nothing to join.
 fn has_hidden_marks(name: &str) -> bool {
     let categories = CodePointMapData::<IndicSyllabicCategory>::new();
@@ -111,21 +110,21 @@ fn has_hidden_marks(name: &str) -> bool {
     name.chars().zip(after).any(|(c, after)| joins(c) && !after.is_some_and(char::is_alphanumeric))
 }
 
-/// True of `7`, `p7` and `#7`, by which hosts mean seats and bans.
+/// Whether a name looks like `7`, `p7` or `#7`, which hosts use for seats and bans.
 fn is_number(name: &str) -> bool {
     let is_mark = |c: char| c == '#' || folded(c.encode_utf8(&mut [0; 4])) == "p";
     let digits = name.strip_prefix(is_mark).unwrap_or(name);
     !digits.is_empty() && digits.chars().all(char::is_numeric)
 }
 
-/// True if a word of a name, or several in a row with nothing between them, pose as the host. Words
-/// count as a whole, so that Badmington is a name.
+/// Whether a word of a name, or several in a row joined together, could pose as the host. Only
+/// whole words count, so Badmington is allowed.
 fn has_reserved_word(name: &str) -> bool {
     let is_reserved = |run: &str| {
         let word = run.trim_matches(char::is_numeric);
         forms(word).iter().any(|form| RESERVED_FORMS.contains(form))
     };
-    // Some signs look like letters too.
+    // Some symbols look like letters too.
     [name.to_owned(), skeleton(name).collect()].iter().any(|text| {
         let parts: Vec<_> = text.split(|c: char| !c.is_alphanumeric()).collect();
         (0..parts.len()).any(|first| {
@@ -135,7 +134,7 @@ fn has_reserved_word(name: &str) -> bool {
                 if is_reserved(&run) {
                     return true;
                 }
-                // No word is longer than a name may be.
+                // No word is longer than the longest name.
                 if run.len() > NAME_BYTES_MAX {
                     break;
                 }
@@ -145,18 +144,18 @@ fn has_reserved_word(name: &str) -> bool {
     })
 }
 
-/// The forms of a name, of which another has one if it looks alike.
+/// Returns the two forms of a name. Names that look alike share one.
 fn forms(name: &str) -> [String; 2] {
     [folded(name), folded(&skeleton(name).collect::<String>())]
 }
 
-/// All that look like a name in small letters in one form.
+/// Returns a form that all names that look alike in lower case have in common.
 fn folded(name: &str) -> String {
     let lower = name.to_lowercase();
     skeleton(&lower).flat_map(char::to_lowercase).filter(|c| !c.is_whitespace()).collect()
 }
 
-/// The wanted name, or that with a number if somebody has one that looks like it.
+/// Returns the wanted name, with a number appended if another player has a name that looks like it.
 pub(super) fn free_name<'n>(taken: impl Iterator<Item = &'n str>, wanted: String) -> String {
     let taken: BTreeSet<_> = taken.flat_map(forms).collect();
     let is_free = |name: &str| !forms(name).iter().any(|form| taken.contains(form));
@@ -167,12 +166,13 @@ pub(super) fn free_name<'n>(taken: impl Iterator<Item = &'n str>, wanted: String
         let suffix = format!(" {number}");
         format!("{}{suffix}", clip(&wanted, NAME_BYTES_MAX - suffix.len()).trim_end())
     });
-    // There are fewer names taken than numbers.
+    // There are fewer taken names than numbers.
     numbered.into_iter().find(|name| is_free(name)).unwrap_or(wanted)
 }
 
 /// Whether a name mixes letters or marks of several scripts. Latin with East Asian scripts is
-/// allowed: it is common, and they look like no other letters (UTS 39, 5.2: "highly restrictive").
+/// allowed: this is common, and they do not look like other letters (UTS 39, 5.2: "highly
+/// restrictive").
 fn mixes_scripts(name: &str) -> bool {
     let latin = AugmentedScriptSet::for_char('a');
     let with = |set: AugmentedScriptSet, other| {

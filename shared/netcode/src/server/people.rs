@@ -1,4 +1,4 @@
-//! People in a room, as its host knows and treats them.
+//! People in a room, as the host sees and treats them.
 
 use core::net::SocketAddr;
 
@@ -6,45 +6,45 @@ use crate::identity::PublicKey;
 use crate::ids::PlayerId;
 use crate::time::{LocalTime, Micros, Offset};
 
-/// A player whom an order is about.
+/// The player that a command is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The seat.
+    /// The player's id.
     pub seat: PlayerId,
-    /// The player's key; none for whoever has the seat. With it an order that comes too late finds
-    /// nobody, rather than somebody else.
+    /// The player's key; `None` for whichever player has the seat. With a key, a command that comes
+    /// too late never hits a later player.
     pub key: Option<PublicKey>,
 }
 
 impl From<PlayerId> for Target {
-    /// Whoever has the seat.
+    /// Whichever player has this seat.
     fn from(seat: PlayerId) -> Self {
         Self { seat, key: None }
     }
 }
 
-/// Knowledge of the host about a newcomer, with which a driver hands on its hello.
+/// What the host knows about a newcomer; the driver passes it on with the hello.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pass {
-    /// Where the connection comes from; none over no network.
+    /// Remote address of the connection; `None` without a network.
     pub address: Option<SocketAddr>,
-    /// The newcomer may not speak.
+    /// The mute of a newcomer who may not speak.
     pub mute: Option<Mute>,
-    /// The newcomer is one of the host's people, and gets a seat also when all are taken:
-    /// [`STAFF_SEATS_MAX`](crate::limits::STAFF_SEATS_MAX) such seats are beside the others.
+    /// Whether the newcomer belongs to the host's staff, who get a seat even if all are taken:
+    /// there are [`STAFF_SEATS_MAX`](crate::limits::STAFF_SEATS_MAX) additional ones.
     pub is_staff: bool,
 }
 
-/// A player may not speak.
+/// A ban on speaking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mute {
-    /// Time for which it holds; none for ever.
+    /// How long it lasts; `None` for ever.
     pub within: Option<Micros>,
-    /// Cause, for the player to read; may be empty.
+    /// The reason, for the player to read; may be empty.
     pub reason: String,
 }
 
-/// A mute that is in force.
+/// A mute in force.
 #[derive(Clone, Debug)]
 pub(super) struct Muted {
     pub(super) until: Option<LocalTime>,
@@ -56,12 +56,12 @@ impl Muted {
         Self { until: mute.within.map(|within| now + within), reason: mute.reason }
     }
 
-    /// True while it holds.
+    /// Whether the mute is still in force.
     pub(super) fn holds(&self, now: LocalTime) -> bool {
         self.until.is_none_or(|until| now < until)
     }
 
-    /// The answer to whoever speaks all the same.
+    /// Returns the answer to a message from the muted player.
     pub(super) fn answer(&self, now: LocalTime) -> String {
         let span = match self.until {
             Some(until) => format!("for another {}", (until - now).in_words()),
@@ -74,18 +74,18 @@ impl Muted {
     }
 }
 
-/// Counts of a session.
+/// Counters of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemberStats {
-    /// Input packets that were read.
+    /// Input packets that were accepted.
     pub accepted: u64,
-    /// Datagrams that were refused: garbage, duplicates, stragglers, floods.
+    /// Datagrams that were refused: invalid, duplicate, too late, or too many.
     pub refused: u64,
-    /// Input packets that were lost, by their sequence numbers.
+    /// Input packets that were lost, according to their sequence numbers.
     pub missing: u64,
     /// Inputs that arrived after their tick.
     pub late: u64,
-    /// Requests that were not done.
+    /// Requests that were refused.
     pub requests_refused: u64,
     /// Snapshot packets sent.
     pub packets: u64,
@@ -93,42 +93,42 @@ pub struct MemberStats {
     pub bytes: u64,
     /// Entities that did not fit into a snapshot, summed over all snapshots.
     pub left_out: u64,
-    /// Present send rate in bytes a second.
+    /// Current send rate in bytes per second.
     pub rate: u32,
 }
 
-/// Figures of a player.
+/// Figures about a player.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayerFigures {
-    /// The seat.
+    /// The player's id.
     pub player: PlayerId,
     /// The player's name.
     pub name: String,
     /// The player's key.
     pub key: PublicKey,
-    /// Where the connection comes from, or came from while the player is away.
+    /// Remote address of the connection, or of the last one while the player is away.
     pub address: Option<SocketAddr>,
-    /// Time since the player took the seat.
+    /// Time since the player joined.
     pub played: Micros,
-    /// The connection is lost, and the seat is kept.
+    /// Whether the connection is lost and the seat is kept.
     pub is_away: bool,
-    /// Time since the player last did something.
+    /// Time since the player was last active.
     pub idle: Micros,
-    /// Round trip, as far as it is known.
+    /// Round trip time, if it is known.
     pub round_trip: Option<Micros>,
-    /// Variation of the time that input packets take (RFC 3550, 6.4.1).
+    /// Variation of the transit time of input packets (RFC 3550, 6.4.1).
     pub jitter: Micros,
-    /// Server time less the client's clock.
+    /// Server time minus the client's clock.
     pub offset: Option<Offset>,
     /// Bound of the offset's error.
     pub error_max: Option<Micros>,
-    /// The player watches, and has no seat.
+    /// Whether the player watches and has no seat.
     pub is_watching: bool,
-    /// The player may not speak.
+    /// Whether the player is muted.
     pub is_muted: bool,
-    /// The numbers of the game for this player ([`Kit::measures`](crate::game::Kit::measures)), as
-    /// they are now; empty for a watcher.
+    /// The game's current figures for this player ([`Kit::measures`](crate::game::Kit::measures));
+    /// empty for a spectator.
     pub scores: Vec<(&'static str, f64)>,
-    /// Counts of the session.
+    /// Counters of the session.
     pub stats: MemberStats,
 }

@@ -1,4 +1,4 @@
-//! What is known of the people in a game, and what everybody was told of them.
+//! Presence of the people in a game, and what clients were sent about it.
 
 use std::collections::BTreeMap;
 
@@ -7,38 +7,39 @@ use crate::ids::PlayerId;
 use crate::time::{LocalTime, Micros};
 use crate::wire::round::Presence;
 
-/// Changes of the round trip that are not worth a message: milliseconds, and a part of it.
+/// Changes of the round trip time that are too small for a message: in milliseconds, and as a
+/// divisor.
 const PING_CHANGE_MS: u16 = 4;
 const PING_CHANGE_PART: u16 = 8;
 
-/// Time between two looks at round trips. Arbitrary: a scoreboard is no stopwatch.
+/// Interval between checks of round trip times. Arbitrary: a scoreboard is no stopwatch.
 const LOOK_INTERVAL: Micros = Micros::from_ms(2000);
 
-/// What is known of the people in a game.
+/// Presence of the people in a game.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
-    /// State of each player as everybody was told.
+    /// State of each player as last sent.
     told: BTreeMap<PlayerId, Presence>,
     look_at: Option<LocalTime>,
-    /// Part of the round at the last look, and since when it is held up.
+    /// Part of the round at the last check, and since when its start is being delayed.
     part: Option<RoundPart>,
     held_since: Option<LocalTime>,
-    /// The next game as people were told.
+    /// The next game as last sent.
     next_game: Option<String>,
 }
 
 impl Assembly {
-    /// State of each player as everybody was told.
+    /// Returns the state of each player as last sent.
     pub(super) fn told(&self) -> impl Iterator<Item = (PlayerId, Presence)> {
         self.told.iter().map(|(player, presence)| (*player, *presence))
     }
 
-    /// Round trip of a player as everybody was told.
+    /// Returns the round trip time of a player as last sent.
     pub(super) fn ping_told(&self, player: PlayerId) -> Option<u16> {
         self.told.get(&player).map(|told| told.ping_ms)
     }
 
-    /// Takes in a player's state. Returns true if everybody is to be told of it now.
+    /// Notes a player's state. Returns whether it should be sent to all now.
     pub(super) fn is_news(&mut self, player: PlayerId, presence: Presence) -> bool {
         let is_news = self.told.get(&player).is_none_or(|told| is_news(*told, presence));
         if is_news {
@@ -47,12 +48,12 @@ impl Assembly {
         is_news
     }
 
-    /// Forgets a player.
+    /// Removes a player.
     pub(super) fn forget(&mut self, player: PlayerId) {
         self.told.remove(&player);
     }
 
-    /// Whether it is time to look at round trips again.
+    /// Whether it is time to check round trip times again.
     pub(super) fn is_look_due(&mut self, now: LocalTime) -> bool {
         let is_due = self.look_at.is_none_or(|at| now >= at);
         if is_due {
@@ -61,7 +62,7 @@ impl Assembly {
         is_due
     }
 
-    /// Takes in the present part of the round. Returns true if it was another one before.
+    /// Notes the current part of the round. Returns whether it has changed.
     pub(super) fn handle_part(&mut self, part: RoundPart) -> bool {
         if part != RoundPart::WarmUp {
             self.held_since = None;
@@ -69,12 +70,12 @@ impl Assembly {
         self.part.replace(part).is_some_and(|before| before != part)
     }
 
-    /// Time since which the round's beginning is held up.
+    /// Returns the time since which the start of the round has been delayed.
     pub(super) fn held_since(&mut self, now: LocalTime) -> LocalTime {
         *self.held_since.get_or_insert(now)
     }
 
-    /// The next game as people were told.
+    /// Returns the next game as last sent.
     pub(super) fn next_game(&self) -> Option<&str> {
         self.next_game.as_deref()
     }

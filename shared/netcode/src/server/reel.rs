@@ -1,4 +1,4 @@
-//! The last seconds of a world, kept as changes, for those who see it late.
+//! The last seconds of a world, stored as differences, for those who see it delayed.
 
 use std::collections::VecDeque;
 use std::mem::size_of;
@@ -7,10 +7,10 @@ use crate::fields::{Entities, Entity, Slot};
 use crate::limits::WATCH_BYTES_MAX;
 use crate::time::Tick;
 
-/// Share of the bytes that a burst may take beyond the steady rate.
+/// Fraction of the bytes that a burst may use beyond the steady rate.
 const BURST: usize = WATCH_BYTES_MAX / 4;
 
-/// Changes from one recorded world to the next.
+/// Differences between two consecutively recorded worlds.
 #[derive(Debug)]
 struct Changes<E> {
     tick: Tick,
@@ -24,25 +24,25 @@ impl<E> Changes<E> {
     }
 }
 
-/// A world's past, from the newest recorded state back to the one that is shown.
+/// The past of a world, from the newest recorded state back to the one that is shown.
 ///
-/// *Invariant:* it holds about [`WATCH_BYTES_MAX`] at most. Where more changes, fewer states are
-/// recorded; none is shown earlier for it.
+/// *Invariant:* it uses at most about [`WATCH_BYTES_MAX`]. If more changes, fewer states are
+/// recorded; none is shown earlier.
 #[derive(Debug)]
 pub(super) struct Reel<E> {
-    /// Ticks by which the world is shown late.
+    /// The delay in ticks.
     delay: u64,
     changes: VecDeque<Changes<E>>,
     newest: Entities<E>,
     newest_tick: Option<Tick>,
     shown: Entities<E>,
     shown_tick: Option<Tick>,
-    /// Bytes that may be recorded now; below 0 after more than that.
+    /// Number of bytes that may be recorded now; negative after using more.
     allowed: i64,
 }
 
 impl<E: Entity> Reel<E> {
-    /// Of a world that is shown so many ticks late.
+    /// Creates the past of a world that is shown `delay` ticks late.
     pub(super) fn new(delay: u64) -> Self {
         Self {
             delay,
@@ -79,7 +79,7 @@ impl<E: Entity> Reel<E> {
             while let Some(gone) = before.next_if(|old| old.id.index < slot.id.index) {
                 changes.gone.push(*gone);
             }
-            // A new tenant displaces the old one.
+            // A new entity replaces the earlier one in its slot.
             let old = before.next_if(|old| old.id.index == slot.id.index);
             if old != Some(slot) {
                 changes.set.push(*slot);
@@ -89,8 +89,8 @@ impl<E: Entity> Reel<E> {
         changes
     }
 
-    /// Shows the newest state that is old enough when the world is at `now`. Returns true if it is
-    /// another one than before.
+    /// Shows the newest state that is old enough when the world is at `now`. Returns whether it is
+    /// a different one.
     pub(super) fn advance(&mut self, now: Tick) -> bool {
         let Some(until) = now.0.checked_sub(self.delay) else { return false };
         let before = self.shown_tick;
@@ -106,7 +106,7 @@ impl<E: Entity> Reel<E> {
         self.shown_tick != before
     }
 
-    /// The shown state and its tick; none before the first.
+    /// Returns the shown state and its tick; `None` before the first.
     pub(super) fn shown(&self) -> Option<(Tick, &Entities<E>)> {
         Some((self.shown_tick?, &self.shown))
     }

@@ -1,10 +1,10 @@
-//! The room: one world, its members, and what they are told.
+//! The room: one world, its members, and what they are sent.
 //!
-//! A driver feeds it with `handle_*`, then drains [`AnyRoom::poll_output`], and calls
-//! [`AnyRoom::handle_timeout`] at the time of [`AnyRoom::next_timeout`]. It reads no clock and
-//! does no I/O.
+//! A driver calls its `handle_*` methods, then drains [`AnyRoom::poll_output`], and calls
+//! [`AnyRoom::handle_timeout`] at the time of [`AnyRoom::next_timeout`]. The room reads no clock
+//! and does no I/O.
 //!
-//! Its parts keep their state to themselves; the modules below let them work together:
+//! Its parts have private state; the modules below make them work together:
 //!
 //! | part | keeps |
 //! |---|---|
@@ -14,17 +14,17 @@
 //! | [`Broadcast`] | snapshots: who is told what, encodings, packing, the watchers' delay |
 //! | [`Conversation`] | talk, votes, readiness |
 //!
-//! Clients are hostile. Their datagrams are read in `seated/uplink.rs` alone, their first messages
-//! in `room/reception.rs`, all later ones in `room/requests.rs`, and their names in `naming.rs`.
+//! Clients are hostile. Only `seated/uplink.rs` decodes their datagrams, only `room/reception.rs`
+//! their first messages, only `room/requests.rs` all later ones, and only `naming.rs` checks their
+//! names.
 //!
 //! *Invariants:*
-//! - The world steps by the clock alone; no client can hold it up or hurry it.
-//! - When time is short, snapshots are made less often, of the newest tick and for all alike; ticks
-//!   and inputs go before them, and nothing queues up.
-//! - A room without people may stand still; its clock then stands still too, and nothing is caught
-//!   up.
-//! - No client is believed about state, time or identity. It states its player's inputs, the
-//!   packets that it received, and its clock, which affects only itself.
+//! - Only the clock advances the world; no client can delay or hurry it.
+//! - When time is short, snapshots are made less often, always of the newest tick and for all
+//!   clients alike. Ticks and inputs take precedence, and nothing queues up.
+//! - A room without people may pause. Its clock then stops too, and nothing is caught up.
+//! - Clients are not trusted about state, time or identity. They only report their player's inputs,
+//!   the packets that they received, and their clock, which affects only themselves.
 //!
 //! [`AnyRoom::poll_output`]: super::AnyRoom::poll_output
 //! [`AnyRoom::handle_timeout`]: super::AnyRoom::handle_timeout
@@ -75,19 +75,19 @@ pub struct Room<G: Game> {
     conversation: Conversation,
 }
 
-/// Players who have no seat in the next game, with their goodbyes.
+/// Players without a seat in the next game, with their goodbyes.
 type Lost = Vec<(PlayerId, Disconnect)>;
 
 impl<G: Game> Room<G> {
-    /// A room at tick 0, with its bots in it.
+    /// Creates a room at tick 0, with its bots.
     pub fn new(config: RoomConfig) -> Self {
         Self::open(Rotation::new(config), &[])
     }
 
-    /// A room of the next game: server time goes on, and members keep seats, names and clocks.
-    /// Members without the game are put out, and those for whom it has no seat. `setup` is the
-    /// configuration of its rules, see [`Kit::configure`](crate::game::Kit::configure); without
-    /// one, or with one that cannot be read, they have their default.
+    /// Opens a room for the next game. Server time continues, and members keep seats, names and
+    /// clocks. Members whose build lacks the game, or for whom it has no seat, are disconnected.
+    /// `setup` configures its rules, see [`Kit::configure`](crate::game::Kit::configure); if it is
+    /// empty or cannot be read, the default applies.
     pub fn open(rotation: Rotation, setup: &[u8]) -> Self {
         const { assert!(G::SEATS_MAX > BOTS_MAX, "a game has a seat beside those of the bots") };
         const { assert_name::<G>() };
@@ -123,9 +123,10 @@ impl<G: Game> Room<G> {
         room
     }
 
-    /// Seats the bots of the game before, as far as the people leave seats. Returns the others.
+    /// Seats the bots of the previous game in seats that people leave free. Returns the remaining
+    /// ones.
     fn open_to_bots(&mut self, bots: Vec<(PlayerId, String)>, people: usize) -> Vec<PlayerId> {
-        // People come first; bots have what is left.
+        // People come first; bots get the remaining seats.
         let left = usize::from(G::SEATS_MAX).saturating_sub(people);
         let mut bots = bots.into_iter();
         for (player, name) in bots.by_ref().take(left) {
@@ -134,10 +135,10 @@ impl<G: Game> Room<G> {
         bots.map(|(player, _)| player).collect()
     }
 
-    /// Seats the players of the game before.
+    /// Seats the players of the previous game.
     fn open_to_players(&mut self, mut members: Vec<(ClientId, Member)>) -> Lost {
         members.iter_mut().for_each(|(_, member)| member.attendance_mut().set_ready(false));
-        // Who is away gives way to who is there, and the host's people have seats of their own.
+        // Players who are away give way to those who are present. Staff have their own seats.
         members.sort_by_key(|(_, member)| (!member.is_here(), member.person().is_staff()));
         let mut lost = Vec::new();
         for (client, member) in members {
@@ -160,7 +161,7 @@ impl<G: Game> Room<G> {
         lost
     }
 
-    /// Lets those who watched the game before watch this one.
+    /// Lets the spectators of the previous game watch this one.
     fn open_to_watchers(&mut self, watchers: Vec<(ClientId, Member)>) -> Lost {
         let mut lost = Vec::new();
         for (client, mut member) in watchers {
@@ -176,7 +177,7 @@ impl<G: Game> Room<G> {
         lost
     }
 
-    /// Says goodbye to a member for whom there is no seat in this game.
+    /// Says goodbye to a member who gets no seat in this game.
     fn turn_away(
         &mut self,
         client: ClientId,
@@ -189,13 +190,13 @@ impl<G: Game> Room<G> {
         (member.person().player(), goodbye)
     }
 
-    /// Lets a bot into the game.
+    /// Adds a bot to the game.
     fn add_bot(&mut self, player: PlayerId, name: String) {
         self.simulation.join(player, Profile { name: name.clone(), key: None });
         self.seats.add_bot(player, name, self.host.settings().strength);
     }
 
-    /// Sends a kind by another rule from now on.
+    /// Sets the rule by which a kind is sent.
     fn send_by(&mut self, kind: u8, rule: SendRule) {
         self.broadcast.set_rule(kind, rule);
         let kind = G::Entity::KINDS[usize::from(kind)].name;
@@ -203,20 +204,20 @@ impl<G: Game> Room<G> {
         self.host.tell(Event::Sending { kind, rule });
     }
 
-    /// Sends a message to everybody who is here.
+    /// Sends a message to all who are present.
     fn broadcast(&mut self, message: &ServerMessage) {
         self.tell_players(message);
         self.tell_watchers(message);
     }
 
-    /// Sends a message to all who play.
+    /// Sends a message to all players.
     fn tell_players(&mut self, message: &ServerMessage) {
         for (client, _) in self.seats.players().present() {
             self.host.send(client, message.clone());
         }
     }
 
-    /// Sends a message to all who watch.
+    /// Sends a message to all spectators.
     fn tell_watchers(&mut self, message: &ServerMessage) {
         for (client, _) in self.seats.watchers().present() {
             self.host.send(client, message.clone());
@@ -234,7 +235,7 @@ impl<G: Game> Room<G> {
         );
     }
 
-    /// Moves the epoch by the last `ticks` ticks, which do not run. Returns their time.
+    /// Moves the epoch by the last `ticks` ticks, which are not run. Returns their duration.
     fn stand_still(&mut self, now: LocalTime, ticks: u64) -> Micros {
         let lost = self.host.stand_still(now, ticks);
         let (epoch, unix_micros) = (self.host.epoch(), self.host.config().unix_micros);
@@ -243,7 +244,7 @@ impl<G: Game> Room<G> {
         lost
     }
 
-    /// Runs the next tick, and sends what the rules have to say about it.
+    /// Runs the next tick, and sends the events that the rules emitted.
     fn step(&mut self) {
         let Self { host, simulation, seats, .. } = self;
         let played = simulation.rounds_played();
@@ -257,9 +258,9 @@ impl<G: Game> Room<G> {
         self.broadcast.handle_tick();
     }
 
-    /// Frees the seats of those who stay away, and keeps those of the silent.
+    /// Frees the seats of players who stay away, and disconnects silent ones.
     fn drop_silent(&mut self, now: LocalTime) {
-        // A watcher gets nothing to acknowledge until something is old enough.
+        // A spectator has nothing to acknowledge until the first states are as old as the delay.
         let delay = self.broadcast.gallery().delay();
         let patience = |client| match self.seats.watchers().has(client) {
             true => SILENCE_MAX + delay,
@@ -286,7 +287,7 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// Sends what the game emitted.
+    /// Sends the game's events.
     fn send_events(&mut self) {
         let has_watchers = !self.seats.watchers().is_empty();
         while let Some((to, bytes)) = self.simulation.poll_event() {
@@ -304,7 +305,7 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// Sends watchers the events of the game that are old enough.
+    /// Sends spectators the game's events that are old enough.
     fn send_late_events(&mut self) {
         let tick = self.simulation.tick();
         while let Some(event) = self.broadcast.gallery_mut().poll_event(tick) {
@@ -312,7 +313,7 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// Tells the host what the rules report, and that a round is over.
+    /// Reports to the host what the rules reported, and that a round is over.
     fn report_rounds(&mut self, played_before: u32) {
         while let Some((name, player, value)) = self.simulation.poll_report() {
             self.host.report(Event::Report { name, player, value });
@@ -323,7 +324,7 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// The answer to a query.
+    /// Returns the answer to a query.
     pub fn status(&self) -> Status {
         let count = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
         Status {
@@ -339,27 +340,27 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// The world.
+    /// Returns the world.
     pub fn world(&self) -> &World<G> {
         self.simulation.world()
     }
 
-    /// The world's tick.
+    /// Returns the world's tick.
     pub fn tick(&self) -> Tick {
         self.simulation.tick()
     }
 
-    /// Seats of people that are taken, kept ones included.
+    /// Returns the number of seats that people have, including seats kept for them.
     pub fn seats_taken(&self) -> usize {
         self.seats.players().len()
     }
 
-    /// Returns true if a client's connection is lost, and its seat is kept.
+    /// Whether a client's connection is lost and its seat is kept.
     pub fn is_away(&self, client: ClientId) -> bool {
         self.seats.member(client).is_some_and(|member| !member.is_here())
     }
 
-    /// Counts of a client's session.
+    /// Returns the counters of a client's session.
     pub fn member_stats(&self, client: ClientId) -> Option<MemberStats> {
         self.seats.member(client).map(Member::stats)
     }

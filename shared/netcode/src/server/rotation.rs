@@ -1,4 +1,4 @@
-//! The room between two games: its state, and everybody who waits.
+//! The room between two games: its state, and its waiting members.
 
 use crate::ids::PlayerId;
 use crate::limits::BOTS_MAX;
@@ -10,7 +10,7 @@ use super::host::Host;
 use super::member::Member;
 use super::output::ClientId;
 
-/// Everybody who waits for the next game, whose room is [opened](super::Room::open) with it.
+/// Members waiting for the next game, whose room is [opened](super::Room::open) with them.
 #[derive(Debug)]
 pub struct Rotation {
     pub(super) host: Host,
@@ -18,19 +18,19 @@ pub struct Rotation {
     pub(super) tick: Tick,
     pub(super) members: Vec<(ClientId, Member)>,
     pub(super) watchers: Vec<(ClientId, Member)>,
-    /// Bots' seats and names.
+    /// Ids and names of the bots.
     pub(super) bots: Vec<(PlayerId, String)>,
 }
 
 impl Rotation {
-    /// The rotation before the first game, with nobody but bots.
+    /// Creates the rotation before the first game, with bots only.
     pub fn new(config: RoomConfig) -> Self {
         let count = config.settings.bots.min(BOTS_MAX);
         let bots = (0..count).map(|seat| (PlayerId(seat), bot_name(seat + 1))).collect();
         Self::empty(Host::new(config), Tick(0), bots)
     }
 
-    /// A rotation with nobody but bots.
+    /// Creates a rotation with bots only.
     pub(super) fn empty(host: Host, tick: Tick, bots: Vec<(PlayerId, String)>) -> Self {
         let conversation = Conversation::default();
         Self { host, conversation, tick, members: Vec::new(), watchers: Vec::new(), bots }
@@ -43,7 +43,7 @@ impl Rotation {
     }
 }
 
-/// Name of a bot, after people who worked on keeping clocks in step.
+/// Returns the name of a bot, after people who worked on synchronising clocks.
 pub(super) fn bot_name(number: u16) -> String {
     const NAMES: [&str; 12] = [
         "Huygens", "Lamport", "Mills", "Appleton", "Harrison", "Marzullo", "Cristian", "Adler",

@@ -1,4 +1,4 @@
-//! A member in one game: its input packets on the way in, and its snapshots on the way out.
+//! A member in one game: its incoming input packets and outgoing snapshots.
 
 use crate::fields::Record;
 use crate::game::{Game, Inputs};
@@ -19,7 +19,7 @@ use uplink::Uplink;
 
 mod uplink;
 
-/// Part that a member takes in a game.
+/// Whether a member plays or watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Play,
@@ -37,30 +37,30 @@ pub(super) struct Seated<I> {
     sight: Sight,
 }
 
-/// The newest snapshot, as it leaves to everybody who is told it in the same way.
+/// The newest snapshot, as it leaves for all clients that see the world at the same time.
 #[derive(Debug)]
 pub(super) struct Scene<'a, G: Game> {
     pub(super) game: &'a G,
     pub(super) history: &'a History,
     pub(super) trained: &'a Encodings<G>,
-    /// Encodings for clients with plain coding, if there is such a client.
+    /// Encodings for clients with plain coding, if there are any.
     pub(super) plain: Option<&'a Encodings<G>>,
-    /// Entities that all are told of; none if each sees others.
+    /// Entities that are sent to all; `None` if each client is sent what it sees.
     pub(super) told: Option<&'a [Relevant]>,
     pub(super) now: LocalTime,
-    /// The server's time as they are told it.
+    /// The server's time as these clients see it.
     pub(super) server_time: ServerTime,
 }
 
 impl<I: Record> Seated<I> {
-    /// Seats a member in the game with that index in the rotation.
+    /// Seats a member in the game with this index in the rotation.
     pub(super) fn new<G: Game<Input = I>>(
         mut member: Member,
         game: u8,
         rates: Rates,
         part: Part,
     ) -> Self {
-        // Packets are numbered from 0 again.
+        // Packet numbers start at 0 again.
         member.timing_mut().restart();
         let game = member.attendance().number(game);
         let delivery = member.delivery();
@@ -74,14 +74,14 @@ impl<I: Record> Seated<I> {
         }
     }
 
-    /// Ends the game; what was measured of the client's path and clock remains.
+    /// Ends the game, and keeps what was measured about the client's path and clock.
     pub(super) fn into_member(self) -> Member {
         let Self { mut member, sender, .. } = self;
         member.delivery_mut().set_rate(sender.rate().clone());
         member
     }
 
-    /// Sets the most bytes of snapshots a second.
+    /// Sets the maximum snapshot bytes per second.
     pub(super) fn set_bytes_per_second(&mut self, most: u32) {
         self.sender.set_bytes_per_second(most);
     }
@@ -94,13 +94,13 @@ impl<I: Record> Seated<I> {
         &mut self.member
     }
 
-    /// Voids what was measured and sent before tick 0 moved.
+    /// Discards what was measured and sent before tick 0 moved.
     pub(super) fn handle_epoch(&mut self, epoch: u8) {
         self.member.timing_mut().handle_epoch(epoch);
         self.uplink.restart(self.sender.next_seq());
     }
 
-    /// Takes in a datagram. An error means that it changed nothing but the member's allowance.
+    /// Handles a datagram. An error means that only the member's allowance has changed.
     pub(super) fn handle_datagram(
         &mut self,
         bytes: &[u8],
@@ -109,7 +109,8 @@ impl<I: Record> Seated<I> {
         self.uplink.handle_datagram(&mut self.member, &mut self.sender, bytes, time)
     }
 
-    /// Adds the member's steps of the tick that runs next, with views at most `rewind_most` old.
+    /// Adds the member's steps in the tick that runs next, with view times at most `rewind_most`
+    /// old.
     pub(super) fn take<G: Game<Input = I>>(
         &mut self,
         rates: Rates,
@@ -120,17 +121,17 @@ impl<I: Record> Seated<I> {
         self.uplink.take::<G>(&mut self.member, rates, (tick, rewind_most), inputs);
     }
 
-    /// Whether the newest snapshot would wait on the path.
+    /// Whether the newest snapshot would have to wait for the path.
     pub(super) fn is_path_full(&mut self, now: LocalTime) -> bool {
         self.sender.is_path_full(now)
     }
 
-    /// Bytes that may be in flight to the client.
+    /// Returns how many bytes may be in flight to the client.
     pub(super) fn window(&mut self, now: LocalTime) -> PathWindow {
         self.sender.window(now)
     }
 
-    /// What the player sees, to be updated once a snapshot.
+    /// Returns what the player sees, to be updated once per snapshot.
     pub(super) fn sight_mut(&mut self) -> &mut Sight {
         &mut self.sight
     }
@@ -144,7 +145,7 @@ impl<I: Record> Seated<I> {
         self.sender.begin(encodings, history)
     }
 
-    /// Packs the snapshot that was begun into packets that leave now.
+    /// Packs the begun snapshot into packets that leave now.
     pub(super) fn pack_snapshot<G: Game>(
         &mut self,
         scene: &Scene<'_, G>,

@@ -1,7 +1,7 @@
-//! Who is in the room: players with their seats, watchers with their places, and bots.
+//! Who is in the room: players with their seats, spectators with their places, and bots.
 //!
-//! *Invariant:* a client is a player or a watcher, never both. Whatever counts players, or steps
-//! them, does not find watchers.
+//! *Invariant:* a client is a player or a spectator, never both. Code that counts or steps players
+//! does not find spectators.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ use crate::time::{Micros, Tick};
 use crate::wire::control::Seat;
 use crate::wire::talk::Look;
 
-/// Members of one part, in the order of their clients.
+/// Players or spectators, in the order of their clients.
 #[derive(Debug)]
 pub(super) struct Occupants<I>(BTreeMap<ClientId, Seated<I>>);
 
@@ -47,32 +47,32 @@ impl<I: Record> Occupants<I> {
         self.0.get(&client).map(Seated::member)
     }
 
-    /// Everybody, with those who are away.
+    /// Iterates over all, including those who are away.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ClientId, &Member)> + Clone {
         self.0.iter().map(|(client, seated)| (*client, seated.member()))
     }
 
-    /// Those with a connection.
+    /// Iterates over those with a connection.
     pub(super) fn present(&self) -> impl Iterator<Item = (ClientId, &Member)> + Clone {
         self.iter().filter(|(_, member)| member.is_here())
     }
 
-    /// Everybody's player.
+    /// Iterates over the player ids.
     pub(super) fn players(&self) -> impl Iterator<Item = PlayerId> + Clone {
         self.0.values().map(|seated| seated.member().person().player())
     }
 
-    /// Everybody, to change.
+    /// Iterates mutably over all members.
     pub(super) fn members_mut(&mut self) -> impl Iterator<Item = (ClientId, &mut Member)> {
         self.0.iter_mut().map(|(client, seated)| (*client, seated.member_mut()))
     }
 
-    /// Everybody in this game, to change.
+    /// Iterates mutably over all members in this game.
     pub(super) fn seated_mut(&mut self) -> impl Iterator<Item = (ClientId, &mut Seated<I>)> {
         self.0.iter_mut().map(|(client, seated)| (*client, seated))
     }
 
-    /// The client who has been away for longest.
+    /// Returns the client who has been away longest.
     fn longest_away(&self, is_other: impl Fn(ClientId) -> bool) -> Option<ClientId> {
         let others = self.iter().filter(|(client, _)| is_other(*client));
         let away = others.filter_map(|(client, it)| Some((it.attendance().away_until()?, client)));
@@ -80,7 +80,7 @@ impl<I: Record> Occupants<I> {
     }
 }
 
-/// A seat of a bot.
+/// A bot in its seat.
 #[derive(Debug)]
 struct BotSeat<G: Game> {
     name: String,
@@ -96,12 +96,12 @@ pub(super) struct Seats<G: Game> {
     bots: BTreeMap<PlayerId, BotSeat<G>>,
     /// Random numbers for the bots.
     random: Random,
-    /// First tick at which free seats are looked for again.
+    /// First tick at which to check for free seats again.
     next_look: Tick,
 }
 
 impl<G: Game> Seats<G> {
-    /// Nobody. The bots to come draw from `random`.
+    /// Creates empty seats. Bots draw from `random`.
     pub(super) fn new(random: Random) -> Self {
         Self {
             players: Occupants::default(),
@@ -128,38 +128,38 @@ impl<G: Game> Seats<G> {
         &mut self.watchers
     }
 
-    /// Whether nobody but bots is in the room. Seats that are kept count as taken.
+    /// Whether the room has only bots. Kept seats count as taken.
     pub(super) fn is_empty(&self) -> bool {
         self.players.is_empty() && self.watchers.is_empty()
     }
 
-    /// The client's seat or place.
+    /// Returns the client's seat or place.
     pub(super) fn seated_mut(&mut self, client: ClientId) -> Option<&mut Seated<G::Input>> {
         let watcher = self.watchers.0.get_mut(&client);
         watcher.or_else(|| self.players.0.get_mut(&client))
     }
 
-    /// The client as a member.
+    /// Returns the client as a member.
     pub(super) fn member(&self, client: ClientId) -> Option<&Member> {
         self.watchers.get(client).or_else(|| self.players.get(client))
     }
 
-    /// The client as a member, to change.
+    /// Returns the client as a member, to change it.
     pub(super) fn member_mut(&mut self, client: ClientId) -> Option<&mut Member> {
         self.seated_mut(client).map(Seated::member_mut)
     }
 
-    /// Everybody who plays or watches.
+    /// Iterates over all players and spectators.
     pub(super) fn everybody(&self) -> impl Iterator<Item = (ClientId, &Member)> + Clone {
         self.players.iter().chain(self.watchers.iter())
     }
 
-    /// Everybody who plays or watches in this game, to change.
+    /// Iterates mutably over all players and spectators in this game.
     pub(super) fn everybody_mut(&mut self) -> impl Iterator<Item = &mut Seated<G::Input>> {
         self.players.0.values_mut().chain(self.watchers.0.values_mut())
     }
 
-    /// Seats a player, or gives a watcher a place, in the game that `host` plays.
+    /// Seats a player, or gives a spectator a place, in the game that `host` plays.
     pub(super) fn take(&mut self, host: &Host, client: ClientId, member: Member, part: Part) {
         let seated = Seated::new::<G>(member, host.number(), host.rates(), part);
         match part {
@@ -168,14 +168,14 @@ impl<G: Game> Seats<G> {
         };
     }
 
-    /// Takes somebody out of the seat or place. Returns the part as well.
+    /// Removes a member from the seat or place. Returns the part as well.
     pub(super) fn remove(&mut self, client: ClientId) -> Option<(Member, Part)> {
         let player = self.players.0.remove(&client).map(|seated| (seated, Part::Play));
         let watcher = || Some((self.watchers.0.remove(&client)?, Part::Watch));
         player.or_else(watcher).map(|(seated, part)| (seated.into_member(), part))
     }
 
-    /// Ends the game. Returns players, watchers, and the bots' seats and names.
+    /// Ends the game. Returns players, spectators, and the bots' ids and names.
     #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
     pub(super) fn close(
         self,
@@ -188,8 +188,8 @@ impl<G: Game> Seats<G> {
         (players, watchers, bots.collect())
     }
 
-    /// Adds the inputs of all players and bots for the tick after the world's, with views at most
-    /// `rewind_most` old, and everybody's allowance of a tick.
+    /// Adds the inputs of all players and bots for the tick after the world's, with view times at
+    /// most `rewind_most` old, and refills the members' allowances.
     pub(super) fn collect(
         &mut self,
         host: &Host,
@@ -209,21 +209,21 @@ impl<G: Game> Seats<G> {
         self.everybody_mut().for_each(|seated| seated.member_mut().refill());
     }
 
-    /// A number and a name that nobody has; the name is the wanted one if that is free.
+    /// Returns an unused id and a unique name; the wanted name if it is free.
     pub(super) fn free_player(&self, wanted: String, next: &mut PlayerId) -> (PlayerId, String) {
         let taken = self.players.players().chain(self.watchers.players());
         let player = free_seat(taken.chain(self.bots.keys().copied()), next);
         (player, self.free_name(wanted, None))
     }
 
-    /// The wanted name, or one like it that nobody has. `own` may have it.
+    /// Returns the wanted name, or a unique one similar to it. `own` may have it already.
     pub(super) fn free_name(&self, wanted: String, own: Option<ClientId>) -> String {
         let others = self.everybody().filter(|(client, _)| Some(*client) != own);
         let people = others.map(|(_, member)| member.person().name());
         free_name(people.chain(self.bots.values().map(|bot| &*bot.name)), wanted)
     }
 
-    /// All who play and who watch, as everybody is told of them; the reader last.
+    /// Returns all players and spectators as clients see them, the reader last.
     pub(super) fn roster(&self, reader: Option<PlayerId>) -> Vec<(PlayerId, Seat)> {
         let bots = self.bots().map(|(player, name)| (player, bot_seat(player, name)));
         let people = self.everybody().map(|(_, member)| {
@@ -235,7 +235,7 @@ impl<G: Game> Seats<G> {
         seats
     }
 
-    /// Bots with their names.
+    /// Iterates over the bots with their names.
     pub(super) fn bots(&self) -> impl Iterator<Item = (PlayerId, &str)> {
         self.bots.iter().map(|(player, seat)| (*player, &*seat.name))
     }
@@ -256,7 +256,7 @@ impl<G: Game> Seats<G> {
         self.bots.insert(player, BotSeat { name, bot, random });
     }
 
-    /// Takes the last bot out of its seat.
+    /// Removes the last bot from its seat.
     pub(super) fn pop_bot(&mut self) -> Option<PlayerId> {
         self.bots.pop_last().map(|(player, _)| player)
     }
@@ -265,19 +265,19 @@ impl<G: Game> Seats<G> {
         self.bots.values_mut().for_each(|seat| seat.bot.set_strength(strength));
     }
 
-    /// The player who has been away for longest.
+    /// Returns the player who has been away longest.
     pub(super) fn longest_away(&self) -> Option<ClientId> {
         self.players.longest_away(|_| true)
     }
 
-    /// Whether a watcher can get a place, if those who are away give way. The place of `before`
-    /// counts as free: its watcher comes again.
+    /// Whether a spectator can get a place if those who are away give way. The place of `before`
+    /// counts as free because its spectator returns.
     pub(super) fn has_place(&self, watchers_max: u16, before: Option<ClientId>) -> bool {
         let present = self.watchers.present().filter(|(client, _)| Some(*client) != before);
         present.count() < usize::from(watchers_max.min(WATCHERS_MAX))
     }
 
-    /// The watcher who must give way before a place is free, if there is one who is away.
+    /// Returns the spectator who must give way to free a place, if one who is away exists.
     pub(super) fn place_to_free(
         &self,
         watchers_max: u16,
@@ -289,23 +289,24 @@ impl<G: Game> Seats<G> {
         is_full.then(|| self.watchers.longest_away(is_other))?
     }
 
-    /// The connected watchers in the queue for a seat, with their tickets.
+    /// Returns the connected spectators in the queue for a seat, with their tickets.
     pub(super) fn queue(&self) -> impl Iterator<Item = (u64, ClientId)> {
         let present = self.watchers.present();
         present.filter_map(|(client, member)| Some((member.attendance().ticket()?, client)))
     }
 
-    /// Whether free seats are to be looked for now.
+    /// Whether to check for free seats now.
     pub(super) fn is_look_due(&self, now: Tick) -> bool {
         now >= self.next_look && !self.watchers.is_empty()
     }
 
-    /// Has free seats be looked for at that tick.
+    /// Schedules the next check for free seats.
     pub(super) fn look_at(&mut self, tick: Tick) {
         self.next_look = tick;
     }
 
-    /// Watchers whom it is news that `free` seats are free, or how many are ahead in the queue.
+    /// Returns the spectators for whom the number of free seats, or of others ahead in the queue,
+    /// is new.
     pub(super) fn news_of_places(&mut self, free: u16) -> Vec<(ClientId, Places)> {
         let tickets = self.watchers.iter().filter_map(|(_, member)| member.attendance().ticket());
         let mut line: Vec<_> = tickets.collect();
@@ -324,15 +325,15 @@ impl<G: Game> Seats<G> {
     }
 }
 
-/// The seat of a bot, as everybody is told of it.
+/// Returns the seat of a bot as clients see it.
 pub(super) fn bot_seat(player: PlayerId, name: &str) -> Seat {
     Seat { name: name.to_owned(), bot: true, look: Look::of_bot(player), person: None }
 }
 
-/// The next seat from `next` on that is not taken; `next` becomes the one after it.
+/// Returns the next free id from `next` on, and advances `next` past it.
 fn free_seat(taken: impl Iterator<Item = PlayerId>, next: &mut PlayerId) -> PlayerId {
     let taken: BTreeSet<_> = taken.collect();
-    // The last number is left out, so that a game may store a seat plus one in 16 bits.
+    // The last number is left out, so that a game may store an id plus one in 16 bits.
     while taken.contains(next) || next.0 == u16::MAX {
         next.0 = next.0.wrapping_add(1);
     }

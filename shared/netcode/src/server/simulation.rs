@@ -1,4 +1,4 @@
-//! The world and its history, under the rules of one game: the part of a room that calls them.
+//! The world and its history, under the rules of one game: the part of a room that calls the rules.
 
 use super::config::RoomConfig;
 use crate::fields::{Entities, Entity, Slot};
@@ -20,12 +20,12 @@ pub(super) struct Hidden<M> {
     pub(super) memory: M,
 }
 
-/// One game's rules and world.
+/// The rules and the world of one game.
 #[derive(Debug)]
 pub(super) struct Simulation<G: Game> {
     game: G,
     world: World<G>,
-    /// Hash of the rules, which is not cheap to make.
+    /// Hash of the rules, cached because it is expensive.
     hash: u64,
     /// Configuration of the rules.
     setup: Vec<u8>,
@@ -41,10 +41,10 @@ fn rewind_of<G: Game>(config: &RoomConfig) -> Rewind {
 }
 
 impl<G: Game> Simulation<G> {
-    /// A world of the game with that index in the rotation, as it is before anybody joins. If the
-    /// rules cannot read the `setup`, they have their default.
+    /// Creates a world of the game with this index in the rotation, before anyone joins. If the
+    /// rules cannot read `setup`, their default applies.
     pub(super) fn new(config: &RoomConfig, number: u8, tick: Tick, setup: &[u8]) -> Self {
-        // A new game is a new world.
+        // Each game has a new world.
         let [seed, map_seed] =
             [config.seed, config.map_seed].map(|seed| seed.wrapping_add(u64::from(number)));
         if !(G::KIT.coding.tables)().are_of(<G::Entity as Entity>::KINDS) {
@@ -65,7 +65,7 @@ impl<G: Game> Simulation<G> {
                     %error,
                     "the configuration is not of this game"
                 );
-                // As clients make it of none.
+                // Clients also fall back to the default.
                 let default = make(&[]).unwrap_or_else(|_| G::new(config.rates, map_seed));
                 (default, Vec::new())
             }
@@ -77,12 +77,12 @@ impl<G: Game> Simulation<G> {
         Self { game, world, hash: game_hash::<G>(), setup, inputs: Inputs::default() }
     }
 
-    /// Takes over other settings.
+    /// Changes the settings.
     pub(super) fn configure(&mut self, config: &RoomConfig) {
         self.world.past.configure(config.rates, rewind_of::<G>(config));
     }
 
-    /// Goes on from the entities of a checkpoint and the state that they do not show.
+    /// Continues from the entities of a checkpoint and the state that they do not contain.
     pub(super) fn restore(&mut self, slots: &[Slot<G::Entity>], hidden: Hidden<G::Memory>) {
         let Hidden { generations, random, mut memory } = hidden;
         self.world.entities.refill(slots.iter());
@@ -107,22 +107,22 @@ impl<G: Game> Simulation<G> {
         self.world.tick
     }
 
-    /// Hash of the rules.
+    /// Returns the hash of the rules.
     pub(super) fn hash(&self) -> u64 {
         self.hash
     }
 
-    /// Configuration of the rules.
+    /// Returns the configuration of the rules.
     pub(super) fn setup(&self) -> &[u8] {
         &self.setup
     }
 
-    /// Greatest rewind of a shot.
+    /// Returns the maximum rewind of a shot.
     pub(super) fn rewind_most(&self) -> Micros {
         self.world.past.policy().most
     }
 
-    /// Runs the next tick with the inputs that `collect` adds for it.
+    /// Runs the next tick with the inputs that `collect` adds.
     pub(super) fn step(
         &mut self,
         rates: Rates,
@@ -141,35 +141,35 @@ impl<G: Game> Simulation<G> {
         world.outbox.refill(rates);
     }
 
-    /// Moves the world to the wire's grid, after something other than a step has changed it.
+    /// Snaps the world to the wire's grid after something other than a step has changed it.
     pub(super) fn snap(&mut self) {
         self.world.snap();
     }
 
-    /// Lets a player into the game.
+    /// Adds a player to the game.
     pub(super) fn join(&mut self, player: PlayerId, profile: Profile) {
         self.world.set_profile(player, Some(profile));
         self.game.join(&mut self.world, player);
     }
 
-    /// Lets a player go on who was in the game before.
+    /// Resumes a player who was in the game before.
     pub(super) fn resume(&mut self, player: PlayerId, profile: Profile) {
         self.world.set_profile(player, Some(profile));
         self.game.resume(&mut self.world, player);
     }
 
-    /// Takes a player out of the game.
+    /// Removes a player from the game.
     pub(super) fn leave(&mut self, player: PlayerId) {
         self.game.leave(&mut self.world, player);
         self.world.set_profile(player, None);
     }
 
-    /// Names a player who is in the game.
+    /// Sets the profile of a player in the game.
     pub(super) fn set_profile(&mut self, player: PlayerId, profile: Profile) {
         self.world.set_profile(player, Some(profile));
     }
 
-    /// Takes out of the game whoever owns something and has no profile.
+    /// Removes players from the game who own entities but have no profile.
     pub(super) fn dismiss_strangers(&mut self) {
         let owners = self.world.entities.iter().filter_map(|slot| slot.owner);
         let strangers = owners.filter(|owner| self.world.profile(*owner).is_none());
@@ -178,41 +178,41 @@ impl<G: Game> Simulation<G> {
         }
     }
 
-    /// Takes in a player's request to the game.
+    /// Handles a player's request to the game.
     pub(super) fn request(&mut self, player: PlayerId, bytes: &[u8]) -> Result<(), MessageError> {
         (G::KIT.request)(&self.game, &mut self.world, player, bytes)?;
         self.world.snap();
         Ok(())
     }
 
-    /// Rounds played to their ends.
+    /// Returns the number of finished rounds.
     pub(super) fn rounds_played(&self) -> u32 {
         (G::KIT.rounds_played)(&self.world)
     }
 
-    /// The round's clock; none if the game has none.
+    /// Returns the round's clock; `None` if the game has none.
     pub(super) fn round_clock(&self) -> Option<RoundClock> {
         (G::KIT.clock)(&self.world)
     }
 
-    /// Has the present part of the round end in so many ticks.
+    /// Makes the current part of the round end in this many ticks.
     pub(super) fn set_ticks_left(&mut self, ticks: u64) {
         (G::KIT.set_ticks_left)(&mut self.world, ticks);
         self.world.snap();
     }
 
-    /// Side of a player; none if on no side.
+    /// Returns the side of a player, if any.
     pub(super) fn place_of(&self, player: PlayerId) -> Option<Place> {
         (G::KIT.sides.of)(&self.world.entities, player)
     }
 
-    /// Moves a player to a side of its group, if need be in exchange for another. Returns false if
-    /// there is no seat, and then nothing has changed. Does not [snap](Self::snap).
+    /// Moves a player to a side of its group, if necessary in exchange for another. Returns `false`
+    /// and changes nothing if there is no seat. Does not [snap](Self::snap).
     pub(super) fn put(&mut self, player: PlayerId, side: u8, exchange: Option<PlayerId>) -> bool {
         (G::KIT.sides.put)(&self.game, &mut self.world, player, side, exchange)
     }
 
-    /// The game's numbers for a player.
+    /// Returns the game's figures for a player.
     pub(super) fn scores(&self, player: PlayerId) -> Vec<(&'static str, f64)> {
         let number = |measure: &Measure<G>| {
             let value = (measure.of)(&self.world.entities, player)?;
@@ -221,22 +221,22 @@ impl<G: Game> Simulation<G> {
         G::KIT.measures.iter().filter_map(number).collect()
     }
 
-    /// Draws a number below `end` from the world's randomness.
+    /// Draws a number below `end` from the world's random numbers.
     pub(super) fn below(&mut self, end: u32) -> u32 {
         self.world.random.below(end)
     }
 
-    /// The next event that the rules emitted: for a player, or for everybody (none).
+    /// Takes the next event that the rules emitted: for one player, or for all (`None`).
     pub(super) fn poll_event(&mut self) -> Option<(Option<PlayerId>, Vec<u8>)> {
         self.world.outbox.pop()
     }
 
-    /// The next number that the rules report.
+    /// Takes the next number that the rules reported.
     pub(super) fn poll_report(&mut self) -> Option<Report> {
         self.world.outbox.pop_report()
     }
 
-    /// The next shot that was tested against the past.
+    /// Takes the next shot that was tested against the past.
     pub(super) fn poll_rewound(&mut self) -> Option<Rewound> {
         self.world.past.poll_rewound()
     }

@@ -1,6 +1,6 @@
-//! Votes of people: one at a time, among those who are there.
+//! Votes of players: one at a time, among those who are present.
 //!
-//! The room asks who may vote and carries out what is decided; here is only the count.
+//! The room decides who may vote and carries out the result; this module only counts.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +10,27 @@ use crate::time::{LocalTime, Micros};
 use crate::wire::control::Refusal;
 use crate::wire::round::{Ballot, Motion, Outcome, Poll};
 
-/// Time for a vote: to notice, to read and to think. Arbitrary.
+/// Duration of a vote: time to notice, read and think. Arbitrary.
 const VOTE_TIME: Micros = Micros::from_ms(30_000);
-/// Time that somebody must have been here before calling a vote, unless nobody else is. Arbitrary.
+/// How long a player must have been present before calling a vote, unless the player is alone.
+/// Arbitrary.
 const PRESENT_MIN: Micros = Micros::from_ms(20_000);
-/// Time until somebody whose vote failed may call another. Arbitrary.
+/// Time until a player whose vote failed may call another. Arbitrary.
 const COOLDOWN: Micros = Micros::from_ms(120_000);
-/// Time for which a player who was voted out stays out. Arbitrary: about a game.
+/// How long a player who was voted out stays out. Arbitrary: about a game.
 const OUT: Micros = Micros::from_ms(600_000);
-/// Keys that are remembered for either; of more the first to be over are forgotten. Arbitrary.
+/// Maximum number of keys remembered for either; beyond that the first to expire are dropped.
+/// Arbitrary.
 const KEYS_MAX: usize = 256;
-/// People it takes to put one out: two who are for it, beside the one.
+/// Number of players needed to vote one out: two in favour, besides the target.
 const KICKERS_MIN: usize = 2;
 
-/// A call for a vote.
+/// A request for a vote.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) caller: Caller,
     pub(super) motion: Motion,
-    /// Key of the player whom it is about.
+    /// Key of the player that it is about.
     pub(super) target: Option<PublicKey>,
 }
 
@@ -39,27 +41,27 @@ pub(super) struct Caller {
     pub(super) key: PublicKey,
     /// Time since the player joined.
     pub(super) present: Micros,
-    /// Nobody else is there.
+    /// Whether no other player is present.
     pub(super) is_alone: bool,
 }
 
-/// The vote that runs.
+/// The current vote.
 #[derive(Clone, Debug)]
 struct Running {
     by: PlayerId,
     key: PublicKey,
     motion: Motion,
-    /// Key of the player whom it is about.
+    /// Key of the player that it is about.
     target: Option<PublicKey>,
     ends: LocalTime,
     ballots: BTreeMap<PlayerId, bool>,
 }
 
-/// A vote that is over.
+/// A finished vote.
 #[derive(Clone, Debug)]
 pub(super) struct Decision {
     pub(super) motion: Motion,
-    /// Key of the player whom it is about.
+    /// Key of the player that it is about.
     pub(super) target: Option<PublicKey>,
     pub(super) outcome: Outcome,
 }
@@ -68,15 +70,15 @@ pub(super) struct Decision {
 #[derive(Debug, Default)]
 pub(super) struct Votes {
     running: Option<Running>,
-    /// The game that was voted for, and when it begins.
+    /// The chosen game, and when it begins.
     chosen: Option<(String, LocalTime)>,
-    /// Ends of the waits of those whose votes failed.
+    /// When players whose votes failed may call another.
     waits: BTreeMap<PublicKey, LocalTime>,
-    /// Ends of the absence of those who were voted out.
+    /// When players who were voted out may return.
     out: BTreeMap<PublicKey, LocalTime>,
 }
 
-/// Keeps a key until a time, within bounds.
+/// Keeps a key until a time, within the limit.
 fn keep(keys: &mut BTreeMap<PublicKey, LocalTime>, key: PublicKey, until: LocalTime) {
     keys.insert(key, until);
     while keys.len() > KEYS_MAX {
@@ -87,14 +89,14 @@ fn keep(keys: &mut BTreeMap<PublicKey, LocalTime>, key: PublicKey, until: LocalT
 }
 
 impl Running {
-    /// True if that player may vote: everybody but the one whom it is about.
+    /// Whether this player may vote: all but the target.
     fn asks(&self, player: PlayerId) -> bool {
         self.motion != Motion::Kick(player)
     }
 }
 
 impl Votes {
-    /// Begins a vote, with the voice of whoever calls it. `people` are those who are there.
+    /// Starts a vote, with the caller's ballot in favour. `people` are those who are present.
     pub(super) fn call(
         &mut self,
         now: LocalTime,
@@ -121,7 +123,7 @@ impl Votes {
         Ok(())
     }
 
-    /// Takes in a voice. Returns false if it counts for nothing.
+    /// Counts a ballot. Returns `false` if it does not count.
     pub(super) fn vote(&mut self, player: PlayerId, ballot: Ballot) -> bool {
         let Some(running) = self.running.as_mut().filter(|it| it.asks(player)) else {
             return false;
@@ -130,7 +132,7 @@ impl Votes {
         true
     }
 
-    /// State of the vote, among those who are there.
+    /// Returns the state of the vote among those who are present.
     pub(super) fn poll(&self, now: LocalTime, people: &[PlayerId]) -> Option<Poll> {
         let running = self.running.as_ref()?;
         let voters = people.iter().filter(|player| running.asks(**player));
@@ -147,8 +149,9 @@ impl Votes {
         })
     }
 
-    /// Ends the vote, if it is decided: by more than half of all, or when the time is up by most of
-    /// those who voted, if at least half of all did.
+    /// Ends the vote if it is decided: at once if more than half of all are in favour or at least
+    /// half are against, or when the time is up. It then passes if at least half of all have voted
+    /// and most of them are in favour.
     pub(super) fn decide(&mut self, now: LocalTime, people: &[PlayerId]) -> Option<Decision> {
         let Poll { yes, no, voters, .. } = self.poll(now, people)?;
         let ends = self.running.as_ref()?.ends;
@@ -175,39 +178,39 @@ impl Votes {
         Some(Decision { motion, target, outcome })
     }
 
-    /// Drops the vote and the chosen game, since another game begins. Returns the vote's motion.
+    /// Drops the vote and the chosen game because another game begins. Returns the vote's motion.
     pub(super) fn drop(&mut self) -> Option<Motion> {
         self.chosen = None;
         self.running.take().map(|running| running.motion)
     }
 
-    /// Whether a vote runs.
+    /// Whether a vote is running.
     pub(super) fn is_running(&self) -> bool {
         self.running.is_some()
     }
 
-    /// Has a game begin that people voted for.
+    /// Schedules the start of the chosen game.
     pub(super) fn choose(&mut self, game: String, at: LocalTime) {
         self.chosen = Some((game, at));
     }
 
-    /// The game that people voted for.
+    /// Returns the chosen game.
     pub(super) fn chosen(&self) -> Option<&str> {
         self.chosen.as_ref().map(|(game, _)| game.as_str())
     }
 
-    /// The game that people voted for, if it begins now.
+    /// Returns the chosen game if it begins now.
     pub(super) fn poll_chosen(&mut self, now: LocalTime) -> Option<String> {
         self.chosen.take_if(|(_, at)| now >= *at).map(|(game, _)| game)
     }
 
-    /// Keeps a player out for a while; returns the time of that.
+    /// Keeps a player out for a while. Returns for how long.
     pub(super) fn put_out(&mut self, now: LocalTime, key: PublicKey) -> Micros {
         keep(&mut self.out, key, now + OUT);
         OUT
     }
 
-    /// Time for which a player who was voted out stays out yet.
+    /// Returns for how long a player who was voted out must still stay out.
     pub(super) fn is_out(&mut self, now: LocalTime, key: PublicKey) -> Option<Micros> {
         self.out.retain(|_, until| now < *until);
         self.out.get(&key).map(|until| *until - now)
@@ -250,7 +253,7 @@ mod tests {
                 assert!(votes.vote(PlayerId(voter), ballot));
             }
             assert_eq!(outcome(votes.decide(at(1), &people)), Some(expected));
-            // Whoever failed waits; whoever did not goes on.
+            // A player whose vote failed must wait; one whose vote succeeded need not.
             let again = votes.call(at(2), call(caller(0), Motion::MoreTime), &people);
             assert_eq!(again.is_err(), expected == Outcome::Failed);
         }
@@ -273,7 +276,7 @@ mod tests {
         votes.call(at(0), call(caller(0), Motion::Shuffle), &people(6)).unwrap();
         assert!((1..3).all(|it| votes.vote(PlayerId(it), Ballot::Yes)));
         assert_eq!(outcome(votes.decide(at(1), &people(6))), None);
-        // Of the three who are left nobody has voted, so nothing is decided.
+        // None of the remaining three has voted, so nothing is decided.
         let left = [3, 4, 5].map(PlayerId);
         assert_eq!(votes.poll(at(2), &left).map(|poll| (poll.yes, poll.voters)), Some((0, 3)));
         assert_eq!(outcome(votes.decide(at(2), &left)), None);

@@ -1,21 +1,21 @@
-//! Threads that a room may share its work out to.
+//! Threads with which a room can share its work.
 
 use std::fmt::Debug;
 
-/// A part of the work.
+/// One part of the work.
 pub type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
 
-/// Threads that share work. The engine has none of its own: a driver that has threads lends them.
-/// The result is the same for any number of them.
+/// Threads that share work. The engine has none of its own; a driver may provide them. Results do
+/// not depend on their number.
 pub trait Workers: Debug + Send + Sync {
-    /// Number of jobs that run at the same time: 1 or more.
+    /// Returns how many jobs can run at the same time: 1 or more.
     fn count(&self) -> usize;
 
     /// Runs all jobs, in any order, and returns when all are done.
     fn run<'a>(&self, jobs: Vec<Job<'a>>);
 }
 
-/// The calling thread alone.
+/// Uses only the calling thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Alone;
 
@@ -29,14 +29,15 @@ impl Workers for Alone {
     }
 }
 
-/// Parts for each worker, so that one that is held up does not hold up the rest. Arbitrary.
+/// Parts per worker, so that one that is delayed does not delay the rest. Arbitrary.
 const PARTS_EACH: usize = 4;
 
-/// Items up to which the calling thread works alone: waking another one takes as long. Arbitrary.
+/// Up to this number of items, the calling thread does the work: waking another takes as long.
+/// Arbitrary.
 const ALONE_MAX: usize = 16;
 
-/// Maps each item and passes the results on, in the order of the items. More than [`ALONE_MAX`]
-/// items are shared among all workers. A single worker needs no memory for this.
+/// Maps each item and concatenates the results in order. More than [`ALONE_MAX`] items are shared
+/// among all workers. A single worker needs no extra memory.
 pub(super) fn flat_map<T: Send, R: Send>(
     workers: &dyn Workers,
     items: impl Iterator<Item = T>,

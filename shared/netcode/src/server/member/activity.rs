@@ -1,13 +1,13 @@
-//! When a player last did something.
+//! When a player was last active.
 
 use crate::time::LocalTime;
 
 /// Time of the last activity, and whether the player was warned since.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Activity {
-    /// Time of the last input that differed from the one before, or of the last line of chat.
+    /// Time of the last changed input or the last chat line.
     pub(super) at: LocalTime,
-    /// The player has been warned since.
+    /// Whether the player has been warned since.
     pub(super) is_warned: bool,
 }
 

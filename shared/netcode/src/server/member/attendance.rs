@@ -1,9 +1,9 @@
-//! A member's part in the room: there or away, playing, watching or in the queue, ready or idle.
+//! A member's role in the room: present or away, playing, watching or queueing, ready or idle.
 
 use super::activity::Activity;
 use crate::time::{LocalTime, Micros};
 
-/// A lost connection, whose seat is kept.
+/// A lost connection whose seat is kept.
 #[derive(Clone, Copy, Debug)]
 struct Absence {
     /// Time until which the seat is kept.
@@ -12,22 +12,22 @@ struct Absence {
     game: u8,
 }
 
-/// Number of free seats, and of others ahead in the queue for one.
+/// Number of free seats, and number of others ahead in the queue for one.
 pub(in crate::server) type Places = (u16, Option<u16>);
 
-/// A member's part in the room.
+/// A member's role in the room.
 #[derive(Debug)]
 pub(in crate::server) struct Attendance {
     absence: Option<Absence>,
     activity: Activity,
-    /// Ready for the round.
+    /// Whether the member is ready for the round.
     is_ready: bool,
     /// Ticket in the queue for a seat.
     ticket: Option<u64>,
-    /// Places as the client was last told.
+    /// Numbers of seats that the client was last sent.
     places_told: Option<Places>,
-    /// Number of changes between watching and playing, modulo 256: packets from before a change
-    /// are recognized by it.
+    /// Number of changes between watching and playing, modulo 256; it identifies packets from
+    /// before a change.
     changes: u8,
 }
 
@@ -48,35 +48,35 @@ impl Attendance {
         self.absence.is_some()
     }
 
-    /// Time until which the seat is kept; none if the player is here.
+    /// Returns the time until which the seat is kept; `None` if the player is present.
     pub(in crate::server) fn away_until(&self) -> Option<LocalTime> {
         self.absence.map(|absence| absence.until)
     }
 
-    /// Whether the player was here at some time during the game of that index.
+    /// Whether the player was present at some time during the game with this index.
     pub(in crate::server) fn was_in(&self, game: u8) -> bool {
         self.absence.is_none_or(|absence| absence.game == game)
     }
 
-    /// Keeps the seat until then. Returns false if the player was away already, and then changes
-    /// nothing.
+    /// Keeps the seat until a time. Returns `false` and changes nothing if the player was away
+    /// already.
     pub(in crate::server) fn leave(&mut self, until: LocalTime, game: u8) -> bool {
         let was_here = self.absence.is_none();
         self.absence.get_or_insert(Absence { until, game });
         was_here
     }
 
-    /// Notes that the player did something.
+    /// Notes that the player was active.
     pub(in crate::server) fn note_activity(&mut self, now: LocalTime) {
         self.activity = Activity::new(now);
     }
 
-    /// Time since the player last did something.
+    /// Returns the time since the player was last active.
     pub(in crate::server) fn idle(&self, now: LocalTime) -> Micros {
         now - self.activity.at
     }
 
-    /// Notes a warning. Returns false if the player was warned before.
+    /// Notes a warning. Returns `false` if the player was warned before.
     pub(in crate::server) fn warn(&mut self) -> bool {
         !std::mem::replace(&mut self.activity.is_warned, true)
     }
@@ -89,7 +89,7 @@ impl Attendance {
         self.is_ready = is_ready;
     }
 
-    /// Ticket in the queue for a seat.
+    /// Returns the ticket in the queue for a seat.
     pub(in crate::server) fn ticket(&self) -> Option<u64> {
         self.ticket
     }
@@ -98,20 +98,20 @@ impl Attendance {
         self.ticket = ticket;
     }
 
-    /// Notes places to tell the client of. Returns false if it was told the same before, or is
-    /// away.
+    /// Notes numbers of seats to send to the client. Returns `false` if it has been sent them
+    /// before, or is away.
     pub(in crate::server) fn is_news(&mut self, places: Places) -> bool {
         self.absence.is_none() && self.places_told.replace(places) != Some(places)
     }
 
-    /// Begins another part, watching or playing.
+    /// Changes between watching and playing.
     pub(in crate::server) fn change_part(&mut self, now: LocalTime) {
         self.changes = self.changes.wrapping_add(1);
         self.activity = Activity::new(now);
         self.places_told = None;
     }
 
-    /// Index of the game in the server's rotation, as this client counts it.
+    /// Returns the index of the game in the server's rotation, as this client counts it.
     pub(in crate::server) fn number(&self, number: u8) -> u8 {
         number.wrapping_add(self.changes)
     }

@@ -1,25 +1,25 @@
-//! Rates of requests, limited by a token bucket.
+//! A token bucket that limits the rate of requests.
 
 use crate::time::{LocalTime, Micros};
 
 /// Limit of requests of one kind.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::server) struct RequestLimit {
-    /// Requests at once.
+    /// Maximum number of requests at once.
     pub(in crate::server) burst: u32,
-    /// Time in which another one is allowed.
+    /// Time after which another one is allowed.
     pub(in crate::server) interval: Micros,
 }
 
-/// Allowance of one client for requests of one kind.
+/// One client's allowance of requests of one kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::server) struct Bucket {
-    /// Time up to which requests are paid for, if it is not past.
+    /// Time until which requests are paid for, if it is in the future.
     paid: Option<LocalTime>,
 }
 
 impl Bucket {
-    /// Takes one request off the allowance. Returns false if it is used up.
+    /// Takes one request from the allowance. Returns `false` if it is used up.
     pub(in crate::server) fn take(&mut self, now: LocalTime, limit: RequestLimit) -> bool {
         let paid = self.paid.map_or(now, |paid| paid.max(now)) + limit.interval;
         let is_within = (paid - now).0 <= limit.interval.0 * i64::from(limit.burst);

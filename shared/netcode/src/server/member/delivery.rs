@@ -1,22 +1,22 @@
-//! What a member's client reads, and what its path carries.
+//! Which formats a member's client can read, and how much its path carries.
 
 use crate::limits::{DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN};
 use crate::path::SendRate;
 use crate::server::clock::RoomTime;
 use crate::wire::control::Hello;
 
-/// How snapshots are delivered to a client, in whichever game.
+/// How snapshots are delivered to a client, in all games.
 #[derive(Debug)]
 pub(in crate::server) struct Delivery {
     /// Games of the client's build, with their hashes.
     games: Vec<(String, u64)>,
-    /// The client gets snapshots in plain coding.
+    /// Whether the client gets snapshots in plain coding.
     plain: bool,
-    /// The client reads what a snapshot's silence says.
+    /// Whether the client understands what an entity's absence from a snapshot means.
     reads_silence: bool,
-    /// Most bytes of a datagram on the client's path.
+    /// The maximum bytes of a datagram on the client's path.
     datagram_bytes: usize,
-    /// Send rate at the beginning of the game.
+    /// Send rate at the start of the game.
     rate: SendRate,
 }
 
@@ -32,7 +32,7 @@ impl Delivery {
         }
     }
 
-    /// Games of the client's build, with their hashes.
+    /// Returns the games of the client's build, with their hashes.
     pub(in crate::server) fn games(&self) -> &[(String, u64)] {
         &self.games
     }
@@ -50,7 +50,7 @@ impl Delivery {
         self.datagram_bytes
     }
 
-    /// Limits datagrams to what the path carries.
+    /// Limits datagrams to the maximum of the path.
     pub(in crate::server) fn handle_path(&mut self, bytes_max: usize) {
         self.datagram_bytes = bytes_max.clamp(DATAGRAM_BYTES_MIN, DATAGRAM_BYTES_MAX);
     }

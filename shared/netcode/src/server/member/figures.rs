@@ -1,11 +1,11 @@
-//! Figures of a member for the host.
+//! Figures about a member, for the host.
 
 use super::Member;
 use crate::server::people::PlayerFigures;
 use crate::time::{LocalTime, Micros, ServerTime};
 
 impl Member {
-    /// Figures for the host, without what the world knows.
+    /// Returns the figures for the host, except those that come from the world.
     pub(in crate::server) fn figures(
         &self,
         now: LocalTime,
@@ -32,7 +32,7 @@ impl Member {
         }
     }
 
-    /// Round trip, as far as it is known.
+    /// Returns the round trip time, if it is known.
     pub(in crate::server) fn round_trip(&self, server_time: ServerTime) -> Option<Micros> {
         self.timing.estimate(server_time).map(|it| it.round_trip)
     }

@@ -1,4 +1,4 @@
-//! A member as a person: who it is, how it is shown, and what the host allows it.
+//! The person behind a member: identity, appearance, and what the host allows.
 
 use core::net::SocketAddr;
 
@@ -10,7 +10,7 @@ use crate::time::LocalTime;
 use crate::wire::control::Seat;
 use crate::wire::talk::{Look, person};
 
-/// A person in the room. Name and looks have been checked.
+/// A person in the room, with a checked name and appearance.
 #[derive(Clone, Debug)]
 pub(in crate::server) struct Person {
     player: PlayerId,
@@ -22,12 +22,12 @@ pub(in crate::server) struct Person {
     joined: LocalTime,
     address: Option<SocketAddr>,
     muted: Option<Muted>,
-    /// One of the host's people, as the pass says.
+    /// Whether the person belongs to the host's staff, according to the pass.
     is_staff: bool,
 }
 
 impl Person {
-    /// A newcomer with a name that is free, whom the host has said nothing about.
+    /// Creates a newcomer with a unique name, about whom the host knows nothing.
     pub(in crate::server) fn new(
         (player, name): (PlayerId, String),
         key: PublicKey,
@@ -58,12 +58,12 @@ impl Person {
         }
     }
 
-    /// Adds where the last connection came from.
+    /// Adds the address of the last connection.
     pub(in crate::server) fn coming_from(self, address: Option<SocketAddr>) -> Self {
         Self { address, ..self }
     }
 
-    /// Takes over token, first hello and mute of the session before.
+    /// Takes over token, first hello and mute of an earlier session.
     pub(in crate::server) fn resume(&mut self, before: &Self) {
         (self.token, self.joined) = (before.token, before.joined);
         if self.muted.is_none() {
@@ -91,7 +91,7 @@ impl Person {
         self.token
     }
 
-    /// Time of the first hello.
+    /// Returns the time of the first hello.
     pub(in crate::server) fn joined(&self) -> LocalTime {
         self.joined
     }
@@ -104,23 +104,23 @@ impl Person {
         self.is_staff
     }
 
-    /// Whether a command for that target is for this player.
+    /// Whether a command for this target is meant for this player.
     pub(in crate::server) fn is(&self, target: Target) -> bool {
         self.player == target.seat && target.key.is_none_or(|key| key == self.key)
     }
 
-    /// The seat, as everybody is told of it.
+    /// Returns the seat as other clients see it.
     pub(in crate::server) fn seat(&self) -> Seat {
         let person = Some(person(self.key));
         Seat { name: self.name.clone(), bot: false, look: self.look, person }
     }
 
-    /// Name and key, as the rules know them.
+    /// Returns name and key for the rules.
     pub(in crate::server) fn profile(&self) -> Profile {
         Profile { name: self.name.clone(), key: Some(self.key) }
     }
 
-    /// Changes name and looks. Returns whether either differs from before.
+    /// Changes name and appearance. Returns whether either differs from before.
     pub(in crate::server) fn restyle(&mut self, name: String, look: Look) -> bool {
         let look = look.worn_by(person(self.key));
         let differs = self.name != name || self.look != look;
@@ -133,12 +133,12 @@ impl Person {
         self.address.replace(address)
     }
 
-    /// Mutes, or lifts the mute (none).
+    /// Mutes the player, or lifts the mute (`None`).
     pub(in crate::server) fn mute(&mut self, muted: Option<Muted>) {
         self.muted = muted;
     }
 
-    /// The mute that was given last, even if it is over.
+    /// Returns the last mute, even if it is over.
     pub(in crate::server) fn last_mute(&self) -> Option<&Muted> {
         self.muted.as_ref()
     }
@@ -148,7 +148,7 @@ impl Person {
         self.muted.as_ref().is_some_and(|mute| mute.holds(now))
     }
 
-    /// The answer to somebody who speaks while muted; none if no mute is in force.
+    /// Returns the answer to a message from a muted player; `None` if no mute is in force.
     pub(in crate::server) fn answer_if_muted(&mut self, now: LocalTime) -> Option<String> {
         self.muted.take_if(|mute| !mute.holds(now));
         self.muted.as_ref().map(|mute| mute.answer(now))

@@ -1,4 +1,4 @@
-//! A member's clocks: its offset and round trip, jitter, epoch, and view time.
+//! A member's clocks: offset, round trip time, jitter, epoch, and view time.
 
 use super::view::ViewEstimate;
 use crate::clock::offset::{Estimate, OffsetEstimator};
@@ -7,33 +7,33 @@ use crate::time::{LocalTime, Micros, Offset, ServerTime};
 use crate::wire::Echo;
 use crate::wire::snapshot::Perceived;
 
-/// Part of a change by which the jitter follows it: a sixteenth (RFC 3550, 6.4.1).
+/// Fraction of a change by which the jitter follows it: a sixteenth (RFC 3550, 6.4.1).
 const JITTER_GAIN: i64 = 16;
-/// Changes beyond are those of a clock that was set.
+/// A larger change means that a clock was set.
 const TRANSIT_CHANGE_MAX: Micros = Micros::from_ms(2000);
 
 /// A member's clocks.
 #[derive(Debug)]
 pub(in crate::server) struct Timing {
     epoch: u8,
-    /// Time by which the server's time, as the client is told it, is set back.
+    /// How far the server's time that the client sees is set back.
     delay: Micros,
     offset: OffsetEstimator,
-    /// Offset in the welcome; snapshots carry changes to it.
+    /// Offset in the welcome; snapshots carry differences from it.
     welcome_offset: Offset,
-    /// A recent time on the client's clock, to complete the low bits of the next one.
+    /// A recent time on the client's clock, which completes the low bits of the next one.
     client_time: LocalTime,
     /// Arrival of the last valid input packet.
     heard_at: LocalTime,
     view: ViewEstimate,
-    /// Time that the last input packet took, by the two clocks.
+    /// Transit time of the last input packet, by the two clocks.
     transit: Option<Micros>,
     /// Jitter in sixteenths of a microsecond.
     jitter: i64,
 }
 
 impl Timing {
-    /// Of a client that sent its hello at `sent` by its own clock.
+    /// Creates the clocks of a client that sent its hello at `sent` on its own clock.
     pub(in crate::server) fn new(sent: LocalTime, time: RoomTime, epoch: u8) -> Self {
         Self {
             epoch,
@@ -52,17 +52,17 @@ impl Timing {
         self.epoch
     }
 
-    /// Arrival of the last valid input packet.
+    /// Returns when the last valid input packet arrived.
     pub(in crate::server) fn heard_at(&self) -> LocalTime {
         self.heard_at
     }
 
-    /// Offset in the welcome.
+    /// Returns the offset in the welcome.
     pub(in crate::server) fn welcome_offset(&self) -> Offset {
         self.welcome_offset
     }
 
-    /// Sets the server's time, as the client is told it with its next welcome, back by `delay`.
+    /// Sets back the server's time that the client sees from its next welcome on by `delay`.
     pub(in crate::server) fn set_delay(&mut self, delay: Micros) {
         if self.delay != delay {
             let by = delay - std::mem::replace(&mut self.delay, delay);
@@ -71,25 +71,25 @@ impl Timing {
         }
     }
 
-    /// Voids what was measured before tick 0 moved.
+    /// Discards measurements from before tick 0 moved.
     pub(in crate::server) fn handle_epoch(&mut self, epoch: u8) {
         self.epoch = epoch;
         self.offset.clear();
         self.view.restart();
     }
 
-    /// Begins another game, in which packets are numbered from 0 again.
+    /// Starts another game, in which packet numbers start at 0 again.
     pub(in crate::server) fn restart(&mut self) {
         self.view.restart();
     }
 
-    /// Takes in that a valid packet arrived.
+    /// Notes that a valid packet arrived.
     pub(in crate::server) fn handle_packet(&mut self, now: LocalTime) {
         self.heard_at = now;
     }
 
-    /// Takes in the send time of the newest packet by its low bits, and its time on the way
-    /// (RFC 3550, A.8). Returns the send time.
+    /// Handles the send time of the newest packet, given by its low bits, and its transit time (RFC
+    /// 3550, A.8). Returns the send time.
     pub(in crate::server) fn handle_sent_time(&mut self, sent: u32, now: LocalTime) -> LocalTime {
         let sent = LocalTime::widen(sent, self.client_time);
         self.client_time = sent;
@@ -101,22 +101,22 @@ impl Timing {
         sent
     }
 
-    /// Takes in an echo of this epoch in the newest packet, which was sent at `sent`. Returns the
-    /// round trip.
+    /// Handles an echo of this epoch in the newest packet, which was sent at `sent`. Returns the
+    /// round trip time.
     pub(in crate::server) fn handle_echo(
         &mut self,
         echo: Echo,
         sent: LocalTime,
         time: RoomTime,
     ) -> Micros {
-        // The echo is of the newest packet acknowledged.
+        // The echo is that of the newest acknowledged packet.
         let echoed = ServerTime::widen(echo.time, time.server_time);
         let held = Micros(i64::from(echo.held));
         self.offset.observe(time.server_time, sent, echoed, held);
         time.server_time - echoed - held
     }
 
-    /// The server's estimate of the client's view time.
+    /// Returns the server's estimate of the client's view time.
     pub(in crate::server) fn view(&self) -> &ViewEstimate {
         &self.view
     }
@@ -125,7 +125,7 @@ impl Timing {
         &mut self.view
     }
 
-    /// Clock figures for the client, as of `server_time`.
+    /// Returns clock figures for the client, as of `server_time`.
     pub(in crate::server) fn perceived(&self, server_time: ServerTime) -> Option<Perceived> {
         let change = |offset: Offset| {
             let change = offset.0.saturating_sub(self.welcome_offset.0);
@@ -139,12 +139,12 @@ impl Timing {
         })
     }
 
-    /// Offset and round trip, as far as they are known.
+    /// Returns offset and round trip time, if they are known.
     pub(in crate::server) fn estimate(&self, server_time: ServerTime) -> Option<Estimate> {
         self.offset.estimate(server_time)
     }
 
-    /// Variation of the time that input packets take (RFC 3550, 6.4.1).
+    /// Returns the variation of the transit time of input packets (RFC 3550, 6.4.1).
     pub(in crate::server) fn jitter(&self) -> Micros {
         Micros(self.jitter / JITTER_GAIN)
     }

@@ -1,19 +1,23 @@
-//! The server's estimate of a client's view time, which bounds the client's claims.
+//! The server's estimate of a client's view time, which limits the client's claims.
 //!
 //! With each input a client claims its *view lag*: the time from the moment on its screen to the
-//! input's tick. Shots are tested against that moment, so a client that chose it freely could
-//! choose when a target was easiest to hit. The server bounds a claim in two ways:
+//! input's tick. Shots are tested against that moment, so a client that could choose it freely
+//! could pick the moment in which a target was easiest to hit. The server limits a claim in two
+//! ways:
 //!
-//! - By what is possible. A client that shows the extrapolated present sees half a round trip
-//!   before its input arrives, and none sees later. A client that shows what it receives does not
-//!   see much earlier: the server runs the client's own estimator ([`Delay`]) on the arrivals of
-//!   snapshots there, as echoes and acknowledgements tell them. These times contain both ways, so
-//!   the estimate is the time from a shown moment to the arrival of the input that answers it.
-//! - By what was. The estimate drifts no faster than the interpolation delay and the lead, and a
-//!   claim is accepted only within [`ViewEstimate::TOLERANCE`] of it. In silence it stays.
+//! - To what is possible. A client that shows the extrapolated present sees a moment half a round
+//!   trip before its input arrives, and no client sees a later one. A client that shows what it
+//!   receives does not see a much earlier one: the server runs the client's own estimator
+//!   ([`Delay`]) on the arrival times of snapshots at the client, which it infers from echoes and
+//!   acknowledgements. These times contain both directions, so the estimate is the time from a
+//!   shown moment to the arrival of the input that answers it.
+//! - To what was. The estimate drifts no faster than the interpolation delay and the lead, and a
+//!   claim is accepted only within [`ViewEstimate::TOLERANCE`] of it. While no inputs come, the
+//!   estimate stays.
 //!
-//! The room then limits what is accepted to what the game rewinds. *Not proven:* a client can
-//! pretend to a longer path, as by acknowledging late; it is then treated as one that has it.
+//! The room then limits the accepted lag to what the game rewinds. *Not proven:* a client can
+//! pretend to have a longer path, for example by acknowledging late; it is then treated as if it
+//! had one.
 
 use std::collections::VecDeque;
 
@@ -23,12 +27,12 @@ use crate::rewind::{Adjusted, Claim, ViewTime};
 use crate::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 use crate::wire::input::VIEW_PARTS;
 
-/// Snapshot packets that a client acknowledges.
+/// Snapshot packets acknowledged by a client.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::server) struct HeldAck {
-    /// Sequence number of the newest one.
+    /// Sequence number of the newest.
     pub(in crate::server) newest: u64,
-    /// Those before it.
+    /// Those before it, as a bit mask.
     pub(in crate::server) mask: u32,
     /// Time from the newest one's arrival to the acknowledgement's departure.
     pub(in crate::server) held: Micros,
@@ -42,24 +46,24 @@ pub(in crate::server) struct ViewEstimate {
     behind: Option<Delay>,
     /// Sequence numbers and ticks of the newest snapshot packets, oldest first.
     sent: VecDeque<(u64, Tick)>,
-    /// Newest tick that the client acknowledged.
+    /// The newest tick that the client acknowledged.
     newest: Option<Tick>,
-    /// Round trip: a shorter one counts at once, a longer one by a part.
+    /// Round trip time. A shorter one counts at once, a longer one by a fraction.
     round_trip: Option<Micros>,
-    /// View lag, and the tick of the claim that moved it last.
+    /// View lag, and the tick of the claim that changed it last.
     lag: Option<(Micros, Tick)>,
 }
 
 impl ViewEstimate {
-    /// Tolerated distance of a claim from the estimate: a frame at 60 Hz. Slower clients lose the
-    /// rest.
+    /// How far a claim may be from the estimate: a frame at 60 Hz. Slower clients lose the rest.
     const TOLERANCE: Micros = Micros(16_667);
-    /// Fastest change of the estimate, in parts of real time: a tenth by `clock::delay`, a quarter
-    /// by `clock::lead`.
+    /// The fastest change of the estimate, as a fraction of real time: a tenth for `clock::delay`,
+    /// a quarter for `clock::lead`.
     const SLEW: f64 = 0.35;
-    /// Part of a longer round trip that counts. Arbitrary: half of it in a third of a second.
+    /// Divisor for a longer round trip. Arbitrary: half of the change in a third of a second.
     const ROUND_TRIP_PART: i64 = 16;
-    /// Packets remembered: as many as a mask can acknowledge, for a second at any usual rate.
+    /// Number of packets remembered: as many as a mask can acknowledge, for a second at any usual
+    /// rate.
     const SENT_MAX: usize = 64;
 
     pub(in crate::server) fn new(rates: Rates) -> Self {
@@ -67,14 +71,14 @@ impl ViewEstimate {
         Self { rates, behind: None, sent, newest: None, round_trip: None, lag: None }
     }
 
-    /// Forgets ticks after tick 0 moved. Spans of time remain.
+    /// Discards ticks after tick 0 moved, and keeps time spans.
     pub(in crate::server) fn restart(&mut self) {
         self.newest = None;
         self.round_trip = None;
         self.sent.clear();
     }
 
-    /// Takes in that a snapshot packet of a tick leaves.
+    /// Notes that a snapshot packet of a tick leaves.
     pub(in crate::server) fn handle_sent(&mut self, seq: u64, tick: Tick) {
         if self.sent.len() == Self::SENT_MAX {
             self.sent.pop_front();
@@ -82,7 +86,7 @@ impl ViewEstimate {
         self.sent.push_back((seq, tick));
     }
 
-    /// Takes in an acknowledgement that arrived at `now`, which is `server_time`.
+    /// Handles an acknowledgement that arrived at `now`, which is `server_time`.
     pub(in crate::server) fn handle_ack(
         &mut self,
         now: LocalTime,
@@ -91,14 +95,14 @@ impl ViewEstimate {
     ) {
         let HeldAck { newest, mask, held } = ack;
         let Some(tick) = self.tick_of(newest) else { return };
-        // Its arrival there, but for the way back.
+        // The packet's arrival at the client, plus the way back.
         let came = server_time - held;
         let round_trip = came - self.rates.time_of(tick);
         if round_trip < Micros::ZERO || held < Micros::ZERO {
             return;
         }
         let interval = self.rates.snapshot_interval();
-        // It starts from half of a round trip; here all of it counts.
+        // The estimator starts from half of its round trip; here all of it counts.
         let first = || Delay::new(now, round_trip + round_trip, interval);
         let behind = self.behind.get_or_insert_with(first);
         behind.advance(now);
@@ -109,7 +113,7 @@ impl ViewEstimate {
         let known = self.round_trip.unwrap_or(round_trip);
         let beyond = Micros((round_trip - known).0.max(0) / Self::ROUND_TRIP_PART);
         self.round_trip = Some(round_trip.min(known + beyond));
-        // The screen until then moved towards the snapshot before.
+        // Until then the screen moved towards the snapshot before.
         let before = (0..32).filter(|bit| mask >> bit & 1 == 1);
         let mut before = before.filter_map(|bit| self.tick_of(newest.checked_sub(bit + 1)?));
         if let Some(before) = before.find(|before| *before < tick)
@@ -120,14 +124,14 @@ impl ViewEstimate {
     }
 
     fn tick_of(&self, seq: u64) -> Option<Tick> {
-        // Numbers have no gaps.
+        // Sequence numbers have no gaps.
         let (first, _) = self.sent.front()?;
         let (known, tick) = self.sent.get(usize::try_from(seq.checked_sub(*first)?).ok()?)?;
         (*known == seq).then_some(*tick)
     }
 
-    /// Bounds the view lag, in parts of a tick, of an input that arrived `early`; none before the
-    /// first echo.
+    /// Limits the view lag, in fractions of a tick, of an input that arrived `early`. `None` before
+    /// the first echo.
     pub(in crate::server) fn judge(&self, early: Micros, lag: u16) -> Option<Claim> {
         let ticks = f64::from(lag) / f64::from(VIEW_PARTS);
         let claimed = Micros::from_f64(ticks * 1e6 / f64::from(self.rates.tick_hz));
@@ -137,8 +141,8 @@ impl ViewEstimate {
         Some(Claim { claimed, plausible })
     }
 
-    /// The accepted view of a tick's input, at most `most` before it; an input that did not arrive
-    /// has no claim.
+    /// Returns the accepted view time of a tick's input, at most `most` before it. An input that
+    /// did not arrive has no claim.
     pub(in crate::server) fn accept(
         &mut self,
         tick: Tick,
@@ -149,7 +153,7 @@ impl ViewEstimate {
             (None, lag) => (lag?, lag?.0),
             (Some(claim), None) => ((claim.plausible, tick), claim.plausible),
             (Some(claim), Some((lag, moved))) => {
-                // Clocks may drift in silence too.
+                // Clocks may drift without inputs, too.
                 let passed = self.rates.time_of(tick) - self.rates.time_of(moved);
                 let by = Micros::from_f64(passed.0.max(0) as f64 * Self::SLEW);
                 let lag = claim.plausible.clamp(lag - by, lag + by);
@@ -182,7 +186,7 @@ mod tests {
     const RATES: Rates = Rates::DEFAULT;
     const MOST: Micros = Micros::from_ms(250);
 
-    /// A client over two ways without jitter, which sends an input a tick so early.
+    /// A client on a path without jitter, whose inputs arrive early by a constant time.
     struct Client {
         estimate: ViewEstimate,
         up: Micros,
@@ -202,13 +206,13 @@ mod tests {
             }
         }
 
-        /// An honest claim: the lead and the delay, with frames that take no time.
+        /// Returns an honest claim: lead plus delay, with frames that take no time.
         fn honest(&self) -> Micros {
             let delay = self.down + RATES.snapshot_interval() + Delay::MARGIN;
             self.early + self.up + delay
         }
 
-        /// The next tick's input, if it is not lost, and what becomes of it.
+        /// Sends the next tick's input unless it is lost, and returns what the server accepts.
         fn tick(&mut self, claimed: Option<Micros>) -> Option<ViewTime> {
             self.tick += 1;
             let tick = Tick(self.tick);
@@ -218,7 +222,7 @@ mod tests {
             let claim = claimed.and_then(|claimed| {
                 let sent = RATES.time_of(tick) - self.early - self.up;
                 let came = sent + self.up;
-                // The newest snapshot that was there when it was sent; there is one every other
+                // The newest snapshot that had arrived when it was sent; there is one every other
                 // tick.
                 let newest = RATES.tick_at(sent - self.down);
                 let seq = newest.0 / 2;
@@ -253,7 +257,7 @@ mod tests {
             let honest = client.honest();
             client.run(120, |_| Some(honest));
             for n in 0..600_i64 {
-                // Frames of 60 Hz come and go against the ticks.
+                // Frames of 60 Hz drift against the ticks.
                 let view = client.tick(Some(honest + Micros(n * 377 % 16_000)));
                 let view = view.expect("there were echoes");
                 assert_eq!(view.adjusted, Adjusted::No, "{up} and {down} ms: {view:?}");
@@ -268,7 +272,7 @@ mod tests {
     fn drifting_clocks_are_followed() {
         let mut client = Client::new(20, 20);
         client.run(60, |_| Some(Micros::from_ms(80)));
-        // The path down grows, and the delay with it.
+        // The path down gets longer, and the delay with it.
         for n in 0..90 {
             client.down += Micros(1000);
             let claimed = client.honest();
@@ -276,7 +280,7 @@ mod tests {
             let off = (view.accepted - claimed).as_ms().abs();
             assert!(off < 0.2, "{off} ms off after {n} ticks: {view:?}");
         }
-        // Its inputs leave earlier by as much as a lead grows.
+        // Its inputs leave earlier as the lead grows.
         for n in 0..12 {
             client.early += Micros(4167);
             let claimed = client.honest();
@@ -335,7 +339,7 @@ mod tests {
             assert!((view.accepted - honest).0.abs() < 300);
         }
         client.run(60, |_| Some(honest));
-        // Now its inputs come earlier by all of 100 ms, so that it could be true.
+        // Now its inputs come earlier by the full 100 ms, so the claim is possible.
         client.early += Micros::from_ms(100);
         let jump = honest + Micros::from_ms(100);
         let first = view(&mut client, Some(jump));

@@ -1,4 +1,4 @@
-//! Settings of a room that change while it runs.
+//! Changes to a room's settings while it runs.
 
 use super::Room;
 use crate::fields::{Entity, KindOf, find_kind};
@@ -13,7 +13,7 @@ use crate::wire::control::ServerMessage;
 use crate::wire::disconnect::Code;
 
 impl<G: Game> Room<G> {
-    /// Takes over other settings.
+    /// Changes the settings.
     pub(super) fn configure(&mut self, changes: RoomSettings) {
         let sent_before = self.host.settings().send.clone();
         self.host.configure(changes);
@@ -29,11 +29,11 @@ impl<G: Game> Room<G> {
         self.host.tell(Event::Configured);
     }
 
-    /// Sends each kind by its rule in the configuration, or else by the game's.
+    /// Sends each kind by its configured rule, or by the game's if it has none.
     fn send_by_all(&mut self, before: &[(String, SendRule)]) {
         let rules = self.host.settings().send.clone();
         let find = |name: &str| find_kind(G::Entity::KINDS, name).ok();
-        // Of several rules for a kind the last one counts.
+        // Of several rules for a kind, the last one counts.
         let named = |rules: &[(String, SendRule)], kind| {
             let found = rules.iter().rev().find(|(name, _)| find(name) == Some(kind));
             found.map(|(_, rule)| *rule)
@@ -47,7 +47,7 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// Has as many bots play as the settings say.
+    /// Adds or removes bots to match the settings.
     pub(super) fn keep_bots(&mut self) {
         let config = self.host.config();
         let people = if config.settings.fill { self.seats.players().len() } else { 0 };
@@ -55,7 +55,7 @@ impl<G: Game> Room<G> {
         self.set_bots(count);
     }
 
-    /// Has bots make way for one more player.
+    /// Removes a bot to make way for one more player, if necessary.
     pub(super) fn make_way(&mut self) {
         let config = self.host.config();
         let people = self.seats.players().len() + 1;
@@ -67,7 +67,7 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// Has so many bots play, as far as there are seats.
+    /// Sets the number of bots, limited by the free seats.
     fn set_bots(&mut self, count: usize) {
         while self.seats.bot_count() > count {
             let Some(player) = self.seats.pop_bot() else { break };

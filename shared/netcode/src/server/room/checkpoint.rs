@@ -1,8 +1,8 @@
-//! The state of a room as bytes, from which another process goes on: world, seats and tokens.
+//! The state of a room as bytes, from which another process can continue: world, seats and tokens.
 //!
-//! A checkpoint holds the truth on the wire's grid, which is all of it, so that the room that is
-//! made of it steps on as the first one would have. Its players are away until they come back.
-//! Bytes that are damaged, or of other rules, change nothing.
+//! A checkpoint holds the state on the wire's grid, which is the complete state, so the restored
+//! room continues as the original would have. Its players are away until they come back. Bytes that
+//! are damaged, or made by other rules, change nothing.
 
 use core::net::SocketAddr;
 use std::collections::BTreeSet;
@@ -33,18 +33,18 @@ use crate::wire::text::clean_name;
 /// Version of the layout.
 const FORMAT: u16 = 3;
 
-/// A room cannot be made of a checkpoint.
+/// Why a room cannot be restored from a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RestoreError {
-    /// The bytes are no checkpoint, or damaged.
+    /// The bytes are not a checkpoint, or are damaged.
     #[error("the kept room is damaged")]
     Damaged,
-    /// Another build or another configuration made it.
+    /// Another build or configuration made the checkpoint.
     #[error("the kept room is of other rules, rates or settings of its game")]
     Other,
 }
 
-/// The head, which every later layout begins with.
+/// The head, with which each later layout must begin.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     format: u16,
@@ -67,7 +67,7 @@ struct Kept {
     random: Random,
     generations: Vec<u8>,
     entities: Vec<KeptEntity>,
-    /// Fields of all entities on the grid, one after the other.
+    /// Fields of all entities on the grid, concatenated.
     fields: Vec<u32>,
     /// The game's memory.
     memory: Vec<u8>,
@@ -93,20 +93,21 @@ struct KeptSeat {
     /// Games of the player's build, with their hashes.
     games: Vec<(String, u64)>,
     plain: bool,
-    /// Time since the player took the seat.
+    /// Time since the player joined.
     played: Micros,
-    /// Where the player's last connection came from.
+    /// Address of the player's last connection.
     address: Option<SocketAddr>,
 }
 
-/// Name of the game that a checkpoint is of; none if the bytes are no checkpoint.
+/// Returns the name of the game that a checkpoint belongs to; `None` if the bytes are not a
+/// checkpoint.
 pub fn game_of(checkpoint: &[u8]) -> Option<String> {
     let (head, _) = postcard::take_from_bytes::<Head>(checkpoint).ok()?;
     (head.format == FORMAT).then_some(head.game)
 }
 
 impl<G: Game> Room<G> {
-    /// See [`AnyRoom::checkpoint`](crate::server::AnyRoom::checkpoint).
+    /// Returns the checkpoint; see [`AnyRoom::checkpoint`](crate::server::AnyRoom::checkpoint).
     pub(super) fn checkpoint(&self, now: LocalTime) -> Option<Vec<u8>> {
         let mut fields = Vec::new();
         let mut entity = |slot: &Slot<G::Entity>| {
@@ -120,7 +121,7 @@ impl<G: Game> Room<G> {
         };
         let world = self.simulation.world();
         let entities = world.entities.iter().map(&mut entity).collect();
-        // Who never said more than hello has nothing to come back to.
+        // A player who never sent more than a hello has nothing to come back to.
         let has_played = |member: &Member| member.has_played() || !member.is_here();
         let players = self.seats.players().iter().map(|(_, member)| member);
         let HostState { seed, map_seed, number, epoch_number, next_player, next_token } =
@@ -152,8 +153,8 @@ impl<G: Game> Room<G> {
         postcard::to_extend(&kept, bytes).ok()
     }
 
-    /// A room that goes on from a checkpoint at the time `now`. Of the rotation the configuration
-    /// counts, apart from the seeds.
+    /// Restores a room that continues from a checkpoint at time `now`. The rotation provides the
+    /// configuration, except for the seeds.
     pub fn restore(
         rotation: Rotation,
         setup: &[u8],
@@ -165,7 +166,7 @@ impl<G: Game> Room<G> {
         if head.format != FORMAT || head.game != G::NAME {
             return Err(RestoreError::Other);
         }
-        // Another build's fields may be others: its hash stands before them.
+        // The fields of another build may differ: its hash comes before them.
         let (hash, _) = postcard::take_from_bytes::<u64>(rest).map_err(damaged)?;
         if hash != game_hash::<G>() {
             return Err(RestoreError::Other);
@@ -184,7 +185,7 @@ impl<G: Game> Room<G> {
 }
 
 impl Kept {
-    /// True if the entities are in the order of their slots, and the last tenants of these.
+    /// Whether the entities are in the order of their slots, and have the slots' last generations.
     fn has_own_generations(&self) -> bool {
         let generation = |kept: &KeptEntity| self.generations.get(usize::from(kept.index));
         self.generations.len() <= ENTITIES_MAX.into()
@@ -192,7 +193,8 @@ impl Kept {
             && self.entities.iter().all(|kept| generation(kept) == Some(&kept.generation))
     }
 
-    /// True if there are as many seats as the game may have, and no two are one player's.
+    /// Whether there are no more seats than the game may have, and each belongs to a different
+    /// player.
     fn seats_fit<G: Game>(&self) -> bool {
         let bots = self.bots.iter().map(|(player, _)| *player);
         let players: BTreeSet<_> = bots.chain(self.seats.iter().map(|seat| seat.player)).collect();
@@ -230,7 +232,7 @@ impl Kept {
             },
             tick,
         );
-        // With nobody in it, and no bots, who have their places in the world already.
+        // Without members, and without bots, which are already in the world.
         let mut room = Room::<G>::open(Rotation::empty(host, tick, Vec::new()), &self.setup);
         let Self { generations, random, bots, seats, .. } = self;
         room.simulation.restore(&slots, Hidden { generations, random, memory });
@@ -242,9 +244,9 @@ impl Kept {
         for (number, seat) in (0..).zip(seats) {
             room.keep(seat, ClientId(u64::MAX - number), now);
         }
-        // Nothing stays behind of those whose seats were not kept.
+        // Removes all traces of players whose seats were not kept.
         room.simulation.dismiss_strangers();
-        // More or fewer may be asked for since.
+        // The settings may have changed since.
         room.keep_bots();
         room.simulation.snap();
         Ok(room)
@@ -269,7 +271,8 @@ impl KeptSeat {
 }
 
 impl KeptEntity {
-    /// The entity, if its numbers are those of this game; its fields are the first of those.
+    /// Returns the next entity if its numbers fit this game. Its fields are taken from the front of
+    /// `fields`.
     fn slot<G: Game>(&self, fields: &mut &[u32]) -> Option<Slot<G::Entity>> {
         let kind = G::Entity::KINDS.get(usize::from(self.kind))?;
         let (own, rest) = fields.split_at_checked(kind.fields.len())?;
@@ -285,20 +288,20 @@ impl KeptEntity {
 }
 
 impl<G: Game> Room<G> {
-    /// Keeps a bot that has its place in the world already.
+    /// Keeps a bot that is already in the world.
     fn keep_bot(&mut self, player: PlayerId, name: String) {
         self.simulation.set_profile(player, Profile { name: name.clone(), key: None });
         self.seats.add_bot(player, name, self.host.settings().strength);
     }
 
-    /// Keeps the seat of a player who was here before.
+    /// Keeps the seat of a player from before.
     fn keep(&mut self, seat: KeptSeat, client: ClientId, now: LocalTime) {
         let KeptSeat { player, name, look, key, token, mut games, plain, played, address } = seat;
         let Some(name) = clean_name(&name) else { return };
         games.truncate(GAMES_MAX);
         let look = if look.is_valid() { look } else { Look::default() };
         let person = Person::new((player, name.clone()), key, look, token, now - played);
-        // The true hello is still to come.
+        // The real hello is still to come.
         let hello = Hello {
             wire: 0,
             version: String::new(),

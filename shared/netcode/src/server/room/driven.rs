@@ -1,4 +1,4 @@
-//! The room as its driver calls it.
+//! The room's interface for its driver.
 
 use core::net::SocketAddr;
 
@@ -19,7 +19,7 @@ use crate::time::LocalTime;
 use crate::wire::control::Status;
 use crate::wire::disconnect::{Code, Disconnect};
 
-/// Snapshots by which one may be late in a room that does not catch up. Arbitrary.
+/// How many snapshots late one may be in a room that does not catch up. Arbitrary.
 const SNAPSHOTS_LATE_MAX: u64 = 4;
 
 impl<G: Game> AnyRoom for Room<G> {
@@ -122,7 +122,7 @@ impl<G: Game> AnyRoom for Room<G> {
             self.step();
         }
         let Some(late) = self.broadcast.lateness(self.tick()) else { return };
-        // What is still due goes first, but not for ever.
+        // Overdue ticks take precedence, but not for ever.
         let late_max = SNAPSHOTS_LATE_MAX * self.host.rates().ticks_per_snapshot();
         if self.tick() >= due || late >= late_max {
             self.drop_silent(now);
@@ -158,8 +158,8 @@ impl<G: Game> AnyRoom for Room<G> {
     ) -> Option<Output> {
         let leaving = Leaving { now, server_time: self.host.server_time(now), behind, told: None };
         self.pack(leaving);
-        // If the last snapshot took longer than the time between two, the next one is already due.
-        // Waiting for a tick would cost a snapshot and leave the thread idle.
+        // If the last snapshot took longer than the snapshot interval, the next one is already due.
+        // Waiting for a tick would skip a snapshot and leave the thread idle.
         if self.host.mailbox().is_empty()
             && now < self.next_timeout()
             && self.make_snapshot_if_due()
@@ -223,7 +223,7 @@ impl<G: Game> AnyRoom for Room<G> {
 }
 
 impl<G: Game> Room<G> {
-    /// Makes the next snapshot, if it is due. Returns whether it was.
+    /// Makes the next snapshot if it is due. Returns whether it was.
     fn make_snapshot_if_due(&mut self) -> bool {
         let Self { host, simulation, seats, broadcast, .. } = self;
         let is_due = broadcast.is_due(simulation.tick(), host);

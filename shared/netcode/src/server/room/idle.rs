@@ -1,4 +1,4 @@
-//! Players who do nothing: warned, and put out after a while.
+//! Idle players: warned, and kicked after a while.
 
 use super::Room;
 use crate::game::Game;
@@ -8,11 +8,11 @@ use crate::wire::control::ServerMessage;
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::talk::Audience;
 
-/// Time from the warning to the goodbye, or half of the whole if that is shorter.
+/// Time from the warning to the kick, or half of the total if that is shorter.
 const WARNING: Micros = Micros::from_ms(30_000);
 
 impl<G: Game> Room<G> {
-    /// Warns those who do nothing, and puts them out in the end.
+    /// Warns idle players, and eventually kicks them.
     pub(super) fn drop_idle(&mut self, now: LocalTime) {
         let Some(idle) = self.host.settings().idle else { return };
         let warning = WARNING.min(Micros(idle.0 / 2));

@@ -14,7 +14,7 @@ use crate::wire::control::ServerMessage;
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::talk::Audience;
 
-/// A line of the host.
+/// Returns a line from the host as a message.
 pub(super) fn line(text: String) -> ServerMessage {
     ServerMessage::Chat { from: None, to: Audience::All, text }
 }
@@ -63,7 +63,7 @@ impl<G: Game> Room<G> {
         Ok(())
     }
 
-    /// The client of a player who is here.
+    /// Returns the client of a player who is present.
     fn client_of(&self, target: Target) -> Result<ClientId, CommandError> {
         let mut everybody = self.seats.everybody();
         let found = everybody.find(|(_, member)| member.is_here() && member.person().is(target));
@@ -98,14 +98,14 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// Tells everybody how long a drained server plays on.
+    /// Announces the remaining time of a drained server.
     pub(super) fn count_down(&mut self, now: LocalTime) {
         if let Some(text) = self.host.count_down(now) {
             self.broadcast(&line(text));
         }
     }
 
-    /// Puts a player out, and keeps the goodbye for a player who is away.
+    /// Removes a player, and keeps the goodbye if the player is away.
     fn expel(&mut self, code: Code, target: Target, text: &str) -> Result<(), CommandError> {
         if self.seats.is_bot(target.seat) {
             return Err(CommandError::Bot(target.seat));

@@ -1,6 +1,6 @@
-//! Coming and going: hellos, seats that are kept for lost connections, goodbyes.
+//! Arrivals and departures: hellos, seats kept for lost connections, goodbyes.
 //!
-//! A first message comes from anybody. The driver has checked the proof of a hello; everything else
+//! Anyone can send a first message. The driver has verified the proof in a hello; everything else
 //! in it is checked here, before it takes a seat.
 
 use super::Room;
@@ -21,10 +21,10 @@ use crate::wire::control::{ClientMessage, Hello, ServerMessage, Welcome};
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::protocol::{fields_hash, wire_hash};
 
-/// Text of the goodbye to the connection before.
+/// Text of the goodbye to the earlier connection.
 pub(super) const FROM_ELSEWHERE: &str = "you joined again from elsewhere";
 
-/// A client that said hello, with what the host knows of it.
+/// A client that said hello, with what the host knows about it.
 pub(super) struct Arrival {
     pub(super) now: LocalTime,
     pub(super) client: ClientId,
@@ -32,18 +32,18 @@ pub(super) struct Arrival {
     pub(super) pass: Pass,
 }
 
-/// What a client is welcomed to.
+/// How a client is received.
 struct Reception {
     resumed: bool,
     tick: Tick,
-    /// The delay, for a watcher.
+    /// The delay, for a spectator.
     watching: Option<Micros>,
 }
 
 impl<G: Game> Room<G> {
-    /// The first message of a client.
+    /// Handles a client's first message.
     pub(super) fn receive(&mut self, now: LocalTime, client: ClientId, body: &[u8], pass: Pass) {
-        // The builds are compared before anything that another build might not be able to read.
+        // Builds are compared before anything that another build might not be able to decode.
         if let Ok((wire, version)) = ClientMessage::parse_hello_head(body)
             && wire != wire_hash()
         {
@@ -75,7 +75,7 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// Gives a newcomer a seat, or a place to watch from. An error is the goodbye instead.
+    /// Gives a newcomer a seat, or a place to watch from. An error is the goodbye to send instead.
     fn handle_hello(&mut self, arrival: Arrival) -> Result<(), Disconnect> {
         let Arrival { now, hello, pass, .. } = &arrival;
         self.check_build(&hello.games, hello.wishes_plain())?;
@@ -112,7 +112,7 @@ impl<G: Game> Room<G> {
         Ok(())
     }
 
-    /// Checks that somebody may come in who has no seat yet. Returns the wished name.
+    /// Checks whether someone without a seat may come in. Returns the requested name.
     fn check_newcomer(&mut self, arrival: &Arrival) -> Result<String, Disconnect> {
         let Arrival { now, hello, pass, .. } = arrival;
         if let Some(goodbye) = self.host.drain_goodbye() {
@@ -130,7 +130,7 @@ impl<G: Game> Room<G> {
         checked(&hello.name).map_err(|bad| Disconnect::new(Code::BadName, bad.to_string()))
     }
 
-    /// Lets a newcomer play, under the name `wanted` if that is free. There must be a seat.
+    /// Lets a newcomer play, under the name `wanted` if it is free. There must be a seat.
     fn play(&mut self, arrival: Arrival, wanted: String) {
         let (now, client) = (arrival.now, arrival.client);
         self.make_way();
@@ -161,7 +161,7 @@ impl<G: Game> Room<G> {
         self.simulation.snap();
     }
 
-    /// Text of the goodbye if there is no place to watch from, or no seat.
+    /// Returns the text of the goodbye if there is no place to watch from, or no seat.
     fn no_room(&self, watches: bool) -> String {
         let (seats, places) = (self.seats_max(), self.host.settings().watchers_max);
         match places {
@@ -171,12 +171,12 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// Seats for people.
+    /// Returns the number of seats for people.
     pub(super) fn seats_max(&self) -> u16 {
         self.seats_up_to(self.host.settings().players_max)
     }
 
-    /// Seats that somebody may have: some more for the host's people.
+    /// Returns the number of seats available to a person: a few more for staff.
     pub(super) fn seats_for(&self, is_staff: bool) -> usize {
         let more = if is_staff { STAFF_SEATS_MAX } else { 0 };
         self.seats_up_to(self.host.settings().players_max.saturating_add(more)).into()
@@ -187,9 +187,9 @@ impl<G: Game> Room<G> {
         most.min(PLAYERS_MAX).min(G::SEATS_MAX)
     }
 
-    /// Makes sure that there is a seat for a newcomer, if need be that of the player who has been
-    /// away for longest. Returns false if too many are there. `before` is the newcomer's own place
-    /// to watch from, if there is one.
+    /// Makes sure that there is a seat for a newcomer, if necessary by taking that of the player
+    /// who has been away longest. Returns `false` if the room is full. `before` is the newcomer's
+    /// own place to watch from, if there is one.
     fn make_seat(&mut self, is_staff: bool, before: Option<ClientId>) -> bool {
         if self.seats.players().present().count() >= self.seats_for(is_staff) {
             return false;
@@ -207,8 +207,8 @@ impl<G: Game> Room<G> {
         true
     }
 
-    /// Returns the seat that a hello resumes, if any: by its token or its key. The previous
-    /// connection may linger, so it does not matter whether the player seems to be there.
+    /// Returns the seat that a hello resumes, if any, by its token or its key. The earlier
+    /// connection may linger, so it does not matter whether the player seems to be present.
     fn seat_of(&self, hello: &Hello) -> Result<Option<ClientId>, Disconnect> {
         let key = hello.credentials.key;
         let mut by_token = self.seats.players().iter();
@@ -226,7 +226,7 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// A player is back over another connection; the one before ends.
+    /// Handles a player's return over another connection; the earlier one ends.
     fn resume(&mut self, arrival: Arrival, old: ClientId) {
         let (now, client) = (arrival.now, arrival.client);
         let Some((before, _)) = self.remove(old) else { return };
@@ -259,7 +259,7 @@ impl<G: Game> Room<G> {
         self.tell_changes(before.person(), &person);
     }
 
-    /// Tells host and players what has changed about a player who is back.
+    /// Notifies host and players of what has changed about a returning player.
     fn tell_changes(&mut self, before: &Person, back: &Person) {
         let player = back.player();
         let is_new = |now: &_| !before.address().is_some_and(|before| is_same_host(before, *now));
@@ -286,12 +286,12 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// A number and a name that nobody has; the name is the wanted one if that is free.
+    /// Returns an unused id and a unique name; the wanted name if it is free.
     pub(super) fn free_player(&mut self, wanted: String) -> (PlayerId, String) {
         self.seats.free_player(wanted, self.host.next_player())
     }
 
-    /// A member who has just said hello.
+    /// Creates the member for a client who has just said hello.
     pub(super) fn member(
         &self,
         arrival: Arrival,
@@ -310,14 +310,14 @@ impl<G: Game> Room<G> {
         self.simulation.join(player, profile);
     }
 
-    /// Keeps the seat of a client whose connection is gone.
+    /// Keeps the seat of a client whose connection was lost.
     pub(super) fn lose(&mut self, now: LocalTime, client: ClientId, reason: &str) {
         let mut until = now + self.host.settings().resume;
         if let Some(end) = self.host.drain_end() {
             until = until.min(end);
         }
         let Some(member) = self.seats.member_mut(client) else { return };
-        // A seat is kept for a player, and not for whoever only knocked.
+        // A seat is kept for a player, but not for someone who only connected.
         if until <= now || !member.has_played() {
             return self.free(client, Code::Lost, reason);
         }
@@ -334,7 +334,7 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// Puts a member out and frees the seat.
+    /// Disconnects a member and frees the seat.
     pub(super) fn close(&mut self, client: ClientId, goodbye: Disconnect) {
         let (code, reason) = (goodbye.code, goodbye.text.clone());
         if !self.is_away(client) {
@@ -343,12 +343,12 @@ impl<G: Game> Room<G> {
         self.free(client, code, &reason);
     }
 
-    /// Frees a member's seat, or a watcher's place.
+    /// Frees a member's seat, or a spectator's place.
     pub(super) fn free(&mut self, client: ClientId, code: Code, reason: &str) {
         drop(self.take_out(client, code, reason));
     }
 
-    /// Frees a member's seat, or a watcher's place. Returns who had it.
+    /// Frees a member's seat, or a spectator's place. Returns the member who had it.
     pub(super) fn take_out(
         &mut self,
         client: ClientId,
@@ -379,7 +379,7 @@ impl<G: Game> Room<G> {
         Some(member)
     }
 
-    /// Takes somebody out of the seat or place, and sends nothing more.
+    /// Removes a member from the seat or place, and sends nothing more.
     pub(super) fn remove(&mut self, client: ClientId) -> Option<(Member, Part)> {
         let removed = self.seats.remove(client);
         self.broadcast.forget(client);
@@ -408,13 +408,13 @@ impl<G: Game> Room<G> {
         self.check_build(member.delivery().games(), member.delivery().is_plain())
     }
 
-    /// Welcomes a member to play.
+    /// Welcomes a member who plays.
     pub(super) fn welcome(&mut self, client: ClientId, member: &Member, resumed: bool) {
         let reception = Reception { resumed, tick: self.tick(), watching: None };
         self.welcome_to(client, member, reception);
     }
 
-    /// Welcomes a member to watch.
+    /// Welcomes a member who watches.
     pub(super) fn welcome_watcher(&mut self, client: ClientId, member: &Member) {
         let gallery = self.broadcast.gallery();
         let (tick, delay) = (gallery.tick(self.tick()), gallery.delay());
@@ -446,7 +446,8 @@ impl<G: Game> Room<G> {
         self.host.send(client, welcome);
     }
 
-    /// All who play and who watch; the reader last, by whom a client tells who comes later.
+    /// Returns all players and spectators. The reader is last, because clients treat all later ones
+    /// as newcomers.
     pub(super) fn roster(&self, reader: Option<PlayerId>) -> Vec<ServerMessage> {
         let seats = self.seats.roster(reader);
         let chunks = seats.chunks(ROSTER_CHUNK);
@@ -454,7 +455,7 @@ impl<G: Game> Room<G> {
             chunks.map(|seats| ServerMessage::Joined(seats.to_vec())).collect();
         let players: Vec<_> = self.seats.watchers().players().collect();
         if !players.is_empty() {
-            // Before the reader's own seat, behind which everything is news.
+            // The rest goes before the reader's own seat, after which all entries are newcomers.
             let end = roster.len().saturating_sub(1);
             roster.insert(end, ServerMessage::Watching { players, watching: true });
         }

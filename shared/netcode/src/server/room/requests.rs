@@ -1,5 +1,5 @@
-//! Control messages of members, which are hostile: this file reads them all, limits how many are
-//! accepted, and answers those that are refused.
+//! Control messages of members, which are hostile: this file decodes all of them, limits their
+//! rate, and answers those that are refused.
 
 use super::Room;
 use super::talk::Talk;
@@ -12,7 +12,7 @@ use crate::wire::control::{ClientMessage, Refusal, ServerMessage};
 use crate::wire::disconnect::{Code, Disconnect};
 
 impl<G: Game> Room<G> {
-    /// A message of a member. One that cannot be read ends the session.
+    /// Handles a member's message. One that cannot be decoded ends the session.
     pub(super) fn handle_request(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
         let message = match ClientMessage::parse(body) {
             Ok(ClientMessage::Hello(_) | ClientMessage::Query) => {
@@ -48,12 +48,12 @@ impl<G: Game> Room<G> {
             ClientMessage::Round(request) => self.handle_round(now, client, request),
             ClientMessage::Watch { on } => self.handle_watch(now, client, on),
             ClientMessage::Restyle { name, look } => self.handle_restyle(now, client, &name, look),
-            // The driver takes a client's first message elsewhere.
+            // The driver passes a client's first message to another method.
             ClientMessage::Hello(_) | ClientMessage::Query => Err(Refusal::Unknown),
         }
     }
 
-    /// Tells a client that its request was not done.
+    /// Notifies a client that its request was refused.
     fn refuse(&mut self, client: ClientId, request: u32, refusal: Refusal) {
         if let Some(member) = self.seats.member_mut(client) {
             member.stats_mut().requests_refused += 1;

@@ -1,4 +1,4 @@
-//! People in a round: who is ready, who is on which side, what they vote for.
+//! Players in a round: who is ready, who is on which side, what they vote for.
 
 use std::collections::BTreeSet;
 
@@ -18,14 +18,14 @@ use crate::wire::round::{
     Ballot, House, Motion, Outcome, Presence, ReadyUp, RoundNotice, RoundRequest,
 };
 
-/// Time left when everybody is ready, and when most are.
+/// Remaining time when all are ready, and when most are.
 const ALL_READY: Micros = Micros::from_ms(3000);
 const MOST_READY: Micros = Micros::from_ms(10_000);
-/// Longest wait for people who do not say that they are ready. Arbitrary.
+/// Longest wait for players who do not say that they are ready. Arbitrary.
 const READY_WAIT_MAX: Micros = Micros::from_ms(120_000);
 /// Time that a vote adds to a round.
 const MORE_TIME: Micros = Micros::from_ms(180_000);
-/// Time from the vote for another game to the game, so that nobody is torn out of a turn.
+/// Time from the vote for another game to its start, so that no turn is cut off.
 const NEXT_IN: Micros = Micros::from_ms(5000);
 
 fn notice(notice: RoundNotice) -> ServerMessage {
@@ -33,12 +33,12 @@ fn notice(notice: RoundNotice) -> ServerMessage {
 }
 
 impl<G: Game> Room<G> {
-    /// Players who are here.
+    /// Returns the players who are present.
     fn people(&self) -> Vec<PlayerId> {
         self.seats.players().present().map(|(_, member)| member.person().player()).collect()
     }
 
-    /// Tells a client who begins to play what others know.
+    /// Sends a client who begins to play what the others know.
     pub(super) fn brief(&mut self, now: LocalTime, client: ClientId) {
         let house = self.house(client);
         self.host.send(client, notice(RoundNotice::House(house)));
@@ -48,7 +48,7 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// Tells a newcomer of all who play.
+    /// Sends a newcomer the presence of all players.
     pub(super) fn tell_all_presence(&mut self, client: ClientId) {
         let told: Vec<_> = self.conversation.assembly().told().collect();
         for some in told.chunks(ROSTER_CHUNK) {
@@ -68,7 +68,7 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// The game after this round, if it is not this one.
+    /// Returns the next game, if it differs from this one.
     fn next_game(&self) -> Option<&str> {
         if let Some(game) = self.conversation.votes().chosen() {
             return Some(game);
@@ -81,7 +81,7 @@ impl<G: Game> Room<G> {
         (is_last && next != G::NAME).then_some(next)
     }
 
-    /// Tells everybody the rules of the house.
+    /// Sends the house rules to all.
     pub(super) fn tell_house(&mut self) {
         let next_game = self.next_game().map(str::to_owned);
         self.conversation.assembly_mut().set_next_game(next_game);
@@ -92,7 +92,7 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// A request of a member about the round.
+    /// Handles a member's request about the round.
     pub(super) fn handle_round(
         &mut self,
         now: LocalTime,
@@ -105,7 +105,7 @@ impl<G: Game> Room<G> {
             return Err(Refusal::TooMany);
         }
         if !plays {
-            // The round is of those who play it.
+            // Only players take part in the round.
             return Err(Refusal::Off);
         }
         member.attendance_mut().note_activity(now);
@@ -157,7 +157,7 @@ impl<G: Game> Room<G> {
         }
         let [(people, bots), (own_people, own_bots)] =
             [side, own].map(|side| self.on_side(Place { group, side }));
-        // People count alone; bots make room.
+        // Only people count; bots make room.
         if people.len() + 1 > own_people.len() {
             return Err(Refusal::Uneven);
         }
@@ -167,7 +167,7 @@ impl<G: Game> Room<G> {
         let simulation = &mut self.simulation;
         let mut put = |exchange| simulation.put(player, side, exchange);
         let done = (!is_heavy && put(None)) || (bot.is_some() && put(bot));
-        // Without a bot a side may be one more than the other.
+        // Without a bot, one side may have one player more than the other.
         if !(done || people.len() < own_people.len() && put(None)) {
             return Err(Refusal::Uneven);
         }
@@ -175,20 +175,20 @@ impl<G: Game> Room<G> {
         Ok(())
     }
 
-    /// People and bots on a side.
+    /// Returns people and bots on a side.
     fn on_side(&self, place: Place) -> (Vec<PlayerId>, Vec<PlayerId>) {
         let is_there = |player: &PlayerId| self.simulation.place_of(*player) == Some(place);
         let bots = self.seats.bots().map(|(player, _)| player);
         (self.seats.players().players().filter(is_there).collect(), bots.filter(is_there).collect())
     }
 
-    /// Evens out people between sides; bots go the other way.
+    /// Balances people between sides; bots go the other way.
     fn balance_sides(&mut self) {
         let players = self.seats.players();
         let places = players.players().filter_map(|player| self.simulation.place_of(player));
         let groups: BTreeSet<u16> = places.map(|place| place.group).collect();
         for group in groups {
-            // Each move takes two off the difference, so it ends.
+            // Each move reduces the difference by two, so this ends.
             for _ in 0..self.seats.players().len() {
                 let mut all: Vec<_> = (0..G::KIT.sides.count)
                     .map(|side| (side, self.on_side(Place { group, side })))
@@ -207,7 +207,7 @@ impl<G: Game> Room<G> {
         self.simulation.snap();
     }
 
-    /// Deals people to sides again: each changes places with somebody at random.
+    /// Shuffles people between sides: each changes places with a random one.
     fn shuffle_sides(&mut self) {
         let mut people = self.people();
         for at in (1..people.len()).rev() {
@@ -256,7 +256,7 @@ impl<G: Game> Room<G> {
         Ok(())
     }
 
-    /// Checks that people may vote on a motion. Returns the key of the player whom it is about.
+    /// Checks whether a motion may be voted on. Returns the key of the player that it is about.
     fn check_motion(
         &self,
         client: ClientId,
@@ -291,9 +291,9 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// Ends the vote if it is decided, and begins the game that was voted for.
+    /// Ends the vote if it is decided, and starts the chosen game.
     fn watch_vote(&mut self, now: LocalTime) {
-        // Without a vote nothing is listed, since this happens in each tick.
+        // Builds no lists without a vote, since this runs in each tick.
         if self.conversation.votes().is_running() {
             let people = self.people();
             if let Some(ended) = self.conversation.votes_mut().decide(now, &people) {
@@ -317,14 +317,14 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// A vote ends with the game in which it was called.
+    /// Ends the vote, together with the game in which it was called.
     pub(super) fn drop_vote(&mut self) {
         if let Some(motion) = self.conversation.votes_mut().drop() {
             self.tell_players(&notice(RoundNotice::Voted { motion, outcome: Outcome::Moot }));
         }
     }
 
-    /// Carries out a motion. Returns false if there is nothing to do any more.
+    /// Carries out a motion. Returns `false` if there is nothing left to do.
     fn do_as_voted(&mut self, now: LocalTime, motion: &Motion, target: Option<PublicKey>) -> bool {
         match motion {
             Motion::Game(name) => {
@@ -334,7 +334,7 @@ impl<G: Game> Room<G> {
                 let Some(key) = target else { return false };
                 let span = self.conversation.votes_mut().put_out(now, key).in_words();
                 let text = format!("the players voted you out; you may come back in {span}");
-                // Whoever left before it was decided stays out as well.
+                // A player who left before the decision stays out as well.
                 let found = self.seats.everybody().filter(|(_, it)| it.person().key() == key);
                 for client in found.map(|(client, _)| client).collect::<Vec<_>>() {
                     self.close(client, Disconnect::new(Code::Kicked, text.clone()));
@@ -357,7 +357,7 @@ impl<G: Game> Room<G> {
         u64::try_from(time.0 * hz / 1_000_000).unwrap_or(0).max(1)
     }
 
-    /// Looks after people: round trips, readiness, votes, sides.
+    /// Updates round trip times, readiness, votes and sides.
     pub(super) fn watch_people(&mut self, now: LocalTime) {
         self.watch_vote(now);
         self.watch_round(now);
@@ -369,7 +369,7 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// Has a warm-up end early, or wait, and evens out the sides when the play begins.
+    /// Ends a warm-up early or delays its end, and balances the sides when play begins.
     fn watch_round(&mut self, now: LocalTime) {
         let Some(clock) = self.simulation.round_clock() else { return };
         let is_new = self.conversation.assembly_mut().handle_part(clock.part);
@@ -387,7 +387,8 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// Shortens or prolongs a warm-up of which so many ticks are left, by how many are ready.
+    /// Shortens or extends a warm-up with `ticks_left` ticks to go, depending on how many are
+    /// ready.
     fn watch_warm_up(&mut self, now: LocalTime, ticks_left: u64) {
         let ready = self.host.settings().ready;
         let present = self.seats.players().present();
@@ -409,7 +410,7 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// Tells everybody what is new about anybody; of round trips only now and then.
+    /// Sends all what is new about any player; round trip times only every few seconds.
     fn tell_presence(&mut self, now: LocalTime, with_pings: bool) {
         let server_time = self.host.server_time(now);
         let assembly = self.conversation.assembly_mut();

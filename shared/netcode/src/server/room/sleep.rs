@@ -1,19 +1,19 @@
-//! A room without people stands still: no tick runs, and no bot plays, until somebody comes.
+//! A room without people pauses: no tick runs and no bot plays until someone joins.
 //!
-//! The world's clock stands still with it: on waking, the epoch moves by the ticks that did not
-//! run, so nothing is caught up, and a newcomer's clock starts from a tick that is now.
+//! The world's clock stops with it. On waking, the epoch moves by the ticks that did not run, so
+//! nothing is caught up, and a newcomer's clock starts at the current tick.
 
 use super::Room;
 use crate::game::Game;
 use crate::server::host::Sleep;
 use crate::time::{LocalTime, Micros};
 
-/// Time between two turns of a room that sleeps, in which its driver tells figures, and closes a
-/// room that is drained or not needed.
+/// Interval between turns of a sleeping room, in which its driver reports figures, and closes a
+/// room that is drained or no longer needed.
 const LOOK: Micros = Micros::from_ms(1000);
 
 impl<G: Game> Room<G> {
-    /// Time of the next turn, if the room sleeps.
+    /// Returns the time of the next turn, if the room sleeps.
     pub(super) fn next_look(&self) -> Option<LocalTime> {
         match self.host.sleep() {
             Sleep::Asleep { look_at, .. } => Some(look_at),
@@ -21,14 +21,14 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// Has a room that sleeps look at once at what has changed.
+    /// Makes a sleeping room check at once for changes.
     pub(super) fn look_soon(&mut self, now: LocalTime) {
         if let Sleep::Asleep { since, .. } = self.host.sleep() {
             self.host.set_sleep(Sleep::Asleep { since, look_at: now });
         }
     }
 
-    /// Falls asleep or wakes, as it is time. Returns true while the room sleeps.
+    /// Falls asleep or wakes up if it is time. Returns whether the room sleeps.
     pub(super) fn sleep_or_wake(&mut self, now: LocalTime) -> bool {
         let may_sleep = self.seats.is_empty() && !self.host.is_draining();
         let Some(sleep) = self.host.settings().sleep.filter(|_| may_sleep) else {
@@ -52,7 +52,7 @@ impl<G: Game> Room<G> {
         sleeps
     }
 
-    /// Goes on where the room fell asleep. If nobody stays, it sleeps again after a tick.
+    /// Continues where the room fell asleep. If no one stays, it sleeps again after one tick.
     pub(super) fn wake(&mut self, now: LocalTime) {
         let Sleep::Asleep { since, .. } = self.host.sleep() else { return };
         self.host.set_sleep(Sleep::Empty { since });

@@ -1,7 +1,7 @@
-//! Talk of members: chat, quick messages, marks on the map, names and looks.
+//! What members say: chat, quick messages, marks on the map, names and appearance.
 //!
-//! Each kind has a rate for one member; what reaches others has one for everybody together. A
-//! member who is muted says nothing in any of these ways.
+//! Each kind has a rate limit per member; what reaches others has a shared one as well. A muted
+//! member cannot use any of them.
 
 use super::Room;
 use super::orders::line;
@@ -18,9 +18,9 @@ use crate::wire::control::{Refusal, ServerMessage};
 use crate::wire::talk::{Audience, Look, Mark};
 use crate::wire::text::clip;
 
-/// Something that a member says, in one way or another.
+/// Something that a member says, in any form.
 pub(super) enum Talk {
-    /// A line to read.
+    /// A chat line.
     Chat(String),
     /// The number of a quick message.
     Quick(u8),
@@ -57,7 +57,7 @@ impl Talk {
 }
 
 impl<G: Game> Room<G> {
-    /// A member says something.
+    /// Handles something that a member says.
     pub(super) fn handle_talk(
         &mut self,
         now: LocalTime,
@@ -86,8 +86,8 @@ impl<G: Game> Room<G> {
         Ok(())
     }
 
-    /// A member wishes for another name or other looks. A name that deceives is answered as to a
-    /// newcomer.
+    /// Handles a member's request for another name or appearance. A deceptive name is refused as a
+    /// newcomer's would be.
     pub(super) fn handle_restyle(
         &mut self,
         now: LocalTime,
@@ -136,8 +136,8 @@ impl<G: Game> Room<G> {
         Ok(())
     }
 
-    /// Takes one request off a member's allowance of its kind, and off everybody's. None: no
-    /// member.
+    /// Takes one request from a member's allowance of its kind, and from the shared one. `None` if
+    /// the client is not a member.
     fn speaker(
         &mut self,
         now: LocalTime,
@@ -156,7 +156,7 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// Returns whether a member is muted, and if so tells the member.
+    /// Returns whether a member is muted, and if so notifies the member.
     fn is_muted(&mut self, now: LocalTime, client: ClientId) -> bool {
         let member = self.seats.member_mut(client);
         let answer = member.and_then(|member| member.person_mut().answer_if_muted(now));
@@ -166,13 +166,13 @@ impl<G: Game> Room<G> {
         answer.is_some()
     }
 
-    /// Tells one client a line in the host's name.
+    /// Sends one client a line from the host.
     fn answer(&mut self, client: ClientId, text: &str) {
         self.host.send(client, line(clip(text, TEXT_BYTES_MAX).to_owned()));
     }
 
-    /// Sends what a player says to those whom it is for, the player included. Watchers may see
-    /// what players may not, so they are heard by watchers alone.
+    /// Sends what a player says to its recipients, including the player. Spectators may see what
+    /// players must not know, so only spectators receive what they say.
     fn say_to(
         &mut self,
         from: PlayerId,

@@ -1,4 +1,4 @@
-//! Coming to watch, and changing between a seat and a place to watch from.
+//! Spectators: joining to watch, and changing between playing and watching.
 
 use super::Room;
 use super::reception::{Arrival, FROM_ELSEWHERE};
@@ -13,7 +13,7 @@ use crate::wire::control::{Hello, Refusal, ServerMessage};
 use crate::wire::disconnect::{Code, Disconnect};
 
 impl<G: Game> Room<G> {
-    /// Returns the watcher who returns with this hello: the one with its key.
+    /// Returns the returning spectator: the one with the hello's key.
     pub(super) fn watcher_of(&self, hello: &Hello) -> Option<ClientId> {
         let mut watchers = self.seats.watchers().iter();
         let key = hello.credentials.key;
@@ -21,7 +21,7 @@ impl<G: Game> Room<G> {
         Some(client)
     }
 
-    /// Removes a watcher who returns.
+    /// Removes a spectator who returns.
     pub(super) fn take_watcher(&mut self, client: ClientId) -> Option<Member> {
         if self.seats.watchers().get(client)?.is_here() {
             self.host.put_out(client, Disconnect::new(Code::Replaced, FROM_ELSEWHERE));
@@ -29,7 +29,7 @@ impl<G: Game> Room<G> {
         self.take_out(client, Code::Replaced, "came again")
     }
 
-    /// Lets a newcomer watch, under the name `wanted` if that is free. There must be a place.
+    /// Lets a newcomer watch, under the name `wanted` if it is free. There must be a place.
     pub(super) fn watch(&mut self, arrival: Arrival, wanted: String, before: Option<&Member>) {
         let (player, name) = self.free_player(wanted);
         let Arrival { client, hello, pass, .. } = &arrival;
@@ -68,8 +68,9 @@ impl<G: Game> Room<G> {
         self.host.tell(Event::Watching { player, watching: true });
     }
 
-    /// Makes sure that there is a place to watch from, if need be that of the watcher who has been
-    /// away for longest. The one of `before` counts as free: its watcher comes again.
+    /// Makes sure that there is a place to watch from, if necessary by taking that of the spectator
+    /// who has been away longest. The place of `before` counts as free because its spectator
+    /// returns.
     pub(super) fn make_place(&mut self, before: Option<ClientId>) -> bool {
         let watchers_max = self.host.settings().watchers_max;
         if !self.seats.has_place(watchers_max, before) {
@@ -82,7 +83,7 @@ impl<G: Game> Room<G> {
         true
     }
 
-    /// A member wishes to watch from now on, or to play.
+    /// Handles a member's request to watch or to play.
     pub(super) fn handle_watch(
         &mut self,
         now: LocalTime,
@@ -92,7 +93,7 @@ impl<G: Game> Room<G> {
         let plays = self.seats.players().has(client);
         let Some(member) = self.seats.member_mut(client) else { return Ok(()) };
         if plays != on {
-            // To play on, or to watch on and to wait no more.
+            // Continue playing, or continue watching without waiting for a seat.
             member.attendance_mut().set_ticket(None);
             return Ok(());
         }
@@ -114,7 +115,7 @@ impl<G: Game> Room<G> {
         Ok(())
     }
 
-    /// Takes a player out of the game, who stays in the room and watches.
+    /// Moves a player from the game to the spectators.
     fn leave_seat(&mut self, now: LocalTime, client: ClientId) {
         let Some((mut member, _)) = self.remove(client) else { return };
         let player = member.person().player();
@@ -129,8 +130,8 @@ impl<G: Game> Room<G> {
         self.host.tell(Event::Watching { player, watching: true });
     }
 
-    /// Gives seats that are free to those who wait for one, and tells watchers how many there are,
-    /// twice a second.
+    /// Gives free seats to those who wait for one, and sends spectators their number, twice a
+    /// second.
     pub(super) fn look_for_seats(&mut self, now: LocalTime) {
         let tick = self.simulation.tick();
         if !self.seats.is_look_due(tick) {

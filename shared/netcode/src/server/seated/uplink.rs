@@ -1,7 +1,7 @@
-//! A member's input packets. *Everything in them is hostile*: this file is all that reads them.
+//! A member's input packets. *Everything in them is hostile*: only this file decodes them.
 //!
-//! A packet is read and checked as a whole before it changes anything; then it states the player's
-//! inputs, which packets arrived, and the client's clock, each within bounds.
+//! A packet is decoded and checked completely before it changes anything. It then states the
+//! player's inputs, which packets arrived, and the client's clock, each within limits.
 
 use crate::fields::Record;
 use crate::game::{Game, Inputs, Late, Step};
@@ -15,12 +15,12 @@ use crate::wire::input::{InputPacket, read_input};
 use crate::wire::snapshot::InputReport;
 use crate::wire::{Echo, WireError, is_of_game};
 
-/// Arrivals before the newest input packet that are remembered.
+/// Number of arrivals before the newest input packet that are remembered.
 const REMEMBERED: u64 = u64::BITS as u64 - 1;
 /// Bit of the mask from which on a packet counts as missing: half a second at 60 Hz.
 const OVERDUE: u64 = 1 << 32;
 
-/// Reason why a datagram changed nothing, or ends the session.
+/// Why a datagram changed nothing, or ends the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::server) enum DatagramError {
     #[error(transparent)]
@@ -31,7 +31,7 @@ pub(in crate::server) enum DatagramError {
     OtherGame,
     #[error("too many input packets")]
     TooMany,
-    /// The session ends: no honest client does this.
+    /// The session ends, since no honest client does this.
     #[error(transparent)]
     NeverSent(#[from] NeverSent),
 }
@@ -40,24 +40,24 @@ pub(in crate::server) enum DatagramError {
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     seq: u64,
-    /// Send time by the client's clock, low bits.
+    /// Low bits of the send time on the client's clock.
     sent: u32,
     arrival: LocalTime,
 }
 
-/// Input packets of one game.
+/// The input packets of one game.
 #[derive(Debug)]
 pub(super) struct Uplink<I> {
     /// Index of the game in the server's rotation, modulo 256, as the client counts it.
     game: u8,
-    /// Inputs count for nothing.
+    /// Whether the client watches, so that its inputs are ignored.
     watches: bool,
     inputs: InputBuffer<I>,
-    /// Newest input that came.
+    /// The newest input that came.
     pressed: I,
     newest: Option<Newest>,
     /// Arrivals of the last 64 input packets: bit `n` stands for the one `n` before the newest.
-    /// Those before the first count as arrived.
+    /// Packets before the first count as arrived.
     came: u64,
     /// First packet that was stamped in this epoch.
     trusted_from: u64,
@@ -76,25 +76,25 @@ impl<I: Record> Uplink<I> {
         }
     }
 
-    /// Voids inputs after tick 0 moved. Packets to the client are stamped in the new epoch from
+    /// Discards inputs after tick 0 moved. Packets to the client are stamped in the new epoch from
     /// `next_seq` on.
     pub(super) fn restart(&mut self, next_seq: u64) {
         self.inputs.restart();
         self.trusted_from = next_seq;
     }
 
-    /// The newest packet's send time, to be echoed.
+    /// Returns the newest packet's send time, to be echoed.
     pub(super) fn echo(&self, now: LocalTime) -> Option<Echo> {
         self.newest.and_then(|newest| Echo::new(newest.sent, now - newest.arrival))
     }
 
-    /// The report on the client's inputs and `missing` packets.
+    /// Returns the report on the client's inputs and `missing` packets.
     pub(super) fn report(&mut self, missing: u64) -> Option<InputReport> {
         self.inputs.report(missing)
     }
 
-    /// Sequence number of a packet from its low bits, and whether it is the newest. An error says
-    /// that it came before, or is too old to tell.
+    /// Returns the sequence number of a packet from its low bits, and whether it is the newest. An
+    /// error means that it is a duplicate, or too old to know.
     fn place(&self, low: u16) -> Result<(u64, bool), DatagramError> {
         let Some(Newest { seq: near, .. }) = self.newest else {
             return Ok((Tick::widen(low, Tick(0)).0, true));
@@ -110,7 +110,7 @@ impl<I: Record> Uplink<I> {
         Ok((seq, false))
     }
 
-    /// Notes the first arrival of an input packet.
+    /// Counts the first arrival of an input packet.
     fn count(&mut self, seq: u64, missing: &mut u64) {
         let near = self.newest.map_or(seq, |newest| newest.seq);
         if seq > near {
@@ -129,7 +129,7 @@ impl<I: Record> Uplink<I> {
         }
     }
 
-    /// Takes in a datagram. An error means that it changed nothing but the member's allowance.
+    /// Handles a datagram. An error means that only the member's allowance has changed.
     pub(super) fn handle_datagram(
         &mut self,
         member: &mut Member,
@@ -149,7 +149,7 @@ impl<I: Record> Uplink<I> {
             Some(ack) => Some(sender.handle_ack(time.now, ack)?),
             None => None,
         };
-        // All of it is valid.
+        // The packet is valid.
         self.count(seq, &mut member.stats_mut().missing);
         if is_newest {
             self.newest = Some(Newest { seq, sent: packet.sent, arrival: time.now });
@@ -159,15 +159,15 @@ impl<I: Record> Uplink<I> {
         }
         member.timing_mut().handle_packet(time.now);
         member.stats_mut().accepted += 1;
-        // The ticks of another epoch mean other times.
+        // Ticks of another epoch mean other times.
         if !self.watches && packet.epoch == member.timing().epoch() {
             self.handle_inputs(member, packet, is_newest, time);
         }
         Ok(())
     }
 
-    /// Takes in the send time and the echo of the newest packet. Returns the round trip. An echo
-    /// counts if it was stamped in this epoch, by a client that knows of it.
+    /// Handles the send time and the echo of the newest packet. Returns the round trip time. An
+    /// echo counts only if it was stamped in this epoch, by a client that knows the epoch.
     fn handle_times(
         &self,
         member: &mut Member,
@@ -218,7 +218,8 @@ impl<I: Record> Uplink<I> {
         member.stats_mut().late += late;
     }
 
-    /// Adds the member's steps of the tick that runs next, with views at most `rewind_most` old.
+    /// Adds the member's steps in the tick that runs next, with view times at most `rewind_most`
+    /// old.
     pub(super) fn take<G: Game<Input = I>>(
         &mut self,
         member: &mut Member,
@@ -229,7 +230,7 @@ impl<I: Record> Uplink<I> {
         let player = member.person().player();
         let (buffer, view) = (&mut self.inputs, member.timing_mut().view_mut());
         let mut seen = |at: Tick, claim| {
-            // A late step may not look further back than others.
+            // A late step must not look further back than others.
             let late = rates.time_of(tick) - rates.time_of(at);
             let view = view.accept(at, claim, rewind_most - late);
             view.filter(|_| rewind_most > Micros::ZERO)
