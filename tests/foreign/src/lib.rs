@@ -32,9 +32,9 @@ field_enum! {
 }
 
 record! {
-    /// Command of a player in one tick.
+    /// What a player commands in one tick.
     pub struct Run {
-        /// Direction, of length 0 to 1; x to the right, y down.
+        /// Direction, of length 0 to 1; x points right, y down.
         pub way: Vec2 = Field::range(-1, 1, 4),
     }
 }
@@ -42,11 +42,11 @@ record! {
 record! {
     /// A player's body.
     pub struct Runner {
-        /// Metres from the middle of the square, 1/256 m fine.
+        /// Metres from the middle of the square, in steps of 1/256 m.
         pub position: Vec2 = Field::centred(15, 8).moved_by("velocity").snap_beyond(4.0),
-        /// Metres a second, 1/64 m/s fine.
+        /// Metres per second, in steps of 1/64 m/s.
         pub velocity: Vec2 = Field::centred(11, 6).trending(),
-        /// The server alone decides it.
+        /// Only the server decides it.
         pub role: Role = Field::variants::<Role>().server_only(),
         /// Ticks until it may touch. Seconds would be rounded to the grid after each tick, and
         /// stand still, since a tick is less than half of a step.
@@ -120,7 +120,7 @@ impl Tag {
         self.half
     }
 
-    /// Moves a runner by a tick: the one function that server and clients use.
+    /// Moves a runner by one tick. Server and clients both call this function.
     fn run(&self, runner: &mut Runner, input: &Run) {
         let speed = if runner.role == Role::It { 1.1 * SPEED } else { SPEED };
         let wanted = input.way.clamp_length_max(1.0) * speed;
