@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Builds the image and proves on a real engine what docker/Dockerfile promises.
-#   docker/test.sh [PHASELOCK-BOTS]     the clients' program; if it is not given, it is built
-# Everything it makes is removed again, except for the builder's cache.
+# Builds the image and tests it on a real engine.
+#   docker/test.sh [PHASELOCK-BOTS]     the clients' program; by default it is built
+# Afterwards it removes everything that it made, except for the builder's cache.
 set -euo pipefail
 
 CLIENTS=4
-# The server sends 30 a second; a busy machine may run late.
+# The server sends 30 a second; a busy machine may be late.
 SNAPSHOTS_PER_S_MIN=20
-# With one room and a disk that writes, goodbyes are all that takes time: 4 s at most.
+# With one room and a disk that writes, only goodbyes take time: at most 4 s.
 STOP_S_MAX=5
 HEALTHY_S_MAX=60
 
@@ -22,7 +22,7 @@ docker info >/dev/null 2>&1 ||
 bots=${1:+$(realpath -- "$1")}
 cd "$(dirname "$0")/.."
 
-# Names the image, the volume and, with a number behind it, each container.
+# The name of the image, the volume and, followed by a number, each container.
 name=phaselock-test-$$
 files=$(mktemp -d)
 playing=
@@ -52,8 +52,8 @@ trap 'exit 143' TERM HUP
 
 compose() { docker compose -p "$name" -f docker/compose.yaml "$@"; }
 
-# start NUMBER ADDRESS: a container as strict as can be, on the one volume. The address is one of
-# this machine; if it ends in a colon, the port is any.
+# start NUMBER ADDRESS: starts a container with as few rights as possible, on the volume. The address
+# is one of this machine; if it ends in a colon, Docker chooses the port.
 start() {
     docker run --detach --name "$name-$1" \
         --read-only --cap-drop ALL --security-opt no-new-privileges \
@@ -61,7 +61,7 @@ start() {
         --env PHASELOCK_LOG=json --env PHASELOCK_BOTS=2 "$name" >/dev/null
 }
 
-# until_true SECONDS COMMAND...: tries until the command succeeds.
+# until_true SECONDS COMMAND...: retries until the command succeeds.
 until_true() {
     local end=$((SECONDS + $1))
     shift
@@ -81,7 +81,7 @@ is_listening() { logged "$1" | grep '"message":"listening"' >/dev/null; }
 fingerprint() {
     logged "$1" | sed -n '/"message":"listening"/s/.*"fingerprint":"\([^"]*\)".*/\1/p'
 }
-# witnesses NUMBER MESSAGE: lines with that message about the clients that stay.
+# witnesses NUMBER MESSAGE: counts log lines with that message about the clients that stay.
 witnesses() { logged "$1" | grep "\"message\":\"$2\"" | grep -c Witness || :; }
 have_joined() { [ "$(witnesses "$1" joined)" = "$CLIENTS" ]; }
 have_resumed() { [ "$(witnesses "$1" resumed)" = "$CLIENTS" ]; }
@@ -90,7 +90,7 @@ have_been_told() {
     [ "$(grep -c "$told" "$files/witness.err")" = "$CLIENTS" ]
 }
 
-# play ADDRESS [FLAG...]: clients join, and snapshots must reach each of them.
+# play ADDRESS [FLAG...]: joins with all clients; snapshots must reach each of them.
 play() {
     "$bots" "$@" --count "$CLIENTS" --seconds 6 --json >"$files/play.json" 2>"$files/play.err" ||
         fail "not all clients were in the game: $(cat "$files/play.json")"
@@ -100,7 +100,7 @@ play() {
     [ "$snapshots" -ge "$SNAPSHOTS_PER_S_MIN" ] || fail "only $snapshots snapshots per second came"
     echo "   all connected, $snapshots snapshots per second each"
 }
-# join NUMBER: clients join the server at $address and stay.
+# join NUMBER: joins the server at $address with all clients, which stay.
 join() {
     PHASELOCK_LOG_FILTER=phaselock_bots=info "$bots" "$address" --count "$CLIENTS" \
         --seconds 60 --name Witness >/dev/null 2>"$files/witness.err" &
@@ -112,7 +112,7 @@ leave() {
     wait "$playing" 2>/dev/null || :
     playing=
 }
-# answer ADDRESS PATH [TOKEN]: the answer of the administration to a browser on this machine.
+# answer ADDRESS PATH [TOKEN]: prints the administration's answer to a browser on this machine.
 answer() {
     local connection
     exec {connection}<>"/dev/tcp/${1%:*}/${1##*:}"
@@ -121,7 +121,7 @@ answer() {
     timeout 10 cat <&"$connection" || :
     exec {connection}>&-
 }
-# The whole part of a figure.
+# figure NAME: the integer part of a figure.
 figure() { sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" "$files/play.json"; }
 
 if [ -z "$bots" ]; then
@@ -133,7 +133,7 @@ fi
 "$bots" --version >/dev/null || fail "$bots does not run"
 
 step "building the image (minutes, the first time)"
-# RUST_IMAGE is another image with Rust, where the registry is out of reach.
+# If the registry is out of reach, RUST_IMAGE names another image with Rust.
 docker build ${RUST_IMAGE:+--build-arg RUST_IMAGE="$RUST_IMAGE"} \
     --file docker/Dockerfile --tag "$name" . >"$files/build.err" 2>&1 ||
     fail "the image does not build"
@@ -145,7 +145,7 @@ docker run --rm "$name" config >"$files/settings" 2>"$files/settings.err" ||
     fail "it does not list its settings"
 count=0
 while read -r setting _; do
-    # Ports are published and the volume is mounted where these are by themselves.
+    # Ports are published and the volume is mounted where these are by default.
     case $setting in listen | data_dir) continue ;; esac
     variable=PHASELOCK_${setting^^}
     grep -q "^      $variable: \${$variable:-" docker/compose.yaml || fail "$variable is left out"
@@ -213,7 +213,7 @@ echo "   same certificate, $after"
 
 step "killing it under $CLIENTS clients"
 join 2
-# Rooms are kept once a second.
+# Rooms are saved once a second.
 sleep 2
 docker kill "$name-2" >/dev/null
 code=$(inspect 2 '{{.State.ExitCode}}')
@@ -229,7 +229,7 @@ if docker compose version >/dev/null 2>&1; then
     compose --profile watch config --quiet 2>"$files/compose.err" ||
         fail "it is not valid with the profile watch"
     compose=started
-    # A host's own settings, in a place that no update touches.
+    # The host's settings, outside of the sources.
     mkdir "$files/config"
     cp docker/config/server.toml "$files/config/"
     printf 'name = "The den"\npassword_file = "/config/password"\n' >>"$files/config/server.toml"
@@ -242,7 +242,7 @@ if docker compose version >/dev/null 2>&1; then
     ctl() { compose exec -T server phaselock-server ctl "$@"; }
     compose run --rm server --check-config >"$files/compose.err" 2>&1 ||
         fail "the file with its settings has mistakes"
-    # Nothing has made a certificate yet.
+    # There is no certificate yet.
     ! PHASELOCK_REQUIRE_IDENTITY=true compose run --rm server >"$files/compose.err" 2>&1 ||
         fail "it starts without the certificate that it requires"
     grep -q "there is no certificate in /data, and one is required" "$files/compose.err" ||
