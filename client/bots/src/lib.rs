@@ -1,6 +1,6 @@
-//! Headless clients that play by themselves and measure: for load, and for figures.
+//! Headless clients that play by themselves and measure: for load tests and figures.
 //!
-//! A program with games of its own hands them to [`run`], which reads the command line:
+//! To build such a program for your own games, pass them to [`run`], which reads the command line:
 //!
 //! ```no_run
 //! # fn main_of<MyGame: phaselock::game::Game>() -> std::process::ExitCode {
@@ -23,7 +23,7 @@ use phaselock_quic::clock::Clock;
 pub use program::run;
 pub use report::{LockTimer, Report, Summary};
 
-/// Time after joining from which on all is measured: the clock, lead and delay must have settled.
+/// Time after joining until measuring begins: the clock, lead and delay must settle first.
 const SETTLED: Micros = Micros::from_ms(2000);
 
 /// A bot's stay in one game.
@@ -32,12 +32,12 @@ struct Stay {
     rates: Rates,
     begun: LocalTime,
     next_tick: LocalTime,
-    /// The counters when all had settled, and when that was.
+    /// The counters at the time when everything had settled, and that time.
     settled: Option<(LocalTime, Stats)>,
 }
 
-/// Joins, plays, leaves, and reports. The bot's decisions follow from `seed`, and its motion goes
-/// into `files`.
+/// Joins a server, plays, leaves, and reports. `seed` determines the bot's decisions. If `files`
+/// is given, the bot's motion is written there.
 pub async fn play(
     options: Options,
     config: SessionConfig,
@@ -119,8 +119,8 @@ pub async fn play(
         warn(files.begin());
     }
     report.lock_secs = lock.locked().map(|at| (at - started).as_secs());
-    // What ended by our own wish was no disconnection.
-    driver.leave("the bots' time is over").await;
+    // Leaving on purpose does not count as a disconnection.
+    driver.leave("the bots have finished").await;
     report
 }
 
@@ -129,7 +129,7 @@ fn press(session: &mut Session, stay: &mut Stay, now: LocalTime) {
     session.press_by(now, &mut *stay.controller);
     session.handle_picture(now);
     let Some(client) = session.client() else { return };
-    // Never at once again: the clock may stand still for lack of news.
+    // Never at once: without packets from the server, the clock may stand still.
     stay.next_tick = client.next_timeout(now).max(now + Micros(500));
     if now - stay.begun > SETTLED {
         stay.settled.get_or_insert_with(|| (now, client.common().stats().clone()));
@@ -140,7 +140,7 @@ fn stats(session: &Session) -> Option<&Stats> {
     Some(session.client()?.common().stats())
 }
 
-/// Adds a stay's measurements, from when it had settled.
+/// Adds a stay's measurements, from the time when it had settled.
 fn add(report: &mut Report, session: &Session, stay: Option<Stay>, now: LocalTime) {
     if let (Some(stay), Some(stats)) = (stay, stats(session)) {
         let (since, before) = stay.settled.unwrap_or_else(|| (now, stats.clone()));
@@ -148,15 +148,15 @@ fn add(report: &mut Report, session: &Session, stay: Option<Stay>, now: LocalTim
     }
 }
 
-/// A recording that ends early is no reason to end the game.
+/// Logs an error of the recording, which is no reason to end the game.
 fn warn(recorded: Result<(), RecordError>) {
     if let Err(error) = recorded {
         tracing::error!("{error}");
     }
 }
 
-/// Difference of the client's server time from the host's clock, where both run on one host. None
-/// if this thread was interrupted while it read the two, again and again.
+/// Returns the client's server time minus the host's clock, which is an error only if both run on
+/// one host. `None` if this thread kept being interrupted while it read the two clocks.
 fn host_error(session: &Session, clock: &Clock) -> Option<Micros> {
     let common = session.client()?.common();
     let (now, host) = clock.now_and_unix()?;

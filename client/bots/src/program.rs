@@ -1,4 +1,4 @@
-//! The bots' program: the command line, and what it prints.
+//! The bots' program: command line and output.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -26,14 +26,14 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::{Report, Summary, play};
 
-/// Most clients of a run. Arbitrary.
+/// Maximum clients of a run. Arbitrary.
 const COUNT_MAX: u32 = 1024;
 
-/// Joins a server with headless clients that play by themselves, and reports what they measured.
+/// Joins a server with headless clients that play by themselves, and prints what they measure.
 #[derive(Debug, Parser)]
 #[command(name = "phaselock-bots", version)]
 struct Arguments {
-    /// Server to join: a name or an IP address, and a port if it is not 4433
+    /// Server to join: host name or IP address, with the port if it is not 4433
     address: Address,
     /// Number of clients, 1 to 1024
     #[arg(
@@ -44,55 +44,55 @@ struct Arguments {
     /// Seconds of play; measuring begins 2 s after joining
     #[arg(long, default_value_t = 10.0, value_parser = seconds)]
     seconds: f64,
-    /// Code of the room to play in [default: one with people and a free seat]
+    /// Code of the room to play in [default: a room with players and a free seat]
     #[arg(long, value_name = "CODE")]
     room: Option<RoomCode>,
-    /// Game to play, if a room with free seats does [default: where people are]
+    /// Game to play, if a room with a free seat has it [default: what others play]
     #[arg(long, value_name = "GAME")]
     game: Option<String>,
-    /// Password of the server, where it needs one
+    /// Password of the server, if it needs one
     #[arg(long, value_name = "WORD")]
     password: Option<String>,
-    /// Watch, without seats, instead of playing
+    /// Watch instead of taking seats
     #[arg(long)]
     watch: bool,
-    /// Loop that keeps the clocks in phase: pll, or leaky, the loop of a published platformer
+    /// Loop that keeps the clocks in phase: pll, or leaky (the loop of a published platformer)
     #[arg(long, default_value = "pll", value_name = "LOOP")]
     clock: LoopFilter,
-    /// Ask for plain coding, which needs no rules and takes more bytes
+    /// Ask for plain coding, which needs no knowledge of the rules but takes more bytes
     #[arg(long)]
     plain: bool,
-    /// Print one JSON object with the means over the clients instead of a table
+    /// Print the means over all clients as one JSON object instead of a table
     #[arg(long)]
     json: bool,
-    /// Name of the bots, followed by a number
+    /// Name of the bots; each adds its number
     #[arg(long, default_value = "Bot", value_parser = name)]
     name: String,
-    /// Put a bad network between the bots and the real one: a profile (lan, cable, wifi, mobile,
-    /// intercontinental, terrible), properties, or both, and what changes later, as in
-    /// "mobile,loss=5%,burst=3; 10s: delay=300ms". Each bot has losses of its own
+    /// Simulate a bad network for the bots: a profile (lan, cable, wifi, mobile, intercontinental,
+    /// terrible), properties, or both, with later changes after a semicolon, as in
+    /// "mobile,loss=5%,burst=3; 10s: delay=300ms". Each bot loses different packets
     #[arg(long, value_name = "CONDITIONS")]
     link: Option<Conditions>,
-    /// Write the first bot's motion here, one line for each tick that the server confirmed; of
-    /// further games into FILE-2 and so on
+    /// Write the first bot's motion to this file, one line per tick that the server confirmed;
+    /// further games go to FILE-2 and so on
     #[arg(long, value_name = "FILE")]
     record_motion: Option<PathBuf>,
 }
 
-/// The bots' network for one of them: bots do not lose the same packets.
+/// Returns the network of one bot, with its own seed: bots do not lose the same packets.
 fn link_of(conditions: &Conditions, number: u32) -> Conditions {
     let mut conditions = conditions.clone();
     conditions.seed = conditions.seed.wrapping_add(u64::from(number));
     conditions
 }
 
-/// Name of one of the bots.
+/// Returns the name of one bot.
 fn numbered(name: &str, number: u32) -> String {
     format!("{name} {number}")
 }
 
 fn name(text: &str) -> Result<String, String> {
-    // The longest of the names that will be asked for.
+    // The longest name that will be used.
     read_name(&numbered(text, COUNT_MAX)).map_err(|error| error.to_string())?;
     Ok(text.to_owned())
 }
@@ -104,8 +104,8 @@ fn seconds(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "must be a number from 0.1 to 86400".to_owned())
 }
 
-/// Runs the program with these games: reads the command line, plays, prints the figures. The exit
-/// status says whether all bots were in the game.
+/// Runs the program with these games: reads the command line, plays, and prints the figures. The
+/// exit status is 0 if all bots were in the game at the end.
 pub fn run(games: &Games) -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -179,7 +179,7 @@ async fn play_all(
     Ok(if mean.connected == mean.clients { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Says how many began in a room of another game than they were to play.
+/// Prints how many bots had to play another game than the one wished for.
 fn tell_other_games(wished: &str, reports: &[Report]) {
     let mut others = BTreeMap::<_, u32>::new();
     let games = reports.iter().filter_map(|report| report.game);

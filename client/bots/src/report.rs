@@ -1,10 +1,10 @@
-//! Measurements of the bots, and figures of them.
+//! The bots' measurements, and the figures made of them.
 
 use phaselock::client::Stats;
 use phaselock::time::{LocalTime, Micros, Rates};
 use serde::Serialize;
 
-/// Greatest number of measurements of a kind: two hours at 128 a second.
+/// Maximum measurements of a kind: two hours at 128 a second.
 const SAMPLES_MAX: usize = 1 << 20;
 
 /// Measures when a clock locks.
@@ -15,13 +15,13 @@ pub struct LockTimer {
 }
 
 impl LockTimer {
-    /// A clock is locked from when its error stays within this for
+    /// A clock is locked once its error has stayed within this bound for
     /// [`LOCKED_FOR`](Self::LOCKED_FOR).
     pub const WITHIN: Micros = Micros::from_ms(3);
     /// Time within [`WITHIN`](Self::WITHIN) after which a clock is locked.
     pub const LOCKED_FOR: Micros = Micros::from_ms(1000);
 
-    /// Handles the clock's error. Returns true once the clock has locked.
+    /// Takes in the clock's error. Returns true once the clock has locked.
     pub fn observe(&mut self, now: LocalTime, error: Micros) -> bool {
         if self.locked.is_none() {
             if error.0.abs() > Self::WITHIN.0 {
@@ -34,13 +34,13 @@ impl LockTimer {
         self.locked.is_some()
     }
 
-    /// Time of locking.
+    /// Returns the time at which the clock locked.
     pub fn locked(&self) -> Option<LocalTime> {
         self.locked
     }
 }
 
-/// Measurements, for quantiles.
+/// Measurements for quantiles.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Samples(Vec<Micros>);
 
@@ -51,7 +51,7 @@ impl Samples {
         }
     }
 
-    /// A quantile of the magnitudes in milliseconds; 0 without measurements.
+    /// Returns a quantile of the magnitudes, in milliseconds; 0 without measurements.
     fn quantile_ms(&self, part: f64) -> f64 {
         let mut sizes: Vec<_> = self.0.iter().map(|value| value.0.unsigned_abs()).collect();
         let Some(last) = sizes.len().checked_sub(1) else { return 0.0 };
@@ -60,22 +60,22 @@ impl Samples {
     }
 }
 
-/// One bot's measurements, summed over its sessions if it was disconnected.
+/// One bot's measurements, summed over all its sessions.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// True in the game.
+    /// Whether the bot is in the game.
     pub connected: bool,
     /// Number of unwanted disconnections.
     pub disconnects: u32,
-    /// Reason of the last one.
+    /// Reason of the last disconnection.
     pub last_reason: Option<String>,
     /// Name of the first game.
     pub game: Option<&'static str>,
     pub(super) round_trip: Samples,
     pub(super) clock_error: Samples,
-    /// Seconds from the first try to join until the clock was locked.
+    /// Seconds from the first attempt to join until the clock locked.
     pub(super) lock_secs: Option<f64>,
-    /// The counts of each game played, the game's rates, and the time that they span.
+    /// For each game played: the counters, the game's rates, and the time measured.
     stays: Vec<(Stats, Rates, Micros)>,
 }
 
@@ -91,7 +91,7 @@ impl Report {
         self.stays.push((stats.clone(), rates, time));
     }
 
-    /// The figures of this bot alone.
+    /// Returns the figures of this bot.
     pub fn summary(&self) -> Summary {
         let sum = |of: fn(&Stats) -> u64| {
             self.stays.iter().map(|(stats, ..)| of(stats)).sum::<u64>() as f64
@@ -131,49 +131,50 @@ impl Report {
     }
 }
 
-/// Figures: of one bot, or the means over several (counts are summed).
+/// Figures of one bot, or the means over several (counts are summed).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// Bots that were started.
     pub clients: u32,
     /// Bots in the game at the end.
     pub connected: u32,
-    /// Seconds measured: in the game, from 2 s after joining on.
+    /// Seconds measured: the time in the game, from 2 s after joining.
     pub seconds: f64,
-    /// Snapshots that were newer than all before.
+    /// Snapshots per second that were newer than all before.
     pub snapshots_per_s: f64,
-    /// States of entities.
+    /// Entity states received per second.
     pub entity_updates_per_s: f64,
-    /// Bytes of datagrams received, without the headers of QUIC, UDP and IP.
+    /// Bytes of datagrams received per second, without QUIC, UDP and IP headers.
     pub rx_bytes_per_s: f64,
-    /// Bytes of datagrams sent, likewise.
+    /// Bytes of datagrams sent per second, without QUIC, UDP and IP headers.
     pub tx_bytes_per_s: f64,
-    /// Datagrams received.
+    /// Datagrams received per second.
     pub rx_packets_per_s: f64,
-    /// Datagrams sent.
+    /// Datagrams sent per second.
     pub tx_packets_per_s: f64,
-    /// Round trip from the client to the server and back, as the datagrams measure it.
+    /// Median round-trip time, as measured by the datagrams, in milliseconds.
     pub rtt_ms_p50: f64,
-    /// Its 99th percentile.
+    /// 99th percentile of the round-trip time, in milliseconds.
     pub rtt_ms_p99: f64,
-    /// Distance of the client's server time from the host's clock.
+    /// Median distance of the client's server time from the host's clock, in milliseconds.
     pub clock_error_ms_p50: f64,
-    /// Its 99th percentile.
+    /// 99th percentile of that distance, in milliseconds.
     pub clock_error_ms_p99: f64,
-    /// The greatest, also of several bots.
+    /// Maximum of that distance (over all bots, for a mean), in milliseconds.
     pub clock_error_ms_max: f64,
-    /// Ticks that the server ran without the client's input, of those that the client played.
+    /// Ticks that the server ran without the client's input, per million ticks played.
     pub late_inputs_per_million: f64,
-    /// Predictions that the server contradicted, of ticks played.
+    /// Predictions that the server contradicted, per million ticks played.
     pub mispredictions_per_million: f64,
-    /// Seconds from the first try to join until the clock was locked ([`LockTimer`]); the longest
-    /// of several bots, and none if one of them never was.
+    /// Seconds from the first attempt to join until the clock locked ([`LockTimer`]). Of several
+    /// bots it is the longest, and `None` if the clock of any never locked.
     pub lock_s: Option<f64>,
     /// Mean lead of the inputs over the server, in ticks.
     pub lead_ticks_mean: f64,
-    /// Mean interpolation delay in milliseconds.
+    /// Mean interpolation delay, in milliseconds.
     pub delay_ms_mean: f64,
-    /// Pictures, one a tick, that lacked a later state to move towards, per million.
+    /// Pictures without a later state to interpolate towards, per million; there is one picture per
+    /// tick.
     pub underruns_per_million: f64,
     /// Number of unwanted disconnections.
     pub disconnects: u32,
@@ -200,7 +201,7 @@ const COLUMNS: [Column; 14] = [
 ];
 
 impl Summary {
-    /// The means over several bots' figures.
+    /// Returns the means over several bots' figures.
     pub fn mean(all: &[Self]) -> Self {
         let mean = |figure: fn(&mut Self) -> &mut f64| {
             let sum: f64 = all.iter().map(|one| *figure(&mut { *one })).sum();
@@ -223,13 +224,13 @@ impl Summary {
         means
     }
 
-    /// The heading of a table of [`row`](Self::row)s.
+    /// Returns the heading of a table of [`row`](Self::row)s.
     pub fn heading() -> String {
         let titles = COLUMNS.map(|(title, width, ..)| format!("{title:>width$} "));
         titles.concat() + " disconnects"
     }
 
-    /// The figures as a row of a table.
+    /// Returns the figures as a row of a table.
     pub fn row(mut self) -> String {
         let cells = COLUMNS
             .map(|(_, width, decimals, figure)| format!("{:width$.decimals$} ", figure(&mut self)));
@@ -266,7 +267,7 @@ mod tests {
     fn a_clock_is_locked_when_it_stays_within() {
         let mut timer = LockTimer::default();
         for ms in 0..3000 {
-            // A glitch after 1.2 s starts the second anew.
+            // A glitch after 1.2 s restarts the second.
             let error = if ms < 500 || ms == 1200 { 4 } else { -2 };
             let locked = timer.observe(LocalTime(ms * 1000), Micros::from_ms(error));
             assert_eq!(locked, ms >= 2201, "{ms} ms");
