@@ -5,7 +5,7 @@ use std::net::{Ipv6Addr, SocketAddr};
 use clap::{Parser, Subcommand, ValueEnum};
 use phaselock_quic::address::{Address, DIRECTORY_PORT};
 
-/// Phaselock's directory: servers announce themselves to it, players ask it for the list.
+/// Phaselock's server list: servers announce themselves to it, and players ask it for the list.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "phaselock-directory", version)]
 pub struct Args {
@@ -15,7 +15,7 @@ pub struct Args {
     /// Format of the log on standard error
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
     pub log: LogFormat,
-    /// Also log who is refused, and why
+    /// Also log which servers are refused, and why
     #[arg(long)]
     pub verbose: bool,
     /// A command to run instead of serving
@@ -28,7 +28,7 @@ pub struct Args {
 pub enum LogFormat {
     /// For people.
     Text,
-    /// One JSON object a line, for collectors.
+    /// One JSON object per line, for log collectors.
     Json,
 }
 
@@ -37,11 +37,11 @@ pub enum LogFormat {
 pub enum Command {
     /// Print the servers that a directory lists
     List {
-        /// A name or an IP address, and a port if it is not 4435
+        /// Host name or IP address, with the port if it is not 4435
         #[arg(value_name = "ADDR", value_parser = Address::parse_directory)]
         directory: Address,
     },
-    /// Ask a running directory for its status; the exit status is 0 if it is healthy
+    /// Check that a running directory is healthy; the exit status is 0 if it is
     Healthcheck {
         /// Address of the directory
         #[arg(
@@ -52,7 +52,8 @@ pub enum Command {
     },
 }
 
-/// A port alone means every address of the machine, of IPv4 and IPv6 alike.
+/// Parses an address to listen on. A port on its own means every IPv4 and IPv6 address of the
+/// machine.
 fn listen(text: &str) -> Result<SocketAddr, String> {
     let any = |port| SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
     let rule = format!(

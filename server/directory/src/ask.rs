@@ -1,4 +1,4 @@
-//! Asks a running directory: for its list, and whether it is well.
+//! Asks a running directory for its list, and whether it is healthy.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -16,13 +16,13 @@ use phaselock_quic::socket::unspecified;
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
 
-/// Time for an answer, and times that are asked.
+/// Time to wait for an answer, and number of attempts.
 const PATIENCE: Duration = Duration::from_millis(600);
 const TRIES: usize = 4;
-/// Pages that are asked for at most: a directory has no more by default.
+/// Maximum pages to ask for: by default, a directory has no more.
 const PAGES_MAX: usize = 200;
 
-/// Prints the list, a server a line: address and fingerprint.
+/// Prints the list, one server per line: address and fingerprint.
 pub fn print_list(directory: &Address) -> Result<()> {
     let servers = runtime()?.block_on(list(directory, PAGES_MAX))?;
     let mut text = String::new();
@@ -45,8 +45,8 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
     runtime.context("cannot start the network runtime")
 }
 
-/// The servers on the first pages of the list, from the first of the directory's addresses to
-/// answer.
+/// Returns the servers on the first `pages_max` pages of the list, asking the first of the
+/// directory's addresses to answer.
 pub async fn list(directory: &Address, pages_max: usize) -> Result<Vec<(SocketAddr, Fingerprint)>> {
     let found = lookup(directory).await?;
     let answered = race(found, |remote| async move {
@@ -65,7 +65,7 @@ pub async fn list(directory: &Address, pages_max: usize) -> Result<Vec<(SocketAd
             bail!("{directory} answered, but it is not a Phaselock directory");
         };
         servers.extend(more.iter().map(|it| (it.address(remote), it.fingerprint)));
-        // A list that does not go on would never end.
+        // A page that does not advance would repeat forever.
         match next.filter(|next| *next > after && page < pages_max) {
             Some(next) => after = next,
             None => break,
@@ -81,7 +81,7 @@ async fn ask(socket: &UdpSocket, after: u32) -> io::Result<Answer> {
     getrandom::fill(&mut nonce)?;
     let mut bytes = [0; QUESTION_BYTES + 1];
     for _ in 0..TRIES {
-        // One that cannot be sent has no answer either.
+        // A question that cannot be sent times out like one that is lost.
         let _ = socket.send(&Question::List { after }.encode(nonce)).await;
         if let Ok(Ok(len)) = timeout(PATIENCE, socket.recv(&mut bytes)).await
             && let Ok(answer) = Answer::parse(&bytes[..len], nonce)

@@ -1,7 +1,8 @@
 //! The directory as a state machine: packets and the time in, packets and events out.
 //!
-//! A server is listed when it has proven that it has a certificate's key and gets packets at its
-//! address, and has answered at the port that it announced. It stays so for [`LISTED_SECS`].
+//! A server is listed once it has proven that it has its certificate's key and receives packets at
+//! its address, and has answered at the port that it announced. It stays listed for
+//! [`LISTED_SECS`].
 //!
 //! Call [`handle_packet`](Directory::handle_packet), and
 //! [`handle_timeout`](Directory::handle_timeout) when [`next_timeout`](Directory::next_timeout) is
@@ -32,44 +33,44 @@ pub use self::bounds::Bounds;
 use self::entries::{Entries, is_local};
 use self::tokens::Mint;
 
-/// Seconds for which a server is listed without announcing itself anew.
+/// Seconds for which a server stays listed without announcing itself again.
 pub const LISTED_SECS: u32 = 600;
-/// Bytes of the question that a server is asked back with: enough for its longest name and its
-/// fingerprint, and no more than the announcement had.
+/// Bytes of the question that the directory asks a server: enough for an answer with the longest
+/// name and the fingerprint, and no more than the announcement had.
 const ASK_BYTES: usize = 384;
-/// Times that a server is asked back, and the time for an answer.
+/// Number of times that a server is asked, and the time to wait for each answer.
 const ASK_TIMES: u8 = 3;
 const ASK_EVERY: Micros = Micros::from_ms(1000);
-/// Answers and events that wait to be fetched. A packet makes one of each, a timeout one for each
-/// server that is asked back.
+/// Maximum answers, and events, that wait to be fetched. A packet makes one of each, a timeout one
+/// for each server that is being asked.
 const WAITING_MAX: usize = 4096;
 
 /// A packet to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// Receiver, and the local address to send from: the one that was contacted.
+    /// Receiver, and the local address to send from: the one that the peer contacted.
     pub to: Route,
-    /// Content.
+    /// Payload.
     pub bytes: Vec<u8>,
 }
 
 /// An event for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A server is listed that was not.
+    /// A server was added to the list.
     Listed(SocketAddr, Fingerprint),
-    /// A server is no longer listed: it has not announced itself again.
+    /// A server was removed because it has not announced itself again.
     Expired(SocketAddr, Fingerprint),
-    /// A server is not listed.
+    /// An announcement was refused.
     Refused(SocketAddr, Refusal),
 }
 
-/// A server that is being asked back.
+/// A server that announced itself and is being asked for its status.
 #[derive(Debug)]
 struct Asking {
     fingerprint: Fingerprint,
     nonce: Nonce,
-    /// Address and nonce of the announcement, and the bytes that its answer may have.
+    /// Address and nonce of the announcement, and the maximum bytes of its answer.
     announced: (Route, Nonce, usize),
     times: u8,
     due: LocalTime,
@@ -86,14 +87,14 @@ pub struct Directory {
     announcements: Bucket,
     signatures: Bucket,
     entries: Entries,
-    /// Servers that are asked back, by the address that is asked.
+    /// Servers that are being asked, by the address that is asked.
     asking: HashMap<SocketAddr, Asking>,
     transmits: VecDeque<Transmit>,
     events: VecDeque<Event>,
 }
 
 impl Directory {
-    /// An empty list. Nobody who does not know the secret can forge a token.
+    /// Creates an empty list. Tokens can be forged only with the secret.
     pub fn new(bounds: Bounds, secret: &[u8; 32], seed: u64) -> Self {
         let mut random = Random::new(seed);
         Self {
@@ -111,7 +112,7 @@ impl Directory {
         }
     }
 
-    /// Number of listed servers.
+    /// Returns the number of listed servers.
     pub fn listed(&self) -> usize {
         self.entries.len()
     }
@@ -176,7 +177,7 @@ impl Directory {
         // With the zone of a link-local address.
         let mut server = from;
         server.set_port(port);
-        // It asks again if it has had no answer yet.
+        // No answer is needed: the server announces itself again.
         let is_asked = self.asking.contains_key(&server);
         let is_busy = self.asking.len() >= self.bounds.asking;
         if is_asked || is_busy || !self.signatures.take(moment(now), self.bounds.signatures, 0) {
@@ -194,7 +195,7 @@ impl Directory {
         self.asking.insert(server, asking);
     }
 
-    /// The status of a server that was asked back.
+    /// Handles the status of a server that was asked.
     fn handle_status(&mut self, now: LocalTime, from: SocketAddr, bytes: &[u8]) {
         let Some(asking) = self.asking.get(&from) else { return };
         let Ok(info) = Info::parse(bytes, asking.nonce) else { return };
@@ -202,7 +203,7 @@ impl Directory {
         if info.fingerprint != Some(fingerprint) {
             return self.refuse(announced, Refusal::Another);
         }
-        // Another one may have come meanwhile.
+        // Another server may have taken the place meanwhile.
         match self.entries.check(now, from, fingerprint, &self.bounds) {
             Err(refusal) => self.refuse(announced, refusal),
             Ok(()) => {
@@ -236,18 +237,18 @@ impl Directory {
         }
     }
 
-    /// Time of the next [`handle_timeout`](Self::handle_timeout).
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is due next.
     pub fn next_timeout(&self) -> Option<LocalTime> {
         let asking = self.asking.values().map(|asking| asking.due).min();
         asking.into_iter().chain(self.entries.first_expiry()).min()
     }
 
-    /// The next packet to send.
+    /// Returns the next packet to send.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         self.transmits.pop_front()
     }
 
-    /// The next event.
+    /// Returns the next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
@@ -282,7 +283,7 @@ impl Directory {
     }
 }
 
-/// Takes a token of an address's, and one of everybody's.
+/// Takes a token from the bucket of the address, and one from the common bucket.
 fn pass(
     all: &mut Bucket,
     buckets: &mut Buckets,
@@ -291,7 +292,7 @@ fn pass(
     limits: &Limits,
 ) -> bool {
     let now = moment(now);
-    // Of everybody's, those who ask seldom get more.
+    // The less an address asks, the more of the common bucket it may use.
     let used = buckets.take(now, kind, from.ip(), limits);
     used.is_some_and(|used| all.take(now, limits.total, used / 2))
 }

@@ -1,4 +1,4 @@
-//! The driver: one UDP socket, the clock and the signals, and nothing decided.
+//! The driver: one UDP socket, the clock and the signals. All decisions are made in the core.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::args::{Args, LogFormat};
 use crate::core::{Bounds, Directory, Event};
 
-/// Time after a receipt that failed. A failing socket must not take a core.
+/// Pause after an error of the socket, so that a failing one does not use up a processor core.
 const AFTER_ERROR: Duration = Duration::from_millis(20);
-/// Longest sleep; arbitrary.
+/// Longest sleep. Arbitrary.
 const SLEEP_MAX: Micros = Micros::from_ms(60_000);
 
-/// Serves until the program is told to stop.
+/// Serves until a signal stops the program.
 pub fn run(args: &Args) -> Result<()> {
     log(args)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -70,7 +70,7 @@ pub async fn serve(
             },
         }
         while let Some(transmit) = directory.poll_transmit() {
-            // Now or never: whoever has no answer asks again.
+            // Dropped if it cannot be sent now: the peer asks again.
             if let Err(error) = socket.try_send(&transmit.to, &transmit.bytes) {
                 tracing::debug!(to = %transmit.to.remote, %error, "not sent");
             }
@@ -105,7 +105,7 @@ fn log(args: &Args) -> Result<()> {
     started.map_err(|error| anyhow::anyhow!("cannot start the log: {error}"))
 }
 
-/// Resolves when the program is to stop.
+/// Resolves when a signal asks the program to stop.
 #[cfg(unix)]
 async fn stopped() {
     use tokio::signal::unix::{SignalKind, signal};
@@ -121,7 +121,7 @@ async fn stopped() {
     }
 }
 
-/// Resolves when the program is to stop.
+/// Resolves when a signal asks the program to stop.
 #[cfg(not(unix))]
 async fn stopped() {
     let _ = tokio::signal::ctrl_c().await;

@@ -1,13 +1,13 @@
-//! Phaselock's directory: servers announce themselves to it, players ask it for the list.
+//! Phaselock's server list: servers announce themselves to it, and players ask it for the list.
 //!
 //! ```text
 //! main -> args -+-> drive: one UDP socket, signals, the clock -> core::Directory
-//!               +-> ask: the list of a running one, and its health
+//!               +-> ask: list and health of a running directory
 //! ```
 //!
-//! *Invariant:* nothing is kept on the disk, and the memory is bounded by [`core::Bounds`]. A
-//! directory that was restarted has its list again as soon as the servers have announced
-//! themselves anew: within half the time for which they are listed.
+//! *Invariant:* nothing is stored on disk, and memory is bounded by [`core::Bounds`]. After a
+//! restart the list is complete again within half of [`core::LISTED_SECS`]: by then every server
+//! has announced itself again.
 
 pub mod args;
 pub mod ask;

@@ -5,18 +5,20 @@ use phaselock_quic::doorkeeping::{Limit, Limits};
 /// Bounds of a directory.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Servers in the list. By default 4096, which are 160 pages.
+    /// Maximum servers in the list (default: 4096, which is 160 pages).
     pub servers: usize,
-    /// Servers of one network (IPv4 /24, IPv6 /56). By default 16: a hoster's, or a party's.
+    /// Maximum servers in one network (IPv4 /24, IPv6 /56; default: 16, enough for a hosting
+    /// provider or a LAN party).
     pub per_network: usize,
-    /// Servers that are asked back at a time. By default 256.
+    /// Maximum servers that are being asked for their status at a time (default: 256).
     pub asking: usize,
-    /// Questions for the list: by default 64 and 4 a second from an address, as a whole list has
-    /// 160 pages at most.
+    /// Questions for the list (default: 64 at once and 4 per second from an address, since a whole
+    /// list has up to 160 pages).
     pub questions: Limits,
-    /// Announcements: by default 32 and 16 a minute from an address; a server sends two each time.
+    /// Announcements (default: 32 at once and 16 per minute from an address; a server sends two
+    /// each time).
     pub announcements: Limits,
-    /// Signatures that are checked (0.1 ms each). By default 200 a second.
+    /// Signature checks, of 0.1 ms each (default: 200 per second).
     pub signatures: Limit,
 }
 

@@ -1,4 +1,4 @@
-//! The list itself: one entry for each certificate, so many for each network.
+//! The list itself: one entry per certificate, and a limited number per network.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
@@ -16,8 +16,8 @@ struct Entry {
     until: LocalTime,
 }
 
-/// Listed servers, by their places: a place is kept as long as the server is listed, so that pages
-/// neither repeat nor leave out one that was there all the time.
+/// Listed servers by place. A server keeps its place as long as it is listed, so that a reader of
+/// all pages sees each server that was listed throughout exactly once.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
     by_place: BTreeMap<u32, Entry>,
@@ -34,7 +34,7 @@ impl Entries {
         self.places.get(&fingerprint).and_then(|place| self.by_place.get(place))
     }
 
-    /// Refuses a server for which there is no place.
+    /// Fails if there is no place for a server.
     pub(super) fn check(
         &self,
         now: LocalTime,
@@ -46,17 +46,17 @@ impl Entries {
             if entry.address == server {
                 return Ok(());
             }
-            // One that is on the list and still there is not pushed out.
+            // A listed server is not replaced until its entry expires.
             if entry.until > now {
                 return Err(Refusal::Taken);
             }
         }
-        // It takes the place of the one that was at its address.
+        // It replaces the server that was at its address.
         if self.by_place.values().any(|it| it.address == server) {
             return Ok(());
         }
         let own = network(server.ip());
-        // An entry that it leaves makes room.
+        // Its own old entry does not count: it will be replaced.
         let others = || self.by_place.values().filter(|it| it.fingerprint != fingerprint);
         let of_network = others().filter(|it| network(it.address.ip()) == own);
         if of_network.count() >= bounds.per_network {
@@ -65,8 +65,8 @@ impl Entries {
         if others().count() >= bounds.servers { Err(Refusal::Full) } else { Ok(()) }
     }
 
-    /// Lists a server until a time, in place of another one at its address: there it has answered
-    /// with its own certificate. Returns true if it was not on the list.
+    /// Lists a server until a time, replacing any other at its address, where it has answered with
+    /// its own certificate. Returns true if the server was not listed before.
     pub(super) fn list(
         &mut self,
         address: SocketAddr,
@@ -81,7 +81,7 @@ impl Entries {
         if let Some(place) = self.places.get(&fingerprint) {
             return self.by_place.insert(*place, entry).is_none();
         }
-        // Numbers are used up in centuries; then those that are free are taken.
+        // Wraps around after centuries, and then uses places that are free.
         self.last = self.last.checked_add(1).unwrap_or(1);
         while self.by_place.contains_key(&self.last) {
             self.last = self.last.checked_add(1).unwrap_or(1);
@@ -91,7 +91,8 @@ impl Entries {
         true
     }
 
-    /// The servers behind a place. Local ones are for those who are local too.
+    /// Returns the servers after a place. Servers at local addresses are shown only to local
+    /// readers (`with_local`).
     pub(super) fn after(
         &self,
         after: u32,
@@ -106,7 +107,7 @@ impl Entries {
             .map(|(place, entry)| (*place, listed(entry)))
     }
 
-    /// Takes out whoever has not announced itself again.
+    /// Removes and returns the servers that have not announced themselves again.
     pub(super) fn take_expired(&mut self, now: LocalTime) -> Vec<(SocketAddr, Fingerprint)> {
         let expired = self.by_place.extract_if(.., |_, entry| entry.until <= now);
         let expired: Vec<_> = expired.map(|(_, it)| (it.address, it.fingerprint)).collect();
@@ -116,7 +117,7 @@ impl Entries {
         expired
     }
 
-    /// Time at which the next one expires.
+    /// Returns the time at which the next entry expires.
     pub(super) fn first_expiry(&self) -> Option<LocalTime> {
         self.by_place.values().map(|entry| entry.until).min()
     }
@@ -130,7 +131,7 @@ fn listed(entry: &Entry) -> Listed {
     Listed { ip, port: entry.address.port(), fingerprint: entry.fingerprint }
 }
 
-/// Bits of an address's network: IPv4 /24, IPv6 /56.
+/// Returns the bits of an address's network: IPv4 /24, IPv6 /56.
 fn network(ip: IpAddr) -> u128 {
     match ip.to_canonical() {
         IpAddr::V4(ip) => u128::from(ip.to_bits() >> 8),
@@ -139,7 +140,7 @@ fn network(ip: IpAddr) -> u128 {
     }
 }
 
-/// True for addresses of this machine and of local networks: they mean nothing elsewhere.
+/// Whether an address belongs to this machine or a local network, and means nothing elsewhere.
 pub(super) fn is_local(ip: IpAddr) -> bool {
     match ip.to_canonical() {
         IpAddr::V4(ip) => ip.is_private() || ip.is_link_local() || ip.is_loopback(),

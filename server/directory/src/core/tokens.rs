@@ -1,5 +1,5 @@
-//! Tokens that only whoever gets packets at an address can show: made and checked without keeping
-//! anything.
+//! Tokens that prove that a server receives packets at its address, made and checked without any
+//! state.
 
 use std::net::SocketAddr;
 
@@ -8,10 +8,11 @@ use phaselock::wire::directory::Token;
 use ring::hmac;
 use subtle::ConstantTimeEq as _;
 
-/// Seconds for which a token is good: a server answers at once, and tries again for some seconds.
+/// Seconds for which a token is valid: a server answers at once, and retries for some seconds.
 const GOOD_SECS: u64 = 30;
 
-/// Makes and checks tokens: the time in seconds, and 16 bytes of a code of it and of the address.
+/// Makes and checks tokens: the time in seconds, and 16 bytes of a MAC over the time, address and
+/// port.
 #[derive(Debug)]
 pub(super) struct Mint(hmac::Key);
 
@@ -20,12 +21,12 @@ impl Mint {
         Self(hmac::Key::new(hmac::HMAC_SHA256, secret))
     }
 
-    /// The token for an address that announces that port.
+    /// Returns the token for an address that announces that port.
     pub(super) fn token(&self, now: LocalTime, from: SocketAddr, port: u16) -> Token {
         self.token_of(secs(now), from, port)
     }
 
-    /// True if that is a token of this address, made lately.
+    /// Whether a token was recently made for this address and port.
     pub(super) fn is_of(&self, now: LocalTime, from: SocketAddr, port: u16, token: &Token) -> bool {
         let made = token.first_chunk().copied().map_or(u64::MAX, u64::from_le_bytes);
         let age = secs(now).checked_sub(made);
