@@ -6,77 +6,77 @@
 //! [`GameView::ACTIONS`]: crate::view::GameView::ACTIONS
 //! [`Controls`]: crate::controls::Controls
 
-/// An action of a game, or of all games.
+/// An action of one game, or of all games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Action {
-    /// Name in the settings' file: small letters and underlines.
+    /// Name in the settings file: lower-case letters and underscores.
     pub id: &'static str,
     /// Title in the list of bindings, in English.
     pub title: &'static str,
-    /// Title in hints; neighbours with the same one share a line. Empty: not in hints.
+    /// Title in hints; neighbours with the same title share a line. Empty: not shown in hints.
     pub hint: &'static str,
-    /// Words on its button on the glass, and for that button in sentences.
+    /// Label of its touch button, also used for that button in sentences.
     pub on_glass: &'static str,
-    /// Bindings unless the player chose others; [`Binding`](crate::bindings::Binding) has names.
+    /// Default bindings, by the names of [`Binding`](crate::bindings::Binding).
     pub keys: &'static [&'static str],
 }
 
 impl Action {
-    /// An action that hints tell of by its title.
+    /// Creates an action whose title is also its hint.
     pub const fn new(id: &'static str, title: &'static str, keys: &'static [&'static str]) -> Self {
         Self { id, title, hint: title, on_glass: title, keys }
     }
 
-    /// The action with another title in hints.
+    /// Sets another title for hints.
     #[must_use]
     pub const fn hint(self, hint: &'static str) -> Self {
         Self { hint, ..self }
     }
 
-    /// The action with another, shorter title on the glass.
+    /// Sets another, shorter label for touch screens.
     #[must_use]
     pub const fn on_glass(self, on_glass: &'static str) -> Self {
         Self { on_glass, ..self }
     }
 }
 
-/// Pauses, and goes back in menus.
+/// Pauses the game, and goes back in menus.
 pub const MENU: Action = Action::new("menu", "pause", &["Escape", "Pad:Start"]);
 /// Shows the scores while held.
 pub const SCORES: Action = Action::new("scores", "scores", &["Tab", "Pad:Back"]).on_glass("table");
-/// Opens the chat to everybody.
+/// Opens the chat to everyone.
 pub const CHAT: Action = Action::new("chat", "chat", &["Enter"]).hint("").on_glass("say");
-/// Opens the chat to the own side.
+/// Opens the chat to the player's side.
 pub const SIDE_CHAT: Action = Action::new("side_chat", "chat to your side", &["T"]).hint("");
 /// Opens the list of quick messages.
 pub const QUICK: Action = Action::new("quick", "quick messages", &["V"]).hint("");
-/// Marks a place on the map for others.
+/// Marks a place on the map for other players.
 pub const PING: Action =
     Action::new("ping", "point at a place", &["Mouse:Middle", "Pad:RightThumb"]).hint("");
-/// Says that the player is ready for the round.
+/// Tells the others that the player is ready for the round.
 pub const READY: Action = Action::new("ready", "ready", &["G", "Pad:LeftThumb"]).hint("");
-/// Votes for what is asked.
+/// Votes yes.
 pub const VOTE_YES: Action = Action::new("vote_yes", "vote yes", &["F1"]).hint("").on_glass("yes");
-/// Votes against what is asked.
+/// Votes no.
 pub const VOTE_NO: Action = Action::new("vote_no", "vote no", &["F2"]).hint("").on_glass("no");
-/// Shows and hides figures for developers.
+/// Shows or hides the network details.
 pub const DETAILS: Action =
     Action::new("details", "network details", &["F3"]).hint("details, graph, others");
-/// Shows and hides the net graph.
+/// Shows or hides the net graph.
 pub const GRAPH: Action = Action::new("graph", "net graph", &["F4"]).hint("details, graph, others");
-/// Shows and hides the panel of presentation methods.
+/// Shows or hides the panel of presentation methods.
 pub const OTHERS: Action =
     Action::new("others", "how others are shown", &["F6"]).hint("details, graph, others");
-/// Takes the other loop for the clock, while the graph is shown.
+/// Switches to the other clock loop while the graph is shown.
 pub const CLOCK_LOOP: Action =
     Action::new("clock_loop", "clock loop (with the net graph)", &["F5"]).hint("");
-/// Ends the lesson that runs.
+/// Ends the running lesson.
 pub const SKIP_LESSON: Action =
     Action::new("skip_lesson", "end the lesson", &["Backspace"]).hint("");
-/// Fills the screen, or no longer.
+/// Enters or leaves full screen.
 pub const FULLSCREEN: Action = Action::new("fullscreen", "full screen", &["F11"]).hint("");
 
-/// Actions in every game, in the order of lists; their section in the settings is `all`.
+/// Actions of every game, in the order of lists. Their section in the settings is `all`.
 pub const ALL: &[Action] = &[
     MENU,
     SCORES,
@@ -95,5 +95,5 @@ pub const ALL: &[Action] = &[
     FULLSCREEN,
 ];
 
-/// Name of the section of [`ALL`] in the settings.
+/// Section of [`ALL`] in the settings file.
 pub const ALL_GAMES: &str = "all";

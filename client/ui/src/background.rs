@@ -1,4 +1,4 @@
-//! Background of the menu, and the program's icon: two waves that fall into step.
+//! Background of the menu and icon of the program: two waves that fall into step.
 
 use egui_macroquad::egui::emath::GuiRounding as _;
 use egui_macroquad::egui::epaint::{Mesh, PathStroke};
@@ -8,16 +8,16 @@ use macroquad::miniquad::conf::Icon;
 use super::paint::{fade, hairline, mix};
 use super::palette;
 
-/// Seconds from one loss of phase to the next.
+/// Seconds between losses of phase.
 const PERIOD: f32 = 9.0;
-/// Wave lengths across the window.
+/// Wavelengths across the window.
 const WAVES: f32 = 3.0;
 
-/// Points of the waves.
+/// Number of points of a wave.
 const WAVE_POINTS: u32 = 96;
-/// Distance in points between two lines of the grid behind the waves.
+/// Distance in points between the lines of the grid behind the waves.
 pub const STEP: f32 = 48.0;
-/// Side in points, at most, of the fields with a colour at each corner.
+/// Maximum side, in points, of the fields with a colour at each corner.
 const FIELD: f32 = 2.0 * STEP;
 
 /// Paints faint lines, `step` points apart.
@@ -36,7 +36,7 @@ pub fn grid(painter: &Painter, rect: Rect, step: f32) {
     painter.add(Shape::mesh(mesh));
 }
 
-/// The sum of two colours, opaque.
+/// Sum of two colours, opaque.
 fn add(a: Color32, b: Color32) -> Color32 {
     Color32::from_rgb(
         a.r().saturating_add(b.r()),
@@ -53,7 +53,7 @@ struct Light {
 }
 
 impl Light {
-    /// A colour at a place, lit and darkened there.
+    /// A colour at a place, with the light there applied.
     fn on(self, color: Color32, at: Pos2) -> Color32 {
         let screen = self.screen;
         let far = at.distance(self.middle) / (screen.width() * 0.55);
@@ -70,7 +70,7 @@ impl Light {
         mix(lit, palette::VOID, 0.85 * (1.0 - inwards).powi(2))
     }
 
-    /// Covers the window: one opaque layer, where glows and rims over the grid would be three.
+    /// Covers the window with one opaque layer; glows and rims over the grid would be three.
     fn draw(self, painter: &Painter) {
         let screen = self.screen;
         let mut mesh = Mesh::default();
@@ -102,7 +102,7 @@ impl Light {
         painter.add(Shape::mesh(mesh));
     }
 
-    /// Adds a line of a number of steps, one pixel wide.
+    /// Adds a line with a number of steps, one pixel wide.
     fn line(
         self,
         mesh: &mut Mesh,
@@ -129,13 +129,13 @@ impl Light {
     }
 }
 
-/// Paints the waves at the height `y` in points, as of `time` in seconds.
+/// Paints the waves at height `y` in points, at `time` in seconds.
 pub fn draw(painter: &Painter, screen: Rect, y: f32, time: f64) {
     let middle = pos2(screen.center().x, y);
     Light { screen, middle }.draw(painter);
 
-    // Behind by most of a turn at first, then pulled in with some overshoot, as a loop with a
-    // proportional and an integral part does it.
+    // It starts most of a turn behind and is pulled in with some overshoot, as a loop with a
+    // proportional and an integral part does.
     let age = (time % f64::from(PERIOD)) as f32;
     let behind = 0.42 * (-0.9 * age).exp() * (1.7 * age).cos();
     let travel = (time * 0.22).fract() as f32;
@@ -145,8 +145,7 @@ pub fn draw(painter: &Painter, screen: Rect, y: f32, time: f64) {
             .map(|n| {
                 let x = n as f32 / WAVE_POINTS as f32;
                 let angle = (x * WAVES - travel - turns) * std::f32::consts::TAU;
-                // Quieter at both ends, which are the window's edges. The sine of pi, rounded, is
-                // below zero.
+                // Quieter towards the window's edges. The sine of pi, rounded, is below zero.
                 let swell = 0.3 + 0.7 * (x * std::f32::consts::PI).sin().max(0.0).powf(0.7);
                 pos2(screen.left() + x * screen.width(), middle.y + angle.sin() * swell * height)
             })
@@ -167,11 +166,11 @@ pub fn icon() -> Icon {
     Icon { small: pixels::<1024, 16>(), medium: pixels::<4096, 32>(), big: pixels::<16384, 64>() }
 }
 
-/// A square of `SIDE` by `SIDE` pixels of four bytes: a ring, a wave through it, nothing around.
+/// A square of `SIDE` by `SIDE` pixels of four bytes: a ring with a wave through it.
 fn pixels<const BYTES: usize, const SIDE: usize>() -> [u8; BYTES] {
     let mut bytes = [0; BYTES];
     let pixel = 2.0 / SIDE as f32;
-    // Share of a pixel within `half` of a line at the distance `away`.
+    // Coverage of a pixel that is `away` from the middle of a line of half-width `half`.
     let cover = |away: f32, half: f32| ((half - away) / pixel + 0.5).clamp(0.0, 1.0);
     for (n, rgba) in bytes.chunks_exact_mut(4).enumerate() {
         let x = ((n % SIDE) as f32 + 0.5) * pixel - 1.0;

@@ -1,24 +1,24 @@
-//! Names of keys, mouse buttons and parts of a gamepad, in the settings' file and on the screen.
+//! Names of keys, mouse buttons and gamepad parts, in the settings file and on the screen.
 
 pub use macroquad::input::KeyCode;
 use macroquad::input::MouseButton;
 
 use crate::words::tr;
 
-/// A part of a device that an action can be bound to.
+/// A key, button or half-axis that an action can be bound to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Binding {
     /// A key, by the letter on it.
     Key(KeyCode),
-    /// A button of the mouse.
+    /// A mouse button.
     Mouse(MouseButton),
-    /// A notch of the mouse's wheel.
+    /// A notch of the mouse wheel.
     Wheel(Turn),
-    /// A button of the gamepad, or half of an axis.
+    /// A gamepad button, or half of an axis.
     Pad(Pad),
 }
 
-/// Directions of the mouse's wheel.
+/// Directions of the mouse wheel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Turn {
     /// Away from the player.
@@ -27,7 +27,7 @@ pub enum Turn {
     Down,
 }
 
-/// Parts of a gamepad, by their places on a common one: buttons and half-axes.
+/// Buttons and half-axes of a gamepad, by their position on a standard one.
 #[expect(missing_docs, reason = "the names say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Pad {
@@ -59,7 +59,7 @@ pub enum Pad {
 }
 
 impl Pad {
-    /// Number of parts.
+    /// Number of gamepad parts.
     pub const COUNT: usize = Self::ALL.len();
 
     /// All parts, in the order of their numbers.
@@ -121,12 +121,12 @@ impl Pad {
         }
     }
 
-    /// True for halves of a stick's axes.
+    /// Whether this is half of a stick's axis.
     pub(crate) fn is_stick(self) -> bool {
         (Self::LeftStickUp..=Self::RightStickRight).contains(&self)
     }
 
-    /// The stick that a half-axis belongs to, or the cross.
+    /// The stick that this half-axis belongs to, or the D-pad.
     fn whole(self) -> Option<&'static str> {
         let name = format!("{self:?}");
         let whole = |part: &str| name.starts_with(part) && name.len() > part.len();
@@ -139,7 +139,7 @@ impl Pad {
     }
 }
 
-/// Keys that can be bound: those that every keyboard's driver tells apart.
+/// Keys that can be bound: those that drivers of all keyboards distinguish.
 const KEYS: [KeyCode; 98] = {
     use KeyCode::*;
     [
@@ -251,14 +251,14 @@ const MOUSE: [(MouseButton, &str); 3] = [
 ];
 const WHEEL: [(Turn, &str); 2] = [(Turn::Up, "Wheel:Up"), (Turn::Down, "Wheel:Down")];
 
-/// Name of a key in the file: the engine's, but for digits.
+/// Name of a key in the file: the engine's name, except for digits.
 fn key_name(key: KeyCode) -> String {
     let name = format!("{key:?}");
     name.strip_prefix("Key").map_or(name.clone(), str::to_owned)
 }
 
 impl Binding {
-    /// Everything that can be bound.
+    /// Returns everything that can be bound.
     pub fn all() -> impl Iterator<Item = Self> {
         let keys = KEYS.into_iter().map(Self::Key);
         let mouse = MOUSE.into_iter().map(|(button, _)| Self::Mouse(button));
@@ -266,12 +266,12 @@ impl Binding {
         keys.chain(mouse).chain(wheel).chain(Pad::ALL.into_iter().map(Self::Pad))
     }
 
-    /// The binding of a name in the settings' file; capitals do not matter.
+    /// Parses a name from the settings file, ignoring case.
     pub fn parse(name: &str) -> Option<Self> {
         Self::all().find(|binding| binding.name().eq_ignore_ascii_case(name.trim()))
     }
 
-    /// Name in the settings' file.
+    /// Name in the settings file.
     pub fn name(self) -> String {
         let named = |pairs: &[(_, &str)], it| {
             let found = pairs.iter().find(|(other, _)| *other == it);
@@ -286,12 +286,12 @@ impl Binding {
         }
     }
 
-    /// True for parts of the gamepad.
+    /// Whether this is a part of the gamepad.
     pub fn is_pad(self) -> bool {
         matches!(self, Self::Pad(_))
     }
 
-    /// Name for the player, short.
+    /// Short name for the player.
     pub fn label(self) -> String {
         match self {
             Self::Key(key) => key_label(key).map_or_else(|| key_name(key), str::to_owned),
@@ -305,7 +305,7 @@ impl Binding {
     }
 }
 
-/// Label of a key that has another than its name.
+/// Label of a key, if it differs from the key's name.
 fn key_label(key: KeyCode) -> Option<&'static str> {
     Some(match key {
         KeyCode::Escape => tr("Esc"),
@@ -338,8 +338,8 @@ fn key_label(key: KeyCode) -> Option<&'static str> {
     })
 }
 
-/// Labels of the bindings of one line of hints: of each action a list. First bindings stand
-/// together, then second ones, as in "W A S D, arrows"; a whole stick is one label.
+/// Labels for one line of hints; `actions` has the bindings of each action. First bindings come
+/// first, then second ones, as in "W A S D, arrows"; a whole stick has one label.
 pub fn labels(actions: &[Vec<Binding>]) -> String {
     let most = actions.iter().map(Vec::len).max().unwrap_or(0);
     let mut columns: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! Blocks of text over the world: lines on one ground, at the first place that is free.
+//! Blocks of text over the world: lines on one ground, at the first free place.
 
 use egui_macroquad::egui::text::LayoutJob;
 use egui_macroquad::egui::{Align2, Color32, FontId, Painter, Pos2, Rect, pos2, vec2};
@@ -7,11 +7,12 @@ use super::layout::{Item, Way, grounded};
 use super::paint::around;
 use super::palette;
 
-/// A line of a block of text: words, size in points, colour.
+/// A line of a text block: words, size in points, colour.
 pub type BlockLine<'a> = (&'a str, f32, Color32);
 
-/// Lines below each other on one ground, at the first free place in these ways; returns the
-/// ground's rectangle, or none where there is no room. Lines wider than the window are wrapped.
+/// Paints lines of text below each other on one ground, at the first free place in these
+/// directions. Returns the ground's rectangle, or `None` if there is no space. Lines wider than the
+/// window are wrapped.
 pub fn text_block(
     painter: &Painter,
     (item, ways): (Item, &[Way]),
@@ -22,7 +23,7 @@ pub fn text_block(
     text_block_within(painter, (item, ways), (at, align), lines, width)
 }
 
-/// The same with lines of a width in points at most.
+/// Paints a [`text_block`] whose lines are at most `width` points wide.
 pub fn text_block_within(
     painter: &Painter,
     (item, ways): (Item, &[Way]),

@@ -1,7 +1,7 @@
-//! A brush in a world's own measures: positions and lengths in metres.
+//! A brush that paints in world coordinates: positions and lengths in metres.
 //!
-//! [`Brush::local`] moves and turns the measures to those of a thing: x ahead of it, y to its
-//! right. Strokes are in points; [`Brush::stroke`] makes one of a width in metres.
+//! [`Brush::local`] moves and turns the coordinates to those of an object: x ahead, y to its right.
+//! Strokes are in points; [`Brush::stroke`] makes one of a width in metres.
 
 use egui_macroquad::egui::epaint::{Mesh, PathStroke};
 use egui_macroquad::egui::{self, Color32, Painter, Pos2, Rect, Shape, Stroke};
@@ -25,22 +25,22 @@ pub struct Brush<'a> {
 }
 
 impl<'a> Brush<'a> {
-    /// A brush for the world.
+    /// Creates a brush for the world.
     pub fn new(painter: &'a Painter, camera: Camera) -> Self {
         let (metre, origin) = (camera.scale, camera.to_screen(Vec2::ZERO));
         Self { painter, camera, metre, origin, x: egui::vec2(metre, 0.0) }
     }
 
-    /// A brush with its origin at a point and its x axis along a direction, whose length is the
-    /// new metre.
+    /// Creates a brush with its origin at a point and its x axis along a direction, whose length is
+    /// the new metre.
     pub fn local(&self, origin: impl Into<Vec2>, along: Vec2) -> Self {
         let origin = self.point(origin);
         let x = self.point(along) - self.point(Vec2::ZERO);
         Self { origin, x, metre: x.length(), ..*self }
     }
 
-    /// A brush above the floor: the higher, the farther from the middle. `height` is a share of
-    /// the camera's own.
+    /// Creates a brush above the floor: the higher, the farther from the middle. `height` is a
+    /// share of the camera's own height.
     pub fn raised(&self, height: f32) -> Self {
         let middle = self.camera.screen.center();
         let origin = middle + (self.origin - middle) * (1.0 + height);
@@ -57,48 +57,48 @@ impl<'a> Brush<'a> {
         points.into_iter().map(|at| self.point(at)).collect()
     }
 
-    /// A rectangle between two corners; the axes must not be turned.
+    /// A rectangle between two corners, on a brush whose axes are not turned.
     pub fn rect(&self, a: impl Into<Vec2>, b: impl Into<Vec2>) -> Rect {
         Rect::from_two_pos(self.point(a), self.point(b))
     }
 
-    /// Rectangle in the window around a disc.
+    /// Rectangle in the window that surrounds a disc.
     pub fn around(&self, at: impl Into<Vec2>, radius: f32) -> Rect {
         let at = at.into();
         self.rect(at - radius, at + radius)
     }
 
-    /// A stroke of a width in metres.
+    /// A stroke whose width is in metres.
     pub fn stroke(&self, width: f32, color: Color32) -> Stroke {
         Stroke::new(width * self.metre, color)
     }
 
-    /// A round spot that thins out towards its rim.
+    /// Paints a round spot that fades towards its rim.
     pub fn glow(&self, at: impl Into<Vec2>, radius: f32, color: Color32) {
         paint::glow(self.painter, self.point(at), radius * self.metre, color);
     }
 
-    /// A filled circle.
+    /// Paints a filled circle.
     pub fn disc(&self, at: impl Into<Vec2>, radius: f32, color: Color32) {
         self.circle(at, radius, color, Stroke::NONE);
     }
 
-    /// The outline of a circle.
+    /// Paints the outline of a circle.
     pub fn ring(&self, at: impl Into<Vec2>, radius: f32, stroke: impl Into<Stroke>) {
         self.circle(at, radius, Color32::TRANSPARENT, stroke);
     }
 
-    /// A filled circle with its outline.
+    /// Paints a filled circle with its outline.
     pub fn circle(&self, at: impl Into<Vec2>, radius: f32, fill: Color32, edge: impl Into<Stroke>) {
         self.painter.circle(self.point(at), radius * self.metre, fill, edge);
     }
 
-    /// A filled ellipse with two radii.
+    /// Paints a filled ellipse with two radii.
     pub fn ellipse(&self, at: impl Into<Vec2>, radii: egui::Vec2, color: Color32) {
         self.painter.add(Shape::ellipse_filled(self.point(at), radii * self.metre, color));
     }
 
-    /// Part of a circle: the start and the length in turns, clockwise.
+    /// Paints part of a circle: start and length are in turns, clockwise.
     pub fn arc(
         &self,
         at: impl Into<Vec2>,
@@ -110,7 +110,7 @@ impl<'a> Brush<'a> {
         paint::arc(self.painter, self.point(at), radius, from, turns, stroke.into());
     }
 
-    /// A ring of dashes as by [`paint::dashes`].
+    /// Paints a ring of dashes, as [`paint::dashes`] does.
     pub fn dashes(
         &self,
         at: impl Into<Vec2>,
@@ -123,17 +123,17 @@ impl<'a> Brush<'a> {
         paint::dashes(self.painter, circle, count, from_share, stroke.into());
     }
 
-    /// A straight line.
+    /// Paints a straight line.
     pub fn line<P: Into<Vec2>>(&self, ends: [P; 2], stroke: impl Into<Stroke>) {
         self.painter.line_segment(ends.map(|end| self.point(end)), stroke);
     }
 
-    /// A line through points.
+    /// Paints a line through points.
     pub fn path(&self, points: impl IntoIterator<Item = impl Into<Vec2>>, edge: impl Into<Stroke>) {
         self.painter.add(Shape::line(self.points(points), PathStroke::from(edge.into())));
     }
 
-    /// A closed line through points.
+    /// Paints a closed line through points.
     pub fn outline(
         &self,
         points: impl IntoIterator<Item = impl Into<Vec2>>,
@@ -142,7 +142,7 @@ impl<'a> Brush<'a> {
         self.painter.add(Shape::closed_line(self.points(points), PathStroke::from(edge.into())));
     }
 
-    /// A convex area with its outline.
+    /// Paints a convex area with its outline.
     pub fn polygon(
         &self,
         points: impl IntoIterator<Item = impl Into<Vec2>>,
@@ -152,18 +152,18 @@ impl<'a> Brush<'a> {
         self.painter.add(Shape::convex_polygon(self.points(points), fill, edge.into()));
     }
 
-    /// A line that is brightest along its middle, with a colour at each end.
+    /// Paints a line that is brightest along its middle, with a colour at each end.
     pub fn beam<P: Into<Vec2>>(&self, ends: [(P, Color32); 2], width: f32) {
         let ends = ends.map(|(at, color)| (self.point(at), color));
         paint::beam(self.painter, ends, width * self.metre);
     }
 
-    /// Adds a convex area to a mesh: its corners in their order around.
+    /// Adds a convex area to a mesh; its corners are in order around it.
     pub fn quad<P: Into<Vec2>>(&self, mesh: &mut Mesh, corners: [P; 4], color: Color32) {
         self.fan(mesh, corners.map(|at| (at, color)));
     }
 
-    /// Adds a convex area to a mesh: its corners in their order around, with a colour at each.
+    /// Adds a convex area to a mesh; its corners are in order around it, with a colour each.
     pub fn fan<P: Into<Vec2>, const N: usize>(&self, mesh: &mut Mesh, corners: [(P, Color32); N]) {
         paint::fan(mesh, corners.map(|(at, color)| (self.point(at), color)));
     }

@@ -1,9 +1,9 @@
-//! From the world to the window and back.
+//! Converts between world and window.
 
 use egui_macroquad::egui::{Pos2, Rect, vec2};
 use glam::Vec2;
 
-/// The visible part of the world and its place in the window. The y axis points down in both.
+/// The visible part of the world, and its place in the window. In both, the y axis points down.
 #[derive(Clone, Copy, Debug)]
 pub struct Camera {
     /// Point of the world in the middle of the window, in metres.
@@ -15,9 +15,9 @@ pub struct Camera {
 }
 
 impl Camera {
-    /// Shows `width` metres from left to right on a screen of about 16 to 9. On a narrower one it
-    /// shows more above and below up to `height`, on a wider one less: nobody sees much more than
-    /// others do.
+    /// Shows `width` metres from left to right on a screen of about 16 to 9. A narrower screen
+    /// shows more above and below, up to `height`; a wider one shows less. So no player sees much
+    /// more than others do.
     pub fn new(screen: Rect, middle: Vec2, width: f32, height: f32) -> Self {
         let least = height * 0.64; // What a screen of 21 to 9 would not go below.
         let fits = screen.width() / width;
@@ -25,19 +25,19 @@ impl Camera {
         Self { middle, scale, screen }
     }
 
-    /// Position in the window of a point of the world.
+    /// Position of a world point in the window.
     pub fn to_screen(self, point: Vec2) -> Pos2 {
         let away = (point - self.middle) * self.scale;
         self.screen.center() + vec2(away.x, away.y)
     }
 
-    /// Point of the world at a position in the window.
+    /// World point at a position in the window.
     pub fn to_world(self, point: Pos2) -> Vec2 {
         let away = point - self.screen.center();
         self.middle + Vec2::new(away.x, away.y) / self.scale
     }
 
-    /// True for a point that is visible, or at most `margin` metres beyond.
+    /// Whether a point is visible, or at most `margin` metres beyond the edge.
     pub fn sees(self, point: Vec2, margin: f32) -> bool {
         (point - self.middle).abs().cmplt(self.half() + margin).all()
     }

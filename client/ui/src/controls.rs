@@ -1,4 +1,4 @@
-//! The player's controls: actions, commanded by keys, mouse and gamepad.
+//! The player's controls: actions, triggered by keys, mouse, gamepad or touch.
 
 #[cfg(test)]
 mod tests;
@@ -18,16 +18,15 @@ use super::actions::{
 use super::bindings::{Binding, Pad, Turn, labels};
 use super::words::{fill, tr};
 
-/// The player's bindings that differ from the actions' own, by game (or [`ALL_GAMES`]) and action.
+/// Bindings that the player changed, by game (or [`ALL_GAMES`]) and action.
 pub type Bindings = BTreeMap<String, BTreeMap<String, Vec<String>>>;
 
-/// Part of its way from which on a trigger or half of a stick's axis counts as pressed.
+/// Share of its travel from which a trigger or half-axis counts as pressed.
 const PRESSED: f32 = 0.5;
-/// Points of the mouse's motion that take over from the gamepad.
+/// Mouse motion in points that takes over from the gamepad.
 const MOUSE_MOVES: f32 = 4.0;
 
-/// Parts of a gamepad that have a button on the glass where a game has use for them, the likeliest
-/// thumb's first.
+/// Gamepad parts that get a touch button if the game uses them, those nearest to the thumb first.
 pub(crate) const GLASS_PARTS: [Pad; 8] = [
     Pad::A,
     Pad::RightTrigger,
@@ -39,54 +38,54 @@ pub(crate) const GLASS_PARTS: [Pad; 8] = [
     Pad::LeftShoulder,
 ];
 
-/// Deflection of each part of the gamepad, from 0 to 1, in the order of [`Pad::ALL`].
+/// Deflection of each gamepad part, from 0 to 1, in the order of [`Pad::ALL`].
 pub type PadValues = [f32; Pad::COUNT];
 
-/// State of all devices in a frame.
+/// State of all input devices in a frame.
 #[derive(Clone, Debug, Default)]
 pub struct Devices {
-    /// Keys and buttons of the mouse that are down.
+    /// Keys and mouse buttons that are down.
     pub held: HashSet<Binding>,
-    /// Those that went down in this frame, however short.
+    /// Keys and mouse buttons that went down in this frame, however briefly.
     pub struck: HashSet<Binding>,
-    /// Notches of the wheel: up less down.
+    /// Notches of the wheel: up minus down.
     pub wheel: i32,
-    /// Deflections of the gamepad.
+    /// Deflections of the gamepad's parts.
     pub pad: PadValues,
     /// Position of the mouse, in points, once it is known.
     pub pointer: Option<Pos2>,
-    /// Binding of each button on the glass that is touched.
+    /// Bindings of the touch buttons that are being touched.
     pub touched: HashSet<Binding>,
 }
 
-/// Actions and their state. An action commanded since the last tick counts as held in the next one,
-/// however short the press was.
+/// The actions and their state. An action triggered since the last tick counts as held in the next
+/// one, however short the press was.
 #[derive(Clone, Debug, Default)]
 pub struct Controls {
-    /// Position of the mouse, in points. None until the mouse has moved, and on glass.
+    /// Position of the mouse, in points. `None` until the mouse has moved, and on touch screens.
     pub pointer: Option<Pos2>,
-    /// The mouse has been somewhere: before, its position is only the corner.
+    /// Whether the mouse has moved; before that, the system reports the corner.
     has_mouse: bool,
     held: HashSet<Binding>,
     /// Presses and notches since the last tick.
     tapped: HashMap<Binding, u32>,
     struck: HashSet<Binding>,
-    /// Buttons whose press led here still last; it is not meant for the game.
+    /// Buttons still held from the press that led here. They are ignored until released.
     stale: HashSet<Binding>,
     pad: PadValues,
-    /// The gamepad was used last.
+    /// Whether the gamepad was used last.
     by_pad: bool,
-    /// The player has glass to touch; words then name what is there.
+    /// Whether the player uses a touch screen; texts then name what is shown there.
     by_glass: bool,
     /// Position of the mouse when the gamepad took over.
     pointer_then: Option<Pos2>,
     bound: Option<(&'static str, Bindings)>,
-    /// Actions of all games, and of this one, with their bindings.
+    /// Actions of all games and of this one, with their bindings.
     map: Vec<(&'static Action, Vec<Binding>)>,
 }
 
 impl Controls {
-    /// Reads keys and mouse of this frame, and takes the gamepad's state and the glass's.
+    /// Reads this frame's keys and mouse, and takes the state of the gamepad and of touch.
     pub fn gather(&mut self, pixels_per_point: f32, pad: PadValues, touched: HashSet<Binding>) {
         let pointer = self.point(mouse_position().into(), dpi_scale() / pixels_per_point);
         let keys = |keys: HashSet<_>| keys.into_iter().map(Binding::Key);
@@ -97,21 +96,21 @@ impl Controls {
             let pressed = macroquad::input::is_mouse_button_pressed(button);
             struck.extend(pressed.then_some(Binding::Mouse(button)));
         }
-        // Platforms disagree about the size of a notch, not about its direction.
+        // Platforms disagree about the size of a notch, but not about its direction.
         let (_, turned) = mouse_wheel();
         let wheel = i32::from(turned > 0.0) - i32::from(turned < 0.0);
         self.handle(Devices { held, struck, wheel, pad, pointer, touched });
     }
 
-    /// Where the mouse points, in points, from its position as the system tells it. That is the
-    /// corner before the mouse has moved; on glass it is where a menu was touched last.
+    /// Position of the mouse in points, from what the system reports. `None` before the mouse has
+    /// moved, when it reports the corner, and on touch screens, where it reports the last touch.
     fn point(&mut self, at: Pos2, points: f32) -> Option<Pos2> {
         self.has_mouse |= at != Pos2::ZERO;
         let is_known = self.has_mouse && !self.by_glass;
         is_known.then(|| (at.to_vec2() * points).to_pos2())
     }
 
-    /// Takes the devices' state of a frame.
+    /// Takes a frame's state of all devices.
     pub fn handle(&mut self, devices: Devices) {
         let Devices { mut held, mut struck, wheel, pad, pointer, touched } = devices;
         let moved = pointer
@@ -138,8 +137,7 @@ impl Controls {
         }
     }
 
-    /// Binds the actions of all games and of one, as the player chose; the others as they are by
-    /// themselves.
+    /// Binds the actions of all games and of one game, as the player chose or by default.
     pub fn bind(&mut self, game: &'static str, actions: &'static [Action], chosen: &Bindings) {
         if self.bound.as_ref().is_some_and(|(bound, by)| *bound == game && by == chosen) {
             return;
@@ -153,7 +151,7 @@ impl Controls {
         self.map = own.chain(all).map(bind).collect();
     }
 
-    /// Releases everything; buttons of mouse and gamepad count again once they are pressed anew.
+    /// Releases everything; held mouse and gamepad buttons count again after the next press.
     pub fn rest(&mut self) {
         let is_button = |binding: &Binding| !matches!(binding, Binding::Key(_));
         self.stale.extend(self.held.drain().filter(is_button));
@@ -162,7 +160,7 @@ impl Controls {
         self.pad = PadValues::default();
     }
 
-    /// Ends a tick: presses and notches have been used.
+    /// Ends a tick: presses and notches are used up.
     pub fn ticked(&mut self) {
         self.tapped.clear();
     }
@@ -176,39 +174,39 @@ impl Controls {
         }
     }
 
-    /// True while the action is commanded.
+    /// Whether the action is held.
     pub fn held(&self, action: &Action) -> bool {
         self.bindings(action)
             .iter()
             .any(|it| self.held.contains(it) || self.tapped.contains_key(it))
     }
 
-    /// True in the frame in which the action began.
+    /// Whether the action began in this frame.
     pub fn pressed(&self, action: &Action) -> bool {
         self.bindings(action).iter().any(|it| self.struck.contains(it))
     }
 
-    /// The player's press or notch of this frame, for a new binding.
+    /// Press or notch of this frame, for a new binding.
     pub fn struck(&self) -> Option<Binding> {
         self.struck.iter().copied().min_by_key(|binding| binding.name())
     }
 
-    /// True in the frame in which a part of the gamepad was pressed, whatever it is bound to.
+    /// Whether this gamepad part was pressed in this frame, whatever it is bound to.
     pub fn pad_pressed(&self, part: Pad) -> bool {
         self.struck.contains(&Binding::Pad(part))
     }
 
-    /// Ends a frame without reading the devices anew: what was pressed is no longer new.
+    /// Ends a frame without reading the devices: presses are no longer new.
     pub fn between(&mut self) {
         self.struck.clear();
     }
 
-    /// Presses of the action since the last tick, or notches of the wheel.
+    /// Number of presses of the action, or notches of the wheel, since the last tick.
     pub fn count(&self, action: &Action) -> u32 {
         self.bindings(action).iter().filter_map(|it| self.tapped.get(it)).sum()
     }
 
-    /// Strength of the action, from 0 to 1: between them only by a trigger or a stick.
+    /// Strength of the action, from 0 to 1. Only triggers and sticks give values in between.
     pub fn strength(&self, action: &Action) -> f32 {
         let strength = |binding: &Binding| match binding {
             Binding::Pad(part) if !self.stale.contains(binding) => self.pad[*part as usize],
@@ -217,39 +215,39 @@ impl Controls {
         self.bindings(action).iter().map(strength).fold(0.0, f32::max)
     }
 
-    /// From -1 to 1: the strength of one action less that of its opposite.
+    /// Strength of `more` minus that of `less`, from -1 to 1.
     pub fn axis(&self, less: &Action, more: &Action) -> f32 {
         self.strength(more) - self.strength(less)
     }
 
-    /// -1, 0 or 1: the axis for games that know no strength.
+    /// The axis as -1, 0 or 1, for games that ignore strength.
     pub fn direction(&self, less: &Action, more: &Action) -> i16 {
         let axis = self.axis(less, more);
         i16::from(axis > PRESSED) - i16::from(axis < -PRESSED)
     }
 
-    /// Has words name what is on the glass.
+    /// Sets whether texts name what is on the touch screen.
     pub fn set_glass(&mut self, is_used: bool) {
         self.by_glass = is_used;
     }
 
-    /// True if the player has glass to touch: its buttons lie in the lower right corner.
+    /// Whether the player uses touch, whose buttons are in the lower right corner.
     pub fn by_glass(&self) -> bool {
         self.by_glass
     }
 
-    /// True while the gamepad was used last; hints then tell of it, and it aims.
+    /// Whether the gamepad was used last; hints then name its parts, and it aims.
     pub fn by_pad(&self) -> bool {
         self.by_pad
     }
 
-    /// Lines of hints, the keys and their effect: for the game's actions, then those of all games.
+    /// Lines of hints, as keys and their effect: first the game's actions, then those of all games.
     pub fn hints(&self) -> Vec<(String, String)> {
         self.lines(|action| action.hint)
     }
 
-    /// The same with the actions that hints leave out, but for those whose keys stand where they
-    /// are of use.
+    /// Lines for the full list of keys: as [`hints`](Self::hints), with the actions that hints
+    /// leave out, except for those whose keys are shown where they are used.
     pub fn help(&self) -> Vec<(String, String)> {
         let told = |action: &Action| [VOTE_YES, VOTE_NO, CLOCK_LOOP, SKIP_LESSON].contains(action);
         self.lines(|action| match action.hint {
@@ -260,7 +258,7 @@ impl Controls {
 
     fn lines(&self, words: impl Fn(&Action) -> &'static str) -> Vec<(String, String)> {
         if self.by_glass {
-            // Its buttons say it.
+            // The buttons show it.
             return Vec::new();
         }
         let mut lines: Vec<(Vec<Vec<Binding>>, &'static str)> = Vec::new();
@@ -277,8 +275,8 @@ impl Controls {
         lines.into_iter().map(|(line, hint)| (labels(&line), tr(hint).to_owned())).collect()
     }
 
-    /// Keys of actions that belong together in words, as in "W A S D or arrows": of the device that
-    /// was used last, or of the other where it has none.
+    /// Keys of related actions in words, such as "W A S D or arrows": of the device that was used
+    /// last, or of the other one if it has none.
     pub fn keys(&self, actions: &[&Action]) -> String {
         if self.by_glass {
             return self.touches(actions);
@@ -301,7 +299,7 @@ impl Controls {
         if words.is_empty() { of(!self.by_pad) } else { words }
     }
 
-    /// Names of what is on the glass for actions that belong together: a stick, or their buttons.
+    /// Names of what is on the touch screen for related actions: a stick, or their buttons.
     fn touches(&self, actions: &[&Action]) -> String {
         let sticks: Vec<_> = actions.iter().map(|action| self.on_stick(action)).collect();
         if sticks.iter().all(Option::is_some) {
@@ -312,13 +310,13 @@ impl Controls {
         words.collect::<Vec<_>>().join(" ")
     }
 
-    /// The half of a stick on the glass that commands an action.
+    /// The half of a touch stick that triggers an action.
     fn on_stick(&self, action: &Action) -> Option<Binding> {
         let is_stick = |it: &Binding| matches!(it, Binding::Pad(part) if part.is_stick());
         self.bindings(action).into_iter().find(is_stick)
     }
 
-    /// Name of what is on the glass for an action.
+    /// Name of an action's touch button or stick.
     fn on_glass(&self, action: &Action) -> Option<String> {
         let bindings = self.bindings(action);
         let has = |part: Pad| bindings.contains(&Binding::Pad(part));
@@ -333,7 +331,7 @@ impl Controls {
         is_there.then(|| fill("“{button}”", &button))
     }
 
-    /// The player's own bindings of an action in words, as in "R, A".
+    /// Bindings of an action in words, such as "R, A".
     pub fn words(&self, action: &Action) -> String {
         if self.by_glass {
             return self.on_glass(action).unwrap_or_else(|| "-".to_owned());
@@ -345,7 +343,7 @@ impl Controls {
     }
 }
 
-/// A label as a part of a sentence, as after "with".
+/// A label as part of a sentence, such as after "with".
 fn in_sentence(label: &str) -> &str {
     match label {
         _ if label == tr("left stick") => tr("the left stick"),
@@ -354,7 +352,7 @@ fn in_sentence(label: &str) -> &str {
     }
 }
 
-/// The bindings of an action: the player's where there are any, but names that mean nothing.
+/// Bindings of an action: the player's own if there are any, without unknown names.
 pub fn bindings_of(section: &str, action: &Action, chosen: &Bindings) -> Vec<Binding> {
     match chosen.get(section).and_then(|actions| actions.get(action.id)) {
         Some(names) => names.iter().filter_map(|name| Binding::parse(name)).collect(),

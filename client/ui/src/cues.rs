@@ -1,8 +1,8 @@
-//! Cues: one list a game, from which sound, particles, shake and rumble follow.
+//! Cues: each game has one list, from which sound, particles, screen shake and rumble follow.
 //!
-//! A view says that something happened, by a cue of its list, at a place ([`Cues::emit`]), or that
-//! something goes on ([`Cues::keep`]). The view finds events in states, so it also sees to it that
-//! an event that was predicted is not told again when it is confirmed.
+//! A view reports that something happened at a place, with a cue of its list ([`Cues::emit`]), or
+//! that something goes on ([`Cues::keep`]). Views find events by comparing states, so a view must
+//! also make sure that a predicted event is not reported again when the server confirms it.
 
 use std::cell::{Cell, RefCell};
 
@@ -18,31 +18,31 @@ use super::rig::Rig;
 
 pub mod common;
 
-/// Most cues of a frame, and most of its continuous sounds: more than anybody could tell apart.
+/// Maximum number of cues per frame, and of continuous sounds: more than a player could tell apart.
 const EACH_MAX: usize = 64;
 
-/// Everything that follows from an event.
+/// What follows from an event: sound, particles, shake and rumble.
 #[derive(Clone, Copy, Debug)]
 pub struct Cue {
-    /// Name, of lower-case words with hyphens.
+    /// Name: lower-case words with hyphens.
     pub name: &'static str,
     /// The sound.
     pub sound: Option<&'static Sound>,
-    /// Particles at its place, beside those that only the view can describe.
+    /// Particles at the event's place, besides those that only the view can describe.
     pub sparks: &'static [Spark],
-    /// Shake of the camera, 0 to 1, where it is felt.
+    /// Shake of the camera, 0 to 1, for a player who feels it.
     pub shake: f32,
-    /// Rumble of the gamepad, where it is felt.
+    /// Rumble of the gamepad, for a player who feels it.
     pub rumble: Rumble,
 }
 
 impl Cue {
-    /// A cue of nothing: begin with it.
+    /// An empty cue to start from.
     pub const NONE: Self =
         Self { name: "", sound: None, sparks: &[], shake: 0.0, rumble: Rumble::NONE };
 }
 
-/// Rumble of the own player's gamepad.
+/// Rumble of the player's gamepad.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rumble {
     /// Strength, 0 to 1.
@@ -52,12 +52,12 @@ pub struct Rumble {
 }
 
 impl Rumble {
-    /// None.
+    /// No rumble.
     pub const NONE: Self = Self { strength: 0.0, secs: 0.0 };
 }
 
-/// Particles of a cue: sizes in metres, speeds in metres per second, lives in seconds. They have
-/// the colour of the event, unless the cue has one.
+/// Particles of a cue: sizes in metres, speeds in metres per second, lifetimes in seconds. Without
+/// a colour of their own, they take the event's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "named as the arguments in `Particles`")]
 pub enum Spark {
@@ -73,30 +73,30 @@ pub enum Spark {
     Explosion { radius: f32 },
 }
 
-/// An event at a place of the picture.
+/// An event at a place in the picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Happening {
-    /// Place in the picture's metres.
+    /// Place in the picture, in metres.
     pub at: Vec2,
-    /// Direction of what sprays; zero for all around.
+    /// Direction of sprays; zero for all around.
     pub along: Vec2,
     /// Colour of particles.
     pub color: Color32,
-    /// Loudness, 0 to 1.
+    /// Volume, 0 to 1.
     pub loud: f32,
     /// Multiple of the sound's pitch.
     pub pitch: f32,
-    /// Part of the shake and the rumble that the own player feels, 0 to 1.
+    /// Share of the shake and rumble that the player feels, 0 to 1.
     pub felt: f32,
 }
 
 impl Happening {
-    /// An event at full loudness that is not felt.
+    /// Creates an event at full volume that is not felt.
     pub fn at(at: Vec2, color: Color32) -> Self {
         Self { at, along: Vec2::ZERO, color, loud: 1.0, pitch: 1.0, felt: 0.0 }
     }
 
-    /// The same, felt by the own player if it is its own.
+    /// Makes the event felt if it is the player's own.
     #[must_use]
     pub fn felt_if(self, own: bool) -> Self {
         Self { felt: if own { 1.0 } else { 0.0 }, ..self }
@@ -108,9 +108,9 @@ impl Happening {
 pub struct Emitted {
     /// The cue.
     pub cue: &'static Cue,
-    /// Place in the picture; none for what is heard in the middle.
+    /// Place in the picture; `None` for a sound heard in the middle.
     pub at: Option<Vec2>,
-    /// Loudness, 0 to 1.
+    /// Volume, 0 to 1.
     pub loud: f32,
     /// Multiple of the sound's pitch.
     pub pitch: f32,
@@ -119,35 +119,35 @@ pub struct Emitted {
 /// A continuous sound of this frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Kept {
-    /// Name of this one among all of the picture.
+    /// Key that identifies this sound among those of the picture.
     pub key: u64,
     /// The sound.
     pub sound: &'static Sound,
-    /// Place in the picture; none for what is heard in the middle.
+    /// Place in the picture; `None` for a sound heard in the middle.
     pub at: Option<Vec2>,
-    /// Loudness, 0 to 1.
+    /// Volume, 0 to 1.
     pub loud: f32,
     /// Multiple of the sound's pitch.
     pub pitch: f32,
 }
 
-/// Cues of a frame, on their way to the ears and hands.
+/// Cues of a frame, on their way to sound and rumble.
 #[derive(Debug, Default)]
 pub struct Cues {
     emitted: RefCell<Vec<Emitted>>,
     kept: RefCell<Vec<Kept>>,
     rumbles: RefCell<Vec<Rumble>>,
-    /// Point of the picture in the middle, and half of the width that is seen, in metres.
+    /// Point of the picture in the middle, and half of the visible width, in metres.
     ears: Cell<(Vec2, f32)>,
 }
 
 impl Cues {
-    /// Tells where the listener is: in the middle of the camera's picture.
+    /// Puts the listener in the middle of the camera's picture.
     pub fn listen(&self, camera: &Camera) {
         self.ears.set((camera.middle, camera.half().x.abs()));
     }
 
-    /// Something happened: its sound, its particles, its shake and its rumble follow.
+    /// Reports an event: its sound, particles, shake and rumble follow.
     pub fn emit(&self, cue: &'static Cue, it: Happening, particles: &mut Particles, rig: &mut Rig) {
         for spark in cue.sparks {
             spark.add(particles, &it);
@@ -157,13 +157,13 @@ impl Cues {
         self.push(Emitted { cue, at: Some(it.at), loud: it.loud, pitch: it.pitch });
     }
 
-    /// Something happened that has a sound at most, heard in the middle.
+    /// Reports an event that has only a sound, heard in the middle.
     pub fn tell(&self, cue: &'static Cue) {
         self.feel(cue, 1.0);
         self.push(Emitted { cue, at: None, loud: 1.0, pitch: 1.0 });
     }
 
-    /// Something sounds as long as this is said in each frame.
+    /// Plays a continuous sound for as long as it is reported in every frame.
     pub fn keep(&self, kept: Kept) {
         let mut list = self.kept.borrow_mut();
         if list.len() < EACH_MAX {
@@ -171,7 +171,7 @@ impl Cues {
         }
     }
 
-    /// Takes the own player's rumbles since the last call.
+    /// Takes the player's rumbles since the last call.
     pub fn take_rumbles(&self) -> Vec<Rumble> {
         self.rumbles.take()
     }
@@ -181,12 +181,12 @@ impl Cues {
         self.emitted.take()
     }
 
-    /// The cues that nobody has taken yet.
+    /// Returns the cues that have not been taken yet.
     pub fn waiting(&self) -> Vec<Emitted> {
         self.emitted.borrow().clone()
     }
 
-    /// Takes the cues and the continuous sounds since the last call, as orders to a mixer.
+    /// Takes the cues and continuous sounds since the last call as orders to a mixer.
     pub fn take_orders(&self) -> impl Iterator<Item = Order> {
         let (middle, half) = self.ears.get();
         let place = move |at: Option<Vec2>| {

@@ -1,4 +1,4 @@
-//! Sentences on what panels show, for whoever points at it or has it chosen.
+//! Sentences that explain what panels show, for tooltips and for the chosen entry.
 
 use egui_macroquad::egui::{Align2, FontId, Painter, Pos2, Rect, Stroke, StrokeKind, vec2};
 use phaselock::clock::pll::LoopFilter;
@@ -8,10 +8,10 @@ use super::paint::fade;
 use super::palette;
 use super::words::tr;
 
-/// Width of a sentence beside a painted panel, in points.
+/// Width of a sentence next to a painted panel, in points.
 const WIDTH: f32 = 260.0;
 
-/// A method of presentation in a sentence.
+/// Explains a presentation method in a sentence.
 pub fn method(choice: Choice) -> &'static str {
     match choice {
         Choice::Linear => tr("Linear: straight from state to state, a fraction of a second late."),
@@ -59,7 +59,7 @@ pub fn method(choice: Choice) -> &'static str {
     }
 }
 
-/// A loop of the clock in a sentence.
+/// Explains a clock loop in a sentence.
 pub fn clock_loop(filter: LoopFilter) -> &'static str {
     match filter {
         LoopFilter::LeakyIntegrator => {
@@ -73,7 +73,7 @@ pub fn clock_loop(filter: LoopFilter) -> &'static str {
     }
 }
 
-/// Paints a sentence on a painted panel, at the side of it that has room.
+/// Paints a sentence on a painted panel, on the side that has space.
 pub fn tip(painter: &Painter, beside: Rect, pointer: Pos2, words: &str) {
     let screen = painter.clip_rect();
     let font = FontId::proportional(13.0);
@@ -85,7 +85,7 @@ pub fn tip(painter: &Painter, beside: Rect, pointer: Pos2, words: &str) {
     painter.galley(at, galley, palette::TEXT);
 }
 
-/// Place of a sentence: left of what it is about, or right of it where there is no room.
+/// Place of a sentence: to the left of its subject, or to the right if there is no space.
 fn place(screen: Rect, beside: Rect, pointer: Pos2, size: egui_macroquad::egui::Vec2) -> Rect {
     let left = beside.left() - 8.0 - size.x;
     let x = if left >= screen.left() { left } else { beside.right() + 8.0 };

@@ -1,4 +1,4 @@
-//! The feed: lines about events between players, below the connection's corner.
+//! The feed: lines about events between players, below the connection state.
 
 use egui_macroquad::egui::text::{LayoutJob, TextWrapping};
 use egui_macroquad::egui::{Color32, FontId, Pos2, Rect, pos2, vec2};
@@ -11,18 +11,18 @@ use super::palette;
 use super::particles::Fading;
 use super::view::{Frame, Scene};
 
-/// Least height of a line's letters, in points.
+/// Minimum height of a line, in points.
 const LINE_LEAST: f32 = 17.0;
-/// Most lines at a time.
+/// Maximum number of lines.
 const LINES_MAX: usize = 5;
 const LINE_SECS: f32 = 5.0;
-/// Width of a sign with the gaps beside it, and of one gap, in points.
+/// Width of a sign with the gaps on both sides, and of one gap, in points.
 const SIGN: f32 = 34.0;
 const SIGN_GAP: f32 = 7.0;
-/// Widest name, as a part of the window's width.
+/// Maximum width of a name, as a share of the window's width.
 const NAME_PART: f32 = 0.16;
 
-/// Lines that fade after five seconds, the newest on top. `S` is a sign between two names.
+/// Lines that fade after five seconds, the newest on top. `S` is the sign between two names.
 #[derive(Debug)]
 pub struct Feed<S>(Fading<Line<S>>);
 
@@ -40,7 +40,7 @@ impl<S> Default for Feed<S> {
 }
 
 impl<S> Feed<S> {
-    /// Adds a line: nobody or a player did something, as its sign tells, to a player.
+    /// Adds a line: a player, or no one, did something to another player, as the sign shows.
     pub fn push<G: Game>(&mut self, scene: &Scene<'_, G>, line: (Option<PlayerId>, S, PlayerId)) {
         let (actor, sign, target) = line;
         let name = |player| {
@@ -55,8 +55,8 @@ impl<S> Feed<S> {
         self.0.advance(secs, |_| {});
     }
 
-    /// Paints the lines. `sign` paints a sign with its upper right corner at a point, at a
-    /// strength from 0 to 1, and returns its width in points; `nobody` stands for a missing actor.
+    /// Paints the lines. `sign` paints a sign with its upper right corner at a point, at a strength
+    /// from 0 to 1, and returns its width in points. `nobody` stands for a missing actor.
     pub fn draw(&self, frame: &Frame<'_>, nobody: &str, sign: impl Fn(&S, Pos2, f32) -> f32) {
         let painter = frame.painter;
         let room = frame.screen.width() * NAME_PART;

@@ -1,6 +1,6 @@
-//! Sticks and buttons on the glass, for players without keys: those of a gamepad to which a game's
-//! actions are bound. The right stick aims, and pushed to its edge it pulls the right trigger, for
-//! which no thumb is left.
+//! Touch controls: sticks and buttons on the screen that stand for the gamepad parts to which a
+//! game's actions are bound. The right stick aims; pushed to its edge, it pulls the right trigger,
+//! for which no thumb is free.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -25,35 +25,35 @@ use super::paint::{around, dense, fade, text_over};
 use super::palette;
 use super::words::{fill, tr};
 
-// Lengths are in the pixels of CSS, which are about as large on each screen: fingers stay the same.
+// Lengths are in CSS pixels, which are about as large on every screen, as fingers are.
 
-/// Way of a stick from its middle to its end.
+/// Travel of a stick from its middle to its end.
 const REACH: f32 = 52.0;
-/// Radius of a button, and of its smaller kind.
+/// Radius of a button, and of a small one.
 const RADIUS: f32 = 30.0;
 const SMALL: f32 = 20.0;
-/// The same in a low window, and the height below which it is one.
+/// Radii in a low window, and the height below which a window is low.
 const RADIUS_LOW: f32 = 24.0;
 const LOW: f32 = 320.0;
-/// Distance of buttons from the edges.
+/// Distance of buttons from the window's edges.
 const MARGIN: f32 = 16.0;
-/// Share of a stick's way that counts as rest, and that from which on it is at its edge.
+/// Share of a stick's travel that is ignored, and the share from which it is at its edge.
 const REST: f32 = 0.12;
 const EDGE: f32 = 0.9;
-/// Height at which the buttons of every game begin, in points: below the words about the network.
+/// Height at which the buttons of every game begin, in points: below the connection's state.
 const TOP: f32 = 62.0;
-/// Room between those and a game's own buttons.
+/// Gap between those and a game's own buttons.
 const GAP: f32 = 8.0;
-/// Size of a button's letters, unless a word would not fit.
+/// Size of a button's letters, unless a word does not fit.
 const LETTERS: f32 = 11.0;
-/// Buttons of every game, from the corner on.
+/// Buttons of every game, starting at the corner.
 const COMMON: [(Binding, &Action); 4] = [
     (Binding::Pad(Pad::Start), &actions::MENU),
     (Binding::Pad(Pad::Back), &actions::SCORES),
     (Binding::Key(KeyCode::Enter), &actions::CHAT),
     (Binding::Pad(Pad::LeftThumb), &actions::READY),
 ];
-/// Further ones while a vote waits for the player's voice.
+/// Buttons added while a vote waits for the player's answer.
 const VOICES: [(Binding, &Action); 2] = [
     (Binding::Key(KeyCode::F1), &actions::VOTE_YES),
     (Binding::Key(KeyCode::F2), &actions::VOTE_NO),
@@ -67,7 +67,7 @@ struct Thumb {
     at: Pos2,
 }
 
-/// A button of a frame.
+/// A button in a frame.
 #[derive(Clone, Copy, Debug)]
 struct Button {
     binding: Binding,
@@ -77,11 +77,11 @@ struct Button {
     is_down: bool,
 }
 
-/// The glass. It shows itself from the first touch on.
+/// The touch controls. They appear at the first touch.
 #[derive(Debug, Default)]
 pub struct Glass {
     is_used: bool,
-    /// Points of such a pixel.
+    /// Points per CSS pixel.
     unit: f32,
     left: Option<Thumb>,
     right: Option<Thumb>,
@@ -92,18 +92,18 @@ pub struct Glass {
 }
 
 impl Glass {
-    /// Glass of so many points for a pixel of CSS, which nobody touches.
+    /// Creates untouched controls; `unit` is the number of points per CSS pixel.
     pub fn untouched(unit: f32) -> Self {
         Self { is_used: true, unit, ..Self::default() }
     }
 
-    /// True from the first touch on.
+    /// Whether the screen has been touched.
     pub fn is_used(&self) -> bool {
         self.is_used
     }
 
-    /// Reads the touches of a frame into a gamepad's values, and returns what else is touched.
-    /// While nobody plays, touches are the menus'.
+    /// Reads a frame's touches into gamepad values, and returns the touched buttons. While no game
+    /// is played, touches belong to the menus.
     pub fn gather(
         &mut self,
         (own, is_asked): (&'static [Action], bool),
@@ -114,7 +114,7 @@ impl Glass {
         simulate_mouse_with_touch(!plays);
         let touches = touches();
         self.is_used |= !touches.is_empty();
-        // Whoever plays by keys or mouse has them, on a screen that can be touched too.
+        // Keys or mouse take over from touch, also on a touch screen.
         let hands = !get_keys_pressed().is_empty() || is_mouse_button_pressed(MouseButton::Left);
         self.is_used &= !plays || !touches.is_empty() || !hands;
         if !plays || !self.is_used {
@@ -162,7 +162,7 @@ impl Glass {
         let edge = self.at_edge.map(|action| action.id);
         let shown = GLASS_PARTS.into_iter().filter_map(|part| Some((part, title(part)?)));
         let shown = shown.filter(|(_, action)| Some(action.id) != edge);
-        // An action of several parts has one button.
+        // An action bound to several parts has one button.
         let mut titles = Vec::new();
         self.buttons.clear();
         let height = size.y / self.unit;
@@ -221,7 +221,7 @@ impl Glass {
         }
     }
 
-    /// Draws what there is to touch.
+    /// Draws the sticks and buttons.
     pub fn draw(&self, ctx: &Context) {
         if self.buttons.is_empty() {
             return;
@@ -230,7 +230,7 @@ impl Glass {
         let (screen, reach) = (ctx.screen_rect(), REACH * self.unit);
         let inside = (MARGIN + REACH + 20.0) * self.unit;
         let rest = |x: f32| pos2(x, screen.bottom() - inside);
-        // A stick that nobody holds is only a hint, and shows what lies beneath it.
+        // A stick that is not held is only a hint and shows what is beneath it.
         let is_shown = |thumb: Option<Thumb>, ring: Rect| {
             thumb.is_some() || !layout::covers_subject(&painter, ring)
         };
@@ -277,9 +277,9 @@ impl Glass {
     }
 }
 
-/// Middles of a game's own buttons from the lower right corner on, the best first: above the right
-/// stick if there is one, or to its left on a low screen, `highest` at most if the screen has room
-/// for a single row.
+/// Centres of a game's own buttons, the best place first, starting at the lower right corner: above
+/// the right stick if there is one, or to its left on a low screen. They are at most `highest` if
+/// the screen has space for a single row.
 fn places(has_right: bool, radius: f32, highest: f32) -> impl Iterator<Item = Vec2> {
     let step = 2.4 * radius;
     let edge = Vec2::splat(MARGIN + radius);
@@ -303,17 +303,17 @@ fn places(has_right: bool, radius: f32, highest: f32) -> impl Iterator<Item = Ve
     places.map(place).filter(move |it| it.y <= highest)
 }
 
-/// A button's title in letters of that size, or in smaller ones in which it fits within the disc.
+/// A button's title in letters of this size, or smaller if it would not fit within the disc.
 fn fitting(painter: &Painter, button: &Button, size: f32, ink: Color32) -> Arc<Galley> {
     let laid = |words: &str, size: f32, room: f32| {
         painter.layout(words.to_owned(), FontId::proportional(size), ink, room)
     };
     let width = |word: &str| laid(word, size, f32::INFINITY).size().x;
-    // Letters are placed in whole pixels, so that smaller ones may be wider than their share.
+    // Letters are placed on whole pixels, so smaller ones can be wider than their share.
     let room = 1.45 * button.radius;
     let widest = button.title.split_whitespace().map(width).fold(room, f32::max);
     let galley = laid(button.title, size * room / widest, 1.1 * room);
-    // What stands on several lines is narrower where the disc is.
+    // Several lines are narrower where the disc is.
     let high = galley.size().y / (1.3 * button.radius);
     if high <= 1.0 { galley } else { laid(button.title, size * room / widest / high, 1.1 * room) }
 }
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn buttons_lie_on_phones_of_any_size_without_touching_each_other() {
-        // The last one is a small phone's, in a browser with its bars.
+        // The last one is a small phone's, in a browser with its toolbars.
         let sizes =
             [(844.0, 390.0), (390.0, 844.0), (640.0, 360.0), (568.0, 256.0)].map(Vec2::from);
         for size in [SIZE].into_iter().chain(sizes) {

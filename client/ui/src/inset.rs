@@ -1,8 +1,8 @@
-//! Panels over the world, which grow with the player's letters.
+//! Panels over the world, which grow with the player's text size.
 //!
-//! A panel's parts are placed in points of its *design*, which is for letters of the usual size,
-//! counted from the panel's upper left corner. The whole panel is as many times as large as the
-//! player has set letters to be, or less where the window has no room for that.
+//! The parts of a panel are placed in points of its *design*, which is made for text of the usual
+//! size, counted from the panel's upper left corner. The whole panel is scaled by the player's text
+//! size, or less if the window has no space for that.
 
 use egui_macroquad::egui::text::{LayoutJob, TextWrapping};
 use egui_macroquad::egui::{
@@ -12,9 +12,9 @@ use egui_macroquad::egui::{
 use super::layout::{self, Item, Way};
 use super::paint::{self, bar, fill_bar, letters};
 
-/// Least distance of a panel from the window's edge, in points.
+/// Minimum distance of a panel from the window's edge, in points.
 const EDGE: f32 = 8.0;
-/// Zooms are whole multiples of this, since each size of letters takes room in the atlas.
+/// Zooms are multiples of this, since each text size takes space in the atlas.
 const STEP: f32 = 0.05;
 
 /// A panel in its place.
@@ -31,8 +31,7 @@ impl std::fmt::Debug for Inset<'_> {
     }
 }
 
-/// Points of the window for a point of a design of that size, which is aligned to a place in the
-/// window.
+/// Points of the window per point of a design of size `design`, aligned to a place in the window.
 pub fn zoom(painter: &Painter, (at, align): (Pos2, Align2), design: Vec2) -> f32 {
     let screen = painter.ctx().screen_rect().shrink(EDGE);
     let room = |at: f32, edges: Rangef, align: Align| match align {
@@ -47,7 +46,7 @@ pub fn zoom(painter: &Painter, (at, align): (Pos2, Align2), design: Vec2) -> f32
     if wanted <= most { wanted } else { (most / STEP).floor().max(10.0) * STEP }
 }
 
-/// Width of words in points of a design. `spacing` is between letters, for
+/// Width of words in points of a design. `spacing` is added between letters, for
 /// [`Inset::text_spaced`].
 pub fn width(painter: &Painter, words: &str, (size, spacing): (f32, f32)) -> f32 {
     let zoom = letters(painter.ctx());
@@ -56,7 +55,7 @@ pub fn width(painter: &Painter, words: &str, (size, spacing): (f32, f32)) -> f32
 }
 
 impl<'a> Inset<'a> {
-    /// Claims a place for a panel whose design has that size, whatever else is there.
+    /// Claims a place for a panel whose design has this size, whatever else is there.
     pub fn claim(painter: &'a Painter, item: Item, place: (Pos2, Align2), design: Vec2) -> Self {
         let zoom = zoom(painter, place, design);
         let rect = place.1.anchor_size(place.0, design * zoom);
@@ -64,7 +63,7 @@ impl<'a> Inset<'a> {
         Self { painter, rect, zoom }
     }
 
-    /// Claims the first free place from there on; where the grown panel finds none, one of the
+    /// Claims the first free place in these directions; if the scaled panel finds none, one of the
     /// usual size.
     pub fn find(
         painter: &'a Painter,
@@ -80,17 +79,17 @@ impl<'a> Inset<'a> {
         })
     }
 
-    /// A panel in a place that has been claimed.
+    /// Creates a panel in a place that has been claimed.
     pub fn within(painter: &'a Painter, rect: Rect, zoom: f32) -> Self {
         Self { painter, rect, zoom }
     }
 
-    /// The panel in the window.
+    /// Rectangle of the panel in the window.
     pub fn rect(&self) -> Rect {
         self.rect
     }
 
-    /// Points of the window for a point of the design.
+    /// Points of the window per point of the design.
     pub fn zoom(&self) -> f32 {
         self.zoom
     }
@@ -100,12 +99,13 @@ impl<'a> Inset<'a> {
         self.rect.size() / self.zoom
     }
 
-    /// A point of the design in the window.
+    /// Position in the window of a point of the design.
     pub fn at(&self, x: f32, y: f32) -> Pos2 {
         self.rect.min + Vec2::new(x, y) * self.zoom
     }
 
-    /// A part of the design, by its upper left corner and its size, in the window.
+    /// Rectangle in the window of a part of the design, given by its upper left corner and its
+    /// size.
     pub fn part(&self, (x, y): (f32, f32), (width, height): (f32, f32)) -> Rect {
         Rect::from_min_max(self.at(x, y), self.at(x + width, y + height))
     }
@@ -115,7 +115,7 @@ impl<'a> Inset<'a> {
         Stroke::new(width * self.zoom, color)
     }
 
-    /// Font of a size in points of the design.
+    /// Font whose size is in points of the design.
     pub fn font(&self, size: f32) -> FontId {
         FontId::proportional(size * self.zoom / letters(self.painter.ctx()))
     }
@@ -125,7 +125,8 @@ impl<'a> Inset<'a> {
         paint::panel(self.painter, self.rect);
     }
 
-    /// Text at a point of the design, of a size in its points; returns its rectangle in the design.
+    /// Paints text at a point of the design, with its size in points of the design. Returns its
+    /// rectangle in the design.
     pub fn text(
         &self,
         at: (f32, f32),
@@ -137,7 +138,7 @@ impl<'a> Inset<'a> {
         self.text_spaced(at, align, words, (size, 0.0), color)
     }
 
-    /// Text with letters `spacing` points apart.
+    /// Paints text with `spacing` points between letters.
     pub fn text_spaced(
         &self,
         (x, y): (f32, f32),
@@ -157,8 +158,7 @@ impl<'a> Inset<'a> {
         Rect::from_min_max(back(rect.min), back(rect.max))
     }
 
-    /// A line from its upper left corner on, cut where it would come as near to the panel's right
-    /// edge as it is to the left one.
+    /// Paints a line from its upper left corner, cut off at the margin that it has on the left.
     pub fn text_within(&self, (x, y): (f32, f32), words: &str, (size, color): (f32, Color32)) {
         let mut job = LayoutJob::simple_singleline(words.to_owned(), self.font(size), color);
         let room = self.rect.width() - 2.0 * x * self.zoom;
@@ -166,12 +166,12 @@ impl<'a> Inset<'a> {
         self.painter.galley(self.at(x, y), self.painter.layout_job(job), color);
     }
 
-    /// A bar in a part of the design, filled to a share from 0 to 1.
+    /// Paints a bar in a part of the design, filled to a share from 0 to 1.
     pub fn bar(&self, at: (f32, f32), size: (f32, f32), share: f32, color: Color32) {
         bar(self.painter, self.part(at, size), share, color);
     }
 
-    /// Fills such a bar further.
+    /// Fills a bar further.
     pub fn fill_bar(&self, at: (f32, f32), size: (f32, f32), share: f32, color: Color32) {
         fill_bar(self.painter, self.part(at, size), share, color);
     }
@@ -183,12 +183,12 @@ mod tests {
     use crate::letters::Letters;
     use egui_macroquad::egui::{Context, RawInput, pos2, vec2};
 
-    /// What a window of that size with letters of that size makes of it.
+    /// Runs `look` in a window of this size with letters of that size.
     fn inset<R>(window: Vec2, letters: f32, look: impl Fn(&Painter) -> R) -> R {
         let screen_rect = Some(Rect::from_min_size(Pos2::ZERO, window));
         let (context, mut seen) = (Context::default(), None);
         Letters::new().set(&context, letters, "en");
-        // Fonts are known from the second frame on.
+        // Fonts are known from the second frame.
         for _ in 0..2 {
             let input = RawInput { screen_rect, ..RawInput::default() };
             let _ = context.run(input, |context| seen = Some(look(&context.debug_painter())));

@@ -1,42 +1,42 @@
-//! Places of everything that lies over the world, so that nothing overlaps in any window.
+//! Places for everything that lies over the world, so that nothing overlaps in any window.
 //!
-//! An item claims its rectangle for a frame, in the order of importance of [`Item`]: the lesser one
-//! goes where room is left, and is not shown where none is. A label of a thing in the world is left
-//! out while an item covers its place.
+//! An item claims its rectangle for a frame. Items are ordered by importance ([`Item`]): less
+//! important ones go where there is space, and are not shown if there is none. A label of something
+//! in the world is left out while an item covers its place.
 
 use egui_macroquad::egui::{Id, Painter, Rect, pos2, vec2};
 
 use super::paint::ground;
 
-/// Least distance of two items, and of an item from the window's edge, in points.
+/// Minimum distance between items, and of an item from the window's edge, in points.
 const GAP: f32 = 4.0;
-/// Distance that is kept from a subject, in points: it moves until the next frame.
+/// Distance kept from a subject, in points: it moves until the next frame.
 const CLEAR: f32 = 8.0;
-/// Seconds for which an item stays where it went to make room: a subject that goes to and fro would
-/// have it jump.
+/// Seconds for which an item stays where it moved to make space, so that a subject that goes to and
+/// fro does not make it jump.
 const STAYS: f64 = 1.2;
-/// Steps on the way to a free place at most: as many as there are items beside each other.
+/// Maximum number of steps to a free place: the number of items side by side.
 const STEPS_MAX: usize = 64;
 
-/// Something over the world, the most important first.
+/// Something shown over the world, the most important first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Item {
-    /// A card or a line that has the keyboard or the mouse.
+    /// A card or a line that has keyboard or mouse focus.
     Panel,
     /// The round's clock.
     Clock,
-    /// The connection, in the upper right corner.
+    /// State of the connection, in the upper right corner.
     Connection,
     /// Names of the game and of the server, in the upper left corner.
     Title,
-    /// The own player's figures along the lower edge.
+    /// The player's own figures along the lower edge.
     Figures,
-    /// Sticks and buttons on the glass.
+    /// Touch sticks and buttons.
     Glass,
-    /// What the player must see of the world: the own player, the puck, the start. Nothing that can
-    /// be elsewhere lies over it.
+    /// What the player must see of the world: their own entity, the puck, the start. Nothing that
+    /// fits elsewhere covers it.
     Subject,
-    /// A chart of the world in the lower right corner.
+    /// A map of the world in the lower right corner.
     Chart,
     /// One line that must be read, below the clock.
     Below,
@@ -44,19 +44,19 @@ pub enum Item {
     Records,
     /// The table of scores.
     Table,
-    /// The bar of one who watches.
+    /// The bar shown to spectators.
     Watching,
     /// A sign or signal in the middle of the picture.
     Sign,
-    /// A vote that runs.
+    /// A running vote.
     Vote,
-    /// Figures for developers.
+    /// Network details.
     Details,
-    /// Curves of the connection.
+    /// The net graph.
     Graph,
     /// A step of the lesson.
     Lesson,
-    /// Further figures of the own player.
+    /// Further figures of the player.
     More,
     /// A notice about the own player: a death, a result.
     Notice,
@@ -64,9 +64,9 @@ pub enum Item {
     Said,
     /// A line about an event between players.
     Feed,
-    /// A notice of the program.
+    /// A notice from the program.
     Told,
-    /// Talk of people.
+    /// Chat.
     Talk,
     /// Hints for newcomers.
     Hint,
@@ -91,7 +91,8 @@ struct Layout {
     pass: u64,
     items: Vec<(Item, Rect, u64)>,
     labels: Vec<Rect>,
-    /// Items that have gone elsewhere: the place that they want, theirs, and until when.
+    /// Items that moved elsewhere: the place that they want, the place that they have, and until
+    /// when.
     moved: Vec<(Item, Rect, Rect, f64)>,
 }
 
@@ -110,10 +111,10 @@ impl Layout {
         self.items.push((item, rect, pass));
     }
 
-    /// Something before the item that a rectangle touches; of the item's own only this frame's.
+    /// An obstacle that a rectangle touches: a more important item, or the same item in this frame.
     fn in_the_way(&self, item: Item, rect: Rect) -> Option<Rect> {
         let wide = rect.expand(GAP - 0.1);
-        // The tables are asked for, and cover everything.
+        // The player asked for these tables, so they cover everything.
         let covers = matches!(item, Item::Table | Item::Records);
         let counts = |it: Item, at: u64| match it {
             Item::Subject if covers => false,
@@ -127,8 +128,8 @@ impl Layout {
         self.items.iter().any(|(it, at, _)| *it == Item::Subject && at.intersects(rect))
     }
 
-    /// The first free place in one of these ways; the one that the item went to lately, if it is
-    /// still free.
+    /// The first free place in one of these directions, or the one that the item moved to lately if
+    /// it is still free.
     fn place(
         &mut self,
         (item, rect): (Item, Rect),
@@ -183,14 +184,15 @@ pub fn claim(painter: &Painter, item: Item, rect: Rect) {
     with(painter, |layout| layout.claim(item, rect));
 }
 
-/// Claims the first free place from a rectangle on, in one of these ways; none if there is none in
-/// the window.
+/// Claims the first free place from a rectangle on, in one of these directions. `None` if the
+/// window has none.
 pub fn find(painter: &Painter, item: Item, rect: Rect, ways: &[Way]) -> Option<Rect> {
     let (screen, now) = (painter.ctx().screen_rect(), painter.ctx().input(|input| input.time));
     with(painter, |layout| layout.place((item, rect), ways, (screen, now)))
 }
 
-/// Claims a place as [`find`] does, or else the first free one at the window's left or right side.
+/// Claims a place as [`find`] does; if there is none, the first free one at the window's left or
+/// right edge.
 pub fn find_or_beside(painter: &Painter, item: Item, rect: Rect, ways: &[Way]) -> Option<Rect> {
     let sides = || {
         let screen = painter.ctx().screen_rect().shrink(2.0 * GAP);
@@ -211,7 +213,7 @@ pub fn taken_by(painter: &Painter, item: Item) -> Option<Rect> {
     })
 }
 
-/// Keeps a place free that shows what the player must see; nothing outside of the window.
+/// Keeps a place free that shows what the player must see. Does nothing outside of the window.
 pub fn keep_free(painter: &Painter, rect: Rect) {
     let shown = rect.expand(CLEAR).intersect(painter.ctx().screen_rect());
     if shown.is_positive() {
@@ -219,12 +221,12 @@ pub fn keep_free(painter: &Painter, rect: Rect) {
     }
 }
 
-/// True if a rectangle lies over what the player must see.
+/// Whether a rectangle covers what the player must see.
 pub fn covers_subject(painter: &Painter, rect: Rect) -> bool {
     with(painter, |layout| layout.covers_subject(rect))
 }
 
-/// Lower edge of the buttons on the glass in the window's upper half, if there are any.
+/// Lower edge of the touch buttons in the window's upper half, if there are any.
 pub fn below_buttons(painter: &Painter) -> Option<f32> {
     let middle = painter.ctx().screen_rect().center().y;
     with(painter, |layout| {
@@ -234,8 +236,7 @@ pub fn below_buttons(painter: &Painter) -> Option<f32> {
     })
 }
 
-/// The rectangle without the upper and lower parts in which other items stand, as seen from its
-/// middle.
+/// The rectangle without the upper and lower parts that other items take, as seen from its middle.
 pub fn between(painter: &Painter, item: Item, rect: Rect) -> Rect {
     with(painter, |layout| {
         let mut rect = rect;
@@ -251,8 +252,8 @@ pub fn between(painter: &Painter, item: Item, rect: Rect) -> Rect {
     })
 }
 
-/// Claims a place for the label of a thing in the world. False where an item covers it: the label
-/// is then left out.
+/// Claims a place for the label of something in the world. Returns false if an item covers it;
+/// leave the label out then.
 pub fn label(painter: &Painter, rect: Rect) -> bool {
     with(painter, |layout| {
         let is_free = !layout.items.iter().any(|(_, other, _)| other.intersects(rect));
@@ -276,7 +277,7 @@ pub fn grounded(
     Some(found)
 }
 
-/// Returns the items of this frame and the labels, for tests that lay out a window.
+/// Returns this frame's items and labels, for tests that lay out a window.
 pub fn claimed(context: &egui_macroquad::egui::Context) -> (Vec<(Item, Rect)>, Vec<Rect>) {
     context.data_mut(|data| {
         let layout: &mut Layout = data.get_temp_mut_or_default(Id::new("layout"));
@@ -304,7 +305,7 @@ mod tests {
         assert_eq!(found(&layout, Way::Right), Some(rect(204.0, 10.0)));
         assert_eq!(found(&layout, Way::Up), None);
         assert_eq!(found(&layout, Way::Left), None, "it would leave the window");
-        // What is less important is in nobody's way, neither is the own place of a frame ago.
+        // Less important items are no obstacle, nor is the item's own place in the last frame.
         layout.claim(Item::Hint, rect(204.0, 10.0));
         assert_eq!(found(&layout, Way::Right), Some(rect(204.0, 10.0)));
         layout.claim(Item::Feed, rect(150.0, 34.0));

@@ -1,8 +1,8 @@
-//! Lessons: the first start of a game teaches by doing, one step at a time.
+//! Lessons: at the first start of a game, the player learns by doing, one step at a time.
 //!
-//! A view declares its steps ([`GameView::LESSON`]); each knows the
-//! frames in which the player does what it asks for. The course of a lesson is a state machine
-//! that is told how much time has passed, so that it ends by itself whatever the player does.
+//! A view declares its steps ([`GameView::LESSON`]); each step decides in which frames the player
+//! does what it asks for. A lesson is a state machine that gets the elapsed time, so it ends by
+//! itself whatever the player does.
 
 use egui_macroquad::egui::FontId;
 use phaselock::game::RoundPart;
@@ -17,35 +17,35 @@ use super::view::{GameView, Scene};
 use super::words::{fill, tr};
 use egui_macroquad::egui::{Align2, Painter, Rect, vec2};
 
-/// Longest lesson in seconds: each step has an equal part of it.
+/// Maximum length of a lesson in seconds; its steps share it equally.
 const LESSON_SECS: f32 = 56.0;
-/// Time for which a step that is done has its tick, in seconds.
+/// Seconds for which a completed step shows its tick.
 const TICK_SECS: f32 = 0.9;
-/// Widest line of the panel, in points: of the one that is tried first, and of the next.
+/// Maximum widths of the panel in points: the one tried first, and the next.
 const WIDTHS: [f32; 2] = [400.0, 220.0];
-/// Size of its small letters, in points.
+/// Size of the small letters, in points.
 const LETTERS: f32 = 14.0;
 /// Distance of the panel's lower edge from the window's, in points: above what games show there.
 const ABOVE: f32 = 116.0;
 
-/// Course of a lesson.
+/// Progress of a lesson.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lesson {
     /// Index of the step.
     step: usize,
-    /// Seconds since the lesson began, and since the step did.
+    /// Seconds since the lesson began, and since the step began.
     age: f32,
     step_age: f32,
-    /// Seconds for which the player did what the step asks for.
+    /// Seconds for which the player has done what the step asks for.
     did: f32,
-    /// Seconds since the step was done.
+    /// Seconds since the step was completed.
     ticked: Option<f32>,
     is_over: bool,
 }
 
 impl Lesson {
-    /// Advances by a frame, in which the player does what the step asks for or not. The lesson has
-    /// `count` steps; the present one wants `wanted` seconds.
+    /// Advances by a frame in which the player does (or does not do) what the step asks for. The
+    /// lesson has `count` steps; the current one takes `wanted` seconds.
     fn advance(&mut self, secs: f32, (count, wanted): (usize, f32), does: bool) {
         self.age += secs;
         self.step_age += secs;
@@ -70,7 +70,7 @@ impl Lesson {
         self.is_over = self.step >= count || self.age >= LESSON_SECS;
     }
 
-    /// Teaches for a frame: looks at what the player does, and paints the step.
+    /// Runs the lesson for a frame: checks what the player does, and paints the step.
     pub fn teach<V: GameView>(&mut self, view: &V, scene: &Scene<'_, V::Game>) {
         let there = scene.active && !scene.scores && scene.picture.own.is_some();
         if !there || view.part(scene) == Some(RoundPart::Results) {
@@ -93,12 +93,12 @@ impl Lesson {
     }
 }
 
-/// A step as it is shown.
+/// A step as shown.
 struct Shown {
     words: String,
-    /// Number of the step from 1 on, and of all.
+    /// Number of the step, from 1, and the number of steps.
     number: (usize, usize),
-    /// Part of it that is done.
+    /// Share of the step that is done.
     share: f32,
     is_done: bool,
 }
@@ -109,7 +109,7 @@ impl Shown {
         let (number, count) = (&*number.to_string(), count.to_string());
         let skip = controls.words(&actions::SKIP_LESSON);
         let below = match &*skip {
-            // The gamepad has no button left for it in every game.
+            // In some games, no gamepad button is left for it.
             _ if controls.by_glass() => {
                 let button = controls.words(&actions::MENU);
                 let values = [("number", number), ("count", &*count), ("button", &*button)];
@@ -125,16 +125,16 @@ impl Shown {
                 fill("{number} of {count}     {key}: end the lesson", &values)
             }
         };
-        // A narrow panel has room beside what must be seen, and a small one in a low window.
+        // A narrow panel fits next to what must be seen, and a small one into a low window.
         let ways = [Way::Up, Way::Left, Way::Right, Way::Down];
         let large = letters(painter.ctx());
-        // The last try undoes the setting of larger letters.
+        // The last attempt ignores the setting for larger text.
         let usual = (large > 1.0).then_some(1.0 / large);
         let larger = [to_be_read(painter.ctx(), LETTERS), 1.0].into_iter().chain(usual);
         let mut tries = larger.flat_map(|it| WIDTHS.map(|width| (width, it)));
         let found = tries.find_map(|(width, larger)| {
             let grown = larger * letters(painter.ctx());
-            // Beside the words is the ring.
+            // The ring is next to the words.
             let left = 48.0 * grown;
             let room = (width * larger).min(screen.width() - 80.0 - left);
             let text = |words: &str, size: f32, color| {
@@ -171,7 +171,7 @@ pub fn sample(painter: &Painter, screen: Rect, controls: &Controls) {
     Shown { words, number: (2, 4), share: 0.5, is_done: false }.draw(painter, screen, controls);
 }
 
-/// Places of the panel, the best first: above the lower edge, else at a side.
+/// Places of the panel, the best first: above the lower edge, then at the sides.
 fn places(screen: Rect, size: egui_macroquad::egui::Vec2) -> [Rect; 3] {
     let aside = |share: f32| {
         let middle = screen.left_center() + vec2(screen.width() * share, 0.0);
@@ -186,7 +186,7 @@ fn place(screen: Rect, size: egui_macroquad::egui::Vec2) -> Rect {
     Rect::from_center_size(below, size)
 }
 
-/// A ring with the step's number, and with a tick once it is done.
+/// Paints a ring with the step's number, or with a tick once the step is done.
 fn tick(painter: &Painter, inset: Inset<'_>, number: &str, is_done: bool) {
     let color = if is_done { palette::GOOD } else { fade(palette::TEXT_FAINT, 0.6) };
     let (x, y) = (25.0, inset.size().y / 2.0);
@@ -202,24 +202,25 @@ fn tick(painter: &Painter, inset: Inset<'_>, number: &str, is_done: bool) {
     }
 }
 
-/// Lessons of a visit: the one that runs, and those that the player has had.
+/// Lessons of a session: the running one, and those that the player has had.
 #[derive(Debug, Default)]
 pub struct Lessons {
     had: Vec<String>,
-    /// The game that is played, if it has a lesson.
+    /// The current game, if it has a lesson.
     game: Option<&'static str>,
     running: Option<Lesson>,
-    /// Games whose lessons are to be remembered.
+    /// Games whose lessons the caller has yet to remember.
     told: Vec<&'static str>,
 }
 
 impl Lessons {
-    /// None runs yet; `had` are the games whose lessons the player has had.
+    /// Creates the state without a running lesson; `had` are the games whose lessons the player has
+    /// had.
     pub fn new(had: &[String]) -> Self {
         Self { had: had.to_vec(), ..Self::default() }
     }
 
-    /// Another game begins, or the same one again after a lost connection.
+    /// Begins a game, or goes on with it after a lost connection.
     pub fn begin_game(&mut self, game: &'static str, teaches: bool) {
         let game = teaches.then_some(game);
         if self.game == game && self.running.is_some() {
@@ -230,7 +231,7 @@ impl Lessons {
         self.running = is_new.then(Lesson::default);
     }
 
-    /// Begins the game's lesson anew, or ends the one that runs.
+    /// Starts the game's lesson over, or ends the running one.
     pub fn ask(&mut self) {
         match self.running {
             Some(_) => self.end(),
@@ -238,30 +239,30 @@ impl Lessons {
         }
     }
 
-    /// Words for [`ask`](Self::ask), in a game with a lesson.
+    /// Label for [`ask`](Self::ask), in a game with a lesson.
     pub fn offer(&self) -> Option<&'static str> {
         self.game?;
         Some(if self.running.is_some() { tr("End the lesson") } else { tr("Show the lesson") })
     }
 
-    /// The lesson that runs.
+    /// The running lesson.
     pub fn running(&mut self) -> Option<&mut Lesson> {
         self.running.as_mut()
     }
 
-    /// True while a lesson runs.
+    /// Whether a lesson is running.
     pub fn is_running(&self) -> bool {
         self.running.is_some()
     }
 
-    /// Ends the lesson that runs.
+    /// Ends the running lesson.
     pub fn end(&mut self) {
         if self.running.take().is_some() {
             self.remember();
         }
     }
 
-    /// Notes how far the lesson is. Whoever leaves after its first step has had it.
+    /// Notes the lesson's progress. A player who leaves after the first step has had the lesson.
     pub fn note(&mut self) {
         match &self.running {
             Some(lesson) if lesson.is_over => self.end(),
@@ -270,7 +271,7 @@ impl Lessons {
         }
     }
 
-    /// A game whose lesson is to be remembered; told once.
+    /// Takes a game whose lesson is to be remembered.
     pub fn take_had(&mut self) -> Option<&'static str> {
         self.told.pop()
     }
@@ -290,7 +291,8 @@ mod tests {
 
     const FRAME: f32 = 1.0 / 60.0;
 
-    /// Seconds of a lesson of four steps of half a second each, by what the player does.
+    /// Length in seconds of a lesson of four steps of half a second each, for a player who does
+    /// `does`.
     fn secs(does: impl Fn(&Lesson) -> bool) -> (f32, Vec<(usize, bool)>) {
         let (mut lesson, mut secs, mut seen) = (Lesson::default(), 0.0, Vec::new());
         while !lesson.is_over && secs < 100.0 {
@@ -318,7 +320,7 @@ mod tests {
         let (idle, seen) = secs(|_| false);
         assert!((40.0..60.0).contains(&idle), "{idle} s");
         assert!(seen.iter().all(|(_, ticked)| !ticked), "nothing was done");
-        // A tick at the last moment, in each step.
+        // A tick at the last moment of each step.
         let late = |lesson: &Lesson| lesson.step_age > LESSON_SECS / 4.0 - TICK_SECS - 0.6;
         let (late, _) = secs(late);
         assert!(late <= 60.0, "{late} s");
@@ -348,7 +350,7 @@ mod tests {
         assert!(lessons.is_running());
         lessons.note();
         assert_eq!(lessons.take_had(), None, "it has hardly begun");
-        // The same game after a lost connection.
+        // The game continues after a lost connection.
         lessons.running = Some(Lesson { step: 1, ..Lesson::default() });
         lessons.begin_game("puck", true);
         lessons.note();

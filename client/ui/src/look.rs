@@ -1,4 +1,5 @@
-//! The window's egui: its scale, its wheel, its style, and the notice that nothing is heard.
+//! Setup of egui in the window: scale, mouse wheel and style; also the notice that there is no
+//! sound.
 
 use std::num::NonZeroUsize;
 
@@ -16,40 +17,41 @@ use super::paint::fade;
 use super::palette;
 use super::words::{fill, tr};
 
-/// Size of the window at which a point of the user interface is a pixel.
+/// Window size at which a point of the user interface is a pixel.
 const DESIGN: (f32, f32) = (1280.0, 720.0);
-/// Least size in points that games need, and the menu.
+/// Minimum size in points that games and the menu need.
 const MENU: (f32, f32) = (800.0, 600.0);
-/// Least size in points that a page needs before a game: it may be a phone's.
+/// Minimum size in points of a page before a game, which may be on a phone.
 const PAGE: (f32, f32) = (480.0, 480.0);
-/// Pixels per point, on a display of usual density, below which letters are hard to read.
+/// Pixels per point below which letters are hard to read, on a display of usual density.
 const READABLE: f32 = 0.8;
-/// Points by which a notch of the wheel moves lists, as in egui.
+/// Points by which a notch of the wheel scrolls lists, as in egui.
 const NOTCH: f32 = 40.0;
 
-/// Pixels per point: everything grows with the window, but letters are no smaller than can be read,
-/// unless they need more room than there is.
+/// Pixels per point: everything grows with the window, but letters stay readable unless they need
+/// more space than there is.
 pub fn pixels_per_point(scale: f32) -> f32 {
     pixels_per_point_within(MENU, screen_size(), dpi_scale(), scale)
 }
 
-/// The same for a page before a game.
+/// Pixels per point for a page before a game.
 pub fn pixels_per_point_before(scale: f32) -> f32 {
     pixels_per_point_within(PAGE, screen_size(), dpi_scale(), scale)
 }
 
-/// The same for a window of a size in pixels on a display of a density.
+/// Pixels per point for a window of `size` pixels on a display of this density.
 pub fn pixels_per_point_of(size: (f32, f32), density: f32, scale: f32) -> f32 {
     pixels_per_point_within(MENU, size, density, scale)
 }
 
-/// The same for a page before a game.
+/// Pixels per point for a page before a game, in a window of `size` pixels.
 pub fn pixels_per_point_of_page(size: (f32, f32), density: f32, scale: f32) -> f32 {
     pixels_per_point_within(PAGE, size, density, scale)
 }
 
-/// The same for screens that need `least` points. Large ones leave the menu's room, so that all
-/// screens look alike; where that would make letters too small to read, they have less.
+/// Pixels per point for screens that need `least` points. Large windows leave as much space as the
+/// menu needs, so that all screens look alike; if that would make letters too small to read, they
+/// leave less.
 fn pixels_per_point_within(
     least: (f32, f32),
     (width, height): (f32, f32),
@@ -57,7 +59,7 @@ fn pixels_per_point_within(
     scale: f32,
 ) -> f32 {
     let fits = (width / DESIGN.0).min(height / DESIGN.1);
-    // In steps, because each new size draws all letters anew.
+    // In steps, because all letters are drawn again for each new size.
     let fits = (fits * 20.0).round() / 20.0;
     let room = |least: (f32, f32)| (width / least.0).min(height / least.1);
     let wanted = scale * fits.max(READABLE * density);
@@ -65,14 +67,14 @@ fn pixels_per_point_within(
     wanted.min(room(MENU)).max(readable).clamp(0.4, 6.0)
 }
 
-/// True if the window has room for no more than the menu: nothing can be larger in it.
+/// Whether the menu fills the window, so that nothing in it can be larger.
 pub fn is_full(ctx: &Context) -> bool {
     let screen = ctx.screen_rect();
     screen.width() < MENU.0 + 1.0 || screen.height() < MENU.1 + 1.0
 }
 
-/// Moves lists by `NOTCH` per notch of the wheel. egui-macroquad divides by 90 what X11 and
-/// Wayland count in notches, so that it would be half a point.
+/// Scrolls lists by `NOTCH` per notch of the wheel. egui-macroquad divides by 90 what X11 and
+/// Wayland count in notches, which would be half a point.
 pub fn turn_wheel(ctx: &Context) {
     if !cfg!(target_os = "linux") {
         return;
@@ -86,18 +88,19 @@ pub fn turn_wheel(ctx: &Context) {
     });
 }
 
-/// True if a button, a box or a slider of the window was pressed in this frame.
+/// Whether a button, box or slider of the window was pressed in this frame.
 pub fn is_clicked(ctx: &Context) -> bool {
     let clicked = |event: &OutputEvent| matches!(event, OutputEvent::Clicked(_));
     ctx.output(|output| output.events.iter().any(clicked))
 }
 
-/// Shows why nothing is heard, at the window's lower edge: in a game in the middle, and in menus,
-/// which have their keys there, on the left.
+/// Shows why there is no sound, at the window's lower edge: in the middle in games, and on the left
+/// in menus, which show their keys there.
 pub fn draw_notice(ctx: &Context, reason: &str, in_game: bool) {
     let painter = ctx.layer_painter(LayerId::new(Order::Foreground, Id::new("sound")));
     let screen = ctx.screen_rect();
-    // Apart from the edge by the text's ground and the gap that items keep: nearer is no place.
+    // Away from the edge by the text's ground and the gap between items; closer places are not
+    // free.
     let (middle, left) = (screen.center_bottom(), screen.left_bottom());
     let (place, width) = match in_game {
         true => ((middle - vec2(0.0, 8.0), Align2::CENTER_BOTTOM), screen.width() - 36.0),
@@ -114,7 +117,7 @@ pub fn draw_notice(ctx: &Context, reason: &str, in_game: bool) {
     );
 }
 
-/// Reason of silence in the player's language. What a device says of itself stays as it is.
+/// Why there is no sound, in the player's language. A device's own message stays as it is.
 fn silence(reason: &str) -> String {
     let known = [
         tr("there is no sound server; start PipeWire or PulseAudio to hear the game"),
@@ -135,16 +138,16 @@ fn silence(reason: &str) -> String {
     found.unwrap_or_else(|| reason.to_owned())
 }
 
-/// Style of the window's egui.
+/// Sets the style of the window's egui.
 pub fn style(ctx: &Context) {
     ctx.options_mut(|options| {
-        // The frame's closure moves sparks and clocks along: it must run once a frame.
+        // The frame's closure advances particles and clocks, so it must run once per frame.
         options.max_passes = NonZeroUsize::MIN;
         options.zoom_with_keyboard = false;
         options.theme_preference = egui::ThemePreference::Dark;
     });
     ctx.set_visuals(visuals());
-    // A list that goes on is known by its bar, before anybody points at it.
+    // A scroll bar shows that a list goes on, even before the pointer is over it.
     ctx.all_styles_mut(|style| {
         style.spacing.scroll.dormant_handle_opacity = 0.5;
         style.spacing.scroll.dormant_background_opacity = 0.3;
@@ -187,7 +190,7 @@ mod tests {
 
     #[test]
     fn letters_of_a_page_can_be_read_on_a_phone() {
-        // Points of a pixel of CSS, on displays of any density and for any size of everything.
+        // Points per CSS pixel, on displays of any density and for any interface scale.
         let in_css = |(width, height): (f32, f32), density: f32, scale: f32| {
             let size = (width * density, height * density);
             pixels_per_point_of_page(size, density, scale) / density
@@ -198,7 +201,7 @@ mod tests {
                 assert!((css - READABLE).abs() < 0.01, "{size:?} at {density}: {css}");
             }
         }
-        // A window of the menu's size looks as it does elsewhere.
+        // A window of the menu's size looks the same everywhere.
         for size in [(800.0, 600.0), (1280.0, 720.0), (640.0, 480.0)] {
             for scale in [0.75, 1.0, 2.0] {
                 let menu = pixels_per_point_of(size, 1.0, scale);

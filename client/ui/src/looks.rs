@@ -1,4 +1,4 @@
-//! Looks of players: their colours, and the markings by which one is known without colour.
+//! Looks of players: their colours, and markings that identify them without colour.
 
 use egui_macroquad::egui::Color32;
 use glam::Vec2;
@@ -15,19 +15,19 @@ pub struct Dress {
     pub color: Color32,
     /// Colour inside of an outline.
     pub dark: Color32,
-    /// Index of the marking, from 0 to 7; 0 is none.
+    /// Index of the marking, from 0 to 7; 0 is no marking.
     pub pattern: u8,
 }
 
 impl Dress {
-    /// Colours and marking of these looks.
+    /// Colours and marking of a look.
     pub fn of(look: Look) -> Self {
         let (color, dark) = (palette::player_color(look.color), palette::player_dark(look.color));
         Self { color, dark, pattern: look.pattern }
     }
 
-    /// Draws the marking on a round body of that radius around the brush's origin, in metres. The
-    /// body looks along the x axis.
+    /// Paints the marking on a round body of this radius around the brush's origin, in metres. The
+    /// body faces along the x axis.
     pub fn mark(&self, brush: &Brush<'_>, radius: f32, strength: f32) {
         let stroke = brush.stroke(radius * 0.2, fade(self.color, strength));
         let line = |ends: [(f32, f32); 2]| {

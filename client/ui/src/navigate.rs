@@ -1,21 +1,21 @@
-//! Menus by gamepad: the stick or the cross moves the focus, A presses what has it.
+//! Menus by gamepad: the stick or the D-pad moves the focus, and A presses the focused widget.
 
 use egui_macroquad::egui::{Context, Event, Id, Key, Modifiers, Pos2, Rect, Vec2, vec2};
 
 use super::bindings::Pad;
 use super::controls::Controls;
 
-/// Ways of the focus, with the parts of the gamepad that send it there.
+/// Directions of the focus, with the gamepad parts that move it there.
 const WAYS: [(Vec2, [Pad; 2]); 4] = [
     (vec2(0.0, -1.0), [Pad::DPadUp, Pad::LeftStickUp]),
     (vec2(0.0, 1.0), [Pad::DPadDown, Pad::LeftStickDown]),
     (vec2(-1.0, 0.0), [Pad::DPadLeft, Pad::LeftStickLeft]),
     (vec2(1.0, 0.0), [Pad::DPadRight, Pad::LeftStickRight]),
 ];
-/// Weight of the way aside, against the way ahead: rows are kept.
+/// Weight of sideways distance against distance ahead, so that the focus stays in its row.
 const ASIDE: f32 = 3.0;
 
-/// Moves the focus, or presses what has it, as the gamepad was pressed in this frame.
+/// Moves the focus or presses the focused widget, as the gamepad was pressed in this frame.
 pub fn follow(ctx: &Context, controls: &Controls) {
     if controls.pad_pressed(Pad::A) {
         let (key, modifiers) = (Key::Enter, Modifiers::NONE);
@@ -35,7 +35,7 @@ pub fn follow(ctx: &Context, controls: &Controls) {
     }
 }
 
-/// Widgets that can be pressed, on the uppermost layer that has anything.
+/// Widgets that can be pressed, on the topmost layer that has any.
 fn widgets(ctx: &Context) -> Vec<(Id, Rect)> {
     let layers: Vec<_> = ctx.memory(|memory| memory.layer_ids().collect());
     ctx.viewport(|viewport| {
@@ -48,7 +48,7 @@ fn widgets(ctx: &Context) -> Vec<(Id, Rect)> {
     })
 }
 
-/// The next one in a direction; the first one if nothing has the focus yet.
+/// The next widget in a direction; the first one if none has the focus yet.
 fn next(there: &[(Id, Rect)], from: Option<(Id, Rect)>, way: Vec2) -> Option<Id> {
     let Some((own, from)) = from else {
         let begin = |rect: &Rect| (rect.center().y, rect.left());

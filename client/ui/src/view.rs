@@ -1,4 +1,4 @@
-//! The seam between the window and the pictures of games.
+//! What a game's view implements, and what it gets in each frame.
 //!
 //! A view implements [`GameView`]; a program lists its views in a [`Register`].
 
@@ -23,64 +23,65 @@ use super::palette;
 use super::rig::{Rig, Shot};
 use super::words::tr;
 
-/// Picture and controls of a game; the value is the picture's memory from frame to frame.
+/// Draws a game and turns the player's controls into input. The value holds what the view remembers
+/// from frame to frame.
 pub trait GameView: Default + 'static {
-    /// The game.
+    /// The game that this view draws.
     type Game: Game;
-    /// The title in the window.
+    /// Title of the game in the window.
     const TITLE: &'static str;
-    /// The game's own actions, in the order of lists and hints.
+    /// The game's own actions, in the order in which lists and hints show them.
     const ACTIONS: &'static [Action];
-    /// Colour of the window where nothing is painted. It costs next to nothing, while every layer
-    /// painted over it is felt without a graphics card.
+    /// Colour of the window where nothing is painted. It is nearly free, while each full layer
+    /// painted over it is noticeable without a graphics card.
     const BACKDROP: Color32 = palette::VOID;
-    /// Everything of the game that is heard and felt, beside what every game has.
+    /// Cues of this game, in addition to those of every game.
     const CUES: &'static [&'static Cue] = &[];
 
-    /// Steps of the lesson at the first start of the game. None by default.
+    /// Steps of the lesson that runs at the first start of the game. None by default.
     const LESSON: &'static [Step<Self::Game>] = &[];
 
-    /// The input that the controls command.
+    /// The input that the controls ask for.
     fn input(&self, controls: &Controls) -> <Self::Game as Game>::Input;
 
-    /// An event of the game came: [`read_message`](phaselock::game::read_message) reads it.
+    /// Handles an event of the game; [`read_message`](phaselock::game::read_message) decodes it.
     fn handle_event(&mut self, _event: &[u8]) {}
 
-    /// A request to the game, as [`write_message`](phaselock::game::write_message) made it. Asked
-    /// for once a frame, with the controls of that frame.
+    /// Returns a request to the game, encoded by [`write_message`](phaselock::game::write_message).
+    /// Called once per frame, with that frame's controls.
     fn poll_request(&mut self, _controls: &Controls) -> Option<Vec<u8>> {
         None
     }
 
-    /// Present part of the round. None, the default, for a game whose rounds have no parts.
+    /// Current part of the round. `None`, the default, for games whose rounds have no parts.
     fn part(&self, _scene: &Scene<'_, Self::Game>) -> Option<RoundPart> {
         None
     }
 
-    /// Words for one of the numbers that the rules [measure](phaselock::game::Kit::measures), as in
-    /// "best lap". By default its name.
+    /// Words for a value that the rules [measure](phaselock::game::Kit::measures), such as "best
+    /// lap". By default its name.
     fn measure_words(name: &'static str) -> &'static str {
         name
     }
 
-    /// Words for a kind of entities that move, by the name of its record, as in "cars". By default
+    /// Words for a kind of moving entity, such as "cars", by the name of its record. By default
     /// that name.
     fn kind_words(record: &'static str) -> &'static str {
         record
     }
 
-    /// Advances the picture by a frame, and paints it; returns the camera, for marks over the
-    /// picture.
+    /// Advances the view by a frame and paints it. Returns the camera, so that marks can be painted
+    /// over the picture.
     fn draw(&mut self, scene: &Scene<'_, Self::Game>) -> Camera;
 }
 
 /// A step of a lesson.
 pub struct Step<G: Game> {
-    /// Words for the player, with the keys as they are bound now.
+    /// Instruction for the player, with the keys as they are bound now.
     pub words: fn(&Controls) -> String,
-    /// True in a frame in which the player does it.
+    /// Whether the player does it in this frame.
     pub does: fn(&Scene<'_, G>) -> bool,
-    /// Seconds of it in all; 0 is one frame.
+    /// Total seconds for which the player must do it; 0 is one frame.
     pub secs: f32,
 }
 
@@ -97,74 +98,73 @@ pub trait Register {
     fn with<V: GameView>(self) -> Self;
 }
 
-/// The camera that follows nobody.
+/// A camera that follows no player.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FreeCamera {
-    /// Point of the world in the middle, in metres.
+    /// Point of the world in the middle of the picture, in metres.
     pub middle: Vec2,
-    /// Visible size, in that of a player's camera.
+    /// Visible size, as a multiple of a player camera's.
     pub zoom: f32,
 }
 
-/// Player or place that one who watches looks at.
+/// What a spectator looks at: a player, or a place.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Watched {
-    /// The player whom the picture follows.
+    /// The followed player.
     pub target: Option<PlayerId>,
-    /// The camera instead, if it follows nobody.
+    /// The free camera, if no player is followed.
     pub free: Option<FreeCamera>,
 }
 
-/// The window in a frame.
+/// The window in this frame.
 #[derive(Clone, Copy)]
 pub struct Frame<'a> {
-    /// Painter in points of the window.
+    /// Painter, in points of the window.
     pub painter: &'a Painter,
     /// The window, in points.
     pub screen: Rect,
-    /// Position of the mouse in it. None until the mouse has moved, and on glass.
+    /// Position of the mouse in the window. `None` until the mouse has moved, and on touch screens.
     pub pointer: Option<Pos2>,
     /// Seconds since the last frame.
     pub secs: f32,
-    /// True while the player plays; false in a menu or while waiting for the server.
+    /// Whether the player is playing; false in menus and while waiting for the server.
     pub active: bool,
-    /// True while the player wants to see the scores.
+    /// Whether the player wants to see the scores.
     pub scores: bool,
-    /// Rows by which the table of scores is scrolled.
+    /// Rows by which the score table is scrolled.
     pub scrolled: usize,
-    /// True while something covers the place of hints.
+    /// Whether something covers the place of hints.
     pub crowded: bool,
-    /// True while developers' marks are shown.
+    /// Whether the developers' markers are shown.
     pub marks: bool,
     /// The player's bindings, for hints.
     pub controls: &'a Controls,
-    /// Events of this frame, to be heard and felt.
+    /// Cues of this frame, to be heard and felt.
     pub cues: &'a Cues,
 }
 
-/// A frame's input to a view.
+/// What a view gets in each frame.
 pub struct Scene<'a, G: Game> {
-    /// Entities as presented at this moment.
+    /// Entities as presented in this frame.
     pub picture: &'a Picture<G>,
-    /// The rules and the map.
+    /// The game's rules and map.
     pub game: &'a G,
-    /// The world's rates.
+    /// Tick and snapshot rates of the world.
     pub rates: Rates,
-    /// The own player.
+    /// The player at this window.
     pub player: PlayerId,
     /// All players and their seats.
     pub roster: &'a BTreeMap<PlayerId, Seat>,
-    /// Pings and readiness of people, as far as they are known.
+    /// Round trips and readiness of people, as far as known.
     pub presence: &'a BTreeMap<PlayerId, Presence>,
-    /// Rules of the house.
+    /// The host's rules.
     pub house: &'a House,
-    /// Own round trip in milliseconds, once known.
+    /// Round trip of this client in milliseconds, once known.
     pub round_trip_ms: Option<f64>,
     /// Seconds since the session began.
     pub age_secs: f32,
-    /// Player or place that one who watches looks at; none for one who plays. A player who is
-    /// followed counts as the own one: [`player`](Self::player) and the picture's `own` are then
-    /// that player's.
+    /// What a spectator looks at; `None` while playing. A followed player counts as one's own:
+    /// [`player`](Self::player) and the picture's `own` are that player's.
     pub watched: Option<Watched>,
     /// The frame to paint.
     pub frame: Frame<'a>,
@@ -179,7 +179,7 @@ impl<'a, G: Game> Deref for Scene<'a, G> {
 }
 
 impl<G: Game> Scene<'_, G> {
-    /// The own entity, if it holds such a record.
+    /// The player's own entity as a record of type `R`, if it is one.
     pub fn own<R: Copy>(&self) -> Option<R>
     where
         G::Entity: Holds<R>,
@@ -196,17 +196,17 @@ impl<G: Game> Scene<'_, G> {
         owned.find_map(|slot| slot.entity.record().copied()).unwrap_or_default()
     }
 
-    /// True for the player in front of the screen, which nobody is of those who are watched.
+    /// Whether this is the player at this window. It is never a player that a spectator follows.
     pub fn is_me(&self, player: PlayerId) -> bool {
         self.watched.is_none() && player == self.player
     }
 
-    /// Advances the rig by this frame towards a shot, or to where one who watches looks freely;
-    /// returns the camera to draw with.
+    /// Moves the rig by one frame towards a shot, or to a spectator's free camera. Returns the
+    /// camera to draw with.
     pub fn aim(&self, rig: &mut Rig, shot: &Shot) -> Camera {
         let (screen, secs) = (self.screen, self.secs);
         match self.watched.and_then(|watched| watched.free) {
-            // The buttons on the glass lie in the corners: the own player stays in the middle.
+            // Touch buttons are in the corners, so the player stays in the middle.
             None if self.controls.by_glass() => {
                 rig.follow(screen, secs, &Shot { bounds: None, ..*shot })
             }
@@ -218,17 +218,17 @@ impl<G: Game> Scene<'_, G> {
         }
     }
 
-    /// True for the own entity.
+    /// Whether this is the player's own entity.
     pub fn is_own(&self, id: EntityId) -> bool {
         self.picture.own == Some(id)
     }
 
-    /// Name of an entity's owner and true for a bot; none for a player who has just left.
+    /// Name of an entity's owner, and whether it is a bot. `None` for a player who has just left.
     pub fn owner_tag(&self, owner: Option<PlayerId>) -> Option<(&str, bool)> {
         self.roster.get(&owner?).map(|seat| (seat.name.as_str(), seat.bot))
     }
 
-    /// Looks of an entity's owner; the first ones of nobody.
+    /// Look of an entity's owner; the first look if it has no owner.
     pub fn dress_of(&self, owner: Option<PlayerId>) -> Dress {
         let seat = owner.and_then(|owner| self.roster.get(&owner));
         Dress::of(seat.map(|seat| seat.look).unwrap_or_default())
@@ -239,7 +239,7 @@ impl<G: Game> Scene<'_, G> {
         self.roster.get(&player).map_or(tr("someone"), |seat| &seat.name)
     }
 
-    /// Tick of the own player's picture, with the elapsed part of the next one: the time for
+    /// Tick of the player's own picture, with the elapsed fraction of the next one: the time for
     /// things that move by the clock.
     pub fn own_tick(&self) -> TickTime {
         TickTime::at(self.rates, self.picture.own_time)

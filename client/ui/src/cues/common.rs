@@ -1,4 +1,4 @@
-//! Cues of every game and of the window: rounds, clicks, chat, comings and goings.
+//! Cues of every game and of the window: rounds, clicks, chat, players joining and leaving.
 
 use phaselock_sound::patch::{Channel, Envelope, Filter, Layer, Note, Sound, Sweep, note};
 
@@ -21,7 +21,7 @@ const BELL: &[Layer] = &[
     },
 ];
 
-/// A warm chord's voice: a triangle and a soft octave below.
+/// Voice of a warm chord: a triangle and a soft octave below.
 const PAD: &[Layer] = &[
     Layer {
         envelope: Envelope::held(0.02, 0.06, 0.16),
@@ -53,14 +53,14 @@ pub static WARM_UP: Cue = Cue {
     ..Cue::NONE
 };
 
-/// A second of three before the start.
+/// One of the three seconds before the start.
 pub static COUNT: Cue = Cue {
     name: "count",
     sound: Some(&Sound { layers: BELL, gain: 0.55, ..Sound::CUE }),
     ..Cue::NONE
 };
 
-/// The round begins to count.
+/// The round starts.
 pub static GO: Cue = Cue {
     name: "go",
     sound: Some(&Sound {
@@ -73,7 +73,7 @@ pub static GO: Cue = Cue {
     ..Cue::NONE
 };
 
-/// A second of the last ten.
+/// One of the last ten seconds.
 pub static HURRY: Cue = Cue {
     name: "hurry",
     sound: Some(&Sound {
@@ -97,7 +97,7 @@ pub static HURRY: Cue = Cue {
     ..Cue::NONE
 };
 
-/// The own player has won the round.
+/// The player has won the round.
 pub static WON: Cue = Cue {
     name: "won",
     sound: Some(&Sound {
@@ -117,7 +117,7 @@ pub static WON: Cue = Cue {
     ..Cue::NONE
 };
 
-/// The round is over, and somebody else has won it.
+/// The round is over, and someone else has won it.
 pub static LOST: Cue = Cue {
     name: "lost",
     sound: Some(&Sound {
@@ -145,7 +145,7 @@ pub static CLICK: Cue = Cue {
     ..Cue::NONE
 };
 
-/// A line of chat came, a mark on the map, or a vote.
+/// A chat line, a mark on the map, or a vote has arrived.
 pub static CHAT: Cue = Cue {
     name: "chat",
     sound: Some(&Sound {
@@ -158,7 +158,7 @@ pub static CHAT: Cue = Cue {
     ..Cue::NONE
 };
 
-/// Somebody came.
+/// A player joined.
 pub static JOINED: Cue = Cue {
     name: "joined",
     sound: Some(&Sound {
@@ -170,7 +170,7 @@ pub static JOINED: Cue = Cue {
     ..Cue::NONE
 };
 
-/// Somebody left.
+/// A player left.
 pub static LEFT: Cue = Cue {
     name: "left",
     sound: Some(&Sound {
