@@ -1,4 +1,4 @@
-//! A world that bots play, without a room and a network.
+//! A world that bots play, without room or network.
 
 use phaselock::fields::Record;
 use phaselock::game::{Bot, Game, Inputs, Late, Strength, World, new_bot};
@@ -11,16 +11,17 @@ use phaselock::time::Rates;
 pub struct BotWorld<G: Game> {
     /// The rules.
     pub game: G,
-    /// The world that they move.
+    /// The world.
     pub world: World<G>,
-    /// Inputs of the bots in this tick.
+    /// The bots' inputs for this tick.
     pub inputs: Inputs<G::Input>,
     bots: Vec<Box<dyn Bot<G>>>,
     random: Random,
 }
 
 impl<G: Game> BotWorld<G> {
-    /// A world of so many players at tick 0. A bare one holds nothing but what belongs to them.
+    /// Creates a world with this number of players at tick 0. A bare one contains only what belongs
+    /// to them.
     pub fn new(seed: u64, players: u16, bare: bool) -> Self {
         let game = G::new(Rates::DEFAULT, seed);
         let mut world = World::new(seed);
@@ -33,14 +34,14 @@ impl<G: Game> BotWorld<G> {
         Self { game, world, inputs: Inputs::default(), bots, random: Random::new(seed) }
     }
 
-    /// Has a player's bot play better or worse.
+    /// Sets the strength of a player's bot.
     pub fn set_strength(&mut self, player: PlayerId, strength: Strength) {
         if let Some(bot) = self.bots.get_mut(usize::from(player.0)) {
             bot.set_strength(strength);
         }
     }
 
-    /// Asks all bots for their inputs of the next tick.
+    /// Asks all bots for their inputs for the next tick.
     pub fn think(&mut self) {
         self.inputs.clear();
         for (bot, player) in self.bots.iter_mut().zip((0..).map(PlayerId)) {

@@ -18,40 +18,41 @@ use crate::{Forge, Press, Skew, Wire, body};
 
 /// A client in the simulation.
 pub struct SimClient<G: Game> {
-    /// Its id in the room; another one after each loss of the connection.
+    /// Its id in the room; it changes after each loss of the connection.
     pub id: ClientId,
-    /// Its place among the simulation's clients, which its key follows from.
+    /// Its index among the simulation's clients; its key follows from it.
     pub(super) number: usize,
-    /// Its session asks for a connection.
+    /// Whether its session asks for a connection.
     pub(super) dials: bool,
-    /// The server has not heard it yet over this connection.
+    /// Whether the server has received nothing from it over this connection.
     pub(super) is_new: bool,
-    /// Its session, from the hello on.
+    /// Its session, starting with the hello.
     pub session: Session,
-    /// From the client to the server.
+    /// The link to the server.
     pub up: Link,
-    /// From the server to the client.
+    /// The link from the server.
     pub down: Link,
     /// Its machine's clock.
     pub skew: Skew,
-    /// The server's goodbye.
+    /// The server's last Disconnect.
     pub closed: Option<Disconnect>,
-    /// Stops its machine.
+    /// Pauses of its machine.
     pub stalled: bool,
-    /// Delay of control messages beyond that of the slowest datagram, as if they were resent.
+    /// Delay of control messages on top of the slowest datagram's, as if they were resent.
     pub control_delay: Micros,
-    /// First departure and first arrival of each tick's input, if they are recorded.
+    /// First departure and first arrival of each tick's input, if recorded.
     pub ways: Option<BTreeMap<Tick, (LocalTime, Option<LocalTime>)>>,
-    /// Datagrams that arrived, in order, if they are recorded.
+    /// Datagrams that arrived, in order, if recorded.
     pub arrivals: Option<Vec<Vec<u8>>>,
-    /// A cell for its last frame, if it is watched.
+    /// A cell for its last frame, if a test watches it.
     pub screen: Option<Rc<RefCell<Option<Picture<G>>>>>,
     /// Changes its input packets, as a cheat would.
     pub forge: Option<Forge<G>>,
     pub(super) press: Press<G>,
-    /// Control messages under way: reliable, in order, as slow as the slowest datagram.
+    /// Control messages in flight to the client: reliable, in order, as slow as the slowest
+    /// datagram.
     pub(super) control: VecDeque<(LocalTime, ServerMessage)>,
-    /// Control messages to the server under way, the same way.
+    /// Control messages in flight to the server, likewise.
     pub(super) requests: VecDeque<(LocalTime, Vec<u8>)>,
 }
 
@@ -88,7 +89,7 @@ impl<G: Game> SimClient<G> {
         (self.core().server_time(self.skew.read(now)).0 - now.0) as f64 / 1000.0
     }
 
-    /// Carries out what the session asks for.
+    /// Sends and does what the session asks for.
     pub(super) fn transmit(&mut self, now: LocalTime) {
         self.transmit_each(now, |_| {});
     }
@@ -124,7 +125,7 @@ impl<G: Game> SimClient<G> {
         }
     }
 
-    /// Records that the inputs of a packet were sent, or came.
+    /// Records that a packet's inputs were sent, or arrived.
     pub(super) fn note_way<const SENT: bool>(&mut self, bytes: &[u8], near: Tick, now: LocalTime) {
         let Some(ways) = &mut self.ways else { return };
         let packet = read_input::<G::Input>(bytes).expect("the client wrote it");

@@ -1,5 +1,5 @@
-//! A perfect network in memory: every UDP packet arrives at once. It carries the real drivers in
-//! virtual time; the client's own conditioner adds a bad network's conditions.
+//! A perfect in-memory network: every UDP packet arrives at once. It runs the real drivers in
+//! virtual time; the client's own conditioner can add a bad network.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, IoSliceMut};
@@ -13,10 +13,10 @@ use phaselock_quic::socket::{AlwaysWritable, Sockets};
 use quinn::udp::{EcnCodepoint, RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, UdpPoller};
 
-/// Packets that wait at a socket; more are dropped.
+/// Maximum number of packets queued at a socket; further ones are dropped.
 pub const QUEUE_PACKETS_MAX: usize = 16_384;
 
-/// The network. Copies are the same one.
+/// The network. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Ether(Arc<Mutex<Switch>>);
 
@@ -25,7 +25,7 @@ pub struct Ether(Arc<Mutex<Switch>>);
 pub struct Traffic {
     /// UDP packets.
     pub packets: u64,
-    /// Bytes of what is in them.
+    /// Bytes of their payloads.
     pub bytes: u64,
 }
 
@@ -41,13 +41,14 @@ impl Sub for Traffic {
 #[derive(Debug, Default)]
 struct Switch {
     ports: HashMap<SocketAddr, Port>,
-    /// Traffic of each socket, also to nobody, and also after it is gone.
+    /// Traffic from each socket, including packets without a recipient; kept after the socket is
+    /// gone.
     sent: HashMap<SocketAddr, Traffic>,
-    /// Apparent address by real address, and the reverse.
+    /// Apparent address by real address, and vice versa.
     seen: HashMap<SocketAddr, SocketAddr>,
     real: HashMap<SocketAddr, SocketAddr>,
     bound: u32,
-    /// Packets that a socket puts into one buffer at most; 0 is 1.
+    /// Maximum number of packets that a socket puts into one buffer; 0 counts as 1.
     coalesced: usize,
 }
 
@@ -65,15 +66,15 @@ struct Packet {
 }
 
 impl Ether {
-    /// A network whose sockets put up to so many packets of a sender into one buffer, as a kernel
-    /// that coalesces does.
+    /// Creates a network whose sockets put up to this number of a sender's packets into one buffer,
+    /// as a kernel with receive offload does.
     pub fn coalescing(packets: usize) -> Self {
         let ether = Self::default();
         ether.switch().coalesced = packets;
         ether
     }
 
-    /// A socket at the next free address, which is in a network of its own (/24).
+    /// Returns a socket at the next free address, in its own network (/24).
     pub fn socket(&self) -> Arc<EtherSocket> {
         let mut switch = self.switch();
         switch.bound += 1;
@@ -82,23 +83,23 @@ impl Ether {
         Arc::new(EtherSocket { ether: self.clone(), address })
     }
 
-    /// Address of the next socket.
+    /// Returns the address of the next socket.
     pub fn next_address(&self) -> SocketAddr {
         address(self.switch().bound + 1)
     }
 
-    /// Number of sockets.
+    /// Returns the number of sockets.
     pub fn sockets(&self) -> usize {
         self.switch().ports.len()
     }
 
-    /// Traffic from an address so far.
+    /// Returns the traffic from an address so far.
     pub fn sent(&self, from: SocketAddr) -> Traffic {
         self.switch().sent.get(&from).copied().unwrap_or_default()
     }
 
-    /// From now on the socket at `address` seems to be at `seen`. Packets to its former apparent
-    /// address are lost: its router has forgotten it, or it is in another network.
+    /// Makes the socket at `address` appear at `seen` from now on. Packets to its former apparent
+    /// address are lost, as after a NAT rebinding or a change of network.
     pub fn move_to(&self, address: SocketAddr, seen: SocketAddr) {
         let mut switch = self.switch();
         if let Some(before) = switch.seen.insert(address, seen) {
@@ -107,8 +108,8 @@ impl Ether {
         switch.real.insert(seen, address);
     }
 
-    /// From now on packets of the socket at `address` claim to be from `seen`, where nothing that
-    /// is sent arrives; `None` ends that.
+    /// Makes packets of the socket at `address` claim to come from `seen` from now on. Packets to
+    /// `seen` do not arrive. `None` ends this.
     pub fn forge(&self, address: SocketAddr, seen: Option<SocketAddr>) {
         let mut switch = self.switch();
         match seen {
@@ -122,7 +123,7 @@ impl Ether {
     }
 }
 
-/// Address of the socket with that number.
+/// Returns the address of the socket with this number.
 fn address(number: u32) -> SocketAddr {
     let ip = Ipv4Addr::from_bits(Ipv4Addr::new(10, 0, 0, 1).to_bits() + (number << 8));
     SocketAddr::from((ip, 4433))
@@ -134,7 +135,7 @@ impl Sockets for Ether {
     }
 }
 
-/// A socket on the network; it is gone when it is dropped.
+/// A socket on the network; dropping it removes it.
 #[derive(Debug)]
 pub struct EtherSocket {
     ether: Ether,
@@ -172,7 +173,7 @@ impl AsyncUdpSocket for EtherSocket {
             None if switch.seen.contains_key(&to) => return Ok(()),
             None => to,
         };
-        // A packet to nobody is lost without notice, as behind a firewall.
+        // A packet without a recipient is lost silently, as behind a firewall.
         let Some(port) = switch.ports.get_mut(&to) else { return Ok(()) };
         for contents in transmit.contents.chunks(segment) {
             if port.queue.len() < QUEUE_PACKETS_MAX {

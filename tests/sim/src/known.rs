@@ -6,7 +6,7 @@ use phaselock::game::{Entities, Game, Relevance, Slot};
 use phaselock::ids::PlayerId;
 use phaselock::physics::Torus;
 
-/// Returns true if a client may be told of an entity, which plays or watches.
+/// Whether a client, player or spectator, may get an entity.
 pub(crate) fn client_may_know<G: Game>(
     client: &Client<G>,
     entities: &Entities<G::Entity>,
@@ -19,7 +19,7 @@ pub(crate) fn client_may_know<G: Game>(
     }
 }
 
-/// Returns true if it must be told of an entity as soon as there are bytes for it.
+/// Whether a client must get an entity as soon as there are bytes for it.
 pub(crate) fn client_must_know<G: Game>(
     client: &Client<G>,
     entities: &Entities<G::Entity>,
@@ -31,7 +31,7 @@ pub(crate) fn client_must_know<G: Game>(
     }
 }
 
-/// Returns true if a player may be told of an entity.
+/// Whether a player may get an entity.
 pub fn may_know<G: Game>(
     game: &G,
     entities: &Entities<G::Entity>,
@@ -41,7 +41,7 @@ pub fn may_know<G: Game>(
     slot.owner == Some(player) || game.relevance(entities, player, slot) != Relevance::Secret
 }
 
-/// Returns true if a player must be told of an entity as soon as there are bytes for it.
+/// Whether a player must get an entity as soon as there are bytes for it.
 pub fn must_know<G: Game>(
     game: &G,
     entities: &Entities<G::Entity>,

@@ -1,10 +1,10 @@
 //! A server's room and clients in one process, joined by simulated links in virtual time.
 //!
 //! The cores are the real ones, without drivers: [`Sim`] carries packets over seeded [`Link`]s and
-//! gives each machine a clock of its own. The same seed gives the same run, to the last bit.
+//! gives each machine its own clock. A seed repeats a run to the last bit.
 //!
-//! A player at 200 ms walks on a line, and is never corrected; `Line` is the game of the example
-//! of `phaselock-quic`.
+//! In this example, a player at 200 ms walks on a line and is never corrected; `Line` is the game
+//! from the example of `phaselock-quic`.
 //!
 //! ```
 //! # use phaselock::game::{Ahead, Entities, Game, Inputs, World};
@@ -99,13 +99,13 @@ impl Skew {
     }
 }
 
-/// Makes the input of a player for a tick.
+/// Makes a player's input for a tick.
 pub type Press<G> = Box<dyn FnMut(&Client<G>, Tick) -> <G as Game>::Input>;
 
 /// Changes an input packet of a client, given a tick near it.
 pub type Forge<G> = Box<dyn FnMut(&mut InputPacket<<G as Game>::Input>, Tick)>;
 
-/// A message or packet, as it is sent.
+/// A message or packet that was sent.
 #[derive(Clone, Debug)]
 pub enum Wire {
     /// A control message to a client.
@@ -122,31 +122,31 @@ pub struct Sim<G: Game> {
     pub now: LocalTime,
     /// The server.
     pub room: Room<G>,
-    /// The clients, in the order in which they came.
+    /// The clients, in the order in which they joined.
     pub clients: Vec<SimClient<G>>,
-    /// The truth at each tick that a snapshot was made of.
+    /// The true states at each tick that has a snapshot.
     pub truth: BTreeMap<Tick, Entities<G::Entity>>,
-    /// Stops the server's machine.
+    /// Pauses of the server's machine.
     pub server_stalled: bool,
-    /// Processing time of each tick. The server does nothing else meanwhile.
+    /// Processing time of each tick, during which the server does nothing else.
     pub tick_takes: Micros,
     /// Time to pack and to send each datagram, likewise.
     pub datagram_takes: Micros,
-    /// End of what the server does at present.
+    /// When the server finishes its present work.
     busy_until: LocalTime,
-    /// Not all is sent yet that may be after a tick.
+    /// Whether output of the last tick remains to be sent.
     is_draining: bool,
     /// Clients that join from now on ask for plain coding.
     pub plain: bool,
-    /// Part that clients wish to take who join from now on.
+    /// The part (player or spectator) that clients ask for who join from now on.
     pub part: Part,
-    /// Time between two frames of a client: by default about that of a fast display.
+    /// Time between two frames of a client; by default about that of a fast display.
     pub frame: Micros,
-    /// The decisions of all snapshot packets, if tables are to be made of them.
+    /// The decisions of all snapshot packets, if recorded to train tables.
     pub counts: Option<Counts>,
-    /// Everything that is sent, in order, if that is recorded.
+    /// Everything that is sent, in order, if recorded.
     pub wires: Option<Vec<Wire>>,
-    /// Number of datagrams that the server sent, and a digest of them all.
+    /// Number of datagrams that the server sent, and a digest of them.
     pub datagrams: (u64, u64),
     seed: u64,
 }
@@ -159,7 +159,7 @@ pub fn room_config(seed: u64, bots: u16) -> RoomConfig {
     })
 }
 
-/// A hello of this build, of a new player each time.
+/// A hello of this build, from a new player each time.
 pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
     Hello {
         wire: wire_hash(),
@@ -176,7 +176,7 @@ pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
     }
 }
 
-/// Credentials with a key that no other call gives.
+/// Credentials with a key that no other call returns.
 pub fn new_player() -> Credentials {
     static NUMBER: AtomicU64 = AtomicU64::new(1);
     let mut key = PublicKey::default();
@@ -184,7 +184,7 @@ pub fn new_player() -> Credentials {
     Credentials { key, ..Credentials::default() }
 }
 
-/// Presses what a bot would.
+/// Inputs of a bot.
 pub fn bot<G: Game>(seed: u64) -> Press<G> {
     let mut bot = new_bot::<G>();
     let mut random = phaselock::random::Random::new(seed);
@@ -194,23 +194,23 @@ pub fn bot<G: Game>(seed: u64) -> Press<G> {
     })
 }
 
-/// The body of a control message's frame.
+/// Returns the body of a control message's frame.
 pub fn body<M: serde::Serialize>(message: &M) -> Vec<u8> {
     frame(message).expect("it is short")[2..].to_vec()
 }
 
 impl<G: Game> Sim<G> {
-    /// A server with so many bots and no clients.
+    /// Creates a server with this number of bots and no clients.
     pub fn new(seed: u64, bots: u16) -> Self {
         Self::with(room_config(seed, bots))
     }
 
-    /// A server of this configuration.
+    /// Creates a server with this configuration.
     pub fn with(config: RoomConfig) -> Self {
         Self::with_setup(config, &[])
     }
 
-    /// The same with a configuration of the rules, in the game's own format.
+    /// Creates a server with a configuration of the rules, in the game's own format.
     pub fn with_setup(config: RoomConfig, setup: &[u8]) -> Self {
         Self {
             now: LocalTime(0),
@@ -232,12 +232,12 @@ impl<G: Game> Sim<G> {
         }
     }
 
-    /// A client starts to join over a link with these properties each way; returns its position.
+    /// Lets a client join over a link with these properties in each direction. Returns its index.
     pub fn join(&mut self, link: LinkConfig, press: Press<G>) -> usize {
         self.join_with(link, link, Skew::default(), press)
     }
 
-    /// The same with a link for each way and a clock.
+    /// Lets a client join with a link for each direction and a clock. Returns its index.
     pub fn join_with(
         &mut self,
         up: LinkConfig,
@@ -247,7 +247,7 @@ impl<G: Game> Sim<G> {
     ) -> usize {
         let number = self.clients.len() as u64;
         let config = SessionConfig {
-            // Here silence never ends a session, but shows what the core does.
+            // Silence never ends a session here, so that tests see what the core does.
             silence_max: Micros(i64::MAX / 2),
             plain: self.plain,
             part: self.part,
@@ -283,7 +283,7 @@ impl<G: Game> Sim<G> {
         let now = self.now;
         let client = &mut self.clients[client];
         let local = client.skew.read(now);
-        // Nobody has to prove a key in here.
+        // Keys need no proof in the simulation.
         let mut key = PublicKey::default();
         key.0[..2].copy_from_slice(&(client.number as u16).to_le_bytes());
         client.dials = false;
@@ -291,12 +291,12 @@ impl<G: Game> Sim<G> {
         client.transmit(now);
     }
 
-    /// Number of the next connection.
+    /// Returns the number of the next connection.
     fn next_id(&self) -> ClientId {
         ClientId(self.clients.iter().map(|client| client.id.0 + 1).max().unwrap_or_default())
     }
 
-    /// Cuts a client's connection. Both sides are told, and the client tries again, as another
+    /// Cuts a client's connection. Both sides learn of it, and the client reconnects as a new
     /// client of the room.
     pub fn cut(&mut self, client: usize) {
         let now = self.now;
@@ -311,7 +311,7 @@ impl<G: Game> Sim<G> {
         cut.session.handle_lost(cut.skew.read(now), reason);
     }
 
-    /// The same over a network's conditions, which start now.
+    /// Lets a client join over a network's conditions, which start now. Returns its index.
     pub fn join_over(&mut self, conditions: &Conditions, skew: Skew, press: Press<G>) -> usize {
         let (first, second) = (conditions.up.first, conditions.down.first);
         let client = self.join_with(first, second, skew, press);
@@ -320,18 +320,18 @@ impl<G: Game> Sim<G> {
         client
     }
 
-    /// A client that presses what a bot would.
+    /// Lets a client join that plays like a bot. Returns its index.
     pub fn join_bot(&mut self, link: LinkConfig) -> usize {
         let press = bot::<G>(self.seed + self.clients.len() as u64);
         self.join(link, press)
     }
 
-    /// Lets so many seconds pass.
+    /// Lets this number of seconds pass.
     pub fn run(&mut self, secs: f64) {
         self.run_each(secs, |_| {});
     }
 
-    /// The same, and calls `look` after each event.
+    /// Lets this number of seconds pass, and calls `look` after each event.
     pub fn run_each(&mut self, secs: f64, mut look: impl FnMut(&mut Self)) {
         let end = self.now + Micros::from_f64(secs * 1e6);
         while let Some(next) = self.next_event().filter(|next| *next <= end) {
@@ -345,7 +345,7 @@ impl<G: Game> Sim<G> {
     fn next_event(&self) -> Option<LocalTime> {
         let busy = |at: LocalTime| at.max(self.busy_until);
         let room = (!self.server_stalled).then(|| busy(self.room.next_timeout()));
-        // It goes on with what is left to send.
+        // Continue with what is left to send.
         let freed = Some(self.busy_until).filter(|until| *until > self.now && !self.server_stalled);
         let links = self.clients.iter().flat_map(|client| {
             [
@@ -365,7 +365,7 @@ impl<G: Game> Sim<G> {
         if server_runs {
             self.drain();
         }
-        // Like the driver: the clock first, then what came.
+        // In the driver's order: first the clock, then received packets.
         let is_free = server_runs && !self.is_draining && self.busy_until <= now;
         if is_free && self.room.next_timeout() <= now {
             self.is_draining = true;
@@ -401,7 +401,7 @@ impl<G: Game> Sim<G> {
         }
     }
 
-    /// Sends the room's outputs on their way, as far as the server has time.
+    /// Sends the room's outputs, as far as the server has time.
     pub fn drain(&mut self) {
         while self.busy_until <= self.now {
             let Some(output) = self.room.poll_output(self.now) else {
@@ -435,8 +435,8 @@ impl<G: Game> Sim<G> {
         }
     }
 
-    /// Checks that all states that a client has are true, and no more than it may know. Returns the
-    /// number of compared states.
+    /// Checks that all states that a client has are true, and that it has no more than it may know.
+    /// Returns the number of compared states.
     pub fn check_store(&self, client: usize) -> usize {
         let core = self.clients[client].core();
         let mut compared = 0;

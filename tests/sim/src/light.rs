@@ -1,10 +1,10 @@
-//! A light client: it sends inputs and acknowledges snapshots as the real one does, and reads no
-//! more of a snapshot than the header. A crowd of them loads a server at little cost.
+//! A light client: it sends inputs and acknowledges snapshots like the real one, but reads only the
+//! headers of snapshots. A crowd of them loads a server at little cost.
 //!
-//! It does no I/O and has no timers. A program that drives one:
+//! It does no I/O and has no timers. To drive one, a program:
 //! 1. connects, sends a hello, and makes a [`Light`] of the welcome;
-//! 2. hands it each later control message ([`Light::handle_message`]) and each datagram
-//!    ([`Light::handle_datagram`]) when they come;
+//! 2. passes it each later control message ([`Light::handle_message`]) and datagram
+//!    ([`Light::handle_datagram`]) on arrival;
 //! 3. sends what [`Light::transmit`] returns as a datagram, once a tick.
 //!
 //! `tests/peers/src/ours/light.rs` drives 256 of them over QUIC on one thread.
@@ -18,18 +18,19 @@ use phaselock::wire::snapshot::read_header;
 use phaselock::wire::state::Codec;
 use phaselock::wire::{Echo, is_of_game, mark_game};
 
-/// Ticks between the newest snapshot's and the tick of the input that goes out, at first and at
-/// most: both ways, and a margin. As the real client's, it follows how early inputs come.
+/// Ticks between the newest snapshot and the input that is sent, at first and at most: the round
+/// trip, and a margin. Like the real client's lead, it follows how early inputs arrive.
 const LEAD_TICKS: f64 = 3.0;
 const LEAD_TICKS_MAX: f64 = 30.0;
-/// Microseconds by which inputs should come early; below, the lead grows, else it shrinks slowly.
+/// Microseconds by which inputs should arrive early. If they arrive later, the lead grows;
+/// otherwise it shrinks slowly.
 const EARLY_MICROS: i32 = 8_000;
-/// Age of what such a client would show, in ticks: two intervals of snapshots.
+/// Age of what a real client would show, in ticks: two snapshot intervals.
 const SHOWN_TICKS: u16 = 4;
-/// Inputs that are repeated at most.
+/// Maximum number of repeated inputs.
 const INPUTS_MAX: u64 = 8;
 
-/// All that a light client knows.
+/// A light client's state.
 #[derive(Debug)]
 pub struct Light<G> {
     codec: Codec<G>,
@@ -39,14 +40,14 @@ pub struct Light<G> {
     number: u8,
     epoch: u8,
     ack: Option<Ack>,
-    /// Tick of the newest snapshot, its send time and its arrival.
+    /// Tick, send time and arrival time of the newest snapshot.
     newest: Tick,
     heard: Option<(u32, LocalTime)>,
-    /// True if the server has measured this client's clock.
+    /// Whether the server has measured this client's clock.
     measured: bool,
     /// Newest input that the server has.
     confirmed: Tick,
-    /// Ticks for which the server had no input in time, and the low bits of that number.
+    /// Number of ticks for which the server had no input in time, and the low bits of that number.
     late_inputs: u64,
     late_low: u16,
     /// Lead in ticks.
@@ -57,7 +58,7 @@ pub struct Light<G> {
 }
 
 impl<G: Game> Light<G> {
-    /// A client that was welcomed.
+    /// Creates a client from its welcome.
     pub fn new(welcome: &Welcome) -> Self {
         Self {
             codec: Codec::new(welcome.rates),
@@ -78,15 +79,15 @@ impl<G: Game> Light<G> {
         }
     }
 
-    /// Handles a control message. Without this, the server distrusts the client's times after the
-    /// server has stalled.
+    /// Handles a control message. Without this, the server distrusts the client's times after a
+    /// stall of the server.
     pub fn handle_message(&mut self, message: &ServerMessage) {
         if let ServerMessage::Epoch { epoch, .. } = message {
             self.epoch = *epoch;
         }
     }
 
-    /// Takes in a datagram. Returns true if its snapshot is newer than all before.
+    /// Handles a datagram. Returns whether its snapshot is newer than all earlier ones.
     pub fn handle_datagram(&mut self, bytes: &[u8], now: LocalTime) -> bool {
         if !is_of_game(bytes, self.number) {
             return false;
@@ -98,7 +99,7 @@ impl<G: Game> Light<G> {
             let change = if report.worst_early < EARLY_MICROS { 0.25 } else { -0.02 };
             self.lead = (self.lead + change).clamp(LEAD_TICKS, LEAD_TICKS_MAX);
             self.confirmed = self.confirmed.max(Tick::widen(report.newest, header.tick));
-            // A report that was overtaken counts backwards.
+            // An overtaken report counts backwards.
             let more = report.late.map_or(0, |late| late.wrapping_sub(self.late_low));
             if more < 1 << 15 {
                 self.late_low = self.late_low.wrapping_add(more);
@@ -113,12 +114,12 @@ impl<G: Game> Light<G> {
         is_new
     }
 
-    /// Tick of the newest snapshot.
+    /// Returns the tick of the newest snapshot.
     pub fn newest_tick(&self) -> Tick {
         self.newest
     }
 
-    /// Ticks for which the server had no input in time, as it tells from time to time.
+    /// Returns the number of ticks for which the server had no input in time, as last reported.
     pub fn late_inputs(&self) -> u64 {
         self.late_inputs
     }
@@ -138,14 +139,14 @@ impl<G: Game> Light<G> {
         }
     }
 
-    /// The packet of a tick, with the inputs that the server does not have, by what is pressed in
-    /// each tick. Call it once in each tick.
+    /// Returns a tick's packet, with the inputs that the server does not have; `press` makes the
+    /// input of a tick. Call it once per tick.
     pub fn transmit(&mut self, now: LocalTime, press: impl Fn(Tick) -> G::Input) -> Vec<u8> {
         let mut inputs = Vec::new();
         if let Some((_, arrival)) = self.heard.filter(|_| self.measured) {
             let hz = f64::from(self.rates.tick_hz);
             let due = self.newest.plus(((now - arrival).as_secs() * hz + self.lead) as u64);
-            // One tick after the other, unless this clock and the server's have parted.
+            // Advance by one tick, unless this clock and the server's have drifted apart.
             let next = self.pressed.plus(1);
             let is_near = next.since(due) < 3 && due.since(next) < 3;
             self.pressed = if is_near { next } else { due.max(self.pressed) };

@@ -10,12 +10,12 @@
 //! # }
 //! ```
 //!
-//! If a game is played with other numbers of players, rates or setups than the defaults, train it
-//! that way: `Training { players: 256, ..Training::default() }.train::<MyGame>()`.
+//! If your game is played with other numbers of players, rates or setups than the defaults, train
+//! it that way: `Training { players: 256, ..Training::default() }.train::<MyGame>()`.
 //!
-//! Include the file with `Tables::included`, and name it in the game's `Coding`. Make it anew when
-//! the game's records or rules change; a test that calls [`assert_fit`] says when. The same
-//! sources make the same tables.
+//! Include the file with `Tables::included`, and name it in the game's `Coding`. Train again when
+//! the game's records or rules change; a test that calls [`assert_fit`] says when. Training is
+//! deterministic.
 
 use std::fmt::Write;
 
@@ -29,7 +29,7 @@ use phaselock::wire::{counts::Counts, model::Tables};
 
 use crate::{Sim, Skew, bot, room_config};
 
-/// Networks of the training: from next door to far away, and with losses.
+/// Networks of the training: from nearby to far away, and with losses.
 const NETWORKS: [&str; 5] = [
     "delay=5ms,jitter=1ms",
     "delay=25ms,jitter=5ms",
@@ -38,11 +38,12 @@ const NETWORKS: [&str; 5] = [
     "delay=50ms,jitter=10ms,loss=5%,burst=2",
 ];
 
-/// Simulated seconds of play over each network, and seconds before them.
+/// Simulated seconds of play over each network, and warm-up seconds before them.
 const SECONDS: f64 = 40.0;
 const SETTLING: f64 = 3.0;
 
-/// A room of so many players: `clients` over a network, the others bots of the server.
+/// Creates a room with this number of players: `clients` over a network, the others bots of the
+/// server.
 pub fn crowd<G: Game>(
     seed: u64,
     players: u16,
@@ -58,7 +59,7 @@ pub fn crowd<G: Game>(
     with_clients(Sim::with(config), clients, conditions)
 }
 
-/// Adds clients that play as the world's bots do.
+/// Adds clients that play like the world's bots.
 fn with_clients<G: Game>(mut sim: Sim<G>, clients: u16, conditions: &Conditions) -> Sim<G> {
     for client in 0..clients {
         let press = bot::<G>(sim.seed + u64::from(client));
@@ -67,23 +68,23 @@ fn with_clients<G: Game>(mut sim: Sim<G>, clients: u16, conditions: &Conditions)
     sim
 }
 
-/// Tables made from play.
+/// Tables trained by play.
 #[derive(Clone, Debug)]
 pub struct Trained {
     /// The file, for `Tables::included`.
     pub bytes: Vec<u8>,
-    /// Bytes of a packet, of an update of one entity, and of each field, for people.
+    /// Bytes per packet, per update of an entity, and per field, for people to read.
     pub report: String,
 }
 
 /// A training run: bots play the game the way it will be played.
 #[derive(Clone, Debug)]
 pub struct Training {
-    /// Number of players, at least 2; 24 by default. More take longer.
+    /// Number of players, at least 2; by default 24. More take longer.
     pub players: u16,
-    /// Ticks and snapshots a second.
+    /// Ticks and snapshots per second.
     pub rates: Rates,
-    /// Seconds of play over each of the networks, by default 40.
+    /// Seconds of play over each network; by default 40.
     pub seconds: f64,
     /// The random seed.
     pub seed: u64,
@@ -100,31 +101,31 @@ impl Default for Training {
 }
 
 impl Training {
-    /// Uses this configuration of the rules instead of the default one. Fails if it is too long, or
-    /// not of the type that the game reads.
+    /// Uses this configuration of the rules instead of the default one. Returns an error if it is
+    /// too long, or not of the type that the game reads.
     pub fn with_setup<G: Game, S: Setup<G>>(self, setup: &S) -> Result<Self, MessageError> {
         let setup = write_message(setup)?;
         (G::KIT.configure)(self.rates, 0, &setup)?;
         Ok(Self { setup, ..self })
     }
 
-    /// Plays, and makes the tables. Takes some minutes in an optimised build.
+    /// Plays the game and returns its tables. Takes some minutes in an optimised build.
     ///
     /// # Panics
     ///
-    /// If the rates are not valid, or the rules panic.
+    /// If the rates are invalid, or the rules panic.
     pub fn train<G: Game>(&self) -> Trained {
         let (counts, report) = self.count_play::<G>();
         let general = Tables::general();
         Trained { bytes: counts.tables(general).to_bytes(general), report }
     }
 
-    /// Plays the game over several networks. Returns the decisions of all snapshot packets of the
-    /// clients, from which tables are made, and a report of their bytes.
+    /// Plays the game over several networks. Returns the decisions of all the clients' snapshot
+    /// packets, which tables are made from, and a report of their bytes.
     ///
     /// # Panics
     ///
-    /// If the rates are not valid, or the rules panic.
+    /// If the rates are invalid, or the rules panic.
     pub fn count_play<G: Game>(&self) -> (Counts, String) {
         let mut all = Counts::new(G::Entity::KINDS);
         let mut text = String::new();
@@ -173,12 +174,11 @@ pub fn train_tables<G: Game>() -> Trained {
     Training::default().train::<G>()
 }
 
-/// Checks that a game's tables were trained on its records as they are now. General tables fit any
-/// game.
+/// Asserts that a game's tables were trained on its present records. General tables fit any game.
 ///
 /// # Panics
 ///
-/// If they were not. Snapshots then are right all the same, and up to a third larger.
+/// If they were not. Snapshots are then still right, but up to a third larger.
 pub fn assert_fit<G: Game>() {
     let tables = (G::KIT.coding.tables)();
     assert!(
@@ -189,7 +189,7 @@ pub fn assert_fit<G: Game>() {
     );
 }
 
-/// Packets, bytes and updates of entities that the clients received so far.
+/// Packets, bytes and entity updates that the clients have received so far.
 fn received<G: Game>(sim: &Sim<G>) -> [u64; 3] {
     let stats = sim.clients.iter().map(|client| client.core().stats());
     stats.fold([0; 3], |[packets, bytes, updates], stats| {
@@ -197,8 +197,8 @@ fn received<G: Game>(sim: &Sim<G>) -> [u64; 3] {
     })
 }
 
-/// The bytes of all counted decisions by new tables made of them, field by field, and the
-/// difference to the tables in force.
+/// Bytes of all counted decisions, field by field, with new tables trained on them, and the
+/// difference to the present tables.
 pub fn report(name: &str, kinds: &[Kind], counts: &Counts, before: &Tables) -> String {
     let now = counts.bits(&counts.tables(Tables::general()));
     let all: f64 = now.iter().flatten().sum();
