@@ -1,5 +1,5 @@
-//! Phaselock's dedicated server: configuration, log, lifecycle. The caller of [`run`] gives the
-//! games:
+//! Phaselock's dedicated server as a library: settings, logging, administration, database, and the
+//! life of the process. A program passes its games to [`run`], which reads the command line:
 //!
 //! ```no_run
 //! # fn main_of<MyGame: phaselock::game::Game>() -> std::process::ExitCode {
@@ -8,6 +8,9 @@
 //! phaselock_server::run(&Games::new().with::<MyGame>())
 //! # }
 //! ```
+//!
+//! For a server inside of your own program, see `phaselock_quic::local`. The manual for hosts is
+//! `server/HOSTING.md`.
 
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 

@@ -1,13 +1,14 @@
-//! The laboratory: motion is sent over a bad network and shown by every method, against the truth.
+//! The laboratory: sends motion over a simulated network, shows it by every presentation method,
+//! and compares the result with the truth. `README.md` beside this crate explains its commands.
 //!
 //! ```text
 //! file, formula -> Recording -> Sending -> Link -> Screen (Track -> Method) -> watch -> Scores
 //!                                           `----> Delay, time history ---^
 //! ```
 //!
-//! Motion comes from a file, a formula, the mouse or a game; the methods, the network and the
-//! interpolation delay are the product's own. The client's clock is perfect: clock errors are
-//! another measurement.
+//! Motion comes from a file, a formula, the mouse or a game. The methods, the network and the
+//! interpolation delay are those of the games. The client's clock is assumed to be perfect; clock
+//! errors are measured separately.
 //!
 //! ```
 //! use phaselock_lab::formulas::Formula;
@@ -17,12 +18,12 @@
 //! ```
 //!
 //! *Invariants:*
-//! - Measuring does no I/O and reads no clock: text and numbers in, text and numbers out. All
-//!   chance is drawn from seeds.
-//! - Nothing of the methods is rebuilt here: the measured code is the played code.
+//! - Measuring does no I/O and reads no clock: text and numbers go in, text and numbers come out.
+//!   All randomness is seeded.
+//! - No method is reimplemented here: the measured code is the code that plays.
 //!
-//! Three modules serve programs and are outside of that: `load` reads motions from files, `record`
-//! writes the motion of a session to files, and `usage` phrases command line errors.
+//! Three modules serve programs and are exempt: `load` reads motions from files, `record` writes
+//! the motion of a session to files, and `usage` phrases command line errors.
 
 pub mod advise;
 pub mod carried;

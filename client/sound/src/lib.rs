@@ -1,12 +1,12 @@
-//! Sound of games: a synthesiser, a mixer, and a thread that feeds the device.
+//! Sound for games: a synthesiser, a mixer, and a thread that feeds the sound device.
 //!
 //! ```text
 //! patch (values) -> synth (a voice) -> mixer (voices, channels) -> limiter -> output (a device)
 //! ```
 //!
-//! A [`Sound`] is a constant: [`patch::Layer`]s, and notes if it is a tune. There is no file and no
-//! sample of anybody's. [`mixer::Mixer`] is a plain core: orders go in, samples come out.
-//! [`output::Output`] plays a mixer on the default device, and is silent where there is none.
+//! A [`Sound`] is a constant: [`patch::Layer`]s, plus notes if it is a tune. There are no sound
+//! files and no samples. [`mixer::Mixer`] is a plain state machine: orders go in, samples come out.
+//! [`output::Output`] plays a mixer on the default device, and is silent if there is none.
 //!
 //! ```
 //! use phaselock_sound::mixer::{Mixer, Order};
@@ -28,7 +28,8 @@
 //! assert!(frames.iter().any(|[left, right]| left.abs().max(right.abs()) > 0.05));
 //! ```
 //!
-//! *Invariant:* rendering allocates nothing, waits for nothing, and no sample leaves -1 to 1.
+//! *Invariant:* rendering allocates nothing and waits for nothing, and all samples are within -1 to
+//! 1.
 
 pub mod limiter;
 pub mod mixer;

@@ -1,8 +1,8 @@
-//! The kit that pictures of games are made with: painting, layout, text, languages, controls,
-//! gamepads, cues. It knows no session and no network.
+//! Toolkit for views of games: painting, layout, text, languages, controls, gamepads and cues. It
+//! knows no session and no network.
 //!
-//! A view of a game implements [`GameView`](view::GameView) and begins with
-//! `use phaselock_ui::prelude::*;`.
+//! A view implements [`GameView`](view::GameView) and begins with `use phaselock_ui::prelude::*;`.
+//! The window around it is in `phaselock-client`.
 //!
 //! ```text
 //! view      what a view is, and what it is given each frame
@@ -14,11 +14,11 @@
 //! renderer  egui's triangles to the graphics card
 //! ```
 //!
-//! egui paints everything: it smooths edges on every display. A view may use macroquad's textures
+//! egui paints everything and smooths edges on every display. A view may use macroquad's textures
 //! and shaders beneath egui.
 //!
-//! *Invariant:* nothing in here decides what a player may do, opens a connection, or reads a file
-//! of the player's.
+//! *Invariant:* nothing in this crate decides what a player may do, opens a connection, or reads
+//! one of the player's files.
 
 pub mod actions;
 pub mod background;

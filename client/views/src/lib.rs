@@ -1,12 +1,12 @@
 //! What the five games look and sound like: a view of each, with its controls, cues and lesson.
 //!
+//! A program adds them to its list with [`all`].
+//!
 //! ```text
 //! <game>/mod.rs  the view -> its parts: world, figures, events, cues, lesson
-//! rounds         clock, results and table, which the games have in common
-//! layers         what sounds are made of
+//! rounds         clock, results and scores, which all games share
+//! layers         building blocks of sounds
 //! ```
-//!
-//! A program adds them to its list with [`all`].
 
 mod asteroids;
 #[cfg(test)]

@@ -1,4 +1,16 @@
-//! Phaselock's client in a window: a lobby, and visits to servers.
+//! Phaselock's client in a window, on the desktop and in a browser: menu, settings, server list,
+//! chat, net graph, and visits to servers.
+//!
+//! A game is drawn by its [`GameView`](phaselock_ui::view::GameView). A program registers its views
+//! in a [`Views`] and passes that to [`run`]:
+//!
+//! ```no_run
+//! # fn main_of<MyView: phaselock_ui::view::GameView>() -> std::process::ExitCode {
+//! use phaselock_client::Views;
+//!
+//! phaselock_client::run(&Views::new().with::<MyView>())
+//! # }
+//! ```
 //!
 //! ```text
 //! desktop, page   what each machine has: command line, menu, servers; the page's card; network
@@ -12,24 +24,12 @@
 //!         +-> overlay, developer, graph, presentation, talk, people
 //! ```
 //!
-//! A game is drawn by its [`GameView`](phaselock_ui::view::GameView). A program registers it beside
-//! the game in a [`Views`] and hands that to [`run`].
+//! macroquad opens the window, reads keys and mouse, and runs the frames; egui paints them.
 //!
-//! ```no_run
-//! # fn main_of<MyView: phaselock_ui::view::GameView>() -> std::process::ExitCode {
-//! use phaselock_client::Views;
+//! *Invariant:* the library decides nothing about a game and names none. It shows the state of
+//! [`phaselock::client::Session`] and passes it the player's input.
 //!
-//! phaselock_client::run(&Views::new().with::<MyView>())
-//! # }
-//! ```
-//!
-//! macroquad opens the window, reads the keys and the mouse, and runs the frames; egui paints them.
-//!
-//! *Invariant:* the library decides nothing about a game and names none; it shows the state of
-//! [`phaselock::client::Session`] and hands it the player's input.
-//!
-//! *Invariant:* `desktop`, `page` and `files` alone know which machine they are built for,
-//! apart from lints.
+//! *Invariant:* except for lints, only `desktop`, `page` and `files` know the target platform.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod desktop;

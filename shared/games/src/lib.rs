@@ -1,11 +1,21 @@
-//! The five games: rules, rounds and bots. No network, no window.
+//! Rules, rounds and bots of the five games. They know neither network nor window.
 //!
 //! ```
 //! let games = phaselock_games::all();
 //! assert_eq!(games.list(), "skirmish, puck, asteroids, race, platformer");
 //! ```
 //!
-//! *Invariant:* a game knows the seam ([`phaselock::game`]) and what a record is made of, and
+//! Each game shows how to use a part of the netcode:
+//!
+//! | game | shows |
+//! |---|---|
+//! | [`skirmish`] | lag compensation, visibility, predicted spawns, co-predicted crates |
+//! | [`puck`] | co-prediction of an object that several players strike |
+//! | [`asteroids`] | a world that wraps, and tracks that extrapolate well |
+//! | [`race`] | other players at the present, by projective blending |
+//! | [`platformer`] | a server that waits for late inputs |
+//!
+//! *Invariant:* a game knows the seam ([`phaselock::game`]) and the fields of its records, and
 //! nothing of snapshots, clocks or links.
 
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]

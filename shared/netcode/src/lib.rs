@@ -1,4 +1,18 @@
-//! The netcode that Phaselock's server and client share.
+//! Netcode for authoritative real-time games, without any I/O: a server's room, a client's session,
+//! and everything that travels between them.
+//!
+//! | to | begin at |
+//! |---|---|
+//! | write a game | [`game::Game`] and [`record!`](crate::record) |
+//! | run a server | [`server::Room`] |
+//! | play on a server | [`client::Session`] |
+//! | choose how entities are shown | [`motion::Choice`] |
+//! | simulate a bad network | [`link`] |
+//!
+//! This crate decides everything and does nothing: packets, messages and the time go in, packets
+//! and pictures come out. A driver does the I/O: `phaselock-quic` over the network,
+//! `phaselock-testing` in one process and in virtual time. `README.md` beside this crate is a guide
+//! for game developers, and `docs/concepts.md` explains the methods.
 //!
 //! Data flows down one side and up the other:
 //!
@@ -12,7 +26,7 @@
 //! clock::offset ------------- in every snapshot ------------> clock::{pll, lead, delay}
 //! ```
 //!
-//! A game is one implementation of [`game::Game`], and a [`server::Room`] plays it:
+//! A game is one implementation of [`game::Game`]; a [`server::Room`] plays it:
 //!
 //! ```
 //! use phaselock::game::{Ahead, Entities, Game, Inputs, World};
@@ -63,9 +77,10 @@
 //! ```
 //!
 //! *Invariants:*
-//! - Nothing here does I/O, reads a clock or draws unseeded randomness; time is an argument.
-//! - Netcode never looks into a field of a game; a game never hears of the network.
-//! - Everything read from the network is validated before anything is changed, and bounded
+//! - Nothing in this crate does I/O, reads a clock or draws unseeded randomness; the time is an
+//!   argument.
+//! - The netcode never interprets a field of a game, and a game knows nothing of the network.
+//! - Everything read from the network is validated before it changes anything, and bounded
 //!   ([`limits`]).
 
 #![warn(clippy::too_many_lines)]

@@ -1,8 +1,15 @@
-//! Phaselock over QUIC: what carries packets between rooms, sessions and the network.
+//! Phaselock over QUIC: carries packets between rooms, sessions and the network, with tokio and
+//! quinn.
+//!
+//! | to | begin at |
+//! |---|---|
+//! | play, from a program of your own | [`connect`], or [`client::Driver`] for full control |
+//! | embed a server | [`serve`] for tests, [`local::LocalServer`] with your own settings |
+//! | run a server on your own runtime | [`server::Server`] |
 //!
 //! ```text
 //! server::Server -- drive, network, peer -> phaselock::server::Room (one task owns them all)
-//! client::Driver -- client::carrier -----> phaselock::client::Session (whoever plays owns it)
+//! client::Driver -- client::carrier -----> phaselock::client::Session (the player owns it)
 //!         |                |
 //!         +-- settings, congestion, framing, socket, clock: once, for both sides
 //! ```
@@ -12,8 +19,8 @@
 #![doc = concat!("```no_run\n", include_str!("../examples/walk.rs"), "```")]
 #![warn(clippy::too_many_lines)]
 //!
-//! *Invariant:* this crate names quinn, and no other does but those that test it. It decides
-//! nothing about a game: it hands on, bounds what waits, and drops what does not keep up.
+//! *Invariant:* except for tests, only this crate names quinn. It decides nothing about a game: it
+//! forwards packets, bounds its queues, and drops what does not keep up.
 
 pub mod announce;
 pub mod attempts;

@@ -1,10 +1,13 @@
-//! A server's room and clients in one process, joined by simulated links in virtual time.
+//! A simulated world for tests of games: a server's room and its clients in one process, joined by
+//! seeded links in virtual time.
 //!
-//! The cores are the real ones, without drivers: [`Sim`] carries packets over seeded [`Link`]s and
-//! gives each machine its own clock. A seed repeats a run to the last bit.
+//! The room and the sessions are the real ones, without drivers. [`Sim`] carries their packets over
+//! seeded [`Link`]s and gives each machine its own clock. The same seed gives the same run, to the
+//! last bit. [`light`] is a cheap client for load tests, [`ether`] a network in memory for the real
+//! drivers, and [`tables`] trains a game's coding tables.
 //!
-//! In this example, a player at 200 ms walks on a line and is never corrected; `Line` is the game
-//! from the example of `phaselock-quic`.
+//! In this example, a player at a round trip of 200 ms walks on a line and is never corrected.
+//! `Line` is the game from the example of `phaselock-quic`.
 //!
 //! ```
 //! # use phaselock::game::{Ahead, Entities, Game, Inputs, World};
