@@ -1,9 +1,9 @@
-//! The administration's interface: JSON over HTTP on an address of the machine itself, its
-//! description, a stream of events, metrics, and the page.
+//! The administration API: JSON over HTTP on a local address, with its OpenAPI description, an
+//! event stream, metrics, and the page.
 //!
-//! Everything below `/v1` needs a token; connections are bounded in number, each request in size
-//! and time. Requests for names with a dot are refused, so that no page of elsewhere reads anything
-//! by a name of its own that it turns to this machine's address.
+//! Everything below `/v1` needs a token. Connections are limited in number, requests in size and
+//! time. Requests for host names with a dot are refused: otherwise a web page could point a name of
+//! its own at this machine's address (DNS rebinding) and read the answers.
 
 mod answers;
 mod auth;
@@ -38,12 +38,12 @@ use self::answers::answer;
 use crate::api::Problem;
 use crate::host::Host;
 
-/// Bytes of a request's body at most.
+/// Maximum bytes of a request's body.
 const BODY_BYTES_MAX: usize = 16 * 1024;
-/// Longest time for an answer.
+/// Longest time until an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The description of the interface, without its paths, which come from the routes.
+/// The OpenAPI description, without its paths, which come from the routes.
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Phaselock server", description = "Administration of a running server"),
@@ -52,7 +52,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 )]
 struct Description;
 
-/// The routes below `/v1`, and their description.
+/// Returns the routes below `/v1`, and their description.
 fn api() -> (Router<Arc<Host>>, Value) {
     let (api, description) = OpenApiRouter::with_openapi(Description::openapi())
         .merge(routes::all())
@@ -62,7 +62,7 @@ fn api() -> (Router<Arc<Host>>, Value) {
     (api, description::complete(description))
 }
 
-/// The interface as a service.
+/// Returns the API as a service.
 pub fn router(host: Arc<Host>) -> Router {
     let (api, description) = api();
     let description = Arc::new(description);
@@ -84,13 +84,13 @@ pub fn router(host: Arc<Host>) -> Router {
         .with_state(host)
 }
 
-/// The description of the interface, which [`ctl`](crate::ctl)'s tests compare its requests with.
+/// The OpenAPI description, which the tests of [`ctl`](crate::ctl) compare its requests with.
 #[cfg(test)]
 pub(crate) fn description() -> Value {
     api().1
 }
 
-/// Answers at a listener that does not block, for as long as the process runs.
+/// Serves a non-blocking listener for as long as the process runs.
 pub async fn serve(listener: std::net::TcpListener, host: Arc<Host>) {
     match TcpListener::from_std(listener) {
         Ok(listener) => connections::serve(listener, router(host)).await,
@@ -102,7 +102,7 @@ pub async fn serve(listener: std::net::TcpListener, host: Arc<Host>) {
     }
 }
 
-/// Refuses requests for hosts of other names than this machine and its neighbours have.
+/// Refuses requests whose host name cannot be that of this machine or a neighbour.
 async fn near(request: axum::extract::Request, next: middleware::Next) -> Response {
     let mut hosts = request.headers().get_all(header::HOST).iter().peekable();
     let is_named = hosts.peek().is_some() || request.version() < Version::HTTP_11;
@@ -116,8 +116,8 @@ async fn near(request: axum::extract::Request, next: middleware::Next) -> Respon
     answer(StatusCode::MISDIRECTED_REQUEST, text)
 }
 
-/// True of an address and of a name without a dot, such as `localhost` or a container's, with or
-/// without a port.
+/// Whether a host is an address or a name without a dot, such as `localhost` or a container's, with
+/// or without a port.
 fn is_near_name(host: &str) -> bool {
     let Ok(host) = host.parse::<Authority>() else { return false };
     let name = host.host();
@@ -125,7 +125,7 @@ fn is_near_name(host: &str) -> bool {
     bare.parse::<IpAddr>().is_ok() || !bare.is_empty() && !bare.contains('.')
 }
 
-/// Tells browsers to guess no types, to keep nothing, and to tell nobody where they were.
+/// Forbids browsers to guess content types, to cache, and to send a referrer.
 async fn sealed(mut response: Response) -> Response {
     let headers = response.headers_mut();
     for (name, value) in [
@@ -139,8 +139,8 @@ async fn sealed(mut response: Response) -> Response {
     response
 }
 
-/// Bounds the time for an answer. What was asked for is done to its end, with its line in the audit
-/// log, also for whoever hangs up.
+/// Limits the time until an answer. The request itself runs to its end and is recorded in the audit
+/// log, even if the client hangs up.
 async fn in_time(request: axum::extract::Request, next: middleware::Next) -> Response {
     match timeout(ANSWER_TIMEOUT, tokio::spawn(next.run(request))).await {
         Ok(Ok(response)) => response,

@@ -1,11 +1,11 @@
-//! Authors of acts, their roles, and the rights that each role has.
+//! Who does something to a server, their roles, and the rights of each role.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::error::ActError;
 
-/// A role, of a token or of a player.
+/// The role of a token or a player.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
 )]
@@ -19,22 +19,22 @@ pub enum Role {
     Admin,
 }
 
-/// Something that only some may do.
+/// A permission that a role may include.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Right {
     /// See players, rooms, figures, chat and log.
     Look,
-    /// Put out, silence, speak as the host, and ban for at most thirty days; read the audit log.
+    /// Kick, mute, speak as the host, and ban for up to 30 days; read the audit log.
     Order,
-    /// Ban for good or whole networks, change games, settings, roles and tokens, drain, back up.
+    /// Ban forever or whole networks, change games, settings, roles and tokens, drain, back up.
     Manage,
 }
 
 impl Role {
-    /// All, the lowest first.
+    /// All roles, the lowest first.
     pub const ALL: [Self; 3] = [Self::Viewer, Self::Moderator, Self::Admin];
 
-    /// The word for it.
+    /// Returns the role's name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Viewer => "viewer",
@@ -43,12 +43,12 @@ impl Role {
         }
     }
 
-    /// The role of a word.
+    /// Returns the role of this name.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.as_str() == word)
     }
 
-    /// Tells whether it has a right.
+    /// Whether the role includes a right.
     pub fn may(self, right: Right) -> bool {
         match right {
             Right::Look => true,
@@ -64,17 +64,17 @@ impl std::fmt::Display for Role {
     }
 }
 
-/// Whoever does something: a token of the interface, or a player.
+/// The author of an action: an API token, or a player.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Author {
-    /// Name of the token, or of the player.
+    /// Name of the token or player.
     pub name: String,
     /// The role.
     pub role: Role,
 }
 
 impl Author {
-    /// Refuses whoever has no right.
+    /// Fails if the author's role does not include a right.
     pub fn needs(&self, right: Right) -> Result<(), ActError> {
         if self.role.may(right) {
             return Ok(());

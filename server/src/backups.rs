@@ -25,11 +25,11 @@ const NEW: &str = ".new";
 const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 /// Time after which a failed backup is retried.
 const RETRY: Duration = Duration::from_secs(600);
-/// Digits of the number that begins a backup's name. These numbers, not the dates, say which backup
-/// is the oldest.
+/// Digits of the number that begins a backup's name. The number, not the date, determines which
+/// backup is the oldest.
 const DIGITS: usize = 6;
 
-/// Makes backups when they are due, for as long as the server runs.
+/// Makes backups when they are due, as long as the server runs.
 pub(crate) async fn keep(host: Arc<Host>) {
     let folder = host.facts.data_dir.join(FOLDER);
     let mut made: Option<Instant> = None;
@@ -67,8 +67,8 @@ pub(crate) async fn keep(host: Arc<Host>) {
     }
 }
 
-/// Whether a backup is due if the last one is `age` seconds old. One from the future counts as
-/// none.
+/// Whether a backup is due if the last one is `age` seconds old. A backup from the future does not
+/// count.
 fn is_due(age: Option<i64>, hours: u32) -> bool {
     hours > 0 && age.is_none_or(|age| !(0..i64::from(hours) * 3600).contains(&age))
 }
@@ -95,7 +95,7 @@ fn backups(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(found)
 }
 
-/// Makes a backup and returns its folder. Then removes the oldest backups; if that fails, it is
+/// Makes a backup and returns its folder. Then removes the oldest backups; a failure of that is
 /// only logged.
 async fn make(host: &Host) -> Result<PathBuf> {
     let config = Arc::clone(&host.reloader.config().borrow());
@@ -135,7 +135,7 @@ async fn make(host: &Host) -> Result<PathBuf> {
     .await?
 }
 
-/// Makes an empty folder, in place of an unfinished one.
+/// Creates an empty folder, replacing an unfinished one.
 fn prepare(new: &Path) -> io::Result<()> {
     match fs::remove_dir_all(new) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -160,7 +160,7 @@ fn copy_rooms(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies a file into a new one that only its owner can read, and waits for the disk.
+/// Copies a file to a new one that only its owner can read, and waits for the disk.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut from = File::open(from)?;
     let mut to = data_dir::new_private(to)?;
@@ -214,7 +214,7 @@ mod tests {
         let age = age_of_newest(&folder, host.clocks.unix()).expect("there is one");
         assert!((-5..600).contains(&age), "{age}");
 
-        // As the manual says: its files in the place of a data directory's.
+        // As the manual says: restored by copying its files into a data directory.
         let config = Config { data_dir: made[2].clone(), ..Config::default() };
         #[cfg(unix)]
         for file in ["phaselock.db", "cert.pem", "key.pem", "rooms/1.room"] {

@@ -1,5 +1,5 @@
-//! The host's thread: it listens to the rooms, looks at them once a second, and answers the
-//! interface, beside the thread that has the socket.
+//! The host's thread. It handles events of the rooms, takes their figures once a second, and serves
+//! the API, without holding up the thread that has the socket.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use crate::admin;
 use crate::backups;
 use crate::host::{Host, listen, watch_figures, watch_restarts};
 
-/// Longest time for which the end of the process waits for the host's thread.
+/// Longest time for which the end of the process waits for this thread.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The host's thread, and the way to end it.
+/// The host's running thread.
 #[derive(Debug)]
 pub(crate) struct Beside {
     stop: oneshot::Sender<()>,
     thread: JoinHandle<()>,
 }
 
-/// Listens on the interface's address, if there is one.
+/// Listens on the API's address, if there is one.
 pub(crate) fn bind(address: Option<SocketAddr>) -> Result<Option<TcpListener>> {
     let Some(address) = address else { return Ok(None) };
     let bound = TcpListener::bind(canonical(address)).and_then(|listener| {
@@ -39,20 +39,20 @@ pub(crate) fn bind(address: Option<SocketAddr>) -> Result<Option<TcpListener>> {
     Ok(Some(listener))
 }
 
-/// Starts the host's thread. The receiver hears of its end.
+/// Starts the host's thread. The receiver resolves when it ends.
 pub(crate) fn start(
     host: Arc<Host>,
     listener: Option<TcpListener>,
 ) -> Result<(Beside, oneshot::Receiver<()>)> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the administration's runtime")?;
-    // From now on no news is missed, whenever the thread has its first turn.
+    // Subscribed before the thread starts, so that no event is missed.
     let (news, events) = (host.handle.events(), host.events());
     let (stop, stopped) = oneshot::channel();
     let (alive, ended) = oneshot::channel();
     let thread = thread::Builder::new().name("administration".into());
     let thread = thread.spawn(move || {
-        // Dropped when the thread ends, however it does.
+        // Dropped when the thread ends, for whatever reason.
         let _alive: oneshot::Sender<()> = alive;
         runtime.block_on(async move {
             let interface = async {
@@ -71,7 +71,7 @@ pub(crate) fn start(
                 () = interface => {}
             }
         });
-        // Nobody waits for a file that does not answer.
+        // Does not wait for a file that never answers.
         runtime.shutdown_background();
     });
     let thread = thread.context("cannot start a thread for the administration")?;
@@ -81,13 +81,13 @@ pub(crate) fn start(
 impl Beside {
     /// Ends the thread.
     pub(crate) fn end(self) {
-        // One that has ended takes no word.
+        // Fails if the thread has already ended.
         let _ = self.stop.send(());
         let end = Instant::now() + END_TIMEOUT;
         while !self.thread.is_finished() && Instant::now() < end {
             thread::sleep(Duration::from_millis(2));
         }
-        // One that hangs is left behind.
+        // A thread that is stuck is left behind.
         if !self.thread.is_finished() || self.thread.join().is_err() {
             tracing::error!(
                 name: "administration_panicked",

@@ -1,4 +1,4 @@
-//! The server's certificate: where it comes from, and a new one while the server runs.
+//! The server's certificate: loading it at the start, and replacing it while the server runs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +14,8 @@ use crate::clocks::Clocks;
 use crate::config::{Config, Mistake};
 use crate::time::{date, span_text};
 
-/// The identity that the settings name. One that is missing from the data directory is made, unless
+/// Loads the identity that the settings name. Creates it if it is missing from the data directory,
+/// unless the settings forbid that.
 /// they require it.
 pub(crate) fn identity(config: &Config) -> Result<Identity> {
     if config.cert_file.is_some() {
@@ -26,7 +27,7 @@ pub(crate) fn identity(config: &Config) -> Result<Identity> {
     if is_missing && config.require_identity {
         return Err(Mistake::NoIdentity { certificate, key }.into());
     }
-    // A directory with other files in it has been used before.
+    // Other files in the directory mean that it has been used before.
     let was_used = fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some());
     let identity = Identity::load_or_create(dir)?;
     if is_missing && was_used {
@@ -48,7 +49,7 @@ pub(crate) fn mistakes(config: &Config) -> Vec<Mistake> {
     if config.cert_file.is_none() {
         let half = |present, missing| vec![IdentityError::Half { present, missing }.into()];
         match (certificate.exists(), key.exists()) {
-            // The start makes them.
+            // The server creates them at the start.
             (false, false) if !config.require_identity => return Vec::new(),
             (false, false) => return vec![Mistake::NoIdentity { certificate, key }],
             (true, false) => return half(certificate, key),
@@ -60,7 +61,7 @@ pub(crate) fn mistakes(config: &Config) -> Vec<Mistake> {
     errors.into_iter().map(Mistake::Identity).collect()
 }
 
-/// Returns the mistake that the certificate has expired. A server starts with it all the same.
+/// Returns the mistake that the certificate has expired, which does not prevent a start.
 pub(crate) fn expired(config: &Config) -> Option<Mistake> {
     match expiry_in(config) {
         Some(Expiry::Past(problem)) => Some(Mistake::Expired { path: paths(config).0, problem }),
@@ -68,23 +69,24 @@ pub(crate) fn expired(config: &Config) -> Option<Mistake> {
     }
 }
 
-/// Time before expiry from which the host is warned. ACME clients renew 30 days before, so two
-/// weeks mean that renewal does not work.
+/// How long before expiry the host is warned. ACME clients renew 30 days before, so with two weeks
+/// left renewal must be broken.
 const SOON: i64 = 14 * 86_400;
 
-/// Returns when a certificate expires, as Unix time in seconds; `None` if it does not say.
+/// Returns the Unix time at which a certificate expires, in seconds; `None` if it has no expiry
+/// date.
 fn expiry(certificate: &[u8]) -> Option<i64> {
     let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
     Some(certificate.validity().not_after.timestamp())
 }
 
-/// Returns the system clock's Unix time in seconds, which `--check-config` compares a certificate's
-/// expiry with. A server that runs asks its calendar.
+/// Returns the system clock's Unix time in seconds, with which `--check-config` compares the
+/// expiry. A running server uses its calendar.
 fn today() -> i64 {
     Clock::unix_millis() / 1000
 }
 
-/// A warning about the expiry of a certificate.
+/// A warning that a certificate expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Expiry {
     /// It has expired.
@@ -94,7 +96,7 @@ pub(crate) enum Expiry {
 }
 
 impl Expiry {
-    /// Returns the warning at time `now`; `None` if the certificate is valid for long enough.
+    /// Returns the warning due at time `now`; `None` if the certificate is valid for long enough.
     fn of(expires: Option<i64>, now: i64) -> Option<Self> {
         let expires = expires?;
         let at = date(expires);
@@ -114,21 +116,21 @@ impl Expiry {
     }
 }
 
-/// Returns the warning about the configured certificate, if any. Unreadable files are [`mistakes`]
-/// instead.
+/// Returns the warning about the configured certificate, if any. Unreadable files are reported by
+/// [`mistakes`] instead.
 pub(crate) fn expiry_in(config: &Config) -> Option<Expiry> {
     let (certificate, key) = paths(config);
     let identity = Identity::inspect(&certificate, &key).ok()?;
     Expiry::of(expiry(&identity.certificate), today())
 }
 
-/// The identity that is there.
+/// Loads an existing identity.
 fn load(config: &Config) -> Result<Identity, IdentityError> {
     let (certificate, key) = paths(config);
     Identity::load(&certificate, &key)
 }
 
-/// Paths of certificate and key.
+/// Returns the paths of certificate and key.
 pub(crate) fn paths(config: &Config) -> (PathBuf, PathBuf) {
     match (&config.cert_file, &config.key_file) {
         (Some(certificate), Some(key)) => (certificate.clone(), key.clone()),
@@ -136,10 +138,10 @@ pub(crate) fn paths(config: &Config) -> (PathBuf, PathBuf) {
     }
 }
 
-/// The certificate of a server that runs. Copies are of the same one.
+/// The certificate of a running server. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Presented {
-    /// The one that the server started with, by which others are presented.
+    /// Identity at the start; replacements are presented through it.
     identity: Arc<Identity>,
     in_force: Arc<Mutex<InForce>>,
 }
@@ -148,7 +150,7 @@ pub(crate) struct Presented {
 #[derive(Debug)]
 struct InForce {
     fingerprint: Fingerprint,
-    /// When it expires, as Unix time in seconds.
+    /// Unix time at which it expires, in seconds.
     expires: Option<i64>,
     warnings: Warnings,
 }
@@ -160,18 +162,18 @@ impl InForce {
     }
 }
 
-/// What the log has said about a certificate's expiry, so that it says it once.
+/// The warning about expiry that was logged last, so that it is logged only once.
 #[derive(Debug, Default)]
 struct Warnings {
     /// Whether the certificate had expired then.
     past: Option<bool>,
-    /// The date was sure.
+    /// Whether the date was sure.
     was_sure: bool,
 }
 
 impl Warnings {
-    /// Notes the warning that is due. Returns whether the log has to say it: one of another kind,
-    /// or of a date that is sure now.
+    /// Records the warning that is due. Returns whether it must be logged: because its kind is new,
+    /// or because the date has become sure.
     fn is_news(&mut self, due: Option<&Expiry>, is_sure: bool) -> bool {
         let past = due.map(|it| matches!(it, Expiry::Past(_)));
         let is_other = past != self.past;
@@ -196,17 +198,18 @@ impl Presented {
         &self.identity
     }
 
-    /// Fingerprint of the certificate in force.
+    /// Returns the fingerprint of the certificate in force.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
         self.in_force().fingerprint
     }
 
-    /// When the certificate in force expires, as Unix time in seconds.
+    /// Returns the Unix time at which the certificate in force expires, in seconds.
     pub(crate) fn expires(&self) -> Option<i64> {
         self.in_force().expires
     }
 
-    /// Logs that the certificate has expired or will soon, once for each. Call it once a second.
+    /// Logs once that the certificate will expire soon, and once that it has. Call it once a
+    /// second.
     pub(crate) fn warn_of_expiry(&self, clocks: &Clocks) {
         let (now, is_sure) = (clocks.unix(), clocks.is_sure());
         let mut in_force = self.in_force();
@@ -239,13 +242,13 @@ impl Presented {
         }
     }
 
-    /// The identity that these settings name, if it is not the one in force.
+    /// Loads the identity that these settings name, if it is not the one in force.
     pub(crate) fn newer(&self, config: &Config) -> Result<Option<Identity>, IdentityError> {
         let identity = load(config)?;
         Ok((identity.fingerprint != self.fingerprint()).then_some(identity))
     }
 
-    /// Presents another one from now on. Returns the fingerprint of the one before.
+    /// Presents another identity from now on. Returns the fingerprint of the old one.
     pub(crate) fn replace(&self, other: &Identity) -> Fingerprint {
         self.identity.present(other);
         std::mem::replace(&mut *self.in_force(), InForce::of(other)).fingerprint
@@ -373,13 +376,13 @@ mod tests {
             (None, true, false),
             (Some(&soon), true, true),
             (Some(&soon), true, false),
-            // A jump, and the calendar follows it.
+            // A jump that the calendar follows.
             (Some(&soon), false, false),
             (Some(&past), false, true),
             (Some(&past), false, false),
             (Some(&past), true, true),
             (Some(&past), true, false),
-            // The date goes back.
+            // The date goes back again.
             (None, false, false),
             (Some(&soon), true, true),
         ] {

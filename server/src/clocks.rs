@@ -1,8 +1,8 @@
-//! The clocks of a server: one for dates, one for durations.
+//! A server's clocks: one for dates, one for durations.
 //!
 //! Dates (when a ban ends, when a record was set, how old a result is) come from a [`Calendar`],
-//! which the system clock only corrects. Durations (time played, uptime) are counted by the
-//! monotonic clock. ARCHITECTURE.md has a table of what uses which.
+//! which the system clock only corrects. Durations (time played, uptime) come from the monotonic
+//! clock. ARCHITECTURE.md has a table of what uses which.
 
 mod calendar;
 
@@ -15,7 +15,7 @@ pub use calendar::{BootId, Calendar, CalendarState, Look, Reading};
 
 use crate::time::span_text;
 
-/// A moment: its date, and the time that the server had been running, both in seconds.
+/// A moment: its date, and the server's time running, both in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Now {
     /// Unix time.
@@ -25,7 +25,7 @@ pub struct Now {
 }
 
 impl Now {
-    /// Date of an earlier moment of which only the time running is known.
+    /// Returns the date of an earlier moment, given the time running at that moment.
     pub fn unix_at(&self, awake: i64) -> i64 {
         self.unix - (self.awake - awake)
     }
@@ -33,7 +33,7 @@ impl Now {
 
 type Read = dyn Fn() -> Reading + Send + Sync;
 
-/// The clocks of a server. Copies share them.
+/// A server's clocks. Clones share them.
 #[derive(Clone)]
 pub struct Clocks {
     calendar: Arc<Mutex<Calendar>>,
@@ -48,7 +48,7 @@ impl std::fmt::Debug for Clocks {
 }
 
 impl Clocks {
-    /// The machine's clocks, with a calendar that goes on from what the database kept.
+    /// Creates clocks that read the machine's, with a calendar that continues the stored one.
     pub fn begin(kept: Option<&CalendarState>) -> Self {
         let start = Clock::start();
         let read = move || Reading {
@@ -59,7 +59,7 @@ impl Clocks {
         Self::read_by(kept, BootId::read(), read)
     }
 
-    /// Clocks that are read in a way of the caller's.
+    /// Creates clocks with a given way to read the machine's.
     pub fn read_by(
         kept: Option<&CalendarState>,
         boot: Option<BootId>,
@@ -73,7 +73,7 @@ impl Clocks {
         self.calendar.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The moment now.
+    /// Returns the present moment.
     pub fn now(&self) -> Now {
         let reading = (self.read)();
         let mut calendar = self.calendar();
@@ -81,13 +81,13 @@ impl Clocks {
         Now { unix: calendar.unix().div_euclid(1000), awake: reading.awake.div_euclid(1000) }
     }
 
-    /// Unix time now, in seconds.
+    /// Returns the Unix time now, in seconds.
     pub fn unix(&self) -> i64 {
         self.now().unix
     }
 
-    /// Compares the calendar with the system clock, and says in the log what it found. Call it once
-    /// a second. Returns the seconds by which the date changed, if it did.
+    /// Compares the calendar with the system clock, and logs what has changed. Call it once a
+    /// second. Returns the seconds by which the date changed, if it did.
     pub fn look(&self) -> Option<i64> {
         let looked = self.calendar().look((self.read)());
         match looked {
@@ -118,8 +118,8 @@ impl Clocks {
         }
     }
 
-    /// The date before which a record that is kept for `days` days may be deleted, as Unix time in
-    /// seconds; none for 0 days. While the date is in doubt, it stays where it was.
+    /// Returns the Unix time in seconds before which a record that is kept for `days` days may be
+    /// deleted; `None` for 0 days. While the date is unsure, this does not advance.
     pub fn expired_before(&self, days: u32) -> Option<i64> {
         // Lets the calendar advance.
         self.now();
@@ -127,12 +127,12 @@ impl Clocks {
         (days > 0).then(|| sure - i64::from(days) * 86_400)
     }
 
-    /// Returns true if the date is sure.
+    /// Whether the date is sure.
     pub fn is_sure(&self) -> bool {
         self.calendar().is_sure()
     }
 
-    /// `ok`, or a sentence on what is wrong with the system clock.
+    /// Returns what is wrong with the system clock, if anything is.
     pub fn problem(&self) -> Option<String> {
         let calendar = self.calendar();
         match calendar.doubt() {
@@ -149,13 +149,13 @@ impl Clocks {
         }
     }
 
-    /// The calendar as the database is to keep it.
+    /// Returns the calendar for the database to store.
     pub fn state(&self) -> CalendarState {
         self.calendar().state(self.boot)
     }
 }
 
-/// A difference in milliseconds for people, such as `+1 d 2 h`.
+/// A difference in milliseconds as text, such as `+1 d 2 h`.
 fn jump_text(millis: i64) -> String {
     let sign = if millis < 0 { "-" } else { "+" };
     format!("{sign}{}", span_text((millis.abs() + 500) / 1000))
@@ -168,7 +168,7 @@ fn since_boot() -> Option<i64> {
     Some(time.tv_sec * 1000 + time.tv_nsec / 1_000_000)
 }
 
-/// Elsewhere a suspend looks as if the system clock had jumped.
+/// On other systems, a suspend looks like a jump of the system clock.
 #[cfg(not(target_os = "linux"))]
 fn since_boot() -> Option<i64> {
     None

@@ -1,4 +1,4 @@
-//! The program's command line: its commands, and the settings of those that need any.
+//! The program's command line: its commands, and the settings of those that need them.
 
 use std::ffi::{OsStr, OsString};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -14,18 +14,18 @@ use crate::config::{
 };
 use crate::ctl::{self, Ctl};
 
-/// The command of a command line.
+/// A command of the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Run the server.
     Serve(Box<Settings>),
-    /// Say that the settings are valid.
+    /// Check the settings.
     Check(Box<Settings>),
     /// Print the settings.
     Show {
         /// The settings.
         settings: Box<Settings>,
-        /// As JSON rather than for people.
+        /// Whether to print JSON.
         is_json: bool,
     },
     /// Ask a running server for its status.
@@ -35,26 +35,26 @@ pub enum Command {
     },
     /// Ask any server for its status.
     Query {
-        /// Name or address of that server, and its port if it is not the usual one.
+        /// Name or address of that server, with its port if it is not the default.
         server: Address,
-        /// As JSON rather than for people.
+        /// Whether to print JSON.
         is_json: bool,
     },
     /// Administer a running server.
     Ctl(Box<Ctl>),
-    /// Print a script that completes command lines.
+    /// Print a completion script.
     Complete {
         /// The shell.
         shell: Shell,
     },
     /// Print a game's fields and hashes.
     Describe {
-        /// Name of the game; none for the server's first.
+        /// Name of the game; `None` for the server's first.
         game: Option<String>,
     },
 }
 
-/// Reads the settings of this process. `args` begins with the program's name.
+/// Parses this process's command line and environment. `args` begins with the program's name.
 pub fn parse(
     args: impl Iterator<Item = OsString>,
     judge: Judge<'_>,
@@ -62,8 +62,8 @@ pub fn parse(
     parse_from(args, std::env::vars_os(), judge)
 }
 
-/// Reads the settings of a command line and an environment. `judge` checks the settings of a
-/// server, so that its mistakes are reported with all others.
+/// Parses a command line and an environment. `judge` checks a server's settings, so that its
+/// mistakes are reported together with all others.
 pub fn parse_from(
     args: impl IntoIterator<Item = OsString>,
     env: impl IntoIterator<Item = (OsString, OsString)>,
@@ -102,7 +102,7 @@ pub fn parse_from(
         }
     };
     let sources = Sources { file, env, flags: flags(&matches) };
-    // Programs that ask a server need only its address from the settings.
+    // Programs that query a server need only its address from the settings.
     let judged = |settings: &Settings| match matches.subcommand_name() {
         Some("ctl" | "healthcheck") => Vec::new(),
         Some(_) => judge(settings, false),
@@ -124,8 +124,8 @@ pub fn parse_from(
     })
 }
 
-/// Replaces an unspecified address by this machine's own of IPv4, since containers often have no
-/// IPv6 loopback.
+/// Replaces an unspecified address by the IPv4 loopback, since containers often have no IPv6
+/// loopback.
 fn health_check_at(
     addr: Result<SocketAddr, String>,
     text: &OsStr,
@@ -142,7 +142,7 @@ fn health_check_at(
     Ok(Command::HealthCheck { addr })
 }
 
-/// The command line: one option for each setting.
+/// Returns the command line, with one option per setting.
 pub(crate) fn command_line() -> clap::Command {
     let health_check = clap::Command::new("healthcheck")
         .about("Check that a running server is healthy; the exit status is 0 if it is")
@@ -179,7 +179,7 @@ pub(crate) fn command_line() -> clap::Command {
         .arg(flag("json", "Print the settings as JSON"))
         .arg(config_option())
         .args(options());
-    // After the subcommand as well as before it.
+    // Allowed both before and after the subcommand.
     let to_find = options_to_find(&["admin-listen", "data-dir"]).map(|arg| arg.global(true));
     clap::Command::new("phaselock-server")
         .version(env!("CARGO_PKG_VERSION"))

@@ -1,4 +1,4 @@
-//! `phaselock-server ctl`: the administration's interface on the command line.
+//! `phaselock-server ctl`: the administration API on the command line.
 
 mod args;
 mod calls;
@@ -32,7 +32,7 @@ impl PartialEq for Ctl {
     }
 }
 
-/// The command for the command line's parser.
+/// Returns the subcommand for the command-line parser.
 pub fn command() -> clap::Command {
     CtlArgs::augment_args(clap::Command::new("ctl").after_help(
         "ctl uses the token in the environment variable PHASELOCK_TOKEN. If that is unset, it \
@@ -40,7 +40,7 @@ pub fn command() -> clap::Command {
     ))
 }
 
-/// The request of a command line, for the server of these settings.
+/// Returns the parsed request, for the server of these settings.
 pub fn parse(matches: &clap::ArgMatches, config: &Config) -> Result<Ctl, clap::Error> {
     let args = CtlArgs::from_arg_matches(matches)?;
     let Some(mut address) = config.admin_listen else {
@@ -57,7 +57,7 @@ pub fn parse(matches: &clap::ArgMatches, config: &Config) -> Result<Ctl, clap::E
 }
 
 impl Ctl {
-    /// Does it, and prints the answer.
+    /// Sends the request, and prints the answer.
     pub fn run(&self) -> Result<()> {
         let client = Client::new(self.address, &self.token_file)?;
         let CtlArgs { json, act } = &self.args;
@@ -72,7 +72,7 @@ impl Ctl {
             false => text(answer).with_context(|| client.other())?,
         };
         let text = if text.is_empty() { "none" } else { text.trim_end() };
-        // Whoever reads it may have seen enough.
+        // The reader may have closed the pipe.
         let _ = writeln!(io::stdout(), "{text}");
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The data directory: opened for one server at a time, with all that is kept in it.
+//! The data directory, opened by one server at a time, with everything stored in it.
 
 use std::fs::{File, TryLockError};
 use std::future::Future;
@@ -19,12 +19,12 @@ use crate::store::{Change, Store, Thread as StoreThread};
 use crate::token::{hash_of, new_token};
 use crate::worlds::{Worlds, WorldsThread};
 
-/// Time between two looks at whether the threads that write are there.
+/// Time between checks that the writer threads are running.
 const ENDED_INTERVAL: Duration = Duration::from_millis(400);
 /// Name of the first token.
 const FIRST_TOKEN: &str = "first";
 
-/// Everything that a server keeps, open.
+/// Everything that a server stores, opened.
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub(crate) book: Arc<Book>,
@@ -32,14 +32,14 @@ pub(crate) struct Kept {
     pub(crate) store: Store,
     pub(crate) clocks: Clocks,
     pub(crate) worlds: Worlds,
-    /// Held for as long as the server runs.
+    /// Locked for as long as the server runs.
     _lock: File,
     deny_thread: DenyThread,
     store_thread: StoreThread,
     worlds_thread: WorldsThread,
 }
 
-/// The host's rules for newcomers, of its settings.
+/// Returns the settings' rules for newcomers.
 pub(crate) fn rules(config: &Config) -> Rules {
     Rules {
         password: config.password.as_ref().map(|password| password.0.clone()),
@@ -47,12 +47,12 @@ pub(crate) fn rules(config: &Config) -> Rules {
     }
 }
 
-/// Opens all that is kept in the data directory, which is made if it is not there.
+/// Opens everything in the data directory, which is created if it is missing.
 pub(crate) fn open(config: &Config) -> Result<Kept> {
     open_by(config, Clocks::begin)
 }
 
-/// Like [`open`], with clocks that `clocks` makes from the stored calendar.
+/// Like [`open`], with clocks that `clocks` creates from the stored calendar.
 pub(crate) fn open_by(
     config: &Config,
     clocks: impl FnOnce(Option<&CalendarState>) -> Clocks,
@@ -68,7 +68,7 @@ pub(crate) fn open_by(
     let decided = Arc::clone(&book);
     store.refill_from(move || decided.all());
     let state = clocks.state();
-    // Undoes jumps that were followed, if the machine has booted with the date from before them.
+    // Undoes jumps that were followed, if the machine booted with the date from before them.
     let moved = calendar.map_or(0, |kept| state.moved - kept.moved);
     let mut changes = if moved == 0 { Vec::new() } else { book.shift(moved / 1000) };
     changes.push(book.calendar(state));
@@ -87,7 +87,7 @@ pub(crate) fn open_by(
     Ok(Kept { book, gate, store, clocks, worlds, _lock, deny_thread, store_thread, worlds_thread })
 }
 
-/// Keeps other servers from the same data directory, until the process ends, however it does.
+/// Locks the data directory until the process ends, for whatever reason.
 fn lock(data_dir: &Path) -> Result<File> {
     let path = data_dir.join(LOCK_FILE);
     let file = File::options().create(true).write(true).truncate(false).open(&path);
@@ -109,7 +109,7 @@ fn lock(data_dir: &Path) -> Result<File> {
     }
 }
 
-/// Makes the first token of an admin, and puts it into a file that only the server's user can read.
+/// Creates the first admin token, in a file that only the server's user can read.
 fn make_first_token(data_dir: &Path, book: &Book, store: &Store, now: i64) -> Result<()> {
     let token = new_token()?;
     let path = token_path(data_dir);
@@ -126,7 +126,7 @@ fn make_first_token(data_dir: &Path, book: &Book, store: &Store, now: i64) -> Re
 }
 
 impl Kept {
-    /// Resolves when one of the threads has ended, which none does by itself.
+    /// Resolves when one of the writer threads has ended, which it never does by itself.
     pub(crate) fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
         let (store, worlds) = (self.store_thread.watch(), self.worlds_thread.watch());
         let lists = self.deny_thread.watch();
@@ -137,7 +137,7 @@ impl Kept {
         }
     }
 
-    /// Writes all that is left.
+    /// Writes everything that is left.
     pub(crate) fn close(self) {
         self.store.note(vec![self.book.calendar(self.clocks.state())]);
         self.deny_thread.end();
@@ -167,7 +167,7 @@ mod tests {
         let token = fs::read_to_string(token_path(dir.path())).expect("the first start made it");
         assert!(kept.book.token(&hash_of(token.trim())).is_some());
         kept.close();
-        // The next start makes no other.
+        // The next start creates no other token.
         let kept = open(&config).expect("the first has ended");
         assert!(kept.book.token(&hash_of(token.trim())).is_some());
         kept.close();

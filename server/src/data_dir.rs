@@ -1,23 +1,23 @@
-//! The data directory's files, and how those are made that only the server's user may read.
+//! Paths in the data directory, and files and folders that only the server's user may read.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// File of the first token, in the data directory. [`ctl`](crate::ctl) looks there.
+/// File of the first token, in the data directory. [`ctl`](crate::ctl) reads it.
 pub(crate) const TOKEN_FILE: &str = "admin-token";
 
-/// File that a server locks, in the data directory.
+/// File that a running server locks, in the data directory.
 pub(crate) const LOCK_FILE: &str = "lock";
-/// Folder of kept rooms, in the data directory.
+/// Folder of saved rooms, in the data directory.
 pub(crate) const ROOMS_DIR: &str = "rooms";
 
-/// Path of the first token's file.
+/// Returns the path of the first token's file.
 pub(crate) fn token_path(data_dir: &Path) -> PathBuf {
     data_dir.join(TOKEN_FILE)
 }
 
-/// Makes a directory that only the server's user can look into, unless there is one.
+/// Creates a directory that only the server's user can access, unless it exists.
 pub(crate) fn make_private_dir(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -26,7 +26,7 @@ pub(crate) fn make_private_dir(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Replaces a file by one that nobody else can read.
+/// Replaces a file by one that only its owner can read.
 pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -37,7 +37,7 @@ pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Makes a file that only its owner can read, unless it exists.
+/// Creates a file that only its owner can read, unless it exists.
 pub(crate) fn new_private(path: &Path) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);

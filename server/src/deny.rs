@@ -24,7 +24,7 @@ use crate::config::DenyList;
 use crate::ranges::Ranges;
 use crate::writer::Writer;
 
-/// Folder of the last good lists of URLs, in the data directory.
+/// Folder of the saved lists, in the data directory.
 const FOLDER: &str = "deny-lists";
 
 /// The lists in force.
@@ -43,13 +43,13 @@ pub struct DenyLists {
 struct Listed {
     list: DenyList,
     ranges: Arc<Ranges>,
-    /// Unix time of the last good fetch.
+    /// Unix time of the last successful fetch.
     fetched: Option<i64>,
     problem: Option<String>,
     refused: AtomicU64,
 }
 
-/// Orders to the thread.
+/// Signals to the thread.
 #[derive(Debug, Default)]
 struct Signal {
     changed: bool,
@@ -80,7 +80,7 @@ impl Listed {
         Self { list: list.clone(), ranges, fetched, problem, refused }
     }
 
-    /// Whether it has the same file or URL.
+    /// Whether this is the same file or URL.
     fn is_of(&self, list: &DenyList) -> bool {
         match (&self.list, list) {
             (DenyList::Url(one), DenyList::Url(other)) => one == other,
@@ -143,7 +143,7 @@ impl DenyLists {
         found.is_some()
     }
 
-    /// The state of all lists, in the order of the setting.
+    /// Returns the state of all lists, in the order of the setting.
     pub(crate) fn view(&self) -> Vec<DenyListView> {
         let lists = self.lists.read().unwrap_or_else(PoisonError::into_inner);
         let view = lists.iter().map(|it| DenyListView {
@@ -156,14 +156,14 @@ impl DenyLists {
         view.collect()
     }
 
-    /// Fetches since the start that succeeded and that failed.
+    /// Returns the numbers of fetches that succeeded and failed since the start.
     pub(crate) fn refreshes(&self) -> [(&'static str, u64); 2] {
         let Counts { succeeded, failed, .. } = &self.counts;
         [("succeeded", succeeded), ("failed", failed)]
             .map(|(name, count)| (name, count.load(Ordering::Relaxed)))
     }
 
-    /// Newcomers that were refused since the start.
+    /// Returns the number of newcomers refused since the start.
     pub(crate) fn refused(&self) -> u64 {
         self.counts.refused.load(Ordering::Relaxed)
     }
@@ -193,7 +193,7 @@ impl DenyThread {
         self.writer.watch()
     }
 
-    /// Tells the thread to end. Does not wait for a fetch in flight: lists are saved atomically.
+    /// Asks the thread to end. Does not wait for a fetch in flight: lists are saved atomically.
     pub(crate) fn end(self) {
         self.lists.signal(|signal| signal.ends = true);
     }

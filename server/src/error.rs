@@ -1,4 +1,4 @@
-//! Errors of what a host asks for, and how the program complains.
+//! Errors of what a host asks for, and how the program reports errors.
 
 use std::io::{self, Write};
 use std::sync::mpsc;
@@ -7,28 +7,28 @@ use std::time::Duration;
 
 use phaselock_quic::server::OrderError;
 
-/// Longest time for a sentence on standard error.
+/// Longest time for writing a sentence to standard error.
 const COMPLAINT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Cause for which something was not done.
+/// Why something was not done.
 #[derive(Debug, thiserror::Error)]
 pub enum ActError {
-    /// The author's role has no right to it.
+    /// The author's role does not allow it.
     #[error("{0}")]
     Forbidden(String),
     /// There is no such player, ban, role or room.
     #[error("{0}")]
     NotFound(String),
-    /// The request makes no sense.
+    /// The request is invalid.
     #[error("{0}")]
     Bad(String),
     /// The request conflicts with the current state.
     #[error("{0}")]
     Conflict(String),
-    /// The settings are not good; all mistakes.
+    /// The settings are invalid; all mistakes.
     #[error("the settings are invalid, and nothing has changed: {}", .0.join("; "))]
     Mistakes(Vec<String>),
-    /// The server or the database does not do it now.
+    /// The server or the database cannot do it now.
     #[error("{0}")]
     Failed(String),
 }
@@ -45,13 +45,13 @@ impl From<OrderError> for ActError {
     }
 }
 
-/// Says a sentence on standard error, if that takes it within half a second.
+/// Writes a sentence to standard error, if that takes at most half a second.
 pub fn complain(sentence: &str) {
     let (done, is_done) = mpsc::channel();
     let line = format!("{sentence}\n");
     let writer = thread::Builder::new().name("complaint".to_owned());
     let started = writer.spawn(move || {
-        // Nobody reads it; the exit status has to do.
+        // Not being read, it leaves only the exit status.
         let _ = standard_error().write_all(line.as_bytes());
         let _ = done.send(());
     });
@@ -60,7 +60,7 @@ pub fn complain(sentence: &str) {
     }
 }
 
-/// Standard error without its lock, which a stalled writer would keep from all others.
+/// Standard error without its lock, which a stalled writer would hold.
 pub(crate) fn standard_error() -> Box<dyn Write + Send> {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! What the program's games have to do with the settings and with records.
+//! How the program's games relate to the settings and to records.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use phaselock::games::Games;
 
 use crate::config::{Mistake, SendRules, Settings};
 
-/// Mistakes in the names of games and kinds of entities.
+/// Returns mistakes in the names of games and kinds of entities.
 pub(crate) fn check_games(games: &Games, settings: &Settings) -> Vec<Mistake> {
     let config = &settings.config;
     let special = config.special.iter().filter(|it| it.room.is_none());
@@ -25,7 +25,8 @@ pub(crate) fn check_games(games: &Games, settings: &Settings) -> Vec<Mistake> {
         Some(Mistake::Game { origin, name: name.clone(), error })
     });
     let mut mistakes: Vec<_> = unknown.chain(special).collect();
-    // Beside an unknown game, a kind may be that game's unless it is spelled like no other's.
+    // Next to an unknown game, a kind may belong to that game unless its spelling is like no
+    // other's.
     let is_sure = settings.is_sure("game");
     let selected = games.select(&config.game_names(games)).ok().filter(|_| is_sure);
     let selected = selected.as_ref().unwrap_or(games);
@@ -34,7 +35,7 @@ pub(crate) fn check_games(games: &Games, settings: &Settings) -> Vec<Mistake> {
         let games = match &of_game {
             None => selected,
             Some(Ok(game)) => game,
-            // An unknown game is a mistake already.
+            // An unknown game is reported already.
             Some(Err(_)) => games,
         };
         mistakes.extend(kinds.into_iter().filter_map(|name| {
@@ -45,7 +46,7 @@ pub(crate) fn check_games(games: &Games, settings: &Settings) -> Vec<Mistake> {
     mistakes
 }
 
-/// The numbers that games report for records, by game and number.
+/// Returns the scores that games report for records, by game and name.
 pub(crate) fn measures_of(games: &Games) -> BTreeMap<(String, String), (Best, Unit)> {
     let all = games.iter().flat_map(|game| game.measures.iter().map(move |it| (game.name, it)));
     let measure = |(game, (name, best, unit)): (&str, &(&str, Best, Unit))| {

@@ -1,12 +1,12 @@
-//! The host's side of a running server: who is here, what is done to whom, and what is told of it.
+//! The host's side of a running server: who is here, what is done to whom, and what is reported.
 //!
-//! A thread of its own runs it, beside the interface: nothing in it can hold up a room.
+//! It has its own thread, together with the API, so that nothing in it can hold up a room.
 //!
 //! ```text
 //! state       what a server consists of     acts    kick, ban, mute, ... each with its audit line
 //!   roster    who is here                   orders  drain, games, roles, tokens, log, backup
-//!   events    what rooms tell, figures      view    what the interface shows
-//!   chat      commands of players           restarts  restarts of the schedule
+//!   events    events of rooms, figures      view    what the API shows
+//!   chat      commands of players           restarts  scheduled restarts
 //! ```
 
 mod acts;

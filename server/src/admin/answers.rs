@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use crate::api::Problem;
 use crate::error::ActError;
 
-/// An error as a response.
+/// Returns an error as a response.
 pub(super) fn answer(status: StatusCode, error: &str) -> Response {
     (status, Json(Problem { error: error.to_owned(), mistakes: None })).into_response()
 }

@@ -1,4 +1,4 @@
-//! Tokens of requests.
+//! Authentication of requests by token.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::host::Host;
 use crate::people::Secret;
 use crate::token::hash_of;
 
-/// Whoever a request's token belongs to.
+/// The owner of a request's token.
 #[derive(Clone, Debug)]
 pub(super) struct By(pub(super) Author);
 
-/// A request has no token that is known.
+/// Why a request has no valid token.
 #[derive(Debug)]
 pub(super) enum NoToken {
     /// The request has no token.
@@ -40,7 +40,8 @@ impl IntoResponse for NoToken {
     }
 }
 
-/// The hash of a request's token. By it, how long a comparison takes tells nothing about the token.
+/// Returns the hash of a request's token. Looking up the hash keeps the time of the comparison from
+/// revealing the token.
 pub(super) fn hash_in(headers: &HeaderMap) -> Option<String> {
     let header = headers.get(header::AUTHORIZATION)?;
     let (scheme, token) = header.to_str().ok()?.trim().split_once(' ')?;

@@ -1,4 +1,4 @@
-//! Connections of the interface: few of them, and each says something soon.
+//! Connections of the API: limited in number, and each must send a request soon.
 
 use std::future::Future;
 use std::net::IpAddr;
@@ -11,15 +11,15 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::http::{Busy, Door, accept, protocol};
 
-/// Connections at a time; beyond that the oldest gives way to the newest. Arbitrary: twice the
-/// streams of events.
+/// Maximum connections at a time; beyond that, the newest replaces the oldest. Arbitrary: twice the
+/// maximum of event streams.
 pub(super) const CONNECTIONS_MAX: usize = 64;
 
 /// Where a request comes from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer(pub(super) IpAddr);
 
-/// The interface, behind its listener.
+/// The API behind its listener.
 struct Interface(Router);
 
 impl Door for Interface {
@@ -44,7 +44,7 @@ impl Door for Interface {
     }
 }
 
-/// Answers at a listener for as long as the process runs.
+/// Serves a listener for as long as the process runs.
 pub(super) async fn serve(listener: TcpListener, router: Router) {
     accept(listener, Arc::new(Interface(router))).await;
 }

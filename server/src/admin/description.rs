@@ -6,7 +6,7 @@ use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{Content, OpenApi, Ref, ResponseBuilder};
 
-/// The requests that an error applies to.
+/// Which requests an error applies to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     All,
@@ -40,8 +40,8 @@ const ERRORS: [(&str, &str, Of); 12] = [
 const ONE_OF: [(&str, &[&str]); 2] =
     [("Punish", &["who", "key", "address", "network"]), ("GiveRole", &["who", "key"])];
 
-/// Returns the description as JSON, with what no route declares: authentication, errors, and
-/// fields that exclude each other.
+/// Returns the description as JSON, completed with what no route declares: authentication, errors,
+/// and mutually exclusive fields.
 pub(super) fn complete(mut description: OpenApi) -> Value {
     add_common(&mut description);
     let mut value = serde_json::to_value(description).unwrap_or_default();

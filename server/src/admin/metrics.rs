@@ -1,6 +1,6 @@
 //! Metrics for Prometheus, in its text format or OpenMetrics.
 //!
-//! Labels are bounded: rooms by their greatest number, codes by their list.
+//! Labels are bounded: rooms by their maximum number, codes by the list of codes.
 
 mod format;
 
@@ -27,7 +27,7 @@ use crate::worlds::KeepingHealth;
 /// Labels of a value.
 type Labels = Vec<(&'static str, String)>;
 
-/// Everything that is told, at one moment.
+/// Everything that the metrics show, at one moment.
 #[derive(Debug)]
 struct Look {
     /// Seconds since the start.
@@ -99,11 +99,11 @@ impl Value {
     }
 }
 
-/// Upper ends of round trips and errors in seconds.
+/// Upper bounds of the buckets of round trips and errors, in seconds.
 const SECONDS: [f64; 10] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, f64::INFINITY];
 
 impl Look {
-    /// A metric with a value for each set of labels.
+    /// Writes a metric with a value for each set of labels.
     fn tell(
         to: &mut DescriptorEncoder<'_>,
         name: &str,
@@ -131,11 +131,12 @@ impl Look {
         let of = move |room: &RoomFigures| {
             (vec![("room", room.status.code.as_str().to_owned())], value(room))
         };
-        // A code that somebody made up is for those who know it, and would be a label for ever.
+        // Only those who know its code may see a room made on demand, and its label would stay
+        // forever.
         self.rooms.iter().filter(|room| room.is_open).map(of)
     }
 
-    /// Numbers of players in each class of a duration.
+    /// Writes a histogram of the players by a duration.
     fn spread(
         &self,
         to: &mut DescriptorEncoder<'_>,
@@ -156,7 +157,7 @@ impl Look {
         metric.encode_histogram::<NoLabelSet>(sum, count, &classes, None)
     }
 
-    /// The server as a whole.
+    /// Writes the metrics of the server as a whole.
     fn encode_server(&self, to: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let level = |yes: bool| Value::Level(f64::from(u8::from(yes)));
         let info = vec![("version", env!("CARGO_PKG_VERSION").to_owned())];
@@ -176,7 +177,7 @@ impl Look {
         Ok(())
     }
 
-    /// Figures of each room.
+    /// Writes the metrics of each room.
     fn encode_rooms(&self, to: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let people = self.each_room(|room| Value::Level(room.status.players.into()));
         Self::tell(to, "players", "Players, without bots", people)?;
@@ -208,7 +209,7 @@ impl Look {
         Ok(())
     }
 
-    /// Counts since the start.
+    /// Writes the counters since the start.
     fn encode_counts(&self, to: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let traffic = &self.traffic;
         let counts = [
@@ -238,10 +239,10 @@ impl Look {
         Ok(())
     }
 
-    /// Counts by their reason or outcome.
+    /// Writes the counters by reason or outcome.
     fn encode_reasons(&self, to: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let traffic = &self.traffic;
-        // All of them from the start: an alarm on a figure that is not there would be silent.
+        // All of them from the start: an alert on a missing metric would never fire.
         let mut goodbyes: BTreeMap<_, _> = Code::ALL.iter().map(|it| (u16::from(*it), 0)).collect();
         goodbyes.extend(traffic.goodbyes.iter().map(|(code, count)| (u16::from(*code), *count)));
         let goodbyes = goodbyes
@@ -276,7 +277,7 @@ impl Look {
         Ok(())
     }
 
-    /// Saved rooms, the certificate and the database.
+    /// Writes the metrics of saved rooms, the certificate and the database.
     fn encode_health(&self, to: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let unkept = [(Labels::new(), Value::Level(self.keeping.unkept as f64))];
         Self::tell(to, "rooms_unkept", "Rooms whose latest state could not be saved", unkept)?;

@@ -1,16 +1,16 @@
-//! The administrator's page: files without inline code or style, which its policy forbids.
+//! The administrator's page: files without inline code or style, as its policy requires.
 
 use axum::Router;
 use axum::http::{HeaderValue, header};
 use axum::routing::get;
 
-/// Restrictions of the page for browsers: these files, requests to this server, and nothing from
-/// elsewhere; no other page may frame it.
+/// Content security policy of the page: only its own files and requests to this server are allowed,
+/// and no other page may frame it.
 pub(super) const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
     connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// The path, type and content of each file.
+/// Path, content type and content of each file.
 const FILES: [(&str, &str, &str); 3] = [
     ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("/page.css", "text/css; charset=utf-8", include_str!("page/page.css")),

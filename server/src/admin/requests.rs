@@ -1,4 +1,4 @@
-//! Requests as they are read: bodies, queries and parts of paths, with errors in one form.
+//! Extractors for requests: bodies, queries and path parameters, with errors in one form.
 
 use std::error::Error;
 use std::fmt;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::answers::answer;
 
-/// A request that cannot be read, with errors in the form of all others.
+/// The error for a request that cannot be parsed.
 #[derive(Debug)]
 pub(super) struct Unread(StatusCode, String);
 
@@ -46,8 +46,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     }
 }
 
-/// A JSON object, read straight into its type, so that a key that stands twice is refused. serde
-/// would read a list as the fields in their order.
+/// A JSON object, parsed straight into its type so that duplicate keys are refused. By itself,
+/// serde would accept an array as the fields in their order.
 struct Object<T>(T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
@@ -85,7 +85,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
     }
 }
 
-/// The part of a path that names something.
+/// A path parameter that names something.
 #[derive(Clone, Debug)]
 pub(super) struct Named<T>(pub(super) T);
 

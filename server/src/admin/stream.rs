@@ -1,4 +1,4 @@
-//! The stream of events: what the page and `ctl` show as it happens.
+//! The event stream: what the page and `ctl` show as it happens.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -21,15 +21,15 @@ use crate::api::LineView;
 use crate::error::ActError;
 use crate::host::Host;
 
-/// Streams at a time. Arbitrary.
+/// Maximum streams at a time. Arbitrary.
 pub(super) const STREAMS_MAX: usize = 32;
-/// Events that wait for a reader; one that is slower misses some, and is told.
+/// Maximum events that wait for a reader. A slower reader misses some, and is told how many.
 const WAITING_MAX: usize = 64;
 
-/// Streams that are open.
+/// Number of open streams.
 static OPEN: AtomicUsize = AtomicUsize::new(0);
 
-/// A place among the streams.
+/// A slot of an open stream, freed on drop.
 #[derive(Debug)]
 struct Place;
 
@@ -46,7 +46,7 @@ impl Drop for Place {
     }
 }
 
-/// Events of a reader.
+/// The events for one reader.
 #[derive(Debug)]
 struct Events {
     inbox: mpsc::Receiver<Event>,
@@ -75,7 +75,7 @@ pub(super) async fn events(_: By, State(host): State<Arc<Host>>, headers: Header
     };
     let (outbox, inbox) = mpsc::channel(WAITING_MAX);
     let token = hash_in(&headers).unwrap_or_default();
-    // It ends when nobody reads any more, or may.
+    // Ends when the reader disconnects, or its token is deleted.
     tokio::spawn(feed(host, token, outbox));
     Sse::new(Events { inbox, _place: place }).keep_alive(KeepAlive::default()).into_response()
 }
@@ -83,7 +83,7 @@ pub(super) async fn events(_: By, State(host): State<Arc<Host>>, headers: Header
 async fn feed(host: Arc<Host>, token: String, outbox: mpsc::Sender<Event>) {
     let (mut figures, mut news, mut lines) = (host.figures(), host.events(), host.log.subscribe());
     let mut lost = 0;
-    // The first ones at once.
+    // Sends the first figures at once.
     figures.mark_changed();
     loop {
         let next = tokio::select! {

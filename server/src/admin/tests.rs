@@ -1,4 +1,4 @@
-//! The interface over TCP, on a server in this process.
+//! The API over TCP, on a server in this process.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
@@ -46,7 +46,7 @@ fn call(
     Response::from_parts(parts, body.read_to_string().expect("text"))
 }
 
-/// The sentence of an error.
+/// The text of an error.
 fn sentence(answer: &Response<String>) -> String {
     let kind = answer.headers().get("content-type").map(|it| it.to_str().unwrap_or_default());
     assert_eq!(kind, Some("application/json"), "{} {}", answer.status(), answer.body());
@@ -174,7 +174,7 @@ fn every_route_stands_in_the_description_and_takes_a_token() {
                 continue;
             }
             assert!(!content["application/json"]["schema"].is_null(), "{method} {path}");
-            // Whoever may look gets a list, and whoever may only look changes nothing.
+            // A viewer gets every list, and changes nothing.
             let answer = call(&served, (method.clone(), &real), Some(&viewer), "{}");
             let secret = ["/v1/tokens", "/v1/audit"].contains(&path.as_str());
             match method == Method::GET && !secret {
@@ -291,28 +291,28 @@ fn the_allow_list_is_changed_in_its_file() {
     assert_eq!(std::fs::read_to_string(&file).expect("a file"), "# friends\n");
     let acts = ask(Method::GET, "/v1/audit", &admin, "").1;
     assert!(acts.contains("\"disallow\"") && acts.contains("\"allow\""), "{acts}");
-    // A file that is gone is said, and nothing is done.
+    // A missing file is reported, and nothing is done.
     std::fs::remove_file(&file).expect("it is there");
     let (status, text) = ask(Method::POST, "/v1/allow-list", &admin, &body);
     assert!(status == 503 && text.contains("cannot change"), "{status} {text}");
 }
 
-/// Waits until the server has ended a connection.
+/// Waits until the server has closed a connection.
 fn wait_for_end(mut stream: TcpStream) {
     match stream.read_to_end(&mut Vec::new()) {
         Err(error) if [ErrorKind::WouldBlock, ErrorKind::TimedOut].contains(&error.kind()) => {
             panic!("the server keeps the connection")
         }
-        // Some systems report an error for a connection that was cut off.
+        // Some systems report an error for a connection that was reset.
         _ => {}
     }
 }
 
-/// A reader of the stream of events.
+/// A reader of the event stream.
 struct Reader(BufReader<TcpStream>);
 
 impl Reader {
-    /// One that has sent its request, and has read nothing.
+    /// Sends the request, and reads nothing yet.
     fn open(served: &Served, token: &str) -> Self {
         let mut stream = TcpStream::connect(served.admin).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a time");
@@ -324,8 +324,8 @@ impl Reader {
         Self(BufReader::new(stream))
     }
 
-    /// One that has a place among the streams, as soon as there is one: the server notices late
-    /// that another reader is gone.
+    /// Opens a stream, retrying until a slot is free: the server notices late that another reader
+    /// is gone.
     fn open_soon(served: &Served, token: &str) -> Self {
         let begun = Instant::now();
         loop {
@@ -349,7 +349,7 @@ impl Reader {
         line.split(' ').nth(1).and_then(|it| it.parse().ok()).expect("a number")
     }
 
-    /// The next event of a name.
+    /// Returns the next event of a name.
     fn next(&mut self, name: &str) -> Value {
         let wanted = format!("event: {name}");
         let begun = Instant::now();
@@ -365,7 +365,7 @@ impl Reader {
     }
 }
 
-/// The streams are counted for the whole process, so the tests of them are one.
+/// Streams are counted for the whole process, so this is one test.
 #[test]
 fn streams_give_figures_are_bounded_and_end() {
     let served = serve(&[]);
@@ -391,7 +391,7 @@ fn streams_give_figures_are_bounded_and_end() {
     assert_eq!(one_more.status(), 503);
     drop(others);
 
-    // This one reads nothing for a while: what does not fit anywhere is lost, and counted.
+    // This reader pauses: what does not fit anywhere is dropped, and counted.
     let mut slow = Reader::open_soon(&served, &admin);
     let text = "x".repeat(2000);
     for _ in 0..6000 {
@@ -401,7 +401,7 @@ fn streams_give_figures_are_bounded_and_end() {
     assert!(lost["count"].as_u64().is_some_and(|count| count > 0), "{lost}");
     slow.next("figures");
 
-    // Without its token nobody hears more.
+    // A stream ends once its token is deleted.
     let mut watched = Reader::open_soon(&served, &viewer);
     watched.next("figures");
     let by = author(Role::Admin);
@@ -511,7 +511,7 @@ fn metrics_are_text_that_can_be_read_with_bounded_labels() {
     assert_eq!(open.headers()["content-type"], kind);
     let open = open.body_mut().read_to_string().expect("text");
     assert!(open.ends_with("# EOF\n") && open.contains("# TYPE phaselock_refusals counter"));
-    // There before the first one: alarms ask for it.
+    // Present before the first event: alerts ask for it.
     assert!(text.contains("phaselock_refusals_total{code=\"17\"} 0"));
     let (mut known, mut infinite) = (BTreeSet::new(), 0);
     for line in text.lines().take_while(|line| *line != "# EOF") {
@@ -559,8 +559,8 @@ fn a_crowd_of_idle_connections_shuts_nobody_out() {
         let _ = stream.write_all(b"GET / HTTP/1.1\r\nHost:");
         idle.push_back(stream);
         if idle.len() > CONNECTIONS_MAX {
-            // Only so many wait for the server at a time: where the system's queue overflows,
-            // connections come late, and in any order.
+            // Only a limited number wait at a time: where the system's queue overflows, connections
+            // come late, and in any order.
             wait_for_end(idle.pop_front().expect("the oldest"));
         }
     }

@@ -1,44 +1,46 @@
-//! The date, kept by elapsed time: the core of [`Clocks`](super::Clocks), which reads no clock.
+//! The date, advanced by elapsed time: the core of [`Clocks`](super::Clocks), which reads no clock.
 //!
 //! The calendar advances by elapsed time and follows small corrections of the system clock at once.
 //! When the system clock jumps (a boot without an RTC, NTP, a restored virtual machine), the
-//! calendar goes on as before and adopts the new date once it has stayed for [`SETTLED_MS`]. It
-//! adopts one at once if its own date is a guess: after a boot with a date before the newest it
+//! calendar carries on and adopts the new date only after it has lasted for [`SETTLED_MS`]. It
+//! adopts a new date at once if its own is a guess: after a boot with a date before the newest it
 //! knows.
-//! After any jump the date is unsure until the server has run for [`SURE_MS`] and the date has gone
-//! on. Until then records are deleted by the last date that was sure. That time adds up over boots,
-//! so that a machine which runs for a few hours a week deletes what is old, some weeks late.
+//!
+//! After a jump, the date is unsure until the server has run for [`SURE_MS`] and the date has gone
+//! on. Until then, records are deleted by the last sure date. The running time adds up over boots,
+//! so a machine that runs for a few hours a week still deletes old records, some weeks late.
 
-/// Largest difference from the system clock that is a correction and no jump. Arbitrary: far more
-/// than NTP slews in a second.
+/// Largest difference from the system clock that counts as a correction rather than a jump.
+/// Arbitrary: far more than NTP slews in a second.
 const CORRECTION_MS: i64 = 10_000;
 /// Time for which a jump of the system clock must last before the date follows. Arbitrary.
 const SETTLED_MS: i64 = 600_000;
-/// Time after a jump until records are deleted by the new date: a host has a day to notice a wrong
-/// one.
+/// Time after a jump until records are deleted by the new date: it gives a host a day to notice a
+/// wrong one.
 const SURE_MS: i64 = 86_400_000;
-/// Longest time between two runs on different boots that is taken for a pause rather than for a
-/// jump. Arbitrary: longer than a night.
+/// Longest time between runs on different boots that counts as a pause rather than as a jump.
+/// Arbitrary: longer than a night.
 const PAUSE_MS: i64 = 86_400_000;
-/// 2026-01-01. No server of this kind ran before, so an earlier date is that of a clock that was
-/// never set.
+/// 2026-01-01. No such server ran before that, so an earlier date means that the clock was never
+/// set.
 const FIRST_MS: i64 = 1_767_225_600_000;
 
-/// 9999-12-31, the last date that people write with four digits.
+/// 9999-12-31, the last date with a four-digit year.
 const LAST_MS: i64 = 253_402_214_400_000;
 
-/// A boot of the machine, by which a server knows that the machine ran on while it did not.
+/// Identifies a boot of the machine. A server that starts again within the same boot knows how much
+/// time has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BootId(pub u128);
 
 impl BootId {
-    /// The boot of this machine; none if the system does not say.
+    /// Returns the current boot; `None` if the system does not say.
     pub(super) fn read() -> Option<Self> {
         let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         Self::parse(&text)
     }
 
-    /// The boot that a text names: 32 hexadecimal digits, in groups or not.
+    /// Parses a boot: 32 hexadecimal digits, with or without dashes.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.trim().replace('-', "");
         u128::from_str_radix(&digits, 16).ok().map(Self)
@@ -54,27 +56,27 @@ impl std::fmt::Display for BootId {
 /// The machine's clocks at one moment, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Unix time, which anybody may set.
+    /// Unix time, which can be set at will.
     pub wall: i64,
-    /// Time that the process has been running, without the time that the machine was suspended.
+    /// Time that the process has been running, without suspends of the machine.
     pub awake: i64,
-    /// Time since the machine booted, including suspends; none if the system does not say.
+    /// Time since the machine booted, including suspends; `None` if the system does not say.
     pub boot: Option<i64>,
 }
 
-/// A calendar as the database keeps it.
+/// A calendar as the database stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CalendarState {
-    /// Unix time in milliseconds when this was kept.
+    /// Unix time in milliseconds when this was stored.
     pub unix: i64,
-    /// The newest Unix time that the calendar was sure of, in milliseconds.
+    /// Newest Unix time that the calendar was sure of, in milliseconds.
     pub floor: i64,
-    /// Time until the calendar is sure of the date again, in milliseconds; 0 if it is.
+    /// Time until the calendar is sure of the date again, in milliseconds; 0 if it is sure.
     pub unsure: i64,
-    /// Unix time in milliseconds that will be sure then, less a day of running: the date at the
+    /// Unix time in milliseconds that will then be sure, minus a day of running: the date at the
     /// jump.
     pub candidate: i64,
-    /// Sum of the jumps that the calendar followed while it was unsure, in milliseconds.
+    /// Sum of the jumps that the calendar has followed while unsure, in milliseconds.
     pub moved: i64,
     /// Boot of the machine, and time since then in milliseconds, if the system says.
     pub boot: Option<(BootId, i64)>,
@@ -83,22 +85,22 @@ pub struct CalendarState {
 /// A date of the system clock that the calendar does not follow yet.
 #[derive(Clone, Copy, Debug)]
 struct Doubt {
-    /// System clock less calendar.
+    /// System clock minus calendar.
     ahead: i64,
-    /// Elapsed time when it was first seen.
+    /// Elapsed time when the date was first seen.
     since: i64,
 }
 
-/// The result of a look at the clocks.
+/// The result of comparing the clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
     /// Nothing has changed.
     Same,
-    /// The system clock jumped by that many milliseconds; the calendar does not follow yet.
+    /// The system clock jumped by this many milliseconds; the calendar does not follow yet.
     Jumped(i64),
-    /// The system clock is right again.
+    /// The system clock is back where it was before it jumped.
     Returned,
-    /// The calendar followed the system clock by that many milliseconds.
+    /// The calendar followed the system clock by this many milliseconds.
     Followed(i64),
 }
 
@@ -111,22 +113,23 @@ pub struct Calendar {
     unix: i64,
     floor: i64,
     unsure: i64,
-    /// The date from which on `unsure` counts.
+    /// The date from which `unsure` counts.
     candidate: i64,
     moved: i64,
-    /// The machine has had no date to believe since the start, so the first one is adopted at once.
+    /// The machine has not had a believable date since the start, so the first one is adopted at
+    /// once.
     is_guess: bool,
     doubt: Option<Doubt>,
 }
 
 impl Calendar {
-    /// A calendar that goes on from what the database kept, on a boot of the machine.
+    /// Creates a calendar that continues a stored one, on the given boot of the machine.
     pub fn begin(kept: Option<&CalendarState>, boot: Option<BootId>, now: Reading) -> Self {
         let (unix, (unsure, candidate)) = match kept {
             None if now.wall < FIRST_MS => (FIRST_MS, (SURE_MS, FIRST_MS)),
             None => (now.wall, (0, 0)),
             Some(kept) => match kept.time_since(boot, now) {
-                // Nobody can set the time since the boot.
+                // The time since the boot cannot be set.
                 Some(since) => (kept.unix + since, (kept.unsure, kept.candidate)),
                 None if now.wall < kept.floor - CORRECTION_MS => {
                     (kept.floor, (SURE_MS, kept.floor))
@@ -145,35 +148,35 @@ impl Calendar {
         begun
     }
 
-    /// The state to keep.
+    /// Returns the state to store.
     pub fn state(&self, boot: Option<BootId>) -> CalendarState {
         let Self { unix, floor, unsure, candidate, moved, .. } = *self;
         let boot = boot.zip(self.last.boot);
         CalendarState { unix, floor, unsure, candidate, moved, boot }
     }
 
-    /// Unix time in milliseconds.
+    /// Returns the Unix time in milliseconds.
     pub fn unix(&self) -> i64 {
         self.unix
     }
 
-    /// Returns true if the date is sure: records may be deleted by it.
+    /// Whether the date is sure, so that records may be deleted by it.
     pub fn is_sure(&self) -> bool {
         self.unsure == 0 && self.doubt.is_none()
     }
 
-    /// The newest Unix time in milliseconds that the calendar has been sure of: records are deleted
-    /// by it.
+    /// Returns the newest Unix time in milliseconds that the calendar has been sure of. Records are
+    /// deleted by it.
     pub fn sure_unix(&self) -> i64 {
         self.floor
     }
 
-    /// System clock less calendar, while the calendar does not follow it.
+    /// Returns system clock minus calendar, while the calendar does not follow it.
     pub fn doubt(&self) -> Option<i64> {
         self.doubt.map(|doubt| doubt.ahead)
     }
 
-    /// Lets the time pass that has elapsed, whatever the system clock says.
+    /// Advances by the elapsed time, whatever the system clock says.
     pub fn advance(&mut self, now: Reading) {
         let passed = now.since(&self.last);
         self.last = now;
@@ -190,8 +193,8 @@ impl Calendar {
         }
     }
 
-    /// The date has gone on from the candidate for long enough. Pauses since then, of a machine
-    /// that is mostly off, are still to be confirmed.
+    /// Whether the date has gone on from the candidate for long enough. Pauses since then, of a
+    /// machine that is mostly off, remain to be confirmed.
     fn confirm(&mut self) {
         self.moved = 0;
         let confirmed = self.candidate.saturating_add(SURE_MS);
@@ -238,7 +241,7 @@ impl Calendar {
 }
 
 impl CalendarState {
-    /// Returns true if a calendar can have these times: another program may have written them.
+    /// Whether these are possible times of a calendar: another program may have written them.
     pub fn is_plausible(&self) -> bool {
         let since_boot = self.boot.map_or(0, |(_, since)| since);
         let times = [self.unix, self.floor, self.unsure, self.candidate, since_boot];
@@ -246,38 +249,38 @@ impl CalendarState {
             && (-LAST_MS..=LAST_MS).contains(&self.moved)
     }
 
-    /// Time until a calendar is sure again that goes on from this on another boot, at a date that
-    /// is not before all known ones; and its candidate.
+    /// Returns how long a calendar that continues this one on another boot is unsure, at a date
+    /// that is not before any known one; and its candidate.
     fn doubts_on_boot(&self, unix: i64) -> (i64, i64) {
         let is_pause = unix - self.floor <= PAUSE_MS;
         let goes_on = unix >= self.candidate - CORRECTION_MS;
         match self.unsure {
             0 if is_pause => (0, 0),
-            // Pauses that follow a long one are like it.
+            // Pauses that follow a long one count like it.
             unsure if unsure > 0 && goes_on => (unsure, self.candidate),
             _ => (SURE_MS, unix),
         }
     }
 
-    /// Sum of the jumps that a calendar has followed which goes on from this at a date. On another
-    /// boot the date may be the one from before the jumps.
+    /// Returns the sum of the jumps followed by a calendar that continues this one at a date. On
+    /// another boot, the date may be the one from before the jumps.
     fn moved_at(&self, unix: i64, since: Option<i64>) -> i64 {
         if since.is_some() {
             return self.moved;
         }
         if self.unsure == 0 {
-            // A jump while the server was off, or nobody knows of any.
+            // A jump while the server was off, or an unknown one.
             let pause = unix - self.unix;
             return if pause > PAUSE_MS { pause } else { 0 };
         }
-        // Time has passed meanwhile, so of the two dates the later one counts that is over.
+        // Time has passed meanwhile, so of the two dates the later one that is in the past counts.
         let before_jumps = self.unix - self.moved;
         let is_after_both = unix >= self.unix.max(before_jumps) - CORRECTION_MS;
         let is_undone = is_after_both == (self.moved < 0);
         if is_undone { 0 } else { self.moved }
     }
 
-    /// Time since this was kept, if the machine has not booted since.
+    /// Returns the time since this was stored, if the machine has not booted since.
     fn time_since(&self, boot: Option<BootId>, now: Reading) -> Option<i64> {
         let ((kept_boot, kept), now) = self.boot.zip(now.boot)?;
         (Some(kept_boot) == boot && now >= kept).then_some(now - kept)
@@ -285,7 +288,8 @@ impl CalendarState {
 }
 
 impl Reading {
-    /// Time that has passed since an earlier reading; a suspend counts where the system says.
+    /// Returns the time that has passed since an earlier reading. A suspend counts if the system
+    /// reports it.
     fn since(&self, before: &Self) -> i64 {
         let awake = self.awake - before.awake;
         let booted = self.boot.zip(before.boot).map_or(0, |(now, before)| now - before);
@@ -305,7 +309,7 @@ mod tests {
     const START: i64 = 1_795_651_200_000;
     const BOOT: BootId = BootId(7);
 
-    /// A machine whose clocks a test sets.
+    /// A machine whose clocks are set by a test.
     struct Machine {
         now: Reading,
         boot: BootId,
@@ -318,14 +322,14 @@ mod tests {
             Self { now, boot, calendar: Calendar::begin(kept, Some(boot), now) }
         }
 
-        /// A server that has been running for a while with the right date.
+        /// Creates a server that has been running for a while with the right date.
         fn running() -> Self {
             let mut machine = Self::start(None, BOOT, START, HOUR);
             machine.run(HOUR);
             machine
         }
 
-        /// Looks at the clocks every second for so long; returns what was found.
+        /// Compares the clocks every second for the given time. Returns what was found.
         fn run(&mut self, time: i64) -> Vec<Look> {
             let mut found = Vec::new();
             for _ in 0..time / SECOND {
@@ -373,7 +377,7 @@ mod tests {
             assert_eq!(machine.calendar.unix(), machine.now.wall);
             machine.run(SURE_MS - SETTLED_MS - HOUR);
             assert!(!machine.calendar.is_sure());
-            // The next jump has to last as long, although the date is not sure.
+            // The next jump must last as long, although the date is not sure.
             let mut again = Machine { calendar: machine.calendar.clone(), ..machine };
             again.now.wall -= jump;
             assert_eq!(again.run(SETTLED_MS), [Look::Jumped(-jump)]);
@@ -394,12 +398,12 @@ mod tests {
         assert_eq!(found, [Look::Jumped(5 * SECOND - known)]);
         assert_eq!(booted.calendar.unix(), known + 2 * DAY, "bans end as time passes");
         assert!(!booted.calendar.is_sure());
-        // The network gives the date.
+        // The network provides the date.
         booted.now.wall = known + 9 * DAY;
         assert_eq!(booted.run(SECOND).len(), 1);
         assert_eq!(booted.calendar.unix(), booted.now.wall);
         assert!(!booted.calendar.is_sure());
-        // That was the first date to believe, and only the first is followed at once.
+        // That was the first believable date, and only the first is followed at once.
         booted.now.wall += YEARS;
         assert_eq!(booted.run(SECOND), [Look::Jumped(YEARS)]);
         booted.now.wall -= YEARS;
@@ -435,7 +439,7 @@ mod tests {
             booted.run(SURE_MS);
             assert!(booted.calendar.is_sure());
         }
-        // The date of a year that was wrong does not stay known: it was never sure.
+        // The date of a wrong year is forgotten: it was never sure.
         let mut wrong = machine.restart(BootId(9), machine.now.wall + YEARS, SECOND);
         wrong.run(HOUR);
         let mut right = wrong.restart(BootId(10), machine.now.wall + DAY, SECOND);
@@ -443,8 +447,8 @@ mod tests {
         assert_eq!(right.run(SECOND), []);
     }
 
-    /// Dates by which a machine deletes that runs for three hours a week, at the end of each run,
-    /// with its own date. `wrong` says by how much the clock is wrong in a week.
+    /// Returns the dates by which a machine that runs for three hours a week deletes, at the end of
+    /// each run, with its own date. `wrong` is the error of its clock in a week.
     fn weekly(weeks: i64, wrong: impl Fn(i64) -> i64) -> Vec<(i64, i64)> {
         let mut machine = Machine::start(None, BOOT, START, SECOND);
         let mut dates = Vec::new();

@@ -1,4 +1,4 @@
-//! Requests of `ctl`: where each goes, and how its answer is shown.
+//! The requests of `ctl`: where each goes, and how its answer is shown.
 
 use anyhow::{Result, anyhow};
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub(super) struct Call {
     pub(super) method: Method,
     pub(super) path: String,
     pub(super) body: Option<Value>,
-    /// Reads the answer and returns it as text for people.
+    /// Parses the answer and formats it as text.
     pub(super) text: fn(Value) -> serde_json::Result<String>,
 }
 
@@ -65,12 +65,12 @@ impl Call {
     }
 }
 
-/// A request as JSON. None of them has anything that JSON cannot express.
+/// Converts a request to JSON. Every request can be expressed in it.
 fn json(request: &impl Serialize) -> Value {
     serde_json::to_value(request).unwrap_or_default()
 }
 
-/// Escapes a word for a path or a query.
+/// Escapes a value for a path or a query.
 fn escaped(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let bytes = text.bytes().map(|byte| match plain(byte) {
@@ -80,15 +80,15 @@ fn escaped(text: &str) -> String {
     bytes.collect()
 }
 
-/// What an act does.
+/// What a subcommand does.
 pub(super) enum Doing {
-    /// Sends a request, and shows the answer.
+    /// Sends a request, and prints the answer.
     Ask(Call),
-    /// Shows events until it is interrupted.
+    /// Prints events until interrupted.
     Follow,
 }
 
-/// Returns what an act does. `key_of` finds the key of a player who has a role.
+/// Returns what a subcommand does. `key_of` finds the key of a player who has a role.
 pub(super) fn doing(act: &Act, key_of: impl Fn(&str) -> Result<String>) -> Result<Doing> {
     Ok(Doing::Ask(match act {
         Act::Events => return Ok(Doing::Follow),
@@ -213,7 +213,7 @@ mod tests {
     use crate::ctl::args::CtlArgs;
     use crate::{admin, ctl};
 
-    /// A command line with a value for each argument of a subcommand.
+    /// Returns a command line with a value for each argument of a subcommand.
     fn example(command: &clap::Command) -> Vec<String> {
         let mut line = vec!["ctl".to_owned(), command.get_name().to_owned()];
         let mut positional = Vec::new();
@@ -234,7 +234,7 @@ mod tests {
         line
     }
 
-    /// The part of the description that a path and a method belong to.
+    /// Returns the part of the description for a path and a method.
     fn operation<'a>(description: &'a Value, path: &str, method: &str) -> Option<&'a Value> {
         let fits = |template: &str| {
             let (mut one, mut other) = (template.split('/'), path.split('/'));

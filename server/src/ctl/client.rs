@@ -1,4 +1,4 @@
-//! A client of the interface.
+//! A client of the administration API.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::net::SocketAddr;
@@ -16,26 +16,26 @@ use super::print;
 use crate::api::{Problem, RoleView};
 use crate::token::TOKEN_VARIABLE;
 
-/// Longest time for an answer, more than the server takes for one.
+/// Longest time until an answer: longer than the server takes.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
-/// The maximum bytes of a token, including blanks around it. Arbitrary.
+/// Maximum bytes of a token, including surrounding blanks. Arbitrary.
 const TOKEN_BYTES_MAX: usize = 4096;
 
-/// The token in a file of one line.
+/// Reads the token from a file of one line.
 fn token_of(path: &Path) -> Result<String> {
     let bytes = files::read(path, TOKEN_BYTES_MAX)?;
     token_in(&bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?)
 }
 
-/// The token in a text of one line.
+/// Parses the token in a text of one line.
 fn token_in(bytes: &[u8]) -> Result<String> {
     let token = Text::decode(bytes, TOKEN_BYTES_MAX).and_then(Text::only_line)?.trim_start();
     ensure!(token.bytes().all(|byte| byte.is_ascii_graphic()), "it has invalid characters");
     Ok(token.to_owned())
 }
 
-/// The error of a request that the server refused.
+/// Returns the error of a request that the server refused.
 fn refusal(answer: Value) -> anyhow::Error {
     match serde_json::from_value::<Problem>(answer) {
         Ok(problem) => anyhow!("{}", problem.error),
@@ -43,17 +43,17 @@ fn refusal(answer: Value) -> anyhow::Error {
     }
 }
 
-/// A client of the interface.
+/// A client of the administration API.
 pub(super) struct Client {
     agent: Agent,
     base: String,
     token: String,
-    /// Where the token is from, for people.
+    /// Where the token comes from, for messages.
     origin: String,
 }
 
 impl Client {
-    /// A client of the server at an address, with the token of the environment or of a file.
+    /// Creates a client of the server at an address, with the token from the environment or a file.
     pub(super) fn new(address: SocketAddr, token_file: &Path) -> Result<Self> {
         let variable = std::env::var_os(TOKEN_VARIABLE).filter(|token| !token.is_empty());
         let origin = match &variable {
@@ -75,7 +75,7 @@ impl Client {
         Ok(Self { agent, base: format!("http://{}", address), token, origin })
     }
 
-    /// Fails if the server does not know the token, and says where the token is from.
+    /// Fails if the server rejected the token, and names its origin.
     fn check_token(&self, status: StatusCode) -> Result<()> {
         if status != StatusCode::UNAUTHORIZED {
             return Ok(());
@@ -134,7 +134,7 @@ impl Client {
         }
     }
 
-    /// Returns the error for an answer that has another form than this version's.
+    /// Returns the error for an answer that this version does not understand.
     pub(super) fn other(&self) -> String {
         format!(
             "{} answered, but it is a server of another version; use the ctl that came with it",
@@ -142,7 +142,7 @@ impl Client {
         )
     }
 
-    /// Prints events until the server or the user ends it.
+    /// Prints events until the server or the user ends the stream.
     pub(super) fn follow(&self, json: bool) -> Result<()> {
         let request = self.request(Method::GET, "/v1/events").body(())?;
         let mut answer =

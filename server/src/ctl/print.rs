@@ -1,4 +1,4 @@
-//! Answers for people: sentences and tables.
+//! Answers as text: sentences and tables.
 
 use phaselock::wire::text::printable;
 use serde::de::DeserializeOwned;
@@ -13,9 +13,9 @@ use crate::api::{
 use crate::author::Role;
 use crate::time::{date, span_text};
 
-/// An answer that people can read.
+/// An answer that can be shown as text.
 pub(super) trait Shown: DeserializeOwned {
-    /// Returns it as text; empty if there is nothing to show.
+    /// Returns the text; empty if there is nothing to show.
     fn text(&self) -> String;
 }
 
@@ -78,7 +78,7 @@ impl Shown for Vec<SentenceView> {
                 ("REASON", |it| printable(&it.reason)),
             ],
         );
-        // The note is the same for all that were made at once.
+        // All that were made at once have the same note.
         match self.first().and_then(|it| it.note.as_ref()) {
             Some(note) => format!("{table}\n{}", printable(note)),
             None => table,
@@ -289,7 +289,7 @@ impl Shown for StatusView {
     }
 }
 
-/// The database, and everything else that may be wrong with a server.
+/// The state of the database, and whatever is wrong with the server.
 fn health(status: &StatusView) -> Vec<String> {
     let mut lines = vec![format!("database: {}", printable(&status.database))];
     for (thing, state) in [("clock", &status.clock), ("rooms", &status.keeping)] {
@@ -332,7 +332,7 @@ fn deny_list(list: &DenyListView, now: i64) -> String {
     )
 }
 
-/// A drain: the time left, and where players are sent.
+/// Formats a drain: the time left, and where players are sent.
 fn drain(drain: &DrainView, now: i64) -> String {
     let to = drain.redirect.as_ref();
     let to = to.map(|to| format!("; players are sent to {}", printable(to)));
@@ -364,13 +364,13 @@ fn rooms(rooms: &[RoomView]) -> String {
     )
 }
 
-/// Numbers of a player now.
+/// A player's current scores.
 fn scores(scores: &[ScoreView]) -> String {
     let of = |it: &ScoreView| format!("{} {}", printable(&it.measure), number(it.value));
     scores.iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
-/// Numbers of a round: of each player, with their names.
+/// The scores of a round, with the players' names.
 fn numbers(players: &[PlayerResult]) -> String {
     let of = |it: &PlayerResult| {
         format!("{} {} {}", printable(&it.name), printable(&it.measure), number(it.value))
@@ -378,19 +378,19 @@ fn numbers(players: &[PlayerResult]) -> String {
     players.iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
-/// A line for an event of the stream.
+/// Formats an event of the stream.
 pub(super) fn event(name: &str, data: Value) -> String {
     if name == "log"
         && let Ok(line) = serde_json::from_value::<LineView>(data.clone())
     {
         return format!("{} {}", printable(&line.level), printable(&line.text));
     }
-    // An event of another version is shown as it is.
+    // An unknown event, from another version, is shown as it is.
     let as_it_is = format!("{} {data}", printable(name));
     HostEvent::read(name, data).map_or(as_it_is, |event| told(&event))
 }
 
-/// A line for an event.
+/// Formats an event.
 fn told(event: &HostEvent) -> String {
     let text = |text: &str| printable(text);
     let (room, line) = match event {
@@ -427,7 +427,7 @@ fn told(event: &HostEvent) -> String {
     format!("[{}] {line}", printable(room))
 }
 
-/// A line of the chat; the host's has no name.
+/// Formats a chat line; the host's has no name.
 fn said(room: Option<&str>, name: Option<&str>, text: &str) -> String {
     let room = room.map_or_else(String::new, |room| format!("[{}] ", printable(room)));
     match name {
@@ -436,17 +436,17 @@ fn said(room: Option<&str>, name: Option<&str>, text: &str) -> String {
     }
 }
 
-/// A text that may not be there. Players choose their names, so it is made safe to print.
+/// Formats an optional text. Players choose their names, so it is made safe to print.
 fn optional(text: Option<&String>) -> String {
     text.map(|text| printable(text)).unwrap_or_default()
 }
 
-/// Sentences, each on a line of its own.
+/// Formats sentences, one per line.
 fn sentences(text: &str) -> String {
     text.lines().map(printable).collect::<Vec<_>>().join("\n")
 }
 
-/// A number as JSON has it, so that it can be compared with the answer.
+/// Formats a number as JSON does, so that it can be compared with the answer.
 fn number(value: f64) -> String {
     Value::from(value).to_string()
 }
@@ -455,16 +455,16 @@ fn millis(ms: Option<f64>) -> String {
     ms.map_or_else(String::new, |ms| format!("{ms:.1} ms"))
 }
 
-/// The time of day of a Unix time in milliseconds.
+/// Returns the time of day of a Unix time in milliseconds.
 fn clock(unix_ms: i64) -> String {
     let secs = unix_ms / 1000;
     format!("{:02}:{:02}:{:02}", secs / 3600 % 24, secs / 60 % 60, secs % 60)
 }
 
-/// A column: its head, and a cell of a row.
+/// A column of a table: its heading, and the cell of a row.
 type Column<T> = (&'static str, fn(&T) -> String);
 
-/// A table; nothing if it has no rows.
+/// Formats a table; empty if it has no rows.
 fn table<T>(all: &[T], columns: &[Column<T>]) -> String {
     if all.is_empty() {
         return String::new();
@@ -495,7 +495,7 @@ mod tests {
         let shown = Done { done }.text();
         assert_eq!(shown, "Ada is no longer banned\n192.0.2.7 is no longer banned");
         assert_eq!(Done { done: "it is said".into() }.text(), "it is said");
-        // A name is no sentence.
+        // A name is not split into sentences.
         let joined = json!({ "room": "1", "seat": 1, "name": "A\nda", "key": "", "address": "x" });
         assert_eq!(event("joined", joined), "[1] Ada joined from x");
         // A later server may have other events.

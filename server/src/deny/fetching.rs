@@ -1,4 +1,4 @@
-//! Lists from URLs: fetched each hour, and saved in the data directory.
+//! Deny lists from URLs: fetched every hour, and saved in the data directory.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,18 +18,18 @@ use crate::ranges::{LIST_BYTES_MAX, Ranges};
 use crate::token::hash_of;
 use crate::{data_dir, outgoing};
 
-/// Time between two fetches of a list.
+/// Time between fetches of a list.
 const INTERVAL: Duration = Duration::from_secs(3600);
-/// Wait after a first failure; it doubles with each further one, up to the interval.
+/// Wait after a first failure; doubles with each further one, up to the interval.
 const RETRY_MIN: Duration = Duration::from_secs(60);
 /// Longest time for a fetch, to the last byte.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// First word of a saved list; the Unix time of the fetch follows.
+/// First word of a saved list, followed by the Unix time of the fetch.
 const HEAD: &str = "# fetched ";
-/// Maximum bytes of that line.
+/// Maximum bytes of the first line.
 const HEAD_BYTES_MAX: usize = 64;
 
-/// The next fetch of a list.
+/// When a list is fetched next.
 #[derive(Debug)]
 struct Plan {
     due: Instant,
@@ -51,7 +51,7 @@ impl Plan {
 }
 
 impl DenyLists {
-    /// Fetches lists when they are due, until the end.
+    /// Fetches lists when they are due, until the thread ends.
     pub(super) fn run(&self) {
         let agent = outgoing::agent(TIMEOUT);
         let mut plans = BTreeMap::<String, Plan>::new();
@@ -79,7 +79,7 @@ impl DenyLists {
         }
     }
 
-    /// Waits until a moment, if one is given, or for a signal.
+    /// Waits for a signal, or until a moment if one is given.
     fn wait(&self, until: Option<Instant>) {
         let mut signal = self.lock_signal();
         while !signal.changed && !signal.ends {
@@ -92,7 +92,7 @@ impl DenyLists {
         }
     }
 
-    /// Fetches a list once. Returns false if that fails; then the last good one stays.
+    /// Fetches a list once. Returns false if that fails; the last good list then stays.
     pub(super) fn refresh(&self, agent: &Agent, url: &str) -> bool {
         let fetched = fetch(agent, url);
         let now = self.clocks.unix();
@@ -190,18 +190,18 @@ impl DenyLists {
         }
     }
 
-    /// Removes saved lists of URLs that the settings no longer name.
+    /// Removes saved lists whose URLs are no longer in the settings.
     pub(super) fn remove_others(&self) {
         let known: Vec<_> = self.urls().iter().map(|url| self.path(url)).collect();
         let files = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         for path in files.map(|it| it.path()).filter(|it| !known.contains(it)) {
-            // One that stays does no harm.
+            // A file that remains does no harm.
             let _ = fs::remove_file(path);
         }
     }
 }
 
-/// Reads a saved list and the Unix time of its fetch; `None` if there is none.
+/// Reads a saved list and the Unix time of its fetch; `None` if there is no file.
 fn kept(path: &std::path::Path) -> Result<Option<(Ranges, i64)>, String> {
     let bytes_max = HEAD_BYTES_MAX + LIST_BYTES_MAX;
     let bytes = files::read(path, bytes_max).map_err(|error| error.to_string())?;

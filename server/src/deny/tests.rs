@@ -1,4 +1,4 @@
-//! Lists of addresses against a server on this machine, and at the gate.
+//! Deny lists against a web server on this machine, and at the gate.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -22,8 +22,8 @@ use crate::tests::{PATIENCE, serve};
 const LISTED: &str = "192.0.2.7";
 const GOOD: &str = "200 OK";
 
-/// A web server that gives these answers, a status with headers and a body each, and then cuts each
-/// connection off. A body is as long as it says, unless there is a length among the headers.
+/// A web server that gives these answers, each a status with headers and a body, and then closes
+/// each connection. The length is added unless the headers have one.
 fn web(answers: &[(&str, &str)]) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("it is bound");
@@ -116,7 +116,7 @@ fn a_fetch_that_fails_keeps_the_last_good_list_across_restarts() {
     let lists = open(dir.path(), &[of_url(&url)]);
     assert!(refuses(&lists, LISTED));
     assert_eq!(lists.view()[0].fetched, first.fetched);
-    // A damaged file is reported, and a list that is no longer named is removed.
+    // A damaged file is reported, and a list that is no longer configured is removed.
     let folder = dir.path().join(FOLDER);
     let files = || fs::read_dir(&folder).expect("a folder").flatten().map(|it| it.path());
     fs::write(files().next().expect("it is kept"), "192.0.2.0/24").expect("writable");
@@ -138,7 +138,7 @@ fn the_thread_fetches_a_list_when_the_settings_name_it() {
     lists.set(std::slice::from_ref(&one));
     until("the first list", || refuses(&lists, LISTED));
     let before = lists.view().remove(0);
-    // The first stays as it was fetched, and is not fetched once more.
+    // The first list stays as it was fetched, and is not fetched again.
     lists.set(&[of_file("vpn.txt", "203.0.113.7"), other, one]);
     until("the second list", || refuses(&lists, "198.51.100.1"));
     assert!(refuses(&lists, LISTED) && refuses(&lists, "203.0.113.7"));

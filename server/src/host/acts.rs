@@ -1,4 +1,4 @@
-//! Acts against and for players.
+//! Actions against and for players.
 
 use std::net::IpAddr;
 
@@ -17,17 +17,17 @@ use crate::store::{Change, Written};
 use crate::subject::{Subject, is_number};
 use crate::time::{parse_span, span_text};
 
-/// Longest ban that a moderator may make, in seconds.
+/// Longest ban that a moderator may impose, in seconds.
 const MODERATOR_BAN_MAX: i64 = 30 * 86_400;
-/// Characters of a reason at most.
+/// Maximum characters of a reason.
 const REASON_CHARS_MAX: usize = 200;
 
-/// A player as a request names it.
+/// A player as named by a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Whom {
     /// Name, seat, or the beginning of the key.
     pub who: String,
-    /// Code of the room; none for all rooms.
+    /// Code of the room; `None` for all rooms.
     pub room: Option<String>,
 }
 
@@ -49,7 +49,7 @@ impl From<Lift> for Whom {
     }
 }
 
-/// A request for a ban or a mute: one of the first four is given.
+/// A request for a ban or a mute. Exactly one of the first four fields is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BanRequest {
     /// A player in a room.
@@ -60,7 +60,7 @@ pub struct BanRequest {
     pub address: Option<String>,
     /// A network.
     pub network: Option<String>,
-    /// Time for which it holds, as people write it; none for ever.
+    /// Duration as text, such as `7d`; `None` for forever.
     pub span: Option<String>,
     /// Reason.
     pub reason: String,
@@ -74,19 +74,19 @@ impl From<Punish> for BanRequest {
     }
 }
 
-/// The code of a room in a request.
+/// Parses the code of a room in a request.
 pub(super) fn room_code(text: Option<&str>) -> Result<Option<RoomCode>, ActError> {
     let code = text.map(str::parse).transpose();
     code.map_err(|error: phaselock::wire::rooms::BadRoomCode| ActError::Bad(error.to_string()))
 }
 
-/// A text as one line, cut to its length.
+/// Returns a reason as one line, cut to its maximum length.
 fn clean(reason: &str) -> String {
     one_line(reason).trim().chars().take(REASON_CHARS_MAX).collect()
 }
 
 impl Host {
-    /// The player whom a request means, if the author may act on it.
+    /// Finds the player that a request names, if the author may act against that player.
     pub(super) fn target(&self, by: &Author, whom: &Whom) -> Result<Person, ActError> {
         let room = room_code(whom.room.as_deref())?;
         let person = self.roster().find(&whom.who, room.as_ref())?;
@@ -94,7 +94,7 @@ impl Host {
         Ok(person)
     }
 
-    /// The same of one who may have left.
+    /// Like [`target`](Self::target), and also finds players who have left.
     fn known(&self, by: &Author, whom: &Whom) -> Result<Person, ActError> {
         let room = room_code(whom.room.as_deref())?;
         let person = self.roster().find_also_left(&whom.who, room.as_ref())?;
@@ -115,7 +115,7 @@ impl Host {
         }
     }
 
-    /// Puts a player out; with a span its key may not come back for so long.
+    /// Kicks a player. With a span, also bans the key for that time.
     pub async fn kick(
         &self,
         by: &Author,
@@ -153,7 +153,7 @@ impl Host {
                 written
             }
             Some(span) => {
-                // The ban holds and is being written, also if the player has just gone.
+                // The ban holds and is being written even if the player has just left.
                 let record = (whom, Some(reason), Some(format!("for {span}")));
                 let writing = self.record(by, "kick", record, changes)?;
                 if let Err(error) = self.handle.command_in(&person.room, order).await {
@@ -165,7 +165,7 @@ impl Host {
         Ok(done(format!("{} was kicked", person.name), written))
     }
 
-    /// A span in seconds, if the author may give it.
+    /// Parses a span into seconds, if the author may impose it.
     fn check_span(&self, by: &Author, span: Option<&str>) -> Result<Option<i64>, ActError> {
         let secs = span.map(parse_span).transpose()?.flatten();
         if !by.role.may(Right::Manage) && secs.is_none_or(|secs| secs > MODERATOR_BAN_MAX) {
@@ -197,8 +197,8 @@ impl Host {
         }
     }
 
-    /// Bans or mutes, and does at once what follows for whoever is here. Returns also what to say
-    /// of it.
+    /// Bans or mutes, and enforces it at once for players who are here. Also returns the text of
+    /// the confirmation.
     pub async fn punish(
         &self,
         by: &Author,
@@ -230,7 +230,7 @@ impl Host {
         );
         let detail = request.span.clone().unwrap_or_else(|| "forever".into());
         let record = (Some(whom.clone()), Some(reason), Some(detail));
-        // It is being written while the players hear of it, however long the disk takes.
+        // Being written while the players are notified, however long the disk takes.
         let writing = self.record(by, act.as_str(), record, changes)?;
         self.enforce(act, &made).await;
         let written = writing.done().await?;
@@ -238,7 +238,7 @@ impl Host {
         Ok((made, done(format!("{whom} is {verb}"), written), written))
     }
 
-    /// Subjects of a request, and the name of the player, if it is one who is here.
+    /// Returns the subjects of a request, and the player's name if it names a player.
     fn subjects(
         &self,
         by: &Author,
@@ -252,7 +252,8 @@ impl Host {
             (Some(whom), None, None) => {
                 let person = self.known(by, whom)?;
                 let mut subjects = vec![Subject::Key(person.key)];
-                // A new key from the same place is the same player; this machine's own is nobody's.
+                // A new key from the same address counts as the same player; a loopback address
+                // does not.
                 let address = person.address.filter(|it| !is_own(it.ip()));
                 if act == Act::Ban {
                     subjects.extend(address.map(Subject::of_address));
@@ -283,7 +284,7 @@ impl Host {
         }
     }
 
-    /// Puts out or silences whoever is here and meant.
+    /// Kicks or mutes the affected players who are here.
     async fn enforce(&self, act: Act, made: &[Sentence]) {
         let here: Vec<_> = self.roster().people().cloned().collect();
         let now = self.clocks.unix();
@@ -291,7 +292,8 @@ impl Host {
             let Some(sentence) = made.iter().find(|it| person.is_subject(&it.subject)) else {
                 continue;
             };
-            // Nor do they go with a neighbour who are let in beside one.
+            // Players who would be let in despite a neighbour's ban are not kicked with the
+            // neighbour either.
             let is_own = matches!(sentence.subject, Subject::Key(_));
             if !is_own && self.book.keeps_order(person.key) {
                 continue;
@@ -311,17 +313,17 @@ impl Host {
         Command::Mute { player: person.target(), mute }
     }
 
-    /// The mute of a player that is in force now, if any.
+    /// Returns the mute that applies to a player now, if any.
     pub(super) fn mute_of(&self, person: &Person, now: i64) -> Option<Sentence> {
         self.book.against(Act::Mute, Some(person.key), person.address, now)
     }
 
-    /// Tells a player's room of the mute that is in force now, if any.
+    /// Sends a player's room the mute that applies now, if any.
     pub(super) async fn renew_mute(&self, person: &Person, now: i64) {
         let mut mute = self.mute_of(person, now);
         loop {
             let order = self.mute_order(person, mute.as_ref(), now);
-            // Gone by now, if it fails.
+            // Fails only if the player has left.
             let _ = self.handle.command_in(&person.room, order).await;
             // A mute made in the meantime may have reached the room before this order.
             let newest = self.mute_of(person, now);
@@ -332,7 +334,7 @@ impl Host {
         }
     }
 
-    /// Lifts a ban or a mute of a number. A moderator may not lift one that an admin made.
+    /// Lifts the ban or mute of a number. A moderator may not lift an admin's.
     pub async fn lift(&self, by: &Author, act: Act, id: i64) -> Result<String, ActError> {
         by.needs(Right::Order)?;
         let missing = || ActError::NotFound(format!("there is no {} {id}", act.as_str()));
@@ -369,12 +371,12 @@ impl Host {
         Ok(done(format!("{whom} is no longer {verb}"), written))
     }
 
-    /// Lifts all bans or mutes that a text means, as far as the author may. Returns a line for
+    /// Lifts all bans or mutes that a text names, as far as the author may. Returns a line for
     /// each.
     ///
     /// # Errors
     ///
-    /// If none of them is lifted.
+    /// If none could be lifted.
     pub async fn lift_all(
         &self,
         by: &Author,
@@ -396,8 +398,8 @@ impl Host {
         Ok(lines)
     }
 
-    /// Numbers of the bans or mutes that a text means: a number; a subject, in any spelling that
-    /// makes one; the beginning of a key; or, of no number, a player's name or seat.
+    /// Returns the numbers of the bans or mutes that a text names: by number; by subject, in any
+    /// spelling; by the beginning of a key; or, if it is not a number, by a player's name or seat.
     pub(super) fn find_sentences(&self, act: Act, whom: &Whom) -> Result<Vec<i64>, ActError> {
         let text = whom.who.trim();
         let all = self.book.sentences(act, self.clocks.unix());
@@ -440,7 +442,7 @@ impl Host {
         Ok(found)
     }
 
-    /// Says a line to one player.
+    /// Sends a chat line to one player.
     pub async fn tell_player(
         &self,
         by: &Author,
@@ -448,7 +450,7 @@ impl Host {
         text: &str,
     ) -> Result<String, ActError> {
         by.needs(Right::Order)?;
-        // Whoever may say something to all may say it to anybody.
+        // Anyone who may speak to all may speak to any player, whatever their roles.
         let room = room_code(whom.room.as_deref())?;
         let person = self.roster().find(&whom.who, room.as_ref())?;
         let text = clean(text);
@@ -460,7 +462,7 @@ impl Host {
         Ok(done(format!("sent to {}", person.name), written))
     }
 
-    /// Says a line to everybody, or in a room.
+    /// Sends a chat line to everyone, in one room or in all.
     pub async fn say(
         &self,
         by: &Author,
@@ -476,7 +478,7 @@ impl Host {
             None => self.handle.command(order).await,
         };
         let whom = room.map(|it| format!("room {it}"));
-        // Some rooms may have heard it.
+        // Some rooms may have got it.
         let detail = failure(&said).map_or(clean(text), |why| format!("{}; {why}", clean(text)));
         if said.is_ok() {
             self.tell(HostEvent::said(code.as_ref(), text));
@@ -487,7 +489,7 @@ impl Host {
         Ok(done("message sent".into(), written))
     }
 
-    /// Gives a player a role, or takes it away (none).
+    /// Gives a player a role, or removes it (`None`).
     pub async fn set_role(
         &self,
         by: &Author,
@@ -536,23 +538,23 @@ impl Host {
     }
 }
 
-/// The subject of a ban or a mute, with the name that the player had.
+/// Returns the subject of a ban or mute, with the player's name at the time.
 fn subject_of(sentence: &Sentence) -> String {
     let subject = sentence.subject.to_string();
     sentence.name.as_ref().map_or(subject.clone(), |name| format!("{name} ({subject})"))
 }
 
-/// This machine itself.
+/// Whether an address is this machine's.
 fn is_own(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
 }
 
-/// A note for the audit log on an order that was not carried out, or not at once.
+/// Returns a note for the audit log on an order that failed, or was delayed.
 pub(super) fn failure(ordered: &Result<(), OrderError>) -> Option<String> {
     ordered.as_ref().err().map(|error| format!("failed: {error}"))
 }
 
-/// A player for the audit log.
+/// Describes a player for the audit log.
 fn describe(person: &Person) -> String {
     format!("{} ({})", person.name, person.key)
 }

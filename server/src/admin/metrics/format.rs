@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-/// A format of metrics.
+/// A format for metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     /// Prometheus' text format 0.0.4, which all programs can read.
@@ -22,8 +22,8 @@ struct Range<'a> {
 }
 
 impl Format {
-    /// Returns the format that a client prefers by its `Accept` headers: by default Prometheus',
-    /// even for clients that accept neither.
+    /// Returns the format that a client prefers by its `Accept` headers. The default is
+    /// Prometheus', even for clients that accept neither.
     pub(crate) fn preferred<'a>(accept: impl Iterator<Item = &'a str>) -> Self {
         let ranges: Vec<_> = accept.flat_map(split_ranges).filter_map(Range::parse).collect();
         match Self::OpenMetrics.rank(&ranges).cmp(&Self::Prometheus.rank(&ranges)) {
@@ -32,7 +32,7 @@ impl Format {
         }
     }
 
-    /// Its content type.
+    /// Returns the content type.
     pub(crate) fn content_type(self) -> &'static str {
         match self {
             Self::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
@@ -48,8 +48,8 @@ impl Format {
         }
     }
 
-    /// Quality and precision of the most precise range that includes this format; (0, 0) if a
-    /// client does not accept it.
+    /// Returns quality and precision of the most precise range that includes this format, or (0, 0)
+    /// if the client does not accept it.
     fn rank(self, ranges: &[Range<'_>]) -> (u16, u8) {
         let (kind, family, version) = match self {
             Self::Prometheus => ("text/plain", "text/*", "0.0.4"),
@@ -101,7 +101,7 @@ impl<'a> Range<'a> {
 }
 
 /// Converts OpenMetrics to Prometheus' format: counters are declared under the names of their
-/// samples, and no line marks the end.
+/// samples, and there is no end marker.
 fn to_prometheus(text: &str) -> String {
     let declared = |line: &str| -> Option<String> {
         let name = line.strip_prefix("# TYPE ")?.strip_suffix(" counter")?;
@@ -161,7 +161,7 @@ mod tests {
             (&["text/plain;q=0, */*"], OpenMetrics),
             (&["application/openmetrics-text;q=0, */*;q=0.1"], Prometheus),
             (&["application/openmetrics-text;version=\"1.0.0\";x=\"a,b\";q=0.2"], OpenMetrics),
-            // Neither format, and nonsense: there is an answer anyway.
+            // Neither format, or nonsense: the default is used.
             (&["application/json"], Prometheus),
             (&["text/plain;q=0, application/openmetrics-text;q=0"], Prometheus),
             (&["application/openmetrics-text;q=2", ";;,,=\"", "q=1", "/"], Prometheus),
