@@ -1,15 +1,15 @@
-//! The delay of presentation behind the server, with which a snapshot lies to either side of the
-//! time that is shown.
+//! The interpolation delay of presentation behind the server, chosen so that there is a snapshot on
+//! either side of the shown time.
 //!
-//! When a snapshot arrives, the age of the one before it is the delay that would just have lasted.
-//! That measures network delay, jitter, lost snapshots and clock error at once.
+//! When a snapshot arrives, the age of the one before is the delay that would have just sufficed.
+//! This measures network delay, jitter, lost snapshots and clock error at once.
 
 use super::margin::{Bounds, Margin};
 use super::{Window, slew};
 use crate::limits::INTERPOLATION_DELAY_MAX;
 use crate::time::{LocalTime, Micros};
 
-/// Steers the interpolation delay.
+/// Controls the interpolation delay.
 #[derive(Clone, Debug)]
 pub struct Delay {
     delay: Micros,
@@ -22,21 +22,21 @@ pub struct Delay {
 }
 
 impl Delay {
-    /// The least margin: a frame of a fast display; arbitrary.
+    /// The minimum margin: one frame of a fast display; arbitrary.
     pub const MARGIN: Micros = Micros(2000);
-    /// Mean time between moments without a later state, as far as a margin of one interval helps. A
-    /// gap now and then is a lesser evil than a longer delay for everybody.
+    /// Target mean time between moments without a later state, as far as a margin of one interval
+    /// can achieve it. A rare gap is better than a longer delay for all.
     pub const EPISODES_EVERY: Micros = Micros::from_ms(4_000);
-    /// Time for which a need is remembered.
+    /// How long a sample is remembered.
     const WINDOW: Micros = Micros::from_ms(4000);
-    /// Part of the snapshots that the delay covers before the margin.
+    /// Fraction of the snapshots that the delay covers before the margin.
     const QUANTILE: f64 = 0.95;
-    /// A delay that is too long by no more than this is left alone.
+    /// A delay that is too long by no more than this is not changed.
     const DEAD_BAND: Micros = Micros(2000);
-    /// Fastest change of the delay, in parts of real time.
+    /// The fastest change of the delay, as a fraction of real time.
     const SLEW: f64 = 0.1;
 
-    /// Starts with two snapshot intervals and half of the round trip.
+    /// Starts with two snapshot intervals plus half of the round trip time.
     pub fn new(now: LocalTime, round_trip: Micros, interval: Micros) -> Self {
         let delay = Micros(interval.0 * 2) + Micros(round_trip.0 / 2);
         let most = INTERPOLATION_DELAY_MAX.max(Micros(interval.0 * 2));
@@ -58,14 +58,15 @@ impl Delay {
         }
     }
 
-    /// A newer snapshot arrived; the one before was this old, from its tick.
+    /// Handles the arrival of a newer snapshot; `previous_age` is the age of the one before,
+    /// counted from its tick.
     pub fn handle_arrival(&mut self, now: LocalTime, previous_age: Micros) {
         let age = previous_age.clamp(Micros::ZERO, self.most);
         self.needed.push(now, age);
         let needed = self.needed.quantile(Self::QUANTILE).unwrap_or(age);
-        // The target is judged, not the delay that slews towards it.
+        // The target counts, not the delay that slews towards it.
         self.margin.observe(now, needed, age, age > self.target);
-        // In whole milliseconds, so that it rests.
+        // Rounded up to whole milliseconds, so that it stays constant.
         let target = Micros(((needed + self.margin.margin()).0 + 999) / 1000 * 1000);
         let target = target.clamp(self.least, self.most);
         if target > self.target || self.target - target > Self::DEAD_BAND {
@@ -73,7 +74,7 @@ impl Delay {
         }
     }
 
-    /// Moves the delay on to `now` and returns it.
+    /// Advances the delay to `now` and returns it.
     pub fn advance(&mut self, now: LocalTime) -> Micros {
         let most = Micros::from_f64((now - self.moved).0.max(0) as f64 * Self::SLEW);
         self.moved = now.max(self.moved);
@@ -81,7 +82,7 @@ impl Delay {
         self.delay
     }
 
-    /// The delay in force.
+    /// Returns the delay in force.
     pub fn delay(&self) -> Micros {
         self.delay
     }
@@ -104,7 +105,7 @@ mod tests {
                 let after = delay.advance(now);
                 assert!((after - before).0.abs() <= interval.0 / 10 + 1);
             }
-            // One episode for each rise, until the margin has gone again.
+            // One episode for each increase, until the margin has decayed.
             let least = Micros::from_ms(age_ms) + Delay::MARGIN;
             assert!((least..=least + Micros(12_500)).contains(&delay.delay()), "{}", delay.delay());
         }

@@ -1,16 +1,16 @@
 //! Why an input was late: slow frames, a busy machine, or the network.
 //!
-//! Advice follows from the cause, so a wrong cause is worse than none: a cable does not help a
-//! player whose frames take a quarter of a second. The client knows when it planned to send an
-//! input, when it did, how long the way took, and for how long the machine kept the program waiting
-//! meanwhile.
+//! Advice depends on the cause, so a wrong cause is worse than none: a cable does not help a player
+//! whose frames take a quarter of a second. The client knows when it planned to send an input, when
+//! it did, how long the packet took, and how long the machine kept the program waiting in the
+//! meantime.
 
 use crate::time::Micros;
 
-/// What made an input late.
+/// Why an input was late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LateCause {
-    /// The program takes too long for a frame, so it reads its keys too late.
+    /// The program takes too long for a frame, so it reads its controls too late.
     Frames,
     /// The program was ready to run, but the machine was busy with something else.
     Machine,
@@ -19,10 +19,10 @@ pub enum LateCause {
 }
 
 impl LateCause {
-    /// All of them.
+    /// All causes.
     pub const ALL: [Self; 3] = [Self::Frames, Self::Machine, Self::Network];
 
-    /// The cause if the server runs on this machine, where packets wait for nothing else.
+    /// Returns the cause if the server runs on this machine, where only the machine delays packets.
     #[must_use]
     pub fn without_network(self) -> Self {
         match self {
@@ -35,19 +35,19 @@ impl LateCause {
 /// Measurements of an input that came too late.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LateInput {
-    /// Time by which it left later than planned; negative if it left in time.
+    /// How much later than planned it left; negative if it left early.
     pub departure: Micros,
-    /// Time by which its packet took longer than most; negative if it was faster.
+    /// How much longer than most its packet took; negative if it was faster.
     pub way: Micros,
-    /// Time for which the machine kept the program waiting shortly before.
+    /// How long the machine kept the program waiting shortly before.
     pub held: Micros,
 }
 
 impl LateInput {
-    /// Returns what explains the larger part of the delay.
+    /// Returns the cause of the larger part of the delay.
     ///
-    /// A machine that wakes the program late delays its packets as well, so a hold-up explains a
-    /// long way too.
+    /// A machine that wakes the program late also delays its packets, so a hold-up explains a long
+    /// transit too.
     pub fn cause(self) -> LateCause {
         let delay = self.departure.max(self.way);
         if self.held > Micros::ZERO && self.held.0 >= delay.0 / 2 {
@@ -60,7 +60,7 @@ impl LateInput {
     }
 }
 
-/// Number of late inputs of each cause.
+/// Number of late inputs by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LateCauses([u64; LateCause::ALL.len()]);
 
@@ -78,13 +78,13 @@ impl LateCauses {
         since
     }
 
-    /// Number of late inputs of a cause.
+    /// Returns the number of late inputs with this cause.
     pub fn count(&self, cause: LateCause) -> u64 {
         self.0[cause as usize]
     }
 
-    /// The most frequent cause, if any is known. Of causes that are equally frequent, the one that
-    /// is nearer to the player.
+    /// Returns the most frequent cause, if any is known. Of equally frequent ones it is the one
+    /// closest to the player.
     pub fn most_frequent(&self) -> Option<LateCause> {
         let known = LateCause::ALL.into_iter().filter(|cause| self.count(*cause) > 0);
         known.rev().max_by_key(|cause| self.count(*cause))

@@ -1,15 +1,16 @@
-//! The lead of prediction over the server's time, with which inputs arrive just in time.
+//! The lead of prediction over the server's time, chosen so that inputs arrive just in time.
 //!
 //! For each tick the client remembers how early its input left, and the server reports how early it
-//! came. The difference is the way: jitter, lost packets (an input then comes with the next packet)
-//! and clock error included. It does not depend on the lead in force, so the loop cannot swing.
+//! arrived. The difference is the transit time, including jitter, lost packets (an input then comes
+//! with the next packet) and clock error. It does not depend on the current lead, so the loop
+//! cannot oscillate.
 //!
-//! The lead is the way of most inputs lately, plus a margin for the rest ([`Margin`]), which makes
-//! late episodes as rare as [`Lead::EPISODES_EVERY`] says.
+//! The lead is the transit time of most recent inputs, plus a margin for the rest ([`Margin`]),
+//! which makes late episodes as rare as [`Lead::EPISODES_EVERY`] demands.
 //!
-//! A program that draws reads its inputs once a frame, so a whole frame is added to the way. A
-//! program that sleeps until each tick is woken late on a busy machine; that counts as part of the
-//! way.
+//! A program that draws reads its controls once per frame, so a whole frame is added to the transit
+//! time. A program that sleeps until each tick is woken late on a busy machine; that counts as part
+//! of the transit time.
 
 use std::collections::VecDeque;
 
@@ -18,27 +19,27 @@ use super::margin::{Bounds, Margin};
 use super::{Window, slew};
 use crate::time::{LocalTime, Micros, Rates, Tick};
 
-/// A tick's input that was sent.
+/// An input that was sent.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     tick: Tick,
-    /// Time from its departure until it was due.
+    /// How long before its tick was due it left.
     before: Micros,
-    /// Delay of the departure, in a program that wakes for each tick.
+    /// Delay of its departure, in a program that wakes for each tick.
     overslept: Micros,
-    /// The longest way that would have been in time.
+    /// The longest transit time that would have been in time.
     covered: Micros,
-    /// Time for which the machine kept the program waiting shortly before.
+    /// How long the machine kept the program waiting shortly before.
     held: Micros,
-    /// True if its way is among those measured.
+    /// Whether its transit time has been measured.
     measured: bool,
 }
 
-/// Steers the lead of prediction time over server time.
+/// Controls the lead of prediction time over server time.
 #[derive(Clone, Debug)]
 pub struct Lead {
     lead: Micros,
-    /// Lead of what is drawn: the lead in force, but for its fast growth.
+    /// The lead that is drawn: follows the lead in force without its fast growth.
     drawn: Micros,
     target: Micros,
     margin: Margin,
@@ -51,51 +52,53 @@ pub struct Lead {
 }
 
 impl Lead {
-    /// The least margin: the jitter of two timers, each late by up to a millisecond, and one more.
+    /// The minimum margin: the jitter of two timers, each late by up to a millisecond, plus one
+    /// more.
     pub const MARGIN: Micros = Micros(3000);
-    /// The greatest, in ticks of at least a sixtieth of a second. More would delay every answer for
+    /// The maximum margin, in ticks of at least 1/60 s. A larger one would delay each response for
     /// the rarest packets. Measured: of a million inputs over 100 +- 30 ms with 5 % lost in bursts
-    /// of two fewer than 1000 are late.
+    /// of two, fewer than 1000 are late.
     const MARGIN_TICKS_MAX: i64 = 7;
-    /// First margin as a part of the round trip: long ways vary more than short ones.
+    /// The initial margin as a fraction of the round trip time: long paths vary more than short
+    /// ones.
     const FIRST_PART: f64 = 1.0 / 3.0;
-    /// Ticks whose sending is remembered: four seconds at the fastest rate.
+    /// Number of sent ticks that are remembered: four seconds at the highest rate.
     const SENT_MAX: usize = 512;
-    /// Mean time between episodes of late inputs, one or a few: at 60 Hz 278 inputs of a million
-    /// for each late one of an episode.
+    /// Target mean time between episodes of late inputs. At 60 Hz that is 278 of a million inputs
+    /// for each late one in an episode.
     pub const EPISODES_EVERY: Micros = Micros::from_ms(60_000);
-    /// Time for which a way is remembered.
+    /// How long a transit time is remembered.
     const WINDOW: Micros = Micros::from_ms(3000);
-    /// Part of the ways that the lead covers before the margin.
+    /// Fraction of the transit times that the lead covers before the margin.
     const QUANTILE: f64 = 0.95;
-    /// Fastest growth of the lead, in parts of real time. More ticks a second are felt less than
-    /// late inputs.
+    /// The fastest growth of the lead, as a fraction of real time. Players notice late inputs more
+    /// than extra ticks.
     const UP: f64 = 0.25;
-    /// Slowest growth of the lead that is drawn, in parts of real time ...
+    /// Base growth of the drawn lead, as a fraction of real time ...
     const DRAWN_UP: f64 = 0.05;
-    /// ... plus this part of what is missing a second: a key is seen later by that.
+    /// ... plus this fraction of the difference per second: a keypress shows up later by that much.
     const DRAWN_UP_MISSING: f64 = 1.0;
-    /// Slowest shrinking, in parts of real time ...
+    /// Base shrinking of the lead, as a fraction of real time ...
     const DOWN: f64 = 0.02;
-    /// ... plus this part of the excess a second, after a stall.
+    /// ... plus this fraction of the excess per second, after a stall.
     const DOWN_EXCESS: f64 = 0.5;
-    /// A lead this much too long is left alone, so that it rests.
+    /// A lead that is too long by this much is not changed, so that it stays constant.
     const DEAD_BAND: Micros = Micros(1000);
     /// A shortage beyond this is made up at once.
     const STEP_BEYOND: Micros = Micros::from_ms(120);
-    /// Part of the frames that the lead covers; a hitch costs an input.
+    /// Fraction of the frames that the lead covers; a longer hitch costs an input.
     const FRAME_QUANTILE: f64 = 0.9;
-    /// Longest frame that the lead covers.
+    /// The longest frame that the lead covers.
     const FRAME_MAX: Micros = Micros::from_ms(100);
-    /// Longest delay of a timer that the lead covers.
+    /// The longest timer delay that the lead covers.
     const OVERSLEPT_MAX: Micros = Micros::from_ms(25);
-    /// Time for which a hold-up explains delays: it is measured when it is over, and packets that
-    /// it delayed may have left before.
+    /// How long a hold-up explains delays. It is measured when it is over, and packets that it
+    /// delayed may have left before.
     const HELD_FOR: Micros = Micros::from_ms(250);
-    /// Longest way that a report is believed.
+    /// The longest transit time in a report that is plausible.
     const WAY_MAX: Micros = Micros::from_ms(1000);
 
-    /// Starts with half of a round trip, a tick, and a first margin.
+    /// Starts with half of a round trip time, a tick, and an initial margin.
     pub fn new(now: LocalTime, round_trip: Micros, step: Micros) -> Self {
         let unit = step.max(Rates::DEFAULT.step());
         let bounds = Bounds {
@@ -121,7 +124,7 @@ impl Lead {
         }
     }
 
-    /// Moves the lead on to `now` and returns it.
+    /// Advances the lead to `now` and returns it.
     pub fn advance(&mut self, now: LocalTime) -> Micros {
         let dt = (now - self.moved).0.max(0) as f64;
         self.moved = now.max(self.moved);
@@ -138,7 +141,7 @@ impl Lead {
         self.lead
     }
 
-    /// The program draws a frame.
+    /// Notes that the program draws a frame.
     pub fn handle_frame(&mut self, now: LocalTime) {
         if let Some(last) = self.framed.replace(now) {
             self.frames.push(now, (now - last).clamp(Micros::ZERO, Self::FRAME_MAX));
@@ -146,14 +149,14 @@ impl Lead {
         }
     }
 
-    /// The machine kept the program waiting for `held`, though it was ready to run.
+    /// Notes that the machine kept the program waiting for `held` although it was ready to run.
     pub fn handle_held(&mut self, now: LocalTime, held: Micros) {
         self.holds.push(now, held.clamp(Micros::ZERO, Self::WAY_MAX));
     }
 
-    /// The input of a tick leaves, `before` its due time.
+    /// Notes that the input of a tick leaves `before` its due time.
     pub fn handle_sent(&mut self, tick: Tick, before: Micros) {
-        // After the clock was stepped back, ticks come again.
+        // Ticks repeat after the clock was stepped back.
         while self.sent.back().is_some_and(|newest| newest.tick >= tick) {
             self.sent.pop_back();
         }
@@ -173,8 +176,8 @@ impl Lead {
         self.sent.push_back(Sent { tick, before, overslept, covered, held, measured: false });
     }
 
-    /// The server reports how early the input of a tick came. The same tick may be reported again.
-    /// Returns the cause if it came late.
+    /// Handles the server's report on how early the input of a tick came. A tick may be reported
+    /// repeatedly. Returns the cause if the input was late.
     pub fn handle_report(
         &mut self,
         now: LocalTime,
@@ -207,7 +210,7 @@ impl Lead {
         LateInput { departure: skipped, way: Micros::ZERO, held }.cause()
     }
 
-    /// The longest recent time for which the machine kept the program waiting.
+    /// Returns the longest recent time for which the machine kept the program waiting.
     fn held(&self) -> Micros {
         self.holds.quantile(1.0).unwrap_or_default()
     }
@@ -225,23 +228,23 @@ impl Lead {
         }
     }
 
-    /// The lead in force.
+    /// Returns the lead in force.
     pub fn lead(&self) -> Micros {
         self.lead
     }
 
-    /// The lead that is drawn, at most that in force: growth is seen as a faster motion, by 5 % and
-    /// by 1 % more for each 10 ms that are missing.
+    /// Returns the lead that is drawn, at most the lead in force. Its growth makes motion look
+    /// faster: by 5 %, plus 1 % for each 10 ms of difference.
     pub fn drawn(&self) -> Micros {
         self.drawn
     }
 
-    /// The way that most inputs took lately.
+    /// Returns the transit time that covers most recent inputs.
     pub fn way(&self) -> Option<Micros> {
         self.ways.quantile(Self::QUANTILE)
     }
 
-    /// Addition to that for the rest, with the count of its failures.
+    /// Returns the margin for the rest, which also counts its failures.
     pub fn margin(&self) -> &Margin {
         &self.margin
     }
@@ -251,10 +254,10 @@ impl Lead {
 mod tests {
     use super::*;
 
-    /// The least that an episode adds at 60 Hz.
+    /// The minimum that an episode adds at 60 Hz.
     const STEP: Micros = Micros(12_500);
 
-    /// Inputs take `way`, and are reported 100 ms later.
+    /// Sends inputs that take `way`, and are reported 100 ms later.
     fn settle(lead: &mut Lead, from: i64, way: Micros, ticks: u64) -> LocalTime {
         let mut now = LocalTime(from);
         for n in 0..ticks {
@@ -286,7 +289,7 @@ mod tests {
             (Micros::ZERO..=STEP).contains(&(settled - lead.lead())),
             "it rests, but for the margin"
         );
-        // The path becomes shorter, and a minute later the margin is what it was.
+        // The path becomes shorter, and a minute later the margin is back to what it was.
         settle(&mut lead, 720 * 16_667, Micros::from_ms(60), 60 * 75);
         let short = Micros::from_ms(60) + Lead::MARGIN;
         assert!((short..=short + Lead::DEAD_BAND).contains(&lead.lead()), "{}", lead.lead());
@@ -336,8 +339,8 @@ mod tests {
 
     #[test]
     fn late_episodes_are_as_rare_as_promised_and_cost_no_more_than_it_takes() {
-        // Ways of 70 to 130 ms; every twentieth input is one of a burst that was lost, of two on
-        // average: the longer the burst, the longer its first inputs take.
+        // Transit times of 70 to 130 ms; every twentieth input belongs to a lost burst of two on
+        // average. The longer the burst, the longer its first inputs take.
         let mut random = crate::random::Random::new(5);
         let mut lead = Lead::new(LocalTime(0), Micros::from_ms(200), Micros(16_667));
         let (mut burst, mut late, mut leads) = (0_u32, 0, 0.0);
@@ -368,7 +371,7 @@ mod tests {
         assert!(per_million < 1000.0, "{per_million} late of a million");
         let mean = leads / (minutes * 3600) as f64;
         assert!((130.0..300.0).contains(&mean), "{mean} ms");
-        // When the losses end, so does what was done about them.
+        // When the losses end, the margin goes too.
         for n in minutes * 3600..minutes * 3600 + 1200 * 60 {
             let now = LocalTime(n as i64 * 16_667);
             let before = lead.advance(now);
@@ -385,7 +388,7 @@ mod tests {
             let now = LocalTime(n as i64 * 16_667);
             lead.handle_frame(now);
             let in_force = lead.advance(now);
-            // It stalls now and then, and sends all of that too late.
+            // It stalls now and then, and sends everything too late.
             let before = if n % 100 > 90 { Micros::ZERO } else { in_force };
             lead.handle_sent(Tick(n), before);
             lead.handle_report(now, Tick(n), before - Micros::from_ms(90));

@@ -1,52 +1,53 @@
-//! An addition to a measured need, for cases that are too rare to measure, steered by its failures.
+//! A margin on top of a measured requirement, for cases too rare to measure, controlled by its
+//! failures.
 //!
-//! A few seconds of samples say nothing of the longest bursts and queues. So each episode of
-//! failures raises the margin by its shortage, a step at least, and time lowers it by a step in
-//! each period. In the long run there is at most one episode a period below the greatest margin,
+//! A few seconds of samples say nothing about the longest bursts and queues. So each episode of
+//! failures raises the margin by its shortage, at least by a step, and time lowers it by a step per
+//! period. In the long run there is at most one episode per period below the maximum margin,
 //! whatever the network does (adaptive conformal inference: Gibbs and Candès, "Adaptive Conformal
 //! Inference Under Distribution Shift", 2021). After some seconds the margin is at most a step
-//! above the worst need of four periods, so that it shrinks when the network calms down.
+//! above the worst requirement of four periods, so that it shrinks when the network calms down.
 
 use std::collections::VecDeque;
 
 use crate::time::{LocalTime, Micros};
 
-/// Bounds of a margin.
+/// Limits of a margin.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// The least margin.
+    /// The minimum margin.
     pub least: Micros,
-    /// The greatest margin; beyond it failures are not prevented.
+    /// The maximum margin, beyond which failures are not prevented.
     pub most: Micros,
-    /// Cost of one more lost packet; steps are measured in it.
+    /// Cost of one more lost packet, the unit of the steps.
     pub unit: Micros,
-    /// Mean time between episodes of failures.
+    /// Target mean time between episodes of failures.
     pub every: Micros,
 }
 
 impl Bounds {
-    /// The least that an episode adds.
+    /// Returns the minimum that an episode adds.
     fn step(&self) -> Micros {
         Micros(self.unit.0 * 3 / 4)
     }
 
-    /// The most that an episode adds: worse failures are not the network's, or too rare.
+    /// Returns the maximum that an episode adds: worse failures are not the network's, or too rare.
     fn step_max(&self) -> Micros {
         Micros(self.unit.0 * 5)
     }
 
-    /// Failures within this time are one episode.
+    /// Returns the time within which failures belong to one episode.
     fn gap(&self) -> Micros {
         Micros(self.unit.0 * 9)
     }
 
-    /// Longest episode; what goes on is a new one.
+    /// Returns the longest duration of an episode, after which another one begins.
     fn episode_max(&self) -> Micros {
         Micros(self.unit.0 * 60)
     }
 }
 
-/// A margin.
+/// A margin, controlled by its failures.
 #[derive(Clone, Debug)]
 pub struct Margin {
     margin: Micros,
@@ -55,28 +56,29 @@ pub struct Margin {
     moved: LocalTime,
     episode: Option<Episode>,
     episodes: u64,
-    /// Greatest excess of needs over their base, by the begin of each part of the remembered time.
+    /// The largest excess of requirements over their base, by the start of each part of the
+    /// remembered time.
     peaks: VecDeque<(LocalTime, Micros)>,
 }
 
-/// Failures that have one cause.
+/// Failures with a common cause.
 #[derive(Clone, Copy, Debug)]
 struct Episode {
     begun: LocalTime,
     last: LocalTime,
-    /// The greatest need.
+    /// The largest requirement.
     worst: Micros,
 }
 
 impl Margin {
     /// Number of parts of the remembered time, which is four periods.
     const PARTS: i64 = 10;
-    /// Time before which the worst need says nothing.
+    /// Age from which the worst requirement is meaningful.
     const MATURE: Micros = Micros::from_ms(10_000);
-    /// Longest time by which a silence lowers the margin: nothing could fail in it.
+    /// The longest silence that lowers the margin: nothing could fail during it.
     const SILENCE: Micros = Micros::from_ms(1000);
 
-    /// Begins with a first margin.
+    /// Creates a margin that starts at `first`.
     pub fn new(now: LocalTime, bounds: Bounds, first: Micros) -> Self {
         Self {
             margin: first.clamp(bounds.least, bounds.most),
@@ -89,8 +91,8 @@ impl Margin {
         }
     }
 
-    /// A need was measured; `base` is the need reckoned with before the margin, and `failed` tells
-    /// whether this one was not met.
+    /// Handles a measured requirement. `base` is what was planned for before the margin, and
+    /// `failed` says whether the requirement was not met.
     ///
     /// The shortage of an episode is measured at its end: a base that has risen for good needs no
     /// margin.
@@ -120,7 +122,7 @@ impl Margin {
         }
     }
 
-    /// Takes in the excess of a need; returns the greatest lately.
+    /// Adds the excess of a requirement. Returns the largest recent one.
     fn remember(&mut self, now: LocalTime, excess: Micros) -> Micros {
         let part = Micros(4 * self.bounds.every.0 / Self::PARTS);
         match self.peaks.back_mut() {
@@ -134,12 +136,12 @@ impl Margin {
         self.peaks.iter().map(|(_, peak)| *peak).max().unwrap_or(excess)
     }
 
-    /// The margin.
+    /// Returns the margin.
     pub fn margin(&self) -> Micros {
         self.margin
     }
 
-    /// Count of the episodes of failures.
+    /// Returns the number of episodes of failures.
     pub fn episodes(&self) -> u64 {
         self.episodes
     }
@@ -159,7 +161,7 @@ mod tests {
 
     #[test]
     fn failures_are_as_rare_as_promised_whatever_the_need() {
-        // Needs that nobody could predict: heavy tails, steps, and now and then nothing at all.
+        // Requirements that cannot be predicted: heavy tails, steps, and sometimes none at all.
         for seed in 0..20 {
             let mut random = Random::new(seed);
             let mut margin = Margin::new(LocalTime(0), BOUNDS, Micros::ZERO);
@@ -175,7 +177,7 @@ mod tests {
         }
     }
 
-    /// One need every 33 ms, after a while without failures.
+    /// Returns the margin after one requirement every 33 ms, following a while without failures.
     fn after(needs_ms: &[i64], base_ms: i64) -> Margin {
         let mut margin = Margin::new(LocalTime(0), BOUNDS, Micros::ZERO);
         for (n, need) in needs_ms.iter().map(|ms| Micros::from_ms(*ms)).enumerate() {
@@ -192,17 +194,17 @@ mod tests {
         assert!(margin.episodes() == 1 && near(&margin, Micros::from_ms(70 - 37)), "{margin:?}");
         let margin = after(&[9, 900, 9, 9, 9, 9, 9, 9], 37);
         assert!(near(&margin, Micros(3000) + BOUNDS.step_max()), "{margin:?}");
-        // What the base has taken in by the end needs no margin, but counts.
+        // What the base has absorbed by the end needs no margin, but counts.
         let margin = after(&[9, 100, 100, 100, 9, 9, 9, 9, 9, 9], 100);
         assert!(margin.episodes() == 1 && near(&margin, Micros(15_000)), "{margin:?}");
-        // What goes on for long is several episodes.
+        // A long failure is several episodes.
         assert_eq!(after(&[60; 100], 37).episodes(), 4);
     }
 
     #[test]
     fn what_was_learnt_of_the_rare_outlives_changes_of_the_usual() {
-        // The usual rises and falls every ten seconds; every six seconds a need exceeds it by 70
-        // ms.
+        // The base rises and falls every ten seconds; every six seconds a requirement exceeds it by
+        // 70 ms.
         let mut margin = Margin::new(LocalTime(0), BOUNDS, Micros::ZERO);
         let mut failed = 0;
         for n in 0..30 * 3600 {
@@ -227,7 +229,7 @@ mod tests {
         for n in 0..1230 {
             let now = LocalTime(3_600_000_000 + n * 33_333);
             margin.observe(now, needs_ms(10), needs_ms(9), false);
-            // Time lowers it slowly, until the worst that is remembered is nothing any more.
+            // Time lowers it slowly, until the worst remembered requirement is forgotten.
             let ms = margin.margin().as_ms();
             assert!(n > 700 || ms > 20.0, "{ms} ms after {n}");
         }

@@ -1,6 +1,6 @@
-//! The three clocks, as state machines that are told the time.
+//! The three clocks, as state machines that take the time as an argument.
 //!
-//! The server measures each client's clock ([`offset`]) and tells it in every snapshot. The client
+//! The server measures each client's clock ([`offset`]) and reports it in each snapshot. The client
 //! locks an oscillator to that ([`pll`]): *server time*. *Prediction time* runs ahead by a lead
 //! that makes inputs arrive just in time ([`lead`]); *presentation time* runs behind by a delay
 //! that makes snapshots arrive just in time ([`delay`]).
@@ -16,25 +16,25 @@ use std::collections::VecDeque;
 
 use crate::time::{LocalTime, Micros};
 
-/// The measurements of the last while, at most [`Window::LEN_MAX`] of them.
+/// Recent measurements, at most [`Window::LEN_MAX`].
 #[derive(Clone, Debug)]
 struct Window {
     span: Micros,
     samples: VecDeque<(LocalTime, Micros)>,
-    /// Their values, rising.
+    /// The values in ascending order.
     sorted: Vec<Micros>,
 }
 
 impl Window {
-    /// Four seconds of the fastest measurement there is, one a tick at 128 Hz.
+    /// Four seconds of the most frequent measurement, one per tick at 128 Hz.
     const LEN_MAX: usize = 512;
 
-    /// Empty, over the last `span`.
+    /// Creates an empty window of length `span`.
     fn new(span: Micros) -> Self {
         Self { span, samples: VecDeque::new(), sorted: Vec::new() }
     }
 
-    /// Adds a measurement and forgets those past the span.
+    /// Adds a measurement and removes those older than the span.
     fn push(&mut self, now: LocalTime, value: Micros) {
         while self.samples.len() >= Self::LEN_MAX
             || self.samples.front().is_some_and(|(at, _)| now - *at > self.span)
@@ -49,7 +49,7 @@ impl Window {
         self.sorted.insert(self.sorted.partition_point(|other| *other < value), value);
     }
 
-    /// The value that a part of the measurements, 0 to 1, does not exceed.
+    /// Returns the value that the fraction `part` of the measurements, 0 to 1, does not exceed.
     fn quantile(&self, part: f64) -> Option<Micros> {
         let last = self.sorted.len().checked_sub(1)?;
         let at = ((last as f64 * part).ceil() as usize).min(last);
@@ -57,7 +57,7 @@ impl Window {
     }
 }
 
-/// Moves `value` towards `target` by at most `up` or `down`.
+/// Moves `value` towards `target`, by at most `up` or `down`.
 fn slew(value: Micros, target: Micros, up: Micros, down: Micros) -> Micros {
     value + Micros((target - value).0.clamp(-down.0.max(0), up.0.max(0)))
 }

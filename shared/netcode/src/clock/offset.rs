@@ -1,19 +1,21 @@
 //! The server's view of one client's clock, from four timestamps.
 //!
-//! A snapshot leaves the server at `s1`; the client gets it at `c1` and sends an input packet at
-//! `c2`, stating `c2` and the held time `c2 - c1`; that arrives at `s2`. The offset is what to add
-//! to the client's clock. No packet arrives before it was sent, so the way up proves that the
-//! offset is at most `s2 - c2`, and the way down that it is at least `s1 - c1`. Delay only weakens
-//! a proof, so the strongest of each way counts. The middle between the two is the estimate: exact
-//! if the fastest packets of both ways took equally long, and wrong by half the interval at most.
+//! A snapshot leaves the server at `s1` and reaches the client at `c1`. The client sends an input
+//! packet at `c2`, stating `c2` and the held time `c2 - c1`, which arrives at `s2`. The offset is
+//! what to add to the client's clock. No packet arrives before it was sent, so the way up proves
+//! that the offset is at most `s2 - c2`, and the way down that it is at least `s1 - c1`. Delay only
+//! weakens a proof, so the strongest one in each direction counts. The middle between the two is
+//! the estimate: exact if the fastest packets of both directions took equally long, and wrong by at
+//! most half the interval.
 //!
 //! That half is at most half of the shortest round trip, the bound of NTP's filter (RFC 5905,
-//! sections 8 and 10), which needs both ways fast at once. With even jitter of +-30 ms each way the
-//! middle is some five times closer.
+//! sections 8 and 10), which needs both directions fast at once. With uniform jitter of +-30 ms
+//! each way the middle is about five times closer.
 //!
-//! Clocks drift. A proof is carried on along the measured slope between the clocks, and is loosened
-//! by the slope's error. So it fades slowly, and the estimate moves slowly when a path changes in
-//! one direction. Proofs that contradict each other show that a clock was set; the older ones go.
+//! Clocks drift. A proof is extrapolated along the measured slope between the clocks, and is
+//! loosened by the slope's error. So it fades slowly, and the estimate moves slowly when a path
+//! changes in one direction. Proofs that contradict each other show that a clock was set; the older
+//! ones are discarded.
 
 use std::collections::VecDeque;
 
@@ -22,11 +24,11 @@ use crate::time::{LocalTime, Micros, Offset, ServerTime};
 /// Estimate of a client's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// To add to the client's clock.
+    /// What to add to the client's clock.
     pub offset: Offset,
-    /// Bound of the error, by paths as unequal as the shortest round trip allows.
+    /// Bound of the error, if the path is as asymmetric as the shortest round trip allows.
     pub error_max: Micros,
-    /// The shortest round trip of the last while.
+    /// The shortest recent round trip time.
     pub round_trip: Micros,
 }
 
@@ -37,7 +39,7 @@ struct Proof {
     offset: i64,
 }
 
-/// The strongest proofs of a second.
+/// The strongest proofs of one second.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     begun: ServerTime,
@@ -53,7 +55,7 @@ impl Bucket {
         self.most.offset.saturating_sub(self.least.offset)
     }
 
-    /// Middle of the interval: seconds before `now`, and microseconds from `origin`.
+    /// Returns the middle of the interval: seconds before `now`, and microseconds from `origin`.
     fn middle(&self, now: ServerTime, origin: i64) -> (f64, f64) {
         let at = -((now - self.most.at).as_secs() + (now - self.least.at).as_secs()) / 2.0;
         let far = |proof: Proof| proof.offset.saturating_sub(origin) as f64;
@@ -65,9 +67,9 @@ impl Bucket {
 #[derive(Clone, Debug)]
 pub struct OffsetEstimator {
     buckets: VecDeque<Bucket>,
-    /// Growth of the offset in microseconds a second: parts per million.
+    /// Growth of the offset in microseconds per second, which is parts per million.
     slope: f64,
-    /// Bound of its error.
+    /// Bound of the slope's error.
     slope_error: f64,
 }
 
@@ -79,28 +81,28 @@ impl Default for OffsetEstimator {
 }
 
 impl OffsetEstimator {
-    /// Time whose fastest packets count.
+    /// Length of a bucket, whose fastest packets count.
     const BUCKET: Micros = Micros::from_ms(1000);
-    /// Buckets that are remembered: a minute.
+    /// Number of buckets that are remembered: a minute.
     pub const BUCKETS_MAX: usize = 60;
-    /// Expected skew of two clocks, one standard deviation in ppm: quartz is good to some tens of
-    /// ppm.
+    /// Expected skew of two clocks, as one standard deviation in ppm: quartz is good to some tens
+    /// of ppm.
     const SLOPE_PRIOR: f64 = 100.0;
-    /// Greatest skew in ppm: two hosts, each slewed by NTP at 500 ppm (RFC 5905).
+    /// The maximum skew in ppm: two hosts, each slewed by NTP at 500 ppm (RFC 5905).
     const SLOPE_MAX: f64 = 1000.0;
-    /// Standard deviations within which a slope is trusted ...
+    /// Number of standard deviations within which a slope is trusted ...
     const SURE: f64 = 3.0;
-    /// ... and the closest trust in ppm: temperature changes it.
+    /// ... and the minimum error in ppm, since temperature changes the slope.
     const SLOPE_ERROR_MIN: f64 = 20.0;
-    /// Fewest seconds that a slope is fitted to.
+    /// The minimum number of seconds that a slope is fitted to.
     const FIT_MIN: usize = 6;
-    /// Microseconds by which an interval may be wider than the narrowest, beside a quarter.
+    /// Microseconds by which an interval may be wider than the narrowest, besides a quarter.
     const WIDER: i64 = 1000;
-    /// Least setting of a clock that is noticed where the round trip hides it.
+    /// The smallest clock change in microseconds that is detected where the round trip hides it.
     const SET_BY_MIN: i64 = 5000;
 
-    /// A packet arrived at `now`, sent at `sent` on the client's clock, with the echo of one that
-    /// the server had sent at `echoed`, after `held`. Impossible echoes are left out.
+    /// Handles a packet that arrived at `now`, sent at `sent` on the client's clock, with the echo
+    /// of one that the server had sent at `echoed`, after `held`. Ignores impossible echoes.
     pub fn observe(&mut self, now: ServerTime, sent: LocalTime, echoed: ServerTime, held: Micros) {
         let round_trip = (now - echoed) - held;
         if round_trip < Micros::ZERO || held < Micros::ZERO {
@@ -129,12 +131,12 @@ impl OffsetEstimator {
             if higher {
                 last.least = least;
             }
-            // Proofs only weaken with time: without a new one nothing contradicts another.
+            // Proofs only weaken with time, so without a new one there is no new contradiction.
             if !lower && !higher {
                 return;
             }
         }
-        // A clock was set: what was proven before is void.
+        // A clock was set: earlier proofs are void.
         while self.buckets.len() > 1 && self.limits(now).is_some_and(|(least, most)| least > most) {
             self.buckets.pop_front();
         }
@@ -143,11 +145,11 @@ impl OffsetEstimator {
         }
     }
 
-    /// Notices a setting that the round trip hides: one limit became narrower and the other wider
-    /// by as much. A longer path moves only one.
+    /// Detects a clock change that the round trip hides: one limit became narrower and the other
+    /// wider by as much. A longer path moves only one.
     fn notice_setting(&mut self) {
         let Some(last) = self.buckets.pop_back() else { return };
-        // The second before may have seen both sides of the setting.
+        // The second before may contain both sides of the change.
         let mixed = self.buckets.pop_back();
         let before = self.limits(last.begun);
         self.buckets.extend(mixed);
@@ -163,8 +165,8 @@ impl OffsetEstimator {
         self.buckets.push_back(last);
     }
 
-    /// Fits a slope to the middles of the narrower half of the seconds, of those only to the nearly
-    /// narrowest: disturbances widen an interval.
+    /// Fits a slope to the middles of the narrower half of the seconds, but only of those that are
+    /// almost as narrow as the narrowest: disturbances widen an interval.
     fn fit(&mut self, now: ServerTime) {
         let mut buckets: Vec<_> = self.buckets.iter().collect();
         buckets.sort_unstable_by_key(|bucket| bucket.width());
@@ -173,7 +175,7 @@ impl OffsetEstimator {
         let most = narrowest.saturating_add(narrowest / 4).saturating_add(Self::WIDER);
         buckets.retain(|bucket| bucket.width() <= most);
         if buckets.len() < Self::FIT_MIN {
-            return; // What was known of the slope still is.
+            return; // What was known of the slope is still valid.
         }
         let origin = buckets[0].most.offset;
         let points: Vec<_> = buckets.iter().map(|bucket| bucket.middle(now, origin)).collect();
@@ -186,12 +188,12 @@ impl OffsetEstimator {
         let residue: f64 =
             points.iter().map(|(x, y)| (y - mean_y - slope * (x - mean_x)).powi(2)).sum();
         let variance = (residue / (count - 2.0) / spread.max(1e-9)).max(1e-3);
-        // Measurement and expectation, each weighted by its certainty.
+        // Measurement and prior, each weighted by its certainty.
         let prior = Self::SLOPE_PRIOR * Self::SLOPE_PRIOR;
         self.slope = (slope * prior / (prior + variance)).clamp(-Self::SLOPE_MAX, Self::SLOPE_MAX);
         let error = Self::SURE * (prior * variance / (prior + variance)).sqrt();
-        // A middle may be off by half of its interval's excess width: a way that grows slowly looks
-        // like a drift.
+        // A middle may be off by half of its interval's excess width: a transit time that grows
+        // slowly looks like drift.
         let widest = buckets.iter().map(|bucket| bucket.width()).max().unwrap_or(narrowest);
         let (first, last) = points
             .iter()
@@ -200,7 +202,7 @@ impl OffsetEstimator {
         self.slope_error = (error + unequal).max(Self::SLOPE_ERROR_MIN);
     }
 
-    /// Least and greatest offset at `now`, by all proofs.
+    /// Returns the minimum and maximum offset at `now`, by all proofs.
     fn limits(&self, now: ServerTime) -> Option<(i64, i64)> {
         let carry = |proof: Proof, loosen: f64| {
             let secs = (now - proof.at).as_secs().max(0.0);
@@ -211,12 +213,12 @@ impl OffsetEstimator {
         least.zip(most)
     }
 
-    /// Forgets everything: one of the clocks was set.
+    /// Discards everything because one of the clocks was set.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// The estimate for `now`, after the first measurement.
+    /// Returns the estimate for `now`, after the first measurement.
     pub fn estimate(&self, now: ServerTime) -> Option<Estimate> {
         let (least, most) = self.limits(now)?;
         let round_trip = self.buckets.iter().rev().take(2).map(|bucket| bucket.round_trip).min()?;
@@ -231,7 +233,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// A client whose clock is off, over two ways of given delays.
+    /// A client whose clock is off, with given delays in both directions.
     struct Exchange {
         estimator: OffsetEstimator,
         random: Random,
@@ -257,13 +259,13 @@ mod tests {
             }
         }
 
-        /// The true offset.
+        /// Returns the true offset.
         fn truth(&self, at: i64) -> i64 {
             -self.ahead - (at as f64 * self.ppm * 1e-6) as i64
         }
 
-        /// Exchanges 30 packets a second; returns the largest error of the last half, which must
-        /// not exceed what the estimate admits.
+        /// Exchanges 30 packets a second. Returns the largest error of the last half, which must
+        /// not exceed the reported bound.
         fn run(&mut self, secs: i64) -> f64 {
             let mut worst = 0.0_f64;
             for n in 0..secs * 30 {
@@ -320,8 +322,8 @@ mod tests {
         let error = exchange.run(90);
         assert!(error < 3.0, "{error} ms: the drift is known less and less");
         exchange.up_ms = 180;
-        // Nothing that came before rules the new offset out, nor is it as likely; for some time
-        // the error stays below what is half of the growth.
+        // No earlier proof rules out the new offset, nor makes it likely; for some time the error
+        // stays below half of the growth.
         assert!(exchange.run(10) < 2.0);
         (exchange.up_ms, exchange.down_ms) = (30, 30);
         assert!(exchange.run(5) < 1.0);
@@ -329,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_way_that_grows_little_by_little_is_no_drift() {
-        // `run` holds the error against what is admitted.
+        // `run` checks the error against the reported bound.
         for (base_ms, jitter_ms, grows_ms) in [(5, 1.0, 1), (30, 4.0, 2), (30, 4.0, 5)] {
             let mut exchange =
                 Exchange { up_ms: base_ms, down_ms: base_ms, jitter_ms, ..Exchange::new() };
@@ -350,7 +352,7 @@ mod tests {
             let mut exchange = Exchange { up_ms: 30, jitter_ms: 4.0, ..Exchange::new() };
             exchange.run(20);
             exchange.ahead = by;
-            // The error admitted knows nothing of settings that it does not notice at once.
+            // The reported bound does not cover clock changes that are not detected at once.
             for _ in 0..70 {
                 let (at, held) = (exchange.now, Micros(0));
                 let client = LocalTime(at + 30_000 - exchange.truth(at));

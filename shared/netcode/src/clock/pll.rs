@@ -1,23 +1,23 @@
-//! The client's copy of the server's clock: an oscillator held in phase by a loop.
+//! The client's copy of the server's clock: an oscillator kept in phase by a control loop.
 //!
-//! Each snapshot tells the server's time. Its difference from the oscillator's is the phase error,
-//! which a loop filter turns into a correction. Two filters can be chosen while the clock runs:
-//! ours, of second order, and the leaky integrator of a published platformer, to compare with.
+//! Each snapshot contains the server's time. Its difference from the oscillator's is the phase
+//! error, which a loop filter turns into a correction. Two filters can be chosen while the clock
+//! runs: ours, of second order, and the leaky integrator of a published platformer, for comparison.
 
 use serde::{Deserialize, Serialize};
 
 use crate::time::{LocalTime, Micros, Offset, ServerTime};
 
-/// Loop filter: it turns phase errors into corrections.
+/// Loop filter, which turns phase errors into corrections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LoopFilter {
     /// A proportional term pulls the phase error in; an integral term learns the skew of this
-    /// machine's clock, so that no standing error is left.
+    /// machine's clock, so that no constant error remains.
     #[default]
     ProportionalIntegral,
-    /// At each update, 0.9 of the sum of the errors plus the new one, times 0.01 and at most 0.1
-    /// ms, is added to the clock (Multiplayer Platformer Log #5). It knows no skew, which leaves a
-    /// standing error.
+    /// At each update, 0.9 times the sum of the errors plus the new one, times 0.01 and at most 0.1
+    /// ms, is added to the clock (Multiplayer Platformer Log #5). It does not learn the skew, which
+    /// leaves a constant error.
     LeakyIntegrator,
 }
 
@@ -26,7 +26,7 @@ impl LoopFilter {
     pub const NAMES: [(&'static str, Self); 2] =
         [("pll", Self::ProportionalIntegral), ("leaky", Self::LeakyIntegrator)];
 
-    /// Name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::ProportionalIntegral => "pll",
@@ -35,7 +35,7 @@ impl LoopFilter {
     }
 }
 
-/// There is no such filter.
+/// No loop filter has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the clock's loop is one of pll and leaky")]
 pub struct UnknownFilter;
@@ -49,42 +49,42 @@ impl std::str::FromStr for LoopFilter {
     }
 }
 
-/// Gain of the pull on a phase error.
+/// Gain for a phase error.
 #[derive(Clone, Copy, Debug)]
 struct Gain {
-    /// Of the proportional term, per second.
+    /// Gain of the proportional term, per second.
     proportional: f64,
-    /// Bound of the correction's rate, as a fraction.
+    /// Limit of the correction's rate, as a fraction.
     rate_max: f64,
 }
 
-/// A correction under way, in microseconds.
+/// A correction in progress, in microseconds.
 #[derive(Clone, Copy, Debug)]
 enum Pull {
-    /// A phase error that is pulled in ever more slowly, in microseconds.
+    /// A phase error that is pulled in at a decreasing rate, in microseconds.
     Error(f64, Gain),
-    /// An addition that is spread evenly, and its time, in microseconds.
+    /// An addition that is spread evenly, and the time over which it is, in microseconds.
     Even(f64, f64),
 }
 
 impl Pull {
-    /// The rest of it after so long.
+    /// Returns what is left of it after this time.
     fn after(self, micros: f64) -> Self {
         let done = self.done(micros);
         match self {
             Self::Even(by, over) => Self::Even(by - done, (over - micros).max(1.0)),
-            // What is left goes on as if it had just begun: so do exponentials.
+            // The rest continues as if it had just begun, as exponentials do.
             Self::Error(error, gain) => Self::Error(error - done, gain),
         }
     }
 
-    /// The part that is done after so long. It never overshoots, however late the next snapshot
-    /// comes.
+    /// Returns the part that is done after this time. It never overshoots, however late the next
+    /// snapshot comes.
     fn done(self, micros: f64) -> f64 {
         match self {
             Self::Even(by, over) => by * (micros / over).min(1.0),
             Self::Error(error, Gain { proportional, rate_max }) => {
-                // At the greatest rate down to the knee, from there on exponentially.
+                // At the maximum rate down to the knee, from there on exponentially.
                 let knee = rate_max / proportional * 1e6;
                 let above = (error.abs() - knee).max(0.0);
                 let straight = micros.min(above / rate_max);
@@ -100,16 +100,17 @@ impl Pull {
 #[derive(Clone, Debug)]
 pub struct Pll {
     filter: LoopFilter,
-    /// Where the oscillator stood, and when.
+    /// When the oscillator was last settled, and its time then.
     at: LocalTime,
     time: f64,
-    /// Learnt skew: the server's rate relative to the local one, less 1.
+    /// Learned skew: the server's rate relative to the local one, minus 1.
     skew: f64,
     pull: Pull,
-    /// Time of the last measured phase error, and the time from which on they teach a skew.
+    /// Time of the last measured phase error, and the time from which on errors contribute to the
+    /// skew.
     observed: LocalTime,
     learns_from: LocalTime,
-    /// The leaky integrator's sum, in milliseconds.
+    /// Sum of the leaky integrator, in milliseconds.
     sum: f64,
     /// The last measured phase error, in microseconds.
     phase_error: f64,
@@ -118,35 +119,36 @@ pub struct Pll {
 }
 
 impl Pll {
-    /// Gain of the proportional term, per second: half a second for a decay to 1/e.
+    /// Gain of the proportional term per second: a decay to 1/e in half a second.
     const PROPORTIONAL: f64 = 2.0;
-    /// Gain of the integral term, per second squared, for critical damping.
+    /// Gain of the integral term per second squared, for critical damping.
     const INTEGRAL: f64 = Self::PROPORTIONAL * Self::PROPORTIONAL / 4.0;
-    /// Bound of the rate's correction once settled: 5 %, unnoticed in a game.
+    /// The maximum correction of the rate once settled: 5 %, unnoticeable in a game.
     pub const RATE_MAX: f64 = 0.05;
-    /// Bound of the skew that is learnt: two clocks, each slewed by NTP as fast as it may (500
+    /// The maximum skew that is learned: two clocks, each slewed by NTP at its maximum rate (500
     /// ppm, RFC 5905).
     const SKEW_MAX: f64 = 1000e-6;
-    /// Phase errors beyond this, in microseconds, teach no skew, nor does the time in which they
-    /// are pulled in to a fiftieth. Four times the error that the greatest skew leaves.
+    /// Phase errors beyond this, in microseconds, do not contribute to the skew, nor does the time
+    /// in which they are pulled in to a fiftieth. Four times the error that the maximum skew
+    /// leaves.
     const TEACHING_MAX: f64 = 2000.0;
     const TEACHING_PAUSE: Micros = Micros::from_ms(2000);
-    /// A phase error beyond this is not slewed but stepped.
+    /// A larger phase error is stepped instead of slewed.
     pub const STEP_BEYOND: Micros = Micros::from_ms(150);
-    /// During the first measurements (a second of them at 30 Hz) the loop pulls harder: a newcomer
-    /// does not notice the pace.
+    /// Number of measurements (a second at 30 Hz) during which the loop pulls harder at first: a
+    /// newcomer does not notice the pace.
     const SETTLING: u32 = 30;
     const PULL_IN: Gain = Gain { proportional: 8.0, rate_max: 0.25 };
     const HOLD: Gain = Gain { proportional: Self::PROPORTIONAL, rate_max: Self::RATE_MAX };
     /// A phase error within this counts as locked.
     pub const LOCKED_WITHIN: Micros = Micros::from_ms(5);
-    /// The leaky integrator's constants: the part of the sum that stays, the part that counts, and
-    /// the bound in milliseconds (Multiplayer Platformer Log #5).
+    /// Constants of the leaky integrator: the fraction of the sum that stays, the fraction that
+    /// counts, and the limit in milliseconds (Multiplayer Platformer Log #5).
     const LEAKY: (f64, f64, f64) = (0.9, 0.01, 0.1);
-    /// Bounds of the time of an update, in microseconds.
+    /// The minimum and maximum time of an update, in microseconds.
     const UPDATE: (f64, f64) = (5_000.0, 200_000.0);
 
-    /// Starts at what the first offset says.
+    /// Creates a clock that starts at the first offset.
     pub fn new(now: LocalTime, offset: Offset) -> Self {
         Self {
             filter: LoopFilter::default(),
@@ -163,7 +165,7 @@ impl Pll {
         }
     }
 
-    /// Chooses a loop filter; it begins anew, from where the clock stands.
+    /// Chooses a loop filter, which starts from the current time.
     pub fn set_filter(&mut self, now: LocalTime, filter: LoopFilter) {
         if self.filter != filter {
             self.settle(now);
@@ -172,18 +174,19 @@ impl Pll {
         }
     }
 
-    /// The loop filter in force.
+    /// Returns the loop filter in force.
     pub fn filter(&self) -> LoopFilter {
         self.filter
     }
 
     fn time_at(&self, now: LocalTime) -> f64 {
-        // Packets are stamped before frames: a past time gets a past answer.
+        // Packets are stamped before frames, so a time in the past is answered with one in the
+        // past.
         let passed = (now - self.at).0 as f64;
         self.time + passed * (1.0 + self.skew) + self.pull.done(passed.max(0.0))
     }
 
-    /// Settles the clock up to `now`: later observations bend it from here on only.
+    /// Settles the clock up to `now`, so that later observations change it only from here on.
     pub fn settle(&mut self, now: LocalTime) {
         let passed = (now - self.at).0 as f64;
         if passed > 0.0 {
@@ -193,13 +196,14 @@ impl Pll {
         }
     }
 
-    /// The server's time. It rises with `now` as far as the clock is [settled](Self::settle),
-    /// except where [`observe`](Self::observe) or [`shift`](Self::shift) steps.
+    /// Returns the server's time. It increases with `now` as far as the clock is
+    /// [settled](Self::settle), except where [`observe`](Self::observe) or [`shift`](Self::shift)
+    /// steps.
     pub fn server_time(&self, now: LocalTime) -> ServerTime {
         ServerTime(self.time_at(now) as i64)
     }
 
-    /// A snapshot that arrived at `now` stated the offset.
+    /// Handles a snapshot that arrived at `now` with this offset.
     pub fn observe(&mut self, now: LocalTime, offset: Offset) {
         self.phase_error = offset.to_server(now).0 as f64 - self.time_at(now);
         self.settle(now);
@@ -217,7 +221,7 @@ impl Pll {
         }
         match self.filter {
             LoopFilter::ProportionalIntegral => {
-                // Greater errors have other causes than skew, and are being pulled in for a while.
+                // Larger errors have causes other than skew, and take a while to be pulled in.
                 if self.phase_error.abs() > Self::TEACHING_MAX {
                     self.learns_from = now + Self::TEACHING_PAUSE;
                 } else if now >= self.learns_from {
@@ -240,35 +244,36 @@ impl Pll {
         }
     }
 
-    /// The server's clock was set by so much; this one follows at once.
+    /// Steps the clock by `by` at once because the server's clock was set.
     pub fn shift(&mut self, by: Micros) {
         self.time += by.0 as f64;
         self.steps += 1;
     }
 
-    /// The last phase error: what the server says less what the clock showed.
+    /// Returns the last phase error: the server's time minus what the clock showed.
     pub fn phase_error(&self) -> Micros {
         Micros::from_f64(self.phase_error)
     }
 
-    /// Rate of this clock over the local one at `now`, less 1, in parts per million.
+    /// Returns the rate of this clock relative to the local one at `now`, minus 1, in parts per
+    /// million.
     pub fn rate_ppm(&self, now: LocalTime) -> f64 {
         let while_micros = 1000;
         let then = self.time_at(now + Micros(while_micros));
         ((then - self.time_at(now)) / while_micros as f64 - 1.0) * 1e6
     }
 
-    /// Learnt skew in parts per million.
+    /// Returns the learned skew in parts per million.
     pub fn skew_ppm(&self) -> f64 {
         self.skew * 1e6
     }
 
-    /// Tells whether the clock is in phase.
+    /// Whether the clock is in phase.
     pub fn is_locked(&self) -> bool {
         self.observations >= Self::SETTLING && self.phase_error().0.abs() <= Self::LOCKED_WITHIN.0
     }
 
-    /// Steps of the clock, the first one included.
+    /// Returns the number of steps of the clock, including the first one.
     pub fn steps(&self) -> u32 {
         self.steps
     }
@@ -279,7 +284,7 @@ mod tests {
     use super::*;
 
     /// Runs the clock for some seconds at 30 observations each, on a machine whose clock is off by
-    /// so many ppm; returns the largest error of the last second in microseconds.
+    /// `ppm`. Returns the largest error of the last second in microseconds.
     fn run(pll: &mut Pll, from: i64, secs: i64, ppm: f64, jump: i64) -> f64 {
         let mut worst = 0.0_f64;
         for n in 0..secs * 30 {
@@ -334,7 +339,7 @@ mod tests {
             let mut last = ServerTime(0);
             for now in (3_000_000..30_000_000).step_by(1000).map(LocalTime) {
                 let time = pll.server_time(now);
-                // But for what little it took the error for skew.
+                // Except for the little error that it took for skew.
                 assert!(time >= last && time <= ServerTime(now.0 + 42_000));
                 assert!(pll.rate_ppm(now) < (Pll::RATE_MAX + Pll::SKEW_MAX) * 1e6);
                 last = time;

@@ -1,9 +1,9 @@
-//! Several extrapolators at once, of which the one that has lately erred least is shown.
+//! Runs several extrapolators at once and shows the one with the smallest recent error.
 //!
-//! Source: future work of the thesis (section 4.4). When a state comes, each candidate is asked for
-//! its position at that state's time, from what had come when that time was shown. The square of
-//! its error, relative to the field's recent changes, is averaged over the drawn fields and
-//! forgotten exponentially. A clearly better candidate replaces the shown one, along a cubic that
+//! Source: future work of the thesis (section 4.4). When a state comes, each candidate predicts the
+//! position at that state's time from the states that were known when that time was shown. The
+//! squared error, relative to the field's recent changes, is averaged over the drawn fields and
+//! decays exponentially. A clearly better candidate replaces the shown one, along a cubic that
 //! keeps velocity continuous.
 
 use super::extrapolator::Extrapolator;
@@ -14,7 +14,7 @@ use super::method::Rules;
 use super::track::{Coords, Knot, Shape, Track};
 use crate::limits::FIELDS_MAX;
 
-/// Candidates, none of which has a memory. [`Hold`](Extrapolator::Hold) is for trembling things.
+/// Candidates, all without memory. [`Hold`](Extrapolator::Hold) is for things that tremble.
 const CANDIDATES: [Extrapolator; 6] = [
     Extrapolator::Rules,
     Extrapolator::Reckoned,
@@ -24,22 +24,23 @@ const CANDIDATES: [Extrapolator; 6] = [
     Extrapolator::Fir(Filter::Quadratic),
 ];
 
-/// Weight of the newest error in the mean. Arbitrary: that of five states ago counts a third.
+/// Weight of the newest error in the mean. Arbitrary: the error of five states ago counts a third.
 const ERROR_GAIN: f64 = 0.2;
 
-/// States before any other than the first candidate is chosen. Arbitrary.
+/// Number of states before a candidate other than the first can be chosen. Arbitrary.
 const SCORED_MIN: u32 = 3;
 
-/// Squared errors must be below this part of the shown candidate's. Arbitrary; a tenth less.
+/// Factor by which a candidate's squared error must be smaller than that of the shown one.
+/// Arbitrary; a tenth less error.
 const BETTER: f64 = 0.81;
 
-/// Farthest state back that a candidate starts from: tracks keep eight, and a forecast takes three.
+/// Oldest state that a candidate starts from: tracks keep eight, and a forecast takes three.
 const BACK_MAX: usize = 5;
 
-/// The greatest error that is counted: one lost state must not decide for long. Arbitrary.
+/// The largest error that counts, so that one lost state does not decide for long. Arbitrary.
 const ERROR_MAX: f64 = 1e4;
 
-/// See the module.
+/// The method of this module.
 #[derive(Clone, Debug)]
 pub(super) struct Adaptive {
     chosen: usize,
@@ -47,21 +48,21 @@ pub(super) struct Adaptive {
     errors: [f64; CANDIDATES.len()],
     /// Running mean of the squared changes of the fields between two states.
     motions: Coords,
-    /// Ticks of the rules for a score; kept for their memory.
+    /// Ticks run by the rules for scoring; kept to reuse their memory.
     kept: KeptTicks,
-    /// Seconds beyond a state from which on extrapolations stand.
+    /// Seconds beyond a state after which extrapolations stop.
     horizon: f64,
 }
 
 impl Adaptive {
-    /// Extrapolates so many seconds beyond a state.
+    /// Creates a method that extrapolates up to `horizon` seconds beyond a state.
     pub(super) fn new(horizon: f64) -> Self {
         let errors = [0.0; CANDIDATES.len()];
         let kept = KeptTicks::default();
         Self { chosen: 0, scored: 0, errors, motions: [0.0; FIELDS_MAX], kept, horizon }
     }
 
-    /// The candidate for the newest state, which came just now.
+    /// Returns the candidate to use from the newest state, which has just come.
     pub(super) fn choose(
         &mut self,
         track: &Track,
@@ -86,7 +87,7 @@ impl Adaptive {
         let back = known.last().unwrap_or(1);
         let mut least = [0.0; FIELDS_MAX];
         for at in drawn(shape) {
-            // Nothing is known better than to the grid.
+            // No position is known more precisely than the grid.
             let step = shape.grid(at);
             least[at] = self.motions[at] + step * step;
         }
@@ -111,12 +112,13 @@ impl Adaptive {
     }
 }
 
-/// Fields that are drawn.
+/// Returns the fields that are drawn.
 fn drawn(shape: &Shape) -> impl Iterator<Item = usize> {
     shape.moving().filter(|at| !shape.is_rate(*at))
 }
 
-/// Mean square of a position's errors in the drawn fields, relative to their squared changes.
+/// Returns the mean squared error of a position in the drawn fields, relative to their squared
+/// changes.
 fn error(shape: &Shape, position: &Coords, knot: &Knot, changes: &Coords) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
     for at in drawn(shape) {
@@ -140,7 +142,7 @@ mod tests {
         (0..count).map(|n| (f64::from(n) * 0.05, f64::from(n) * 0.05 + 0.08)).collect()
     }
 
-    /// Feeds states of a motion; the last choice.
+    /// Feeds states of a motion and returns the last choice.
     fn chosen_for(rules: &dyn Rules, motion: &dyn Fn(f64) -> Body) -> Extrapolator {
         let mut adaptive = Adaptive::new(HORIZON_SECS);
         let mut track = Track::new(Body::shape());
@@ -155,17 +157,16 @@ mod tests {
 
     #[test]
     fn it_finds_what_fits_the_motion() {
-        // A parabola, whose rate is not stated.
+        // A parabola whose rate is not stated.
         let thrown = |t: f64| Body { y: (30.0 * t - 5.0 * t * t) as f32, ..Body::at(0.0) };
         assert_eq!(chosen_for(&NoRules, &thrown), Extrapolator::Fir(Filter::Quadratic));
-        // Trembling about a position.
+        // Trembling around a position.
         let trembling = |t: f64| {
             let mut random = Random::new((t * 1000.0) as u64);
             Body { y: random.range(-1.0, 1.0), ..Body::at(0.0) }
         };
         assert_eq!(chosen_for(&NoRules, &trembling), Extrapolator::Hold);
-        // Rates that are stated, and right, on a track that turns. The rules' candidate does the
-        // same.
+        // A turning track with correct stated rates. The rules' candidate gives equal results.
         let running = |t: f64| Body {
             vx: (40.0 * libm::cos(4.0 * t)) as f32,
             ..Body::at((10.0 * libm::sin(4.0 * t)) as f32)
@@ -197,7 +198,7 @@ mod tests {
 
     #[test]
     fn it_does_not_jump_when_it_changes_its_mind() {
-        // It trembles, then is thrown: the choice changes at least once.
+        // It trembles, then is thrown, so the choice changes at least once.
         let motion = |t: f64| {
             let mut random = Random::new((t * 1000.0) as u64);
             let thrown = (20.0 * (t - 2.0)) as f32;

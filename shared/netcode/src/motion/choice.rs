@@ -1,4 +1,4 @@
-//! Methods by their names.
+//! Presentation methods by name.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,48 +11,48 @@ use super::names::named;
 use super::present::{Eased, Present};
 use super::projective::Projective;
 
-/// A method by its name.
+/// A presentation method, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Choice {
     /// Straight lines between known states.
     Linear,
-    /// Cubics through known states with the rates that they state.
+    /// Cubics through known states, with the rates stated in them.
     Hermite,
-    /// Cubics through known states with the directions of their neighbours.
+    /// Cubics through known states, with tangents from the neighbouring states.
     CatmullRom,
-    /// The last two states projected to now, and a blend from one to the other.
+    /// Blends between the projections of the last two states to the present.
     Projective,
-    /// At each arrival a cubic to the position expected at the next one, straight on from the
-    /// newest state. It leaves with the shown velocity and arrives with the expected one. As the
-    /// thesis notes, it turns twice on its way, the more so the worse the expectation was.
+    /// On each arrival, a cubic to the position expected at the next one, which continues straight
+    /// from the newest state. It starts with the shown velocity and ends with the expected one. As
+    /// the thesis notes, it turns twice on its way, the more so the worse the expectation was.
     CubicSpline,
-    /// A display that goes a twelfth of the way to the dead-reckoned state 60 times a second,
-    /// whatever the frame rate (`Curve::Twelfth`). A gap near the snap distance closes faster.
-    /// Rotations go on, which the article lets stand between states.
+    /// A display that moves a twelfth of the way to the dead-reckoned state 60 times a second,
+    /// independent of the frame rate (`Curve::Twelfth`). A gap near the snap distance closes
+    /// faster. Rotations continue between states, whereas the article stops them.
     OneTwelfth,
-    /// The newest state run on by the game's rules, and corrected along a quadratic Bezier curve
-    /// over one interval. Its control point is where the thing would have been by half of that time
-    /// without the state; the article names no time.
+    /// The newest state, advanced by the game's rules and corrected along a quadratic Bezier curve
+    /// over one interval. Its control point is where the entity would have been by half of that
+    /// time without the state; the article names no time.
     RunForward,
-    /// On along the line through the last two positions.
+    /// Continues the line through the last two positions.
     FirLinear,
-    /// By the last slope and acceleration.
+    /// Continues with the last slope and acceleration.
     FirThesisQuadratic,
-    /// On along the parabola through the last three positions.
+    /// Continues the parabola through the last three positions.
     FirQuadratic,
-    /// On along the tangent of a Catmull-Rom spline's end.
+    /// Continues along the tangent at the end of a Catmull-Rom spline.
     FirCatmullRom,
-    /// By the slope that the thesis prints for Richardson's.
+    /// Continues with the slope that the thesis prints for Richardson's extrapolation.
     FirRichardsonPrinted,
-    /// By the slope that the thesis derives for Richardson's.
+    /// Continues with the slope that the thesis derives for Richardson's extrapolation.
     FirRichardson,
-    /// A filtered position and rate.
+    /// A Kalman filter for position and rate.
     Kalman,
-    /// Straight on at the rates of the newest state; a gap closes in a straight line over one
+    /// Continues straight at the rates of the newest state; gaps close in a straight line over one
     /// interval. Its senders ([`sending`](super::sending)) may be silent for a second, so its
     /// horizon is farther.
     DeadReckoning,
-    /// The extrapolator with the least recent error.
+    /// Whichever extrapolator had the smallest recent error.
     Adaptive,
 }
 
@@ -92,7 +92,7 @@ named! { Choice, "method":
 }
 
 impl Choice {
-    /// The time that it shows things at.
+    /// Returns the time at which the method shows entities.
     pub fn timeline(self) -> Timeline {
         match self {
             Self::Linear | Self::Hermite | Self::CatmullRom => Timeline::Past,
@@ -100,7 +100,7 @@ impl Choice {
         }
     }
 
-    /// A new one, for one entity.
+    /// Creates the method's state for one entity.
     pub fn make(self) -> Box<dyn Method> {
         let (extrapolator, curve) = match self {
             Self::Linear => return Box::new(Interpolator::new(interpolators::linear, false)),

@@ -1,34 +1,34 @@
-//! Hides the jump when the picture changes its track.
+//! Hides the jump when an entity's picture changes to another track.
 //!
-//! The picture must get from where it is, with its velocity, to a new track. An [`Ease`] is what to
-//! add to the new track until it is there. It is a function of time alone, so that frames may be
-//! drawn at any rate.
+//! The picture must get from its position and velocity to a new track. An [`Ease`] is an offset
+//! that is added to the new track until the picture reaches it. It is a function of time only, so
+//! frames may be drawn at any rate.
 
 use super::track::{Coords, Shape};
 use crate::limits::FIELDS_MAX;
 
-/// Curve along which the gap closes. `g` is the gap, `s` the excess of the old track's rate over
-/// the new one's, and `u` the part of the correction's time that has passed:
+/// Curve along which a gap closes. `g` is the gap, `s` the rate of the old track minus that of the
+/// new one, and `u` the elapsed fraction of the correction's time:
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Curve {
     /// `g (1 - u)`: linear interpolation. Velocity jumps at both ends.
     #[default]
     Straight,
-    /// The cubic from the old velocity to the new one. For straight tracks it is the Bezier curve
-    /// with control points on the old track at a third of the time and on the new one at two
+    /// A cubic from the old velocity to the new one. For straight tracks it is the Bezier curve
+    /// with control points on the old track at one third of the time and on the new one at two
     /// thirds.
     Cubic,
-    /// The quadratic Bezier curve whose control point is on the old track at half time. Velocity
+    /// A quadratic Bezier curve whose control point is on the old track at half time. Velocity
     /// jumps at the end.
     Bezier,
     /// `(g + s t) e^(-k t)` with `e^(-k / 60) = 11/12`: exactly a display that, 60 times a second,
-    /// moves by a velocity of its own and then goes, with that velocity, a twelfth of the way to
-    /// the new track. `s` is that velocity and no derivative. It never ends; `k` grows near the
-    /// snap distance.
+    /// moves by its own velocity and then, with that velocity, a twelfth of the way to the new
+    /// track. `s` is that velocity and not a derivative. It never ends; `k` increases near the snap
+    /// distance.
     Twelfth,
 }
 
-/// A correction under way, or none.
+/// A correction in progress, or none.
 #[derive(Clone, Debug)]
 pub(super) struct Ease {
     curve: Curve,
@@ -52,15 +52,15 @@ pub(super) const TWELFTH_RATE: f64 = 5.220_682_619_339_78;
 /// Factor by which the display catches up faster just below the snap distance. Arbitrary.
 const HASTE_MAX: f64 = 4.0;
 
-/// Bounds of a correction's time in seconds, whatever a game's interval. Arbitrary.
+/// The minimum and maximum duration of a correction in seconds, for any interval. Arbitrary.
 const OVER_SECS: (f64, f64) = (0.001, 1.0);
 
-/// An interval within them.
+/// Limits an interval to that range.
 pub(super) fn limited(interval: f64) -> f64 {
     if interval.is_finite() { interval.clamp(OVER_SECS.0, OVER_SECS.1) } else { OVER_SECS.1 }
 }
 
-/// A span of the shown time, in seconds.
+/// A span of the shown time in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub(super) begin: f64,
@@ -69,14 +69,14 @@ pub(super) struct Span {
 }
 
 impl Ease {
-    /// None yet.
+    /// Creates an ease without a correction.
     pub(super) fn new(curve: Curve) -> Self {
         let zero = [0.0; FIELDS_MAX];
         Self { curve, begin: 0.0, over: 1.0, haste: 1.0, gap: zero, slip: zero, is_over: true }
     }
 
-    /// Leads from the old track to the new one; each is a position and its rate. A gap beyond a
-    /// field's snap distance is not hidden.
+    /// Starts a correction from the old track to the new one; each is a position and its rate. A
+    /// gap beyond a field's snap distance is not hidden.
     pub(super) fn bridge(
         &mut self,
         shape: &Shape,
@@ -95,7 +95,7 @@ impl Ease {
             let range = most - least;
             let gap = old.0[at] - new.0[at];
             let slip = old.1[at] - new.1[at];
-            // Nonsense may be no number, or beyond the field's range.
+            // Invalid input may give values that are not finite, or beyond the field's range.
             let sound = gap.is_finite() && slip.is_finite();
             self.gap[at] = if sound { gap.clamp(-range, range) } else { 0.0 };
             let fastest = range / self.over;
@@ -107,7 +107,7 @@ impl Ease {
         self.haste = 1.0 + (HASTE_MAX - 1.0) * snaps.min(1.0);
     }
 
-    /// The weights of the gap and of the slip at a time.
+    /// Returns the weights of the gap and the slip at a time.
     fn weights(&self, time: f64) -> (f64, f64) {
         let elapsed = (time - self.begin).max(0.0);
         let u = (elapsed / self.over).min(1.0);
@@ -123,8 +123,8 @@ impl Ease {
         }
     }
 
-    /// Changes of these in a second; for [`Curve::Twelfth`] the weight of the display's own
-    /// velocity.
+    /// Returns the rates of change of these weights per second; for [`Curve::Twelfth`] the weight
+    /// of the display's own velocity.
     fn slopes(&self, time: f64) -> (f64, f64) {
         let elapsed = (time - self.begin).max(0.0);
         let u = (elapsed / self.over).min(1.0);
@@ -138,17 +138,17 @@ impl Ease {
         }
     }
 
-    /// Tells whether nothing is left to add from a time on.
+    /// Whether the correction is over from this time on.
     fn is_done(&self, time: f64) -> bool {
         let secs = match self.curve {
-            // A thousand millionth of the gap is left: below a step of the grid.
+            // A billionth of the gap is left, which is less than a grid step.
             Curve::Twelfth => 4.0,
             _ => self.over,
         };
         self.is_over || time - self.begin >= secs
     }
 
-    /// Adds what is left of the gap to a position on the new track.
+    /// Adds the rest of the gap to a position on the new track.
     pub(super) fn add(&self, shape: &Shape, time: f64, position: &mut Coords) {
         if self.is_done(time) {
             return;
@@ -159,7 +159,7 @@ impl Ease {
         }
     }
 
-    /// Adds what is left of the slip to a rate on the new track.
+    /// Adds the rest of the slip to a rate on the new track.
     pub(super) fn add_rate(&self, shape: &Shape, time: f64, rate: &mut Coords) {
         if self.is_done(time) {
             return;
@@ -238,10 +238,10 @@ mod tests {
 
     #[test]
     fn a_twelfth_of_the_way_in_each_sixtieth_of_a_second() {
-        // As the article has it, frame by frame.
+        // As in the article, frame by frame.
         let (mut display, mut velocity) = (2.0_f64, 3.0_f64);
         let ease = bridged(Curve::Twelfth, 2.0, 3.0);
-        // The catch-up is as the article's for what is far from snapping.
+        // Far from snapping, it catches up as in the article.
         let mut slow = ease;
         slow.haste = 1.0;
         for n in 1..=60 {
@@ -251,11 +251,11 @@ mod tests {
             let shown = left(&slow, 5.0 + f64::from(n) / 60.0);
             assert!((shown - display).abs() < 1e-9, "{n}: {shown} {display}");
         }
-        // After 12 frames (11/12)^12 is left, not none as the article says.
+        // After 12 frames (11/12)^12 is left, and not nothing, as the article says.
         let mut rest = slow;
         rest.slip[X] = 0.0;
         assert!((left(&rest, 5.2) / 2.0 - 0.352).abs() < 0.001);
-        // What is nearer to its snap distance is caught up with sooner, and beyond that it snaps.
+        // An entity closer to its snap distance catches up sooner, and beyond that it snaps.
         let after = |gap: f64| left(&bridged(Curve::Twelfth, gap, 0.0), 5.2) / gap;
         assert!(after(0.001) > 0.35 && after(50.0) < 0.08 && after(99.0) < 0.02);
         assert_eq!(after(101.0), 0.0);

@@ -1,4 +1,4 @@
-//! Extrapolators by their names.
+//! Extrapolators by name.
 
 use super::fir::{self, Filter};
 use super::forecast::Forecast;
@@ -8,22 +8,23 @@ use super::track::Track;
 /// First stage of a method that shows the present: the expected motion from the newest state on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Extrapolator {
-    /// Standing at the newest position: the thesis's point to point.
+    /// Stays at the newest position: the thesis's point to point.
     Hold,
-    /// A weighted sum of the last three positions, by their spacing.
+    /// A weighted sum of the last three positions, weighted according to their spacing.
     Fir(Filter),
-    /// The same with the weights of equal steps whatever the spacing, as in the thesis's Table 1:
-    /// the sum is the position one [`Moment::interval`](super::Moment) after the newest state, and
-    /// the thing is on the straight line through the two. With [`Filter::ThesisQuadratic`] it is
-    /// the same as with [`Filter::CatmullRom`].
+    /// A weighted sum with the weights for equal steps whatever the spacing, as in the thesis's
+    /// Table 1. The sum is the position one [`Moment::interval`](super::Moment) after the newest
+    /// state, and the entity moves on the straight line through both. [`Filter::ThesisQuadratic`]
+    /// and [`Filter::CatmullRom`] then give equal results.
     Uniform(Filter),
-    /// Straight on at the rates of the newest state, stated or since the state before.
+    /// Continues straight at the rates of the newest state, stated or computed from the state
+    /// before.
     Reckoned,
-    /// A filtered position and rate.
+    /// A Kalman filter for position and rate.
     Kalman,
-    /// By the game's own rules; straight on where they say nothing.
+    /// The game's own rules, or straight on where they give no answer.
     Rules,
-    /// The one of several with the least recent error.
+    /// Whichever of several extrapolators had the smallest recent error.
     Adaptive,
 }
 
@@ -71,8 +72,8 @@ named! { Extrapolator, "extrapolator":
 }
 
 impl Extrapolator {
-    /// Forecast from the state that is `back` before the newest; an even step is `interval`
-    /// seconds. None where the track is too short, or the extrapolator has a memory.
+    /// Returns the forecast from the state that is `back` before the newest; an even step is
+    /// `interval` seconds. `None` if the track is too short, or the extrapolator has a memory.
     pub(super) fn forecast(self, track: &Track, back: usize, interval: f64) -> Option<Forecast> {
         let knot = track.back(back)?;
         let earlier = [track.back(back + 1), track.back(back + 2)];

@@ -1,14 +1,14 @@
-//! Extrapolation as a weighted sum of the last three values: the thesis's FIR filters.
+//! Extrapolation as a weighted sum of the last three values: the FIR filters of the thesis.
 //!
-//! Source: the thesis, section 2.3.2 and Table 1. With the newest value `x0` and those before, `x1`
-//! and `x2`, at times `t0 > t1 > t2`, the spans `h0 = t0 - t1` and `h1 = t1 - t2`, and the slopes
-//! over them, `d0` and `d1`, all are
+//! Source: the thesis, section 2.3.2 and Table 1. Let `x0` be the newest value, and `x1` and `x2`
+//! those before, at times `t0 > t1 > t2`. With the spans `h0 = t0 - t1` and `h1 = t1 - t2`, and the
+//! slopes over them, `d0` and `d1`, all filters are
 //!
 //! ```text
 //! x(t) = x0 + (t - t0) d0 + (r + (t - t0) p + (t - t0)^2 q) (d0 - d1)
 //! ```
 //!
-//! and differ in the use of the slope's turn, `d0 - d1`:
+//! and differ in how they use the change of slope, `d0 - d1`:
 //!
 //! | kind | r | p | q | at equal steps, one step ahead |
 //! |---|---|---|---|---|
@@ -19,44 +19,46 @@
 //! | Richardson as printed, eq. 2.34 and 2.36 | h0 c | c | 0 | 7/3, -5/3, 1/3 |
 //! | Richardson as derived, eq. 2.35 | 0 | c | 0 | 13/6, -4/3, 1/6 |
 //!
-//! with `c = h1 / (3 (h0 + h1))`. So the weights sum to 1 and are exact on uniform motion at any
+//! with `c = h1 / (3 (h0 + h1))`. So the weights sum to 1 and are exact for uniform motion at any
 //! spacing; in the thesis's table only those of the linear row and of Richardson's are.
 //!
-//! Where the thesis errs:
-//! - Its quadratic (`x0 + v + a/2` with `v = d0`) takes the newest slope for the velocity at `t0`,
-//!   though it is that of half a step before. [`Filter::Quadratic`] is the parabola.
-//! - Equation 2.34 does not follow from 2.33 by 2.31. It is 2.36 at equal steps, which goes on from
-//!   `x1` with the slope at `x0`: for `t0` it gives not `x0`, and it makes twice as much of a turn.
+//! Errors in the thesis:
+//! - Its quadratic (`x0 + v + a/2` with `v = d0`) uses the newest slope as the velocity at `t0`,
+//!   although it is that of half a step before. [`Filter::Quadratic`] is the parabola.
+//! - Equation 2.34 does not follow from 2.33 by 2.31. It is 2.36 at equal steps, which continues
+//!   from `x1` with the slope at `x0`: at `t0` its value is not `x0`, and it doubles the effect of
+//!   a turn.
 //! - Equation 2.33 divides by 3, as for central differences. For one-sided ones Richardson's step
-//!   is `2 F(h) - F(2h)`: at equal steps Catmull-Rom's tangent again.
-//! - Table 1's quadratic row for any spacing has a factor too many, and lacks the spans.
+//!   is `2 F(h) - F(2h)`, which at equal steps is Catmull-Rom's tangent again.
+//! - Table 1's quadratic row for any spacing has an extra factor and lacks the spans.
 
 use super::forecast::Forecast;
 use super::track::{Knot, Shape};
 
-/// An extrapolator.
+/// An FIR filter for extrapolation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Filter {
-    /// On along the line through the last two, eq. 2.25 and 2.26.
+    /// Continues the line through the last two values, eq. 2.25 and 2.26.
     Linear,
-    /// By the last slope and the acceleration, as the thesis has it, eq. 2.28 and 2.29.
+    /// Continues with the last slope and the acceleration as in the thesis, eq. 2.28 and 2.29.
     ThesisQuadratic,
-    /// On along the parabola through the three.
+    /// Continues the parabola through the last three values.
     Quadratic,
-    /// On along that parabola's tangent in the newest: Catmull-Rom's for an end, eq. 2.30 and 2.31.
+    /// Continues along that parabola's tangent at the newest value, which is Catmull-Rom's at an
+    /// end, eq. 2.30 and 2.31.
     CatmullRom,
-    /// By the weights that the thesis prints for Richardson's extrapolation, eq. 2.34 and 2.36,
-    /// which do not start from the newest.
+    /// The weights that the thesis prints for Richardson's extrapolation, eq. 2.34 and 2.36, which
+    /// do not start from the newest value.
     RichardsonPrinted,
-    /// By the slope that follows from its equation for it, eq. 2.33 and 2.35.
+    /// The slope that follows from its equation for Richardson's extrapolation, eq. 2.33 and 2.35.
     Richardson,
 }
 
-/// The least span of a slope in seconds: server time has microseconds.
+/// The minimum span of a slope in seconds: server time has microseconds.
 pub(super) const SPAN_MIN: f64 = 1e-6;
 
 impl Filter {
-    /// All of them.
+    /// All filters.
     pub const ALL: [Self; 6] = [
         Self::Linear,
         Self::ThesisQuadratic,
@@ -66,7 +68,7 @@ impl Filter {
         Self::Richardson,
     ];
 
-    /// `r`, `p` and `q` of the module's formula, for two spans.
+    /// Returns `r`, `p` and `q` of the module's formula, for two spans.
     fn turning(self, h0: f64, h1: f64) -> (f64, f64, f64) {
         let both = h0 + h1;
         let c = h1 / (3.0 * both);
@@ -81,19 +83,19 @@ impl Filter {
     }
 }
 
-/// Weights of the newest value and the two before, at times `t0 > t1 > t2`, for the value at `t`.
-/// They sum to 1. Spans below a microsecond count as one.
+/// Returns the weights of the newest value and the two before, at times `t0 > t1 > t2`, for the
+/// value at `t`. They sum to 1. Spans below a microsecond count as one.
 pub fn coefficients(kind: Filter, t0: f64, t1: f64, t2: f64, t: f64) -> [f64; 3] {
     let (h0, h1) = ((t0 - t1).max(SPAN_MIN), (t1 - t2).max(SPAN_MIN));
     let (r, p, q) = kind.turning(h0, h1);
     let ahead = t - t0;
-    // Of the slopes.
+    // For the slopes.
     let turned = r + ahead * (p + ahead * q);
     let (newer, older) = (ahead + turned, -turned);
     [1.0 + newer / h0, older / h1 - newer / h0, -older / h1]
 }
 
-/// The weights for the value one step ahead if all steps are equal.
+/// Returns the weights for the value one step ahead if all steps are equal.
 pub fn uniform(kind: Filter) -> [f64; 3] {
     match kind {
         Filter::Linear => [2.0, -1.0, 0.0],
@@ -104,7 +106,8 @@ pub fn uniform(kind: Filter) -> [f64; 3] {
     }
 }
 
-/// Forecast from a knot and those before it. Two knots give the linear one; one alone its own rate.
+/// Returns the forecast from a knot and those before it. Two knots give a linear one; a single knot
+/// continues at its own rate.
 pub(super) fn forecast(
     kind: Filter,
     shape: &Shape,
@@ -135,8 +138,9 @@ pub(super) fn forecast(
     forecast
 }
 
-/// Forecast by the weights of equal steps whatever the spacing: straight from the newest knot to
-/// the weighted sum of positions, which is reached after `secs`. With fewer knots as [`forecast`].
+/// Returns the forecast with the weights of equal steps, whatever the spacing: straight from the
+/// newest knot to the weighted sum of positions, which is reached after `secs`. With fewer knots it
+/// is that of [`forecast`].
 pub(super) fn forecast_evenly(
     kind: Filter,
     shape: &Shape,
@@ -148,7 +152,7 @@ pub(super) fn forecast_evenly(
     let Some(before) = before else { return forecast };
     let kind = if earlier.is_some() { kind } else { Filter::Linear };
     let earlier = earlier.unwrap_or(before);
-    // The weights sum to 1, so the sum is the newest position and parts of the last two steps.
+    // The weights sum to 1, so the sum is the newest position plus fractions of the last two steps.
     let [first, _, last] = uniform(kind);
     let ahead = |newer: f64, older: f64| ((first - 1.0) * newer - last * older) / secs;
     for at in shape.moving() {
@@ -156,7 +160,7 @@ pub(super) fn forecast_evenly(
             (newest.position[at] - before.position[at], before.position[at] - earlier.position[at]);
         forecast.rate[at] = ahead(newer, older);
     }
-    // Rotations take steps along their sphere.
+    // Rotations move along their sphere.
     let h0 = (newest.time - before.time).max(SPAN_MIN);
     let h1 = (before.time - earlier.time).max(SPAN_MIN);
     for at in shape.rotations().flat_map(|at| at..at + 4) {
@@ -209,7 +213,7 @@ mod tests {
             let kind = Filter::Quadratic;
             let weights = coefficients(kind, times[0], times[1], times[2], 5.0 + ahead);
             prop_assert!((sum(weights, times, parabola) - parabola(5.0 + ahead)).abs() < 1e-5);
-            // A Catmull-Rom spline leaves the newest point as the parabola does.
+            // A Catmull-Rom spline leaves the newest point like the parabola.
             let near = coefficients(Filter::CatmullRom, times[0], times[1], times[2], 5.0 + 1e-6);
             let slope = (sum(near, times, parabola) - parabola(5.0)) / 1e-6;
             prop_assert!((slope - (speed - 6.0)).abs() < 1e-3);

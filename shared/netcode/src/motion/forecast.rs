@@ -1,4 +1,4 @@
-//! Expected tracks, which extrapolators make of the known states.
+//! Expected tracks, which extrapolators compute from the known states.
 
 use super::method::{HORIZON_SECS, Rules};
 use super::rotation::{four, turned};
@@ -9,9 +9,9 @@ use crate::limits::FIELDS_MAX;
 /// Seconds before the horizon in which extrapolations slow down. Arbitrary.
 pub(super) const SLOWING_SECS: f64 = 0.05;
 
-/// Seconds to look ahead of a state of some age, and their growth with the age: the age itself
-/// until the last twentieth of a second before the horizon, in which it comes to a stop. The same
-/// before the state.
+/// Returns the seconds to look ahead of a state of this age, and the rate at which they grow with
+/// the age. They equal the age until the last twentieth of a second before the horizon, in which
+/// they slow to a stop. Symmetric for times before the state.
 pub(super) fn reach(age: f64, horizon: f64) -> (f64, f64) {
     let steady = horizon - SLOWING_SECS;
     let over = ((age.abs() - steady) / SLOWING_SECS).clamp(0.0, 1.0);
@@ -20,54 +20,54 @@ pub(super) fn reach(age: f64, horizon: f64) -> (f64, f64) {
     (secs.copysign(age), 1.0 - over)
 }
 
-/// A track from a state on: a parabola for each coordinate, or by the rules. Rotations turn
-/// uniformly, by the change of their parabolas.
+/// A track that starts at a state: a parabola for each coordinate, or the rules' answer. Rotations
+/// turn uniformly, at the rate of their parabolas.
 #[derive(Clone, Debug)]
 pub(super) struct Forecast {
     /// The state's time.
     pub(super) time: f64,
     /// Position at that time.
     pub(super) position: Coords,
-    /// Change a second at that time.
+    /// Rate of change per second at that time.
     pub(super) rate: Coords,
-    /// Half of the rate's change a second.
+    /// Half the rate of change of `rate` per second.
     pub(super) bend: Coords,
-    /// Seconds beyond the state from which on it stands.
+    /// Seconds beyond the state after which the forecast stops.
     pub(super) horizon: f64,
-    /// The state, if the rules are to be asked before the parabola.
+    /// The state, if the rules are asked before the parabola is used.
     pub(super) values: Option<Values>,
 }
 
 impl Forecast {
-    /// Straight on at a knot's rates.
+    /// Continues straight at a knot's rates.
     pub(super) fn reckoned(knot: &Knot) -> Self {
         let bend = [0.0; FIELDS_MAX];
         let (time, horizon) = (knot.time, HORIZON_SECS);
         Self { time, position: knot.position, rate: knot.rate, bend, horizon, values: None }
     }
 
-    /// The same as far as another horizon.
+    /// Returns the forecast with another horizon.
     pub(super) fn until(self, horizon: f64) -> Self {
         Self { horizon, ..self }
     }
 
-    /// Standing where it is.
+    /// Stays at the knot's position.
     pub(super) fn standing(knot: &Knot) -> Self {
         Self { rate: [0.0; FIELDS_MAX], ..Self::reckoned(knot) }
     }
 
-    /// By the rules; where they say nothing, at the knot's rates.
+    /// Follows the rules, or a knot's rates where the rules give no answer.
     pub(super) fn by_rules(knot: &Knot) -> Self {
         Self { values: Some(knot.values), ..Self::reckoned(knot) }
     }
 
-    /// Where it will be at a time.
+    /// Returns the position at a time.
     pub(super) fn at(&self, shape: &Shape, rules: &dyn Rules, time: f64) -> Coords {
         let secs = reach(time - self.time, self.horizon).0;
         self.forward(shape, rules, secs).unwrap_or_else(|| self.unruled(shape, secs))
     }
 
-    /// Where it will be after some seconds, whatever the rules say.
+    /// Returns the position after some seconds, without the rules.
     fn unruled(&self, shape: &Shape, secs: f64) -> Coords {
         let mut position = self.position;
         for at in shape.moving() {
@@ -79,13 +79,14 @@ impl Forecast {
         position
     }
 
-    /// A rotation, by the index of its first component, and its rate after some seconds.
+    /// Returns a rotation, given by the index of its first component, and its rate after some
+    /// seconds.
     fn turned(&self, at: usize, secs: f64) -> ([f64; 4], [f64; 4]) {
         let rate = std::array::from_fn(|part| self.rate[at + part] + secs * self.bend[at + part]);
         turned(&four(&self.position[at..]), &rate, secs)
     }
 
-    /// The rules' answer, which is about the future only.
+    /// Returns the rules' answer, which exists only for the future.
     fn forward(&self, shape: &Shape, rules: &dyn Rules, secs: f64) -> Option<Coords> {
         let values = self.values.as_ref().filter(|_| secs >= 0.0)?;
         let values = rules.forward(values, secs)?;
@@ -93,13 +94,13 @@ impl Forecast {
         sound.then(|| shape.coords(&values, Some(&self.position)))
     }
 
-    /// Change a second of the position at a time.
+    /// Returns the rate of change of the position per second at a time.
     pub(super) fn rate_at(&self, shape: &Shape, rules: &dyn Rules, time: f64) -> Coords {
         let (secs, speed) = reach(time - self.time, self.horizon);
         self.rate_after(shape, rules, (secs, speed), self.forward(shape, rules, secs))
     }
 
-    /// Where it will be at a time, and the change of that a second.
+    /// Returns the position at a time, and its rate of change per second.
     pub(super) fn going_at(&self, shape: &Shape, rules: &dyn Rules, time: f64) -> (Coords, Coords) {
         let (secs, speed) = reach(time - self.time, self.horizon);
         let ruled = self.forward(shape, rules, secs);
@@ -107,8 +108,8 @@ impl Forecast {
         (position, self.rate_after(shape, rules, (secs, speed), ruled))
     }
 
-    /// Change a second of the position after some seconds at a speed, where the rules put it
-    /// `here`.
+    /// Returns the rate of change of the position per second, after some seconds at a speed, where
+    /// the rules put it `here`.
     fn rate_after(
         &self,
         shape: &Shape,
@@ -116,7 +117,8 @@ impl Forecast {
         (secs, speed): (f64, f64),
         here: Option<Coords>,
     ) -> Coords {
-        /// Seconds over which a rate of the rules is measured; single precision allows no fewer.
+        /// Seconds over which a rate of the rules is measured; single precision needs at least this
+        /// many.
         const STEP: f64 = 1.0 / 64.0;
         let mut rate = [0.0; FIELDS_MAX];
         if let Some(here) = here
@@ -131,7 +133,7 @@ impl Forecast {
             rate[at] = speed * (self.rate[at] + 2.0 * secs * self.bend[at]);
         }
         for at in shape.rotations() {
-            // The bend adds less than the grid rounds.
+            // The bend contributes less than the grid's rounding.
             let turning = self.turned(at, secs).1;
             rate[at..at + 4].copy_from_slice(&turning.map(|part| speed * part));
         }
@@ -164,7 +166,7 @@ mod tests {
         }
     }
 
-    /// Gravity on y, from where it is.
+    /// Gravity on y, from the present position.
     struct Falling;
 
     impl Rules for Falling {
@@ -190,7 +192,7 @@ mod tests {
         assert!((rate[Y] + 1.0).abs() < 0.1, "{}", rate[Y]);
         let unruled = forecast.at(shape, &NoRules, 1.1);
         assert!((unruled[X] - 3.2).abs() < 1e-9 && unruled[Y] == 0.0);
-        // The rules do not say what was before.
+        // The rules know nothing about the past.
         assert!((forecast.at(shape, &Falling, 0.9)[X] - 2.8).abs() < 1e-9);
         let far = track_of(&[(1.0, Body { vx: 2.0, ..Body::at(300.0) })], 0.0);
         let silent = Forecast::by_rules(newest(&far)).at(shape, &Falling, 1.1);

@@ -7,12 +7,12 @@ use super::kalman::Kalman;
 use super::method::Rules;
 use super::track::{Knot, Track};
 
-/// An extrapolator with its memory of one entity.
+/// An extrapolator with its memory for one entity.
 #[derive(Clone, Debug)]
 pub(super) struct Forecaster {
     extrapolator: Extrapolator,
     memory: Memory,
-    /// Seconds beyond the newest state from which on its forecasts stand.
+    /// Seconds beyond the newest state after which its forecasts stop.
     pub(super) horizon: f64,
 }
 
@@ -33,12 +33,12 @@ impl Forecaster {
         Self { extrapolator, memory, horizon }
     }
 
-    /// Tells whether its forecasts depend on the interval.
+    /// Whether its forecasts depend on the interval.
     pub(super) fn is_even(&self) -> bool {
         matches!(self.extrapolator, Extrapolator::Uniform(_))
     }
 
-    /// Forecast from the track's newest state; call it once for each.
+    /// Returns the forecast from the track's newest state. Call it once for each state.
     pub(super) fn forecast(
         &mut self,
         track: &Track,

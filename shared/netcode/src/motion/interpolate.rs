@@ -6,14 +6,14 @@ use crate::time::{Rates, ServerTime, Tick};
 /// A point in time between two ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TickTime {
-    /// The tick before it.
+    /// The tick at or before it.
     pub tick: Tick,
-    /// The part of the step that has passed since: 0 up to but excluding 1.
+    /// The elapsed fraction of the step: 0 up to but excluding 1.
     pub fraction: f32,
 }
 
 impl TickTime {
-    /// The point of a server time.
+    /// Converts a server time.
     pub fn at(rates: Rates, time: ServerTime) -> Self {
         let tick = rates.tick_at(time);
         let passed = (time - rates.time_of(tick)).0 as f32;
@@ -21,18 +21,18 @@ impl TickTime {
         Self { tick, fraction }
     }
 
-    /// Ticks since an earlier one, in fractions.
+    /// Returns the ticks since an earlier tick, with fractions.
     pub fn since(self, earlier: Tick) -> f32 {
         self.tick.since(earlier) as f32 + self.fraction
     }
 }
 
-/// Tells whether a discontinuity lies between two states.
+/// Whether there is a discontinuity between two states.
 pub fn cut_between(fields: &[Field], a: &Values, b: &Values) -> bool {
     fields.iter().zip(a.iter().zip(b)).any(|(field, (a, b))| field.motion == Motion::Cut && a != b)
 }
 
-/// The values a part `t` of the way from `a` to `b`, each field by its own motion.
+/// Interpolates from `a` to `b`, with `t` from 0 to 1, each field according to its own motion.
 pub fn blend_values(fields: &[Field], a: &Values, b: &Values, t: f64) -> Values {
     let mut values = *a;
     for ((value, b), field) in values.iter_mut().zip(b).zip(fields) {

@@ -1,19 +1,19 @@
 //! Interpolators: curves through known states, which show the past.
 //!
-//! Past the newest state all stand. A *mended* curve goes on from what was shown when a state
-//! changes it in the past: a late one, the next neighbour of Catmull-Rom's last segment, or the end
-//! of a famine. It slides to the new curve over one interval.
+//! Past the newest state all of them stop. A *mended* curve continues from what was shown when a
+//! state changes it in the past: a late state, the next neighbour of Catmull-Rom's last segment, or
+//! the first state after a long gap. It slides to the new curve over one interval.
 
 use super::ease::{Curve, Ease, Span};
 use super::method::{Method, Moment, Rules, Shown, Timeline};
 use super::track::{Coords, Knot, Track};
 use crate::limits::FIELDS_MAX;
 
-/// Coordinates on a curve through a track's states at a time.
+/// Computes the coordinates on a curve through a track's states at a time.
 type At = fn(&Track, f64) -> Coords;
 
 /// Linear interpolation between the last state at or before the time and the next. It has a kink at
-/// every state; past the newest it stands, and jumps when the next one comes.
+/// each state; past the newest it stops, and it jumps when the next one comes.
 pub(super) fn linear(track: &Track, time: f64) -> Coords {
     between(track, time, |segment, position| {
         let part = segment.elapsed / segment.span;
@@ -24,8 +24,8 @@ pub(super) fn linear(track: &Track, time: f64) -> Coords {
     })
 }
 
-/// Hermite interpolation: a cubic with the rates of the two states, stated or since the state
-/// before. A rate needs no later state, so velocity is continuous up to the newest.
+/// Hermite interpolation: a cubic with the rates of the two states, stated or computed from the
+/// state before. A rate needs no later state, so velocity is continuous up to the newest.
 pub(super) fn hermite(track: &Track, time: f64) -> Coords {
     between(track, time, |segment, position| {
         let weights = hermite_weights(segment.elapsed / segment.span);
@@ -37,9 +37,9 @@ pub(super) fn hermite(track: &Track, time: f64) -> Coords {
 
 /// Catmull-Rom interpolation (the thesis's equations 2.2 and 2.30), made non-uniform, so that a
 /// lost state does not kink the curve. With the slopes `d0` and `d1` and the spans `h0` and `h1`
-/// before and after a state its tangent is `(h1 d0 + h0 d1) / (h0 + h1)`, that of the parabola
-/// through the three (Barry and Goldman's pyramid). At the ends it is that parabola's tangent at
-/// its end (the thesis prints a wrong sign).
+/// before and after a state, its tangent is `(h1 d0 + h0 d1) / (h0 + h1)`, that of the parabola
+/// through the three states (Barry and Goldman's pyramid). At the ends it is that parabola's
+/// tangent there (the thesis prints a wrong sign).
 pub(super) fn catmull_rom(track: &Track, time: f64) -> Coords {
     between(track, time, |segment, position| {
         let knots = track.knots();
@@ -50,7 +50,7 @@ pub(super) fn catmull_rom(track: &Track, time: f64) -> Coords {
         for at in track.shape().moving() {
             let slope = |a: &Knot, b: &Knot| (b.position[at] - a.position[at]) / (b.time - a.time);
             let here = slope(from, to);
-            // Half of the slope's turn a second, from one segment to the next.
+            // Half the change of slope per second, from one segment to the next.
             let bend =
                 |a: &Knot, b: &Knot, c: &Knot| (slope(b, c) - slope(a, b)) / (c.time - a.time);
             let left = before.map(|before| bend(before, from, to));
@@ -65,18 +65,18 @@ pub(super) fn catmull_rom(track: &Track, time: f64) -> Coords {
 /// Two neighbouring states and a time between them.
 #[derive(Clone, Copy, Debug)]
 struct Segment<'a> {
-    /// The earlier one's index in the track.
+    /// Index of the earlier one in the track.
     index: usize,
     from: &'a Knot,
     to: &'a Knot,
-    /// Seconds from one to the other: more than 0.
+    /// Seconds from one to the other; greater than 0.
     span: f64,
     /// Seconds since the earlier one: 0 up to the span.
     elapsed: f64,
 }
 
 impl Segment<'_> {
-    /// A coordinate on the cubic that leaves and arrives with these rates.
+    /// Returns a coordinate on the cubic that leaves and arrives with these rates.
     fn cubic(&self, weights: [f64; 4], at: usize, leave: f64, arrive: f64) -> f64 {
         weights[0] * self.from.position[at]
             + weights[1] * self.span * leave
@@ -85,8 +85,8 @@ impl Segment<'_> {
     }
 }
 
-/// Coordinates at a time: `inside` fills them in between two states; beyond the first and the last
-/// state they are that one's.
+/// Returns the coordinates at a time. `inside` computes them between two states; before the first
+/// and after the last state they are those of that state.
 fn between(track: &Track, time: f64, inside: impl FnOnce(Segment<'_>, &mut Coords)) -> Coords {
     let knots = track.knots();
     let next = track.until(time);
@@ -100,25 +100,25 @@ fn between(track: &Track, time: f64, inside: impl FnOnce(Segment<'_>, &mut Coord
     position
 }
 
-/// An interpolator at work on one entity.
+/// An interpolator's state for one entity.
 #[derive(Clone, Debug)]
 pub(super) struct Interpolator {
     curve: At,
-    /// True if the curve is mended.
+    /// Whether the curve is mended.
     mends: bool,
     last: Option<Last>,
     ease: Ease,
 }
 
-/// The last frame that was drawn.
+/// The last drawn frame.
 #[derive(Clone, Debug)]
 struct Last {
     time: f64,
-    /// Where the curve was then.
+    /// Position on the curve.
     curve: Coords,
-    /// Where the thing was shown.
+    /// Position where the entity was shown.
     shown: Coords,
-    /// Count of the knots, and the times of the first and the last: a late one is not announced.
+    /// Number of knots, and times of the first and the last: late knots are not announced.
     knots: (usize, f64, f64),
 }
 
@@ -127,7 +127,7 @@ impl Interpolator {
         Self { curve, mends, last: None, ease: Ease::new(Curve::Straight) }
     }
 
-    /// Goes on from where it was shown, if the curve there is no longer what it was.
+    /// Continues from where the entity was shown if the curve has changed there.
     fn mend(&mut self, track: &Track, over: f64, last: Last) {
         let shape = track.shape();
         let now = (self.curve)(track, last.time);
@@ -159,18 +159,19 @@ impl Method for Interpolator {
         }
         let Some(newest) = track.newest() else { return Shown { position, starved: true } };
         track.shape().tame(&mut position, &newest.position);
-        // What never moves misses nothing.
+        // An entity that never moves lacks no states.
         Shown { position, starved: at.past > newest.time && track.shape().moves() }
     }
 }
 
-/// Weights of a cubic Hermite a part `u` of the way: start, start's tangent, end, end's tangent.
+/// Returns the weights of a cubic Hermite at the fraction `u`: start, tangent at the start, end,
+/// tangent at the end.
 pub(super) fn hermite_weights(u: f64) -> [f64; 4] {
     let rest = 1.0 - u;
     [(1.0 + 2.0 * u) * rest * rest, u * rest * rest, u * u * (1.0 + 2.0 * rest), -(u * u * rest)]
 }
 
-/// Changes of these weights as `u` changes.
+/// Returns the derivatives of these weights by `u`.
 pub(super) fn hermite_slopes(u: f64) -> [f64; 4] {
     let (rest, hump) = (1.0 - u, 6.0 * u * (1.0 - u));
     [-hump, rest * (1.0 - 3.0 * u), hump, u * (3.0 * u - 2.0)]

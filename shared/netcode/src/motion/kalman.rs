@@ -1,33 +1,33 @@
-//! A Kalman filter: position and rate of each coordinate, each weighted by its certainty.
+//! A Kalman filter: position and rate of each coordinate, weighted by their certainty.
 //!
-//! Source: the thesis, sections 2.2.6 and 2.3.1, equations 2.5 to 2.9 and 2.20 to 2.23. The state
-//! `(x, v)` goes to `(x + v h, v)` in a time `h`. An unknown acceleration of variance `q` adds `q
+//! Source: the thesis, sections 2.2.6 and 2.3.1, equations 2.5 to 2.9 and 2.20 to 2.23. In a time
+//! `h` the state `(x, v)` becomes `(x + v h, v)`. An unknown acceleration of variance `q` adds `q
 //! (h^4 / 3, h^3 / 2; h^3 / 2, h^2)` to the covariance (white noise; Bar-Shalom, Li and
-//! Kirubarajan, "Estimation with Applications to Tracking and Navigation", 6.2.2). The thesis takes
-//! the acceleration for constant over `h`, which has `h^4 / 4`: an exact position then says all
-//! about the rate, which swings for ever after each corner. A state measures `x`, and `v` where it
-//! states a rate, each with the variance of rounding to the grid, `step^2 / 12`. `q`, which the
-//! thesis wants known in advance, is a running mean of the squared acceleration, less the share of
-//! rounding. The forecast goes straight on at the filtered rate.
+//! Kirubarajan, "Estimation with Applications to Tracking and Navigation", 6.2.2). The thesis
+//! assumes a constant acceleration over `h`, which gives `h^4 / 4`: then an exact position
+//! determines the rate completely, which oscillates for ever after each corner. A state measures
+//! `x`, and `v` if it states a rate, each with the variance of rounding to the grid, `step^2 / 12`.
+//! `q`, which the thesis requires to be known, is a running mean of the squared acceleration minus
+//! the part caused by rounding. The forecast continues straight at the filtered rate.
 
 use super::forecast::Forecast;
 use super::track::{Coords, Knot, Shape, Track};
 use crate::limits::FIELDS_MAX;
 
-/// See the module.
+/// The filter of this module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kalman {
-    /// Time of the newest learned state.
+    /// Time of the newest state that was processed.
     time: Option<f64>,
     position: Coords,
     rate: Coords,
-    /// Uncertainty of both.
+    /// Uncertainty of positions and rates.
     variances: [Covariance; FIELDS_MAX],
-    /// Variance of the acceleration: a mean of estimates that may be below zero.
+    /// Variance of the acceleration: a mean of estimates that can be negative.
     unrest: Coords,
 }
 
-/// A symmetric matrix of two rows.
+/// A symmetric 2x2 matrix.
 #[derive(Clone, Copy, Debug, Default)]
 struct Covariance {
     position: f64,
@@ -35,18 +35,18 @@ struct Covariance {
     rate: f64,
 }
 
-/// Seconds without a state after which the filter begins anew. Arbitrary.
+/// Seconds without a state after which the filter restarts. Arbitrary.
 const GAP_MAX_SECS: f64 = 1.0;
 
 /// Weight of the newest squared acceleration in the mean. Arbitrary: that of five states ago counts
-/// a sixth of it.
+/// a sixth as much.
 const UNREST_GAIN: f64 = 0.3;
 
-/// Greatest variance of anything, beyond any field's range.
+/// The maximum of all variances, beyond any field's range.
 const VARIANCE_MAX: f64 = 1e18;
 
 impl Covariance {
-    /// After some seconds with an acceleration of that variance.
+    /// Advances by some seconds with an acceleration of this variance.
     fn pass(&mut self, secs: f64, unrest: f64) {
         self.position +=
             2.0 * secs * self.both + secs * secs * (self.rate + unrest * secs * secs / 3.0);
@@ -55,7 +55,7 @@ impl Covariance {
         self.bound();
     }
 
-    /// Learns a measurement of the position; returns its gains for position and rate.
+    /// Processes a measurement of the position. Returns the gains for position and rate.
     fn measure_place(&mut self, noise: f64) -> (f64, f64) {
         let sum = self.position + noise;
         let gains = (self.position / sum, self.both / sum);
@@ -66,7 +66,7 @@ impl Covariance {
         gains
     }
 
-    /// Learns a measurement of the rate.
+    /// Processes a measurement of the rate.
     fn measure_rate(&mut self, noise: f64) -> (f64, f64) {
         let sum = self.rate + noise;
         let gains = (self.both / sum, self.rate / sum);
@@ -77,7 +77,7 @@ impl Covariance {
         gains
     }
 
-    /// Keeps it a covariance, whatever the rounding.
+    /// Keeps the matrix a valid covariance despite rounding.
     fn bound(&mut self) {
         self.position = self.position.clamp(0.0, VARIANCE_MAX);
         self.rate = self.rate.clamp(0.0, VARIANCE_MAX);
@@ -86,14 +86,14 @@ impl Covariance {
     }
 }
 
-/// The variance of rounding to a field's grid.
+/// Returns the variance of rounding to a field's grid.
 fn rounding(shape: &Shape, at: usize) -> f64 {
     let step = shape.grid(at);
     step * step / 12.0
 }
 
 impl Kalman {
-    /// Straight on at the filtered rate. Learns of all states up to the newest.
+    /// Returns a forecast straight at the filtered rate. Processes all states up to the newest.
     pub(super) fn forecast(&mut self, track: &Track, newest: &Knot) -> Forecast {
         let known = self.time.map_or(0, |time| track.until(time));
         for index in known..track.knots().len() {
@@ -102,7 +102,7 @@ impl Kalman {
         Forecast { position: self.position, rate: self.rate, ..Forecast::reckoned(newest) }
     }
 
-    /// Learns of the state with that index on a track.
+    /// Processes the state with this index on a track.
     fn step(&mut self, track: &Track, index: usize) {
         let knots = track.knots();
         let (shape, knot) = (track.shape(), &knots[index]);
@@ -120,7 +120,7 @@ impl Kalman {
                 let news = (square - feigned).clamp(-VARIANCE_MAX, VARIANCE_MAX);
                 self.unrest[at] += UNREST_GAIN * (news - self.unrest[at]);
             }
-            // Never quite at rest, so that it goes on learning.
+            // Never entirely at rest, so that it keeps adapting.
             let unrest = self.unrest[at].max(0.0) + noise;
             let variance = &mut self.variances[at];
             variance.pass(secs, unrest);
@@ -157,8 +157,8 @@ impl Kalman {
     }
 }
 
-/// The measured square of a coordinate's acceleration at a state, and the mean share of rounding in
-/// it; none where there are too few states before it.
+/// Returns the squared acceleration of a coordinate at a state, as measured, and the mean part
+/// caused by rounding. `None` if there are too few earlier states.
 fn acceleration(track: &Track, index: usize, at: usize) -> Option<(f64, f64)> {
     let knots = track.knots();
     let shape = track.shape();
@@ -168,7 +168,7 @@ fn acceleration(track: &Track, index: usize, at: usize) -> Option<(f64, f64)> {
     if let Some(stated) = shape.stated(at) {
         return Some((turn * turn / (h0 * h0), 2.0 * rounding(shape, stated) / (h0 * h0)));
     }
-    // Other rates are slopes, of the middle between two states.
+    // Other rates are slopes, valid midway between two states.
     let earlier = &knots[index.checked_sub(2)?];
     let h1 = (before.time - earlier.time).max(1e-6);
     let both = 1.0 / h0 + 1.0 / h1;
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn noise_is_filtered_out_of_uniform_motion() {
-        // y on a grid of a 4096th, states as often as they get.
+        // y on a grid of 1/4096, with the usual rate of states.
         let mut random = Random::new(7);
         let mut track = Track::new(Body::shape());
         let mut kalman = Kalman::default();
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn after_a_corner_it_settles() {
-        // y is measured all but exactly, and its rate is not stated.
+        // y is measured almost exactly, and its rate is not stated.
         let mut track = Track::new(Body::shape());
         let mut kalman = Kalman::default();
         for n in 0..40 {
@@ -229,7 +229,7 @@ mod tests {
         let mut kalman = Kalman::default();
         for n in 0..4000 {
             let time = f64::from(n) / 30.0;
-            // Stands for two seconds, then runs to and fro at the fields' limits.
+            // Stands for two seconds, then moves back and forth between the fields' limits.
             let fast = n >= 60 && n % 2 == 0;
             let body = Body {
                 y: if fast { 2047.0 } else { 0.0 },

@@ -1,4 +1,4 @@
-//! Rules that keep the ticks that they run.
+//! A wrapper for rules that caches the ticks they have run.
 
 use std::cell::RefCell;
 
@@ -6,14 +6,14 @@ use super::kept::KeptTicks;
 use super::method::Rules;
 use crate::fields::Values;
 
-/// Rules that keep the ticks of one state, and go on from them.
+/// Rules that cache the ticks run from one state, and continue from them.
 pub(super) struct Keeping<'a> {
     rules: &'a dyn Rules,
     kept: RefCell<&'a mut KeptTicks>,
 }
 
 impl<'a> Keeping<'a> {
-    /// Keeps them in `kept`.
+    /// Caches the ticks of `rules` in `kept`.
     pub(super) fn new(rules: &'a dyn Rules, kept: &'a mut KeptTicks) -> Self {
         Self { rules, kept: RefCell::new(kept) }
     }

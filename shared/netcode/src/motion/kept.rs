@@ -1,22 +1,22 @@
-//! Whole ticks that rules have run a state forward by, kept for the frames that follow.
+//! Whole ticks by which rules have advanced a state, cached for the following frames.
 
 use crate::fields::Values;
 
-/// Values of whole ticks after one state. Whoever keeps them clears them when the state is another.
+/// Values of whole ticks after one state. The owner must clear them when the state changes.
 #[derive(Clone, Debug, Default)]
 pub struct KeptTicks(Vec<(u64, Values)>);
 
-/// Ticks that are kept: those around a frame, and those that a rate is measured by.
+/// Number of ticks that are kept: those around a frame, and those for measuring a rate.
 const KEPT_MAX: usize = 4;
 
 impl KeptTicks {
-    /// Forgets all.
+    /// Removes all ticks.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Values of a tick. If they are not kept, `run` makes them, given the latest kept tick before
-    /// it and that one's values.
+    /// Returns the values of a tick. If they are not cached, `run` computes them from the latest
+    /// cached tick before it.
     pub fn at(
         &mut self,
         ticks: u64,
@@ -56,7 +56,7 @@ mod tests {
             [3, 4, 3, 6, 4].map(&mut at),
             [Some(None), Some(Some(3)), None, Some(Some(4)), None]
         );
-        // The first one goes for the fifth.
+        // The first one is dropped for the fifth.
         assert_eq!([7, 8, 4, 3].map(&mut at), [Some(Some(6)), Some(Some(7)), None, Some(None)]);
         assert_eq!(kept.at(9, |_| None), None, "what the rules do not say is not kept");
         kept.clear();

@@ -1,4 +1,4 @@
-//! The trait of all methods of presentation, and their input.
+//! The trait of all presentation methods, and their input.
 
 use std::fmt::Debug;
 
@@ -6,29 +6,30 @@ use super::kept::KeptTicks;
 use super::track::{Coords, Track};
 use crate::fields::Values;
 
-/// Seconds of extrapolation beyond the newest state; then things stand. A quarter of a second, as
-/// Source's `cl_extrapolate_amount`: longer extrapolations are seldom right.
+/// Seconds of extrapolation beyond the newest state, after which entities stop. A quarter of a
+/// second, like Source's `cl_extrapolate_amount`: longer extrapolations are seldom right.
 pub const HORIZON_SECS: f64 = 0.25;
 
-/// Seconds after which `Threshold` sends in any case. DIS's heartbeat of 5 s is too long for games
-/// that lose states.
+/// Seconds after which `Threshold` always sends. DIS's heartbeat of 5 s is too long for games that
+/// lose states.
 pub const HEARTBEAT_SECS_MAX: f64 = 1.0;
 
-/// Seconds of dead reckoning: its senders' longest silence, and the usual horizon.
+/// Seconds of dead reckoning: the longest silence of its senders, plus the usual horizon.
 pub const RECKONED_SECS: f64 = HEARTBEAT_SECS_MAX + HORIZON_SECS;
 
-/// The times that matter when a frame is drawn, in seconds of server time.
+/// The relevant times when a frame is drawn, in seconds of server time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moment {
     /// The server's time now.
     pub now: f64,
-    /// Time of what is shown in the past: `now` less the interpolation delay.
+    /// The shown time of entities that are presented in the past: `now` minus the interpolation
+    /// delay.
     pub past: f64,
     /// Expected seconds from one state to the next.
     pub interval: f64,
 }
 
-/// The time that a method shows things at.
+/// The time at which a method shows entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timeline {
     /// [`Moment::past`]: between states that are known, if the delay is long enough.
@@ -38,7 +39,7 @@ pub enum Timeline {
 }
 
 impl Timeline {
-    /// The time that is shown.
+    /// Returns the shown time.
     pub fn time(self, at: Moment) -> f64 {
         match self {
             Self::Past => at.past,
@@ -47,20 +48,20 @@ impl Timeline {
     }
 }
 
-/// A game's rules, as far as they follow from one entity's state.
+/// A game's rules for a single entity, as far as they follow from its state.
 pub trait Rules {
-    /// The values of a state after so many seconds: 0 or more, at most [`HORIZON_SECS`] and a tick
-    /// unless the laboratory asks for more. None if the rules do not say.
+    /// Returns the values `secs` after a state: 0 or more, and at most [`HORIZON_SECS`] and a tick
+    /// unless the laboratory asks for more. `None` if the rules have no answer.
     fn forward(&self, values: &Values, secs: f64) -> Option<Values>;
 
-    /// The same to the last bit, with the ticks that were run from these values before: rules that
-    /// go by ticks run none of them twice.
+    /// Returns exactly what [`forward`](Self::forward) returns, but may cache in `_kept` the ticks
+    /// that were run from these values, so that rules that work in ticks run none of them twice.
     fn forward_on(&self, values: &Values, secs: f64, _kept: &mut KeptTicks) -> Option<Values> {
         self.forward(values, secs)
     }
 }
 
-/// Rules that say nothing.
+/// Rules that never have an answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoRules;
 
@@ -70,28 +71,28 @@ impl Rules for NoRules {
     }
 }
 
-/// Where an entity is shown.
+/// Where a method shows an entity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shown {
-    /// Its coordinates.
+    /// Coordinates to draw.
     pub position: Coords,
-    /// True if it lacks states: an interpolator past the newest, or anything beyond the horizon.
+    /// Whether states are missing: the shown time is past the newest state of an interpolator, or
+    /// beyond the horizon.
     pub starved: bool,
 }
 
-/// A way to show one entity, with a memory of what it showed.
+/// A method's state for presenting one entity.
 pub trait Method: Debug + Send {
-    /// The time that it shows things at.
+    /// Returns the time at which it shows the entity.
     fn timeline(&self) -> Timeline;
 
-    /// The track has a new newest knot. Late knots between older ones are not announced.
+    /// Handles a new newest knot on the track. Late knots between older ones are not announced.
     fn observe(&mut self, _path: &Track, _rules: &dyn Rules) {}
 
-    /// From now on the next state is expected so many seconds after the newest. A frame says so
-    /// too.
+    /// Sets the expected seconds from the newest state to the next. A frame sets it too.
     fn expect(&mut self, _interval: f64) {}
 
-    /// Coordinates to show. Called once for each frame, with rising times and a track of one knot
-    /// or more.
+    /// Returns where to show the entity. Called once for each frame, with increasing times and a
+    /// track of at least one knot.
     fn show(&mut self, track: &Track, at: Moment, rules: &dyn Rules) -> Shown;
 }

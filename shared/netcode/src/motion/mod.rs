@@ -1,10 +1,10 @@
-//! Presentation of things whose states come late, now and then, or not at all: every method of the
-//! field behind one trait.
+//! Presentation of entities whose states arrive late, rarely or not at all: all known methods
+//! behind one trait.
 //!
-//! A [`Method`] is fed an entity's [`Track`], the states that came, and says where to show it at a
-//! [`Moment`]. Some methods show the past, between known states; others the present, beyond the
-//! newest. Methods know neither the network nor the game: the field table says what a field is
-//! ([`Shape`]), and [`Rules`] run a state forward.
+//! A [`Method`] receives an entity's [`Track`], the states that have arrived, and returns where to
+//! show it at a [`Moment`]. Some methods show the past, between known states; others the present,
+//! beyond the newest. Methods know neither the network nor the game: the field table describes the
+//! fields ([`Shape`]), and [`Rules`] advance a state.
 //!
 //! ```text
 //! Track -> between (linear, hermite, catmull_rom)                       -> Shown, in the past
@@ -13,16 +13,16 @@
 //! Track -> projective                                                   -> Shown, in the present
 //! ```
 //!
-//! [`Choice`] names the methods of games. One of four curves hides each jump (`ease`).
+//! [`Choice`] names the methods that games can use. One of four curves hides each jump (`ease`).
 //! [`waypoints`] is the thesis's scheme, any extrapolator with any interpolator, for comparison.
-//! [`sending`] decides when a state is worth sending to a receiver that extrapolates, for a body
-//! alone; [`SendRule`] is what a kind of entity declares, and the server's snapshots go by.
+//! [`sending`] decides when a state is worth sending to a receiver that extrapolates, for a single
+//! body; [`SendRule`] is what a kind of entity declares and the server's snapshots follow.
 //!
 //! *Invariants:*
-//! - Whatever comes, and however it is spaced in time, what is shown is finite.
-//! - Nothing is extrapolated beyond [`HORIZON_SECS`] from the newest state; dead reckoning, whose
-//!   senders are silent on purpose, not beyond [`RECKONED_SECS`].
-//! - A method is given one uninterrupted track: no teleport, no other entity in the same slot.
+//! - Whatever arrives, and however it is spaced in time, what is shown is finite.
+//! - Nothing is extrapolated beyond [`HORIZON_SECS`] from the newest state, or beyond
+//!   [`RECKONED_SECS`] with dead reckoning, whose senders are silent on purpose.
+//! - A method receives one uninterrupted track: no teleport, no other entity in the same slot.
 
 mod adaptive;
 pub mod choice;

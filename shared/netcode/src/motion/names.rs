@@ -1,6 +1,6 @@
 //! Names of the methods and of their parts.
 
-/// No method, extrapolator or interpolator has that name. The message lists those that there are.
+/// No method, extrapolator or interpolator has this name. The message lists the known ones.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no {what} \"{name}\"; there are: {known}")]
 pub struct UnknownName {
@@ -10,14 +10,14 @@ pub struct UnknownName {
 }
 
 impl UnknownName {
-    /// The first 32 characters of a name that is none of `known`.
+    /// Creates the error with the first 32 characters of a name that is none of `known`.
     pub(super) fn new(what: &'static str, name: &str, known: &[impl ToString]) -> Self {
         let known = known.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         Self { what, name: name.chars().take(32).collect(), known }
     }
 }
 
-/// Lists all values of a type, each with its name, its title and its source.
+/// Lists all values of a type, each with its name, title and source.
 macro_rules! named {
     (
         $type:ident, $what:literal:
@@ -33,17 +33,18 @@ macro_rules! named {
                 &Self::LABELS[at.unwrap_or_default()]
             }
 
-            /// Name in settings and on command lines: lower case, words joined by hyphens, unique.
+            /// Returns the name in settings and on command lines: unique, lower case, words joined
+            /// by hyphens.
             pub fn name(self) -> &'static str {
                 self.labels()[0]
             }
 
-            /// Name for people.
+            /// Returns the name for people.
             pub fn title(self) -> &'static str {
                 self.labels()[1]
             }
 
-            /// Publication that it is from, in a line.
+            /// Returns the publication that it comes from, in a line.
             pub fn source(self) -> &'static str {
                 self.labels()[2]
             }

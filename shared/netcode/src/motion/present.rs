@@ -1,5 +1,5 @@
-//! Methods of the present: the part that they share, and the one that slides from one forecast to
-//! the next.
+//! Methods that show the present: their common part, and the method that slides from one forecast
+//! to the next.
 
 use std::fmt::Debug;
 
@@ -13,23 +13,24 @@ use super::method::{Method, Moment, Rules, Shown, Timeline};
 use super::track::{Coords, Knot, Shape, Track};
 use crate::limits::FIELDS_MAX;
 
-/// Seconds after the last frame at which a correction begins at the latest, should an arrival be
-/// stamped beyond the present. Arbitrary.
+/// The maximum seconds after the last frame before a correction begins, if an arrival is stamped
+/// later than the present. Arbitrary.
 const BEGIN_MAX_SECS: f64 = 1.0;
 
 /// The last frame, as far as a new state depends on it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LastFrame {
-    /// Time of the frame in seconds; none before the first.
+    /// Time of the frame in seconds; `None` before the first.
     shown: Option<f64>,
-    /// Expected seconds from one state to the next, within bounds.
+    /// Expected seconds from one state to the next, limited.
     pub(super) interval: f64,
 }
 
 impl LastFrame {
-    /// Time at which the correction by a new state begins; none before the first frame.
+    /// Returns the time at which the correction for a new state begins; `None` before the first
+    /// frame.
     ///
-    /// If the state came between two frames, that is its arrival, so that the picture does not
+    /// If the state came between two frames, this is its arrival, so that the picture does not
     /// depend on the frame rate. A state that is stamped before the last frame corrects from that
     /// frame on.
     pub(super) fn begin(self, newest: &Knot) -> Option<f64> {
@@ -37,28 +38,29 @@ impl LastFrame {
     }
 }
 
-/// Coordinates over time from one state to the next.
+/// Computes coordinates over time, from one state to the next.
 pub(super) trait Drawing: Debug + Send {
-    /// Goes on from a new state. Called once for each.
+    /// Continues from a new state. Called once for each.
     fn learn(&mut self, track: &Track, newest: &Knot, rules: &dyn Rules, last: LastFrame);
 
-    /// The first frame told the interval; returns whether the newest state must be learned again.
+    /// Handles the interval, which the first frame provides. Returns whether the newest state must
+    /// be processed again.
     fn handle_interval(&mut self, _interval: f64) -> bool {
         false
     }
 
-    /// Coordinates at a time, after the first state.
+    /// Returns the coordinates at a time after the first state.
     fn position(&mut self, shape: &Shape, rules: &dyn Rules, now: f64) -> Coords;
 
-    /// Seconds beyond the newest state from which on the drawing stands.
+    /// Returns the seconds beyond the newest state after which the drawing stops.
     fn horizon(&self) -> f64;
 }
 
-/// A method that shows the present by a drawing.
+/// A method that shows the present with a drawing.
 #[derive(Clone, Debug)]
 pub(super) struct Present<C> {
     pub(super) drawing: C,
-    /// Time of the state that the drawing goes on from.
+    /// Time of the state that the drawing continues from.
     learned: Option<f64>,
     last: LastFrame,
 }
@@ -107,12 +109,12 @@ impl<C: Drawing> Method for Present<C> {
     }
 }
 
-/// Drawing along an extrapolator's forecasts, with a curve that hides the jumps between them.
+/// A drawing along an extrapolator's forecasts, with a curve that hides the jumps between them.
 #[derive(Clone, Debug)]
 pub(super) struct Eased {
     forecaster: Forecaster,
     forecast: Option<Forecast>,
-    /// Ticks of the forecast's state, and room for those of the next one.
+    /// Cached ticks of the forecast's state, and space for those of the next one.
     kept: KeptTicks,
     kept_next: KeptTicks,
     ease: Ease,

@@ -1,4 +1,5 @@
-//! Projective blending: the last two states projected to now, and a blend from one to the other.
+//! Projective blending: the last two states are projected to the present, and blended from one to
+//! the other.
 //!
 //! Source: Racer, "Multiplayer - interpolation/prediction" (`PredictLinear`). With the last state's
 //! position, velocity and time, and those of the line that was shown before it came,
@@ -10,8 +11,8 @@
 //! position = prev (1 - f) + last f
 //! ```
 //!
-//! The local clock gives `f`, the server's clock the projections. Racer takes the state before the
-//! last for `prev`, so a state that comes before the blend has ended makes a jump. Here `prev` is
+//! The local clock gives `f`, the server's clock the projections. Racer uses the state before the
+//! last for `prev`, so a state that comes before the blend has ended causes a jump. Here `prev` is
 //! the parallel through what was shown when the last state came. Position is continuous; velocity
 //! jumps at arrivals and at the ends of blends. Rotations are not projected: they go from what was
 //! shown to the last state's, and on up to the horizon, so they lag as Racer's do.
@@ -23,7 +24,7 @@ use super::rotation::{four, slerp};
 use super::track::{Coords, Knot, Shape, Track};
 use crate::limits::FIELDS_MAX;
 
-/// See the module.
+/// The method of this module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Projective {
     blend: Option<Blend>,
@@ -34,15 +35,15 @@ pub(super) struct Projective {
 struct Blend {
     prev: Line,
     last: Line,
-    /// When it begins, by the local clock.
+    /// Its start on the local clock.
     begin: f64,
-    /// Seconds that it takes.
+    /// Its length in seconds.
     over: f64,
-    /// Coordinates shown at that time.
+    /// Coordinates shown at its start.
     from: Coords,
 }
 
-/// A straight line, run through at a steady rate.
+/// A straight line, traversed at a constant rate.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     time: f64,
@@ -55,27 +56,27 @@ impl Line {
         Self { time: knot.time, position: knot.position, rate: knot.rate }
     }
 
-    /// Seconds from its state to a time, as far as may be projected.
+    /// Returns the seconds from its state to a time, limited by the horizon.
     fn age(&self, now: f64) -> f64 {
         reach(now - self.time, HORIZON_SECS).0
     }
 }
 
 impl Blend {
-    /// The newest state of a track and the one before it, as they came.
+    /// Starts with the newest state of a track and the one before it.
     fn first(track: &Track, newest: &Knot, over: f64) -> Self {
         let prev = Line::of(track.back(1).unwrap_or(newest));
         let last = Line::of(newest);
         Self { prev, last, begin: newest.arrival, over, from: prev.position }
     }
 
-    /// Another state came.
+    /// Continues with another state.
     fn next(&self, shape: &Shape, newest: &Knot, begin: f64, over: f64) -> Self {
         let last = Line::of(newest);
         let mut shown = self.at(shape, begin);
         let mut rate = self.last.rate;
         shape.align(&mut shown, &mut rate, &last.position);
-        // The parallel to the line that was shown, through what was shown; its time is that of its
+        // The parallel to the shown line, through the shown position; its time is that of its
         // state.
         let age = self.last.age(begin);
         let mut prev = Line { time: begin - age, position: shown, rate };
@@ -96,7 +97,7 @@ impl Blend {
         let raw = ((now - self.begin) / self.over).max(0.0);
         let f = raw.min(1.0);
         let ahead = self.last.age(now);
-        // As far as the last state's line goes on, the previous one does.
+        // The previous line continues as far as that of the last state.
         let since = self.begin - self.prev.time + ahead - self.last.age(self.begin);
         let mut position = self.last.position;
         for at in shape.moving() {
@@ -106,7 +107,7 @@ impl Blend {
             let last = last.position[at] + last.rate[at] * ahead;
             position[at] = prev * (1.0 - f) + last * f;
         }
-        // What turns beyond the last state does so within the horizon.
+        // Turning beyond the last state ends within the horizon.
         let end = (self.last.time + HORIZON_SECS - self.begin) / self.over;
         let raw = raw.min(end.max(1.0));
         for at in shape.turns() {
@@ -158,7 +159,7 @@ mod tests {
 
     #[test]
     fn it_is_racers_prediction_when_packets_come_in_time() {
-        // Sent every 0.1 s, 0.03 s under way; by hand from the article's formula.
+        // Sent every 0.1 s, 0.03 s in flight; computed by hand from the article's formula.
         let mut track = track_of(&[(1.0, body(10.0, 20.0))], 0.03);
         let mut method = Choice::Projective.make();
         let x = |method: &mut Box<dyn Method>, track: &Track, now: f64| {
@@ -216,7 +217,7 @@ mod tests {
             let dot = position[Q + 2] * libm::sin(half) + position[Q + 3] * libm::cos(half);
             assert!(dot.abs() > 1.0 - 1e-6, "{now}: {:?}", &position[Q..Q + 4]);
         }
-        // The next one, across the wrap: from what is shown.
+        // The next one, across the wrap, from what is shown.
         track.push(1.3, 1.9, &turned(1.2).values());
         method.observe(&track, &NoRules);
         let position = method.show(&track, moment(1.95), &NoRules).position;

@@ -1,7 +1,7 @@
-//! Unit quaternions as what they are: points on a sphere, moved along its great circles.
+//! Unit quaternions, treated as points on a sphere that move along great circles.
 //!
 //! A quaternion and its negative are the same rotation; here all are on one side, as on a
-//! [`Track`](super::Track). They come off a grid, so their length is about 1.
+//! [`Track`](super::Track). They come from a grid, so their length is only approximately 1.
 
 /// Four components.
 pub(super) type Four = [f64; 4];
@@ -18,34 +18,34 @@ fn sum(a: &Four, by: f64, b: &Four) -> Four {
     std::array::from_fn(|at| a[at] + by * b[at])
 }
 
-/// The first four components of a slice.
+/// Returns the first four components of a slice.
 pub(super) fn four(coords: &[f64]) -> Four {
     std::array::from_fn(|at| coords[at])
 }
 
-/// The part of a change that is along the sphere at a point of it.
+/// Returns the part of a change that is tangential to the sphere at a point.
 fn tangent(at: &Four, change: &Four) -> Four {
     sum(change, -dot(at, change) / dot(at, at).max(f64::MIN_POSITIVE), at)
 }
 
-/// Change of the components a second on arrival at `to`, after a uniform turn from `from` of so
-/// many seconds.
+/// Returns the rate of change of the components per second on arrival at `to`, after a uniform turn
+/// from `from` that took `secs`.
 pub(super) fn rate(from: &Four, to: &Four, secs: f64) -> Four {
     let chord = sum(to, -1.0, from);
     let along = tangent(to, &chord);
     let (sine, angle) =
         (length(&along), 2.0 * libm::atan2(length(&chord), length(&sum(to, 1.0, from))));
-    // For a small angle the arc is its chord.
+    // For a small angle the arc equals its chord.
     let scale = if sine > 1e-6 { angle / sine } else { 1.0 };
     along.map(|part| part * scale / secs)
 }
 
-/// A quaternion and its rate after so many seconds, from its rate now, of which the part along the
-/// sphere counts.
+/// Returns a quaternion and its rate after `secs`, given its rate now. Only the tangential part of
+/// the rate counts.
 pub(super) fn turned(from: &Four, rate: &Four, secs: f64) -> (Four, Four) {
     let along = tangent(from, rate);
     let radius = length(from).max(1e-6);
-    // Radians a second on the sphere: half of the body's turn.
+    // Radians per second on the sphere: half the body's rate of turn.
     let speed = length(&along) / radius;
     let angle = speed * secs;
     let (sine, cosine) = (libm::sin(angle), libm::cos(angle));
@@ -55,8 +55,8 @@ pub(super) fn turned(from: &Four, rate: &Four, secs: f64) -> (Four, Four) {
     (position, rate)
 }
 
-/// The quaternion a part `t` of the way along the shorter arc, and beyond; the other one if either
-/// is no rotation.
+/// Returns the quaternion at the fraction `t` along the shorter arc, or beyond it. If either is no
+/// rotation, returns the other.
 pub(super) fn slerp(from: &Four, to: &Four, t: f64) -> Four {
     if length(from) * length(to) < 1e-6 {
         return *to;
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use std::f64::consts::PI;
 
-    /// Turned by so many turns about an axis.
+    /// Returns a rotation by `turns` about an axis.
     fn about(axis: [f64; 3], turns: f64) -> Four {
         let (sin, cos) = (libm::sin(turns * PI), libm::cos(turns * PI));
         [axis[0] * sin, axis[1] * sin, axis[2] * sin, cos]

@@ -5,28 +5,29 @@ use std::str::FromStr;
 
 use super::sending::Tolerance;
 
-/// Rule by which entities of a kind are sent to those who do not own them. What is not sent, its
-/// readers extrapolate by the kind's own rule from the newest state that they have.
+/// Rule for sending entities of a kind to players who do not own them. Clients extrapolate what is
+/// not sent, by the kind's own rule from the newest state that they have.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum SendRule {
-    /// In every snapshot. A client then need not extrapolate what it shows between two states.
+    /// In each snapshot. Clients then need not extrapolate between two states.
     #[default]
     Every,
-    /// When a reader's extrapolation is off by more than the tolerance (DIS; the thesis, 2.2.2).
+    /// When the reader's extrapolation differs by more than the tolerance (DIS; the thesis, 2.2.2).
     Threshold(Tolerance),
-    /// When a reader's extrapolation is not exact: something else than its own motion moved it.
+    /// When the reader's extrapolation is not exact, because something other than its own motion
+    /// moved the entity.
     Predictable,
-    /// Before a reader's extrapolation is expected to be off by more than the tolerance, and at the
-    /// latest after [`STRETCH_MAX`](super::sending::STRETCH_MAX) snapshots: the more predictable,
-    /// the rarer (the thesis, 4.4).
+    /// Before the reader's extrapolation is expected to differ by more than the tolerance, and at
+    /// the latest after [`STRETCH_MAX`](super::sending::STRETCH_MAX) snapshots: the more
+    /// predictable the motion, the fewer states (the thesis, 4.4).
     Adaptive(Tolerance),
 }
 
-/// Turns that a tolerance has unless told: some seven degrees, just visible to somebody who looks
+/// Default tolerance for rotations in turns: about seven degrees, just visible to someone who looks
 /// for it. Arbitrary.
 pub const TURNS_DEFAULT: f64 = 0.02;
 
-/// A text that names no rule.
+/// The text is not the name of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{0}' is not a rule; the rules are every, predictable, threshold:DISTANCE and \
@@ -35,11 +36,11 @@ pub const TURNS_DEFAULT: f64 = 0.02;
 )]
 pub struct UnknownRule(String);
 
-/// Greatest distance or turn of a tolerance in a text. Arbitrary: no limit at all in a game.
+/// The maximum distance or turn of a tolerance in a text. Arbitrary: no real limit in a game.
 const TOLERANCE_MAX: f64 = 1e6;
 
 impl SendRule {
-    /// The tolerance, if the rule has one.
+    /// Returns the tolerance, if the rule has one.
     pub fn tolerance(self) -> Option<Tolerance> {
         match self {
             Self::Every | Self::Predictable => None,

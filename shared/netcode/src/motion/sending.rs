@@ -1,11 +1,11 @@
-//! When to send a state: the other half of dead reckoning.
+//! When to send a state: the sender's half of dead reckoning.
 //!
-//! A sender need not send what its receiver expects anyway. These compute the forecast of
-//! [`Choice::DeadReckoning`](super::Choice) from the states that they said to send, and compare it
-//! with the truth. They do not know of losses and of corrections under way.
+//! A sender need not send what its receiver expects anyway. These senders compute the forecast of
+//! [`Choice::DeadReckoning`](super::Choice) from the states that they have sent, and compare it
+//! with the true state. They know neither losses nor corrections in progress.
 //!
-//! They are state machines: given the truth at any times, they say whether to send it, and then
-//! take it for sent.
+//! They are state machines: given the true state at any times, they return whether to send it, and
+//! then assume that it was sent.
 
 use std::fmt::Debug;
 
@@ -16,18 +16,18 @@ use crate::fields::Values;
 
 /// Decides when a state is sent.
 pub trait Sending: Debug + Send {
-    /// Tells whether to send the state of a time, in seconds of server time; if so, it counts as
-    /// sent. Times do not fall; nonsense is not sent.
+    /// Returns whether to send the state of a time, in seconds of server time; if so, it counts as
+    /// sent. Times must not decrease; invalid ones are never due.
     fn is_due(&mut self, time: f64, values: &Values) -> bool;
 }
 
-/// The greatest multiple of the interval that [`Predictable`] waits.
+/// The maximum multiple of the interval that [`Predictable`] waits.
 pub const STRETCH_MAX: f64 = 8.0;
 
-/// Seconds of tolerance: ticks are whole microseconds.
+/// Tolerance in seconds, since ticks are rounded to microseconds.
 const EARLY_SECS: f64 = 1e-6;
 
-/// Each interval.
+/// Sends once in each interval.
 #[derive(Clone, Debug)]
 pub struct Every {
     interval: f64,
@@ -35,7 +35,7 @@ pub struct Every {
 }
 
 impl Every {
-    /// Each so many seconds on average, at whatever times it is asked.
+    /// Sends once in `interval` seconds on average, at whatever times it is called.
     pub fn new(interval: f64) -> Self {
         Self { interval: interval.max(0.0), next: None }
     }
@@ -56,18 +56,18 @@ impl Sending for Every {
     }
 }
 
-/// Greatest tolerated distance of a receiver from the truth.
+/// How far a receiver may be from the true state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
-    /// In a straight line over all coordinates that are drawn, in their units.
+    /// As the straight-line distance over all drawn coordinates, in their units.
     pub distance: f64,
     /// For each angle and rotation, in turns.
     pub turns: f64,
 }
 
 impl Tolerance {
-    /// The distance of what is shown from the truth, as a part of the tolerance: above 1 it is too
-    /// great.
+    /// Returns the distance of what is shown from the true state as a fraction of the tolerance:
+    /// above 1 it is too large.
     pub fn part(&self, shape: &Shape, shown: &Coords, truth: &Coords) -> f64 {
         let (mut square, mut turns) = (0.0, 0.0_f64);
         for at in shape.moving().filter(|at| !shape.is_rate(*at)) {
@@ -89,7 +89,7 @@ impl Tolerance {
     }
 }
 
-/// The receiver's knowledge.
+/// What the receiver knows.
 #[derive(Clone, Debug)]
 struct Reckoning {
     sent: Track,
@@ -101,8 +101,8 @@ impl Reckoning {
         Self { sent: Track::new(shape), tolerance }
     }
 
-    /// Seconds since the newest state was sent, and the receiver's error as a part of the
-    /// tolerance, infinite for a change of a step; none before the first state.
+    /// Returns the seconds since the last state was sent, and the receiver's error as a fraction of
+    /// the tolerance, infinite if a stepwise field has changed. `None` before the first state.
     fn error(&self, time: f64, values: &Values) -> Option<(f64, f64)> {
         let newest = self.sent.newest()?;
         let shape = self.sent.shape();
@@ -126,11 +126,11 @@ impl Reckoning {
     }
 }
 
-/// When the receiver's error exceeds the tolerance, when something changed that cannot be
+/// Sends when the receiver's error exceeds the tolerance, when a field has changed that cannot be
 /// extrapolated, and at the latest after a heartbeat.
 ///
-/// Source: DIS (IEEE 1278.1); the thesis, section 2.2.2. Uniform motion is sent once a heartbeat,
-/// which is less than the receiver's horizon ([`RECKONED_SECS`]).
+/// Source: DIS (IEEE 1278.1); the thesis, section 2.2.2. Uniform motion is sent once per heartbeat,
+/// which is shorter than the receiver's horizon ([`RECKONED_SECS`]).
 #[derive(Clone, Debug)]
 pub struct Threshold {
     reckoning: Reckoning,
@@ -138,7 +138,8 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// For things of a shape; the heartbeat in seconds is [`HEARTBEAT_SECS_MAX`] at most.
+    /// Creates a sender for entities of a shape. The heartbeat in seconds is at most
+    /// [`HEARTBEAT_SECS_MAX`].
     pub fn new(shape: Shape, tolerance: Tolerance, heartbeat: f64) -> Self {
         let heartbeat = heartbeat.clamp(0.0, HEARTBEAT_SECS_MAX);
         Self { reckoning: Reckoning::new(shape, tolerance), heartbeat }
@@ -158,28 +159,30 @@ impl Sending for Threshold {
     }
 }
 
-/// As often as the thing is unpredictable: each interval, or up to [`STRETCH_MAX`] intervals apart.
+/// Sends unpredictable motion more often: from once per interval to once in [`STRETCH_MAX`]
+/// intervals.
 ///
-/// Source: future work of the thesis (section 4.4). A forecast at constant rate errs by about the
-/// square of its age; so a running mean of the error over the squared age predicts the time at
-/// which the tolerance is reached. The next state is sent then, or when the error comes sooner.
+/// Source: future work of the thesis (section 4.4). A forecast at a constant rate errs by about the
+/// square of its age, so a running mean of the error divided by the squared age predicts when the
+/// tolerance is reached. The next state is sent then, or when the error exceeds it earlier.
 #[derive(Clone, Debug)]
 pub struct Predictable {
     reckoning: Reckoning,
     interval: f64,
-    /// Running mean of the error, as a part of the tolerance, over the squared age in seconds.
+    /// Running mean of the error, as a fraction of the tolerance, divided by the squared age in
+    /// seconds.
     growth: f64,
 }
 
 /// Weight of the newest error in the mean. Arbitrary.
 const GROWTH_GAIN: f64 = 0.3;
 
-/// Greatest growth that counts, so that one teleport does not decide for long: the tolerance in a
-/// hundredth of a second.
+/// The maximum growth that counts, so that one teleport does not decide for long: the tolerance in
+/// a hundredth of a second.
 const GROWTH_MAX: f64 = 1e4;
 
 impl Predictable {
-    /// For things of a shape; the interval in seconds is the shortest.
+    /// Creates a sender for entities of a shape; `interval` in seconds is the shortest.
     pub fn new(shape: Shape, tolerance: Tolerance, interval: f64) -> Self {
         let interval = interval.clamp(0.001, HEARTBEAT_SECS_MAX);
         Self { reckoning: Reckoning::new(shape, tolerance), interval, growth: 0.0 }
@@ -223,7 +226,7 @@ mod tests {
     const TICK: f64 = 1.0 / 60.0;
     const TOLERANCE: Tolerance = Tolerance { distance: 0.5, turns: 0.02 };
 
-    /// The ticks at which a motion is sent within a time.
+    /// Returns the times at which a motion is sent.
     fn sent(sender: &mut dyn Sending, secs: f64, motion: impl Fn(f64) -> Body) -> Vec<f64> {
         (0..(secs / TICK) as u32)
             .map(|n| f64::from(n) * TICK)
@@ -245,7 +248,7 @@ mod tests {
     fn each_interval_is_each_interval_on_average() {
         let times = sent(&mut Every::new(0.1), 10.0, Body::uniform);
         assert_eq!(times.len(), 100);
-        // At 25 Hz off 60 Hz ticks, the pace is kept.
+        // At 25 Hz on 60 Hz ticks, the pace is kept.
         assert_eq!(sent(&mut Every::new(0.04), 10.0, Body::uniform).len(), 250);
         let mut every = Every::new(0.1);
         let nothing = Body::default().values();
@@ -281,8 +284,8 @@ mod tests {
             worst_shown = worst_shown.max(off);
         }
         assert!(worst_raw <= TOLERANCE.distance, "{worst_raw}");
-        // A correction begins at what the error has become within the tick in which it is too
-        // great: twice the tolerance at the swerves of this motion.
+        // A correction begins at the error that has accumulated within the tick in which it becomes
+        // too large: twice the tolerance at the swerves of this motion.
         assert!(worst_shown <= 2.0 * TOLERANCE.distance, "{worst_shown}");
         assert!((80..600).contains(&count), "{count} of 1200");
     }
@@ -295,12 +298,12 @@ mod tests {
         let hit = |t: f64| Body { health: if t > 2.5 { 50 } else { 100 }, ..Body::at(3.0) };
         let times = sent(&mut threshold(), 5.0, hit);
         assert!(times.iter().any(|time| (time - 2.5).abs() < 1.5 * TICK), "{times:?}");
-        // Turning counts.
+        // Rotation counts too.
         let turning = |t: f64| Body { heading: (t * t * 0.1) as f32 % 1.0, ..Body::at(3.0) };
         assert!(sent(&mut threshold(), 5.0, turning).len() > 8);
         let uniform = sent(&mut threshold(), 5.0, Body::uniform).len();
-        // A second state says what rates the first one did not state; then it needs no more than
-        // what stands.
+        // The second state states the rates that the first one lacked; after that, heartbeats
+        // suffice.
         assert_eq!(uniform, 6);
     }
 
@@ -316,7 +319,7 @@ mod tests {
         assert!((75..85).contains(&rare), "{rare}: about each eighth of 600");
         assert!(often > 590, "{often}");
         assert!(rare + 20 < medium && medium < 400, "{medium}");
-        // It follows a change of temper.
+        // It adapts when the motion changes.
         let mixed = |t: f64| if t < 5.0 { straight(t) } else { trembling(t) };
         let times = sent(&mut predictable(), 10.0, mixed);
         let early = times.iter().filter(|time| **time < 5.0).count();

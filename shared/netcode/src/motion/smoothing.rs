@@ -1,19 +1,20 @@
-//! Hides corrections and changes of method: the picture keeps its position and slides to the truth.
+//! Hides corrections and changes of method: the picture keeps its position and slides to the true
+//! state.
 
 use crate::fields::{Field, Motion, Values, wrapped};
 use crate::limits::FIELDS_MAX;
 
-/// Difference of the drawn values from the true ones; it decays to exactly nothing.
+/// Difference between the drawn values and the true ones; decays to exactly zero.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct RenderError(Values);
 
 impl RenderError {
-    /// Time in seconds in which half of an error is gone: a tenth is left after a fifth of a
-    /// second, the time that the asteroid shooter speaks of (its own 1/12 a frame leaves a third).
+    /// Time in seconds in which half of an error decays. A tenth is left after a fifth of a second,
+    /// the time that the asteroid shooter mentions (its own 1/12 per frame leaves a third).
     pub const HALF_LIFE_SECS: f32 = 0.06;
 
-    /// Takes in a correction from `before` to `after`, on top of the present error. Beyond a
-    /// field's snap distance the truth is shown at once.
+    /// Adds a correction from `before` to `after` to the current error. Beyond a field's snap
+    /// distance the true state is shown at once.
     pub fn correct(&mut self, fields: &[Field], before: &Values, after: &Values) {
         for ((error, field), (before, after)) in
             self.0.iter_mut().zip(fields).zip(before.iter().zip(after))
@@ -34,12 +35,12 @@ impl RenderError {
         }
     }
 
-    /// Shows the truth from now on.
+    /// Discards the error, so that the true state is shown.
     pub fn clear(&mut self) {
         self.0 = [0.0; FIELDS_MAX];
     }
 
-    /// Lets `secs` pass. An error below half a grid step is none.
+    /// Advances by `secs`. An error below half a grid step becomes zero.
     pub fn decay(&mut self, fields: &[Field], secs: f32) {
         let keep = (-secs.max(0.0) / Self::HALF_LIFE_SECS).exp2();
         for (error, field) in self.0.iter_mut().zip(fields) {
@@ -47,9 +48,9 @@ impl RenderError {
         }
     }
 
-    /// Lets `secs` pass for something that moves by `rates`, its fields' units a second: drawn
-    /// ahead of its position, it slows down and waits rather than going back, unless it is too
-    /// slow.
+    /// Advances by `secs` for an entity that moves at `rates`, in its fields' units per second. If
+    /// it is drawn ahead of its position, it slows down and waits rather than moving back, unless
+    /// it is too slow.
     pub fn decay_on_the_way(&mut self, fields: &[Field], secs: f32, rates: &[f64; FIELDS_MAX]) {
         if self.is_zero() {
             return;
@@ -71,24 +72,25 @@ impl RenderError {
         }
     }
 
-    /// Part of its speed by which a waiting thing slows down. Arbitrary: more looks like a stop.
+    /// Fraction of its speed by which a waiting entity slows down. Arbitrary: a higher one looks
+    /// like a stop.
     pub const WAIT: f32 = 0.6;
-    /// Longest half-life of an error in seconds. Arbitrary: what moves 1.4 times its error a second
-    /// never goes back.
+    /// The longest half-life of an error in seconds. Arbitrary: an entity that moves 1.4 times its
+    /// error per second never moves back.
     pub const WAIT_HALF_LIFE_SECS: f32 = 0.5;
 
-    /// The values to draw.
+    /// Returns the values to draw.
     pub fn apply(&self, fields: &[Field], predicted: &Values) -> Values {
         if self.is_zero() { *predicted } else { with_error(fields, predicted, &self.0) }
     }
 
-    /// Tells whether there is none.
+    /// Whether there is no error.
     pub fn is_zero(&self) -> bool {
         self.0.iter().all(|error| *error == 0.0)
     }
 }
 
-/// Values that are drawn off by an error.
+/// Returns the values to draw with an error.
 pub(super) fn with_error(fields: &[Field], predicted: &Values, error: &Values) -> Values {
     let mut drawn = *predicted;
     for ((value, error), field) in drawn.iter_mut().zip(error).zip(fields) {
@@ -103,7 +105,7 @@ pub(super) fn with_error(fields: &[Field], predicted: &Values, error: &Values) -
     drawn
 }
 
-/// An error, or 0 if it is below half a step of the field's grid.
+/// Returns an error, or 0 if it is below half a step of the field's grid.
 fn or_none(field: &Field, error: f64) -> f64 {
     let half = 0.5 / field.steps();
     if error.abs() < half { 0.0 } else { error }
@@ -131,7 +133,7 @@ mod tests {
         assert!((drawn[0] - 1.0).abs() < 1e-6 && turn_between(drawn[1], 0.95).abs() < 1e-6);
         error.decay(FIELDS, RenderError::HALF_LIFE_SECS);
         assert!((error.apply(FIELDS, &values(2.0, 0.05))[0] - 1.5).abs() < 1e-6);
-        // Another one meanwhile: still no jump.
+        // Another one in the meantime; still no jump.
         error.correct(FIELDS, &values(2.0, 0.05), &values(1.8, 0.05));
         assert!((error.apply(FIELDS, &values(1.8, 0.05))[0] - 1.5).abs() < 1e-6);
         for _ in 0..60 {
@@ -179,7 +181,7 @@ mod tests {
             drawn = next;
         }
         assert!((50..100).contains(&frames), "{frames} frames");
-        // What is behind catches up as fast as ever.
+        // An entity that is behind catches up as fast as before.
         error.correct(FIELDS, &values(0.0, 0.0), &values(2.0, 0.0));
         error.decay_on_the_way(FIELDS, RenderError::HALF_LIFE_SECS, &rates);
         assert!((error.apply(FIELDS, &values(2.0, 0.0))[0] - 1.0).abs() < 1e-6);

@@ -1,40 +1,40 @@
-//! Hides corrections of what is predicted: the picture keeps its position and its speed, and a
-//! critically damped spring takes it to the truth.
+//! Hides corrections of predicted entities: the picture keeps its position and velocity, and a
+//! critically damped spring takes it to the true state.
 //!
-//! An error that decays by a part of itself begins with its fastest motion: a blow that the client
-//! could not know of is seen as a jump of the first frame. The spring starts at the speed that was
-//! drawn, and from rest it does not overshoot (Lowe, *Critically Damped Ease-In/Ease-Out
+//! An error that decays exponentially begins with its fastest motion, so a hit that the client
+//! could not know about looks like a jump in the first frame. The spring starts with the velocity
+//! that was drawn, and from rest it does not overshoot (Lowe, *Critically Damped Ease-In/Ease-Out
 //! Smoothing*, Game Programming Gems 4, 2004; the closed form is that of any damped oscillator, so
-//! that the frame rate does not matter).
+//! the frame rate does not matter).
 
 use crate::fields::{Field, Motion, Values};
 use crate::limits::FIELDS_MAX;
 
-/// Difference of the drawn values from the predicted ones, and its rate a second; it decays to
-/// exactly nothing.
+/// Difference between the drawn values and the predicted ones, and its rate per second; decays to
+/// exactly zero.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct ErrorSpring {
     error: Values,
     rate: Values,
 }
 
-/// Values at a moment, and their change a second.
+/// Values at one moment, and their rate of change per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moving {
     /// The values.
     pub values: Values,
-    /// Their change a second.
+    /// Their rate of change per second.
     pub rate: Values,
 }
 
 impl ErrorSpring {
-    /// Angular frequency in radians a second: a tenth of an error is left after 0.28 s. Measured
-    /// by the bench `feel`: a stiffer spring is seen as a jump after a blow that moves the player
-    /// by metres, a softer one keeps the picture off for longer than it must.
+    /// Angular frequency in radians per second: a tenth of an error is left after 0.28 s. Measured
+    /// with the bench `feel`: a stiffer spring looks like a jump after a hit that moves the player
+    /// by metres; a softer one keeps the picture off for longer than necessary.
     pub const FREQUENCY: f64 = 14.0;
 
-    /// Takes in a correction from `before` to `after`, on top of the present error. Beyond a
-    /// field's snap distance the truth is shown at once.
+    /// Adds a correction from `before` to `after` to the current error. Beyond a field's snap
+    /// distance the true state is shown at once.
     pub fn correct(&mut self, fields: &[Field], before: &Moving, after: &Moving) {
         for (at, field) in fields.iter().enumerate() {
             let way = self.error[at] + before.values[at] - after.values[at];
@@ -55,12 +55,12 @@ impl ErrorSpring {
         }
     }
 
-    /// Shows the truth from now on.
+    /// Discards the error, so that the true state is shown.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Lets `secs` pass. An error below half a grid step that does not grow is none.
+    /// Advances by `secs`. An error below half a grid step that does not grow becomes zero.
     pub fn advance(&mut self, fields: &[Field], secs: f32) {
         let secs = f64::from(secs.max(0.0));
         let keep = libm::exp(-Self::FREQUENCY * secs);
@@ -68,7 +68,7 @@ impl ErrorSpring {
             let pull = *rate + Self::FREQUENCY * *error;
             *error = (*error + pull * secs) * keep;
             *rate = (*rate - Self::FREQUENCY * pull * secs) * keep;
-            // By its speed alone it would come as far as this.
+            // From its velocity alone it would get this far.
             let furthest = error.abs().max(rate.abs() / Self::FREQUENCY);
             if furthest < 0.5 / field.steps() {
                 (*error, *rate) = (0.0, 0.0);
@@ -76,24 +76,25 @@ impl ErrorSpring {
         }
     }
 
-    /// The values to draw.
+    /// Returns the values to draw.
     pub fn apply(&self, fields: &[Field], predicted: &Values) -> Values {
         super::smoothing::with_error(fields, predicted, &self.error)
     }
 
-    /// True if nothing is hidden.
+    /// Whether nothing is hidden.
     pub fn is_zero(&self) -> bool {
         self.error.iter().chain(&self.rate).all(|it| *it == 0.0)
     }
 }
 
 impl Moving {
-    /// Values that stand still.
+    /// Creates values that stand still.
     pub fn resting(values: Values) -> Self {
         Self { values, rate: [0.0; FIELDS_MAX] }
     }
 
-    /// The motion between values that lie `secs` apart, seen at others between or near them.
+    /// Computes the motion between values that are `secs` apart, at the values `at` between or near
+    /// them.
     pub fn between(fields: &[Field], [before, after]: [&Values; 2], secs: f64, at: Values) -> Self {
         let mut rate = [0.0; FIELDS_MAX];
         for (n, field) in fields.iter().enumerate() {
@@ -119,7 +120,7 @@ mod tests {
 
     #[test]
     fn correction_keeps_position_and_speed_and_ends_exactly() {
-        // A blow 2 m ago has turned the motion around.
+        // A hit 2 m ago has reversed the motion.
         let (before, after) = (moving(3.0, 0.95, 5.0), moving(1.0, 0.05, -10.0));
         let mut spring = ErrorSpring::default();
         spring.correct(FIELDS, &before, &after);
@@ -134,7 +135,7 @@ mod tests {
             most = most.max((next - drawn - step).abs());
             (step, drawn) = (next - drawn, next);
         }
-        // What decays by a part of itself would begin with half a metre.
+        // Exponential decay would begin with half a metre.
         assert!(most < 0.2, "{most} m");
         assert!(spring.is_zero(), "{spring:?}");
     }

@@ -1,4 +1,4 @@
-//! The track of one entity as far as it is known: what methods are fed.
+//! The track of one entity as far as it is known: the input of presentation methods.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use super::rotation::{self, four, length};
 use crate::fields::{Field, Motion, Real, Values, way_around, wrapped};
 use crate::limits::FIELDS_MAX;
 
-/// Position of an entity, one coordinate a field, in its units. Wrapping fields are unwrapped, and
-/// neighbouring quaternions have the same sign. Fields that change in steps have 0.
+/// Position of an entity, one coordinate per field, in its units. Wrapping fields are unwrapped,
+/// and adjacent quaternions have equal signs. Stepwise fields are 0.
 pub type Coords = [f64; FIELDS_MAX];
 
-/// A set of fields, by their indices.
+/// A set of fields, by index.
 #[derive(Clone, Copy, Debug)]
 struct FieldSet(u32);
 
@@ -26,7 +26,7 @@ impl FieldSet {
         self.0 >> at & 1 == 1
     }
 
-    /// All, rising.
+    /// Iterates over the indices in ascending order.
     fn iter(self) -> impl Iterator<Item = usize> {
         let mut left = self.0;
         std::iter::from_fn(move || {
@@ -37,28 +37,28 @@ impl FieldSet {
     }
 }
 
-/// Motion of a kind of entity, by its field table.
+/// How a kind of entity moves, according to its field table.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     fields: &'static [Field],
-    /// For each field the one that says how fast it changes, and all of those that do.
+    /// For each field the one that holds its rate, and the set of fields that do.
     rates: [Option<usize>; FIELDS_MAX],
     stating: FieldSet,
     moving: FieldSet,
-    /// First components of unit quaternions, of four fields each.
+    /// Indices of the first components of unit quaternions, of four fields each.
     rotations: FieldSet,
     turns: FieldSet,
     /// Fields that mark a discontinuity.
     cuts: FieldSet,
-    /// Fields that wrap, angles and positions.
+    /// Fields that wrap, both angles and positions.
     around: FieldSet,
-    /// Periods of those that wrap; 0 for the rest.
+    /// Periods of fields that wrap; 0 for the others.
     periods: [f64; FIELDS_MAX],
-    /// Least and greatest values.
+    /// Minimum and maximum values.
     ranges: [(f64, f64); FIELDS_MAX],
 }
 
-/// Turns a quaternion to the side of another; returns whether it was on the opposite one.
+/// Gives a quaternion the sign that is closer to another. Returns whether it was flipped.
 fn face(four: &mut [f64], to: &[f64]) -> bool {
     let opposite = four.iter().zip(to).map(|(a, b)| a * b).sum::<f64>() < 0.0;
     if opposite {
@@ -68,7 +68,7 @@ fn face(four: &mut [f64], to: &[f64]) -> bool {
 }
 
 impl Shape {
-    /// The motion of a field table.
+    /// Creates the shape of a field table.
     pub fn new(fields: &'static [Field]) -> Self {
         let mut rates = [None; FIELDS_MAX];
         let mut ranges = [(0.0, 0.0); FIELDS_MAX];
@@ -100,22 +100,22 @@ impl Shape {
         Self { fields, rates, stating, moving, rotations, turns, cuts, around, periods, ranges }
     }
 
-    /// The field table.
+    /// Returns the field table.
     pub fn fields(&self) -> &'static [Field] {
         self.fields
     }
 
-    /// Indices of the fields that move.
+    /// Returns the indices of the fields that move.
     pub fn moving(&self) -> impl Iterator<Item = usize> + use<> {
         self.moving.iter()
     }
 
-    /// Tells whether a discontinuity lies between two states.
+    /// Whether there is a discontinuity between two states.
     pub fn cut_between(&self, a: &Values, b: &Values) -> bool {
         self.cuts.iter().any(|at| a[at] != b[at])
     }
 
-    /// The values a part `t` of the way from `a` to `b`, for a `t` from 0 up to but excluding 1.
+    /// Interpolates from `a` to `b`, with `t` from 0 up to but excluding 1.
     pub fn blend(&self, a: &Values, b: &Values, t: f64) -> Values {
         let mut values = *a;
         for at in self.moving() {
@@ -124,23 +124,23 @@ impl Shape {
         values
     }
 
-    /// Tells whether anything moves at all.
+    /// Whether any field moves.
     pub fn moves(&self) -> bool {
         self.moving.0 != 0
     }
 
-    /// Positions of the first components of quaternions, of four fields each.
+    /// Returns the indices of the first components of quaternions, of four fields each.
     pub fn rotations(&self) -> impl Iterator<Item = usize> + use<> {
         self.rotations.iter()
     }
 
-    /// Positions of the angles, in turns.
+    /// Returns the indices of the angles, which are in turns.
     pub fn turns(&self) -> impl Iterator<Item = usize> + use<> {
         self.turns.iter()
     }
 
-    /// Coordinates of a state after one with the coordinates `before`: wrapping fields go the
-    /// shorter way on, quaternions keep their sign.
+    /// Returns the coordinates of a state that follows one with the coordinates `before`: wrapping
+    /// fields continue along the shorter way, quaternions keep their sign.
     pub fn coords(&self, values: &Values, before: Option<&Coords>) -> Coords {
         let mut coords = [0.0; FIELDS_MAX];
         for at in self.moving() {
@@ -149,7 +149,8 @@ impl Shape {
         if let Some(before) = before {
             for at in self.around.iter() {
                 let period = self.periods[at];
-                // In single precision half a period is the same way, whatever was rounded before.
+                // Single precision always sends half a period the same way, whatever was rounded
+                // before.
                 let from = before[at].within(period) as f32;
                 let way = f64::from(way_around(from, values[at] as f32, period as f32));
                 // By whole periods, without rounding.
@@ -162,33 +163,33 @@ impl Shape {
         coords
     }
 
-    /// Position of the field that states the rate of another, if there is one.
+    /// Returns the index of the field that holds another one's rate, if there is one.
     pub fn stated(&self, at: usize) -> Option<usize> {
         self.rates.get(at).copied().flatten()
     }
 
-    /// Tells whether a field only says how another moves: it moves too, but is seldom drawn.
+    /// Whether a field is only another one's rate: it moves too, but is seldom drawn.
     pub fn is_rate(&self, at: usize) -> bool {
         self.stating.contains(at)
     }
 
-    /// Tells whether a field is an angle, in turns.
+    /// Whether a field is an angle in turns.
     pub fn is_turn(&self, at: usize) -> bool {
         self.turns.contains(at)
     }
 
-    /// The distance between two points of a field's grid, in its units.
+    /// Returns the distance between two grid points of a field, in its units.
     pub fn grid(&self, at: usize) -> f64 {
         1.0 / self.fields[at].steps()
     }
 
-    /// The least and the greatest value of a field.
+    /// Returns the minimum and maximum of a field.
     pub fn range(&self, at: usize) -> (f64, f64) {
         self.ranges[at]
     }
 
-    /// Brings coordinates of one track to the side of others: wrapping ones by whole periods,
-    /// quaternions and their rates by their sign. A late state may change the side.
+    /// Aligns coordinates of a track with others: wrapping ones by whole periods, quaternions and
+    /// their rates by their sign. A late state may change the sign.
     pub fn align(&self, position: &mut Coords, rate: &mut Coords, to: &Coords) {
         for at in self.around.iter() {
             let period = self.periods[at];
@@ -202,8 +203,8 @@ impl Shape {
     }
 
     /// Makes coordinates fit to be shown: within the fields' ranges, wrapping ones within
-    /// [`TURNS_MAX`] periods of the newest state, quaternions of unit length. For no number it
-    /// takes the newest state's.
+    /// [`TURNS_MAX`] periods of the newest state, quaternions of unit length. Replaces NaN with the
+    /// newest state's coordinate.
     pub fn tame(&self, position: &mut Coords, newest: &Coords) {
         for at in self.moving() {
             let (least, most) = self.ranges[at];
@@ -212,7 +213,7 @@ impl Shape {
                 period => (newest[at] - TURNS_MAX * period, newest[at] + TURNS_MAX * period),
             };
             let value = position[at];
-            // Faster than `clamp`: this is done for every field in every frame.
+            // Faster than `clamp`, and run for each field in each frame.
             let tamed = value.max(least).min(most);
             position[at] = if value.is_finite() { tamed } else { newest[at] };
         }
@@ -229,7 +230,7 @@ impl Shape {
         }
     }
 
-    /// The values to draw at some coordinates, with the steps of `steps`.
+    /// Returns the values to draw at these coordinates, with stepwise fields taken from `steps`.
     pub fn values(&self, coords: &Coords, steps: &Values) -> Values {
         let mut coords = *coords;
         for at in self.rotations() {
@@ -250,49 +251,50 @@ impl Shape {
     }
 }
 
-/// A state as it came.
+/// A state as it arrived.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Knot {
-    /// The server time that it is the state of, in seconds.
+    /// Server time of the state, in seconds.
     pub time: f64,
-    /// The server time at which it came, in seconds.
+    /// Server time at which it arrived, in seconds.
     pub arrival: f64,
-    /// The fields' values.
+    /// Values of the fields.
     pub values: Values,
-    /// Its coordinates.
+    /// Coordinates of the state.
     pub position: Coords,
-    /// Change of the coordinates a second: as another field states it, else since the knot before,
-    /// 0 for the first. Rotations as if they turned uniformly.
+    /// Rate of change of the coordinates per second: stated by another field, otherwise computed
+    /// from the knot before, and 0 for the first. Rotations are assumed to turn uniformly.
     pub rate: Coords,
 }
 
-/// The states of one uninterrupted track that are known, oldest first.
+/// The known states of one uninterrupted track, oldest first.
 #[derive(Clone, Debug)]
 pub struct Track {
     shape: Arc<Shape>,
     knots: VecDeque<Knot>,
 }
 
-/// Most periods from the newest state at which wrapping fields are shown. Arbitrary; 60 turns a
-/// second stay within for a second.
+/// How many periods from the newest state wrapping fields may be shown. Arbitrary; 60 turns per
+/// second stay within it for a second.
 pub const TURNS_MAX: f64 = 64.0;
 
-/// Knots that are kept: half a second of them at the fastest rate, and more. The oldest go first.
+/// The maximum number of knots that are kept: more than half a second of them at the highest rate.
+/// The oldest are dropped first.
 pub(crate) const KNOTS_MAX: usize = 80;
 
 impl Track {
-    /// Nothing yet.
+    /// Creates an empty track.
     pub fn new(shape: impl Into<Arc<Shape>>) -> Self {
         Self { shape: shape.into(), knots: VecDeque::new() }
     }
 
-    /// Motion of its kind.
+    /// Returns the shape of its kind.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// Takes in a state; returns whether it is the newest. Overtaken ones take their place; a
-    /// second one of a time, or nonsense, is left out.
+    /// Adds a state and returns whether it is the newest. Late states are inserted in order; a
+    /// second one for a time, or an invalid one, is ignored.
     pub fn push(&mut self, time: f64, arrival: f64, values: &Values) -> bool {
         let numbers = time.is_finite() && arrival.is_finite();
         if !numbers || !values.iter().all(|value| value.is_finite()) {
@@ -314,7 +316,7 @@ impl Track {
         at + 1 == self.knots.len()
     }
 
-    /// Replaces the values of a time, if there are any; returns whether there are.
+    /// Replaces the values of a time and returns whether there were any.
     pub fn replace(&mut self, time: f64, values: &Values) -> bool {
         let at = self.before(time);
         let Some(knot) = self.knots.get_mut(at).filter(|knot| knot.time == time) else {
@@ -327,12 +329,12 @@ impl Track {
         true
     }
 
-    /// Drops all states from a time on.
+    /// Removes all states from a time on.
     pub fn forget_from(&mut self, time: f64) {
         self.knots.truncate(self.before(time));
     }
 
-    /// Computes what follows from the values, from a knot on.
+    /// Recomputes what follows from the values, starting at a knot.
     fn settle(&mut self, from: usize) {
         let shape = &self.shape;
         for at in from..self.knots.len() {
@@ -344,7 +346,7 @@ impl Track {
                 knot.rate[field] = match (shape.rates[field], &before) {
                     (Some(rate), _) => knot.values[rate],
                     (None, Some((time, position))) => {
-                        // Times differ by a microsecond at least.
+                        // Times differ by at least a microsecond.
                         let span = (knot.time - time).max(1e-6);
                         (knot.position[field] - position[field]) / span
                     }
@@ -360,37 +362,37 @@ impl Track {
         }
     }
 
-    /// Drops what lies before a time, except for the knots that methods look back on.
+    /// Removes states before a time, except for the knots that methods look back to.
     pub fn forget_before(&mut self, time: f64) {
-        /// As many as any method looks back on.
+        /// The maximum number of knots that any method looks back.
         const LOOK_BACK: usize = 8;
         while self.knots.get(LOOK_BACK).is_some_and(|knot| knot.time < time) {
             self.knots.pop_front();
         }
     }
 
-    /// All, oldest first.
+    /// Returns all knots, oldest first.
     pub fn knots(&self) -> &VecDeque<Knot> {
         &self.knots
     }
 
-    /// The one that is so many before the newest.
+    /// Returns the knot that is `back` before the newest.
     pub fn back(&self, back: usize) -> Option<&Knot> {
         self.knots.len().checked_sub(back + 1).map(|at| &self.knots[at])
     }
 
-    /// The newest.
+    /// Returns the newest knot.
     pub fn newest(&self) -> Option<&Knot> {
         self.knots.back()
     }
 
-    /// Count of the knots at or before a time.
+    /// Returns the number of knots at or before a time.
     pub fn until(&self, time: f64) -> usize {
         // Few are newer than what is shown.
         self.knots.iter().rposition(|knot| knot.time <= time).map_or(0, |at| at + 1)
     }
 
-    /// Count of the knots before a time.
+    /// Returns the number of knots before a time.
     fn before(&self, time: f64) -> usize {
         self.knots.iter().rposition(|knot| knot.time < time).map_or(0, |at| at + 1)
     }
@@ -419,7 +421,7 @@ mod tests {
         let mut track = Track::new(Shape::new(Body::FIELDS));
         assert!(track.push(1.0, 1.05, &values(0.0, 2.0, 0.9)));
         assert!(track.push(1.2, 1.25, &values(0.4, 3.0, 0.3)));
-        // Overtaken.
+        // Late.
         assert!(!track.push(1.1, 1.26, &values(0.2, 2.5, 0.1)));
         assert!(!track.push(1.1, 1.27, &values(9.0, 9.0, 0.5)), "it is there already");
         assert!(!track.push(f64::NAN, 1.3, &values(0.0, 0.0, 0.0)));

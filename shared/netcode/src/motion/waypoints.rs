@@ -1,16 +1,17 @@
-//! Waypoints: at each arrival, from the shown position to the one expected at the next arrival.
+//! Waypoints: on each arrival, moves from the shown position to the one expected at the next
+//! arrival.
 //!
 //! Source: the thesis, sections 2.3.1, 2.3.2 and 4.3, and its program Cursorsimulation. There are
-//! two stages, of which any can be combined with any:
+//! two stages, which can be combined freely:
 //!
 //! 1. An [`Extrapolator`] gives the *target*: the position when the next state comes, one interval
-//!    ([`Moment::interval`](super::Moment), or [`Method::expect`]) after the last arrival. A caller
-//!    who averages past arrivals has the thesis's time history.
+//!    ([`Moment::interval`](super::Moment), or [`Method::expect`]) after the last arrival.
+//!    Averaging past arrivals gives the thesis's time history.
 //! 2. A [`Joining`] leads from the *start*, the position shown at the arrival, to the target.
 //!
-//! With `P1` the start, `P2` the target, `P0` the start of the segment before, `u` the part of the
-//! interval that has passed and `d = P2 - P1`, every joining is the cubic from `P1` to `P2` with
-//! these tangents by `u`; a *jump* is on the forecast from each arrival on:
+//! Let `P1` be the start, `P2` the target, `P0` the start of the segment before, `u` the elapsed
+//! fraction of the interval and `d = P2 - P1`. Then each joining is the cubic from `P1` to `P2`
+//! with these tangents by `u`; a *jump* is on the forecast from each arrival on:
 //!
 //! | joining | at the start | at the target |
 //! |---|---|---|
@@ -20,14 +21,14 @@
 //! | cubic spline, eq. 2.19 | the velocity shown | the forecast's |
 //!
 //! Catmull-Rom is the thesis's, uniform whatever the times, with the indices and the sign of
-//! equation 2.2 mended. It overshoots where `P0` to `P1` is long and `P1` to `P2` short. Hermite's
-//! end formula is the same at equal steps, and keeps uniform motion at any spacing. On a straight
-//! forecast the cubic spline is the curve of [`Choice::CubicSpline`](super::Choice).
+//! equation 2.2 corrected. It overshoots where `P0` to `P1` is long and `P1` to `P2` short.
+//! Hermite's end formula is equal at equal steps, and preserves uniform motion at any spacing. On a
+//! straight forecast the cubic spline is the curve of [`Choice::CubicSpline`](super::Choice).
 //!
-//! Without a new state the thing goes on along the forecast, up to the horizon. The first state is
-//! shown along its forecast. A gap beyond a field's snap distance is not hidden. Position is
-//! continuous except for that and for jumps; velocity is at arrivals for Hermite and the cubic
-//! spline, for the latter at the target too.
+//! Without a new state the entity continues along the forecast, up to the horizon. The first state
+//! is shown along its forecast. A gap beyond a field's snap distance is not hidden. Position is
+//! continuous except for that and for jumps; velocity is continuous at arrivals for Hermite and the
+//! cubic spline, and for the latter at the target too.
 
 use super::ease::Span;
 pub use super::extrapolator::Extrapolator;
@@ -46,17 +47,17 @@ mod tests;
 
 pub use joining::Joining;
 
-/// Bounds of a horizon in seconds: a stop takes a twentieth, and no network of the laboratory is so
-/// slow that the other is reached.
+/// The minimum and maximum horizon in seconds. A stop takes a twentieth of a second, and no network
+/// in the laboratory is slow enough to reach the maximum.
 pub const HORIZON_BOUNDS: (f64, f64) = (SLOWING_SECS, 20.0);
 
-/// A new method made of the two stages, for one entity. It extrapolates so many seconds beyond the
-/// newest state, within [`HORIZON_BOUNDS`]; for a horizon that is no number [`HORIZON_SECS`].
+/// Creates a method from two stages, for one entity. It extrapolates up to `horizon` seconds beyond
+/// the newest state, limited to [`HORIZON_BOUNDS`]; if that is NaN, [`HORIZON_SECS`] applies.
 pub fn waypoints(extrapolator: Extrapolator, joining: Joining, horizon: f64) -> Box<dyn Method> {
     Box::new(Present::new(Waypoints::new(extrapolator, joining, horizon)))
 }
 
-/// See the module.
+/// The method of this module.
 #[derive(Debug)]
 struct Waypoints {
     forecaster: Forecaster,
@@ -65,23 +66,23 @@ struct Waypoints {
     leg: Option<Leg>,
 }
 
-/// The picture from one arrival to the next.
+/// The motion from one arrival to the next.
 #[derive(Debug)]
 struct Leg {
-    /// When it begins.
+    /// Time of its start.
     begin: f64,
-    /// Where.
+    /// Position of its start.
     start: Coords,
-    /// Cubic to the target; none if it is the forecast from the beginning.
+    /// Cubic to the target; `None` if it follows the forecast from the start.
     segment: Option<Segment>,
 }
 
-/// A turn from one leg to the next.
+/// A change from one leg to the next.
 #[derive(Clone, Copy)]
 struct Turn<'a> {
     /// Time of the next leg.
     span: Span,
-    /// The forecast so far, and the leg that is shown.
+    /// The previous forecast, and the leg that is shown.
     old: &'a Forecast,
     leg: &'a Leg,
     /// The newest state, and the forecast from it.
@@ -92,7 +93,7 @@ struct Turn<'a> {
 /// A cubic for each coordinate.
 #[derive(Debug)]
 struct Segment {
-    /// Seconds that it takes.
+    /// Its length in seconds.
     over: f64,
     target: Coords,
     /// Change over the whole segment at the rate of its start.
@@ -102,11 +103,11 @@ struct Segment {
 }
 
 impl Leg {
-    /// The segment and the passed part of it, unless it ended more than `since` seconds ago.
+    /// Returns the segment and its elapsed fraction, unless it ended more than `since` seconds ago.
     fn segment(&self, time: f64, since: f64) -> Option<(&Segment, f64)> {
         let segment = self.segment.as_ref()?;
         let passed = time - self.begin;
-        // Below 0 only if the state is stamped beyond the present.
+        // Negative only if the state is stamped later than the present.
         (passed < segment.over + since).then(|| (segment, (passed / segment.over).clamp(-1.0, 1.0)))
     }
 
@@ -120,7 +121,7 @@ impl Leg {
         self.sum(shape, segment, hermite_weights(u))
     }
 
-    /// At the target it is that of the arrival, however the times are rounded.
+    /// At the target it is the rate of the arrival, however the times are rounded.
     fn rate(&self, shape: &Shape, rules: &dyn Rules, forecast: &Forecast, time: f64) -> Coords {
         let Some((segment, u)) = self.segment(time, SPAN_MIN) else {
             return forecast.rate_at(shape, rules, time);
@@ -128,7 +129,7 @@ impl Leg {
         self.sum(shape, segment, hermite_slopes(u.max(0.0)).map(|slope| slope / segment.over))
     }
 
-    /// Of the start, of its tangent, of the target, of its tangent.
+    /// Returns the weighted sum of the start, its tangent, the target and its tangent.
     fn sum(&self, shape: &Shape, segment: &Segment, weights: [f64; 4]) -> Coords {
         let mut sum = [0.0; FIELDS_MAX];
         for at in shape.moving() {
@@ -141,7 +142,7 @@ impl Leg {
     }
 }
 
-/// A change over one segment, bounded by the field's range; 0 for no number.
+/// Returns a change over one segment, limited by the field's range; 0 for NaN.
 fn bounded(shape: &Shape, at: usize, change: f64) -> f64 {
     let (least, most) = shape.range(at);
     let period = shape.fields()[at].period();
@@ -157,13 +158,13 @@ impl Waypoints {
         Self { forecaster, joining, forecast: None, leg: None }
     }
 
-    /// A leg that goes on from the old one.
+    /// Returns a leg that continues from the old one.
     fn next_leg(&self, track: &Track, rules: &dyn Rules, turn: Turn<'_>) -> Leg {
         let Turn { span: Span { begin, over }, old, leg, newest, next } = turn;
         let shape = track.shape();
         let mut start = leg.position(shape, rules, old, begin);
         let mut rate = leg.rate(shape, rules, old, begin);
-        // Of the segment before, all that matters is by how much it led on.
+        // Of the segment before, only the remaining displacement matters.
         let (mut step, mut same) = ([0.0; FIELDS_MAX], start);
         for at in shape.moving() {
             step[at] = start[at] - leg.start[at];
@@ -195,7 +196,7 @@ impl Waypoints {
                 Joining::Jump | Joining::Linear => (change, change),
                 Joining::CatmullRom => (0.5 * (change + step[at]), 0.5 * (3.0 * change - step[at])),
                 Joining::Hermite => {
-                    // By how much the slope turns, as long as the segment before has one.
+                    // The change of slope, if the segment before has one.
                     let turn = if span < SPAN_MIN {
                         0.0
                     } else {
@@ -220,7 +221,7 @@ impl Drawing for Waypoints {
                 let span = Span { begin, over: last.interval };
                 self.next_leg(track, rules, Turn { span, old, leg, newest, next: &next })
             }
-            // Nothing was shown yet.
+            // Nothing has been shown yet.
             _ => {
                 let begin = newest.arrival;
                 Leg { begin, start: next.at(track.shape(), rules, begin), segment: None }
@@ -231,7 +232,7 @@ impl Drawing for Waypoints {
     }
 
     fn handle_interval(&mut self, _interval: f64) -> bool {
-        // The length of a step was not known until now.
+        // The length of a step was unknown until now.
         self.forecaster.is_even()
     }
 

@@ -1,20 +1,20 @@
-//! Interpolators by their names.
+//! Interpolators of the waypoint scheme, by name.
 
 use crate::motion::names::named;
 
-/// Second stage, the interpolator: it leads from where a thing is shown to where it is expected.
+/// Second stage, the interpolator: leads from where an entity is shown to where it is expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Joining {
-    /// None: it jumps to where it is extrapolated to be.
+    /// None: jumps to the extrapolated position.
     Jump,
-    /// The straight way.
+    /// A straight line.
     Linear,
-    /// A Catmull-Rom spline's segment through the start before, the start and the target, uniform
+    /// A Catmull-Rom spline's segment through the previous start, the start and the target, uniform
     /// in its parameter.
     CatmullRom,
-    /// A cubic that leaves with the velocity shown and arrives by the end formula.
+    /// A cubic that starts with the shown velocity and ends according to the end formula.
     Hermite,
-    /// A cubic that leaves with the velocity shown and arrives with the one extrapolated.
+    /// A cubic that starts with the shown velocity and ends with the extrapolated one.
     CubicSpline,
 }
 
