@@ -1,4 +1,4 @@
-//! Brushes that egui lacks: glows, beams, arcs, spaced and shadowed text.
+//! Painting that egui lacks: glows, beams, arcs, spaced and shadowed text.
 
 use egui_macroquad::egui::emath::GuiRounding as _;
 use egui_macroquad::egui::epaint::{Mesh, PathStroke};
@@ -16,7 +16,7 @@ const CORNER_STEPS: u32 = 3;
 /// Strength of a ground behind text over the world, from 0 to 1.
 const GROUND: f32 = 0.66;
 
-/// The colour at a share of its strength, 0 to 1.
+/// The colour at a share of its opacity, 0 to 1.
 pub fn fade(color: Color32, strength: f32) -> Color32 {
     color.gamma_multiply(strength.clamp(0.0, 1.0))
 }
@@ -27,12 +27,12 @@ pub fn light(color: Color32, strength: f32) -> Color32 {
     Color32::from_rgba_premultiplied(r, g, b, 0)
 }
 
-/// Mix of two colours; `part` is the share of the second, 0 to 1.
+/// Mixes two colours; `part` is the share of the second, 0 to 1.
 pub fn mix(a: Color32, b: Color32, part: f32) -> Color32 {
     a.lerp_to_gamma(b, part.clamp(0.0, 1.0))
 }
 
-/// A pseudo-random number from 0 up to 1 for a place in a grid; `salt` tells its uses apart.
+/// A pseudo-random number from 0 up to 1 for a cell of a grid; each use has its own `salt`.
 pub fn chance(column: i32, row: i32, salt: u32) -> f32 {
     // Multiplied by large odd numbers and folded, as hashes are.
     let mixed = (column as u32).wrapping_mul(0x9e37_79b9) ^ (row as u32).wrapping_mul(0x85eb_ca6b);
@@ -40,8 +40,8 @@ pub fn chance(column: i32, row: i32, salt: u32) -> f32 {
     ((mixed ^ (mixed >> 15)) & 0xffff) as f32 / 65536.0
 }
 
-/// Rings of a round spot at shares of its radius, with shares of its strength: about the fall-off
-/// of light, with as many rings as a radius in points shows.
+/// Rings of a glow as shares of its radius and strength: roughly the fall-off of light, with as
+/// many rings as a radius in points can show.
 fn rings(radius: f32) -> &'static [(f32, f32)] {
     match radius {
         ..8.0 => &[(0.5, 0.34), (1.0, 0.0)],
@@ -50,9 +50,9 @@ fn rings(radius: f32) -> &'static [(f32, f32)] {
     }
 }
 
-/// A round spot of a radius in points that thins out towards its rim.
+/// Paints a round spot, with a radius in points, that fades towards its rim.
 pub fn glow(painter: &Painter, middle: Pos2, radius: f32, color: Color32) {
-    // The rim is dark, so a dozen corners look round where it is small.
+    // The rim is dark, so a dozen corners look round on a small spot.
     let spokes = (radius.max(0.0).sqrt() * 3.0).clamp(8.0, 40.0) as u32;
     let shares = rings(radius);
     let mut mesh = Mesh::default();
@@ -77,7 +77,8 @@ pub fn glow(painter: &Painter, middle: Pos2, radius: f32, color: Color32) {
     painter.add(Shape::mesh(mesh));
 }
 
-/// A line, `width` points wide, that is brightest along its middle, with a colour at each end.
+/// Paints a line, `width` points wide, that is brightest along its middle, with a colour at each
+/// end.
 pub fn beam(painter: &Painter, ends: [(Pos2, Color32); 2], width: f32) {
     let [(a, from), (b, to)] = ends;
     let aside = (b - a).normalized().rot90() * (width / 2.0);
@@ -93,7 +94,7 @@ pub fn beam(painter: &Painter, ends: [(Pos2, Color32); 2], width: f32) {
     painter.add(Shape::mesh(mesh));
 }
 
-/// Colours the window's rim, thinning out over `depth` points towards the middle.
+/// Colours the rim of the window, fading over `depth` points towards the middle.
 pub fn rim(painter: &Painter, screen: Rect, depth: f32, color: Color32) {
     let inner = screen.shrink(depth);
     let corners =
@@ -101,7 +102,7 @@ pub fn rim(painter: &Painter, screen: Rect, depth: f32, color: Color32) {
     let mut mesh = Mesh::default();
     for (out, inside) in corners(screen).into_iter().zip(corners(inner)) {
         mesh.colored_vertex(out, color);
-        // Thinner half-way than a straight line: the middle stays clear.
+        // Fainter half-way than a straight line would be, so that the middle stays clear.
         mesh.colored_vertex(out + (inside - out) * 0.45, scale(color, 0.32));
         mesh.colored_vertex(inside, Color32::TRANSPARENT);
     }
@@ -115,7 +116,7 @@ pub fn rim(painter: &Painter, screen: Rect, depth: f32, color: Color32) {
     painter.add(Shape::mesh(mesh));
 }
 
-/// Adds a convex area to a mesh: its corners in their order around, with a colour at each.
+/// Adds a convex area to a mesh; its corners are in order around it, with a colour each.
 pub fn fan(mesh: &mut Mesh, corners: impl IntoIterator<Item = (Pos2, Color32)>) {
     let first = mesh.vertices.len() as u32;
     for (corner, color) in corners {
@@ -128,7 +129,7 @@ pub fn fan(mesh: &mut Mesh, corners: impl IntoIterator<Item = (Pos2, Color32)>) 
 
 /// Adds a rectangle with hard edges, on whole pixels, to a mesh.
 ///
-/// Two triangles make it, where one with smoothed edges takes ten.
+/// It takes two triangles; one with smoothed edges takes ten.
 pub fn plate(mesh: &mut Mesh, painter: &Painter, rect: Rect, color: Color32) {
     let rect = rect.round_to_pixels(painter.pixels_per_point());
     if rect.is_positive() {
@@ -136,7 +137,7 @@ pub fn plate(mesh: &mut Mesh, painter: &Painter, rect: Rect, color: Color32) {
     }
 }
 
-/// Adds a frame of plates within a rectangle, `width` points wide.
+/// Adds a rectangular frame with hard edges to a mesh, `width` points wide, within a rectangle.
 pub fn frame_of_plates(mesh: &mut Mesh, painter: &Painter, rect: Rect, width: f32, color: Color32) {
     let inner = rect.shrink(width);
     if !inner.is_positive() {
@@ -153,22 +154,22 @@ pub fn frame_of_plates(mesh: &mut Mesh, painter: &Painter, rect: Rect, width: f3
     }
 }
 
-/// Adds a level or upright line on whole pixels to a mesh, `width` points wide and a pixel at
-/// least.
+/// Adds a horizontal or vertical line on whole pixels to a mesh, `width` points wide and at least
+/// one pixel.
 pub fn hairline(mesh: &mut Mesh, painter: &Painter, ends: [Pos2; 2], width: f32, color: Color32) {
     let pixels = painter.pixels_per_point();
     let half = (width * pixels).round().max(1.0) / pixels / 2.0;
     let [a, b] = ends;
     let aside = if a.x == b.x { vec2(half, 0.0) } else { vec2(0.0, half) };
-    // Rounded at its near edge alone, so that it stays as wide.
+    // Only the near edge is rounded, so that the width stays the same.
     let near = (a - aside).round_to_pixels(pixels);
     mesh.add_colored_rect(Rect::from_two_pos(near, near + (b - a) + aside * 2.0), color);
 }
 
-/// Shadow of a raised rectangle, `blur` points wide at its edge. The middle, more than `hidden`
-/// points from the edge, is left out: what is raised hides that.
+/// Paints the shadow of a raised rectangle, `blur` points wide at its edge. The middle, more than
+/// `hidden` points from the edge, is left out, since the rectangle covers it.
 pub fn shadow(painter: &Painter, rect: Rect, blur: f32, hidden: f32, color: Color32) {
-    // A narrow one has no room for more.
+    // A narrow rectangle has no space for more.
     let blur = blur.min(rect.size().min_elem().max(0.0));
     let dark = rect.shrink(blur / 2.0);
     let corners =
@@ -207,7 +208,7 @@ pub fn shadow(painter: &Painter, rect: Rect, blur: f32, hidden: f32, color: Colo
     painter.add(Shape::mesh(mesh));
 }
 
-/// A convex area with its outline; the corners are in points from `at`.
+/// Paints a convex area with its outline; the corners are in points from `at`.
 pub fn polygon(
     painter: &Painter,
     at: Pos2,
@@ -219,7 +220,8 @@ pub fn polygon(
     painter.add(Shape::convex_polygon(corners, fill, stroke.into()));
 }
 
-/// A ring of dashes, each `share` of its part of the circle long, from a start in turns.
+/// Paints a ring of dashes that starts at `from`, in turns. Each dash fills `share` of its part of
+/// the circle.
 pub fn dashes(
     painter: &Painter,
     (middle, radius): (Pos2, f32),
@@ -233,7 +235,7 @@ pub fn dashes(
     }
 }
 
-/// A bar that is filled from the left to a share from 0 to 1.
+/// Paints a bar, filled from the left to a share from 0 to 1.
 pub fn bar(painter: &Painter, rect: Rect, share: f32, color: Color32) {
     painter.rect_filled(rect, 2.0, fade(palette::EDGE, 0.7));
     fill_bar(painter, rect, share, color);
@@ -247,7 +249,8 @@ pub fn fill_bar(painter: &Painter, rect: Rect, share: f32, color: Color32) {
     }
 }
 
-/// Part of a circle of a radius in points, clockwise by `turns` from `from`, in turns.
+/// Paints part of a circle with a radius in points: from `from`, clockwise by `turns`, both in
+/// turns.
 pub fn arc(painter: &Painter, middle: Pos2, radius: f32, from: f32, turns: f32, stroke: Stroke) {
     let steps = (turns.abs() * 48.0).ceil().max(1.0);
     let point = |step: u32| {
@@ -258,7 +261,7 @@ pub fn arc(painter: &Painter, middle: Pos2, radius: f32, from: f32, turns: f32, 
     painter.add(Shape::line(points, PathStroke::from(stroke)));
 }
 
-/// A translucent panel behind text.
+/// Paints a translucent panel behind text.
 pub fn panel(painter: &Painter, rect: Rect) {
     painter.rect(
         rect,
@@ -269,8 +272,8 @@ pub fn panel(painter: &Painter, rect: Rect) {
     );
 }
 
-/// Text of a size in points, whatever size of letters the player has chosen; returns its rectangle.
-/// Panels over the world write with [`Inset`](super::inset::Inset) instead.
+/// Paints text of a size in points, whatever text size the player has chosen. Returns its
+/// rectangle. Panels over the world use [`Inset`](super::inset::Inset) instead.
 pub fn text(
     painter: &Painter,
     at: Pos2,
@@ -282,54 +285,54 @@ pub fn text(
     painter.text(at, align, text, FontId::proportional(dense(painter.ctx(), size)), color)
 }
 
-/// Name of the size of letters in egui's memory.
+/// Key of the text size in egui's memory.
 const LETTERS: &str = "size of letters";
 
-/// Notes the player's size of letters.
+/// Stores the player's text size.
 pub(crate) fn note_letters(ctx: &Context, factor: f32) {
     ctx.data_mut(|data| data.insert_temp(Id::new(LETTERS), factor));
 }
 
-/// The player's size of letters, as a factor of the usual one.
+/// The player's text size, as a factor of the usual one.
 pub fn letters(ctx: &Context) -> f32 {
     ctx.data(|data| data.get_temp::<f32>(Id::new(LETTERS))).unwrap_or(1.0)
 }
 
-/// Name of the points of a pixel of CSS in egui's memory.
+/// Key of the points per CSS pixel in egui's memory.
 const CSS: &str = "points of a pixel of CSS";
-/// Least size of letters that must be read, in pixels of CSS, which are about as large on each
+/// Minimum size of letters that must be readable, in CSS pixels, which are about as large on every
 /// screen.
 pub const READABLE: f32 = 11.0;
 
-/// Notes the points of a pixel of CSS.
+/// Stores the number of points per CSS pixel.
 pub fn note_css(ctx: &Context, points: f32) {
     ctx.data_mut(|data| data.insert_temp(Id::new(CSS), points));
 }
 
-/// Factor by which letters of that size in points must be larger, so that they can be read on a
-/// phone: a card then has larger letters on more lines.
+/// Factor by which letters of `size` points must grow to be readable on a phone. A card then has
+/// larger letters on more lines.
 pub fn to_be_read(ctx: &Context, size: f32) -> f32 {
     let css = ctx.data(|data| data.get_temp::<f32>(Id::new(CSS))).unwrap_or(1.0);
     (READABLE * css / (size * letters(ctx))).max(1.0)
 }
 
-/// Size of letters where nothing else grows with them, as in the world and in tables of menus: the
-/// same, whatever size the player has chosen.
+/// Letter size that ignores the player's text size, for places where nothing else grows with it: in
+/// the world, and in tables of menus.
 pub fn dense(ctx: &Context, size: f32) -> f32 {
     size / letters(ctx)
 }
 
-/// A dark ground behind text over the world, of a strength from 0 to 1.
+/// Paints a dark ground behind text over the world, of a strength from 0 to 1.
 pub fn ground(painter: &Painter, rect: Rect, strength: f32) {
     painter.rect_filled(rect, 5.0, fade(palette::VOID, GROUND * strength));
 }
 
-/// Rectangle of the ground of a text in a rectangle.
+/// Rectangle of the ground behind a text.
 pub fn around(text: Rect) -> Rect {
     text.expand2(vec2(6.0, 2.0))
 }
 
-/// Text on a dark ground, readable over anything; returns its rectangle.
+/// Paints text on a dark ground, readable over anything. Returns its rectangle.
 pub fn text_over(
     painter: &Painter,
     at: Pos2,
@@ -341,7 +344,7 @@ pub fn text_over(
     text_over_within(painter, at, align, text.to_owned(), (size, color), f32::INFINITY)
 }
 
-/// A heading as by [`text_over`], in letters that are small enough for a width of `room` points.
+/// Paints a heading as [`text_over`] does, in letters small enough for a width of `room` points.
 pub fn text_over_fitted(
     painter: &Painter,
     at: Pos2,
@@ -354,7 +357,7 @@ pub fn text_over_fitted(
     text_over(painter, at, align, text, size * (room / wide.max(1.0)).min(1.0), color)
 }
 
-/// Text as by [`text_over`], cut at a width of `room` points.
+/// Paints text as [`text_over`] does, cut off at a width of `room` points.
 pub fn text_over_within(
     painter: &Painter,
     at: Pos2,
@@ -372,7 +375,7 @@ pub fn text_over_within(
     rect
 }
 
-/// Text with letters `spacing` points apart, as in headings; returns its rectangle.
+/// Paints text with `spacing` points between letters, as in headings. Returns its rectangle.
 pub fn text_spaced(
     painter: &Painter,
     at: Pos2,
@@ -388,7 +391,7 @@ pub fn text_spaced(
     rect
 }
 
-/// A line whose letters are `spacing` points apart.
+/// A line with `spacing` points between letters.
 pub(crate) fn spaced(text: &str, (size, spacing): (f32, f32), color: Color32) -> LayoutJob {
     let font_id = FontId::proportional(size);
     let format =

@@ -1,8 +1,8 @@
 //! All colours.
 //!
-//! Sky blue and orange, for the own side and the others, are from Okabe and Ito's set, which
-//! people with any kind of colour blindness can tell apart; still, nothing is told by colour
-//! alone. The inside of a player is darker than its outline.
+//! Sky blue and orange, for one's own side and the others, are from Okabe and Ito's set, which
+//! people with any kind of colour blindness can tell apart; even so, colour is never the only sign
+//! of anything. The inside of a player is darker than its outline.
 
 #![expect(missing_docs, reason = "the names say which things have the colours")]
 
@@ -16,23 +16,23 @@ pub const GRID: Color32 = Color32::from_rgb(31, 39, 54);
 /// Lines on the floor, five metres apart.
 pub const GRID_MAJOR: Color32 = Color32::from_rgb(39, 49, 68);
 pub const MARKING: Color32 = Color32::from_rgb(47, 62, 87);
-/// A wall's sides, those that face up or down the picture.
+/// Sides of a wall that face up or down in the picture.
 pub const WALL_SIDE: Color32 = Color32::from_rgb(43, 54, 75);
 pub const WALL_SIDE_DARK: Color32 = Color32::from_rgb(35, 45, 63);
 pub const WALL_TOP: Color32 = Color32::from_rgb(66, 81, 109);
 pub const WALL_RIM: Color32 = Color32::from_rgb(104, 124, 160);
 
-/// The own player, and selected controls.
+/// The player at this window, and selected controls.
 pub const OWN: Color32 = Color32::from_rgb(86, 180, 233);
 pub const OWN_DARK: Color32 = Color32::from_rgb(20, 58, 84);
 pub const FOE: Color32 = Color32::from_rgb(238, 160, 52);
 pub const FOE_DARK: Color32 = Color32::from_rgb(88, 52, 18);
-/// Colour of the own player or side, or of others.
+/// Colour of one's own player or side, or of the others.
 pub fn side(own: bool) -> Color32 {
     if own { OWN } else { FOE }
 }
 
-/// Colours of players, which they choose: bright, and told apart by names and markings as well.
+/// Colours that players can choose: bright, and always accompanied by names and markings.
 const PLAYERS: [Color32; 12] = [
     Color32::from_rgb(86, 180, 233),
     Color32::from_rgb(238, 160, 52),
@@ -48,12 +48,12 @@ const PLAYERS: [Color32; 12] = [
     Color32::from_rgb(240, 110, 230),
 ];
 
-/// Colour of a player who chose that index.
+/// Colour with this index.
 pub fn player_color(index: u8) -> Color32 {
     PLAYERS[usize::from(index) % PLAYERS.len()]
 }
 
-/// The same for what is inside of an outline in that colour.
+/// Colour for the inside of an outline in the colour with this index.
 pub fn player_dark(index: u8) -> Color32 {
     player_color(index).lerp_to_gamma(VOID, 0.68)
 }
@@ -67,7 +67,7 @@ pub const STEEL: Color32 = Color32::from_rgb(188, 200, 218);
 
 pub const CRATE: Color32 = Color32::from_rgb(104, 86, 66);
 pub const CRATE_EDGE: Color32 = Color32::from_rgb(146, 122, 94);
-/// Barrels, which have stripes besides.
+/// Barrels, which also have stripes.
 pub const BARREL: Color32 = Color32::from_rgb(116, 50, 48);
 
 pub const GOOD: Color32 = Color32::from_rgb(62, 207, 160);
@@ -99,5 +99,5 @@ pub const EARTH: Color32 = Color32::from_rgb(84, 72, 54);
 pub const ASPHALT: Color32 = Color32::from_rgb(50, 54, 64);
 pub const ASPHALT_LIGHT: Color32 = Color32::from_rgb(122, 132, 150);
 pub const RUBBER: Color32 = Color32::from_rgb(14, 15, 19);
-/// Kerbs, between white ones.
+/// Red kerbs, between white ones.
 pub const KERB: Color32 = Color32::from_rgb(196, 62, 60);

@@ -1,6 +1,6 @@
-//! Particles that fade within moments: sparks, rings, flashes, smoke, debris, trails.
+//! Particles that fade quickly: sparks, rings, flashes, smoke, debris, trails.
 //!
-//! Particles are no part of a world: views add them at events.
+//! Particles are not part of the world: views add them at events.
 
 use std::collections::VecDeque;
 
@@ -13,9 +13,10 @@ use super::brush::Brush;
 use super::paint::{fade, light};
 use super::rig::reduced_motion;
 
-/// Most particles of each kind at a time; the oldest go first. Far more than a full server needs.
+/// Maximum number of particles of each kind; the oldest go first. Far more than a full server
+/// needs.
 const EACH_MAX: usize = 384;
-/// Most points of a trail.
+/// Maximum number of points of a trail.
 const TRAIL_MAX: usize = 96;
 /// Half-life of the speed of sparks, in seconds.
 const DRAG_SECS: f32 = 0.07;
@@ -24,8 +25,8 @@ const DEBRIS_DRAG_SECS: f32 = 0.5;
 const FLASH_SECS: f32 = 0.07;
 const TRACER_SECS: f32 = 0.13;
 
-/// All particles of a picture: positions and sizes in metres, speeds in metres per second, lives
-/// in seconds.
+/// All particles of a picture: positions and sizes in metres, speeds in metres per second,
+/// lifetimes in seconds.
 #[derive(Debug, Default)]
 pub struct Particles {
     sparks: Fading<Particle>,
@@ -40,7 +41,7 @@ pub struct Particles {
 struct Particle {
     at: Vec2,
     velocity: Vec2,
-    /// Direction of a flash; of debris unturned.
+    /// Direction of a flash; initial direction of debris.
     along: Vec2,
     /// Radians per second.
     spin: f32,
@@ -62,21 +63,21 @@ impl Particle {
 }
 
 impl Particles {
-    /// A spark that leaves a short streak.
+    /// Adds a spark that leaves a short streak.
     pub fn spark(&mut self, at: Vec2, velocity: Vec2, color: Color32, life: f32) {
         self.sparks.push(Particle::new(at, velocity, (0.0, 0.0), color), life);
     }
 
-    /// Sparks all around, with speeds up to `speed` and lives up to `life`.
+    /// Adds sparks all around, with speeds up to `speed` and lifetimes up to `life`.
     pub fn burst(&mut self, at: Vec2, count: usize, speed: f32, color: Color32, life: f32) {
         for n in 0..count {
-            // Turned by the golden angle each, they are spread evenly.
+            // Turned by the golden angle each, they spread evenly.
             let out = Vec2::from_angle(n as f32 * 2.4) * gen_range(0.2, 1.0) * speed;
             self.spark(at, out, color, gen_range(0.4, 1.0) * life);
         }
     }
 
-    /// Sparks in a cone of a third of a circle about the direction `along`.
+    /// Adds sparks in a cone of a third of a circle around the direction `along`.
     pub fn spray(
         &mut self,
         at: Vec2,
@@ -93,12 +94,12 @@ impl Particles {
         }
     }
 
-    /// A ring on the floor that grows or shrinks from one radius to another.
+    /// Adds a ring on the floor that grows or shrinks from one radius to another.
     pub fn ring(&mut self, at: Vec2, size: (f32, f32), color: Color32, life: f32) {
         self.rings.push(Particle::new(at, Vec2::ZERO, size, color), life);
     }
 
-    /// A flash in the direction `along`, or all around if that is zero; it lasts 70 ms and
+    /// Adds a flash in the direction `along`, or all around if that is zero. It lasts 70 ms and
     /// `longer` seconds.
     pub fn flash(&mut self, at: Vec2, along: Vec2, size: f32, color: Color32, longer: f32) {
         if reduced_motion() {
@@ -108,24 +109,24 @@ impl Particles {
         self.flashes.push(Particle { along, ..flash }, FLASH_SECS + longer);
     }
 
-    /// A puff of smoke or dust that drifts, grows to twice its size, and thins out.
+    /// Adds a puff of smoke or dust that drifts, grows to twice its size, and fades.
     pub fn puff(&mut self, at: Vec2, velocity: Vec2, size: f32, color: Color32, life: f32) {
         self.puffs.push(Particle::new(at, velocity, (size, 2.0 * size), color), life);
     }
 
-    /// The light of a shot from its muzzle to its end.
+    /// Adds the light of a shot, from its muzzle to its end.
     pub fn tracer(&mut self, ends: [Vec2; 2], color: Color32) {
         self.tracers.push((ends, color), TRACER_SECS);
     }
 
-    /// A tumbling splinter.
+    /// Adds a tumbling splinter.
     pub fn splinter(&mut self, at: Vec2, velocity: Vec2, size: f32, color: Color32, life: f32) {
         let (along, spin) = (Vec2::from_angle(gen_range(0.0, 6.3)), gen_range(-9.0, 9.0));
         let piece = Particle::new(at, velocity, (size, size), color);
         self.debris.push(Particle { along, spin, ..piece }, life);
     }
 
-    /// An explosion: flash, rings, sparks, splinters, smoke.
+    /// Adds an explosion: flash, rings, sparks, splinters, smoke.
     pub fn explosion(&mut self, at: Vec2, radius: f32, color: Color32) {
         self.flash(at, Vec2::ZERO, radius * 0.8, color, 0.12);
         self.ring(at, (radius * 0.2, radius), color, 0.4);
@@ -166,7 +167,7 @@ impl Particles {
     /// Paints the particles above the players.
     pub fn draw_above(&self, brush: &Brush<'_>) {
         for (([from, to], color), part) in self.tracers.iter() {
-            // The tail catches up with the head, so that the tracer seems to fly.
+            // The tail catches up with the head, so the tracer seems to fly.
             let tail = from.lerp(*to, part * 0.7);
             for (strength, width) in [(0.35, 0.34), (0.9, 0.09), (0.6, 0.045)] {
                 let strength = (1.0 - part) * strength;
@@ -200,7 +201,7 @@ impl Particles {
     }
 }
 
-/// Things with limited lives: at most 384, the oldest go first.
+/// Items with limited lifetimes: at most 384; the oldest go first.
 #[derive(Debug)]
 pub struct Fading<T> {
     list: VecDeque<(T, f32, f32)>,
@@ -213,7 +214,7 @@ impl<T> Default for Fading<T> {
 }
 
 impl<T> Fading<T> {
-    /// Adds a thing with a life in seconds.
+    /// Adds an item with a lifetime in seconds.
     pub fn push(&mut self, item: T, life: f32) {
         if self.list.len() == EACH_MAX {
             self.list.pop_front();
@@ -221,7 +222,7 @@ impl<T> Fading<T> {
         self.list.push_back((item, 0.0, life.max(0.01)));
     }
 
-    /// Advances by `secs` seconds; `go_on` moves each thing.
+    /// Advances by `secs` seconds; `go_on` moves each item.
     pub fn advance(&mut self, secs: f32, mut go_on: impl FnMut(&mut T)) {
         self.list.retain_mut(|(item, age, life)| {
             go_on(item);
@@ -230,25 +231,25 @@ impl<T> Fading<T> {
         });
     }
 
-    /// All things, each with the elapsed part of its life: 0 up to 1.
+    /// All items, each with the elapsed share of its lifetime: 0 up to 1.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&T, f32)> {
         self.list.iter().map(|(item, age, life)| (item, age / life))
     }
 }
 
-/// The course of something that moves, as a ribbon that gets narrower and fainter.
+/// The track of something that moves, as a ribbon that gets narrower and fainter.
 #[derive(Clone, Debug, Default)]
 pub struct Trail {
     points: VecDeque<(Vec2, f32)>,
 }
 
 impl Trail {
-    /// Adds the present position; a jump of more than `cut` metres begins a new trail.
+    /// Adds the current position. A jump of more than `cut` metres starts a new trail.
     pub fn push(&mut self, at: Vec2, cut: f32) {
         if self.points.back().is_some_and(|(last, _)| last.distance(at) > cut) {
             self.points.clear();
         }
-        // At rest there is no new point, but the last one stays young.
+        // At rest, no point is added, but the last one stays young.
         if let Some((last, age)) = self.points.back_mut()
             && last.distance(at) < 1e-3
         {
@@ -261,7 +262,7 @@ impl Trail {
         self.points.push_back((at, 0.0));
     }
 
-    /// Advances by `secs` seconds; points older than `life` seconds go.
+    /// Advances by `secs` seconds; points older than `life` seconds are removed.
     pub fn advance(&mut self, secs: f32, life: f32) {
         self.points.retain_mut(|(_, age)| {
             *age += secs;
@@ -269,7 +270,7 @@ impl Trail {
         });
     }
 
-    /// Paints the trail as light, `width` metres wide at its young end.
+    /// Paints the trail as light, `width` metres wide at its newest end.
     pub fn draw(&self, brush: &Brush<'_>, color: Color32, width: f32, life: f32) {
         let mut mesh = Mesh::default();
         let count = self.points.len();

@@ -13,13 +13,13 @@ use super::words::{fill, tr};
 
 /// Height of a button, in points.
 pub const ACTION_HEIGHT: f32 = 42.0;
-/// Characters of a name's field: as many as a server reads of any text. Names are shorter, and the
-/// field says so rather than cut what is pasted.
+/// Maximum number of characters in a name field: as many as a server reads of any text. Names are
+/// shorter; the field says so instead of cutting what is pasted.
 pub const NAME_CHARS_MAX: usize = TEXT_BYTES_MAX / 4;
-/// Room around the content of a card, in points.
+/// Space around the content of a card, in points.
 pub const PADDING: f32 = 20.0;
 
-/// A button as wide as there is room; the one that Enter presses stands out.
+/// Adds a button of the full width. A primary button, which Enter presses, stands out.
 pub fn action(ui: &mut Ui, label: &str, primary: bool) -> Response {
     let (fill, ink) =
         if primary { (palette::OWN, palette::VOID) } else { (palette::BUTTON, palette::TEXT) };
@@ -27,7 +27,7 @@ pub fn action(ui: &mut Ui, label: &str, primary: bool) -> Response {
     ui.add_sized(vec2(ui.available_width(), ACTION_HEIGHT), Button::new(label).fill(fill))
 }
 
-/// A card of a width in points with contents below each other.
+/// Adds a card of a width in points, with its contents below each other.
 pub fn card(ui: &mut Ui, width: f32, contents: impl FnOnce(&mut Ui)) {
     card_frame(1.0, PADDING as i8).show(ui, |ui| {
         ui.set_width(width - 2.0 * PADDING - 2.0);
@@ -36,13 +36,13 @@ pub fn card(ui: &mut Ui, width: f32, contents: impl FnOnce(&mut Ui)) {
     });
 }
 
-/// Frame of a card of a strength from 0 to 1.
+/// Frame of a card with an opacity from 0 to 1.
 pub fn card_frame(strength: f32, margin: i8) -> Frame {
     let frame = Frame::new().fill(fade(palette::CARD, strength)).corner_radius(10);
     frame.stroke(Stroke::new(1.0, palette::EDGE)).inner_margin(Margin::same(margin))
 }
 
-/// A heading, and a line below it on what it is about.
+/// Adds a heading, with a line below it that explains it.
 pub fn heading(ui: &mut Ui, title: &str, what: &str) {
     ui.label(RichText::new(title).size(23.0).color(palette::TEXT));
     ui.add(
@@ -52,8 +52,8 @@ pub fn heading(ui: &mut Ui, title: &str, what: &str) {
     );
 }
 
-/// A field of one line. Its hint names it, so that it keeps the keyboard when something before it
-/// comes or goes.
+/// Creates a field of one line. Its hint is its identity, so it keeps the keyboard focus when
+/// something before it appears or disappears.
 pub fn field<'a>(text: &'a mut String, hint: &'a str, width: f32, most: usize) -> TextEdit<'a> {
     let margin = Margin::symmetric(10, 7);
     TextEdit::singleline(text)
@@ -65,12 +65,12 @@ pub fn field<'a>(text: &'a mut String, hint: &'a str, width: f32, most: usize) -
         .desired_width(width - margin.sum().x - 2.0)
 }
 
-/// A field for the player's name; [`name_note`] says what is wrong with it.
+/// Creates a field for the player's name; [`name_note`] shows what is wrong with it.
 pub fn name_field<'a>(name: &'a mut String, hint: &'a str, width: f32) -> TextEdit<'a> {
     field(name, hint, width, NAME_CHARS_MAX)
 }
 
-/// A sentence on a name that no server takes, if it is one.
+/// Adds a sentence that explains why servers refuse the name, if they do.
 pub fn name_note(ui: &mut Ui, name: &str) {
     let problem = match read_name(name) {
         Ok(_) | Err(NameError::Empty) => return,
@@ -92,12 +92,12 @@ pub fn name_note(ui: &mut Ui, name: &str) {
     ui.add(Label::new(problem).wrap().selectable(false));
 }
 
-/// True if Enter ended the writing in a field.
+/// Whether Enter ended the typing in a field.
 pub fn is_entered(ui: &Ui, field: &Response) -> bool {
     field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter))
 }
 
-/// Returns the name with a capital as its first letter.
+/// Returns the name with its first letter capitalised.
 pub fn title_case(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())

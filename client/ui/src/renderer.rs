@@ -1,12 +1,12 @@
-//! Paints the window: each triangle of egui's with the cheapest shader that shows it.
+//! Paints the window: each of egui's triangles with the cheapest shader that can show it.
 //!
 //! Where the processor stands in for a graphics card, reading a texture is more than half of a
-//! pixel's cost, and mixing it with what is beneath most of the rest. Few triangles need both:
-//! letters have a texture, while bodies, floors and panels have colours alone. So a mesh is painted
-//! in runs of triangles of one kind, in their order.
+//! pixel's cost, and blending it with what is beneath most of the rest. Few triangles need both:
+//! letters have a texture, while bodies, floors and panels have only colours. So a mesh is painted
+//! in runs of consecutive triangles of one kind.
 //!
-//! egui-macroquad reads the keys and the mouse, and gives this module its turn to paint through a
-//! callback of its own frame, which shows nothing else.
+//! egui-macroquad reads keys and mouse, and lets this module paint through a callback of its own
+//! frame, which shows nothing else.
 
 mod corners;
 mod shader;
@@ -36,21 +36,21 @@ use super::paint::note_css;
 use shader::Dialect;
 
 /// Area in square pixels below which a run is painted with its neighbours' shader: another draw
-/// call costs llvmpipe as much as so many pixels.
+/// call costs llvmpipe as much as this many pixels.
 const RUN_AREA_LEAST: f32 = 2048.0;
 
-/// Ways to paint a triangle, the cheapest first: each kind shows those before it too.
+/// Ways to paint a triangle, the cheapest first. Each kind can also paint the kinds before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     /// Colours that hide what is beneath.
     Opaque,
-    /// Colours that let it shine through.
+    /// Translucent colours.
     Plain,
     /// Colours times a texture.
     Textured,
 }
 
-/// Triangles in a row that are painted alike.
+/// Consecutive triangles that are painted the same way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Run {
     kind: Kind,
@@ -60,13 +60,13 @@ struct Run {
     area: f32,
 }
 
-/// The window's egui, and its turn to paint.
+/// The window's egui, and the painting of its frames.
 pub struct Renderer {
     ctx: Context,
     letters: RefCell<Letters>,
 }
 
-/// A frame that waits to be painted.
+/// A frame that is waiting to be painted.
 #[derive(Default)]
 struct Batch {
     primitives: Vec<ClippedPrimitive>,
@@ -75,28 +75,28 @@ struct Batch {
 }
 
 thread_local! {
-    // Of the thread that owns the window: its handles are of no use elsewhere.
+    // Belongs to the thread that owns the window: its handles are of no use elsewhere.
     static BATCH: RefCell<Batch> = RefCell::default();
     static DEVICE: RefCell<Option<Device>> = const { RefCell::new(None) };
 }
 
 impl Renderer {
-    /// A renderer whose egui has a style.
+    /// Creates a renderer whose egui has a style.
     pub fn new(style: impl FnOnce(&Context)) -> Self {
         let ctx = Context::default();
         style(&ctx);
         Self { ctx, letters: RefCell::new(Letters::new()) }
     }
 
-    /// Makes all letters larger by a factor, and prefers fonts for a language, by its code.
+    /// Makes all letters larger by a factor, and prefers fonts for the language with this code.
     pub fn set_letters(&self, scale: f32, language: &str) {
         self.letters.borrow_mut().set(&self.ctx, scale, language);
     }
 
-    /// Runs a frame of the user interface, and paints it on a backdrop.
+    /// Runs a frame of the user interface, and paints it over a backdrop.
     pub fn frame(&self, pixels_per_point: f32, backdrop: Color32, mut ui: impl FnMut(&Context)) {
         egui_macroquad::ui(|outer| {
-            // Both measure alike, since one hands the other's events on.
+            // Both use the same scale, since one passes its events on to the other.
             outer.set_pixels_per_point(pixels_per_point);
             self.ctx.set_pixels_per_point(pixels_per_point);
             note_css(&self.ctx, dpi_scale() / pixels_per_point);
@@ -111,7 +111,7 @@ impl Renderer {
             BATCH.with_borrow_mut(|batch| {
                 batch.primitives = primitives;
                 batch.pixels_per_point = output.pixels_per_point;
-                // A frame that was never painted leaves its textures to the next one.
+                // The textures of a frame that was never painted go to the next one.
                 batch.textures.append(output.textures_delta);
             });
             let callback = Arc::new(CallbackFn::new(move |_, gl| paint(gl, backdrop)));
@@ -122,7 +122,8 @@ impl Renderer {
     }
 }
 
-/// Triangles of shapes, as the window paints them: round shapes have as few corners as look round.
+/// Triangles of shapes, as the window paints them: round shapes have only as many corners as they
+/// need to look round.
 pub fn tessellate(
     ctx: &Context,
     mut shapes: Vec<ClippedShape>,
@@ -132,14 +133,14 @@ pub fn tessellate(
     ctx.tessellate(shapes, pixels_per_point)
 }
 
-/// Draw calls that the window makes of a frame: one for each run of triangles of one kind.
+/// Number of draw calls that the window makes for a frame: one per run of triangles of one kind.
 pub fn draw_calls(primitives: &[ClippedPrimitive], pixels_per_point: f32) -> usize {
     let calls = primitives.iter().map(|ClippedPrimitive { primitive, .. }| match primitive {
         Primitive::Mesh(mesh) => {
             let parts = mesh.clone().split_to_u16();
             parts.iter().map(|part| runs(part, run_area_least(pixels_per_point)).len()).sum()
         }
-        // Painted by somebody else.
+        // Not painted here.
         Primitive::Callback(_) => 0_usize,
     });
     calls.sum()
@@ -150,17 +151,17 @@ fn run_area_least(pixels_per_point: f32) -> f32 {
     RUN_AREA_LEAST / (pixels_per_point * pixels_per_point)
 }
 
-/// Largest side in pixels of the texture with the letters. egui begins it anew when it is full, so
-/// it holds more than a screen of different ideographs: some 2,000 of usual size, on large displays
-/// as well.
+/// Maximum side, in pixels, of the texture with the letters. egui starts it over when it is full,
+/// so it holds more than a screen of different ideographs: some 2,000 of usual size, on large
+/// displays as well.
 fn texture_side(pixels_per_point: f32) -> usize {
     if pixels_per_point > 3.0 { 4096 } else { 2048 }
 }
 
-/// Paints the frame that waits.
+/// Paints the waiting frame.
 fn paint(gl: &mut dyn RenderingBackend, backdrop: Color32) {
     let batch = BATCH.take();
-    // Colours alone: depths are of no use here, and writing them cost llvmpipe a seventh of a frame
+    // Clears only colours: depths are not used, and writing them cost llvmpipe a seventh of a frame
     // of Asteroids (`perf record -e cpu-clock`), since they share their words with a stencil.
     let [r, g, b, a] = backdrop.to_array().map(|part| f32::from(part) / 255.0);
     gl.clear(Some((r, g, b, a)), None, None);
@@ -284,7 +285,7 @@ impl Device {
     }
 }
 
-/// Puts data into a buffer, a larger one if it does not fit.
+/// Puts data into a buffer, or into a larger one if it does not fit.
 fn fill<T>(gl: &mut dyn RenderingBackend, buffer: &mut BufferId, kind: BufferType, data: &[T]) {
     if gl.buffer_size(*buffer) < size_of_val(data) {
         gl.delete_buffer(*buffer);
@@ -293,7 +294,7 @@ fn fill<T>(gl: &mut dyn RenderingBackend, buffer: &mut BufferId, kind: BufferTyp
     gl.buffer_update(*buffer, BufferSource::slice(data));
 }
 
-/// Blending of colours that are multiplied by their alpha already, as egui's are.
+/// Blending of premultiplied colours, as egui's are.
 fn over() -> BlendState {
     let rest = BlendFactor::OneMinusValue(BlendValue::SourceAlpha);
     BlendState::new(Equation::Add, BlendFactor::One, rest)
@@ -304,7 +305,7 @@ fn pipeline(
     fragment: &str,
     color_blend: Option<BlendState>,
 ) -> Pipeline {
-    // The version is a guess from GL_VERSION, and the oldest is understood everywhere.
+    // The version is a guess from GL_VERSION; the oldest dialect is understood everywhere.
     let dialects = [Dialect::of(&gl.info().glsl_support), Dialect::Everywhere];
     let mut made = dialects.into_iter().map(|dialect| {
         let (vertex, fragment) = (dialect.source(shader::VERTEX), dialect.source(fragment));
@@ -331,8 +332,8 @@ fn scissor(clip: Rect, scale: f32, (width, height): (f32, f32)) -> (i32, i32, i3
     (left, height as i32 - bottom, (right - left).max(0), (bottom - top).max(0))
 }
 
-/// The runs of a mesh, in its order; each but the only one has `least` square points or more, or
-/// needs its texture.
+/// The runs of a mesh, in its order. Unless it is the only one, each covers at least `least` square
+/// points or needs its texture.
 fn runs(mesh: &Mesh16, least: f32) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for corners in mesh.indices.chunks_exact(3) {
@@ -351,14 +352,14 @@ fn runs(mesh: &Mesh16, least: f32) -> Vec<Run> {
             None => runs.push(Run { kind, len: 3, area }),
         }
     }
-    // First what is opaque counts as plain where it is small, then what is plain as textured.
+    // First, small opaque runs become plain; then small plain ones become textured.
     for (small, kind) in [(Kind::Opaque, Kind::Plain), (Kind::Plain, Kind::Textured)] {
         runs = merged(runs, |run| run.kind == small && run.area < least, kind);
     }
     runs
 }
 
-/// Runs with the small ones turned to a kind that neighbours them, and equal neighbours as one.
+/// Turns small runs into the given kind if a neighbour is of that kind, and joins equal neighbours.
 fn merged(mut runs: Vec<Run>, is_small: impl Fn(&Run) -> bool, kind: Kind) -> Vec<Run> {
     for at in 0..runs.len() {
         let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
@@ -384,8 +385,8 @@ mod tests {
 
     use super::*;
 
-    /// A mesh of triangles with right angles: the length of both short sides, the alpha, and
-    /// true for a texture.
+    /// A mesh of right-angled triangles, each given by the length of both short sides, the alpha,
+    /// and whether it has a texture.
     fn mesh(triangles: &[(f32, u8, bool)]) -> Mesh16 {
         let mut mesh = Mesh16 { indices: vec![], vertices: vec![], texture_id: Default::default() };
         for (side, alpha, textured) in triangles {

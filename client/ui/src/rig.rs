@@ -1,4 +1,4 @@
-//! Motion of the camera: it follows with ease, and trembles from blows.
+//! Camera motion: it follows smoothly, and shakes from blows.
 
 use std::cell::Cell;
 use std::ops::{Add, Mul, Sub};
@@ -10,7 +10,7 @@ use super::camera::Camera;
 
 /// Shake of a blow of full strength, as a share of the visible height.
 const SHAKE: f32 = 0.012;
-/// Seconds from a blow of full strength to rest.
+/// Seconds until the shake of a full-strength blow has ended.
 const SHAKE_SECS: f32 = 0.7;
 
 thread_local! {
@@ -18,17 +18,17 @@ thread_local! {
     static REDUCED_MOTION: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Lets no picture shake and nothing flash from now on, or lets them again.
+/// Sets whether screen shake and flashes are suppressed.
 pub fn set_reduced_motion(reduced: bool) {
     REDUCED_MOTION.set(reduced);
 }
 
-/// True while the player wants no shaking and no flashes.
+/// Whether the player wants no shaking and no flashes.
 pub fn reduced_motion() -> bool {
     REDUCED_MOTION.get()
 }
 
-/// Target and framing of the camera.
+/// What the camera follows, and how much it shows.
 #[derive(Clone, Copy, Debug)]
 pub struct Shot {
     /// Point of the world to follow, in metres.
@@ -39,14 +39,14 @@ pub struct Shot {
     pub height: f32,
     /// Half-life of the distance to the target, in seconds.
     pub ease_secs: f32,
-    /// Distance to the target, in metres, beyond which the picture jumps.
+    /// Distance to the target, in metres, beyond which the camera jumps.
     pub cut: f32,
-    /// Half of the world's size and the visible margin around it, in metres; none for an endless
+    /// Half of the world's size, and the visible margin around it, in metres. `None` for an endless
     /// world.
     pub bounds: Option<(Vec2, f32)>,
 }
 
-/// A camera that follows a target with ease and trembles from blows.
+/// A camera that follows a target smoothly and shakes from blows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rig {
     at_rest: Option<Camera>,
@@ -67,13 +67,12 @@ impl Rig {
         self.hold(camera, secs)
     }
 
-    /// Advances by `secs` seconds with a camera that follows nothing; returns the one to draw
-    /// with.
+    /// Advances by `secs` seconds with a camera that follows nothing; returns the one to draw with.
     pub fn hold(&mut self, camera: Camera, secs: f32) -> Camera {
         self.at_rest = Some(camera);
         self.trauma = (self.trauma - secs / SHAKE_SECS).max(0.0);
         self.age_secs += secs;
-        // Squared, so that small blows are hardly felt; two sines without a common beat look
+        // Squared, so that small blows are hardly felt. Two sines without a common beat look
         // random.
         let reach = self.trauma.powi(2) * SHAKE * 2.0 * camera.half().y;
         let time = self.age_secs * 60.0;
@@ -81,12 +80,12 @@ impl Rig {
         Camera { middle: camera.middle + off, ..camera }
     }
 
-    /// The last frame's camera without its shake: the one that the mouse points into.
+    /// The last frame's camera without its shake, for the mouse to point into.
     pub fn at_rest(&self) -> Option<Camera> {
         self.at_rest
     }
 
-    /// Adds a blow of a strength from 0 to 1; blows add up to 1 at most.
+    /// Adds a blow of a strength from 0 to 1; the sum is at most 1.
     pub fn shake(&mut self, strength: f32) {
         if reduced_motion() {
             return;
@@ -95,7 +94,7 @@ impl Rig {
     }
 }
 
-/// The value on the way from `now` to `wanted` after `secs` seconds; half of the way takes
+/// The value on the way from `now` to `wanted` after `secs` seconds. Half of the way takes
 /// `half_secs`.
 pub fn ease<T>(now: T, wanted: T, secs: f32, half_secs: f32) -> T
 where

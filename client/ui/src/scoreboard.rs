@@ -1,4 +1,4 @@
-//! The table of scores, while Tab is held.
+//! The score table, shown while Tab is held.
 
 use egui_macroquad::egui::text::{LayoutJob, TextWrapping};
 use egui_macroquad::egui::{
@@ -21,17 +21,16 @@ use super::words::{fill, tr};
 // Lengths are in points of the table's design: see [`Inset`].
 
 const ROW: f32 = 26.0;
-/// Least widths of the table, of its names with what stands beside them, and of a column of
-/// numbers.
+/// Minimum widths of the table, of its names with what is next to them, and of a column of numbers.
 const WIDTH: f32 = 500.0;
 const NAMES_LEAST: f32 = 180.0;
 const COLUMN: f32 = 72.0;
-/// Distance of the first and of the last words from the table's edges.
+/// Distance of the first and last words from the table's edges.
 const MARGIN: f32 = 22.0;
 /// Heights of the titles and of the foot.
 const HEAD: f32 = 44.0;
 const FOOT: f32 = 18.0;
-/// Letters of the titles, with the space between them.
+/// Letter size and spacing of the titles.
 const TITLE: (f32, f32) = (11.0, 1.5);
 /// Rows of a page.
 const PAGE: usize = 8;
@@ -50,24 +49,24 @@ pub struct Board {
 pub struct Row {
     /// The player's name.
     pub name: String,
-    /// True for a bot.
+    /// Whether the player is a bot.
     pub bot: bool,
-    /// True for the player at this window.
+    /// Whether this is the player at this window.
     pub own: bool,
     /// Formatted values, one for each column.
     pub values: Vec<String>,
     /// Round trip in milliseconds, if known.
     pub ping_ms: Option<f64>,
-    /// Side of the player, in a game with sides; true for the own one.
+    /// In a game with sides, whether the player is on one's own side.
     pub own_side: Option<bool>,
-    /// Ready for the round.
+    /// Whether the player is ready for the round.
     pub ready: bool,
-    /// The connection is lost, and the seat is kept.
+    /// Whether the player has lost the connection and keeps the seat.
     pub away: bool,
 }
 
 impl Board {
-    /// A row for every player, sorted by `key` of the player's score and then by name.
+    /// Creates a row for every player, sorted by `key` of the player's score and then by name.
     pub fn new<G: Game<Entity: Holds<S>>, S: Record, K: Ord>(
         scene: &Scene<'_, G>,
         columns: &'static [&'static str],
@@ -80,7 +79,7 @@ impl Board {
         let sides = G::KIT.sides;
         let place = |player| (sides.of)(&scene.picture.entities, player);
         let home = place(scene.player);
-        // The own rink comes before others, the own side before the other.
+        // One's own rink comes before the others, and one's own side before the other.
         let group = |player| {
             let is_far = place(player).map(|it| it.group) != home.map(|it| it.group);
             (is_far, place(player).map(|it| it.side) != home.map(|it| it.side))
@@ -106,15 +105,16 @@ impl Board {
         Self { columns, rows: players.into_iter().map(row).collect() }
     }
 
-    /// Place of the own player and number of players, as in "2 / 5"; "-" for a spectator.
+    /// Rank of the player at this window and number of players, such as "2 / 5"; "-" for a
+    /// spectator.
     pub fn place(&self) -> String {
         let own = self.rows.iter().position(|row| row.own);
         own.map_or("-".into(), |at| format!("{} / {}", at + 1, self.rows.len()))
     }
 }
 
-/// Rows by which the table is scrolled after the keys of this frame, and the wheel where
-/// that is not the game's.
+/// Rows by which the table is scrolled after this frame's keys, and the wheel if the game does not
+/// use it.
 pub fn scroll(ctx: &Context, before: usize, by_wheel: bool) -> usize {
     let (down, up) = ctx.input(|input| {
         let wheel = if by_wheel { input.raw_scroll_delta.y } else { 0.0 };
@@ -127,8 +127,8 @@ pub fn scroll(ctx: &Context, before: usize, by_wheel: bool) -> usize {
     (before + down).min(usize::from(SEATS_MAX)).saturating_sub(up)
 }
 
-/// The rows for a table of at most `most`, scrolled by some, with their places: the own one is
-/// shown in any case.
+/// Up to `most` rows, scrolled by `scrolled`, with their ranks. The player's own row is always
+/// among them.
 fn shown(rows: &[Row], most: usize, scrolled: usize) -> Vec<(usize, &Row)> {
     let first = scrolled.min(rows.len().saturating_sub(most));
     let all = rows.iter().enumerate();
@@ -143,13 +143,13 @@ fn shown(rows: &[Row], most: usize, scrolled: usize) -> Vec<(usize, &Row)> {
     shown
 }
 
-/// Paints as many rows as fit below the clock; returns the table's rectangle.
+/// Paints as many rows as fit below the clock. Returns the table's rectangle.
 pub fn draw(frame: &Frame<'_>, board: &Board) -> Rect {
     draw_within(frame, board, [0.0, 0.0], false)
 }
 
-/// The results: the same with medals for the first three, and with so many points above and below
-/// it for other texts.
+/// Paints the results: the table with medals for the first three, leaving this many points above
+/// and below it for other texts. Returns the table's rectangle.
 pub fn draw_results(frame: &Frame<'_>, board: &Board, around: [f32; 2]) -> Rect {
     draw_within(frame, board, around, true)
 }
@@ -211,15 +211,15 @@ fn titles(board: &Board) -> impl Iterator<Item = &'static str> {
     board.columns.iter().map(|title| tr(title)).chain([tr("PING")])
 }
 
-/// Widths of a table's columns, in points of its design: of the names with what stands beside
-/// them, and of each column of values.
+/// Widths of a table's columns, in points of its design: of the names with what is next to them,
+/// and of each column of values.
 struct Columns {
     names: f32,
     values: Vec<f32>,
 }
 
 impl Columns {
-    /// Wide enough for their titles.
+    /// Returns widths that fit the titles.
     fn of(painter: &Painter, board: &Board) -> Self {
         let of_title = |title| COLUMN.max(inset::width(painter, title, TITLE) + 12.0);
         let values: Vec<_> = titles(board).map(of_title).collect();
@@ -231,7 +231,7 @@ impl Columns {
         2.0 * MARGIN + self.names + self.values.iter().sum::<f32>()
     }
 
-    /// Right ends of the values: one column, then the next, and the ping last.
+    /// Right edges of the values: column by column, and the ping last.
     fn ends(&self) -> impl Iterator<Item = f32> {
         self.values.iter().scan(MARGIN + self.names, |end, width| {
             *end += width;
@@ -240,8 +240,8 @@ impl Columns {
     }
 }
 
-/// Colour of the medal of a place from 0 on. Whoever has nothing has none, and in a game with sides
-/// a side wins instead.
+/// Colour of the medal for a rank, from 0. A player without points gets none; in a game with sides,
+/// the side wins instead.
 fn medal(place: usize, row: &Row) -> Option<Color32> {
     let has_digit = |value: &String| value.chars().any(|it| ('1'..='9').contains(&it));
     let has_something = row.values.first().is_some_and(has_digit);
@@ -277,7 +277,7 @@ fn draw_row(
     let y = top + ROW / 2.0;
     let (number, faint) = (place.to_string(), palette::TEXT_FAINT);
     inset.text((38.0, y), Align2::RIGHT_CENTER, &number, 12.0, faint);
-    // Up to the first column, with room for what stands behind the name.
+    // Up to the first column, with space for what follows the name.
     let room = columns.names - (46.0 - MARGIN) - 34.0;
     let font = inset.font(16.0);
     let mut job = LayoutJob::simple_singleline(row.name.clone(), font, color);
@@ -300,7 +300,7 @@ fn draw_row(
     }
 }
 
-/// The sign of a bot, from its left edge, scaled by a factor.
+/// Paints the sign of a bot from its left edge, scaled by a factor.
 fn bot_tag(painter: &Painter, at: Pos2, zoom: f32, strength: f32) {
     let color: Color32 = fade(palette::TEXT_SOFT, strength);
     let font = FontId::proportional(dense(painter.ctx(), 9.0 * zoom));
@@ -311,7 +311,7 @@ fn bot_tag(painter: &Painter, at: Pos2, zoom: f32, strength: f32) {
     painter.galley(rect.center() - galley.size() / 2.0, galley, color);
 }
 
-/// Writes a player's name, with the sign of a bot to its right, unless something over the world
+/// Paints a player's name, with the sign of a bot to its right, unless something over the world
 /// covers its place. `size` is in points, `strength` from 0 to 1.
 pub fn name_tag(
     painter: &Painter,

@@ -1,4 +1,4 @@
-//! Pictures of the window, as files.
+//! Pictures of the window in files.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 
 use macroquad::texture::{Image, get_screen_data};
 
-/// A file for a picture. It is opened beforehand, so that a path that cannot be written is known
-/// before anything else happens; its content stays untouched until then.
+/// A file for a picture. It is opened in advance, so that a path that cannot be written is known
+/// before anything else happens. Its content stays untouched until the picture is taken.
 #[derive(Debug)]
 pub struct Screenshot {
     path: PathBuf,
     file: File,
-    /// The file did not exist before.
+    /// Whether the file is new.
     fresh: bool,
     taken: bool,
 }
 
-/// A picture that cannot be written.
+/// The picture cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write the screenshot to {}: {error}", path.display())]
 pub struct ScreenshotError {
@@ -47,7 +47,7 @@ impl Screenshot {
 impl Drop for Screenshot {
     fn drop(&mut self) {
         if self.fresh && !self.taken {
-            // An empty file is of no use; an error of the removal changes nothing.
+            // An empty file is useless; a failed removal changes nothing.
             let _ = std::fs::remove_file(&self.path);
         }
     }
@@ -56,7 +56,7 @@ impl Drop for Screenshot {
 fn write_png(file: &File, image: &Image) -> io::Result<()> {
     let mut out = BufWriter::new(file);
     let mut encoder = png::Encoder::new(&mut out, image.width.into(), image.height.into());
-    // Without alpha: the desktop behind the window is no part of the picture.
+    // Without alpha: the desktop behind the window is not part of the picture.
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     let row = usize::from(image.width) * 4;

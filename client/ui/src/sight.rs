@@ -1,18 +1,18 @@
-//! Colours for eyes that lack a kind of cones: what such eyes cannot tell apart is moved to where
+//! Palettes for colour blindness: colours that such eyes cannot distinguish are shifted to where
 //! they can.
 //!
-//! The picture of a frame is changed as a whole, so that every view has it, by the matrices of
-//! Viénot, Brettel and Mollon (1999) for what such eyes see, and by moving the lost difference into
+//! A frame's picture is changed as a whole, so it works for every view. It uses the matrices of
+//! Viénot, Brettel and Mollon (1999) for what such eyes see, and shifts the lost difference into
 //! the channels that they keep (daltonization, after Fidaner, Lin and Ozguven, 2005).
 
 use egui_macroquad::egui::epaint::shape_transform::adjust_colors;
 use egui_macroquad::egui::layers::ShapeIdx;
 use egui_macroquad::egui::{Color32, Context, LayerId};
 
-/// Colours for different eyes.
+/// Palettes for different eyes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Palette {
-    /// As they are.
+    /// Unchanged colours.
     #[default]
     Standard,
     /// Without green cones.
@@ -24,7 +24,7 @@ pub enum Palette {
 }
 
 impl Palette {
-    /// All of them, with their names in files.
+    /// All palettes, with their names in files.
     pub const ALL: [(Self, &'static str); 4] = [
         (Self::Standard, "standard"),
         (Self::Deuteranopia, "deuteranopia"),
@@ -37,7 +37,7 @@ type Matrix = [[f32; 3]; 3];
 
 const IDENTITY: Matrix = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
-/// Colours as eyes see them that lack a kind of cones.
+/// Colours as seen by eyes that lack one kind of cones.
 fn seen(palette: Palette) -> Matrix {
     match palette {
         Palette::Standard => IDENTITY,
@@ -53,15 +53,15 @@ fn seen(palette: Palette) -> Matrix {
     }
 }
 
-/// Share of what is lost in each channel that is added to each channel.
+/// Share of each lost channel that is added to each channel.
 fn moved(palette: Palette) -> Matrix {
     match palette {
         Palette::Standard => [[0.0; 3]; 3],
-        // Red is lost: more of it becomes lighter and bluer.
+        // Red is lost: more red becomes lighter and bluer.
         Palette::Protanopia | Palette::Deuteranopia => {
             [[0.0, 0.0, 0.0], [0.7, 1.0, 0.0], [0.7, 0.0, 1.0]]
         }
-        // Blue is lost: more of it becomes redder and greener.
+        // Blue is lost: more blue becomes redder and greener.
         Palette::Tritanopia => [[1.0, 0.0, 0.7], [0.0, 1.0, 0.7], [0.0, 0.0, 0.0]],
     }
 }
@@ -71,7 +71,7 @@ fn product(a: Matrix, b: Matrix) -> Matrix {
     std::array::from_fn(|row| std::array::from_fn(|column| entry(row, column)))
 }
 
-/// Change of every colour for these eyes.
+/// Matrix that changes every colour for these eyes.
 fn change(palette: Palette) -> Matrix {
     let (seen, mut matrix) = (seen(palette), IDENTITY);
     let lost: Matrix =
@@ -87,10 +87,11 @@ fn changed(matrix: Matrix, color: Color32) -> Color32 {
     if color == Color32::PLACEHOLDER {
         return color;
     }
-    // Premultiplied: a linear change may be applied as it is, but no part may exceed the alpha.
+    // A linear change can be applied to premultiplied colours directly, but no channel may exceed
+    // the alpha.
     let [r, g, b, a] = color.to_array();
     let parts = [r, g, b].map(f32::from);
-    // Added light has an alpha of nothing.
+    // Added light has no alpha.
     let most = if a == 0 { 255.0 } else { f32::from(a) };
     let part = |row: [f32; 3]| {
         let sum: f32 = row.iter().zip(parts).map(|(entry, part)| entry * part).sum();
@@ -122,7 +123,7 @@ pub fn apply(ctx: &Context, palette: Palette) {
     });
 }
 
-/// The colour of the window where nothing is painted.
+/// Colour of the window where nothing is painted.
 pub fn backdrop(color: Color32, palette: Palette) -> Color32 {
     if palette == Palette::Standard { color } else { changed(change(palette), color) }
 }
@@ -132,7 +133,7 @@ mod tests {
     use super::*;
     use crate::palette::{BAD, FOE, GOOD, OWN, WARN};
 
-    /// Distance of two colours as such eyes see them, in 0..=441.
+    /// Distance of two colours as these eyes see them, from 0 to 441.
     fn distance(palette: Palette, through: Matrix, a: Color32, b: Color32) -> f32 {
         let see = |color| {
             let [r, g, b, _] = changed(seen(palette), changed(through, color)).to_array();

@@ -1,9 +1,9 @@
-//! What goes into fields: typed, pasted, or put together by an input method.
+//! Cleans what goes into text fields: typed, pasted, or composed by an input method.
 
 use egui_macroquad::egui::{Context, Event, ImeEvent};
 use phaselock::wire::text::one_line;
 
-/// Cleans all text of this frame before any field takes it: see [`one_line`].
+/// Cleans all text of this frame before any field receives it: see [`one_line`].
 pub fn clean(ctx: &Context) {
     ctx.input_mut(|input| {
         for event in &mut input.events {
@@ -25,7 +25,7 @@ mod tests {
 
     use super::*;
 
-    /// Text of a field that has the focus and takes events.
+    /// Text in a field that has the focus and receives these events.
     fn written(events: &[Event]) -> String {
         let (context, mut text) = (Context::default(), String::new());
         for frame in 0..2 {

@@ -1,7 +1,7 @@
-//! Words shown to the player, in the player's language.
+//! Texts shown to the player, in the player's language.
 //!
-//! The code says them in English; a language file has for each of them what to show instead. Words
-//! that a file lacks stay English, so a file that is behind its program is never in the way.
+//! The code has them in English; a language file translates them. Texts that a file lacks stay
+//! English, so a file that is older than its program still works.
 //!
 //! ```toml
 //! language = "Deutsch"
@@ -18,47 +18,48 @@ use phaselock::textfile::line_at;
 use phaselock::wire::text::{clip, printable};
 use serde::Deserialize;
 
-/// Largest language file in bytes: eight times the German one. Arbitrary.
+/// Maximum size of a language file in bytes: eight times the German one. Arbitrary.
 pub const FILE_BYTES_MAX: usize = 256 * 1024;
 
-/// Longest words in bytes: three times the longest sentence of the program. Arbitrary.
+/// Maximum length of a translation in bytes: three times the longest sentence of the program.
+/// Arbitrary.
 const WORDS_BYTES_MAX: usize = 1000;
-/// Longest part of words that an error shows, in bytes; arbitrary.
+/// Maximum length of the words that an error quotes, in bytes; arbitrary.
 const SHOWN_BYTES_MAX: usize = 80;
-/// Longest cause of a fault, in bytes; arbitrary.
+/// Maximum length of an error's cause, in bytes; arbitrary.
 const CAUSE_BYTES_MAX: usize = 160;
 
-/// The languages in the program beside English: their codes and their files.
+/// Languages built into the program, besides English: code and file.
 pub const INCLUDED: [(&str, &str); 1] = [("de", include_str!("../languages/de.toml"))];
 
-/// A language file that cannot be used; the words stay as they are.
+/// Why a language file cannot be used. The words then stay as they are.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LanguageError {
     /// The file is larger than [`FILE_BYTES_MAX`].
     #[error("it has more than {FILE_BYTES_MAX} bytes")]
     TooBig,
-    /// The file is no TOML, or lacks `language`; with the place and the cause.
+    /// The file is not valid TOML, or lacks `language`; with line and cause.
     #[error("it cannot be read: {0}")]
     Malformed(String),
-    /// Words that are too long, or hold characters that are no letters, such as those that turn the
-    /// direction of what follows.
+    /// A translation is too long, or has characters that cannot be shown, such as those that turn
+    /// the writing direction of what follows.
     #[error("the words for {0:?} are too long or hold characters that cannot be shown")]
     Unfit(String),
-    /// A translation lacks a place for a value, or has one of its own.
+    /// A translation lacks one of the placeholders, or has another one.
     #[error("the placeholders in braces differ between {english:?} and {words:?}")]
     Places {
-        /// The English words.
+        /// The English text.
         english: String,
-        /// The file's.
+        /// The translation.
         words: String,
     },
 }
 
-/// A language: its own name, and its words by the English ones.
+/// A language: its name, and its translations by the English text.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Language {
-    /// The language's name in itself.
+    /// The language's own name for itself.
     pub language: String,
     words: BTreeMap<String, String>,
 }
@@ -85,26 +86,26 @@ impl Language {
         Ok(language)
     }
 
-    /// The words for English ones, where the language has them.
+    /// The translation of an English text, if the language has one.
     fn get(&self, english: &str) -> Option<&str> {
         self.words.get(english).map(String::as_str).filter(|words| !words.is_empty())
     }
 }
 
-/// Place and cause of a fault, in a line.
+/// Line and cause of an error.
 fn cause(text: &str, error: &toml::de::Error) -> String {
     let line = error.span().map_or(1, |at| line_at(text.as_bytes(), at.start));
     format!("line {line}: {}", clip(&printable(error.message()), CAUSE_BYTES_MAX))
 }
 
-/// True for characters that no sentence of the program has: controls, and turns of the direction
-/// that are not confined to a word.
+/// Whether no sentence of the program has this character: controls, and direction changes that are
+/// not confined to a word.
 fn is_unfit(letter: char) -> bool {
     (letter.is_control() && letter != '\n')
         || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The names in braces, sorted.
+/// The placeholders in braces, sorted.
 fn places(words: &str) -> impl Iterator<Item = &str> {
     let inside = words.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
     let mut names: Vec<_> = inside.map(|(name, _)| name).collect();
@@ -117,30 +118,30 @@ thread_local! {
     static SPOKEN: Cell<Option<&'static Language>> = const { Cell::new(None) };
 }
 
-/// Speaks a language from now on; none is English. Languages are few and small, and kept for the
-/// life of the program.
+/// Sets the language from now on; `None` is English. Languages are few and small, and live as long
+/// as the program.
 pub fn speak(language: Option<&'static Language>) {
     SPOKEN.set(language);
 }
 
-/// True if the player's language is written from right to left.
+/// Whether the player's language is written from right to left.
 pub(crate) fn is_right_to_left() -> bool {
     SPOKEN.get().is_some_and(|spoken| spoken.language.chars().any(is_written_from_right))
 }
 
-/// True for letters of scripts that are written from right to left.
+/// Whether the letter's script is written from right to left.
 pub(crate) fn is_written_from_right(letter: char) -> bool {
     matches!(u32::from(letter), 0x590..=0x8ff | 0xfb1d..=0xfdff | 0xfe70..=0xfeff
         | 0x1_0800..=0x1_0fff | 0x1_e800..=0x1_efff)
 }
 
-/// English words in the player's language.
+/// Translates an English text into the player's language.
 pub fn tr(english: &'static str) -> &'static str {
     SPOKEN.get().and_then(|language| language.get(english)).unwrap_or(english)
 }
 
-/// English words with places in braces, in the player's language, with the values put in:
-/// `fill("{name} has joined", &[("name", &name)])`.
+/// Translates an English text with placeholders in braces, and fills in their values: `fill("{name}
+/// has joined", &[("name", &name)])`.
 pub fn fill(english: &'static str, values: &[(&str, &str)]) -> String {
     let mut rest = tr(english);
     let mut filled = String::with_capacity(rest.len() + 16);

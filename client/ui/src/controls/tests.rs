@@ -148,7 +148,7 @@ fn mouse_points_nowhere_before_it_has_moved_and_on_glass() {
     assert_eq!(controls.point(Pos2::ZERO, 0.5), Some(Pos2::ZERO), "it went there");
     controls.set_glass(true);
     assert_eq!(controls.point(Pos2::new(40.0, 20.0), 0.5), None, "a menu was touched there");
-    // Whoever takes the mouse for the first time has put the gamepad away.
+    // Using the mouse for the first time takes over from the gamepad.
     controls.handle(pad(&[(Pad::LeftStickRight, 1.0)]));
     controls.handle(Devices::default());
     assert!(controls.by_pad());

@@ -1,4 +1,4 @@
-//! The gamepads' thread: looks for devices, reads them, shakes them.
+//! The gamepads' thread: finds devices, reads them, and makes them rumble.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,35 +10,37 @@ use super::pad::{About, Pads, Raw, Rumble, State};
 use crate::bindings::Pad;
 use crate::controls::PadValues;
 
-/// Most devices at a time.
+/// Maximum number of devices.
 const DEVICES_MAX: usize = 4;
-/// Time between two readings: well within a frame.
+/// Interval between readings: well within a frame.
 const READ_EVERY: Duration = Duration::from_millis(4);
-/// Time between two looks for devices that were plugged in.
+/// Interval between searches for newly plugged devices.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// Demands of rumble that may wait; more are dropped, since they are felt at once or never.
+/// Maximum number of waiting rumbles. More are dropped: a rumble is felt at once or not at all.
 const RUMBLES_MAX: usize = 8;
 
 /// An open device.
 pub(super) trait Device {
     fn about(&self) -> About;
-    /// The events since the last reading; an error once it was pulled out.
+    /// Returns the events since the last reading. Fails if the device was unplugged.
     fn read(&mut self) -> io::Result<Vec<Raw>>;
     fn rumble(&mut self, rumble: Rumble) -> io::Result<()>;
 }
 
-/// The place where devices are found.
+/// Where devices are found.
 pub(super) trait Ports: Send + 'static {
     type Device: Device;
-    /// Opens the gamepads but those that are open; true if there are some that may not be read.
+    /// Opens the gamepads that are not in `open`. The flag is true if there are gamepads that may
+    /// not be read.
     fn look(&mut self, open: &[PathBuf]) -> (Vec<(PathBuf, Self::Device)>, bool);
 }
 
-/// State that thread and frame share.
+/// State shared by thread and frame.
 #[derive(Debug, Default)]
 struct Shared {
     dead_zone: f32,
-    /// Deflections now, and the greatest since they were last taken: a short press is not missed.
+    /// Current deflections, and the maximum since they were last taken, so that no short press is
+    /// missed.
     values: PadValues,
     peak: PadValues,
     devices: usize,
@@ -59,14 +61,14 @@ impl Gamepads {
         Self { shared: Arc::default(), rumble: sync_channel(1).0 }
     }
 
-    /// Starts to look for gamepads; without a thread there are none.
+    /// Starts looking for gamepads. If no thread can be started, there are none.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only tests use it there"))]
     pub(super) fn with(ports: impl Ports) -> Self {
         let shared: Arc<Mutex<Shared>> = Arc::default();
         let (rumble, demands) = sync_channel(RUMBLES_MAX);
         let told = shared.clone();
         let thread = std::thread::Builder::new().name("gamepad".into());
-        // Without a thread the game is played by keys.
+        // If the thread fails, the game is played by keys.
         let _ = thread.spawn(move || {
             let mut reader = Reader { ports, shared: told, open: Vec::new() };
             let mut since_look = LOOK_EVERY;
@@ -139,7 +141,7 @@ impl<P: Ports> Reader<P> {
             };
             for event in events {
                 state.handle(event);
-                // Within one reading a button may have gone down and up.
+                // A button may have gone down and up within one reading.
                 if matches!(event, Raw::Button(_, true)) {
                     join(&mut shared.peak, &state.values(dead_zone));
                 }
@@ -156,13 +158,13 @@ impl<P: Ports> Reader<P> {
 
     fn rumble(&mut self, rumble: Rumble) {
         for (_, device, _) in &mut self.open {
-            // A device without motors, or one that was just pulled out.
+            // The device has no motors, or was just unplugged.
             let _ = device.rumble(rumble);
         }
     }
 }
 
-/// The greater of two deflections, part by part.
+/// Takes the greater of two deflections, part by part.
 fn join(values: &mut PadValues, more: &PadValues) {
     values.iter_mut().zip(more).for_each(|(value, more)| *value = value.max(*more));
 }

@@ -1,4 +1,4 @@
-//! Gamepads of Linux, read from `/dev/input`.
+//! Gamepads on Linux, read from `/dev/input`.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,20 +13,20 @@ use super::driver::{Device, Ports};
 use super::pad::{About, Range, Raw, Rumble};
 
 const FOLDER: &str = "/dev/input";
-/// Most files of the folder that are looked at; the kernel makes no more than 1024.
+/// Maximum number of files examined in the folder; the kernel makes no more than 1024.
 const FILES_MAX: usize = 1024;
-/// Part of the strength that the motor for fine rumble gets.
+/// Share of the strength for the motor of fine rumble.
 const FINE: f32 = 0.6;
 
 /// The folder of devices.
 #[derive(Debug)]
 pub(super) struct Folder;
 
-/// A device's file that is open.
+/// An open device file.
 #[derive(Debug)]
 pub(super) struct File {
     device: Opened,
-    /// The rumble that plays; it ends when it is dropped.
+    /// The playing rumble; it ends when dropped.
     effect: Option<FFEffect>,
 }
 
@@ -51,7 +51,7 @@ impl Ports for Folder {
                 Err(error) => denied |= error.kind() == io::ErrorKind::PermissionDenied,
             }
         }
-        // Keyboards may not be read either, which is as it should be.
+        // Keyboards may not be readable either, as it should be.
         (found, denied && joystick)
     }
 }
@@ -97,7 +97,7 @@ impl Device for File {
         if !can.is_some_and(|can| can.contains(FFEffectCode::FF_RUMBLE)) {
             return Ok(());
         }
-        // The one before ends first: devices hold few effects.
+        // The previous effect ends first: devices hold few effects.
         self.effect = None;
         let magnitude = |share: f32| (strength.clamp(0.0, 1.0) * share * 65535.0) as u16;
         let length = length.min(Duration::from_secs(1)).as_millis() as u16;

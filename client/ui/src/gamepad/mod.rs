@@ -17,13 +17,13 @@ mod tests;
 pub use driver::Gamepads;
 pub use pad::{Pads, Rumble};
 
-/// Starts to look for the gamepads that this system can read.
+/// Starts looking for gamepads that this system can read.
 #[cfg(target_os = "linux")]
 pub fn start() -> Gamepads {
     Gamepads::with(evdev::Folder)
 }
 
-/// No gamepads: on this system they cannot be read.
+/// Returns no gamepads: they cannot be read on this system.
 #[cfg(not(target_os = "linux"))]
 pub fn start() -> Gamepads {
     Gamepads::none()

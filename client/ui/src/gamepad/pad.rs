@@ -1,19 +1,20 @@
-//! The gamepad's core: raw events and calibration in, deflections of sticks and buttons out.
+//! The gamepad's core: takes raw events and calibration, and returns deflections of sticks and
+//! buttons.
 //!
-//! Codes are those of Linux's input layer (`input-event-codes.h`), whose document "Linux Gamepad
-//! Specification" says which stands for which part.
+//! Codes are those of Linux's input layer (`input-event-codes.h`); its document "Linux Gamepad
+//! Specification" says what they mean.
 
 use std::time::Duration;
 
 use crate::bindings::Pad;
 use crate::controls::PadValues;
 
-/// Share of a trigger's way that counts as rest.
+/// Share of a trigger's travel that is ignored.
 const TRIGGER_REST: f32 = 0.06;
-/// Most axes of a device that are kept; the input layer has 64.
+/// Maximum number of axes kept per device; the input layer has 64.
 const AXES_MAX: usize = 64;
 
-/// A demand of rumble.
+/// A rumble to play.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rumble {
     /// Strength from 0 to 1.
@@ -22,17 +23,17 @@ pub struct Rumble {
     pub length: Duration,
 }
 
-/// The gamepads of a machine, as one.
+/// The gamepads of a machine, combined into one.
 pub trait Pads {
-    /// Returns the deflections in this frame. The dead zone is a share of a stick's way.
+    /// Takes the deflections of this frame. The dead zone is a share of a stick's travel.
     fn take(&mut self, dead_zone: f32) -> PadValues;
     /// Number of gamepads, and whether there is one that may not be read.
     fn state(&self) -> (usize, bool);
-    /// Shakes the gamepads.
+    /// Makes the gamepads rumble.
     fn rumble(&self, rumble: Rumble);
 }
 
-/// An event of a device.
+/// An event from a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux tells of them"))]
 pub(crate) enum Raw {
@@ -42,7 +43,7 @@ pub(crate) enum Raw {
     Axis(u16, i32),
 }
 
-/// Range and rest of an axis, as the device tells them.
+/// Range and rest position of an axis, as the device reports them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) min: i32,
@@ -54,7 +55,7 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// Value as a share of the way from the middle, -1 to 1.
+    /// Value as a share of the travel from the middle, -1 to 1.
     fn signed(&self) -> f32 {
         let (min, max) = (f64::from(self.min), f64::from(self.max));
         let half = (max - min) / 2.0;
@@ -62,14 +63,14 @@ impl Range {
             return 0.0;
         }
         let off = f64::from(self.value) - (min + max) / 2.0;
-        // A middle that is not a whole number is rest as well.
+        // If the middle is not a whole number, its neighbours are at rest too.
         if off.abs() <= f64::from(self.flat.max(0)).min(half / 2.0).max(0.5) {
             return 0.0;
         }
         (off / half).clamp(-1.0, 1.0) as f32
     }
 
-    /// Value as a share of the way from one end, 0 to 1.
+    /// Value as a share of the travel from one end, 0 to 1.
     fn unsigned(&self) -> f32 {
         let (min, max) = (f64::from(self.min), f64::from(self.max));
         if max <= min {
@@ -99,8 +100,8 @@ mod code {
     pub(super) const HAT_Y: u16 = 17;
 }
 
-/// Vendors whose drivers name the upper and the left button by place; those of others name them by
-/// the letters on an Xbox pad.
+/// Vendors whose drivers name the upper and the left button by position. Others name them by the
+/// letters on an Xbox pad.
 const BY_PLACE: [u16; 2] = [0x054c, 0x057e];
 
 /// State of a device.
@@ -116,7 +117,7 @@ impl State {
         Self { about, buttons: [false; Pad::COUNT] }
     }
 
-    /// Takes an event; codes without a meaning are passed over.
+    /// Takes an event; unknown codes are ignored.
     pub(crate) fn handle(&mut self, event: Raw) {
         match event {
             Raw::Button(code, down) => {
@@ -136,7 +137,7 @@ impl State {
         self.about.axes.iter().find(|(it, _)| *it == code).map(|(_, range)| range)
     }
 
-    /// Deflections of all parts. `dead_zone` is the share of a stick's way that counts as rest.
+    /// Deflections of all parts. `dead_zone` is the share of a stick's travel that is ignored.
     pub(crate) fn values(&self, dead_zone: f32) -> PadValues {
         let mut values: PadValues = self.buttons.map(f32::from);
         let has = |code| self.range(code).is_some();
@@ -145,7 +146,7 @@ impl State {
             let slot = &mut values[part as usize];
             *slot = slot.max(value);
         };
-        // Without axes of its own, the right stick is on those of the triggers.
+        // Without axes of its own, the right stick uses those of the triggers.
         let right = if has(code::RX) { (code::RX, code::RY) } else { (code::Z, code::RZ) };
         let sticks = [
             (
@@ -178,7 +179,7 @@ impl State {
     }
 }
 
-/// A stick's vector with its dead zone cut out: its direction stays, and its length begins at 0.
+/// Cuts the dead zone out of a stick's vector: the direction stays, and the length begins at 0.
 pub(super) fn live((x, y): (f32, f32), dead_zone: f32) -> (f32, f32) {
     let length = x.hypot(y);
     if length <= dead_zone || length == 0.0 {
@@ -188,7 +189,7 @@ pub(super) fn live((x, y): (f32, f32), dead_zone: f32) -> (f32, f32) {
     (x / length * wanted, y / length * wanted)
 }
 
-/// The part that a button's code stands for.
+/// The part that a button code stands for.
 fn part_of(code: u16, by_place: bool) -> Option<Pad> {
     Some(match code {
         0x130 => Pad::A,
@@ -220,7 +221,8 @@ fn part_of(code: u16, by_place: bool) -> Option<Pad> {
         0x221 => Pad::DPadDown,
         0x222 => Pad::DPadLeft,
         0x223 => Pad::DPadRight,
-        // Joysticks without a driver of their own number their buttons; most pads among them so.
+        // Joysticks without a driver of their own number their buttons; most such pads use this
+        // order.
         0x120..=0x12b => {
             let order = [
                 Pad::A,

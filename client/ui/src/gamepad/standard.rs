@@ -1,11 +1,11 @@
-//! A gamepad as browsers tell of it: four axes, then seventeen buttons, in the "standard" mapping
+//! A gamepad as browsers report it: four axes, then seventeen buttons, in the "standard" mapping
 //! (W3C Gamepad, remapping).
 
 use super::pad::live;
 use crate::bindings::Pad;
 use crate::controls::PadValues;
 
-/// Axes before the buttons.
+/// Number of axes before the buttons.
 const AXES: usize = 4;
 /// Parts in the order of the buttons.
 const BUTTONS: [Pad; 17] = [
@@ -28,7 +28,7 @@ const BUTTONS: [Pad; 17] = [
     Pad::Guide,
 ];
 
-/// Deflections of all parts. `dead_zone` is the share of a stick's way that counts as rest.
+/// Deflections of all parts. `dead_zone` is the share of a stick's travel that is ignored.
 pub fn values(told: &[f32; AXES + BUTTONS.len()], dead_zone: f32) -> PadValues {
     let mut values = PadValues::default();
     for (part, value) in BUTTONS.into_iter().zip(&told[AXES..]) {

@@ -1,4 +1,4 @@
-//! Tests of the gamepad: streams of events, calibration, devices that come and go.
+//! Tests of the gamepad: streams of events, calibration, plugging and unplugging.
 
 use std::io;
 use std::path::PathBuf;
@@ -69,7 +69,7 @@ fn triggers_hats_and_buttons_are_told_by_place() {
     assert_eq!(after(playstation(), &[Raw::Button(0x133, true)]), [(Pad::Y, 100)]);
     let pressed = [Raw::Button(0x130, true), Raw::Button(0x130, false), Raw::Button(0x13b, true)];
     assert_eq!(after(xbox(), &pressed), [(Pad::Start, 100)]);
-    // A nameless pad: numbered buttons, and the right stick where others have triggers.
+    // An unknown pad: numbered buttons, and the right stick where others have triggers.
     let stick = range(0, 255, 15);
     let plain =
         About { vendor: 0x0079, axes: vec![(0, stick), (1, stick), (2, stick), (5, stick)] };
@@ -95,7 +95,7 @@ fn device_that_lies_yields_finite_deflections() {
     }
 }
 
-/// A device of the tests: batches of events, then an error if it is pulled out.
+/// A device for tests: batches of events, then an error if it is unplugged.
 #[derive(Debug, Default)]
 struct Script {
     batches: Vec<Vec<Raw>>,
@@ -138,7 +138,7 @@ impl Ports for Socket {
     }
 }
 
-/// Waits until it is so, for as long as a slow computer may need.
+/// Waits until a condition holds, for as long as a slow computer may need.
 fn until(mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {

@@ -1,10 +1,10 @@
-//! Letters that fonts have: a set of characters.
+//! The letters that a font has, as a set of characters.
 
 use egui_macroquad::egui::{FontDefinitions, FontFamily};
 use ttf_parser::Face;
 
-/// The first character beyond those that are looked for: ideographs end below, and what follows is
-/// not shown by itself.
+/// The first character beyond those that are searched for: ideographs end below, and what follows
+/// is not shown by itself.
 pub(super) const END: u32 = 0x3_2400;
 
 /// A set of characters, as bits.
@@ -32,13 +32,13 @@ impl Coverage {
         all
     }
 
-    /// True for a letter in the set.
+    /// Whether a letter is in the set.
     pub(super) fn has(&self, letter: char) -> bool {
         let code = u32::from(letter);
         self.0.get(code as usize / 64).is_some_and(|word| word >> (code % 64) & 1 == 1)
     }
 
-    /// Adds a letter; false if it was there, or cannot be.
+    /// Adds a letter. Returns false if it was there already, or cannot be added.
     pub(super) fn insert(&mut self, letter: char) -> bool {
         if self.has(letter) || u32::from(letter) >= END {
             return false;
@@ -78,7 +78,7 @@ pub(super) struct Prepared {
     pub(super) letters: Coverage,
 }
 
-/// True for letters that egui does not take from a font of its own, though the font has them.
+/// Whether egui ignores this letter of its own font.
 fn is_ignored(font: &str, letter: char) -> bool {
     (font == "emoji-icon-font" && ('Ｓ'..='Ｙ').contains(&letter))
         || matches!(

@@ -1,7 +1,7 @@
-//! Arabic letters in the forms in which they join.
+//! Joins Arabic letters.
 //!
-//! egui draws each letter by itself. Unicode has the joined forms as characters too, for such
-//! programs. Letters whose font lacks the forms stay apart.
+//! egui draws each letter by itself. For such programs, Unicode also has the joined forms as
+//! characters. Letters whose font lacks these forms stay apart.
 
 /// Letters with their joined forms: the letter, its isolated form, and the number of forms, which
 /// follow each other: isolated, final, initial, medial. Two forms join to the right only.
@@ -30,8 +30,8 @@ const FORMS: [(u16, u16, u8); 75] = [
 /// The stroke that lengthens a word; it joins on both sides and has no forms.
 const TATWEEL: char = '\u{640}';
 const LAM: char = '\u{644}';
-/// Letters that share one form with a lam before them: the letter, and that form by itself; when
-/// joined to the right it is the next one.
+/// Letters that share one form with a preceding lam: the letter, and that form by itself; the next
+/// character is the form joined to the right.
 const AFTER_LAM: [(char, u16); 4] =
     [('\u{622}', 0xfef5), ('\u{623}', 0xfef7), ('\u{625}', 0xfef9), ('\u{627}', 0xfefb)];
 
@@ -39,12 +39,12 @@ const AFTER_LAM: [(char, u16); 4] =
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Joined {
     pub(super) text: String,
-    /// For each character of the text before: its place in bytes, there and here.
+    /// For each character of the original text: its byte offset there and here.
     starts: Vec<(usize, usize)>,
 }
 
 impl Joined {
-    /// Place in bytes of what stood at one in the text before.
+    /// Byte offset of what was at this offset in the original text.
     pub(super) fn place(&self, before: usize) -> usize {
         match self.starts.binary_search_by_key(&before, |(place, _)| *place) {
             Ok(at) => self.starts[at].1,
@@ -53,11 +53,12 @@ impl Joined {
     }
 }
 
-/// Joins a text's letters with the forms that `has` says there are; none if nothing changes.
+/// Joins a text's letters with the forms that `has` reports as available. `None` if nothing
+/// changes.
 pub(super) fn join(text: &str, mut has: impl FnMut(char) -> bool) -> Option<Joined> {
     let letters: Vec<(usize, char)> = text.char_indices().collect();
     let mut joined = Joined { text: String::with_capacity(text.len() * 2), starts: Vec::new() };
-    // The nearest letters that are no marks, as (joins to the right, joins to the left).
+    // The nearest letters that are not marks, as (joins to the right, joins to the left).
     let mut before = (false, false);
     let mut merged = false;
     for (at, (place, letter)) in letters.iter().copied().enumerate() {
@@ -100,7 +101,7 @@ fn forms(letter: char) -> Option<(u32, u8)> {
     Some((u32::from(first), count))
 }
 
-/// True if a letter joins the one before it (to its right), and the one after it (to its left).
+/// Whether a letter joins the one before it (to its right), and the one after it (to its left).
 fn sides(letter: char) -> (bool, bool) {
     match (letter, forms(letter)) {
         (TATWEEL, _) => (true, true),
@@ -109,7 +110,8 @@ fn sides(letter: char) -> (bool, bool) {
     }
 }
 
-/// True for vowels and other marks, which stand over or under a letter and part none.
+/// Whether this is a vowel or another mark, which stands over or under a letter and does not
+/// separate letters.
 fn is_mark(letter: char) -> bool {
     matches!(letter, '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' | '\u{670}'
         | '\u{6d6}'..='\u{6dc}'
@@ -128,7 +130,7 @@ mod tests {
             ("محمد", "ﻣﺤﻤﺪ"),
             // Persian letters.
             ("دنیا گچ", "ﺩﻧﯿﺎ ﮔﭻ"),
-            // A vowel parts no letters; a stroke joins; a word's end does not.
+            // A vowel does not separate letters; a stroke joins; the end of a word does not.
             ("بَب", "ﺑَﺐ"),
             ("بـب ب", "ﺑـﺐ ﺏ"),
             ("لا، بلا", "ﻻ، ﺑﻼ"),

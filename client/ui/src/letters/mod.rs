@@ -40,19 +40,19 @@ use self::size::enlarge;
 use super::paint::note_letters;
 use super::words;
 
-/// Most letters that are searched in the life of the program: a reader of Chinese knows some 3,000,
-/// and one font has them. Peers who make up names of rare letters get no more searches.
+/// Maximum number of letters searched while the program runs: a reader of Chinese knows some 3,000,
+/// and one font has them. Players whose names use rare letters cannot cause more searches.
 const ASKED_MAX: u32 = 4096;
-/// Time between two searches: letters that come meanwhile are searched together.
+/// Interval between searches: letters that arrive meanwhile are searched together.
 #[cfg(feature = "system-fonts")]
 const PAUSE: Duration = Duration::from_millis(300);
 
 /// The window's fonts.
 #[derive(Default)]
 pub struct Letters {
-    /// Factor of all letters.
+    /// Scale of all letters.
     scale: f32,
-    /// Code of the language that the player reads.
+    /// Code of the player's language.
     language: String,
     /// Fonts of the system that are in use.
     fonts: Vec<&'static [u8]>,
@@ -63,7 +63,7 @@ pub struct Letters {
     /// Letters to search, gathered over a frame.
     wanted: Vec<char>,
     search: Option<(Sender<Request>, Receiver<Vec<Prepared>>)>,
-    /// Texts that are not shown as egui sets them, by the address of egui's.
+    /// Texts that are not shown as egui sets them, by the address of egui's galley.
     ordered: HashMap<*const Galley, Ordered>,
 }
 
@@ -72,20 +72,19 @@ type Request = (Vec<char>, String);
 
 /// A text as egui sets it, and as it is shown.
 struct Ordered {
-    // Kept, so that its address stays its own.
+    // Kept, so that its address is not reused.
     _set: Arc<Galley>,
     shown: Arc<Galley>,
     is_used: bool,
 }
 
 impl Letters {
-    /// egui's own fonts.
+    /// Starts with egui's own fonts.
     pub fn new() -> Self {
         Self { scale: 1.0, covered: Coverage::of_egui(), ..Self::default() }
     }
 
-    /// Makes all letters larger by a factor, wherever they stand, and prefers fonts for a language,
-    /// by its code.
+    /// Makes all letters larger by a factor, and prefers fonts for the language with this code.
     pub fn set(&mut self, ctx: &Context, scale: f32, language: &str) {
         if self.language != language {
             self.language = language.to_owned();
@@ -97,14 +96,14 @@ impl Letters {
         }
     }
 
-    /// Takes over fonts that were found since the last frame.
+    /// Takes over fonts found since the last frame.
     pub(crate) fn take(&mut self, ctx: &Context) {
         let Some((_, found)) = &self.search else { return };
         let before = self.fonts.len();
         for font in found.try_iter().flatten() {
             self.covered.extend(&font.letters);
-            // egui copies fonts that it owns whenever a size changes. These stay in use to the
-            // end, and the search bounds them.
+            // egui copies fonts that it owns whenever a size changes. These stay in use to the end,
+            // and the search limits their number.
             self.fonts.push(Box::leak(font.data.into_boxed_slice()));
         }
         if self.fonts.len() > before {
@@ -112,8 +111,8 @@ impl Letters {
         }
     }
 
-    /// Looks at a frame's texts: searches letters that no font has, and sets those in their order
-    /// that egui does not.
+    /// Checks a frame's texts: searches for fonts for missing letters, and reorders letters that
+    /// egui leaves in the order of writing.
     pub(crate) fn follow(&mut self, ctx: &Context, shapes: &mut [ClippedShape]) {
         for clipped in shapes {
             self.visit(ctx, &mut clipped.shape);
@@ -176,7 +175,7 @@ impl Letters {
         shown
     }
 
-    /// True for a letter that is shown; one that is not is searched, if it was not before.
+    /// Whether a letter is shown. If it is not, it is searched for, once.
     fn want(&mut self, letter: char) -> bool {
         let is_covered = self.covered.has(letter);
         if !is_covered
@@ -190,7 +189,7 @@ impl Letters {
         is_covered
     }
 
-    /// egui's own fonts, and those of the system for what they lack.
+    /// egui's own fonts, and the system's fonts for what they lack.
     fn definitions(&self) -> FontDefinitions {
         let mut all = FontDefinitions::default();
         for font in all.font_data.values_mut() {
@@ -199,7 +198,7 @@ impl Letters {
         for (number, data) in self.fonts.iter().enumerate() {
             let name = format!("system {number}");
             let mut data = FontData::from_static(data);
-            // The first font of a family says how high lines are.
+            // The first font of a family determines the line height.
             data.tweak.scale *= self.scale;
             all.font_data.insert(name.clone(), Arc::new(data));
             for family in [FontFamily::Proportional, FontFamily::Monospace] {
@@ -210,7 +209,7 @@ impl Letters {
     }
 }
 
-/// Without fonts of the system, letters keep their boxes.
+/// Without system fonts, missing letters stay boxes.
 #[cfg(not(feature = "system-fonts"))]
 fn start(_base: Coverage) -> (Sender<Request>, Receiver<Vec<Prepared>>) {
     (channel().0, channel().1)
@@ -235,7 +234,7 @@ fn start(base: Coverage) -> (Sender<Request>, Receiver<Vec<Prepared>>) {
             std::thread::sleep(PAUSE);
         }
     };
-    // Without a thread, letters keep their boxes.
+    // Without a thread, missing letters stay boxes.
     std::thread::Builder::new().name("fonts".into()).spawn(work).ok();
     (ask, found)
 }

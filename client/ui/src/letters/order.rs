@@ -1,8 +1,8 @@
-//! The order in which letters stand in a row: Hebrew and Arabic from right to left, and vowels of
-//! India before the consonant that they follow in speech.
+//! The order of letters in a row: Hebrew and Arabic from right to left, and Indic vowels before the
+//! consonant that they follow in speech.
 //!
-//! egui sets letters in the order in which they are written down, and breaks lines rightly in it.
-//! So its rows are taken as they are, and their letters moved within them.
+//! egui sets letters in the order of writing, and breaks lines correctly in that order. So its rows
+//! are kept, and letters are moved within them.
 
 use egui_macroquad::egui::epaint::text::Row;
 use egui_macroquad::egui::{Galley, Rect};
@@ -10,24 +10,24 @@ use unicode_bidi::{BidiClass, BidiInfo, Level, ParagraphBidiInfo, bidi_class};
 
 use crate::words::is_written_from_right;
 
-/// True for letters whose order is not that of writing.
+/// Whether a letter is not shown in the order of writing.
 pub(super) fn is_reordered(letter: char) -> bool {
     is_written_from_right(letter) || is_set_before(letter)
 }
 
-/// True for vowels that stand before the consonant that they are written down after.
+/// Whether a vowel stands before the consonant that it is written after.
 fn is_set_before(letter: char) -> bool {
     matches!(u32::from(letter), 0x93f | 0x94e | 0x9bf | 0x9c7..=0x9c8 | 0xa3f | 0xabf | 0xb47
         | 0xbc6..=0xbc8 | 0xd46..=0xd48 | 0xdd9 | 0xddb | 0x1031 | 0x17c1..=0x17c3)
 }
 
-/// True for brackets and the like, which are turned with the direction of writing.
+/// Whether a character is mirrored with the writing direction, such as brackets.
 fn is_turned(letter: char) -> bool {
     matches!(letter, '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | '«' | '»' | '‹' | '›')
 }
 
-/// Moves a text's letters to where its readers expect them. In a language that is written from
-/// right to left, whole lines are.
+/// Moves a text's letters to where readers expect them. In a language written from right to left,
+/// whole lines are turned.
 pub(super) fn reorder(galley: &mut Galley, language_is_right_to_left: bool) {
     let points = galley.pixels_per_point;
     for row in &mut galley.rows {
@@ -37,8 +37,7 @@ pub(super) fn reorder(galley: &mut Galley, language_is_right_to_left: bool) {
     galley.mesh_bounds = bounds.fold(Rect::NOTHING, Rect::union);
 }
 
-/// Places of a row's letters in the order in which they stand, from left to right, and true for
-/// each that is turned.
+/// Indices of a row's letters from left to right, each with whether it is mirrored.
 pub(super) fn order(letters: &[char], language_is_right_to_left: bool) -> Vec<(usize, bool)> {
     let text: String = letters.iter().collect();
     // A line with words of both kinds keeps the order of the window's language: a name stays where
@@ -80,7 +79,7 @@ fn reorder_row(row: &mut Row, points: f32, language_is_right_to_left: bool) {
     if !letters.iter().copied().any(is_reordered) {
         return;
     }
-    // Width of each letter with what egui put between it and the next one.
+    // Width of each letter, including what egui put between it and the next one.
     let lefts: Vec<_> = row.glyphs.iter().map(|glyph| glyph.pos.x).collect();
     let end = row.glyphs.last().map_or(0.0, |glyph| glyph.pos.x + glyph.advance_width);
     let mut moved = vec![(0.0, false); lefts.len()];

@@ -1,9 +1,9 @@
-//! A font of the system made safe and fit for egui.
+//! Makes a system font safe and fit for egui.
 //!
-//! egui's reader of fonts trusts them: a letter wider than its texture ends the program, and a font
-//! with heights of its own sets its letters off the line's. So egui never sees the file. It gets a
-//! new font of those tables that draw letters, with the line of egui's own font, and with a map of
-//! only those letters that were drawn once here and fit.
+//! egui's font reader trusts fonts: a letter wider than its texture ends the program, and a font
+//! with its own heights sets its letters off the line. So egui never sees the file. It gets a new
+//! font, made of those tables that draw letters, with the line of egui's own font, and with a map
+//! of only those letters that were drawn once here and fit.
 
 use std::borrow::Cow;
 
@@ -12,14 +12,14 @@ use ttf_parser::{Face, GlyphId, OutlineBuilder, RawFace, Tag};
 
 use super::coverage::{Coverage, END, Prepared};
 
-/// Largest font in bytes that is used. Collections of Chinese, Japanese and Korean letters have 20
-/// to 60 MB.
+/// Maximum size of a usable font in bytes. Collections of Chinese, Japanese and Korean letters have
+/// 20 to 60 MB.
 pub(super) const FONT_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Largest reach of a letter from its origin, and its largest advance, in ems: the largest text of
-/// the largest window is 774 pixels high, and egui's texture 2,048 wide.
+/// Maximum reach of a letter from its origin, and maximum advance, in ems: the largest text of the
+/// largest window is 774 pixels high, and egui's texture 2,048 wide.
 const REACH_EM_MAX: f32 = 1.25;
 const ADVANCE_EM_MAX: f32 = 2.5;
-/// Most lines and curves of a letter; ideographs have some 500. Arbitrary.
+/// Maximum number of lines and curves of a letter; ideographs have some 500. Arbitrary.
 const SEGMENTS_MAX: u32 = 8_000;
 /// Tables that draw letters, in the order of their tags.
 const TABLES: [&[u8; 4]; 8] =
@@ -33,7 +33,7 @@ pub(super) struct Line {
     gap: f32,
 }
 
-/// A font that cannot be used.
+/// Why a font cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unusable {
     #[error("the file is not a font, or is damaged")]
@@ -56,19 +56,19 @@ impl Line {
             let (above, below) = (ems(face.ascender()), ems(face.descender()));
             Some(Self { above, below, gap: ems(face.line_gap()) })
         });
-        // A font as most are, should egui's be gone.
+        // Heights of a typical font, in case egui's is missing.
         line.unwrap_or(Self { above: 0.93, below: -0.19, gap: 0.03 })
     }
 }
 
-/// Letters for which a font of the system may be searched: those beyond ASCII that are neither
-/// control characters nor of private use.
+/// Letters for which a system font may be searched: those beyond ASCII that are neither control
+/// characters nor for private use.
 pub(super) fn all() -> impl Iterator<Item = char> {
     let letters = (0x80..END).filter_map(char::from_u32);
     letters.filter(|letter| !letter.is_control() && !matches!(letter, '\u{e000}'..='\u{f8ff}'))
 }
 
-/// Makes a font of those letters of a file that are wanted.
+/// Makes a font of the wanted letters of a file.
 pub(super) fn prepare(
     file: &[u8],
     index: u32,
@@ -77,7 +77,7 @@ pub(super) fn prepare(
 ) -> Result<Prepared, Unusable> {
     let raw = RawFace::parse(file, index).map_err(|_| Unusable::Damaged)?;
     let face = Face::parse(file, index).map_err(|_| Unusable::Damaged)?;
-    // The range of the standard, outside which egui ends the program.
+    // The range of the standard; outside of it, egui ends the program.
     if !(16..=16_384).contains(&face.units_per_em()) {
         return Err(Unusable::Damaged);
     }
@@ -105,7 +105,7 @@ pub(super) fn prepare(
     tables.push((b"cmap", character_map(&map).into()));
     tables.sort_by_key(|(tag, _)| *tag);
     let data = font_file(&tables)?;
-    // Once more, as egui will.
+    // Parsed again, as egui will do.
     let whole = Face::parse(&data, 0).map_err(|_| Unusable::Damaged)?;
     let same = |(code, glyph): &(u32, u16)| {
         char::from_u32(*code).and_then(|it| whole.glyph_index(it)) == Some(GlyphId(*glyph))
@@ -113,7 +113,7 @@ pub(super) fn prepare(
     if map.iter().all(same) { Ok(Prepared { data, letters }) } else { Err(Unusable::Damaged) }
 }
 
-/// True for a letter that the font draws, within its bounds. A blank needs no outline.
+/// Whether the font draws a letter, within its bounds. A blank needs no outline.
 pub(super) fn is_drawn(face: &Face<'_>, letter: char, glyph: GlyphId) -> bool {
     let em = f32::from(face.units_per_em());
     let wide = |advance: u16| f32::from(advance) <= ADVANCE_EM_MAX * em;
@@ -124,7 +124,7 @@ pub(super) fn is_drawn(face: &Face<'_>, letter: char, glyph: GlyphId) -> bool {
     let fits = |edge: i16| f32::from(edge).abs() <= REACH_EM_MAX * em;
     match face.outline_glyph(glyph, &mut segments) {
         Some(bounds) => {
-            // Marks and broad letters stand beside their origin as well as on it.
+            // Marks and broad letters may stand beside their origin.
             let broad = bounds.x_min >= 0 && f32::from(bounds.x_max) <= ADVANCE_EM_MAX * em;
             let high = fits(bounds.y_min) && fits(bounds.y_max);
             high && (broad || fits(bounds.x_min) && fits(bounds.x_max))
@@ -144,7 +144,7 @@ fn set_line(table: &mut [u8], line: Line, units_per_em: u16) -> Option<()> {
     Some(())
 }
 
-/// A table that maps characters, in their order, to glyphs: the standard's format 12.
+/// A table that maps characters to glyphs, in order: the standard's format 12.
 fn character_map(map: &[(u32, u16)]) -> Vec<u8> {
     let mut groups: Vec<(u32, u32, u32)> = Vec::new();
     for (code, glyph) in map.iter().map(|(code, glyph)| (*code, u32::from(*glyph))) {
@@ -177,7 +177,7 @@ fn font_file(tables: &[(&[u8; 4], Cow<'_, [u8]>)]) -> Result<Vec<u8>, Unusable> 
     let mut file = Vec::with_capacity(size);
     let has_curves_of_third_order = tables.iter().any(|(tag, _)| tag.starts_with(b"CFF"));
     file.extend(if has_curves_of_third_order { b"OTTO" } else { b"\0\x01\0\0" });
-    // The rest of the head helps to search, and is not read.
+    // The rest of the header only speeds up searching, and is not read.
     [tables.len() as u16, 0, 0, 0].iter().for_each(|it| file.extend(it.to_be_bytes()));
     let mut at = directory;
     for (tag, table) in tables {

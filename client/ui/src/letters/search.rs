@@ -1,5 +1,5 @@
-//! The search for a font of the system that has a letter. It may read many files, and is done on a
-//! thread of its own.
+//! Searches the system's fonts for one that has a letter. It may read many files, so it runs on its
+//! own thread.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
@@ -11,7 +11,7 @@ use ttf_parser::Face;
 use super::coverage::{Coverage, Prepared};
 use super::prepare::{FONT_BYTES_MAX, Line, is_drawn, prepare};
 
-/// Most fonts that are used beside egui's own, and their bytes together. Arbitrary: one script
+/// Maximum number of fonts used besides egui's own, and their total bytes. Arbitrary: one script
 /// seldom needs two, and two collections of ideographs have 40 MB.
 const FONTS_MAX: usize = 16;
 const BYTES_MAX: usize = 128 * 1024 * 1024;
@@ -19,9 +19,9 @@ const BYTES_MAX: usize = 128 * 1024 * 1024;
 /// Fonts of the system.
 pub(super) struct System {
     faces: Database,
-    /// Faces that are used, or cannot be.
+    /// Faces that are in use or cannot be used.
     done: HashSet<ID>,
-    /// Letters that need no font any more.
+    /// Letters that no longer need a font.
     base: Coverage,
     line: Line,
     fonts_left: usize,
@@ -43,7 +43,7 @@ impl System {
         Self { faces, done: HashSet::new(), base, line, fonts_left, bytes_left }
     }
 
-    /// Fonts that have the wanted letters, as far as there are any. `language` is the code of the
+    /// Finds fonts that have the wanted letters, as far as possible. `language` is the code of the
     /// window's language.
     pub(super) fn find(&mut self, wanted: &[char], language: &str) -> Vec<Prepared> {
         let is_missing = |letter: &char| !self.base.has(*letter);
@@ -64,7 +64,7 @@ impl System {
         found
     }
 
-    /// The best font for letters of one script, which has at least one of them.
+    /// The best font for letters of one script; it has at least one of them.
     fn best(&mut self, letters: &[char], language: &str) -> Option<Prepared> {
         if self.fonts_left == 0 {
             return None;
@@ -80,7 +80,7 @@ impl System {
                 (Reverse((shown, rank(face, region))), &face.post_script_name, face.id)
             })
             .collect();
-        // By name, where nothing else tells them apart: the same choice at each start.
+        // By name as the last criterion, so that each start makes the same choice.
         ranked.sort();
         let ranked: Vec<_> = ranked.into_iter().map(|(_, _, id)| id).collect();
         for id in ranked {
@@ -108,7 +108,8 @@ impl System {
     /// Number of these letters that a face draws.
     fn shown(&self, face: &FaceInfo, letters: &[char]) -> usize {
         let count = |file: &[u8], index| {
-            // A collection shares its tables: its size bounds no face, and `prepare` looks again.
+            // A collection shares its tables, so its size does not bound a face; `prepare` checks
+            // again.
             if file.len() > 4 * FONT_BYTES_MAX {
                 return 0;
             }
@@ -123,14 +124,14 @@ impl System {
     }
 }
 
-/// Does what reads a file of others. In builds with debug assertions the readers of fonts end at
-/// numbers that no font has; such a file is passed over.
+/// Runs what reads foreign files. In builds with debug assertions, the font readers panic at
+/// numbers that no font has; such a file is skipped.
 fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
-/// Worth of a face among those that show as many letters; more is better: plain letters without
-/// serifs of a usual weight are like egui's own.
+/// Rank of a face among those that show as many letters; more is better. Plain letters without
+/// serifs and of a usual weight resemble egui's own.
 fn rank(face: &FaceInfo, region: &str) -> impl Ord + use<> {
     let has = |part: &str| face.families.iter().any(|(name, _)| name.contains(part));
     let is_plain = face.style == Style::Normal;
@@ -141,13 +142,13 @@ fn rank(face: &FaceInfo, region: &str) -> impl Ord + use<> {
     (!has("Unifont"), is_plain, Reverse(off_weight), !face.monospaced, is_sans, is_regional)
 }
 
-/// True for fonts that have a box for each letter.
+/// Whether a font family has a box for each letter.
 fn is_last_resort(family: &str) -> bool {
     ["LastResort", "Last Resort"].into_iter().any(|it| family.contains(it))
 }
 
-/// Number that is the same for letters that one font should show: those of a script, as a rule a
-/// block of 256 characters.
+/// A number shared by letters that one font should show: those of a script, generally a block of
+/// 256 characters.
 fn script(letter: char) -> u32 {
     match u32::from(letter) {
         // Arabic with its joined forms, and Hebrew with its points.
@@ -163,13 +164,13 @@ fn script(letter: char) -> u32 {
         | 0xff00..=0xffef
         | 0x2_0000.. => 0x4e,
         0x2600..=0x27bf | 0x1_f000..=0x1_faff => 0x1f6,
-        // Half-blocks below, each with a script of India.
+        // Half-blocks below, each with an Indic script.
         code @ 0x0900..=0x0dff => 0x1000 + code / 0x80,
         code => code / 0x100,
     }
 }
 
-/// Ending of the families whose ideographs look as these letters' readers write them.
+/// Suffix of the font families whose ideographs look as readers of these letters write them.
 fn region(letters: &[char], language: &str) -> &'static str {
     let any = |range: std::ops::RangeInclusive<char>| letters.iter().any(|it| range.contains(it));
     match language.split('-').next().unwrap_or_default() {

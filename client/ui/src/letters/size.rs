@@ -1,4 +1,4 @@
-//! Fonts with larger letters.
+//! Enlarges the letters of fonts.
 
 use egui_macroquad::egui::FontData;
 
@@ -6,14 +6,14 @@ use egui_macroquad::egui::FontData;
 pub(super) fn enlarge(data: &mut FontData, scale: f32) {
     match enlarged(&data.font, scale) {
         Some(larger) => data.font = larger.into(),
-        // Its lines stay as they are.
+        // Its line height stays the same.
         None => data.tweak.scale *= scale,
     }
 }
 
-/// A font whose letters and lines are larger; none if the bytes are no single OpenType font. egui's
-/// own factor of a font enlarges letters without their lines. All measures of a font are in parts
-/// of its em, so that a smaller number of parts makes all of them larger.
+/// A font whose letters and lines are larger, or `None` if the bytes are not a single OpenType
+/// font. egui's own scale of a font enlarges letters without their lines. All measures of a font
+/// are in parts of its em, so a smaller number of parts makes them all larger.
 fn enlarged(font: &[u8], factor: f32) -> Option<Vec<u8>> {
     let two = |at: usize| font.get(at..at + 2)?.try_into().ok().map(u16::from_be_bytes);
     let four = |at: usize| font.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
@@ -40,7 +40,7 @@ mod tests {
         let size_at = |scale: f32| {
             let (context, mut size) = (Context::default(), Vec2::ZERO);
             Letters::new().set(&context, scale, "en");
-            // Fonts are known from the second frame on.
+            // Fonts are known from the second frame.
             for _ in 0..2 {
                 let _ = context.run(RawInput::default(), |context| {
                     let font = FontId::proportional(40.0);

@@ -1,4 +1,4 @@
-//! Fonts that are found, chosen, broken, or not there; and texts through egui.
+//! Tests of fonts that are found, chosen, damaged or missing, and of texts through egui.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ fn broken_fonts_are_refused_or_safe_to_draw() {
     for share in 1..40 {
         check(&whole[..whole.len() * share / 40]);
     }
-    // Bytes changed here and there, most in the directory and the small tables.
+    // Bytes changed here and there, mostly in the directory and the small tables.
     let mut chance = 1_u32;
     for round in 0..120 {
         let mut bytes = whole.clone();
@@ -84,7 +84,7 @@ fn letters_that_would_burst_egui_s_texture_are_left_out() {
     let mut bytes = file();
     let record = bytes.windows(4).position(|tag| tag == b"head").unwrap();
     let place = u32::from_be_bytes(bytes[record + 8..record + 12].try_into().unwrap()) as usize;
-    // An em of 16 units, in place of 2,048: each letter is a hundred times as large.
+    // An em of 16 units instead of 2,048: each letter is a hundred times as large.
     bytes[place + 18..place + 20].copy_from_slice(&16_u16.to_be_bytes());
     let made = prepare(&bytes, 0, Line::of_egui(), |letter| !letter.is_whitespace());
     assert_eq!(made.unwrap_err(), Unusable::NoLetters);
@@ -92,7 +92,7 @@ fn letters_that_would_burst_egui_s_texture_are_left_out() {
     assert_eq!(prepare(&bytes, 0, Line::of_egui(), |_| true).unwrap_err(), Unusable::Damaged);
 }
 
-/// Lays a text out with a font alone, and draws it.
+/// Lays out a text with only this font, and draws it.
 fn draw(font: &Prepared, text: &str, size: f32) -> Arc<Galley> {
     let mut fonts = FontDefinitions::default();
     fonts.font_data.insert("it".into(), Arc::new(FontData::from_owned(font.data.clone())));
@@ -125,7 +125,7 @@ fn face(family: &str, letters: &str, change: impl FnOnce(&mut FaceInfo)) -> Face
     info
 }
 
-/// Letters of each font that is found for the wanted ones, among faces.
+/// Letters of each font found for the wanted letters, among faces.
 fn found(faces: Vec<FaceInfo>, wanted: &str, language: &str) -> Vec<String> {
     let mut database = Database::new();
     for face in faces {
@@ -141,7 +141,7 @@ fn found(faces: Vec<FaceInfo>, wanted: &str, language: &str) -> Vec<String> {
 #[test]
 fn the_font_with_the_most_letters_of_a_script_is_chosen_then_the_plainest() {
     let plain = |_: &mut FaceInfo| {};
-    // A second letter of each face tells which one was chosen.
+    // A second letter of each face shows which one was chosen.
     type Row = (&'static str, &'static str, fn(&mut FaceInfo));
     let faces = |faces: &[Row]| {
         faces.iter().map(|(name, letters, change)| face(name, letters, change)).collect()
@@ -168,7 +168,7 @@ fn a_letter_that_a_found_font_has_brings_no_second_font() {
     database.push_face_info(face("A", "αβ", |_| {}));
     database.push_face_info(face("B", "αβγ", |it| it.weight = Weight::BOLD));
     let mut system = System::new(database, Coverage::default());
-    // Asked for before the window knows of the font.
+    // Requested before the window knows of the font.
     let found = ["α", "β", "γ"].map(|it| system.find(&it.chars().collect::<Vec<_>>(), "en").len());
     assert_eq!(found, [1, 0, 1]);
 }
@@ -201,7 +201,7 @@ fn a_folder_of_broken_files_hides_no_font() {
     assert!(find()[0].letters.has('λ'));
 }
 
-/// A window's letters with a search that a test answers.
+/// A window's letters, with a search answered by the test.
 struct Window {
     ctx: Context,
     letters: Letters,
@@ -217,7 +217,7 @@ impl Window {
         Self { ctx: Context::default(), letters, asked, give }
     }
 
-    /// Shows a text in a frame; returns it as it is drawn.
+    /// Shows a text in a frame; returns it as drawn.
     fn show(&mut self, text: &str) -> Arc<Galley> {
         self.letters.take(&self.ctx);
         let mut output = self.ctx.run(RawInput::default(), |ctx| {

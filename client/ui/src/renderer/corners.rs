@@ -1,8 +1,8 @@
-//! Round shapes with as few corners as look round.
+//! Gives round shapes only as many corners as they need to look round.
 //!
-//! egui gives a circle of 25 points 64 corners and one of 50 points 128, of which each takes six
+//! egui gives a circle of 25 points 64 corners and one of 50 points 128; each corner takes six
 //! triangles where the edge is smoothed. A circle through its corners deviates from a polygon by
-//! the sagitta `r (1 - cos(pi / n))`; `n` is chosen for a deviation that nobody sees.
+//! the sagitta `r (1 - cos(pi / n))`; `n` is chosen for a deviation that is invisible.
 
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
@@ -10,20 +10,21 @@ use egui_macroquad::egui::emath::GuiRounding as _;
 use egui_macroquad::egui::epaint::{CircleShape, PathShape, PathStroke, RectShape};
 use egui_macroquad::egui::{Color32, CornerRadius, Pos2, Shape, Stroke, StrokeKind, Vec2};
 
-/// Greatest deviation of a polygon from its circle in pixels: edges are smoothed over a whole one.
+/// Maximum deviation of a polygon from its circle, in pixels: edges are smoothed over a whole one.
 const DEVIATION: f32 = 0.2;
-/// Most corners: egui's own. A window full of circles beyond any screen is still drawn in time.
+/// Maximum number of corners: egui's own. A window full of circles larger than any screen is still
+/// drawn in time.
 const CORNERS_MAX: f32 = 128.0;
 /// Radius in pixels up to which egui's own circles have few corners, or are copied from a texture.
 const SMALL: f32 = 9.0;
 
-/// Corners of a circle of a radius in pixels.
+/// Number of corners of a circle with a radius in pixels.
 fn corners(radius: f32) -> f32 {
     let angle = (1.0 - DEVIATION / radius.max(2.0 * DEVIATION)).acos();
     (PI / angle).ceil().clamp(8.0, CORNERS_MAX)
 }
 
-/// Gives a shape fewer corners, if it has more than it needs.
+/// Reduces the corners of a shape that has more than it needs.
 pub(super) fn simplify(shape: &mut Shape, pixels_per_point: f32) {
     let simple = match shape {
         Shape::Vec(shapes) => {
@@ -39,7 +40,7 @@ pub(super) fn simplify(shape: &mut Shape, pixels_per_point: f32) {
     }
 }
 
-/// A polygon for a circle; none for one that is left to egui.
+/// A polygon for a circle, or `None` if egui draws it.
 fn circle(it: &CircleShape, pixels_per_point: f32) -> Option<Shape> {
     let CircleShape { center, radius, fill, stroke } = *it;
     let is_simple = radius * pixels_per_point > SMALL && radius.is_finite() && center.is_finite();
@@ -49,8 +50,8 @@ fn circle(it: &CircleShape, pixels_per_point: f32) -> Option<Shape> {
     let count = corners((radius + stroke.width) * pixels_per_point);
     // Half of the deviation lies inside of the circle, and half outside.
     let out = radius * (1.0 + (1.0 - (PI / count).cos()) / 2.0);
-    // egui leaves a path out by half of its stroke beyond its points: those of a ring lie in the
-    // middle of it.
+    // egui extends a path by half of its stroke beyond its points; those of a ring lie in the
+    // middle of the stroke.
     let (out, kind) = match fill == Color32::TRANSPARENT {
         true => (out + stroke.width / 2.0, StrokeKind::Middle),
         false => (out, StrokeKind::Outside),
@@ -59,8 +60,8 @@ fn circle(it: &CircleShape, pixels_per_point: f32) -> Option<Shape> {
     Some(polygon((0..count as u32).map(corner).collect(), fill, stroke, kind))
 }
 
-/// A polygon for a rectangle with round corners; none for one that is left to egui: without round
-/// corners, with a texture, blurred, or so narrow that its edges meet.
+/// A polygon for a rectangle with round corners, or `None` if egui draws it: without round corners,
+/// with a texture, blurred, or so narrow that its edges meet.
 fn rounded(it: &RectShape, pixels_per_point: f32) -> Option<Shape> {
     let RectShape { mut rect, corner_radius, stroke, fill, stroke_kind, .. } = *it;
     let pixel = 1.0 / pixels_per_point;
@@ -78,7 +79,7 @@ fn rounded(it: &RectShape, pixels_per_point: f32) -> Option<Shape> {
         };
     }
     let CornerRadius { nw, ne, sw, se } = corner_radius;
-    // A bend inside of a wide stroke would cross itself.
+    // A bend on the inside of a wide stroke would cross itself.
     let (inward, outward) = match stroke_kind {
         StrokeKind::Inside => (stroke.width, 0.0),
         StrokeKind::Middle => (stroke.width / 2.0, stroke.width / 2.0),
@@ -107,7 +108,7 @@ fn rounded(it: &RectShape, pixels_per_point: f32) -> Option<Shape> {
             points.push(corner + (inwards + out) * radius);
         }
     }
-    // Two corners at one place would have no direction between them.
+    // Two corners in one place would have no direction between them.
     points.dedup_by(|a, b| a.distance(*b) < 0.05 * pixel);
     if points.len() > 1 && points[0].distance(points[points.len() - 1]) < 0.05 * pixel {
         points.pop();
@@ -128,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    /// Triangles of a shape by egui alone, and simplified.
+    /// Triangles of a shape drawn only by egui, and of the simplified shape.
     fn meshes(shape: &Shape, pixels_per_point: f32) -> [Mesh; 2] {
         let ctx = Context::default();
         let mut input = RawInput::default();
@@ -158,7 +159,7 @@ mod tests {
         mesh.indices.chunks_exact(3).map(triangle).sum()
     }
 
-    /// Smallest rectangle around what is seen of a shape.
+    /// Smallest rectangle around the visible part of a mesh.
     fn seen(mesh: &Mesh) -> Rect {
         let points = mesh.vertices.iter().filter(|it| it.color.a() > 0).map(|it| it.pos);
         Rect::from_points(&points.collect::<Vec<_>>())
@@ -191,7 +192,7 @@ mod tests {
                 rect(10, 3.0, StrokeKind::Middle),
                 rect(20, 2.0, StrokeKind::Outside),
                 Shape::Vec(vec![rect(6, 1.0, StrokeKind::Inside)]),
-                // Round ends that leave no straight side between them.
+                // Round ends without a straight side between them.
                 rect(40, 0.0, StrokeKind::Inside),
             ] {
                 let [before, after] = meshes(&shape, pixels_per_point);

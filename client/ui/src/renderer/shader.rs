@@ -1,4 +1,4 @@
-//! Shaders of the window, in words that each version of the shading language spells its own way.
+//! Shaders of the window, in keywords that each version of the shading language spells differently.
 
 use macroquad::miniquad::{GlslSupport, ShaderMeta, UniformBlockLayout, UniformDesc, UniformType};
 
@@ -16,7 +16,7 @@ pub(super) const VERTEX: &str = "
         v_color = a_color / 255.0;
     }";
 
-/// Colours alone.
+/// Shader for colours only.
 pub(super) const COLORS: &str = "
     precision mediump float;
     INPUT vec4 v_color;
@@ -25,7 +25,7 @@ pub(super) const COLORS: &str = "
         FRAGMENT = v_color;
     }";
 
-/// Colours times a texture.
+/// Shader for colours times a texture.
 pub(super) const TEXTURE: &str = "
     precision highp float;
     uniform sampler2D u_texture;
@@ -39,10 +39,10 @@ pub(super) const TEXTURE: &str = "
 /// A version of the shading language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// That of a desktop, by its number. Values between corners can be asked for without the
-    /// perspective, which costs a division in each pixel.
+    /// A desktop version, by its number. It can interpolate between corners without perspective,
+    /// which would cost a division per pixel.
     Desktop(u16),
-    /// Version 1.00, which is understood everywhere.
+    /// Version 1.00, which is supported everywhere.
     Everywhere,
 }
 

@@ -1,5 +1,5 @@
-//! Tests that hold the sources to the languages: each word that they show is translated, and none
-//! is shown past [`tr`](super::tr) and [`fill`](super::fill).
+//! Tests that compare the sources with the languages: each text that is shown is translated, and
+//! none is shown without [`tr`](super::tr) or [`fill`](super::fill).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ const SHOWN: &[&str] = &[
     "TextFormat::simple",
 ];
 
-/// Calls and brackets that hand a text on.
+/// Calls and brackets that pass a text on.
 const HANDED_ON: &[&str] = &["", "Some", "Ok", "Err", "format!", "vec!", "concat!"];
 
 /// Names of variables that hold a shown text.
@@ -66,23 +66,23 @@ const VARIABLES: &[&str] = &[
     "words",
 ];
 
-/// Texts that are the same in every language: names, units, and what is no language.
+/// Texts that are the same in every language: names, units, and what is not language.
 const UNTRANSLATED: &[&str] =
     &["PHASELOCK", "directory.example.org", "Hz", "kB/s", "m", "ms", "p", "ppm", "s", "s/", "v"];
 
-/// A text in quotes in a source file.
+/// A string literal in a source file.
 #[derive(Debug)]
 struct Literal {
     line: usize,
-    /// Its text, without escapes.
+    /// Its value, without escapes.
     text: String,
-    /// The code before it without blanks and comments; texts are only quotes there.
+    /// The code before it, without blanks and comments; literals there are reduced to their quotes.
     before: String,
-    /// Calls and brackets around it, the nearest last.
+    /// Calls and brackets around it, the innermost last.
     calls: Vec<String>,
 }
 
-/// The texts of a source file before its unit tests.
+/// The string literals of a source file, without its unit tests.
 fn literals(source: &str) -> Vec<Literal> {
     let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let (mut rest, mut line) = (code, 1);
@@ -114,7 +114,7 @@ fn literals(source: &str) -> Vec<Literal> {
                 ')' | ']' | '}' => drop(calls.pop()),
                 _ => {}
             }
-            // A blank between two words stays.
+            // A blank between two words is kept.
             let after = rest[next.len_utf8()..].chars().next();
             let word = |it: char| it.is_alphanumeric() || it == '_';
             if !next.is_whitespace() || (is_name && after.is_some_and(word)) {
@@ -129,12 +129,12 @@ fn literals(source: &str) -> Vec<Literal> {
     found
 }
 
-/// The last characters of the code: as many as the patterns need.
+/// The last characters of the code, as many as the patterns need.
 fn tail(before: &str) -> String {
     before.chars().skip(before.chars().count().saturating_sub(400)).collect()
 }
 
-/// Length of the text in quotes at the beginning.
+/// Length of the string literal at the beginning.
 fn quoted(source: &str) -> usize {
     let mut escaped = false;
     let end = source.char_indices().skip(1).find(|(_, it)| {
@@ -145,7 +145,7 @@ fn quoted(source: &str) -> usize {
     end.map_or(source.len(), |(at, _)| at + 1)
 }
 
-/// Length of a character in quotes, or of the quote before a lifetime.
+/// Length of the character literal, or of the quote before a lifetime.
 fn character(source: &str) -> usize {
     let mut inside = source.char_indices().skip(1);
     match inside.next() {
@@ -182,7 +182,8 @@ fn unescaped(text: &str) -> String {
     plain + rest
 }
 
-/// The called name at the end of code, with one part of its path: `label`, `Id::new`, `format!`.
+/// Name of the call at the end of the code, with one part of its path: `label`, `Id::new`,
+/// `format!`.
 fn name(before: &str) -> &str {
     let part = |it: char| it.is_alphanumeric() || "_:!".contains(it);
     let start = before
@@ -201,7 +202,7 @@ fn name(before: &str) -> &str {
 }
 
 impl Literal {
-    /// True where the source declares the text as words.
+    /// Whether the source declares this text for translation.
     fn is_word(&self) -> bool {
         let ends = |pattern: &str| {
             let before = self.before.strip_suffix(pattern);
@@ -215,7 +216,7 @@ impl Literal {
         }
     }
 
-    /// True where the text is shown as it stands, though it has words.
+    /// Whether this text is shown untranslated although it has words.
     fn bypasses(&self) -> bool {
         if self.is_word() || !has_words(&self.text) {
             return false;
@@ -230,7 +231,7 @@ impl Literal {
     }
 }
 
-/// True for a text with words of English outside of places in braces.
+/// Whether a text has English words outside of its placeholders.
 fn has_words(text: &str) -> bool {
     let mut parts = text.split('{');
     let first = parts.next().unwrap_or_default().to_owned();
@@ -241,10 +242,10 @@ fn has_words(text: &str) -> bool {
     words.any(|word| !word.is_empty() && !UNTRANSLATED.contains(&word))
 }
 
-/// Folders with sources that speak to the player, beside this crate's.
+/// Folders whose sources speak to the player.
 const FOLDERS: [&str; 4] = ["ui/src", "views/src", "window/src", "lab/src/scene"];
 
-/// The sources that speak to the player, by their paths.
+/// The sources that speak to the player, by path.
 fn sources() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates have a folder");
     let mut folders: Vec<_> = FOLDERS.iter().map(|folder| root.join(folder)).collect();
@@ -253,7 +254,7 @@ fn sources() -> BTreeMap<String, String> {
         for entry in std::fs::read_dir(&folder).unwrap() {
             let path: PathBuf = entry.unwrap().path();
             let name = path.strip_prefix(root).unwrap().to_string_lossy().replace('\\', "/");
-            // The command line speaks English, and tests speak to nobody.
+            // The command line is in English, and tests are not shown.
             let is_mute =
                 ["tests.rs", "/args.rs", "/main.rs"].iter().any(|end| name.ends_with(end));
             match path.is_dir() {
@@ -270,7 +271,7 @@ fn sources() -> BTreeMap<String, String> {
     all
 }
 
-/// All words of sources, by the file that has them first.
+/// All texts of the sources, by the first file that has them.
 fn words_of(sources: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut words = BTreeMap::new();
     for (file, source) in sources {
@@ -281,7 +282,7 @@ fn words_of(sources: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     words
 }
 
-/// Faults of a language: lines that its file lacks, by source file, and what it has too much.
+/// Errors in a language: missing lines by source file, and lines that no source needs.
 fn faults(words: &BTreeMap<String, String>, language: &Language) -> Vec<String> {
     let mut missing: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (english, file) in words.iter().filter(|(english, _)| language.get(english).is_none()) {
