@@ -1,4 +1,4 @@
-//! A player that the program plays.
+//! The bot.
 
 use glam::Vec2;
 use phaselock::game::Entities;
@@ -8,7 +8,7 @@ use phaselock::time::Tick;
 
 use crate::{Role, Run, Runner, Tag};
 
-/// Runs after the nearest one, or away from whoever is it.
+/// Chases the nearest runner, or runs away from the one who is it.
 #[derive(Debug)]
 pub(crate) struct Bot;
 
@@ -31,7 +31,7 @@ impl phaselock::game::Bot<Tag> for Bot {
         } else {
             let hunter =
                 others.filter(|other| other.role == Role::It).find(|it| distance(it) < 64.0);
-            // Away from the hunter, and from the edges; and about, where there is no danger.
+            // Away from the hunter and the edges; wandering if there is no danger.
             let about = Vec2::new(random.range(-1.0, 1.0), random.range(-1.0, 1.0)) + me.velocity;
             let away = hunter.map_or(about, |hunter| me.position - hunter.position);
             away.normalize_or_zero() - me.position / game.half() * 0.8

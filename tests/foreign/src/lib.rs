@@ -1,4 +1,4 @@
-//! Tag: whoever is *it* chases the others about a square; a touch passes it on.
+//! Tag: the player who is *it* chases the others around a square; a touch passes it on.
 
 mod bot;
 
@@ -12,17 +12,17 @@ use phaselock::wire::model::Tables;
 use phaselock::{field_enum, record};
 use serde::{Deserialize, Serialize};
 
-/// Greatest speed of a runner in metres a second; whoever is it is a tenth faster.
+/// The maximum speed of a runner, in metres per second; the one who is it is a tenth faster.
 pub const SPEED: f32 = 6.0;
-/// Greatest acceleration in metres a second squared.
+/// The maximum acceleration, in metres per second squared.
 pub const ACCELERATION: f32 = 24.0;
-/// Distance of a touch in metres, between the middles of two runners.
+/// The distance of a touch, in metres between the centres of two runners.
 pub const TOUCH: f32 = 1.0;
-/// Time in seconds for which nobody who was just touched can touch others.
+/// Time in seconds before a player who was just touched can touch others.
 pub const DAZE_SECS: f32 = 1.5;
 
 field_enum! {
-    /// Part of a runner in the game.
+    /// Role of a runner.
     pub enum Role {
         /// Runs away.
         Free,
@@ -48,10 +48,10 @@ record! {
         pub velocity: Vec2 = Field::centred(11, 6).trending(),
         /// Only the server decides it.
         pub role: Role = Field::variants::<Role>().server_only(),
-        /// Ticks until it may touch. Seconds would be rounded to the grid after each tick, and
-        /// stand still, since a tick is less than half of a step.
+        /// Ticks until it may touch. A time in seconds would never change: a tick is less than
+        /// half a grid step, so each change would be rounded back.
         pub daze: u8 = Field::count(8).server_only(),
-        /// Ticks free so far.
+        /// Number of ticks spent free so far.
         pub score: u32 = Field::count(32).server_only(),
     }
 }
@@ -76,17 +76,17 @@ impl Setup<Tag> for Square {
     }
 }
 
-/// Request of a player to the rules.
+/// A player's request to the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ask {
-    /// Calls out, for everybody to hear.
+    /// Calls out to all players.
     Shout,
 }
 
 impl Request<Tag> for Ask {
     fn apply(self, _game: &Tag, world: &mut World<Tag>, player: PlayerId) {
         match self {
-            // Too many at once are not sent; nothing depends on them.
+            // Too many at once are dropped, which does no harm.
             Self::Shout => drop(world.emit(None, &Event::Shout { player })),
         }
     }
@@ -95,7 +95,7 @@ impl Request<Tag> for Ask {
 /// Event of the game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    /// A player is it from now on.
+    /// A player is now it.
     Tagged {
         /// The player's name.
         name: String,
@@ -172,7 +172,7 @@ impl Game for Tag {
         }
         let all: Vec<_> = world.entities.iter().copied().collect();
         let Some(it) = all.iter().find(|slot| slot.entity.role == Role::It) else {
-            // The first to come, and the next one when it has left.
+            // The first player to join, and another one when that player leaves.
             return all.first().map_or((), |first| self.tag(world, first.id));
         };
         let reach = |slot: &&phaselock::game::Slot<Runner>| {
@@ -201,7 +201,7 @@ impl Game for Tag {
     }
 }
 
-/// Likelihoods of coding decisions, trained from play by `cargo run --example train`.
+/// Probabilities of coding decisions, trained from play by `cargo run --example train`.
 fn tables() -> &'static Tables {
     static TABLES: std::sync::LazyLock<Tables> =
         std::sync::LazyLock::new(|| Tables::included(include_bytes!("tag.tables")));

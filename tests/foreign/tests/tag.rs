@@ -38,7 +38,7 @@ fn events(mut poll: impl FnMut() -> Option<Notice>) -> Vec<Event> {
 
 #[test]
 fn an_undisturbed_player_is_never_corrected() {
-    // Alone, since a touch changes the speed, and only the server knows of it.
+    // A single player, because a touch changes the speed and only the server knows about it.
     let mut sim = Sim::<Tag>::new(1, 0);
     let client = sim.join_bot(LinkConfig { loss: 0.02, ..LinkConfig::delayed(100, 10) });
     sim.run(5.0);
@@ -60,7 +60,7 @@ fn no_way_of_sending_gets_anybody_further() {
         sim.run(1.5);
         for second in 0..3 {
             let from = place(&sim);
-            // Half of a second's inputs wait, and then come at once.
+            // The inputs of half a second are held back, and then arrive at once.
             sim.clients[client].stalled = stalls;
             sim.run(0.5);
             sim.clients[client].stalled = false;
@@ -139,7 +139,7 @@ fn two_players_meet_over_quic() -> Result<(), Box<dyn Error>> {
     let mut ada = connect::<Tag>(server.address(), pins.clone(), "Ada")?;
     let mut bob = connect::<Tag>(server.address(), pins, "Bob")?;
     let mut both_seen = false;
-    // Until they see each other: half a minute, should the machine be slow.
+    // Until they see each other, for up to half a minute in case the machine is slow.
     for _ in 0..800 {
         for player in [&mut ada, &mut bob] {
             player.play(Duration::from_millis(20), right)?;

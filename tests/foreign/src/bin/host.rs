@@ -13,7 +13,7 @@ use phaselock_quic::server::Server;
 use tag::Tag;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Players recognise the server by the certificate in this folder.
+    // Players recognize the server by the certificate in this folder.
     let identity = Identity::load_or_create(Path::new("tag-host"))?;
     let config = RoomConfig::default().with(|it| {
         it.name = "Tag for a crowd".into();

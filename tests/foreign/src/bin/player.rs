@@ -1,4 +1,4 @@
-//! A headless player of our own: runs in circles and tells what happens.
+//! A headless player of our own, which runs in circles and prints what happens.
 //!
 //! `cargo run --bin tag-player -- localhost:4433`
 
@@ -14,14 +14,14 @@ use phaselock_quic::client::Pins;
 use phaselock_quic::connect;
 use tag::{Ask, Event, Run, Tag};
 
-/// Input of a tick.
+/// Returns the input of a tick.
 fn circle(_: &Client<Tag>, tick: Tick) -> Run {
     Run { way: Vec2::from_angle(tick.0 as f32 * 0.05) }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let address: Address = std::env::args().nth(1).unwrap_or("localhost".into()).parse()?;
-    // Any server is trusted; a program for players keeps a file of those it knows.
+    // Trusts any server. A program for players would remember the servers in a file.
     let mut player = connect::<Tag>(address, Pins::Memory, "Circler")?;
     while player.client().is_none() {
         player.play(Duration::from_millis(100), circle)?;

@@ -9,9 +9,9 @@ use phaselock_ui::prelude::*;
 use phaselock_ui::scoreboard;
 use tag::{Ask, Event, Role, Run, Runner, Tag};
 
-/// Width and height in metres that a window shows at least.
+/// Minimum width and height that the window shows, in metres.
 const SHOWN: (f32, f32) = (28.0, 21.0);
-/// Seconds for which a line of news stays.
+/// Time for which a line of news stays, in seconds.
 const NEWS_SECS: f32 = 2.5;
 
 const UP: Action = Action::new("up", "up", &["W", "Up", "Pad:LeftStickUp"]).hint("run");
@@ -21,7 +21,7 @@ const RIGHT: Action =
     Action::new("right", "right", &["D", "Right", "Pad:LeftStickRight"]).hint("run");
 const SHOUT: Action = Action::new("shout", "shout", &["Space", "Pad:A"]);
 
-/// Memory of the picture from frame to frame.
+/// State of the view between frames.
 #[derive(Debug, Default)]
 struct Field {
     /// The newest line of news, and its age in seconds.
@@ -87,7 +87,7 @@ impl Field {
         }
         brush.disc(position + Vec2::new(0.06, 0.12), 0.5, Color32::from_black_alpha(90));
         brush.circle(position, 0.5, color, brush.stroke(0.06, palette::TEXT));
-        // The eyes look where it runs.
+        // The eyes look in the direction of movement.
         let ahead = velocity.normalize_or(Vec2::Y);
         for side in [-0.4, 0.4] {
             brush.disc(position + Vec2::from_angle(side).rotate(ahead) * 0.28, 0.09, palette::VOID);
