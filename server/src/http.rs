@@ -1,7 +1,7 @@
-//! One loop that accepts HTTP connections, for the administration and for the page.
+//! The loop that accepts HTTP connections, used by the administration and the page.
 //!
-//! Connections are bounded in number. Beyond that, the oldest of the network that has the most
-//! gives way; of the page's, if possible one on which nothing is being answered.
+//! Connections are limited in number. Beyond that, a new connection replaces the oldest of the
+//! network with the most connections; on the page, one that is not answering a request if possible.
 
 use std::collections::VecDeque;
 use std::future::{Future, ready};
@@ -18,31 +18,31 @@ use tokio::time::sleep;
 
 use crate::subject::household;
 
-/// Longest time for the head of a request, and from one request of a connection to the next.
+/// Longest time for the head of a request, and between two requests on a connection.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes of a request's head at most.
+/// Maximum bytes of a request's head.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
-/// Time until the next attempt, where the process has no descriptor left.
+/// Time until the next attempt when the process has no descriptors left.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Whatever answers the connections of a listener.
+/// Answers the connections of a listener.
 pub(crate) trait Door: Send + Sync + 'static {
-    /// Its name in the log.
+    /// Name for the log.
     const NAME: &'static str;
     /// The maximum connections at a time.
     const CONNECTIONS_MAX: usize;
-    /// The maximum connections of one network at a time. This machine's own are not limited, since
-    /// behind a proxy on it all are from here.
+    /// The maximum connections of one network at a time. Connections from this machine are not
+    /// limited, since behind a local proxy all come from here.
     const PER_NETWORK_MAX: usize;
-    /// Time from one connection that is let in to the next.
+    /// Time between two accepted connections.
     const APART: Duration = Duration::ZERO;
 
-    /// Whether a connection from an address is let in now.
+    /// Whether a connection from an address is accepted now.
     fn lets_in(&self, _from: IpAddr) -> impl Future<Output = bool> + Send {
         ready(true)
     }
 
-    /// Answers the requests of a connection until it ends. `busy` counts its answers.
+    /// Answers the requests of a connection until it ends. `busy` counts the answers in progress.
     fn answer(
         self: Arc<Self>,
         stream: TcpStream,
@@ -51,7 +51,7 @@ pub(crate) trait Door: Send + Sync + 'static {
     ) -> impl Future<Output = ()> + Send + 'static;
 }
 
-/// A connection that is open.
+/// An open connection.
 struct Open {
     network: IpAddr,
     task: AbortHandle,
@@ -87,13 +87,13 @@ pub(crate) async fn accept<D: Door>(listener: TcpListener, door: Arc<D>) {
     }
 }
 
-/// Ends a connection if there is no room for one more from a network.
+/// Closes a connection if there is no room for another one from a network.
 fn make_room<D: Door>(open: &mut VecDeque<Open>, from: IpAddr) {
     let count = |of: IpAddr| open.iter().filter(|connection| connection.network == of).count();
     let crowd = if count(from) >= D::PER_NETWORK_MAX && !from.is_loopback() {
         Some(from)
     } else if open.len() >= D::CONNECTIONS_MAX {
-        // Of networks with equally many, the one whose connection is the oldest.
+        // If networks have equally many, the one whose connection is the oldest.
         let networks = open.iter().rev().map(|connection| connection.network);
         networks.max_by_key(|network| count(*network))
     } else {
@@ -108,21 +108,21 @@ fn make_room<D: Door>(open: &mut VecDeque<Open>, from: IpAddr) {
     }
 }
 
-/// Returns the protocol of a connection, with bounds on the head of each request.
+/// Returns the HTTP protocol handler, with bounds on the head of each request.
 pub(crate) fn protocol() -> http1::Builder {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES_MAX);
-    // It panics if the system clock is beyond the year 9999.
+    // hyper panics if the system clock is beyond the year 9999.
     http.auto_date_header(false);
     http
 }
 
-/// Number of a connection's answers that are on their way.
+/// Number of a connection's answers in progress.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Busy(Arc<AtomicUsize>);
 
 impl Busy {
-    /// Whether an answer is on its way.
+    /// Whether an answer is in progress.
     pub(crate) fn is(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 0
     }
@@ -134,7 +134,7 @@ impl Busy {
     }
 }
 
-/// An answer that is on its way.
+/// An answer in progress.
 #[derive(Debug)]
 pub(crate) struct Answering(Busy);
 

@@ -1,25 +1,25 @@
-//! The ends of tasks and threads: one that nobody expects ends the process, rather than leaving a
-//! server that has lost a part of itself.
+//! The ends of tasks and threads. An unexpected end stops the process, rather than leaving a server
+//! that has lost a part of itself.
 
 use std::fmt;
 use std::future::Future;
 
 use tokio::sync::{mpsc, oneshot};
 
-/// A hold on the watch of a process. Copies are of the same one.
+/// A handle for watching tasks and threads. Clones share the watch.
 #[derive(Clone, Debug)]
 pub struct Watch(mpsc::UnboundedSender<Failure>);
 
-/// The watch's news.
+/// The failures that the watch reports.
 #[derive(Debug)]
 pub struct Failures(mpsc::UnboundedReceiver<Failure>);
 
-/// The end of something that was to last as long as the process.
+/// The end of a task or thread that should have lasted as long as the process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// Name of the task or thread.
     pub name: String,
-    /// True if it panicked rather than just ended.
+    /// Whether it panicked rather than just ended.
     pub has_panicked: bool,
 }
 
@@ -32,14 +32,14 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// A watch without anything to watch yet.
+/// Creates a watch that watches nothing yet.
 pub fn watch() -> (Watch, Failures) {
     let (sender, receiver) = mpsc::unbounded_channel();
     (Watch(sender), Failures(receiver))
 }
 
 impl Watch {
-    /// Runs a task that is to last as long as the process. `name` is a noun for messages, such as
+    /// Runs a task that should last as long as the process. `name` is a noun for messages, such as
     /// "the task of signals". Must be called within a tokio runtime.
     pub fn spawn(&self, name: impl Into<String>, task: impl Future<Output = ()> + Send + 'static) {
         let (name, sender) = (name.into(), self.0.clone());
@@ -48,16 +48,16 @@ impl Watch {
             let has_panicked = match task.await {
                 Ok(()) => false,
                 Err(error) if error.is_panic() => true,
-                // The runtime ends, and the process with it.
+                // The runtime is shutting down, and the process with it.
                 Err(_) => return,
             };
-            // Nobody may listen any more at the end of the process.
+            // At the end of the process there may be no receiver.
             let _ = sender.send(Failure { name, has_panicked });
         });
     }
 
-    /// Watches a thread that is to last as long as the process, and whose end of this channel goes
-    /// with it; nothing is ever sent.
+    /// Watches a thread that should last as long as the process. The thread drops the other end of
+    /// this channel when it ends; nothing is ever sent.
     pub fn watch_thread(&self, name: impl Into<String>, ended: oneshot::Receiver<()>) {
         self.spawn(name, async {
             let _ = ended.await;
@@ -66,11 +66,11 @@ impl Watch {
 }
 
 impl Failures {
-    /// The first end of a task.
+    /// Returns the next failure.
     pub async fn next(&mut self) -> Failure {
         match self.0.recv().await {
             Some(failure) => failure,
-            // Nothing is watched.
+            // Nothing is being watched.
             None => std::future::pending().await,
         }
     }

@@ -1,8 +1,8 @@
 //! The server's log: text for people, JSON for collectors.
 //!
-//! A thread of its own writes it, to standard error or to a file; standard output is for the
-//! answers of commands. Whoever logs never waits: a line for which there is no space is dropped
-//! and counted, and the log says so as soon as there is space again.
+//! A separate thread writes it, to standard error or to a file; standard output is for the answers
+//! of commands. Logging never blocks: a line for which there is no space is dropped and counted,
+//! and the log says so as soon as there is space again.
 
 mod events;
 mod queue;
@@ -35,12 +35,12 @@ pub use self::recent::{LINES_MAX, LogLine};
 use crate::config::{BadFilter, LogFormat, parse_filter};
 use crate::error::{complain, standard_error};
 
-/// Most bytes of the log that wait to be written: minutes of a busy server. Arbitrary.
+/// Maximum bytes of the log that wait to be written: minutes of a busy server. Arbitrary.
 pub const QUEUE_BYTES_MAX: usize = 1024 * 1024;
-/// Longest time for which the end of the process waits for its last lines.
+/// Longest time for which the end of the process waits for the last lines.
 const END_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Logging cannot be set up or changed.
+/// An error of setting up or changing the log.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, Error)]
 pub enum LoggingError {
@@ -54,18 +54,18 @@ pub enum LoggingError {
     AlreadySet,
 }
 
-/// Form and destination of the log.
+/// Format and destination of the log.
 #[derive(Clone, Debug, Default)]
 pub struct LogOptions {
     /// Format of a line.
     pub format: LogFormat,
     /// Directives for [`Targets`].
     pub filter: String,
-    /// File that lines are appended to; none for standard error.
+    /// File that lines are appended to; `None` for standard error.
     pub file: Option<PathBuf>,
 }
 
-/// A hold on the log of this process. Copies hold the same one.
+/// A handle of this process's log. Clones share it.
 #[derive(Clone, Debug)]
 pub struct LogHandle {
     queue: Arc<Queue>,
@@ -75,16 +75,16 @@ pub struct LogHandle {
     file: Option<PathBuf>,
 }
 
-/// Starts logging for the whole process, panics of its threads included. Call it once, before
-/// anything logs. The receiver hears of the end of the thread that writes, which has none unless it
-/// breaks.
+/// Starts logging for the whole process, including panics of its threads. Call it once, before
+/// anything logs. The receiver resolves when the writer thread ends, which means that it has
+/// failed.
 ///
-/// Text is coloured only on a terminal, and not where `NO_COLOR` is set (<https://no-color.org>).
+/// Text is coloured only on a terminal, and not if `NO_COLOR` is set (<https://no-color.org>).
 ///
 /// # Errors
 ///
-/// If the filter is not valid, the file cannot be opened, the system gives no thread, or the
-/// process logs already.
+/// If the filter is invalid, the file cannot be opened, the thread cannot be started, or logging is
+/// already set up.
 pub fn init(options: LogOptions) -> Result<(LogHandle, oneshot::Receiver<()>), LoggingError> {
     let colour = options.file.is_none()
         && io::stderr().is_terminal()
@@ -102,7 +102,7 @@ pub fn init(options: LogOptions) -> Result<(LogHandle, oneshot::Receiver<()>), L
     Ok((log, ended))
 }
 
-/// A subscriber whose lines wait for a thread, and the hold on it.
+/// Returns a subscriber whose lines are queued for a thread, and its handle.
 fn subscriber(
     options: LogOptions,
     colour: bool,
@@ -111,21 +111,21 @@ fn subscriber(
     let (filter, filter_handle) = reload::Layer::new(parse_filter(&filter)?);
     let queue = Arc::new(Queue::new(QUEUE_BYTES_MAX));
     let recent = Recent::default();
-    // A line that cannot be formatted is left out: to say so on standard error could panic.
+    // A line that cannot be formatted is left out: reporting it on standard error could panic.
     let layer = layer()
         .with_ansi(colour)
         .log_internal_errors(false)
         .with_writer(queue::Sink(Arc::clone(&queue)));
     let layer = match format {
         LogFormat::Text => layer.boxed(),
-        // Fields beside the message, as collectors index by default.
+        // Fields next to the message, where collectors index them by default.
         LogFormat::Json => layer.json().flatten_event(true).map_event_format(Named).boxed(),
     };
     let subscriber = tracing_subscriber::registry().with(filter).with(layer).with(recent.clone());
     Ok((subscriber, LogHandle { queue, recent, filter: filter_handle, format, file }))
 }
 
-/// A log of this thread, with lines of `info` and above, that nobody writes.
+/// Creates a log for this thread, with lines of `info` and above, that is never written.
 #[cfg(test)]
 pub(crate) fn for_tests() -> (LogHandle, tracing::subscriber::DefaultGuard) {
     let options = LogOptions { filter: "info".into(), ..LogOptions::default() };
@@ -139,17 +139,18 @@ fn open(path: &Path) -> Result<File, LoggingError> {
 }
 
 impl LogHandle {
-    /// Lines written so far.
+    /// Returns the number of lines written so far.
     pub fn written(&self) -> u64 {
         self.queue.written()
     }
 
-    /// Lines dropped so far: there was no space for them, or they could not be written.
+    /// Returns the number of lines dropped so far: there was no space, or they could not be
+    /// written.
     pub fn dropped(&self) -> u64 {
         self.queue.dropped()
     }
 
-    /// The filter in force, as directives for [`Targets`].
+    /// Returns the filter in force, as directives for [`Targets`].
     pub fn filter(&self) -> String {
         self.filter.with_current(Targets::to_string).unwrap_or_default()
     }
@@ -158,32 +159,33 @@ impl LogHandle {
     ///
     /// # Errors
     ///
-    /// If the filter is not valid; the one in force stays.
+    /// If the filter is invalid; the old one stays in force.
     pub fn set_filter(&self, filter: &str) -> Result<(), BadFilter> {
         self.put_filter(parse_filter(filter)?);
         Ok(())
     }
 
     pub(crate) fn put_filter(&self, filter: Targets) {
-        // It fails if nothing logs any more, and then nothing has a filter.
+        // Fails only if the subscriber is gone, and then nothing has a filter.
         let _ = self.filter.reload(filter);
     }
 
-    /// The newest lines, the oldest of them first; [`LINES_MAX`] at most.
+    /// Returns the newest lines, oldest first; at most [`LINES_MAX`].
     pub fn recent(&self, count: usize) -> Vec<LogLine> {
         self.recent.last(count)
     }
 
-    /// Lines from now on. A listener that falls behind loses the oldest, and is told how many.
+    /// Returns lines from now on. A listener that falls behind loses the oldest, and learns how
+    /// many.
     pub fn subscribe(&self) -> broadcast::Receiver<LogLine> {
         self.recent.subscribe()
     }
 
-    /// Opens the log file anew, once it was renamed or removed. Without a file this does nothing.
+    /// Reopens the log file after it was renamed or removed. Without a file this does nothing.
     ///
     /// # Errors
     ///
-    /// If there can be no such file; lines go to the old one then.
+    /// If the file cannot be opened; lines then go to the old one.
     pub fn reopen(&self) -> Result<(), LoggingError> {
         if let Some(path) = &self.file {
             self.queue.replace_output(Box::new(open(path)?));
@@ -191,13 +193,13 @@ impl LogHandle {
         Ok(())
     }
 
-    /// Waits until all lines are written, for half a second at most.
+    /// Waits until all lines are written, for at most half a second.
     pub fn flush(&self) {
         self.queue.flush(END_TIMEOUT);
     }
 
-    /// Tells people and collectors why the process ends, and waits for it as
-    /// [`flush`](Self::flush) does.
+    /// Reports on standard error and in the log why the process ends, and waits like
+    /// [`flush`](Self::flush).
     pub fn complain(&self, sentence: &str) {
         if self.file.is_some() || self.format == LogFormat::Json {
             tracing::error!(name: "server_failed", "{sentence}");
@@ -212,10 +214,10 @@ impl LogHandle {
     }
 }
 
-/// A line about lines that were dropped.
+/// Formats the line about dropped lines.
 fn drop_note(format: LogFormat, lines: u64) -> String {
     let mut time = String::new();
-    // It cannot fail: the text takes everything.
+    // Cannot fail: writing to a string always succeeds.
     let _ = SystemTime.format_time(&mut Writer::new(&mut time));
     let (target, message) = (module_path!(), "lines of the log were dropped");
     match format {
@@ -227,7 +229,7 @@ fn drop_note(format: LogFormat, lines: u64) -> String {
     }
 }
 
-/// Has panics logged: the default would write to standard error, and could wait for it for ever.
+/// Logs panics: the default hook would write to standard error, and could block on it forever.
 fn log_panics() {
     panic::set_hook(Box::new(|info| {
         let thread = thread::current();

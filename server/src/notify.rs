@@ -1,34 +1,34 @@
-//! Notifications to systemd, which starts the server as a service of `Type=notify`: that it is up,
-//! loads its settings, stops, and is alive. The protocol is that of sd_notify(3): lines in a
-//! datagram to a Unix socket.
+//! Notifications to systemd, which runs the server as a service of `Type=notify`: the server is up,
+//! reloads its settings, stops, or is alive. The protocol is sd_notify(3): lines in a datagram to a
+//! Unix socket.
 
 use std::time::Duration;
 
 use phaselock_quic::server::ServerHandle;
 use tokio::time::sleep;
 
-/// Time between looks at a server that is about to run.
+/// Time between checks whether the server is up.
 const START_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The way to systemd, if it started this process.
+/// The socket to systemd, if it started this process.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notifier(Option<socket::Socket>);
 
 impl Notifier {
-    /// The way that the environment names.
+    /// Returns the notifier for the socket that the environment names.
     pub(crate) fn from_env() -> Self {
         Self(std::env::var_os("NOTIFY_SOCKET").and_then(|name| socket::Socket::to(&name)))
     }
 
-    /// Tells the state, as lines of `NAME=value`. Without systemd this does nothing.
+    /// Sends a state, as lines of `NAME=value`. Without systemd this does nothing.
     pub(crate) fn tell(&self, state: &str) {
         if let Some(socket) = &self.0 {
             socket.send(state.as_bytes());
         }
     }
 
-    /// Tells that the server is up once it is, and then that it is alive while all its rooms tick,
-    /// for ever.
+    /// Notifies systemd once the server is up, and then that it is alive as long as all its rooms
+    /// tick. Never returns.
     pub(crate) async fn feed(self, server: ServerHandle) {
         while !server.is_ticking() {
             sleep(START_INTERVAL).await;
@@ -54,8 +54,8 @@ impl Notifier {
     }
 }
 
-/// Time between two signs of life, half of what systemd waits for one; none if it waits for none
-/// of this process.
+/// Returns the time between two signs of life, half of the timeout of systemd's watchdog; `None` if
+/// the watchdog is off for this process.
 fn watchdog_interval(variable: impl Fn(&str) -> Option<String>) -> Option<Duration> {
     let micros = variable("WATCHDOG_USEC")?.parse::<u64>().ok().filter(|micros| *micros > 0)?;
     let is_ours = variable("WATCHDOG_PID").is_none_or(|id| id == std::process::id().to_string());
@@ -64,26 +64,26 @@ fn watchdog_interval(variable: impl Fn(&str) -> Option<String>) -> Option<Durati
 
 #[cfg(unix)]
 mod socket {
-    //! A Unix socket without a path of its own.
+    //! An unnamed Unix socket.
 
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::net::{SocketAddr, UnixDatagram};
     use std::sync::Arc;
 
-    /// A socket, and whom it sends to.
+    /// A socket, and its receiver.
     #[derive(Clone, Debug)]
     pub(super) struct Socket(Arc<(UnixDatagram, SocketAddr)>);
 
     impl Socket {
-        /// A socket to a path, or to an abstract name that begins with `@`.
+        /// Opens a socket to a path, or to an abstract name that begins with `@`.
         pub(super) fn to(name: &OsStr) -> Option<Self> {
             let address = match name.as_bytes() {
                 [b'@', name @ ..] => abstract_address(name)?,
                 _ => SocketAddr::from_pathname(name).ok()?,
             };
             let socket = UnixDatagram::unbound().ok()?;
-            // A full socket costs a notification, and not a tick.
+            // A full socket costs a notification, not a tick.
             socket.set_nonblocking(true).ok()?;
             Some(Self(Arc::new((socket, address))))
         }
@@ -110,7 +110,7 @@ mod socket {
 
 #[cfg(not(unix))]
 mod socket {
-    //! No system without Unix sockets has systemd.
+    //! Systems without Unix sockets have no systemd.
 
     use std::ffi::OsStr;
 
@@ -154,7 +154,7 @@ mod tests {
             let len = listener.recv(&mut bytes).expect("it comes");
             assert_eq!(&bytes[..len], b"READY=1", "{name:?}");
         }
-        // Nobody there is nothing to fail for.
+        // Without a receiver, sending must not fail.
         Notifier(socket::Socket::to("/nowhere/at/all".as_ref())).tell("READY=1");
     }
 

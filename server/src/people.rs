@@ -1,4 +1,5 @@
-//! People as the host treats them: bans, mutes and roles, kept in memory and in the database.
+//! Bans, mutes and roles of players, kept in memory and in the database, and the gate that applies
+//! them.
 
 mod attempts;
 mod book;

@@ -1,5 +1,5 @@
-//! What a start finds in its way, found before it: `--check-config` and the start look at the same
-//! things. Nothing on the disk is created or changed.
+//! Checks what a start would fail on, for `--check-config` and for the start itself. Nothing on the
+//! disk is created or changed.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
@@ -9,8 +9,8 @@ use std::path::Path;
 use crate::config::{Mistake, Settings};
 use crate::{certificate, data_dir, store, web};
 
-/// Returns all mistakes in files, folders and addresses of valid settings that a start would fail
-/// on.
+/// Returns all mistakes in files, folders and addresses of valid settings that would make a start
+/// fail.
 pub(crate) fn preflight(settings: &Settings) -> Vec<Mistake> {
     let config = &settings.config;
     let unusable =
@@ -22,7 +22,7 @@ pub(crate) fn preflight(settings: &Settings) -> Vec<Mistake> {
         let problem = check_data_dir(&config.data_dir).err();
         mistakes.extend(problem.map(|problem| unusable("data-dir", problem)));
     }
-    // One of the two alone is a mistake already.
+    // Setting only one of the two is reported already.
     if config.cert_file.is_some() == config.key_file.is_some() {
         mistakes.extend(certificate::mistakes(config));
     }
@@ -48,7 +48,7 @@ fn check_log_file(path: &Path) -> Result<(), String> {
             let opened = File::options().append(true).open(path);
             opened.map(drop).map_err(|error| about(path, &error))
         }
-        // A pipe or a terminal: to open it would have effects.
+        // A pipe or a terminal: opening it would have side effects.
         Some(_) => Ok(()),
         // A link to a file that does not exist yet.
         None if fs::symlink_metadata(path).is_ok() => Ok(()),
@@ -56,13 +56,14 @@ fn check_log_file(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Checks that the data directory can be made or used, with the files that every start opens.
+/// Checks that the data directory can be created or used, including the files that every start
+/// opens.
 fn check_data_dir(dir: &Path) -> Result<(), String> {
     let Some(existing) = metadata(dir)? else {
         if fs::symlink_metadata(dir).is_ok() {
             return Err(format!("{} is a link to nothing", dir.display()));
         }
-        // It is made along with the directories above it.
+        // It will be created, together with the directories above it.
         let mut above = parent(dir);
         while above != Path::new(".") && metadata(above)?.is_none() {
             above = parent(above);
@@ -86,7 +87,7 @@ fn check_data_dir(dir: &Path) -> Result<(), String> {
     store::check(&dir.join(store::FILE)).map_err(|error| error.to_string())
 }
 
-/// Checks that this machine has an address. Ports are left alone: a server that runs has them.
+/// Checks that this machine has an address. Ports are not checked: a running server has them.
 fn check_address(address: SocketAddr) -> Result<(), String> {
     let mut any_port = address;
     any_port.set_port(0);
@@ -102,7 +103,7 @@ fn check_address(address: SocketAddr) -> Result<(), String> {
     }
 }
 
-/// About what is at a path; `None` if there is nothing.
+/// Returns the metadata of a path; `None` if nothing is there.
 fn metadata(path: &Path) -> Result<Option<Metadata>, String> {
     match fs::metadata(path) {
         Ok(found) => Ok(Some(found)),
@@ -111,7 +112,7 @@ fn metadata(path: &Path) -> Result<Option<Metadata>, String> {
     }
 }
 
-/// The directory that a path is in.
+/// Returns the directory that contains a path.
 fn parent(path: &Path) -> &Path {
     path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -120,7 +121,7 @@ fn about(path: &Path, error: &io::Error) -> String {
     format!("{}: {error}", path.display())
 }
 
-/// Checks that files can be made in a directory.
+/// Checks that files can be created in a directory.
 fn check_writable(dir: &Path) -> Result<(), String> {
     let found = fs::metadata(dir).map_err(|error| about(dir, &error))?;
     if !found.is_dir() {

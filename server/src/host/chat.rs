@@ -1,4 +1,4 @@
-//! Commands that players write into the chat, behind a slash.
+//! Commands that players type into the chat, after a slash.
 
 use phaselock::identity::PublicKey;
 use phaselock::server::{Command, Target};
@@ -13,7 +13,7 @@ use crate::error::ActError;
 use crate::sentence::Act;
 use crate::time::{BadSpan, parse_span};
 
-/// Commands with their arguments, and the right that each needs; none for everybody.
+/// Commands with their arguments, and the right that each needs; `None` for everyone.
 const COMMANDS: [(&str, &str, Option<Right>); 10] = [
     ("help", "", None),
     ("players", "", None),
@@ -27,7 +27,7 @@ const COMMANDS: [(&str, &str, Option<Right>); 10] = [
     ("round", "", Some(Right::Manage)),
 ];
 
-/// The first word of a text, or what stands between its quotation marks, and the rest.
+/// Returns the first word of a text, or the text between its quotation marks, and the rest.
 fn word(text: &str) -> (&str, &str) {
     let text = text.trim_start();
     if let Some(quoted) = text.strip_prefix('"')
@@ -39,8 +39,8 @@ fn word(text: &str) -> (&str, &str) {
     (word, rest.trim_start())
 }
 
-/// A time at the beginning of a text, if there is one, and the rest. A time out of bounds is an
-/// error rather than part of the reason.
+/// Returns the duration at the beginning of a text, if there is one, and the rest. A duration out
+/// of bounds is an error rather than part of the reason.
 fn span(text: &str) -> Result<(Option<&str>, &str), BadSpan> {
     let (first, rest) = word(text);
     match parse_span(first) {
@@ -50,19 +50,20 @@ fn span(text: &str) -> Result<(Option<&str>, &str), BadSpan> {
     }
 }
 
-/// A player as the author of an act: names are decoration.
+/// Returns the name of a player as author: with a part of the key, since names can be chosen at
+/// will.
 fn named(person: &Person) -> String {
     let key: String = person.key.to_string().chars().take(8).collect();
     format!("{} [{key}]", person.name)
 }
 
-/// Tells whether whoever has that role may use a command that needs a right.
+/// Whether a player of that role may use a command that needs a right.
 fn allows(role: Option<Role>, right: Option<Right>) -> bool {
     right.is_none_or(|right| role.is_some_and(|it| it.may(right)))
 }
 
 impl Host {
-    /// Carries out a line of a player, and answers that player alone.
+    /// Runs a player's command line, and sends the answer only to that player.
     pub(super) async fn handle_line(&self, person: &Person, line: &str) {
         let role = self.book.role(person.key);
         let answers = match self.obey(person, role, line).await {
@@ -71,12 +72,12 @@ impl Host {
         };
         for text in answers {
             let order = Command::Tell { player: person.target(), text };
-            // Gone by now, if it fails.
+            // Fails only if the player has left.
             let _ = self.handle.command_in(&person.room, order).await;
         }
     }
 
-    /// Tells a player of the commands that are for that player, which the window completes.
+    /// Sends a player the list of commands that the player may use, for completion.
     pub(super) async fn offer(&self, room: &RoomCode, player: Target, key: PublicKey) {
         let role = self.book.role(key);
         let mine = COMMANDS.iter().filter(|(.., right)| allows(role, *right));
@@ -85,7 +86,7 @@ impl Host {
             usage: (*usage).to_owned(),
         };
         let order = Command::Offer { player, commands: mine.map(hint).collect() };
-        // Gone by now, if it fails.
+        // Fails only if the player has left.
         let _ = self.handle.command_in(room, order).await;
     }
 
@@ -152,7 +153,7 @@ impl Host {
             "mute" => sentence(Act::Mute).await,
             "unmute" => self.lift_all(&by, Act::Mute, &whom).await,
             "say" => {
-                // Everybody sees the line itself, its author too.
+                // Everyone sees the line itself, including its author.
                 self.say(&by, rest, here.as_deref()).await.map(|_| Vec::new())
             }
             "tell" if after.is_empty() => Err(usage()),

@@ -1,4 +1,5 @@
-//! News of rooms for the host: the roster, results and records, chat and commands of players.
+//! Events of the rooms, handled for the host: the roster, results and records, chat and commands of
+//! players.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,30 +27,31 @@ use crate::people::Secret;
 use crate::sentence::Act;
 use crate::store::{Change, PlayerTotals, Record, RoundResult};
 
-/// Commands of players who keep order, and of all others, that are carried out at a time. Of more,
-/// some are not heard. Arbitrary.
+/// Maximum commands that run at a time, for players with a role and for all others separately.
+/// Beyond that, commands are ignored. Arbitrary.
 const COMMANDS_MAX: usize = 16;
-/// Numbers of a round that are remembered for a room. Arbitrary: three for each of a full one.
+/// Maximum scores of a round that are remembered for a room. Arbitrary: three for each player of a
+/// full one.
 const NUMBERS_MAX: usize = 4096;
 
-/// Time between two times that the calendar is kept: what it loses by a reboot at most.
+/// Time between two times that the calendar is stored: the most that a reboot loses.
 const CALENDAR_INTERVAL: Duration = Duration::from_secs(600);
 
-/// Numbers of a round that are told, the best first. Arbitrary.
+/// Maximum scores of a round that are reported, the best first. Arbitrary.
 const NUMBERS_TOLD_MAX: usize = 256;
 
-/// Seconds of play that are added to somebody's total at a time, the session with the first of
-/// them: what a server that is killed forgets at most.
+/// Seconds of play after which they are added to a player's total; the session is counted with the
+/// first of them. A killed server forgets at most this much.
 const COUNT_SECS: i64 = 60;
 
-/// Listens to the rooms' news until it is stopped, and to what they have told by then.
+/// Handles the rooms' events until it is stopped, including those sent before that.
 pub async fn listen(
     host: Arc<Host>,
     mut news: broadcast::Receiver<RoomEvent>,
     mut stopped: oneshot::Receiver<()>,
 ) {
     let mut numbers = BTreeMap::new();
-    // Whoever has a role does not wait behind strangers.
+    // Players with a role do not wait behind strangers.
     let [of_role, of_others] = [(); 2].map(|()| Arc::new(Semaphore::new(COMMANDS_MAX)));
     loop {
         let told = tokio::select! {
@@ -59,7 +61,7 @@ pub async fn listen(
         };
         match told {
             Ok(RoomEvent { room, event: Event::Asked { player, text } }) => {
-                // Of a command that the rooms or the disk hold up nothing else has to wait.
+                // Runs as a task of its own: rooms or the disk may delay a command.
                 let person = host.roster().at(&room, player).cloned();
                 let Some(person) = person else { continue };
                 let has_role = host.book.role(person.key).is_some();
@@ -78,7 +80,7 @@ pub async fn listen(
                     tokio::spawn(Arc::clone(&host).greet(told.room.clone(), newcomer));
                 }
                 host.hear(told, &mut numbers).await;
-                // Strangers choose the codes of rooms, so those that are gone must not add up.
+                // Strangers choose the codes of rooms, so rooms that are gone must be removed.
                 if numbers.len() > ROOMS_MAX.into() {
                     let rooms = host.handle.rooms();
                     numbers.retain(|code, _| rooms.iter().any(|room| room.status.code == *code));
@@ -93,9 +95,9 @@ pub async fn listen(
     }
 }
 
-/// The newest number of each player and measure in a round.
+/// The latest score of each player and measure in a round.
 type OfRound = BTreeMap<(PlayerId, &'static str), (Person, f64)>;
-/// The same of all rooms.
+/// The scores of the current round in each room.
 type Numbers = BTreeMap<RoomCode, OfRound>;
 
 impl Host {
@@ -177,7 +179,7 @@ impl Host {
         self.tell(news);
     }
 
-    /// Counts somebody who joined, and puts out whoever is banned.
+    /// Counts a player who joined, and kicks the player if banned.
     async fn note_join(&self, person: Option<&Person>, is_kept: bool, now: i64) {
         if !is_kept {
             self.joins.fetch_add(1, Ordering::Relaxed);
@@ -187,38 +189,38 @@ impl Host {
         }
     }
 
-    /// Counts somebody who left, and the time played.
+    /// Counts a player who left, and the time played.
     fn note_leave(&self, person: Option<&Person>, now: Now) {
         self.leaves.fetch_add(1, Ordering::Relaxed);
         let Some(person) = person else { return };
         let secs = now.awake - person.counted;
-        // Whoever looks in for a moment leaves no row behind.
+        // A player who stays only a moment leaves no row behind.
         if person.is_counted || secs >= COUNT_SECS {
             self.store.note(vec![played(person, secs, now.unix)]);
         }
     }
 
-    /// Applies bans and mutes of the address that somebody has moved to.
+    /// Applies the bans and mutes of the address that a player has moved to.
     async fn note_move(&self, person: Option<&Person>, is_muted: bool, now: i64) {
         let Some(person) = person else { return };
         self.put_out_if_banned(person, now).await;
-        // Most moves need no order, for which all other news would wait.
+        // Most moves need no order, for which all other events would wait.
         if is_muted || self.mute_of(person, now).is_some() {
             self.renew_mute(person, now).await;
         }
     }
 
-    /// Puts a player out whose ban was made while the hello was on its way, or who has moved to a
-    /// banned address.
+    /// Kicks a player who was banned while the hello was on its way, or who has moved to a banned
+    /// address.
     async fn put_out_if_banned(&self, person: &Person, now: i64) {
         if let Some(ban) = self.book.against(Act::Ban, Some(person.key), person.address, now) {
             let order = Command::Ban { player: person.target(), text: ban.goodbye(now) };
-            // Gone by now, if it fails.
+            // Fails only if the player has left.
             let _ = self.handle.command_in(&person.room, order).await;
         }
     }
 
-    /// Moves bans and mutes with the date, which has changed by `secs` seconds.
+    /// Shifts bans and mutes with the date, after that has changed by `secs` seconds.
     async fn follow_date(&self, secs: i64) {
         let mut changes = self.book.shift(secs);
         changes.push(self.book.calendar(self.clocks.state()));
@@ -231,11 +233,11 @@ impl Host {
         }
     }
 
-    /// Shows a newcomer the host's line.
+    /// Sends a newcomer the host's welcome line.
     async fn greet(self: Arc<Self>, room: RoomCode, player: Target) {
         let greeting = self.config.borrow().greeting.clone();
         if let Some(text) = greeting {
-            // Gone by now, if it fails.
+            // Fails only if the player has left.
             let _ = self.handle.command_in(&room, Command::Tell { player, text }).await;
         }
         if let Some(key) = player.key {
@@ -243,7 +245,7 @@ impl Host {
         }
     }
 
-    /// Adds the time that people have played since it was last added.
+    /// Adds the time that players have played since it was last added.
     fn note_times(&self, is_end: bool) {
         let now = self.clocks.now();
         let due = self.roster().count(now.awake, COUNT_SECS, is_end);
@@ -271,7 +273,7 @@ impl Host {
         self.store.note(vec![Change::Record(record)]);
     }
 
-    /// Whether a room is public: anybody can get there, and needs no password.
+    /// Whether a room is public: anyone can get into it without a password.
     pub(crate) fn is_public(&self, room: &RoomCode) -> bool {
         let figures = self.figures.borrow();
         let known = figures.status.rooms.iter().find(|it| it.code == room.as_str());
@@ -300,7 +302,8 @@ impl Host {
 }
 
 impl Host {
-    /// Tells the numbers of a round, the best of its first number that there are records of first.
+    /// Reports the scores of a round. Those of the first measure that has records come first, the
+    /// best of them first.
     fn tell_results(&self, room: &RoomCode, round: u32, numbers: &OfRound) {
         let Some((person, _)) = numbers.values().next() else { return };
         let game = person.game.clone();
@@ -326,7 +329,7 @@ impl Host {
     }
 }
 
-/// An addition to the time that somebody has played.
+/// Returns what to add to a player's total.
 fn played(person: &Person, secs: i64, time: i64) -> Change {
     let seconds = u32::try_from(secs).unwrap_or(0);
     let (key, name) = (person.key, person.name.clone());
@@ -334,7 +337,7 @@ fn played(person: &Person, secs: i64, time: i64) -> Change {
     Change::Played(PlayerTotals { time, key, name, sessions, seconds })
 }
 
-/// Looks at all rooms once a second, for as long as the server runs.
+/// Takes the figures of all rooms once a second, for as long as the server runs.
 pub async fn watch_figures(host: Arc<Host>) {
     let mut seconds = interval(Duration::from_secs(1));
     seconds.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -358,7 +361,7 @@ pub async fn watch_figures(host: Arc<Host>) {
     }
 }
 
-/// Counts of the look before.
+/// Counters of the previous second.
 #[derive(Debug, Default)]
 struct Before {
     stats: BTreeMap<(RoomCode, PlayerId), MemberStats>,
@@ -366,7 +369,7 @@ struct Before {
 }
 
 impl Host {
-    /// Everything as it is now.
+    /// Returns the current figures.
     fn look(&self, before: &mut Before) -> Figures {
         let now = self.clocks.now();
         let rooms = self.handle.rooms();
@@ -384,7 +387,7 @@ impl Host {
             for figures in &room.measured.players {
                 let at = (code.clone(), figures.player);
                 let was = before.stats.get(&at).copied();
-                // A count that fell is another session's.
+                // A counter that fell belongs to another session.
                 let was = was.filter(|was| was.accepted <= figures.stats.accepted);
                 stats.insert(at.clone(), figures.stats);
                 let Some(person) = self.roster().at(code, figures.player).cloned() else {
@@ -398,17 +401,17 @@ impl Host {
         Figures { time: now.unix * 1000, status: self.status(views, now), players }
     }
 
-    /// The drain that goes on, if there is one.
+    /// Returns the drain in progress, if there is one.
     fn draining(&self, now: i64) -> Option<DrainView> {
         let (Disconnect { text, redirect, .. }, left) = self.handle.draining()?;
-        // To the nearest second, so that the end does not wander.
+        // Rounded to the nearest second, so that the end does not jitter.
         let left = i64::try_from((left.as_millis() + 500) / 1000).unwrap_or(0);
         let restart = self.facts.is_restarting.load(Ordering::Relaxed);
         Some(DrainView { until: now + left, text, redirect, restart })
     }
 
-    /// State of the server and its rooms as of the last second. The drain and the next restart are
-    /// as of now, so that a host who has just changed one sees it.
+    /// Returns the state of the server and its rooms as of the last second. The drain and the next
+    /// restart are current, so that a host who has just changed one sees it.
     pub(crate) fn status_now(&self) -> StatusView {
         let status = self.figures().borrow().status.clone();
         let now = self.clocks.now();

@@ -1,4 +1,4 @@
-//! Orders to the server as a whole.
+//! Actions on the server as a whole.
 
 use std::sync::atomic::Ordering;
 
@@ -24,15 +24,15 @@ use crate::subject::{Subject, is_number, parse_key};
 use crate::time::{BadSpan, parse_span};
 use crate::token::{hash_of, new_token};
 
-/// Time for which a server is drained where nothing else is said.
+/// Default time until a draining server stops.
 const DRAIN_DEFAULT: Micros = Micros::from_ms(300_000);
-/// Characters of a name in the allow list at most. Arbitrary.
+/// Maximum characters of a name in the allow list. Arbitrary.
 const LIST_NAME_MAX: usize = 64;
-/// Longest name of a backup, in bytes. Arbitrary.
+/// Maximum bytes of a backup's name. Arbitrary.
 const FILE_NAME_MAX: usize = 64;
-/// Files of the data directory that are no backups, beside the database's.
+/// Files of the data directory that a backup must not replace, besides the database's.
 const OWN_FILES: [&str; 5] = [TOKEN_FILE, CERTIFICATE_FILE, KEY_FILE, LOCK_FILE, ROOMS_DIR];
-/// Characters of a token's name at most.
+/// Maximum characters of a token's name.
 const TOKEN_NAME_MAX: usize = 32;
 
 impl From<&config::Change> for SettingChange {
@@ -43,7 +43,7 @@ impl From<&config::Change> for SettingChange {
 }
 
 impl Host {
-    /// Goes on with a game, or begins the one that is played anew (none), in a room or in all.
+    /// Switches to another game, or restarts the current one (`None`), in one room or in all.
     pub async fn play(
         &self,
         by: &Author,
@@ -64,7 +64,7 @@ impl Host {
         Ok(done(text, written))
     }
 
-    /// Takes nobody in any more, and ends the server with the round or when the time is up.
+    /// Lets no one join, and stops the server at the end of the round or when the time is up.
     pub async fn drain(&self, by: &Author, request: &Drain) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         let within = drain_time(request.within.as_deref())?;
@@ -78,7 +78,7 @@ impl Host {
                 Some(address.map_err(|rule| must_be("redirect", text, rule))?)
             }
         };
-        // Nothing to read is no goodbye.
+        // A blank goodbye counts as none.
         let given = request.text.as_ref().filter(|text| !one_line(text).trim().is_empty());
         let text = match given {
             Some(text) => {
@@ -91,7 +91,7 @@ impl Host {
         };
         let there = redirect.as_ref().map(|to| format!("; players are sent to {to}"));
         let goodbye = Disconnect { redirect, ..Disconnect::new(Code::Draining, text) };
-        // A server that somebody drains stays down, also if it was about to restart.
+        // A server that a person drains stays down, even if it was about to restart.
         let written = self.drain_as(by, false, goodbye, within).await?;
         let done_text = format!(
             "the server is draining: no one can join, and it stops in {} at the latest{}",
@@ -101,7 +101,7 @@ impl Host {
         Ok(done(done_text, written))
     }
 
-    /// Drains the server for good or for a restart. A restart gives way to another drain.
+    /// Drains the server for good or for a restart. Another drain replaces a restart.
     pub(super) async fn drain_as(
         &self,
         by: &Author,
@@ -112,9 +112,9 @@ impl Host {
         let act = if restarts { "restart" } else { "drain" };
         let detail = format!("within {} s", within.as_secs());
         let record = (goodbye.redirect.clone(), Some(goodbye.text.clone()), Some(detail));
-        // First, since a server on which nobody plays ends at once.
+        // First, since an empty server ends at once.
         let written = self.record(by, act, record, Vec::new())?.done().await?;
-        // Somebody may have drained it meanwhile.
+        // Another drain may have begun meanwhile.
         if restarts && self.handle.draining().is_some() {
             return Err(ActError::Conflict("the server is already draining".into()));
         }
@@ -126,7 +126,7 @@ impl Host {
         Ok(written)
     }
 
-    /// Takes a drain back.
+    /// Cancels a drain.
     pub async fn undrain(&self, by: &Author) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         if self.handle.draining().is_none() {
@@ -148,7 +148,7 @@ impl Host {
         Ok(done("the drain was cancelled; the server keeps running".into(), written))
     }
 
-    /// Loads the settings again.
+    /// Reloads the settings.
     pub async fn reload(&self, by: &Author) -> Result<ReloadReport, ActError> {
         by.needs(Right::Manage)?;
         let text = |mistakes: Vec<Mistake>| mistakes.iter().map(ToString::to_string).collect();
@@ -171,7 +171,7 @@ impl Host {
         Ok(report)
     }
 
-    /// Gives a setting another value until the server ends, or that of its sources again (none).
+    /// Changes a setting until the server stops, or resets it to the value of its sources (`None`).
     pub async fn set_setting(
         &self,
         by: &Author,
@@ -210,7 +210,7 @@ impl Host {
         Ok(done(text, written))
     }
 
-    /// Sends a test event to every webhook, and returns how each receiver answers.
+    /// Sends a test event to every webhook, and returns each receiver's answer.
     pub async fn test_webhooks(&self, by: &Author) -> Result<Vec<WebhookTest>, ActError> {
         by.needs(Right::Manage)?;
         if self.config.borrow().webhooks.is_empty() {
@@ -221,7 +221,7 @@ impl Host {
         Ok(self.webhooks.test(&by.name).await)
     }
 
-    /// Has other lines logged.
+    /// Changes the log filter.
     pub async fn set_log_level(&self, by: &Author, filter: &str) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         if filter.trim().is_empty() {
@@ -238,7 +238,7 @@ impl Host {
         Ok(done(format!("the log's filter is now {filter}"), written))
     }
 
-    /// Copies the database into a new file of the data directory. Returns its bytes.
+    /// Copies the database to a new file in the data directory. Returns its size in bytes.
     pub async fn backup(&self, by: &Author, file: &str) -> Result<(String, u64), ActError> {
         by.needs(Right::Manage)?;
         if !is_plain_name(file) {
@@ -260,7 +260,7 @@ impl Host {
         Ok((done(format!("the database is copied to {file}"), written), bytes))
     }
 
-    /// Lets a key join, by a line in the file of the allow list.
+    /// Adds a key to the file of the allow list.
     pub async fn allow(&self, by: &Author, key: &str, name: &str) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         let key = self.key_for_list(key)?;
@@ -295,7 +295,7 @@ impl Host {
         parse_key(key).ok_or_else(|| ActError::Bad("a key is 64 hexadecimal digits".into()))
     }
 
-    /// The audit log's line on a change of the allow list.
+    /// Records a change of the allow list in the audit log.
     async fn note_list(
         &self,
         by: &Author,
@@ -310,14 +310,14 @@ impl Host {
         failed.map_or(Ok(written), |error| Err(ActError::Failed(error)))
     }
 
-    /// Forgets all results, records and totals of a player. The audit log keeps what was done to
-    /// the player for as long as it keeps anything.
+    /// Deletes all results, records and totals of a player. The audit log keeps what was done to
+    /// the player until its own lines expire.
     pub async fn forget(&self, by: &Author, key: &str) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         let Subject::Key(key) = Subject::parse("key", key)? else {
             return Err(ActError::Bad("give a key".into()));
         };
-        // Not the whole key, which is to be forgotten.
+        // Only a part of the key: the whole key is to be forgotten.
         let whom: String = key.to_string().chars().take(KEY_DIGITS_MIN).collect();
         let written = self
             .record(by, "forget", (Some(whom.clone()), None, None), vec![Change::Forget(key)])?
@@ -326,8 +326,8 @@ impl Host {
         Ok(done(format!("deleted the results, records and totals of {whom}"), written))
     }
 
-    /// Makes a token of the interface, in place of one of that name. It is returned this once: only
-    /// its hash is kept.
+    /// Creates a token, replacing one of the same name. The token is returned only here; the server
+    /// stores its hash.
     pub async fn make_token(
         &self,
         by: &Author,
@@ -358,7 +358,7 @@ impl Host {
         Ok(token)
     }
 
-    /// Refuses to change the last token of an admin, so that nobody is shut out.
+    /// Refuses to change the last admin token, so that the host is not locked out.
     fn keep_an_admin(&self, name: &str) -> Result<(), ActError> {
         let tokens = self.book.tokens();
         let mut admins = tokens.iter().filter(|(_, role, _)| *role == Role::Admin);
@@ -369,7 +369,7 @@ impl Host {
         Ok(())
     }
 
-    /// Takes a token away. The last one of an admin stays, so that nobody is shut out.
+    /// Deletes a token, except the last admin token, so that the host is not locked out.
     pub async fn drop_token(&self, by: &Author, name: &str) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         let tokens = self.book.tokens();
@@ -387,12 +387,12 @@ impl Host {
     }
 }
 
-/// A key with the name that stands beside it, if there is one.
+/// Formats a key with its note, if there is one.
 fn called(key: PublicKey, name: &str) -> String {
     if name.is_empty() { key.to_string() } else { format!("{name} ({key})") }
 }
 
-/// Longest time until a drained server ends, of a request's text.
+/// Parses the longest time until a draining server stops.
 fn drain_time(text: Option<&str>) -> Result<Micros, ActError> {
     let Some(text) = text else { return Ok(DRAIN_DEFAULT) };
     let within = match parse_span(text) {
@@ -405,12 +405,12 @@ fn drain_time(text: Option<&str>) -> Result<Micros, ActError> {
     })
 }
 
-/// Whether a text names a file that may be made in the data directory, on every system.
+/// Whether a file of this name can be created in the data directory, on every system.
 fn is_plain_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let lower = name.to_ascii_lowercase();
     let stem = lower.split('.').next().unwrap_or_default();
-    // Names of devices, of which Windows makes no files.
+    // Device names, which Windows does not allow for files.
     let is_device = ["con", "prn", "aux", "nul"].contains(&stem)
         || ["com", "lpt"].iter().any(|it| {
             stem.strip_prefix(it).is_some_and(|digit| digit.len() == 1 && is_number(digit))

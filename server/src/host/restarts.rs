@@ -1,5 +1,5 @@
-//! Restarts of the schedule: players are warned, the server drains, and the program ends with a
-//! status by which its supervisor starts it again.
+//! Scheduled restarts: players are warned, the server drains, and the program ends with a status
+//! that makes its supervisor start it again.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use crate::error::ActError;
 use crate::schedule::{Schedule, Step};
 use crate::time::date;
 
-/// Time until the end of the drain if `drain_seconds` says nothing. Arbitrary: players were warned.
+/// Longest drain if `drain_seconds` is not set. Arbitrary: players were warned.
 const DRAIN_DEFAULT_SECS: u32 = 60;
 
 /// Restarts the server at the times of the schedule.
@@ -71,7 +71,7 @@ impl Host {
         }
     }
 
-    /// Drains the server for a restart. One that is draining already ends as it was told.
+    /// Drains the server for a restart, unless it is already draining.
     async fn restart(&self) -> Result<(), ActError> {
         if self.handle.draining().is_some() || self.facts.is_stopping.load(Ordering::Relaxed) {
             return Err(ActError::Conflict("the server is already draining".into()));
@@ -82,7 +82,7 @@ impl Host {
             (secs.unwrap_or(DRAIN_DEFAULT_SECS), config.redirect.clone())
         };
         let within = Micros::from_ms(1000 * i64::from(secs));
-        // Players who are sent to another server join that one.
+        // Players who are sent to another server join that one instead.
         let back = if redirect.is_none() { "; you can join again right after" } else { "" };
         let text = format!(
             "the server restarts after this round, or in {} at the latest{back}",
@@ -92,7 +92,7 @@ impl Host {
         self.drain_as(&scheduler(), true, goodbye, within).await.map(drop)
     }
 
-    /// Leaves the next restart of the schedule out.
+    /// Skips the next scheduled restart.
     pub async fn skip_restart(&self, by: &Author) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         if self.facts.is_restarting.load(Ordering::Relaxed) {
@@ -109,7 +109,7 @@ impl Host {
             let text = "no restart is scheduled; set the times with the setting restarts";
             return Err(ActError::Conflict(text.into()));
         };
-        // Players who were warned hear of it, also if the audit log cannot be written.
+        // Players who were warned are notified even if the audit log cannot be written.
         if let Some(step) = step {
             self.take_step(step).await;
         }
@@ -120,7 +120,7 @@ impl Host {
     }
 }
 
-/// The author of scheduled acts.
+/// Returns the author of scheduled actions.
 fn scheduler() -> Author {
     Author { name: "the schedule".into(), role: Role::Admin }
 }

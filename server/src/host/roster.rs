@@ -1,4 +1,4 @@
-//! The people in all rooms, by what the rooms tell.
+//! The players in all rooms, tracked by the rooms' events.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
@@ -14,14 +14,15 @@ use crate::clocks::Now;
 use crate::error::ActError;
 use crate::subject::Subject;
 
-/// People who have left and are remembered, so that they can be banned by name. Arbitrary.
+/// Maximum players who have left that are remembered, so that they can be banned by name.
+/// Arbitrary.
 const LEFT_MAX: usize = 256;
-/// Seconds within which figures may be older than the news: they are made once a second.
+/// Maximum seconds by which figures lag behind events: they are made once a second.
 const FIGURES_SECS_MAX: i64 = 2;
-/// Hexadecimal digits of a key that name a player.
+/// Minimum hexadecimal digits of a key that name a player.
 pub(super) const KEY_DIGITS_MIN: usize = 8;
 
-/// Somebody with a seat.
+/// A player with a seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
     /// Code of the room.
@@ -32,46 +33,48 @@ pub struct Person {
     pub name: String,
     /// The player's key.
     pub key: PublicKey,
-    /// Where the player's connection comes from.
+    /// Address of the player's connection.
     pub address: Option<SocketAddr>,
     /// Seconds that the server had been running at the join.
     pub joined: i64,
-    /// Seconds the server had been running when time played was last added to the player's total.
+    /// Seconds that the server had been running when playing time was last added to the player's
+    /// total.
     pub counted: i64,
-    /// The session is in that total.
+    /// Whether the session is counted in that total.
     pub is_counted: bool,
     /// Name of the room's game.
     pub game: String,
 }
 
 impl Person {
-    /// True if a text of enough digits begins the key.
+    /// Whether a text of enough digits begins the player's key.
     fn has_key(&self, digits: &str) -> bool {
         digits.len() >= KEY_DIGITS_MIN && self.key.to_string().starts_with(digits)
     }
 
-    /// The player, for orders.
+    /// Returns the player as the target of an order.
     pub fn target(&self) -> Target {
         Target { seat: self.player, key: Some(self.key) }
     }
 
-    /// True if a ban or mute of that subject is about this player.
+    /// Whether a ban or mute of that subject applies to this player.
     pub fn is_subject(&self, subject: &Subject) -> bool {
         subject.is_about(Some(self.key), self.address)
     }
 }
 
-/// The people in all rooms.
+/// The players in all rooms.
 #[derive(Clone, Debug, Default)]
 pub struct Roster {
     people: BTreeMap<(RoomCode, PlayerId), Person>,
-    /// People who have left, the last one last, and the seconds that the server had been running.
+    /// Players who have left, the most recent last, and the seconds that the server had been
+    /// running then.
     left: VecDeque<(Person, i64)>,
     games: BTreeMap<RoomCode, &'static str>,
 }
 
 impl Roster {
-    /// Takes in what a room tells. Returns who it is about, also if that player is gone.
+    /// Takes in an event of a room. Returns the player concerned, even one who has just left.
     pub fn note(&mut self, told: &RoomEvent, now: Now) -> Option<Person> {
         let RoomEvent { room, event } = told;
         let at = |player: &PlayerId| (room.clone(), *player);
@@ -94,7 +97,7 @@ impl Roster {
             }
             Event::Left { player, .. } => {
                 let person = self.people.remove(&at(player))?;
-                // Once each, and as of the last time.
+                // Once per player, as of the last time.
                 self.left.retain(|(it, _)| it.key != person.key);
                 self.left.push_back((person.clone(), now.awake));
                 let over = self.left.len().saturating_sub(LEFT_MAX);
@@ -126,11 +129,11 @@ impl Roster {
         }
     }
 
-    /// Takes in the figures of all rooms, after news were missed, and for addresses of those who
-    /// are back from elsewhere.
+    /// Takes in the figures of all rooms: after events were lost, and for the addresses of players
+    /// who have resumed from elsewhere.
     pub fn correct(&mut self, rooms: &[RoomFigures], now: Now) {
         let now = now.awake;
-        // Strangers choose the codes of rooms, so those that are gone must not add up.
+        // Strangers choose the codes of rooms, so rooms that are gone must be removed.
         self.games.retain(|code, _| rooms.iter().any(|room| room.status.code == *code));
         let mut before = mem::take(&mut self.people);
         for room in rooms {
@@ -158,20 +161,20 @@ impl Roster {
                 self.people.insert(at, person);
             }
         }
-        // Who came since the figures were made is in none of them yet.
+        // Players who joined after the figures were made are not in them yet.
         let fresh = |person: &Person| now - person.joined <= FIGURES_SECS_MAX;
         self.people.extend(before.into_iter().filter(|(_, person)| fresh(person)));
     }
 
-    /// True if somebody left a seat so recently that figures may still have them in it.
+    /// Whether a player left a seat so recently that the figures may still list them.
     fn has_just_left(&self, at: &(RoomCode, PlayerId), key: PublicKey, now: i64) -> bool {
         let recent = self.left().take_while(|(_, left)| now - left <= FIGURES_SECS_MAX);
         recent.into_iter().any(|(it, _)| it.key == key && (&it.room, it.player) == (&at.0, at.1))
     }
 
-    /// Counts the time that people have played, where there are at least `secs_min` seconds to add,
-    /// or any at the end; `now` is in seconds that the server has been running. Returns these
-    /// people as they were before, each with the seconds added.
+    /// Counts the time that players have played, if there are at least `secs_min` seconds to add,
+    /// or any at the end. `now` is the seconds that the server has been running. Returns these
+    /// players as they were before, each with the seconds added.
     pub fn count(&mut self, now: i64, secs_min: i64, is_end: bool) -> Vec<(Person, i64)> {
         let is_due = |it: &Person| {
             let secs = now - it.counted;
@@ -187,24 +190,25 @@ impl Roster {
         due.map(count).collect()
     }
 
-    /// Adds somebody.
+    /// Adds a player.
     #[cfg(test)]
     pub(super) fn put(&mut self, person: Person) {
         self.people.insert((person.room.clone(), person.player), person);
     }
 
-    /// All of them.
+    /// Returns all players.
     pub fn people(&self) -> impl Iterator<Item = &Person> {
         self.people.values()
     }
 
-    /// People who have left, the last one first, and the seconds that the server had been running.
+    /// Returns players who have left, the most recent first, and the seconds that the server had
+    /// been running then.
     pub fn left(&self) -> impl Iterator<Item = &(Person, i64)> {
         self.left.iter().rev()
     }
 
-    /// The player whom a host means, also one who has left: the last one of that name, or of a key
-    /// with that beginning.
+    /// Finds a player by name, seat or the beginning of the key, including players who have left:
+    /// then the most recent match.
     pub fn find_also_left(&self, who: &str, room: Option<&RoomCode>) -> Result<Person, ActError> {
         let wanted = who.trim().to_lowercase();
         let is_meant =
@@ -218,12 +222,12 @@ impl Roster {
         }
     }
 
-    /// The player of a seat.
+    /// Returns the player of a seat.
     pub fn at(&self, room: &RoomCode, player: PlayerId) -> Option<&Person> {
         self.people.get(&(room.clone(), player))
     }
 
-    /// The one player whom a host means by a name, a seat such as `p3`, or the beginning of a key.
+    /// Finds the one player of a name, a seat such as `p3`, or the beginning of a key.
     pub fn find(&self, who: &str, room: Option<&RoomCode>) -> Result<Person, ActError> {
         let who = who.trim();
         let here = || self.people.values().filter(|it| room.is_none_or(|room| it.room == *room));

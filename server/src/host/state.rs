@@ -1,4 +1,4 @@
-//! A running server as its host holds it, and the record of each act.
+//! The host's state of a running server, and the record of each action.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -28,26 +28,27 @@ use crate::store::{AuditLine, Change, Store, Writing, Written};
 use crate::webhooks::Webhooks;
 use crate::worlds::Worlds;
 
-/// Events of the host that wait for a listener; of more the oldest are lost, and it is told.
+/// Maximum events that wait for a listener. Beyond that the oldest are lost, and the listener
+/// learns how many.
 const EVENTS_MAX: usize = 1024;
 
-/// Lines of the chat that are kept in memory for hosts who log in later. Arbitrary.
+/// Maximum chat lines kept in memory for hosts who log in later. Arbitrary.
 const CHAT_MAX: usize = 200;
 
-/// Facts of a server's start and end.
+/// Facts about a server's start and end.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// Addresses that it listens on.
+    /// Addresses that the server listens on.
     pub addresses: Vec<String>,
-    /// Directories that it is announced to.
+    /// Directories that the server is announced to.
     pub directories: Vec<Directory>,
-    /// Ticks and snapshots a second.
+    /// Ticks and snapshots per second.
     pub rates: Rates,
-    /// Directory of everything that must survive.
+    /// The data directory.
     pub data_dir: PathBuf,
-    /// Set once the process has been told to end.
+    /// Set once the process has received a signal to stop.
     pub is_stopping: Arc<AtomicBool>,
-    /// Each number that games report, by game and number: the better of two, and its unit.
+    /// Each score that games report, by game and name: which of two values is better, and its unit.
     pub records: BTreeMap<(String, String), (Best, Unit)>,
     /// Set while the server drains for a restart.
     pub is_restarting: Arc<AtomicBool>,
@@ -56,13 +57,13 @@ pub struct Facts {
 /// A directory that a server is announced to.
 #[derive(Clone, Debug)]
 pub struct Directory {
-    /// Its address.
+    /// Address of the directory.
     pub address: String,
-    /// The server's standing with it.
+    /// The server's standing in the directory.
     pub standing: Current<Standing>,
 }
 
-/// A host's hold on a server and on all that belongs to it.
+/// A handle of a server and everything that belongs to it.
 #[derive(Debug)]
 pub struct Host {
     pub(crate) facts: Facts,
@@ -75,25 +76,25 @@ pub struct Host {
     pub(crate) log: LogHandle,
     pub(crate) reloader: Reloader,
     pub(super) config: Current<Arc<Config>>,
-    /// Players who took a seat, and who left one, since the start.
+    /// Numbers of players who took a seat, and who left one, since the start.
     pub(crate) joins: AtomicU64,
     pub(crate) leaves: AtomicU64,
-    /// Scheduled backups that were made, and that failed.
+    /// Numbers of scheduled backups that succeeded, and that failed.
     pub(crate) backups: [AtomicU64; 2],
     pub(crate) webhooks: Webhooks,
     /// Deny lists.
     pub(crate) deny_lists: Arc<DenyLists>,
-    /// Restarts to come.
+    /// Scheduled restarts.
     pub(super) schedule: Mutex<Schedule>,
     pub(super) roster: Mutex<Roster>,
-    /// The newest lines of the chat, for hosts who log in later.
+    /// The newest chat lines, for hosts who log in later.
     pub(super) chat: Mutex<VecDeque<ChatView>>,
     pub(super) events: broadcast::Sender<HostEvent>,
     pub(super) figures: watch::Sender<Arc<Figures>>,
 }
 
 impl Host {
-    /// A host of a server with these parts.
+    /// Creates the host of a server from its parts.
     pub(crate) fn new(
         facts: Facts,
         handle: ServerHandle,
@@ -135,12 +136,12 @@ impl Host {
         }
     }
 
-    /// News from now on.
+    /// Returns events from now on.
     pub fn events(&self) -> broadcast::Receiver<HostEvent> {
         self.events.subscribe()
     }
 
-    /// Figures, new ones each second.
+    /// Returns the figures, which are updated each second.
     pub fn figures(&self) -> watch::Receiver<Arc<Figures>> {
         self.figures.subscribe()
     }
@@ -149,7 +150,7 @@ impl Host {
         self.roster.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The newest `lines` lines of the chat, oldest first.
+    /// Returns the newest `lines` chat lines, oldest first.
     pub fn chat(&self, lines: usize) -> Vec<ChatView> {
         let chat = self.chat.lock().unwrap_or_else(PoisonError::into_inner);
         chat.iter().skip(chat.len().saturating_sub(lines)).cloned().collect()
@@ -163,11 +164,11 @@ impl Host {
             }
             chat.push_back(line);
         }
-        // Nobody may listen.
+        // Fails if there are no listeners.
         let _ = self.events.send(event);
     }
 
-    /// Begins to write an act into the audit log, together with what it changes.
+    /// Begins writing an action into the audit log, together with its changes.
     pub(super) fn record(
         &self,
         by: &Author,
@@ -201,10 +202,10 @@ impl Host {
     }
 }
 
-/// A note on something that the disk has not taken yet.
+/// The note on a change that is not on the disk yet.
 pub(super) const IN_MEMORY: &str = "the disk cannot be written now, so this is kept in memory";
 
-/// The words for something done.
+/// Returns the text of a confirmation.
 pub(super) fn done(text: String, written: Written) -> String {
     match written {
         Written::Durably => text,

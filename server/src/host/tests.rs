@@ -1,4 +1,4 @@
-//! Acts of the host on a server in this process, with players over QUIC.
+//! The host's actions on a server in this process, with players over QUIC.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -23,7 +23,7 @@ use crate::subject::{Subject, parse_key};
 use crate::tests::{Served, author, serve};
 
 impl Host {
-    /// Whether somebody of that name has a seat.
+    /// Whether a player of that name has a seat.
     pub(crate) fn knows(&self, name: &str) -> bool {
         self.roster().people().any(|it| it.name == name)
     }
@@ -206,7 +206,7 @@ fn a_ban_by_kick_holds_also_if_the_player_has_just_gone() {
     let ada = served.join("Ada");
     let person = host.roster().find("Ada", None).expect("she is here");
     drop(ada);
-    // The room has no such seat any more, or has never had one.
+    // The room no longer has such a seat, or never had one.
     let gone = crate::host::Person { player: phaselock::ids::PlayerId(77), ..person };
     let key = gone.key;
     host.roster().put(gone);
@@ -216,7 +216,7 @@ fn a_ban_by_kick_holds_also_if_the_player_has_just_gone() {
         served.wait(host.store.read(|db| {
             db.query_row("SELECT count(*) FROM sentences", [], |row| row.get::<_, u32>(0))
         }));
-    // In memory and on the disk, or in neither.
+    // Both in memory and on the disk, or in neither.
     assert_eq!(bans.len(), written.expect("it can be read") as usize, "{kicked:?}");
     assert!(bans.iter().all(|ban| ban.subject == Subject::Key(key)));
     assert_eq!(kicked.is_ok(), bans.len() == 1, "{kicked:?}");
@@ -266,7 +266,7 @@ fn lifting_all_of_a_player_leaves_only_what_the_author_may_not_lift() {
         };
         served.wait(host.punish(by, Act::Mute, &request)).expect("done");
     };
-    // The one that stays comes first.
+    // The mute that cannot be lifted comes first.
     mute(&admin, None, Some("127.0.0.1"));
     mute(&moderator, Some(key.clone()), None);
     let lines = served.wait(host.lift_all(&moderator, Act::Mute, &whom(&seat))).expect("one is");
@@ -312,12 +312,12 @@ fn players_with_a_role_give_orders_in_chat_and_others_do_not() {
     let end = again.is_put_out(Code::Banned, "you are banned for another");
     assert!(end.text.contains("too loud"), "{end:?}");
     assert!(!ada.lines.iter().any(|line| line.contains("can anybody")), "{:?}", ada.lines);
-    // No other player has seen an order.
+    // No other player has seen a command.
     assert!(!ada.lines.iter().any(|line| line.starts_with("Bob: /")), "{:?}", ada.lines);
     let audit = served.wait(served.host.store.read(|db| audit_of(db, None, 100)));
     let audit = audit.expect("it can be read");
     let kick = audit.iter().find(|line| line.act == "kick").expect("it was written");
-    // Names are decoration, so the key stands beside it.
+    // Names can be chosen at will, so the key is shown with it.
     assert!(kick.by.starts_with("Ada ["), "{}", kick.by);
     assert_eq!((&*kick.role, kick.why.as_deref()), ("moderator", Some("too loud")));
     assert!(!audit.iter().any(|line| line.by.starts_with("Bob")));
@@ -340,7 +340,7 @@ fn a_new_key_does_not_evade_the_ban_of_an_address() {
     drop(ada);
     let mut other = served.knock("Eve", None);
     other.is_put_out(Code::Banned, "your address is banned for good: a crowd of bots");
-    // Whoever keeps order is not put out with a neighbour, and comes in again.
+    // A moderator is not kicked with a neighbour, and can join again.
     root.play(Duration::from_millis(100));
     assert!(root.ends.is_empty());
     drop(root);
@@ -365,7 +365,7 @@ fn a_player_who_moves_is_held_to_the_bans_and_mutes_of_the_new_address() {
         let event = Event::Moved { player: person.player, address, is_muted };
         served.wait(host.hear(RoomEvent { room: person.room, event }, &mut BTreeMap::new()));
     };
-    // Figures have her real address, and come once a second.
+    // The figures have her real address, and come once a second.
     served.until("the new address", |host| {
         go("198.51.100.9:5000", false);
         let found = host.roster().find("Ada", None).expect("she is here");
@@ -411,7 +411,7 @@ fn a_mute_holds_across_a_reconnect_and_until_it_is_lifted() {
     for (text, found) in [
         (mute.to_string(), mute),
         ("192.0.2.9".into(), other.id),
-        // As he is muted by: his seat, his name, and the beginning of his key.
+        // The ways to name him when he is muted: seat, name, and beginning of the key.
         (seat.clone(), mute),
         ("bob".into(), mute),
         (key_of(host, "Bob")[..8].to_owned(), mute),
@@ -429,7 +429,7 @@ fn a_mute_holds_across_a_reconnect_and_until_it_is_lifted() {
 
 #[test]
 fn old_figures_bring_nobody_back_who_has_left() {
-    // Its clocks stand still, so that she has left just now however long the test takes.
+    // Its clocks stand still, so that she has just left however long the test takes.
     let served = Hands::new().serve_with(&[]);
     let host = &served.host;
     let ada = served.join("Ada");
@@ -441,7 +441,7 @@ fn old_figures_bring_nobody_back_who_has_left() {
     served.until("her leaving", |host| host.roster().find("Ada", None).is_err());
     host.roster().correct(&figures, now);
     assert_eq!(host.roster().people().count(), 0);
-    // Had the news of a return been lost, she would be found by figures of then.
+    // If the event of a return were lost, she would be found by those figures.
     let later = crate::clocks::Now { awake: now.awake + 60, ..now };
     host.roster().correct(&figures, later);
     assert_eq!(host.roster().people().count(), 1);
@@ -462,7 +462,7 @@ fn names_that_look_alike_are_told_apart() {
     assert_eq!(found.name, "Ada");
     let found = host.roster().find("nobody", None);
     assert!(matches!(found, Err(ActError::NotFound(_))));
-    // A seat is named by its number, with or without letter.
+    // A seat is named by its number, with or without the letter.
     let seat = host.roster().people().next().expect("two").player.0;
     for who in [format!("p{seat}"), format!("#{seat}"), seat.to_string()] {
         assert_eq!(host.roster().find(&who, None).expect("a seat").player.0, seat);
@@ -577,7 +577,7 @@ fn only_what_strangers_may_see_becomes_a_public_record() {
     };
     report("Bob", "lap", 20.0);
     report("Ada", "lap", 30.0);
-    // Nothing is no record, and what no game measures is none either.
+    // A score of zero is not a record, and neither is one that no game measures.
     report("Ada", "time", 0.0);
     report("Ada", "height", 5.0);
     assert_eq!(names(), [("Ada".to_owned(), "lap".to_owned(), 30.0)]);

@@ -1,4 +1,4 @@
-//! The host's things as the interface shows them.
+//! The host's state as the API shows it.
 
 use phaselock::identity::PublicKey;
 use phaselock::server::{MemberStats, PlayerFigures};
@@ -17,7 +17,7 @@ use crate::sentence::Sentence;
 use crate::store::{AuditLine, Written};
 
 impl SentenceView {
-    /// The view of one that was made just now.
+    /// Returns the view of a ban or mute that was made just now.
     pub(crate) fn made(it: &Sentence, written: Written) -> Self {
         let note = (written == Written::Later).then(|| IN_MEMORY.to_owned());
         Self { note, ..Self::from(it) }
@@ -41,7 +41,7 @@ impl From<&Sentence> for SentenceView {
 }
 
 impl RoleView {
-    /// The view of a given role.
+    /// Returns the view of a given role.
     pub fn of(key: PublicKey, given: GivenRole) -> Self {
         let GivenRole { name, role, author, made } = given;
         Self { key: key.to_string(), name, role, by: author, made }
@@ -71,7 +71,7 @@ fn score((measure, value): &(&'static str, f64)) -> ScoreView {
 }
 
 impl RoomView {
-    /// The view of a room; `busy` is its part of a core.
+    /// Returns the view of a room; `busy` is its share of a processor core.
     pub(super) fn of(figures: &RoomFigures, busy: f64) -> Self {
         let RoomFigures { status, is_open, panics, rounds, measured, .. } = figures;
         let Measured { tick, is_asleep, inputs, last_second, .. } = &**measured;
@@ -98,7 +98,7 @@ impl RoomView {
 }
 
 impl Host {
-    /// The list of players who may join.
+    /// Returns the allow list.
     pub fn allow_list(&self) -> AllowListView {
         let list = self.config.borrow().allow_list.clone();
         let file = list.as_ref().map(|list| list.path.display().to_string());
@@ -107,7 +107,7 @@ impl Host {
         AllowListView { file, players: keys.into_iter().map(view).collect() }
     }
 
-    /// Players who have left, the last one first.
+    /// Returns players who have left, the most recent first.
     pub fn left(&self) -> Vec<LeftView> {
         let now = self.clocks.now();
         let view = |(person, left): &(Person, i64)| LeftView {
@@ -120,7 +120,7 @@ impl Host {
         self.roster().left().map(view).collect()
     }
 
-    /// The view of a player, with the counts of the look before.
+    /// Returns the view of a player. `before` has the counters of the previous second.
     pub(super) fn player_view(
         &self,
         person: &Person,

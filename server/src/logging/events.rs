@@ -1,4 +1,4 @@
-//! Names of the log's events, which stay the same when the text of a message changes.
+//! Names of the log's events, which do not change when the text of a message does.
 //!
 //! Each call from `info` up names its event: `tracing::info!(name: "player_joined", ...)`.
 
@@ -9,13 +9,13 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Returns the name that a call gives its event. tracing names all others after their place in the
-/// source, as in `event src/lib.rs:12`.
+/// Returns the name that a call gives its event. By default, tracing names events after their place
+/// in the source, as in `event src/lib.rs:12`.
 pub(super) fn name_of(event: &Event<'_>) -> Option<&'static str> {
     Some(event.metadata().name()).filter(|name| !name.contains(' '))
 }
 
-/// Puts the event's name first into a JSON object.
+/// Puts the event's name first in the JSON object.
 #[derive(Debug)]
 pub(super) struct Named<F>(pub(super) F);
 
@@ -59,7 +59,7 @@ mod tests {
         }
     }
 
-    /// The arguments of each call that logs from `info` up, in a source without its tests.
+    /// The arguments of each call that logs at `info` or above, in a source without its tests.
     fn calls(text: &str) -> Vec<&str> {
         let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text);
         let levels = ["info", "warn", "error"].map(|level| format!("tracing::{level}!("));

@@ -1,4 +1,4 @@
-//! The log's way out: a queue bounded in bytes, and the thread that writes what is in it.
+//! The log's output queue, bounded in bytes, and the thread that writes it.
 
 use std::io::{self, ErrorKind, Write};
 use std::mem;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Time until the next attempt at an output that would block. Arbitrary.
+/// Time until the next attempt on an output that would block. Arbitrary.
 const BLOCKED_PAUSE: Duration = Duration::from_millis(10);
 
 /// An output of the log.
@@ -22,7 +22,7 @@ pub(super) struct Queue {
     state: Mutex<State>,
     /// There is work for the thread.
     filled: Condvar,
-    /// Everything is written.
+    /// Signalled when everything is written.
     emptied: Condvar,
     bytes_max: usize,
     written: AtomicU64,
@@ -32,16 +32,16 @@ pub(super) struct Queue {
 #[derive(Default)]
 struct State {
     waiting: Vec<u8>,
-    /// Lines in them.
+    /// Number of lines in `lines`.
     lines: u64,
-    /// Bytes that are being written. They count for the bound, so that a stalled output holds as
-    /// much as an idle one.
+    /// Bytes that are being written. They count towards the bound, so that a stalled output holds
+    /// no more than an idle one.
     leaving: usize,
-    /// Dropped lines that the log has not told of.
+    /// Dropped lines that the log has not reported yet.
     untold: u64,
-    /// Output from now on.
+    /// New output, for lines from now on.
     replacement: Option<Output>,
-    /// The thread is no more, and nothing is written.
+    /// Whether the thread has ended, and nothing will be written.
     has_ended: bool,
 }
 
@@ -88,13 +88,13 @@ impl Queue {
         state.untold += lines;
     }
 
-    /// Has the lines from now on written elsewhere.
+    /// Writes the lines from now on to another output.
     pub(super) fn replace_output(&self, output: Output) {
         self.state().replacement = Some(output);
         self.filled.notify_one();
     }
 
-    /// Waits until nothing is left to write, or for so long.
+    /// Waits until everything is written, or for the given time.
     pub(super) fn flush(&self, at_most: Duration) {
         let is_busy = |state: &mut State| {
             !state.has_ended && (state.leaving > 0 || !state.waiting.is_empty())
@@ -102,7 +102,7 @@ impl Queue {
         let _ = self.emptied.wait_timeout_while(self.state(), at_most, is_busy);
     }
 
-    /// True if the thread that writes is no more.
+    /// Whether the writer thread has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.state().has_ended
     }
@@ -111,10 +111,10 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes for ever.
+    /// Writes queued lines forever.
     fn write(&self, mut output: Output, note: impl Fn(u64) -> String) {
         let mut batch = Vec::new();
-        // A line was cut off, so that the next one begins another.
+        // A line was cut off, so the next one must start on a new line.
         let mut is_cut = false;
         loop {
             let is_idle =
@@ -145,7 +145,7 @@ impl Queue {
                     let whole = (whole as u64).min(lines);
                     self.written.fetch_add(whole, Ordering::Relaxed);
                     self.lose(&mut state, lines - whole);
-                    // Those were counted before, and are still to be told of.
+                    // Those were counted before, and are still to be reported.
                     state.untold += untold;
                 }
             }
@@ -158,8 +158,8 @@ impl Queue {
     }
 }
 
-/// Starts the thread that writes; `note` makes a line about so many lines that were dropped. The
-/// receiver hears of its end.
+/// Starts the writer thread. `note` formats a line about a number of dropped lines. The receiver
+/// resolves when the thread ends.
 pub(super) fn start(
     queue: &Arc<Queue>,
     output: Output,
@@ -174,7 +174,7 @@ pub(super) fn start(
     Ok(ended)
 }
 
-/// Tells of the thread's end, however it comes.
+/// Signals the thread's end, for whatever reason it ends.
 struct End {
     queue: Arc<Queue>,
     _sender: oneshot::Sender<()>,
@@ -195,7 +195,7 @@ fn write_all(output: &mut Output, bytes: &[u8]) -> Result<(), usize> {
             Ok(0) => return Err(written),
             Ok(count) => written += count,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            // Another program that has the same terminal or pipe made it so.
+            // Another program that shares the terminal or pipe made it non-blocking.
             Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(BLOCKED_PAUSE),
             Err(_) => return Err(written),
         }
@@ -203,11 +203,11 @@ fn write_all(output: &mut Output, bytes: &[u8]) -> Result<(), usize> {
     Ok(())
 }
 
-/// Puts lines into a queue.
+/// Writes lines into a queue.
 #[derive(Clone, Debug)]
 pub(super) struct Sink(pub(super) Arc<Queue>);
 
-/// A line as it comes from the formatter: in one piece.
+/// The formatter writes each line in one piece.
 #[derive(Debug)]
 pub(super) struct Line<'a>(&'a Queue);
 

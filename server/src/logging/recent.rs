@@ -1,4 +1,4 @@
-//! The newest lines of the log in memory, and a feed of them, for administration.
+//! The newest lines of the log in memory, and a feed of them, for the administration.
 
 use std::collections::VecDeque;
 use std::fmt::{self, Write as _};
@@ -16,13 +16,14 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::events::name_of;
 
-/// Most lines that are kept.
+/// Maximum lines that are kept.
 pub const LINES_MAX: usize = 500;
-/// Most bytes of text that are kept: twice what so many common lines have.
+/// Maximum bytes of text that are kept: twice what that number of typical lines needs.
 const BYTES_MAX: usize = 256 * 1024;
-/// Most bytes of text in a line; the rest is cut off. Arbitrary.
+/// Maximum bytes of text in a line; the rest is cut off. Arbitrary.
 const LINE_BYTES_MAX: usize = 8 * 1024;
-/// Lines that wait for a listener; of more the oldest are lost, and the listener is told.
+/// Maximum lines that wait for a listener. Beyond that the oldest are lost, and the listener learns
+/// how many.
 const FEED_MAX: usize = 256;
 
 /// A line of the log.
@@ -36,21 +37,21 @@ pub struct LogLine {
     pub target: &'static str,
     /// Name of its event, if it has one.
     pub event: Option<&'static str>,
-    /// Message, then the fields as `name=value`; before them those of the room, if there is one.
-    /// 8 KiB at most.
+    /// Message, then the fields as `name=value`, preceded by the fields of the room if there is
+    /// one. At most 8 KiB.
     pub text: String,
-    /// The range of the message in the text.
+    /// Range of the message in the text.
     pub(crate) said: Range<usize>,
 }
 
 impl LogLine {
-    /// The message alone, without fields: nothing that a player wrote, and no address.
+    /// Returns only the message, without fields: nothing that a player wrote, and no address.
     pub(crate) fn message(&self) -> &str {
         self.text.get(self.said.clone()).unwrap_or_default()
     }
 }
 
-/// The newest lines. Copies share them.
+/// The newest lines. Clones share them.
 #[derive(Clone, Debug)]
 pub(super) struct Recent {
     lines: Arc<Mutex<Lines>>,
@@ -70,7 +71,7 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// The last so many lines, the oldest of them first.
+    /// Returns the last `count` lines, oldest first.
     pub(super) fn last(&self, count: usize) -> Vec<LogLine> {
         let kept = self.lines();
         let skipped = kept.lines.len().saturating_sub(count);
@@ -87,7 +88,7 @@ impl Recent {
 
     fn push(&self, line: LogLine) {
         if self.feed.receiver_count() > 0 {
-            // They may have gone meanwhile.
+            // Fails if all listeners have left.
             let _ = self.feed.send(line.clone());
         }
         let mut kept = self.lines();
@@ -100,7 +101,7 @@ impl Recent {
     }
 }
 
-/// Fields of a span, as they stand before a line's message.
+/// Fields of a span, as shown before a line's message.
 struct SpanText(String);
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Recent {
@@ -116,7 +117,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Recent {
         let mut text = String::new();
         for span in context.event_scope(event).into_iter().flat_map(|scope| scope.from_root()) {
             if let Some(SpanText(fields)) = span.extensions().get() {
-                // A text takes everything.
+                // Writing to a string cannot fail.
                 let _ = write!(text, "{}{fields}: ", span.name());
             }
         }
@@ -141,7 +142,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Recent {
     }
 }
 
-/// The message, and the other fields, each with a blank before it.
+/// Collects the message, and the other fields with a blank before each.
 #[derive(Default)]
 struct Text {
     message: String,
@@ -157,7 +158,7 @@ impl Visit for Text {
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        // A text takes everything.
+        // Writing to a string cannot fail.
         let _ = match field.name() {
             "message" => write!(self.message, "{value:?}"),
             name => write!(self.fields, " {name}={value:?}"),

@@ -1,4 +1,4 @@
-//! The log's lines, its bound, its outputs that fail, and what it keeps.
+//! The log's lines, its bound, failing outputs, and the lines it keeps.
 
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use super::*;
 use crate::tests::PATIENCE;
 
-/// An output that other threads see, and can hold up or break.
+/// An output that other threads can read, and can block or break.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
 
@@ -27,12 +27,12 @@ impl Write for Shared {
     }
 }
 
-/// An output that takes nothing before it is let.
+/// An output that blocks until it is released.
 struct Stalled {
-    /// Its end lets everything through.
+    /// Dropping the other end releases everything.
     gate: Receiver<()>,
     output: Shared,
-    /// Hears of each attempt to write.
+    /// Notified of each attempt to write.
     asked: Sender<()>,
 }
 
@@ -48,13 +48,13 @@ impl Write for Stalled {
     }
 }
 
-/// Such an output, what holds it up, and news of each attempt to write.
+/// Returns such an output, its release, and notifications of each attempt to write.
 fn stalled(shared: &Shared) -> (Sender<()>, Receiver<()>, Box<Stalled>) {
     let ((go, gate), (asked, is_asked)) = (channel(), channel());
     (go, is_asked, Box::new(Stalled { gate, output: shared.clone(), asked }))
 }
 
-/// Fails after so many bytes until it is mended.
+/// Fails after a number of bytes until it is repaired.
 struct Full(usize, Shared);
 
 impl Write for Full {
@@ -76,7 +76,7 @@ fn options(format: LogFormat) -> LogOptions {
     LogOptions { format, filter: "info".to_owned(), file: None }
 }
 
-/// The log of one event below the filter and one at it.
+/// Returns the log of one event below the filter and one at it.
 fn logged(format: LogFormat) -> String {
     let (subscriber, log) = subscriber(options(format), false).expect("the filter is valid");
     let written = Shared::default();
@@ -102,7 +102,7 @@ fn text_is_one_plain_line() {
 fn json_is_one_flat_object() {
     let log = logged(LogFormat::Json);
     assert_eq!(log.lines().count(), 1, "{log}");
-    // Not one of the product's messages, so without a name.
+    // Not one of the product's messages, so it has no name.
     assert!(log.starts_with("{\"timestamp\"") && log.trim_end().ends_with('}'), "{log}");
     assert!(
         log.contains(r#""level":"INFO""#) && log.contains(r#""message":"heard","players":3"#),
@@ -124,7 +124,7 @@ fn a_stalled_output_costs_lines_and_the_log_says_how_many() {
     let shared = Shared::default();
     let (go, is_asked, output) = stalled(&shared);
     queue::start(&queue, output, |lines| format!("{lines} lost\n")).expect("a thread");
-    // 14 lines of 7 bytes fit, the one that is being written included.
+    // 14 lines of 7 bytes fit, including the one that is being written.
     for line in 0..20 {
         queue.push(format!("line {line:1}\n", line = line % 10).as_bytes());
         if line == 0 {

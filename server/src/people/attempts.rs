@@ -1,4 +1,4 @@
-//! Failed logins: counted, and logged by address at a bounded rate.
+//! Failed logins: counted, and logged by address at a limited rate.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -8,22 +8,22 @@ use std::time::{Duration, Instant};
 
 use crate::subject::household;
 
-/// Shortest time between two lines about one address.
+/// Shortest time between two lines about an address.
 const INTERVAL: Duration = Duration::from_secs(60);
-/// The maximum number of addresses to remember for that. Arbitrary; others are only counted.
+/// Maximum addresses to remember for that. Arbitrary; others are only counted.
 const ADDRESSES_MAX: usize = 1024;
 
-/// The kind of secret that was wrong.
+/// Which secret was wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Secret {
-    /// A token of the administration.
+    /// A token of the administration API.
     Token,
     /// The password that players need.
     Password,
 }
 
 impl Secret {
-    /// The word for it, in the log and in metrics.
+    /// Returns its name for the log and metrics.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Token => "token",
@@ -35,7 +35,7 @@ impl Secret {
 /// When an address was last logged, and how many of its logins failed since.
 type Told = (Instant, u64);
 
-/// Failed logins since the start.
+/// Counters of failed logins since the start.
 #[derive(Debug, Default)]
 pub struct FailedLogins {
     tokens: AtomicU64,
@@ -58,7 +58,7 @@ impl FailedLogins {
         }
     }
 
-    /// Number of failures since the start.
+    /// Returns the number of failures since the start.
     pub fn count(&self, secret: Secret) -> u64 {
         self.counter(secret).load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The book of bans, mutes, roles and tokens in memory, which the database repeats.
+//! Bans, mutes, roles and tokens in memory, mirrored in the database.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -12,10 +12,9 @@ use crate::clocks::CalendarState;
 use crate::sentence::{Act, Sentence};
 use crate::store::{Change, Everything};
 
-/// Bans and mutes at most. Arbitrary: each hello looks through them, in a fraction of a
-/// millisecond.
+/// Maximum bans and mutes. Arbitrary: each hello searches them, in a fraction of a millisecond.
 const SENTENCES_MAX: usize = 10_000;
-/// Roles and tokens at most. Arbitrary.
+/// Maximum roles, and tokens. Arbitrary.
 const GRANTS_MAX: usize = 1000;
 
 /// A role that a player has.
@@ -25,19 +24,19 @@ pub struct GivenRole {
     pub name: Option<String>,
     /// The role.
     pub role: Role,
-    /// The token or player who gave it.
+    /// The token or player that gave it.
     pub author: String,
     /// Unix time in seconds.
     pub made: i64,
 }
 
-/// The book refuses a change.
+/// A change that is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BookError {
-    /// There is no room for more.
+    /// The limit is reached.
     #[error("there are already {0} of these; remove some first")]
     TooMany(usize),
-    /// One of a higher role stands already.
+    /// An author of a higher role has made one already.
     #[error("someone with a higher role has already made one")]
     Higher,
 }
@@ -58,12 +57,12 @@ impl Lists {
     }
 }
 
-/// Bans, mutes, roles and tokens. Each change returns what the database has to write.
+/// Bans, mutes, roles and tokens. Each change returns what must be written to the database.
 #[derive(Debug, Default)]
 pub struct Book(RwLock<Lists>);
 
 impl Book {
-    /// The book of what was in the database.
+    /// Loads the contents of the database.
     pub fn new(everything: Everything) -> Self {
         let Everything { sentences, roles, tokens, calendar, settled } = everything;
         let role = |(key, name, role, author, made)| (key, GivenRole { name, role, author, made });
@@ -91,8 +90,8 @@ impl Book {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a ban or a mute, whose number it gives. One against the same subject gives way; so do
-    /// those that are over, if the date is sure.
+    /// Adds a ban or a mute and gives it a number. It replaces one against the same subject, and
+    /// those that have ended if the date is sure.
     pub fn add(
         &self,
         mut sentence: Sentence,
@@ -123,8 +122,8 @@ impl Book {
         Ok((sentence, changes))
     }
 
-    /// Moves the bans and mutes given since the date was last sure at a start by `secs` seconds,
-    /// after the date changed by that much: a ban for ten minutes lasts for ten minutes.
+    /// Shifts the bans and mutes made since the date was last sure at a start by `secs` seconds,
+    /// after the date changed by that much. So a ban for ten minutes lasts for ten minutes.
     pub fn shift(&self, secs: i64) -> Vec<Change> {
         let mut lists = self.lists_mut();
         let first = lists.settled + 1;
@@ -137,32 +136,33 @@ impl Book {
         shifted.collect()
     }
 
-    /// The calendar for the database, with what the next start needs for moving bans and mutes.
+    /// Returns the calendar for the database, with what the next start needs for shifting bans and
+    /// mutes.
     pub fn calendar(&self, state: CalendarState) -> Change {
         Change::Calendar { state, settled: self.lists().settled }
     }
 
-    /// Takes a ban or a mute away.
+    /// Removes a ban or a mute.
     pub fn lift(&self, act: Act, id: i64) -> Option<(Sentence, Change)> {
         let mut lists = self.lists_mut();
         lists.sentences.get(&id).filter(|it| it.act == act)?;
         Some((lists.sentences.remove(&id)?, Change::Lift(id)))
     }
 
-    /// One of a number.
+    /// Returns the ban or mute of a number.
     pub fn sentence(&self, act: Act, id: i64) -> Option<Sentence> {
         self.lists().sentences.get(&id).filter(|it| it.act == act).cloned()
     }
 
-    /// Those that hold.
+    /// Returns the bans or mutes in force.
     pub fn sentences(&self, act: Act, now: i64) -> Vec<Sentence> {
         let lists = self.lists();
         let holds = |it: &&Sentence| it.act == act && it.holds(now);
         lists.sentences.values().filter(holds).cloned().collect()
     }
 
-    /// The one of an act against a player that holds for longest, if there is one. Whoever keeps
-    /// order is judged by the key alone, not by what a neighbour has done.
+    /// Returns the ban or mute against a player that lasts the longest, if there is one. For
+    /// players with the right to keep order, only those of the key count, not a neighbour's.
     pub fn against(
         &self,
         act: Act,
@@ -178,17 +178,17 @@ impl Book {
         found.max_by_key(|it| it.until.unwrap_or(i64::MAX)).cloned()
     }
 
-    /// True for moderators and admins.
+    /// Whether a player is a moderator or an admin.
     pub fn keeps_order(&self, key: PublicKey) -> bool {
         self.lists().keeps_order(key)
     }
 
-    /// A player's role.
+    /// Returns a player's role.
     pub fn role(&self, key: PublicKey) -> Option<Role> {
         self.lists().roles.get(&key).map(|given| given.role)
     }
 
-    /// Gives a player a role, or takes it away (none).
+    /// Gives a player a role, or removes it (`None`).
     pub fn set_role(&self, key: PublicKey, given: Option<GivenRole>) -> Result<Change, BookError> {
         let mut lists = self.lists_mut();
         let (name, role, author, made) = match &given {
@@ -207,12 +207,12 @@ impl Book {
         Ok(Change::Role { key, name, role, author, made })
     }
 
-    /// All roles of players.
+    /// Returns all roles of players.
     pub fn roles(&self) -> Vec<(PublicKey, GivenRole)> {
         self.lists().roles.iter().map(|(key, given)| (*key, given.clone())).collect()
     }
 
-    /// Name and role of the token with that hash.
+    /// Returns name and role of the token with that hash.
     pub fn token(&self, hash: &str) -> Option<(String, Role)> {
         let lists = self.lists();
         let is_it = |known: &str| known.as_bytes().ct_eq(hash.as_bytes()).into();
@@ -220,7 +220,7 @@ impl Book {
         found.map(|(name, (_, role, _))| (name.clone(), *role))
     }
 
-    /// Adds a token by its hash, in place of one of the same name, or takes it away (none).
+    /// Adds a token by its hash, replacing one of the same name, or removes it (`None`).
     pub fn set_token(
         &self,
         name: &str,
@@ -240,7 +240,7 @@ impl Book {
         Ok(Change::Token { name: name.to_owned(), grant, made })
     }
 
-    /// All that stands in it, for a database that has lost it.
+    /// Returns everything, for a database that has lost it.
     pub fn all(&self) -> Vec<Change> {
         let lists = self.lists();
         let sentences = lists.sentences.values().cloned().map(Change::Sentence);
@@ -259,7 +259,7 @@ impl Book {
         sentences.chain(roles).chain(tokens).collect()
     }
 
-    /// Name, role and time of all tokens.
+    /// Returns name, role and time of all tokens.
     pub fn tokens(&self) -> Vec<(String, Role, i64)> {
         let lists = self.lists();
         lists.tokens.iter().map(|(name, (_, role, made))| (name.clone(), *role, *made)).collect()
@@ -296,7 +296,7 @@ mod tests {
         let refused = book.add(ban(Role::Moderator, 20, Some(21)), true);
         assert_eq!(refused.map(|_| ()), Err(BookError::Higher));
         assert_eq!(holding(49), [2]);
-        // It is over.
+        // It has ended.
         book.add(ban(Role::Moderator, 60, None), true).expect("nothing stands any more");
         assert_eq!(holding(1_000_000), [3]);
         assert_eq!(book.against(Act::Ban, Some(PublicKey([8; 32])), None, 70), None);

@@ -1,4 +1,4 @@
-//! The gate: who may come in, by the book and by the host's rules.
+//! The gate: decides who may join, by bans and by the host's rules.
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::{IpAddr, SocketAddr};
@@ -18,21 +18,21 @@ use crate::clocks::Clocks;
 use crate::deny::DenyLists;
 use crate::sentence::Act;
 
-/// Time for which an address is not heard again that is banned and was told so.
+/// Time for which a banned address is ignored after it was sent the reason.
 const TURNED_AWAY: Duration = Duration::from_secs(1);
-/// Addresses that are remembered for that. Arbitrary; of more, some are told more often.
+/// Maximum addresses remembered for that. Arbitrary; others are sent the reason more often.
 const ADDRESSES_MAX: usize = 4096;
 
-/// Goodbye to an address on a deny list.
+/// The goodbye to an address on a deny list.
 const LISTED: &str = "your address is on a deny list of this server, such as one of VPNs, proxies \
                       or shared bans; turn off your VPN or proxy, or ask the host";
 
-/// Rules of a host for newcomers, beside bans.
+/// A host's rules for newcomers, besides bans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// Needed by everybody, if there is one.
+    /// Password that everyone needs, if there is one.
     pub password: Option<String>,
-    /// Keys of those who may come in, if there is a list.
+    /// Keys of the players who may join, if there is an allow list.
     pub allowed: Option<BTreeSet<PublicKey>>,
 }
 
@@ -48,23 +48,23 @@ pub struct Gatekeeper {
 }
 
 impl Gatekeeper {
-    /// A gate with a book, rules, and lists of addresses.
+    /// Creates a gate from bans, rules, and deny lists.
     pub fn new(book: Arc<Book>, clocks: Clocks, rules: Rules, deny_lists: Arc<DenyLists>) -> Self {
         let (rules, turned_away) = (RwLock::new(rules), Mutex::default());
         Self { book, clocks, rules, deny_lists, turned_away, failed_logins: Arc::default() }
     }
 
-    /// Deny lists.
+    /// Returns the deny lists.
     pub(crate) fn deny_lists(&self) -> &Arc<DenyLists> {
         &self.deny_lists
     }
 
-    /// Failed logins, shared with everything else that counts them.
+    /// Returns the failed logins, shared with the administration.
     pub fn failed_logins(&self) -> Arc<FailedLogins> {
         Arc::clone(&self.failed_logins)
     }
 
-    /// Takes other rules from now on.
+    /// Applies new rules from now on.
     pub fn set_rules(&self, rules: Rules) {
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
     }
@@ -128,7 +128,7 @@ impl Gate for Gatekeeper {
     fn judge(&self, hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect> {
         let now = self.clocks.unix();
         if let Err(goodbye) = self.check(hello, address, now) {
-            // Neighbours of one who has no password, or whose key is banned, may knock on.
+            // A wrong password or a banned key does not keep neighbours from trying.
             if self.book.against(Act::Ban, None, Some(address), now).is_some() {
                 self.note(address.ip().to_canonical());
             }

@@ -12,7 +12,7 @@ const SECOND: i64 = 1000;
 const DAY: i64 = 86_400 * SECOND;
 const YEARS: i64 = 10 * 365 * DAY;
 
-/// The machine's clocks, which a test sets.
+/// The machine's clocks, set by the test.
 #[derive(Clone)]
 pub(super) struct Hands(Arc<Mutex<Reading>>);
 
@@ -53,7 +53,7 @@ impl Hands {
         serve_by(more, self.clocks(1))
     }
 
-    /// The system clock jumps, and dates follow 700 s later.
+    /// Makes the system clock jump, and dates follow 700 s later.
     fn jump_for_long(&self, served: &Served, by: i64) {
         self.jump(by);
         served.until("a word of the jump", |host| status(host).contains("jumped by"));
@@ -87,10 +87,10 @@ fn a_ban_lasts_for_its_span_whatever_the_system_clock_does() {
         assert_eq!(bans(), std::slice::from_ref(&ban));
         let expires = || host.clocks.expired_before(30).expect("a date") > expired;
         assert!(!expires(), "nothing is deleted");
-        // Another ban takes away none that only seems to be over.
+        // Another ban does not replace one that only seems to be over.
         ban_for(&served, &"cd".repeat(32), "1h");
         assert_eq!(bans().len(), 2);
-        // The date stays, and dates follow; the ban has 48 minutes left.
+        // The date stays, so dates follow; the ban has 48 minutes left.
         hands.pass(700 * SECOND);
         served.until("the date follows", |host| !status(host).contains("jumped by"));
         let until = host.book.sentences(Act::Ban, 0).remove(0).until.expect("an end");

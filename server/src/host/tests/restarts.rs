@@ -1,4 +1,4 @@
-//! Restarts of the schedule, on a server with people.
+//! Scheduled restarts, on a server with players.
 
 use std::sync::atomic::Ordering;
 
@@ -82,7 +82,7 @@ fn a_restart_can_be_skipped_and_players_hear_of_it() {
     ada.hear("the scheduled restart was cancelled");
     assert_eq!(next(host).as_deref(), Some(then));
     hands.pass(20 * MINUTE);
-    // Other settings take effect at once.
+    // New settings take effect at once.
     let set = |value| served.wait(host.set_setting(&by, "restarts", Some(value)));
     let twice = |words: &'static str| {
         move |it: &Player| it.lines.iter().filter(|line| line.contains(words)).count() == 2
@@ -102,7 +102,7 @@ fn a_restart_can_be_skipped_and_players_hear_of_it() {
 fn a_date_that_jumps_restarts_nothing() {
     let hands = Hands::new();
     let served = hands.serve_with(&["--restarts", "01:00"]);
-    // A day and a bit more: the moment is passed over.
+    // A day and a bit more: the time of the restart is passed over.
     hands.jump(25 * 60 * MINUTE + MINUTE);
     served.until("a word of the jump", |host| host.status_now().clock.contains("jumped by"));
     hands.pass(12 * MINUTE);

@@ -35,7 +35,7 @@ fn spellings(random: &mut Random) -> Vec<Vec<String>> {
         vec!["fd00:0::1".into(), "FD00::1".into(), "fd00::0.0.0.1".into()],
         vec!["fe80:0::1%2".into(), "[FE80::1%2]".into()],
         vec![key.clone(), key.to_uppercase()],
-        // Of digits alone, like a number.
+        // Only digits, like a number.
         vec!["12".repeat(32)],
     ]
 }
@@ -65,7 +65,7 @@ fn a_ban_or_a_mute_is_lifted_in_every_spelling_that_makes_it() {
             }
         }
     }
-    // What makes none is answered in the same words.
+    // An invalid subject gets the same error.
     for text in ["192.0.2.7:5000", "192.0.2.7/99", "192.0.2.7%eth0"] {
         let bad = Subject::read(text).expect("it shows a kind").expect_err("it is wrong");
         match lift(Act::Ban, text) {
@@ -73,7 +73,7 @@ fn a_ban_or_a_mute_is_lifted_in_every_spelling_that_makes_it() {
             other => panic!("{text}: {other:?}"),
         }
     }
-    // The beginning of a key may be of digits alone too.
+    // The beginning of a key may be only digits, too.
     punish(&served, Act::Ban, &"12".repeat(32));
     assert_eq!(lift(Act::Ban, "12121212").expect("it is there").len(), 1);
 }
