@@ -1,4 +1,4 @@
-//! Settings of rooms that change while they run.
+//! Room settings that change while the room runs.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -87,7 +87,7 @@ fn a_room_takes_over_settings_and_goes_on() {
     assert_eq!(roster, 6, "the player has heard of the bots");
     assert_eq!(*sim.clients[ada].session.state(), State::Connected);
 
-    // The same once more changes nothing, and fewer bots leave.
+    // Applying it again changes nothing. With fewer bots, some leave.
     configure(&mut sim, changes.clone());
     assert_eq!(events(&mut sim), [Event::Configured]);
     configure(&mut sim, RoomSettings { bots: 1, ..changes });
@@ -191,7 +191,7 @@ async fn a_renewed_certificate_is_presented_to_newcomers() {
     running.abort();
 }
 
-/// The next game or end of a round that a server tells of.
+/// Returns the next game or end of a round that a server reports.
 async fn next(news: &mut broadcast::Receiver<RoomEvent>) -> Event {
     loop {
         let told = timeout(Duration::from_secs(1200), news.recv()).await.expect("in time");
@@ -220,7 +220,8 @@ async fn games_come_and_go_while_others_are_played() {
     assert_eq!(next(&mut news).await, puck);
     assert_eq!(next(&mut news).await, Event::Round { played: 1 });
 
-    // Alone it had no end; now it ends with its round, and the other one is alone.
+    // Alone in the list, the game had no end. Now it ends with its round, and the other one is
+    // alone.
     handle.set_games(&Games::new().with::<Asteroids>());
     handle.command(configure()).await.expect("it is carried out");
     assert_eq!(handle.games(), ["asteroids"]);
@@ -235,7 +236,7 @@ async fn games_come_and_go_while_others_are_played() {
         assert_eq!(next(&mut news).await, Event::Round { played });
     }
 
-    // Two again: the next one is what follows in the list.
+    // Two games again: the next one is the one that follows in the list.
     handle.set_games(&Games::new().with::<Asteroids>().with::<ShufflePuck>());
     handle.command(configure()).await.expect("it is carried out");
     let mut told = next(&mut news).await;

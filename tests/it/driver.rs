@@ -1,4 +1,4 @@
-//! The server's driver: what leaves, a socket without room, and a flood.
+//! The server's driver: packets that leave, a full socket, and a flood.
 
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
@@ -31,7 +31,7 @@ use tokio::time::{Instant, interval_at, sleep};
 
 use crate::stack::{Player, World, end};
 
-/// A client of quinn's alone, with the settings that the product's has for acknowledgements.
+/// A bare quinn client with the product's settings for acknowledgements.
 fn client() -> ClientConfig {
     let (tls, _) = client_crypto(None, ALPN).expect("a configuration");
     let mut config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls).expect("TLS 1.3")));
@@ -46,7 +46,7 @@ fn client() -> ClientConfig {
     config
 }
 
-/// Joins a world's server; the stream must be kept.
+/// Joins a world's server. Keep the stream, or the session ends.
 async fn join(world: &World) -> (Endpoint, Connection, SendStream, RecvStream) {
     let (socket, runtime) = (world.ether.socket(), Arc::new(TokioRuntime));
     let endpoint =
@@ -68,7 +68,7 @@ async fn acknowledgements_wait_for_the_snapshot_wherever_between_two_inputs_come
     for phase_ms in [1, 5, 9, 13] {
         let world = World::new(room_config(1, 3));
         let (endpoint, connection, _send, mut receive) = join(&world).await;
-        // Names and welcome are read and acknowledged.
+        // Names and welcome have been read and acknowledged.
         let reading =
             tokio::spawn(async move { while receive.read(&mut [0; 999]).await.is_ok() {} });
         sleep(Duration::from_secs(1)).await;
@@ -88,12 +88,12 @@ async fn acknowledgements_wait_for_the_snapshot_wherever_between_two_inputs_come
                     _ = inputs.tick() => break,
                 }
             }
-            // The room refuses it; QUIC acknowledges it all the same.
+            // The room refuses it, but QUIC acknowledges it.
             connection.send_datagram(vec![0].into()).expect("it is connected");
         }
         let sent = world.ether.sent(world.address()) - before;
         assert!(snapshots >= 145, "only {snapshots} snapshots in 5 s");
-        // One is under way at either end.
+        // One packet is in flight at either end.
         let alone = sent.packets.saturating_sub(snapshots);
         assert!(alone <= 2, "phase {phase_ms} ms: {} packets, {snapshots} snapshots", sent.packets);
         reading.abort();
@@ -103,14 +103,14 @@ async fn acknowledgements_wait_for_the_snapshot_wherever_between_two_inputs_come
     }
 }
 
-/// A socket that takes a packet only after it was waited for.
+/// A socket that accepts a packet only after the caller has waited for it.
 #[derive(Debug)]
 struct Full {
     inner: Arc<dyn AsyncUdpSocket>,
     has_room: Arc<AtomicBool>,
 }
 
-/// Poller of [`Full`], which has room at the second question.
+/// Poller of [`Full`], which has room when asked a second time.
 #[derive(Debug)]
 struct Later {
     has_room: Arc<AtomicBool>,
@@ -167,7 +167,7 @@ async fn packets_that_the_system_has_no_room_for_wait_and_lose_nothing() {
     end(world, player).await;
 }
 
-/// A socket at which garbage waits always.
+/// A socket with an endless queue of garbage.
 #[derive(Debug)]
 struct Flooded {
     inner: Arc<dyn AsyncUdpSocket>,
@@ -196,7 +196,7 @@ impl AsyncUdpSocket for Flooded {
         }
         let addr = SocketAddr::from(([127, 0, 0, 1], 9));
         for (buffer, meta) in buffers.iter_mut().zip(&mut *metas) {
-            // Each buffer has as many packets of a sender as a system puts into one.
+            // Each buffer has as many packets of a sender as an operating system puts into one.
             buffer[..640].fill(0x41);
             *meta = RecvMeta { addr, len: 640, stride: 10, ecn: None, dst_ip: None };
         }
@@ -208,7 +208,7 @@ impl AsyncUdpSocket for Flooded {
     }
 }
 
-/// Status as a client of the control stream is told it.
+/// Returns the status that a client gets over the control stream.
 async fn status(address: SocketAddr) -> Option<Status> {
     let endpoint = Endpoint::client(([127, 0, 0, 1], 0).into()).ok()?;
     let connection = endpoint.connect_with(client(), address, "phaselock").ok()?.await.ok()?;
@@ -236,12 +236,12 @@ async fn a_flood_without_end_stops_neither_ticks_nor_newcomers() {
         let _ = stopped.await;
         Disconnect::new(Code::Shutdown, "the test is over")
     };
-    // It shares the thread with whoever asks.
+    // It shares the thread with the clients that ask.
     let server = tokio::spawn(async move { server.run(&games, room_config(1, 3), shutdown).await });
     let mut ticks = Vec::new();
     for _ in 0..2 {
         let status = loop {
-            // The first asks the door, and the second a room.
+            // The door answers the first query, and a room the second.
             query(address).await.expect("it is well");
             if let Some(status) = status(address).await {
                 break status;
@@ -269,7 +269,7 @@ async fn server_answers_each_from_the_address_that_was_asked() {
         Disconnect::new(Code::Shutdown, "the test is over")
     };
     let server = tokio::spawn(async move { server.run(&games, room_config(1, 3), shutdown).await });
-    // A socket that is connected hears nobody else, and neither does a client of QUIC.
+    // A connected socket receives nothing from other addresses, and neither does a QUIC client.
     for address in addresses {
         assert_eq!(query(address).await.expect("it is well").0.bots, 3);
         assert_eq!(status(address).await.expect("an answer").bots, 3);

@@ -1,6 +1,6 @@
-//! Strangers in numbers, over the whole stack in virtual time: connections that say nothing, joins
-//! from one address, and questions. What a flood of packets meets at the door is tested beside it,
-//! in `shared/quic/src/server/doorkeeper.rs`.
+//! Crowds of strangers, over the whole stack in virtual time: silent connections, joins from one
+//! address, and queries. `shared/quic/src/server/doorkeeper.rs` tests what it does to a flood of
+//! packets.
 
 use std::io::IoSliceMut;
 use std::net::SocketAddr;
@@ -18,13 +18,13 @@ use tokio::time::{sleep, timeout};
 
 use crate::stack::{Player, World, end};
 
-/// A client of quinn's alone.
+/// A bare quinn client.
 fn client() -> ClientConfig {
     let (tls, _) = client_crypto(None, ALPN).expect("a configuration");
     ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls).expect("TLS 1.3")))
 }
 
-/// Connects from an address of its own, says nothing, and comes back whenever it is sent away.
+/// Connects from its own address, stays silent, and reconnects whenever it is closed.
 async fn idle(world: &World) {
     let (socket, to) = (world.ether.socket(), world.address());
     tokio::spawn(async move {
@@ -70,13 +70,13 @@ async fn connections_that_say_nothing_lock_nobody_out() {
     let world = World::new(room_config(1, 2));
     let mut first = Player::join(&world, "", Duration::from_secs(3600));
     first.play(&world, Duration::from_secs(2)).await;
-    // More than there are places.
+    // More than the server has places for.
     for _ in 0..290 {
         idle(&world).await;
     }
     let before = first.core().stats().clone();
     first.play(&world, Duration::from_secs(3)).await;
-    // The first one notices nothing.
+    // The first player notices nothing.
     let stats = first.core().stats().since(&before);
     assert!((88..=91).contains(&stats.snapshots), "{} snapshots in 3 s", stats.snapshots);
     assert_eq!(stats.late_inputs, 0);

@@ -1,4 +1,4 @@
-//! The fuzz targets without a fuzzer: over the corpus that is checked in, and over changes to it.
+//! The fuzz targets without a fuzzer: over the checked-in corpus and mutations of it.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -7,7 +7,7 @@ use phaselock::random::Random;
 use phaselock_tests::fuzz::mutate::mutate;
 use phaselock_tests::fuzz::{Body, TARGETS, seeds};
 
-/// Mutations of each target's corpus. Those that play whole games take longer.
+/// Number of mutations of each target's corpus. Targets that play whole games take longer.
 fn rounds(target: &str) -> u32 {
     match target {
         "client" | "room" | "snapshot" => 600,
@@ -16,7 +16,7 @@ fn rounds(target: &str) -> u32 {
     }
 }
 
-/// A seed of this run's own, unless `PHASELOCK_TEST_SEED` says which.
+/// The seed from `PHASELOCK_TEST_SEED`; by default a new one for each run.
 fn seed() -> u64 {
     match std::env::var("PHASELOCK_TEST_SEED") {
         Ok(seed) => seed.parse().expect("PHASELOCK_TEST_SEED is a number"),
@@ -32,12 +32,12 @@ fn every_target_takes_some_of_its_corpus() {
         let mut taken = 0;
         for (name, input) in &corpus {
             bytes += input.len();
-            // A panic says no more of its input than this does.
+            // This is all that a panic shows of its input.
             eprintln!("{name}");
             taken += usize::from(body(input));
         }
-        // Some of it is wrong on purpose. Where most is refused, it was made for another layout:
-        // run the program `corpus`.
+        // Some inputs are wrong on purpose. If most are refused, the corpus was made for another
+        // layout: run the program `corpus`.
         assert!(taken * 3 >= corpus.len(), "{target} takes {taken} of {}", corpus.len());
     }
     assert!(bytes < 300_000, "the corpus has {bytes} bytes");
@@ -65,7 +65,7 @@ fn changed(target: &str, body: Body, mut random: Random) {
     }
 }
 
-/// Tells of an input if it makes the target panic.
+/// Prints an input if it makes the target panic.
 struct Told<'a> {
     target: &'a str,
     bytes: Vec<u8>,

@@ -30,7 +30,7 @@ fn packet(tick: u16, inputs: Vec<Command>) -> InputPacket<Command> {
     InputPacket { seq: 0, ack: None, sent: 1, echo: None, epoch: 0, tick, inputs }
 }
 
-/// The reason for which the room put the client out, if it did.
+/// Returns the reason for which the room disconnected the client, if it did.
 fn put_out(room: &mut Room<Skirmish>) -> Option<String> {
     std::iter::from_fn(|| room.poll_output(LocalTime(1_000_000))).find_map(|output| match output {
         Output::Control { message: ServerMessage::Disconnect(goodbye), .. } => Some(goodbye.text),
@@ -48,7 +48,7 @@ fn garbage_and_cut_packets_change_nothing() {
         let valid = write_input(&packet(70, vec![Command { right: 1, ..Command::default() }; 5]));
         let mut refused = 0;
         for round in 0..1000 {
-            // Few enough to stay below the limit of packets a tick, so that each is read.
+            // Few enough to stay below the limit of packets per tick, so that each is read.
             sim.run(0.01);
             if disturbed {
                 let len = random.below(1300) as usize;
@@ -114,7 +114,7 @@ fn inputs_of_any_date_move_a_player_one_step_a_tick() {
     let mut moved = 0.0;
     for tick in 61..400_u64 {
         let now = LocalTime(0) + Micros(Rates::DEFAULT.time_of(Tick(tick)).0);
-        // Thousands of inputs, for ticks far away to either side and all at once.
+        // Thousands of inputs at once, for ticks far in the past and the future.
         for ahead in [0_u16, 30, 60, 20_000, 40_000, 65_000] {
             let seq = tick as u16 * 8 + ahead % 7;
             let tick = (tick as u16).wrapping_add(ahead);

@@ -9,7 +9,7 @@ use phaselock_testing::{Sim, room_config};
 
 const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 
-/// Lines that the host wrote to a client.
+/// Returns the host's chat lines to a client.
 fn lines(sim: &mut Sim<Skirmish>, client: usize) -> Vec<String> {
     let notices = std::iter::from_fn(|| sim.clients[client].session.poll_notice());
     let said = |notice| match notice {
@@ -24,7 +24,7 @@ fn player_whose_inputs_do_not_change_is_warned_and_put_out() {
     let idle = Some(Micros::from_ms(40_000));
     let mut sim = Sim::<Skirmish>::with(room_config(1, 0).with(|it| it.idle = idle));
     let busy = sim.join_bot(CABLE);
-    // One that holds a key down does nothing either.
+    // A player who only holds a key down is idle, too.
     let held = Command { fire: true, ..Command::default() };
     let sleeper = sim.join(CABLE, Box::new(move |_, _| held));
     sim.run(9.0);

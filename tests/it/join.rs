@@ -1,4 +1,4 @@
-//! Coming, being refused, going.
+//! Joining, being refused, leaving.
 
 use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
@@ -12,13 +12,13 @@ use phaselock_tests::toy::Bells;
 
 const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 
-/// The room's answer to a first control message.
+/// Returns the room's answer to a first control message.
 fn answers(room: &mut Room<Skirmish>, client: u64, message: &[u8]) -> Vec<Output> {
     room.handle_first(LocalTime(1000), ClientId(client), message);
     std::iter::from_fn(|| room.poll_output(LocalTime(1_000_000))).collect()
 }
 
-/// The goodbye with which the room refuses a hello.
+/// Returns the Disconnect with which the room refuses a hello.
 fn refusal(room: &mut Room<Skirmish>, client: u64, hello: Hello) -> Disconnect {
     let outputs = answers(room, client, &body(&ClientMessage::Hello(hello)));
     match &outputs[..] {
@@ -60,7 +60,7 @@ fn a_mismatched_build_is_told_so_whatever_else_it_says() {
     let goodbye = refusal(&mut room, 0, other.clone());
     assert!(goodbye.text.contains("9.9") && goodbye.text.contains("0.1.0"), "{goodbye}");
     assert_eq!((goodbye.code, goodbye.retry_after), (Code::OtherWire, None));
-    // A hello of the future may have more in it.
+    // A later version's hello may have more fields.
     let mut longer = body(&ClientMessage::Hello(other));
     longer.extend([1, 2, 3]);
     assert!(matches!(
@@ -131,7 +131,7 @@ fn names_are_told_apart_and_those_that_deceive_are_refused() {
         let text = refused(&mut room, bad);
         assert!(text.contains("choose another"), "{text}");
     }
-    // They look like Ada, or like nothing.
+    // These look like Ada, or are invisible.
     for hidden in [
         '\u{fff9}',
         '\u{1d159}',

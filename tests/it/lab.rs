@@ -1,5 +1,5 @@
-//! The laboratory from a motion to its scores: where a closed form says what must come out, the
-//! rules of its networks, what it makes of nonsense, and its pages as they stand.
+//! The laboratory, from a motion to its scores: results that follow from closed forms, the rules of
+//! its networks, nonsense input, and snapshots of its pages.
 
 use phaselock::time::Micros;
 use phaselock_lab::file::Point;
@@ -19,7 +19,7 @@ fn network(latency: i64, jitter: i64, loss: f32) -> Network {
     Network::Latency { latency, jitter, loss }
 }
 
-/// A motion by a formula, known each millisecond.
+/// A motion from a formula, sampled each millisecond.
 fn motion(secs: u32, at: impl Fn(f64) -> [f64; 2]) -> Recording {
     let points = (0..=secs * 1000).map(|step| {
         let time = f64::from(step) / 1e3;
@@ -29,7 +29,7 @@ fn motion(secs: u32, at: impl Fn(f64) -> [f64; 2]) -> Recording {
     Recording::of_points(&points.collect::<Vec<_>>()).expect("there are thousands, all finite")
 }
 
-/// Updates each tenth of a second, which take so many milliseconds, and a frame each millisecond:
+/// Ten updates a second with this latency in milliseconds, and a frame each millisecond, since
 /// closed forms are about means over all times.
 fn fine(recording: &Recording, latency: i64) -> Setup {
     let network = network(latency, 0, 0.0);
@@ -47,7 +47,7 @@ fn frames(recording: &Recording, setup: &Setup, contender: Contender) -> Vec<Wat
     all.filter(|frame| frame.at.now >= setup.warm_up).collect()
 }
 
-/// The past at a fixed delay.
+/// Shows the past with a fixed delay.
 fn behind(ms: i64) -> DelayRule {
     DelayRule::Fixed(Micros::from_ms(ms))
 }

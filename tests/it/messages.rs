@@ -1,4 +1,4 @@
-//! Requests of players to the rules, and events of the rules for players.
+//! Requests from players to the rules, and events from the rules to players.
 
 use phaselock::client::{Notice, State};
 use phaselock::game::{
@@ -18,11 +18,11 @@ use crate::control::notices;
 const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 
 record! {
-    /// Nothing to press, nothing to move.
+    /// An input without keys.
     struct Lamp { lit: u8 = Field::count(1) }
 }
 
-/// A room with a lamp in it that players switch by request, and that says so.
+/// A game with a lamp that players switch by request, and that reports it.
 #[derive(Debug)]
 struct LampRoom;
 
@@ -108,7 +108,7 @@ fn requests_and_events_are_limited() {
     let switch = Switch { on: false, shout: true };
     sim.clients[first].session.request(&switch).expect("it is short");
     sim.run(1.0);
-    // One of them was for the other.
+    // One of them was for the other client.
     assert_eq!(news(&mut sim, second).len(), GAME_EVENTS_BURST as usize - 1);
     let quiet = Switch { on: true, shout: false };
     for _ in 0..40 {

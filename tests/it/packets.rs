@@ -1,5 +1,5 @@
-//! Races between the packets of snapshots, each made by hand: what a client computes ahead holds
-//! whichever of them come, and in whatever order.
+//! Races between snapshot packets, each made by hand: predictions hold whichever packets arrive,
+//! and in any order.
 
 use crate::games::air::{Air, Body, Paddle, Puck, Push};
 use phaselock::client::{AnyClient, Client};
@@ -19,7 +19,7 @@ const ME: PlayerId = PlayerId(0);
 const PUCK: u16 = 0;
 const OWN: u16 = 1;
 
-/// A client at the end of a line of 50 ms.
+/// A client at the end of a path of 50 ms.
 struct Line<G: Game> {
     client: Client<G>,
     seq: u16,
@@ -50,7 +50,7 @@ impl<G: Game<Entity = Body, Input = Push>> Line<G> {
         Self { client, seq: 0, now, push: Push::default() }
     }
 
-    /// Frames are drawn until a snapshot of a tick can have come.
+    /// Draws frames until a snapshot of a tick can have arrived.
     fn until(&mut self, tick: u64) {
         let come = LocalTime(Rates::DEFAULT.time_of(Tick(tick)).0) + Micros::from_ms(50);
         while self.now < come {
@@ -66,7 +66,7 @@ impl<G: Game<Entity = Body, Input = Push>> Line<G> {
         self.client.picture(self.now).entities.as_ref().clone()
     }
 
-    /// A packet of a tick comes with these entities; those that are none are gone.
+    /// Delivers a packet of a tick with these entities; None stands for a removed one.
     fn packet(&mut self, tick: u64, entities: &[(u16, Option<Body>)]) {
         let perceived = Perceived { offset_change: 0, round_trip: 100_000, error_max: 0 };
         let header = SnapshotHeader {
@@ -167,7 +167,7 @@ fn co_predicted_entities_do_not_jump_when_the_player_is_no_more() {
     }
 }
 
-/// Air in which whoever goes right is no more, as far as clients can tell.
+/// The game Air, but on clients a player who goes right disappears.
 #[derive(Debug)]
 struct Brittle(Air);
 
@@ -221,8 +221,7 @@ fn co_predicted_entities_wait_for_a_lost_packet_but_not_for_ever() {
             break tick.0;
         }
     };
-    // The server says what the player does, and nothing of the dart: that packet is lost each
-    // time.
+    // The server's packets report the player but not the dart: that packet is lost each time.
     for tick in (102..thrown + 30).step_by(2) {
         line.until(tick);
         let since = tick.checked_sub(thrown);
@@ -234,7 +233,7 @@ fn co_predicted_entities_wait_for_a_lost_packet_but_not_for_ever() {
         };
         line.packet(tick, &[(OWN, Some(Body::Paddle(paddle)))]);
         let darts = line.frame().iter().filter(|slot| matches!(slot.entity, Body::Dart(_))).count();
-        // A quarter of a second: 14 whole ticks.
+        // A quarter of a second: 14 full ticks.
         let waits = since.is_none_or(|since| since <= 14);
         assert_eq!(darts, usize::from(waits), "at {tick}, thrown at {thrown}");
     }

@@ -11,7 +11,7 @@ use phaselock_tests::toy::{Bells, Thing, Walk};
 
 const TERRIBLE: LinkConfig = LinkConfig::delayed(80, 60).losing(0.2).duplicating(0.1);
 
-/// Runs about and shoots at random; each direction is kept for a while.
+/// Runs about and shoots at random, keeping each direction for a while.
 fn restless(seed: u64) -> Press<Skirmish> {
     let mut random = Random::new(seed);
     let mut command = Command::default();
@@ -46,7 +46,7 @@ fn a_clock_locks_whatever_it_starts_with() {
 
 #[test]
 fn a_player_whom_nobody_touches_is_never_corrected() {
-    // With losses the lead covers one lost packet, and two in a row (1 of 400) make an input late.
+    // With losses, the lead covers one lost packet; two in a row (1 of 400) make an input late.
     for (link, seed, late_max) in [
         (LinkConfig::PERFECT, 1, 0),
         (LinkConfig::delayed(100, 25), 2, 0),
@@ -54,19 +54,20 @@ fn a_player_whom_nobody_touches_is_never_corrected() {
     ] {
         let mut sim = Sim::<Skirmish>::new(seed, 0);
         sim.join(link, restless(seed));
-        // The first seconds find out what lead the link needs.
+        // In the first seconds the lead adapts to the link.
         sim.run(5.0);
         let before = sim.clients[0].core().stats().clone();
         sim.run(60.0);
         let stats = sim.clients[0].core().stats();
         let late = stats.late_inputs - before.late_inputs;
-        // A barrel that it has shot is the server's to set off.
+        // Only the server sets off a barrel that the player has shot.
         let blown = |stats: &Stats| stats.missed_by(MispredictionCause::Shot).count;
         let blown = blown(stats) - blown(&before);
         let wrong = stats.mispredictions - before.mispredictions - blown;
         assert!(blown <= 2, "{:?}", stats.misses);
         assert!(stats.ticks > 3600);
-        // One late input is one wrong guess of the server's, and may be one more when it ends.
+        // A late input is one misprediction by the server's substitute, and perhaps one more when
+        // it ends.
         assert!(
             wrong <= 2 * late,
             "{wrong} corrections, {late} late, over {link:?}: {:?}, {:?}",
@@ -122,7 +123,7 @@ fn clients_see_the_truth_over_a_terrible_link() {
         assert!(stats.snapshots > 25 * 30 / 2, "{} snapshots", stats.snapshots);
         assert!(stats.loss() > 0.1 && stats.loss() < 0.3, "{}", stats.loss());
     }
-    // When the packets flow again, everybody is up to date within a moment.
+    // When packets flow again, all clients are up to date within a moment.
     for client in &mut sim.clients {
         client.down.set(LinkConfig::delayed(20, 0));
         client.up.set(LinkConfig::delayed(20, 0));
@@ -131,7 +132,7 @@ fn clients_see_the_truth_over_a_terrible_link() {
     for client in 0..3 {
         let newest = sim.clients[client].core().newest_tick();
         assert!(sim.room.tick().since(newest) <= 4);
-        // Whoever is out of sight has a score.
+        // Players who are out of sight have a score.
         assert_eq!(scores(&sim.clients[client].core().newest()).count(), 9);
     }
 }
@@ -188,7 +189,7 @@ fn the_same_seed_is_the_same_run() {
 fn others_are_shown_between_snapshots_without_a_jump() {
     let mut sim = Sim::<Bells>::new(8, 0);
     let link = LinkConfig::delayed(40, 10);
-    // One walks to and fro, the other watches.
+    // One player walks to and fro, the other watches.
     let to_and_fro = |_: &Client<Bells>, tick: Tick| Walk {
         right: if (tick.0 / 40).is_multiple_of(2) { 1 } else { -1 },
     };
@@ -221,7 +222,7 @@ use phaselock_tests::toy::Walker;
 
 #[test]
 fn inputs_sent_more_often_or_ahead_of_time_move_nobody_faster() {
-    // Two runs to the right: one honest, one with a clock that runs a tenth too fast.
+    // Two players run to the right: one is honest, the other's clock runs 10 % too fast.
     let distance = |ppm: f64| {
         let mut sim = Sim::<Bells>::new(9, 0);
         let link = LinkConfig::delayed(20, 0);
@@ -263,14 +264,14 @@ fn a_stalled_server_loses_time_but_no_players() {
         let client = &sim.clients[0];
         assert!(client.closed.is_none());
         let stats = client.core().stats();
-        // A second later everything runs as before, and the clock was set at most once.
+        // A second later everything runs as before, and the clock stepped at most once.
         assert!(client.core().pll().steps() <= steps + 1);
         let sent = stats.tx_packets - before.tx_packets;
         assert!(sent.abs_diff(u64::from(tick_hz) * 2) <= u64::from(tick_hz) / 2, "{sent} packets");
         let late = stats.late_inputs - before.late_inputs;
         assert!(late <= 2, "{late} late after {stall_secs} s at {tick_hz} Hz");
-        // The world's clock stood still for what was too much to catch up with, and the client was
-        // told so, to within the tick that is under way.
+        // The world's clock stood still for the time that was too much to catch up with, and the
+        // client learned of it, to within the current tick.
         let lost = Micros(sim.now.0) - Micros(rates.time_of(sim.room.tick()).0);
         let step = rates.step() + Micros(1);
         let told = lost - Micros(client.core().common().unix_micros());
@@ -300,7 +301,7 @@ fn a_client_whose_hello_was_held_up_gets_into_the_game() {
 fn a_player_whose_way_lengthens_right_after_joining_can_still_move() {
     let mut sim = Sim::<Skirmish>::new(15, 0);
     let client = sim.join(LinkConfig::delayed(5, 0), restless(15));
-    // A few inputs have been sent, with a lead that fits the short way.
+    // A few inputs have been sent, with a lead that fits the short path.
     sim.run(0.2);
     assert_eq!(sim.clients[client].core().stats().late_inputs, 0);
     for way in 0..2 {
@@ -358,8 +359,8 @@ fn clients_follow_the_servers_rates() {
 
 #[test]
 fn a_long_session_crosses_the_edge_of_every_counter() {
-    // Ten minutes at 128 Hz: ticks and both ways' sequence numbers pass 16 bits. Seventy-five at
-    // 10 Hz: microseconds pass 32.
+    // After ten minutes at 128 Hz, ticks and both directions' sequence numbers pass 16 bits. After
+    // 75 minutes at 10 Hz, microseconds pass 32 bits.
     for (hz, minutes, frame_ms) in [(128, 10, 8), (10, 75, 50)] {
         let mut config = room_config(13, 0);
         config.rates = Rates { tick_hz: hz, snapshot_hz: hz };
@@ -374,7 +375,7 @@ fn a_long_session_crosses_the_edge_of_every_counter() {
             let client = &sim.clients[0];
             assert!(client.clock_error_ms(sim.now).abs() < 4.0, "minute {minute}");
             let stats = client.core().stats();
-            // The first second finds out what lead it takes.
+            // In the first second the lead adapts.
             assert!(stats.late_inputs < 20, "{} late in minute {minute}", stats.late_inputs);
             assert_eq!(stats.refused, 0);
             let rate = stats.snapshots as f64 / sim.now.0 as f64 * 1e6 / f64::from(hz);

@@ -1,5 +1,5 @@
-//! Shuffle Puck over networks: the puck is struck at once, shown without jumps, and everybody ends
-//! up with the same score.
+//! Shuffle Puck over networks: strikes take effect at once, the puck is shown without jumps, and
+//! all players end up with the same score.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ use phaselock_testing::{Press, Sim, Skew, room_config};
 
 type Scene = Entities<<ShufflePuck as Game>::Entity>;
 
-/// A client that plays like a bot that sees what is on the screen.
+/// A client that plays like a bot which sees the screen.
 fn join_bot(sim: &mut Sim<ShufflePuck>, conditions: &Conditions, seed: u64) -> usize {
     let screen = Rc::new(RefCell::new(None::<Picture<ShufflePuck>>));
     let (mut bot, mut random) = (Bot::default(), Random::new(seed));
@@ -61,7 +61,7 @@ fn frames(sim: &mut Sim<ShufflePuck>, client: usize, secs: f64) -> Vec<(LocalTim
 #[test]
 #[allow(clippy::print_stdout, reason = "how often it is corrected is worth a look")]
 fn a_round_over_a_bad_network_is_played_to_its_end_and_everybody_agrees() {
-    // 150 ms there and back, more or less 20, a twentieth lost.
+    // A round trip of 150 ms, jitter of 20 ms, 5 % loss.
     let conditions: Conditions = "delay=65ms,jitter=20ms,loss=5%".parse().expect("a link");
     let mut sim = Sim::<ShufflePuck>::new(41, 0);
     sim.frame = depth::frame();
@@ -93,7 +93,7 @@ fn a_round_over_a_bad_network_is_played_to_its_end_and_everybody_agrees() {
     let truth = told(&sim.room.world().entities);
     assert_eq!(truth.0.played, 1);
     assert!(truth.1.iter().any(|slot| slot.entity.wins == 1) || goals % 2 == 0);
-    // There is always a moment without a goal under way.
+    // Wait for a moment without a goal in flight.
     let agreed = (0..20).any(|_| {
         sim.run(0.25);
         let truth = told(&sim.room.world().entities);
@@ -105,7 +105,7 @@ fn a_round_over_a_bad_network_is_played_to_its_end_and_everybody_agrees() {
         let stats = sim.clients[client].core().stats();
         let share = stats.mispredictions as f64 / stats.ticks as f64;
         println!("{:.2} % of {} ticks corrected: {:?}", share * 100.0, stats.ticks, stats.misses);
-        // With a twentieth of the packets lost; what a lost one brings the next one brings again.
+        // With 5 % loss; the next packet repeats what a lost one contained.
         assert!(share < 0.1, "{share} of the ticks were corrected");
     }
 }
@@ -116,7 +116,8 @@ fn apart(entities: &Scene, player: PlayerId) -> Option<f32> {
     Some(puck.position().distance(mallet_of(entities, player)?.position()))
 }
 
-/// The mallet waits, then runs through the puck from behind, again and again as it comes to rest.
+/// The mallet waits, then runs through the puck from behind, each time that the puck has come to
+/// rest.
 fn striker() -> Press<ShufflePuck> {
     Box::new(|client: &Client<ShufflePuck>, tick: Tick| {
         let seen = client.newest();
@@ -125,7 +126,7 @@ fn striker() -> Press<ShufflePuck> {
         };
         let side = mallet.side();
         let behind = puck.position().x + side * 2.0;
-        // A second to get there, half of one to strike.
+        // A second to get there, half a second to strike.
         let (x, y) = match tick.0 % 90 {
             0..60 => (behind, puck.y),
             _ => (puck.x - 3.0 * side, puck.y + 0.2),
@@ -144,11 +145,11 @@ struct Step {
     apart: f32,
     /// Speed of the picture, in metres a second.
     speed: f32,
-    /// Set if it went back, against its stated course, which was the same in both frames.
+    /// Whether it went back, against its stated course, which did not change between the frames.
     back: bool,
 }
 
-/// The frames in which the puck was in play and was not put anywhere.
+/// The frames in which the puck was in play and was not placed anew by the rules.
 fn steps(frames: &[(LocalTime, Scene)], player: PlayerId) -> Vec<Step> {
     let step = |pair: &[(LocalTime, Scene)]| {
         let [(from, before), (at, after)] = pair else { return None };
@@ -165,8 +166,8 @@ fn steps(frames: &[(LocalTime, Scene)], player: PlayerId) -> Vec<Step> {
             speed: way.length() / secs,
             back,
         };
-        // A face-off that is extrapolated is shown when it is due; its counter comes with the
-        // server's word.
+        // An extrapolated face-off is shown when it is due; its counter arrives with the server's
+        // state.
         let put = was.placed != is.placed || is.position() == Vec2::ZERO;
         (was.is_in_play() && is.is_in_play() && !put).then_some(step)
     };
@@ -175,7 +176,7 @@ fn steps(frames: &[(LocalTime, Scene)], player: PlayerId) -> Vec<Step> {
 
 #[test]
 fn a_puck_is_struck_in_the_frame_in_which_the_mallet_touches_it() {
-    // A round trip of 200 ms, alone on the rink: nobody else has a hand in it.
+    // A round trip of 200 ms, alone on the rink, so that no one else interferes.
     let mut sim = Sim::<ShufflePuck>::new(42, 0);
     let client = sim.join(LinkConfig::delayed(100, 0), striker());
     sim.run(9.0);
@@ -186,19 +187,18 @@ fn a_puck_is_struck_in_the_frame_in_which_the_mallet_touches_it() {
     let steps = steps(&frames, player);
     for step in &steps {
         far += u32::from(step.is.x.abs() > 6.0 && step.apart > 8.0);
-        // Rounded to the grid; and blended between two ticks, within which the puck may turn.
+        // Rounded to the grid, and blended between two ticks, between which the puck may turn.
         assert!(step.apart > TOUCH - 0.06, "it is within the mallet: {step:?}");
         assert!(!step.back, "it went back: {step:?}");
-        // It is shown faster while it catches up with its position ahead, but does
-        // not jump.
+        // It is shown faster while it catches up with its predicted position, but does not jump.
         assert!(step.speed < 3.0 * PUCK_SPEED, "it jumped: {step:?}");
         if step.was.hits == step.is.hits || step.is.velocity().distance(step.was.velocity()) < 2.0 {
             continue;
         }
         strikes += 1;
-        // They touch within a tick's way of both: 38 m/s, 1/60 s.
+        // They touch within the distance that both cover in a tick: 38 m/s, 1/60 s.
         assert!(step.apart < TOUCH + 0.65, "it is struck from afar: {step:?}");
-        // The server's truth of this moment knows nothing of it.
+        // At this moment the server does not know of it yet.
         let tick = rates.tick_at(ServerTime(step.at.0));
         let truth = sim.truth.range(..=tick).next_back().and_then(|(_, truth)| puck(truth));
         ahead += u32::from(truth.expect("a puck").hits != step.is.hits);
@@ -217,16 +217,16 @@ fn a_puck_is_struck_in_the_frame_in_which_the_mallet_touches_it() {
 /// Errors of the picture of a player in a match at 200 ms.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shown {
-    /// Metres from the picture of the puck to the truth of the same moment, while it is in the
-    /// other half: on average.
+    /// Mean distance in metres of the puck's picture from the truth at that moment, while it is in
+    /// the other half.
     puck_off: f32,
-    /// Frames of a thousand in which the puck moves faster than three times its greatest speed.
+    /// Frames per thousand in which the puck moves at more than three times its greatest speed.
     puck_jumps: f32,
-    /// The fastest that it moves, in metres a second.
+    /// Its greatest speed in the picture, in metres a second.
     puck_fastest: f32,
-    /// Frames of a thousand in which it goes back against its course.
+    /// Frames per thousand in which it goes back against its course.
     puck_back: f32,
-    /// Metres from the picture of the other's mallet to the truth of the same moment.
+    /// Distance in metres of the other mallet's picture from the truth at that moment.
     mallet_off: f32,
     /// Change of its picture's speed from frame to frame, in metres a second.
     mallet_shake: f32,
@@ -236,7 +236,7 @@ fn shown(choice: Choice) -> Shown {
     let conditions: Conditions = "delay=100ms,jitter=5ms,loss=1%".parse().expect("a link");
     let near: Conditions = "delay=15ms,jitter=2ms".parse().expect("a link");
     let mut sim = Sim::<ShufflePuck>::new(43, 0);
-    // They play by what came, not by what is shown: it is the same match for each.
+    // They play by received states, not by the picture, so the match is the same for each method.
     let [client, other] = [(5, &conditions), (6, &near)].map(|(seed, conditions)| {
         sim.join_over(conditions, Skew::default(), phaselock_testing::bot(seed))
     });
@@ -280,7 +280,7 @@ fn shown(choice: Choice) -> Shown {
     shown
 }
 
-/// The kinds of what moves.
+/// The kinds that move.
 const MALLETS: u8 = 0;
 const PUCKS: u8 = 1;
 
@@ -295,12 +295,11 @@ fn mallets_of_others_are_shown_at_the_present_by_the_rules_for_good_reason() {
         });
     assert_eq!((ShufflePuck::KIT.presentation)(KindOf::new(PUCKS)), Choice::RunForward);
     assert_eq!((ShufflePuck::KIT.presentation)(KindOf::new(MALLETS)), Choice::RunForward);
-    // The puck is nearest to where it is, and goes back less than where it is fetched from the
+    // The puck is nearest to its true position, and goes back less than with methods that show the
     // past.
     assert!(rules.puck_off < past.puck_off && rules.puck_off < projected.puck_off);
     assert!(rules.puck_back < past.puck_back);
-    // Mallets are shown where they are, but for a little, and calmer than where their speed is
-    // projected.
+    // Mallets are shown almost where they are, and more calmly than with projected speed.
     assert!(rules.mallet_off < 0.75 * past.mallet_off);
     assert!(rules.mallet_shake < 0.75 * projected.mallet_shake);
 }
@@ -311,7 +310,7 @@ fn an_untouched_puck_costs_nothing_on_the_wire() {
     let aside = |_: &Client<ShufflePuck>, _: Tick| Command { x: -7.0, y: -7.0 };
     let client = sim.join(LinkConfig::delayed(50, 0), Box::new(aside));
     sim.run(10.0);
-    // Bytes and packets while it waits, and while it moves among the walls.
+    // Bytes and packets while the puck waits, and while it moves between the walls.
     let mut sums = [(0, 0); 2];
     let mut before = (0, 0);
     for _ in 0..600 {
@@ -351,7 +350,7 @@ fn sides_stay_even_while_people_go_to_watch_and_come_back() {
             for client in &there {
                 sim.clients[*client].session.watch(watch).expect("it is connected");
             }
-            // A player may change parts once in a few seconds.
+            // A player may switch between playing and watching once in a few seconds.
             sim.run(6.0);
             let entities = &sim.room.world().entities;
             assert_eq!((rinks(entities), sides(entities, 0)), (vec![0], players), "{watch}");

@@ -1,4 +1,4 @@
-//! Race over bad lines: a whole race, and two who touch.
+//! Race over bad networks: a whole race, and two cars that touch.
 
 use crate::games::lane::Lane;
 use phaselock::client::AnyClient;
@@ -32,7 +32,7 @@ fn a_race_over_a_bad_line_comes_to_its_end_and_the_next_begins() {
         sim.truth.clear();
         let entities = &sim.room.world().entities;
         match round(entities).phase() {
-            // Half a second after it was told.
+            // Half a second after the announcement.
             Phase::Results if results.is_none() => {
                 sim.run(0.5);
                 let scores = |entities: &Entities<_>| -> Vec<_> {
@@ -86,7 +86,7 @@ enum Lean {
     Hard,
 }
 
-/// Full throttle from a tick on; who leans does so after a while.
+/// Full throttle from a tick on; a car that leans does so after a while.
 fn command(lean: Option<Lean>, tick: Tick) -> Command {
     let pedal = if tick >= GO { 3 } else { 0 };
     let turn = match (lean, tick.since(GO)) {
@@ -97,12 +97,12 @@ fn command(lean: Option<Lean>, tick: Tick) -> Command {
     Command { pedal, turn, ..Command::default() }
 }
 
-/// A contact as seen on one screen, in metres from hull to hull; negative where they overlap.
+/// A contact as seen on one screen, in metres from hull to hull; negative if they overlap.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    /// When the own car on the screen is where the server will have it touch.
+    /// When the own car on the screen is where it will touch on the server.
     own_touches: f32,
-    /// When the server has them touch.
+    /// When they touch on the server.
     server_touches: f32,
 }
 
@@ -115,7 +115,7 @@ impl Seen {
 /// A frame: the time that the own car is at, the server's, and the gap.
 type Shown = (ServerTime, ServerTime, f32);
 
-/// Two drive side by side and one gets at the other; returns what each of them sees of it.
+/// Lets one of two cars that drive side by side touch the other. Returns what each driver sees.
 fn bump<const SHARED: bool>(link: &str, lean: Lean, choice: Choice) -> Vec<Seen> {
     let mut sim = Sim::<Lane<SHARED>>::new(1, 0);
     for lean in [None, Some(lean)] {
@@ -164,12 +164,12 @@ fn cars_that_touch_see_it_on_both_screens() {
             let past = bump::<false>(link, lean, Choice::Hermite);
             println!("{link}, {lean:?}: {played:.2?}; not shared {alone:.2?}; past {past:.2?}");
             for ((played, alone), past) in played.iter().zip(&alone).zip(&past) {
-                // As it is played they touch when they touch, to a hand's breadth.
+                // With the game's own method, the cars touch at the right time, to within 10 cm.
                 assert!(played.worst() < 0.15, "{played:?}");
-                // At the present, but computed from the newest snapshot alone, to about half a
+                // Shown at the present, but computed only from the newest snapshot: to about half a
                 // metre.
                 assert!(alone.worst() < 0.6, "{alone:?}");
-                // In the past there is a metre between them, and more.
+                // Shown in the past, they are a metre or more apart.
                 assert!(past.own_touches > 0.8 && past.server_touches > 0.8, "{past:?}");
             }
         }

@@ -25,7 +25,7 @@ use phaselock_testing::{Forge, Press, Sim, room_config};
 
 const SHOOTER: PlayerId = PlayerId(0);
 const TARGET: PlayerId = PlayerId(1);
-/// A frame of the usual display, 60 Hz. The server cannot tell who has a faster one.
+/// A frame of the usual display, 60 Hz. The server does not know about faster ones.
 const DISPLAY: Micros = Micros(16_667);
 const GOOD: LinkConfig = LinkConfig::delayed(5, 0);
 
@@ -40,12 +40,12 @@ fn sim(seed: u64, rewind_ms: Option<i64>, favour: Option<Favour>) -> Sim<Range> 
 fn join(sim: &mut Sim<Range>, link: LinkConfig, screen: &Screen, press: Press<Range>) -> usize {
     let client = sim.join(link, press);
     sim.clients[client].screen = Some(Rc::clone(screen));
-    // In this order, and so in these seats.
+    // In this order, which determines the seats.
     sim.run(0.5);
     client
 }
 
-/// Where somebody is.
+/// Returns a player's position.
 fn truth(sim: &Sim<Range>, of: PlayerId) -> Vec2 {
     position(&sim.room.world().entities, of).expect("it is there")
 }
@@ -60,7 +60,7 @@ fn position(of: &phaselock::game::Entities<Piece>, player: PlayerId) -> Option<V
 struct Duel {
     shots: u32,
     hits: u32,
-    /// By how many milliseconds what was accepted differed from what was claimed; of each shot
+    /// Milliseconds by which the accepted view time differed from the claimed one, for each shot
     /// that was rewound by less than the limit.
     off_ms: Vec<f64>,
 }
@@ -79,8 +79,8 @@ fn duel(link: LinkConfig, rewind_ms: Option<i64>) -> Duel {
     duel_by(link, rewind_ms, (Skirmish::KIT.presentation)(KindOf::new(0)))
 }
 
-/// Half a minute of it, with the target shown by some method. Counted by what the shooter's entity
-/// says, whatever is rewound.
+/// Shoots for half a minute, with the target shown by a given method. Counts hits by the shooter's
+/// entity, whatever was rewound.
 fn duel_by(link: LinkConfig, rewind_ms: Option<i64>, choice: Choice) -> Duel {
     let mut sim = sim(11, rewind_ms, None);
     let screen = Screen::default();
@@ -120,7 +120,7 @@ fn a_perfect_shot_at_a_strafing_target_hits_at_any_distance_in_time() {
             2 * one_way_ms
         );
         assert!(share >= 0.95, "{share} of the shots hit at {} ms", 2 * one_way_ms);
-        // At 200 ms most shots are at the limit, and not among these.
+        // At 200 ms most shots are at the limit, and not counted here.
         let told = one_way_ms == 100 || with.off_ms.len() > 100;
         assert!(told && off_ms < 1.0, "off by {off_ms} ms, {} shots", with.off_ms.len());
         assert!(without <= without_most, "{without} hit without rewinding");
@@ -131,7 +131,7 @@ fn a_perfect_shot_at_a_strafing_target_hits_at_any_distance_in_time() {
 fn a_shot_at_the_present_that_is_shown_hits_as_well_as_that_is_extrapolated() {
     let link = LinkConfig::delayed(50, 0);
     let share = duel_by(link, None, Choice::RunForward).share();
-    // It turns around every second and a little, which nobody can extrapolate.
+    // It turns around after a bit more than a second, which cannot be extrapolated.
     assert!(share >= 0.75, "{share} of the shots hit");
 }
 
@@ -171,8 +171,8 @@ fn jitter_and_losses_cost_little() {
     }
 }
 
-/// Runs into the shade of the box to the right, stays a second and a half, and comes out again,
-/// every three seconds and a little, so that each time another part of it is shot at.
+/// Runs into the shade of the box to the right, stays for a second and a half, and comes out again.
+/// The period is a bit more than three seconds, so that shots meet another part of it each time.
 fn hide_and_seek() -> Press<Range> {
     Box::new(|client, tick| {
         let y = position(&client.newest(), client.player()).map_or(0.0, |at| at.y);
@@ -190,10 +190,10 @@ fn hide_and_seek() -> Press<Range> {
 
 const HIDER: PlayerId = PlayerId(2);
 
-/// A forger's claim of an input's lag, by its tick, whether it shoots, and the truth.
+/// A forger's claim of an input's view lag, from its tick, whether it shoots, and the truth.
 type Lie = fn(Tick, bool, u16) -> u16;
 
-/// Knowledge of a cheat with the best of connections to the truth.
+/// What a cheat who knows the truth has to go by.
 #[derive(Default)]
 struct Oracle {
     positions: BTreeMap<Tick, Vec2>,
@@ -201,10 +201,10 @@ struct Oracle {
     believed: Micros,
 }
 
-/// Plays hide and seek against a shooter who sees what its screen shows; or, with a `lie`, one who
-/// knows where everybody was at any time and what the server believed last, and aims accordingly,
-/// on the fastest display. Returns for how long the hider had been behind cover when it was hit,
-/// in milliseconds, for each hit behind cover; and the number of all hits.
+/// Plays hide and seek against a shooter who sees its screen. With a `lie`, the shooter knows where
+/// all players were at any time and what the server believed last, and aims accordingly, on the
+/// fastest display. Returns, for each hit behind cover, for how many milliseconds the hider had
+/// been there; and the number of all hits.
 fn seek(link: LinkConfig, favour: Option<Favour>, lie: Option<Lie>) -> (Vec<f64>, usize) {
     let mut sim = sim(5, None, favour);
     if lie.is_none() {
@@ -301,8 +301,8 @@ fn a_forged_view_time_gains_nothing() {
             honest.len(),
         );
         assert!(longest(&behind) <= longest(&honest) + 0.1, "{name}: {behind:?}");
-        // It always has the most that an honest one has at times, which is half of a frame on
-        // average.
+        // It always has the advantage that an honest player has at best; the latter's is half a
+        // frame on average.
         let honest_and_a_fifth = honest.len() + honest.len().div_ceil(5);
         assert!(behind.len() <= honest_and_a_fifth, "{name}: {}", behind.len());
     }
@@ -321,7 +321,7 @@ fn players_in_cover_are_safe_where_defenders_are_favoured() {
 
 #[test]
 fn walls_stop_shots_at_the_rewound_time() {
-    // Who is in the open now but was behind cover on the screen is not hit through it.
+    // A player who is in the open now, but was behind cover on the screen, is not hit through it.
     let mut sim = sim(5, None, None);
     let screen = Screen::default();
     join(&mut sim, LinkConfig::delayed(100, 0), &screen, perfect_aim(&screen, HIDER));
@@ -336,7 +336,7 @@ fn walls_stop_shots_at_the_rewound_time() {
             shots += 1;
             let Some(entities) = sim.truth.get(&rewound.view.at.tick) else { continue };
             let then = position(entities, HIDER).expect("it was there");
-            // Well behind it: none of a body is to be seen.
+            // Far enough behind it that no part of the body is visible.
             let shoulder = Vec2::new(0.0, 0.8);
             let covered = |at: Vec2| {
                 [at, at + shoulder, at - shoulder].iter().all(|at| !in_sight(STAND, *at, &walls))
@@ -368,7 +368,7 @@ fn a_shot_tells_what_it_was_tested_against() {
             let rates = Rates::DEFAULT;
             let at = rates.time_of(rewound.tick) - rewound.view.accepted;
             assert_eq!(rewound.view.at, TickTime::at(rates, at));
-            // On its way there and back, and an interval in between.
+            // The round trip, and a snapshot interval.
             let lag_ms = rewound.view.accepted.as_ms();
             assert!((155.0..225.0).contains(&lag_ms), "{lag_ms} ms");
             let Some(hit) = rewound.hit else { continue };
@@ -381,7 +381,7 @@ fn a_shot_tells_what_it_was_tested_against() {
     assert!(told > 50, "{told} shots");
 }
 
-/// The last tick that a snapshot was made of.
+/// Returns the last tick that has a snapshot.
 fn even(tick: Tick) -> Tick {
     tick.minus(tick.0 % 2)
 }

@@ -1,5 +1,5 @@
-//! Many rooms on one server: who is led where, and that no room disturbs another. The server and
-//! the clients are the real ones, mostly over a network in memory and in virtual time.
+//! Many rooms on one server: which room a player gets, and that no room disturbs another. Server
+//! and clients are real, mostly over an in-memory network in virtual time.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -54,7 +54,7 @@ impl House {
         Self::of(config(seats), rooms)
     }
 
-    /// The same with other settings of the rooms.
+    /// A server in virtual time with other room settings.
     fn of(config: RoomConfig, rooms: RoomsConfig) -> Self {
         let ether = Ether::default();
         let socket = ether.socket();
@@ -63,7 +63,7 @@ impl House {
         Self::with(server, Arc::new(ether), config, rooms)
     }
 
-    /// At a port of the system's choice.
+    /// A server in real time, at a port chosen by the system.
     fn real(seats: u16, rooms: RoomsConfig) -> Self {
         let identity = Identity::ephemeral().expect("an identity");
         let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
@@ -112,7 +112,7 @@ impl House {
         rooms.map(|room| (room.status.code.into(), room.status.players)).collect()
     }
 
-    /// Gives an order to all rooms until they have answered in time.
+    /// Repeats an order to all rooms until all have answered in time.
     async fn ordered(&self, command: Command) -> Result<(), OrderError> {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -134,7 +134,7 @@ struct Player {
     driver: Driver,
     states: Vec<State>,
     wish: u8,
-    /// Games begun.
+    /// Number of games begun.
     games: u32,
 }
 
@@ -163,12 +163,12 @@ impl Player {
         self.core().map_or(0, |core| core.stats().snapshots)
     }
 
-    /// True if it plays and the server has heard it.
+    /// Whether it plays and the server has received its inputs.
     fn plays(&self) -> bool {
         self.core().is_some_and(|core| core.stats().snapshots > 10 && !core.newest().is_empty())
     }
 
-    /// Players in the room, itself included.
+    /// Players in the room, including itself.
     fn company(&self) -> usize {
         self.core().map_or(0, |core| core.roster().len())
     }
@@ -185,7 +185,7 @@ impl Player {
     }
 }
 
-/// Plays until something is so.
+/// Plays until a condition holds.
 async fn until(what: &str, players: &mut [&mut Player], done: impl Fn(&[&mut Player]) -> bool) {
     let end = Instant::now() + PATIENCE;
     while !done(players) {
@@ -209,7 +209,7 @@ async fn players_are_led_to_people_or_by_code_and_see_nobody_elsewhere() {
         let mut all: Vec<_> = players.iter_mut().collect();
         until("playing", &mut all, all_play).await;
     }
-    // The first finds all rooms empty, and the last no seat in the first room.
+    // The first player finds all rooms empty, and the last one no seat in the first room.
     assert_eq!(house.rooms(), [("1".to_owned(), 4), ("2".to_owned(), 2)]);
     let companies: Vec<_> = players.iter().map(Player::company).collect();
     assert_eq!(companies, [4, 4, 2, 4, 4, 2]);
@@ -315,7 +315,7 @@ async fn a_panic_is_over_at_once_for_its_room_and_unknown_in_another() {
     until("playing on", &mut all, |it| it[2].snapshots() > before + 60).await;
     assert_eq!(all[2].states, [State::Connecting { attempt: 1 }, State::Connected]);
     assert_eq!((all[2].games, house.rooms()), (1, vec![("2".to_owned(), 1)]));
-    // Its place is free for whoever asks, and stays.
+    // Its place becomes free, and stays free.
     let mut next = house.join(Some("1"));
     all.push(&mut next);
     until("playing", &mut all[2..], all_play).await;
@@ -340,7 +340,7 @@ async fn whoever_leaves_after_a_panic_is_gone_from_the_next_game_and_orders_coun
     until("a new game", &mut all, |it| it[0].games > 1 && it[0].plays()).await;
     until("being alone", &mut all, |it| it[0].company() == 1).await;
     assert_eq!(house.handle.rooms()[0].seats_taken, 1, "no seat is kept for who left");
-    // The order counts: the server ends when its time is up.
+    // The order was accepted: the server ends when its time is up.
     let told = |it: &[&mut Player]| it[0].goodbye().is_some_and(|it| it.code == Code::Draining);
     until("being sent away", &mut all, told).await;
     timeout(PATIENCE, house.server).await.expect("it ends").expect("it does not panic");
@@ -366,7 +366,7 @@ async fn an_order_over_which_a_room_panics_is_not_acknowledged() {
 
 #[tokio::test(start_paused = true)]
 async fn players_who_cannot_be_taken_over_after_a_panic_are_sent_away_and_may_come_back() {
-    // The second game is the one that nobody can join.
+    // No one can join the second game.
     let config = RoomConfig { map_seed: moody::DOOMED - 1, ..config(4) };
     let house = House::of(config, RoomsConfig::default());
     let mut players: Vec<_> = [None; 2].map(|room| house.join(room)).into();
@@ -401,13 +401,13 @@ async fn a_room_that_stands_still_holds_up_no_room_on_another_thread_and_no_newc
     until("playing on", &mut all, |it| it[1].snapshots() > before + 60).await;
     assert!(all[0].snapshots() < held + 30, "the room stands still");
     until("its thread standing still", &mut all, |_| !house.handle.is_ticking()).await;
-    // Newcomers are led to the room that runs.
+    // Newcomers get the room that runs.
     players.extend([Some("2"), None].map(|code| house.join(code)));
     let mut all: Vec<_> = players.iter_mut().collect();
     until("playing", &mut all, |it| it[2].plays() && it[3].plays() && it[1].company() == 3).await;
     let status = timeout(PATIENCE, query(house.address)).await.expect("in time");
     assert_eq!(status.expect("it is well").0.players, 4, "the room that runs tells how it is");
-    // Those who want another are told so.
+    // Those who want another one get the reason.
     let mut in_vain = [Some("1"); 3].map(|code| house.join(code));
     all.extend(&mut in_vain);
     let told = |it: &[&mut Player]| it[4..].iter().all(|player| player.goodbye().is_some());
@@ -417,7 +417,7 @@ async fn a_room_that_stands_still_holds_up_no_room_on_another_thread_and_no_newc
         player.driver.leave("never mind").await;
     }
 
-    // Who is on the way to a room that is drained meanwhile hears why.
+    // A player on the way to a room that is drained meanwhile gets the reason.
     let goodbye = Disconnect::new(Code::Draining, "this room is closed");
     let drain = Command::Drain { goodbye, within: Micros::from_ms(1), restarts: false };
     let (handle, third) = (house.handle.clone(), "3".parse().expect("a code"));
@@ -426,7 +426,7 @@ async fn a_room_that_stands_still_holds_up_no_room_on_another_thread_and_no_newc
     let mut all: Vec<_> = players.iter_mut().collect();
     let before = all[1].snapshots();
     until("playing on", &mut all, |it| it[1].snapshots() > before + 15).await;
-    // Its thread takes no more than so many orders, and refuses the others at once.
+    // Its thread accepts a limited number of orders, and refuses the others at once.
     let order = |_: usize| {
         let (handle, first) = (house.handle.clone(), "1".parse().expect("a code"));
         let tell = Command::Tell { player: PlayerId(99).into(), text: "hello".into() };
@@ -441,7 +441,7 @@ async fn a_room_that_stands_still_holds_up_no_room_on_another_thread_and_no_newc
     let mut refused = 0;
     for order in orders {
         let error = order.await.expect("it does not panic").expect_err("there is no such player");
-        // Those that waited for the thread may have got their answers too late.
+        // Orders that waited for the thread may have been answered too late.
         assert!([&nobody, &OrderError::Busy, &OrderError::Late].contains(&&error), "{error}");
         refused += u32::from(error == OrderError::Busy);
     }
@@ -452,7 +452,7 @@ async fn a_room_that_stands_still_holds_up_no_room_on_another_thread_and_no_newc
     assert!([Ok(()), Err(OrderError::Late)].contains(&drained), "{drained:?}");
     let is_gone = || house.rooms().iter().all(|(code, _)| code != "3");
     until("the room being gone", &mut all, |_| is_gone()).await;
-    // Newcomers are led to the room with the most people.
+    // Newcomers get the room with the most people.
     players.pop().expect("the last").driver.leave("never mind").await;
     players.push(house.join(None));
     let mut all: Vec<_> = players.iter_mut().collect();
@@ -504,7 +504,7 @@ async fn a_drain_that_is_taken_back_costs_no_room_and_nobody_their_seat() {
         assert_eq!(connected.count(), 1, "it never lost its seat: {:?}", player.states);
         assert_eq!(player.states.last(), Some(&State::Connected));
         until("ticking", &mut [&mut player], |_| house.handle.is_ticking()).await;
-        // The rooms without players are there still, and take people in.
+        // The rooms without players still exist, and accept people.
         let mut others = ["2", "3"].map(|code| house.join(Some(code)));
         let mut all: Vec<_> = others.iter_mut().collect();
         until("playing", &mut all, all_play).await;
@@ -548,7 +548,7 @@ fn a_room_that_shares_its_thread_runs_a_tick_at_a_time_and_tells_of_the_newest()
     room.handle_timeout_of(now, 1);
     assert_eq!(room.tick().0, 6);
     assert!(datagrams(&mut room, now) > 0 && room.next_timeout() > now);
-    // One that never catches up tells of some all the same.
+    // A subscriber that never catches up still gets some of them.
     let told = (1..40).filter(|call| {
         let now = LocalTime(100_000 + call * 40_000);
         room.handle_timeout_of(now, 1);

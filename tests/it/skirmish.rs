@@ -1,5 +1,5 @@
-//! Skirmish in full, over the network: rounds to their ends, crates that move when they are
-//! touched, rockets that are where one sees them.
+//! Skirmish over the network: whole rounds, crates that move when touched, rockets that are where
+//! they are seen.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ fn own_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Player> {
 fn a_round_over_a_bad_link_is_played_to_its_end_and_the_next_begins() {
     let conditions: Conditions =
         "delay=75ms,jitter=15ms,loss=5%,burst=2".parse().expect("it is a link");
-    // Bots enough that somebody has the last frag soon.
+    // Enough bots that one soon scores the last frag.
     let mut sim = Sim::<Skirmish>::with(room_config(41, 12).with(|it| it.players_max = 32));
     sim.frame = depth::frame();
     for client in 0..4 {
@@ -62,7 +62,7 @@ fn a_round_over_a_bad_link_is_played_to_its_end_and_the_next_begins() {
     assert_eq!(phases, course, "{begun:?}");
     let played = (begun[2].1 - begun[1].1).as_secs();
     assert!(best >= FRAGS || played >= f64::from(LENGTHS.play) - 1.0, "{best} in {played} s");
-    // All agree, once packets had time to come.
+    // All agree, once packets have had time to arrive.
     for client in &mut sim.clients {
         client.down.set(LinkConfig::delayed(20, 0));
         client.up.set(LinkConfig::delayed(20, 0));
@@ -78,14 +78,14 @@ fn a_round_over_a_bad_link_is_played_to_its_end_and_the_next_begins() {
         };
         let (told, truth) = (totals(&newest), totals(&sim.room.world().entities));
         assert_eq!(told.len(), 16);
-        // Somebody may have died in the last snapshot or two.
+        // A player may have died in the last snapshot or two.
         let off = truth.iter().filter(|(of, deaths)| told.get(of) != Some(deaths)).count();
         assert!(off <= 1, "{told:?}, in truth {truth:?}");
     }
 }
 
-/// Skirmish with one crate before the one player's start and no rounds, for looking closely at
-/// what is computed ahead.
+/// Skirmish with one crate before the only player's start and no rounds, for a close look at
+/// prediction.
 #[derive(Debug)]
 struct Court(Skirmish);
 
@@ -151,7 +151,7 @@ impl Game for Court {
     }
 }
 
-/// A court with one client, a round trip of 200 ms away, who does nothing yet.
+/// A court with one idle client, at a round trip of 200 ms.
 fn court(seed: u64) -> Sim<Court> {
     let mut sim = Sim::<Court>::new(seed, 0);
     sim.join(LinkConfig::delayed(100, 0), Box::new(|_, _| Command::default()));
@@ -159,7 +159,7 @@ fn court(seed: u64) -> Sim<Court> {
     sim
 }
 
-/// The client presses this from now on, by the ticks since.
+/// Sets the client's input from now on, as a function of the ticks since.
 fn press(sim: &mut Sim<Court>, what: impl Fn(u64) -> Command + 'static) {
     let begun = sim.clients[0].core().newest_tick();
     let press = move |_: &Client<Court>, tick: Tick| what(tick.since(begun));
@@ -199,7 +199,7 @@ fn a_pushed_crate_moves_in_the_frame_of_the_touch_and_does_not_jump_back() {
     let own_x = |at: usize| own_of(&frames[at].1, player).expect("it plays").x;
     let moved = (0..frames.len()).find(|at| crate_x(*at) > CRATE.x + 0.005);
     let moved = moved.expect("it was pushed");
-    // They touch when it moves: in the same frame, not a round trip later.
+    // It moves in the frame in which they touch, not a round trip later.
     let gap = crate_x(moved - 1) - own_x(moved - 1) - RADIUS - CRATE_HALF;
     assert!(gap.abs() < 0.06, "{gap} m apart when it moves");
     let pushed = crate_x(frames.len() - 1) - CRATE.x;
@@ -227,11 +227,11 @@ fn a_rocket_leaves_at_once_and_becomes_the_servers_without_a_jump() {
     let frames = frames(&mut sim, 4.0);
     let shells = |at: usize| frames[at].1.records::<Shell>().map(|slot| slot.entity);
     let first = (0..frames.len()).find(|at| shells(*at).next().is_some()).expect("it is fired");
-    // The server does not know of it before half a round trip more.
+    // The server learns of it half a round trip later.
     let pressed = Rates::DEFAULT.time_of(begun.plus(80)).0;
     let late = frames[first].0.0 - pressed;
     assert!(late < 20_000, "{late} us after its tick");
-    // Never two of it, and evenly on.
+    // There are never two of it, and it moves on evenly.
     let mut last: Option<(LocalTime, Shell)> = None;
     let mut flown = 0.0;
     for (at, (now, _)) in frames.iter().enumerate().skip(first) {
@@ -274,7 +274,8 @@ fn grenades_fly_at_once_and_are_not_taken_back() {
     assert_eq!(sim.clients[0].core().stats().mispredictions, 0);
 }
 
-/// Mean error of others' rockets and grenades as shown, in metres, while bots play.
+/// Returns the mean error of other players' rockets and grenades as shown, in metres, while bots
+/// play.
 fn off(choice: Choice) -> (f64, usize) {
     let shell = Piece::Shell(Shell::default()).kind();
     let mut sim = Sim::<Skirmish>::new(25, 10);
@@ -287,7 +288,7 @@ fn off(choice: Choice) -> (f64, usize) {
             let now = sim.now;
             let rates = Rates::DEFAULT;
             let (entities, tick) = (sim.room.world().entities.clone(), sim.room.tick());
-            // Just at a tick, so that nothing is to be guessed of the truth.
+            // Exactly at a tick, where the truth is known.
             if now.0 != rates.time_of(tick).0 && now.0 % 4000 != 0 {
                 return;
             }
@@ -314,7 +315,7 @@ fn projectiles_are_shown_at_their_present_positions() {
     eprintln!("run-forward {present:.3} m, Hermite {past:.3} m off, of {count} looks");
     assert!(count > 300, "{count} looks");
     assert_eq!((Skirmish::KIT.presentation)(KindOf::of::<Shell>()), Choice::RunForward);
-    // At 20 m/s what is shown 100 ms late is 2 m off.
+    // At 20 m/s, 100 ms late is 2 m off.
     assert!(present < 0.35 && present * 4.0 < past, "{present} and {past} m off");
 }
 

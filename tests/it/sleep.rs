@@ -1,4 +1,4 @@
-//! Rooms that stand still while nobody is in them.
+//! Rooms that sleep while they are empty.
 
 use phaselock::client::Part;
 use phaselock::game::Game;
@@ -35,7 +35,7 @@ fn at(secs: i64) -> LocalTime {
     LocalTime(secs * 1_000_000)
 }
 
-/// Runs a room for a second, with turns as often as nothing is lost.
+/// Runs a room for a second, with turns frequent enough that nothing is lost.
 fn run_second(room: &mut dyn AnyRoom, from: LocalTime) {
     for tenth in 1..=10 {
         room.handle_timeout(from + Micros::from_ms(100 * tenth));
@@ -111,7 +111,7 @@ fn seats_that_are_kept_and_people_who_watch_keep_a_room_awake() {
     assert!(sim.room.is_asleep());
 }
 
-/// A room that is asleep at 20 s, as its driver has it.
+/// A room that is asleep at 20 s, run as by its driver.
 fn sleeper() -> Room<Asteroids> {
     let mut room = Room::new(config());
     room.handle_timeout(at(0));
@@ -130,7 +130,7 @@ fn a_room_that_sleeps_has_a_turn_each_second_and_one_at_once_after_an_order() {
         room.handle_timeout(at(secs));
         assert!(room.poll_output(at(secs)).is_none());
     }
-    // A late turn has nothing to catch up.
+    // A late turn has nothing to catch up with.
     room.handle_timeout(at(5000));
     assert_eq!((room.tick(), room.next_timeout()), (tick, at(5001)));
 
@@ -147,7 +147,7 @@ fn a_room_that_sleeps_has_a_turn_each_second_and_one_at_once_after_an_order() {
     assert_eq!(room.drained(now), Some(goodbye));
     room.handle_command(now, Command::Undrain).expect("it is carried out");
 
-    // Settings are taken over, and may end its sleep.
+    // Settings are applied, and may wake it.
     let mut room = sleeper();
     let changes = RoomSettings { bots: 2, ..config().settings };
     room.handle_command(at(21), Command::Configure(Box::new(changes.clone()))).expect("it is");
@@ -188,7 +188,7 @@ fn queries_and_refused_hellos_wake_nobody() {
     });
     let welcome = welcome.expect("she is welcome");
     assert_eq!(welcome.tick, before);
-    // Unix time of tick 0 follows, so that the time that players read is right.
+    // The Unix time of tick 0 follows, so that players read the right time.
     let now_unix = welcome.unix_micros + Rates::DEFAULT.time_of(before).0;
     assert!((0..17_000).contains(&(60_000_000 - now_unix)), "{now_unix}");
     run_second(&mut room, at(60));

@@ -1,6 +1,6 @@
-//! Delta snapshots against a reference: whatever is lost, doubled, overtaken or late, a client's
-//! states are the server's, nothing starves, and two machines that extrapolate differently find
-//! out.
+//! Delta snapshots against a reference: whichever packets are lost, duplicated, reordered or late,
+//! a client's states are the server's, nothing starves, and machines that extrapolate differently
+//! find out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,32 +15,33 @@ use proptest::prelude::*;
 
 use crate::yard::{Scene, Server, Thing, Yard, store, told_at};
 
-/// A line, and what goes over it.
+/// A network path and the world that is sent over it.
 #[derive(Clone, Debug)]
 struct Line {
-    /// Shares of packets, and of acknowledgements.
+    /// Shares of lost packets, and of lost acknowledgements.
     loss: f32,
     doubled: f32,
-    /// Snapshots that a packet or an acknowledgement is late at most.
+    /// Maximum delay of a packet or an acknowledgement, in snapshots.
     delay_max: u32,
     /// Slots of the world.
     slots: u16,
     packet_bytes: usize,
     bytes_per_second: u32,
     rates: Rates,
-    /// For so many snapshots the client stands still, more than once.
+    /// Length of the client's pauses, in snapshots.
     stall: u64,
-    /// Packets that come meanwhile wait for it; otherwise they are lost.
+    /// Whether packets that arrive during a pause wait for the client; otherwise they are lost.
     queued: bool,
 }
 
-/// Snapshots until all is well at the end: a round trip, all that is lost found out, and all told.
+/// Snapshots until everything has settled at the end: a round trip, detection of losses, and the
+/// states themselves.
 fn settled(line: &Line) -> u64 {
-    // With 256 bytes a snapshot, of which a whole entity takes up to 30.
+    // A snapshot has 256 bytes; a whole entity takes up to 30.
     20 + 2 * u64::from(line.delay_max) + u64::from(line.slots) / 2
 }
 
-/// Runs a world over a line into a store of machine `G`.
+/// Runs a world over a path into a store on machine `G`.
 fn run<G: Game<Entity = Thing>>(seed: u64, line: &Line) -> Store<G> {
     let game = G::new(line.rates, 0);
     let mut random = Random::new(seed);
@@ -70,7 +71,7 @@ fn run<G: Game<Entity = Thing>>(seed: u64, line: &Line) -> Store<G> {
             continue;
         }
         for (_, packet) in down.extract_if(.., |(at, _)| *at <= round) {
-            // Those that come twice or too late are refused.
+            // Duplicates and packets that are too late are refused.
             let _ = store.handle_packet(&game, &packet);
             server.check_newest(&store);
         }
@@ -149,7 +150,7 @@ fn a_world_too_big_for_one_snapshot_arrives_all_the_same() {
 #[test]
 fn a_client_that_stalls_for_longer_than_the_memory_comes_back() {
     for queued in [false, true] {
-        // 600 snapshots, of which 128 are remembered, and 1200 ticks.
+        // 600 snapshots in 1200 ticks; 128 of them are remembered.
         run::<Yard<false>>(3, &Line { stall: 600, queued, loss: 0.1, delay_max: 2, ..GOOD });
     }
 }
@@ -197,8 +198,8 @@ fn words_of_an_end_that_is_past_take_nothing_back() {
     let (mut scene, mut server) = (Scene::default(), Server::new(rates, 400_000));
     let mut store = store::<Yard<false>>(rates);
     scene.spawn(0, &mut random);
-    // Hidden and found again before a long silence, and hidden once more during it. What arrived
-    // before is acknowledged after it.
+    // Hidden and shown again before a long silence, and hidden once more during it. Packets that
+    // arrived before are acknowledged after it.
     for snapshot in 0..400 {
         match snapshot {
             0 | 30 => _ = scene.relevant.insert(0),
@@ -227,7 +228,7 @@ fn resting_entities_cost_next_to_nothing() {
         scene.spawn(index, &mut random);
         scene.relevant.insert(index);
     }
-    // Tops are told as they are steered, and do not rest.
+    // Tops change whenever they are steered, and do not rest.
     let is_top = |slot: &&Slot<Thing>| matches!(slot.entity, Thing::Top(_));
     let tops: Vec<_> = scene.entities.iter().filter(is_top).map(|slot| slot.id).collect();
     for top in tops {
@@ -263,7 +264,7 @@ fn slots_of_what_rested_tell_of_their_next_tenants_at_once() {
                     scene.relevant.insert(index);
                 }
                 if random.chance(0.03) {
-                    // What rests and what moves, one in the place of the other.
+                    // Resting and moving entities swap places.
                     let kind = [0, 2, 2][random.below(3) as usize];
                     scene.spawn_kind(index, kind, &mut random);
                 }
@@ -291,7 +292,7 @@ fn relevant_entities_never_starve_over_a_lossy_line() {
         let mut random = Random::new(seed);
         let (mut scene, mut server) = (Scene::default(), Server::new(rates, 8_000));
         let mut store = store::<Yard<false>>(rates);
-        // Gets everything, so that it can tell what was sent.
+        // A reference client that gets everything, to see what was sent.
         let mut witness = crate::yard::store::<Yard<false>>(rates);
         for index in 0..ENTITIES {
             scene.spawn(index, &mut random);
@@ -324,7 +325,7 @@ fn relevant_entities_never_starve_over_a_lossy_line() {
         longest = (0..ENTITIES).map(unsent).fold(longest, u32::max);
         // A loss is noticed within some round trips.
         let under_way = most as u32 * 20;
-        // The bound that the tests of `snapshot::priority` prove.
+        // The bound proven by the tests of `snapshot::priority`.
         let others = u64::from(ENTITIES - 1) * (2 * u64::from(WEIGHT_MAX) + 1);
         let bound = 2 * (others + u64::from(under_way)) / u64::from(room.max(1));
         let share = |weight| {
@@ -335,7 +336,7 @@ fn relevant_entities_never_starve_over_a_lossy_line() {
         let (heavy, light) = (share(WEIGHT_MAX), share(1));
         eprintln!("loss {loss}: {longest} of {bound} snapshots, room {room}, {heavy} to {light}");
         assert!(room > 0 && u64::from(longest) <= bound, "{longest} of {bound} at {loss}");
-        // What is more: it goes by weight.
+        // Also, the order follows the weights.
         assert!(light >= 1.0 && heavy > light * 12.0, "{heavy} to {light} at {loss}");
     }
 }
@@ -376,7 +377,7 @@ fn removals_are_told_soon_even_if_no_bytes_remain() {
             }
             assert!(gone.is_none() || left == 0, "one came back");
         }
-        // A byte each and less; a few losses, each noticed after three packets.
+        // At most a byte each; a few losses, each noticed after three packets.
         assert!(gone.is_some_and(|rounds| rounds <= 30), "{gone:?} snapshots, seed {seed}");
     }
 }
@@ -405,7 +406,7 @@ fn lost_entities_go_before_those_sent_since() {
         server.acknowledge(&store);
         match round {
             300 => lost.extend(told),
-            // Three later ones arrived, and all in turn: so nobody was sent twice.
+            // Three later packets arrived, all in order, so no entity was sent twice.
             301..=303 => assert!(told.iter().all(|index| !lost.contains(index))),
             304..=305 => lost.retain(|index| !told.contains(index)),
             _ => {}
@@ -463,7 +464,7 @@ fn machines_that_extrapolate_differently_find_out_and_go_by_the_table() {
                 match store.handle_packet(&Yard, &packet) {
                     Ok(_) => (taken, last) = (taken + 1, round),
                     Err(error) => {
-                        // What is misread may look wrong before its checksum does.
+                        // A misread packet may look wrong before its checksum does.
                         assert!(matches!(error, StoreError::Wire(_)), "{error}");
                         refused += 1;
                     }
@@ -486,7 +487,7 @@ fn machines_that_extrapolate_differently_find_out_and_go_by_the_table() {
              nothing for {gap} snapshots"
         );
         assert!(refused > 0 && taken > 0);
-        // 32 ticks are extrapolated, which are 16 snapshots.
+        // 32 ticks, which are 16 snapshots, are extrapolated.
         assert!(gap <= 20, "nothing for {gap} snapshots");
         let turns = u64::from(slots) / if bytes > 8_000 { 20 } else { 4 } + 2;
         assert!(oldest <= 40 * turns, "one was {oldest} ticks old");

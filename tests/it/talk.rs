@@ -1,4 +1,4 @@
-//! Talk: audiences that are private, floods, mutes, marks out of range, names, and why who left.
+//! Chat: private audiences, floods, mutes, marks out of range, names, and why players left.
 
 use phaselock::client::{Notice, Speaker};
 use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, Place, Sides, World};
@@ -17,11 +17,11 @@ use crate::control::notices;
 const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 
 record! {
-    /// Nothing to press.
+    /// An input without keys.
     struct Peg { hue: u8 = Field::count(1) }
 }
 
-/// A game in which odd seats are on one side and even ones on the other.
+/// A game with odd seats on one side and even ones on the other.
 #[derive(Debug)]
 struct Teams;
 
@@ -55,8 +55,8 @@ impl Game for Teams {
     }
 }
 
-/// Four players, of whom the first and the third are on one side; what they were told of each
-/// other's coming is read.
+/// Four players, the first and third on one side, who have read the notices of each other's
+/// joining.
 fn four() -> Sim<Teams> {
     let mut sim = Sim::<Teams>::new(5, 0);
     for _ in 0..4 {
@@ -71,7 +71,7 @@ fn refused(request: u32, refusal: Refusal) -> Notice {
     Notice::Refused { request, refusal }
 }
 
-/// True for a line of the host with these words.
+/// Whether this is a host's line with these words.
 fn is_of_host(told: &Notice, words: &str) -> bool {
     matches!(told, Notice::Chat { from: None, text, .. } if text.contains(words))
 }

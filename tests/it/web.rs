@@ -1,4 +1,4 @@
-//! Players by WebTransport, as browsers have it, beside native ones: the stack in virtual time.
+//! WebTransport players, as in browsers, beside native ones, on the whole stack in virtual time.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ const FRAME: Duration = Duration::from_millis(4);
 /// Code of HTTP/3 (RFC 9114, 8.1).
 const STREAM_CREATION: u64 = 0x103;
 
-/// A server for browsers too, on a network in memory.
+/// A server that also accepts browsers, on an in-memory network.
 pub(super) struct World {
     ether: Ether,
     address: SocketAddr,
@@ -115,7 +115,7 @@ impl Player {
         core.unwrap_or_else(|| panic!("not in the game: {:?}", self.states))
     }
 
-    /// Reason of the end.
+    /// Reason for the end of its session.
     fn ended(&self) -> &Disconnect {
         match self.driver.session.state() {
             State::Ended { reason } | State::Waiting { reason, .. } => reason,
@@ -171,7 +171,7 @@ async fn a_browser_and_a_window_are_in_one_room_and_hear_the_same_goodbye() {
 #[tokio::test(start_paused = true)]
 async fn a_browser_that_was_cut_off_takes_its_seat_up_again() {
     let world = World::new(room_config(1, 0));
-    // A dead line for six seconds, from the fifth on.
+    // A dead network for six seconds, from the fifth on.
     let mut browser = Player::join(&world, 1, web(), "delay=20ms;5s:loss=100%;11s:loss=0%");
     browser.play(4 * SECOND).await;
     let seat = browser.core().player();
@@ -206,7 +206,7 @@ async fn pages_of_elsewhere_are_refused_and_named_ones_are_not() {
     world.end(Disconnect::new(Code::Shutdown, "over")).await;
 }
 
-/// A connection that speaks HTTP/3, for whoever breaks its rules.
+/// An HTTP/3 connection, for tests that break its rules.
 pub(super) async fn stranger(world: &World) -> Connection {
     connected(world, b"h3").await
 }
@@ -222,7 +222,7 @@ async fn connected(world: &World, alpn: &[u8]) -> Connection {
     endpoint.connect_with(config, world.address, "phaselock").expect("begun").await.expect("there")
 }
 
-/// Code with which the server ends a connection.
+/// Returns the code with which the server closes a connection.
 pub(super) async fn ended(connection: &Connection) -> u64 {
     match timeout(20 * SECOND, connection.closed()).await.expect("it ends") {
         ConnectionError::ApplicationClosed(close) => close.error_code.into_inner(),
@@ -260,14 +260,14 @@ async fn silent_browsers_make_place_and_streams_of_unknown_kinds_are_passed_over
     let world = World::new(room_config(1, 0));
     let connection = stranger(&world).await;
     let began = Instant::now();
-    // Kinds that nobody knows (RFC 9114, 6.2.3), each told that it is not read.
+    // Unknown kinds (RFC 9114, 6.2.3), each stopped by the server.
     for _ in 0..8 {
         let mut send = connection.open_uni().await.expect("a stream");
         let _ = send.write_all(&[0x21, 1, 2, 3]).await;
         let stopped = send.stopped().await.expect("it is told").expect("a code");
         assert_eq!(stopped.into_inner(), STREAM_CREATION);
     }
-    // And no word beyond that.
+    // The server sends nothing else.
     ended(&connection).await;
     let patience = began.elapsed();
     assert!(patience > SECOND && patience < 10 * SECOND, "{patience:?}");

@@ -1,4 +1,5 @@
-//! Clients of HTTP/3 that ask for something else, or break the rules: the stack in virtual time.
+//! HTTP/3 clients that ask for something else or break the rules, on the whole stack in virtual
+//! time.
 
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_testing::room_config;
@@ -18,8 +19,8 @@ const SETTINGS: u64 = 0x109;
 const MISSING_SETTINGS: u64 = 0x10a;
 const REQUEST_INCOMPLETE: u64 = 0x10d;
 const DECOMPRESSION: u64 = 0x200;
-/// Codes of WebTransport (draft-ietf-webtrans-http3-16, 4.4 and 9.5): the application's 0, and of a
-/// session that is not there.
+/// Codes of WebTransport (draft-ietf-webtrans-http3-16, 4.4 and 9.5): the application's 0, and an
+/// unknown session.
 const UNWANTED: u64 = 0x52e4_a40f_a8db;
 const NO_SESSION: u64 = 0x3994_bd84;
 
@@ -27,7 +28,7 @@ const NO_SESSION: u64 = 0x3994_bd84;
 const CONTROL: [u8; 5] = [0, 4, 2, 0x33, 1];
 const BYTES_MAX: usize = 4096;
 
-/// A frame of headers, without compression (RFC 9204, 4.5.6).
+/// Returns a HEADERS frame without compression (RFC 9204, 4.5.6).
 fn headers(fields: &[(&str, &str)]) -> Vec<u8> {
     let mut block = vec![0, 0];
     for (name, value) in fields {
@@ -70,11 +71,11 @@ async fn open(connection: &Connection, bytes: &[u8]) -> (SendStream, RecvStream)
     (send, receive)
 }
 
-/// Status of the answer on a stream.
+/// Returns the status of the answer on a stream.
 async fn status(receive: &mut RecvStream) -> u16 {
     let mut head = [0; 8];
     timeout(SECOND, receive.read_exact(&mut head)).await.expect("in time").expect("an answer");
-    // A frame of headers, no table, and the static `:status` with a value of three digits.
+    // A HEADERS frame, no dynamic table, and the static `:status` with a value of three digits.
     assert_eq!((head[0], &head[2..7]), (1, &[0, 0, 0x5f, 9, 3][..]), "{head:02x?}");
     let mut rest = [0; 2];
     receive.read_exact(&mut rest).await.expect("the digits");
@@ -82,7 +83,7 @@ async fn status(receive: &mut RecvStream) -> u16 {
     str::from_utf8(&digits).expect("digits").parse().expect("a status")
 }
 
-/// Code with which the server has reset a stream.
+/// Returns the code with which the server has reset a stream.
 async fn reset(receive: &mut RecvStream) -> u64 {
     match timeout(SECOND, receive.read_to_end(BYTES_MAX)).await.expect("in time") {
         Err(quinn::ReadToEndError::Read(ReadError::Reset(code))) => code.into_inner(),
@@ -90,8 +91,8 @@ async fn reset(receive: &mut RecvStream) -> u64 {
     }
 }
 
-/// Asks for a session on the next stream, and returns that, the answer's rest and the session's
-/// number.
+/// Requests a session on the next stream. Returns the stream, the rest of the answer and the
+/// session's number.
 async fn granted(connection: &Connection, protocol: &str) -> (SendStream, RecvStream, u64) {
     let (send, mut receive) = open(connection, &session(protocol)).await;
     assert_eq!(status(&mut receive).await, 200);
@@ -99,13 +100,13 @@ async fn granted(connection: &Connection, protocol: &str) -> (SendStream, RecvSt
     (send, receive, number)
 }
 
-/// The first bytes of the game's stream in a session, each number as long as can be.
+/// The first bytes of the game's stream in a session, with each number in its longest form.
 fn game(session: u64) -> Vec<u8> {
     let long = |number: u64| (number | 0b11 << 62).to_be_bytes();
     [&long(0x41)[..], &long(session), &[1]].concat()
 }
 
-/// A mistake: streams both ways, streams to the server's side, and the code.
+/// A mistake: bidirectional streams, unidirectional streams, and the resulting code.
 type Mistake = (&'static str, Vec<Vec<u8>>, Vec<Vec<u8>>, u64);
 
 fn mistakes() -> Vec<Mistake> {
@@ -199,7 +200,7 @@ async fn requests_for_anything_else_are_answered_on_their_streams() {
         assert_eq!(status(&mut receive).await, expected, "{words}");
         let rest = receive.read_to_end(BYTES_MAX).await.expect("it ends well");
         assert_eq!(rest.ends_with(b"CONNECT"), expected == 405, "{words}: {rest:?}");
-        // The connection is as good as before: a session begins, and the game's stream in it.
+        // The connection is unharmed: a session begins, and the game's stream in it.
         let (_session, _answers, number) = granted(&connection, "webtransport-h3").await;
         assert_eq!(number, 4, "{words}");
         let (_game, mut challenge) = open(&connection, &game(number)).await;
@@ -219,7 +220,7 @@ async fn streams_too_many_are_refused_and_the_session_goes_on() {
     let world = World::new(room_config(1, 0));
     let (connection, _control) = visitor(&world, &CONTROL).await;
     let (_session, _answers, number) = granted(&connection, "webtransport").await;
-    // A stream that is refused is let go, and makes place for the next.
+    // A refused stream is released and makes room for the next.
     let (send, mut answer) = open(&connection, &session("webtransport")).await;
     assert_eq!(status(&mut answer).await, 429, "a second session");
     drop(send);
@@ -255,7 +256,7 @@ async fn streams_too_many_are_refused_and_the_session_goes_on() {
 async fn nothing_is_granted_before_the_settings_have_come() {
     let world = World::new(room_config(1, 0));
     let connection = stranger(&world).await;
-    // The game's stream first, as packets may overtake each other.
+    // The game's stream comes first, since packets may overtake each other.
     let (mut asking, mut answers) = connection.open_bi().await.expect("a stream");
     let (_game, mut challenge) = open(&connection, &game(0)).await;
     sleep(SECOND / 10).await;

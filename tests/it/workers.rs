@@ -1,4 +1,4 @@
-//! Snapshots on several threads: every client gets the same bytes from any number of them.
+//! Snapshots packed on several threads: the bytes do not depend on their number.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use phaselock_games::skirmish::Skirmish;
 use phaselock_testing::{Sim, Wire, room_config};
 use phaselock_tests::crowd::Open;
 
-/// A thread for each job, at most so many at a time.
+/// Runs each job on its own thread, up to a number at a time.
 #[derive(Debug)]
 struct Threads(usize);
 
@@ -19,7 +19,7 @@ impl Workers for Threads {
     }
 
     fn run<'a>(&self, mut jobs: Vec<Job<'a>>) {
-        // The last first: the order must not matter.
+        // In reverse order, which must not matter.
         while !jobs.is_empty() {
             let now = jobs.split_off(jobs.len().saturating_sub(self.0));
             std::thread::scope(|scope| {
@@ -29,7 +29,7 @@ impl Workers for Threads {
     }
 }
 
-/// All datagrams to the clients of a short game over bad links, some of them in plain coding.
+/// Returns all datagrams to the clients of a short game over bad links, some in plain coding.
 fn datagrams<G: Game>(workers: Arc<dyn Workers>) -> Vec<Vec<u8>> {
     let config = room_config(3, 8).with(|it| {
         it.players_max = 64;
