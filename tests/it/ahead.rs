@@ -19,7 +19,7 @@ fn still() -> Press<Air> {
     Box::new(|_: &Client<Air>, _: Tick| Push::default())
 }
 
-/// Drawn frames of a client: the time and everything.
+/// Drawn frames of a client: the time and all entities.
 fn frames(sim: &mut Sim<Air>, client: usize, secs: f64) -> Vec<(LocalTime, Entities<Body>)> {
     let mut frames = Vec::new();
     sim.run_each(secs, |sim| {
@@ -43,7 +43,7 @@ fn paddle_x(entities: &Entities<Body>, player: PlayerId) -> Option<f32> {
     owned.find(|slot| matches!(slot.entity, Body::Paddle(_))).map(|slot| slot.entity.x())
 }
 
-/// The fastest that something moved from one frame to the next, in metres a second.
+/// The greatest speed from one frame to the next, in metres a second.
 fn fastest(
     frames: &[(LocalTime, Entities<Body>)],
     x: impl Fn(&Entities<Body>) -> Option<f32>,
@@ -60,7 +60,7 @@ fn fastest(
 
 #[test]
 fn untouched_players_are_corrected_for_late_inputs_alone() {
-    // Minutes at 200 ms, more or less 50, with a twentieth lost in bursts.
+    // Minutes at 200 ms with 50 ms of jitter and 5 % loss in bursts.
     let conditions: Conditions = "delay=75ms,jitter=50ms,loss=5%,burst=2".parse().expect("a link");
     let mut random = Random::new(3);
     let mut command = Command::default();
@@ -90,7 +90,7 @@ fn untouched_players_are_corrected_for_late_inputs_alone() {
                 seen = stats.mispredictions;
                 let correction = stats.last_correction.expect("it was counted");
                 counted += 1;
-                // A barrel that it has shot is the server's to set off.
+                // Only the server sets off a barrel that the player has shot.
                 if correction.cause != MispredictionCause::Shot {
                     corrected.push(correction);
                 }
@@ -104,7 +104,7 @@ fn untouched_players_are_corrected_for_late_inputs_alone() {
     assert!(stats.late_inputs > 0, "a network that is no trial");
     assert_eq!(counted, stats.mispredictions, "each was seen");
     let blown = stats.missed_by(MispredictionCause::Shot).count;
-    // It comes upon one a minute.
+    // It meets about one a minute.
     assert!(blown <= 2 + u64::from(minutes), "{:?}", stats.misses);
     assert_eq!(
         stats.missed_by(MispredictionCause::LateInput).count + blown,
@@ -113,7 +113,7 @@ fn untouched_players_are_corrected_for_late_inputs_alone() {
         stats.misses,
         corrected
     );
-    // By the simulation's own books: before each correction an input had come after its tick was
+    // By the simulation's record: before each correction, an input had arrived after its tick was
     // due.
     let rates = core.rates();
     let ways = sim.clients[client].ways.as_ref().expect("they were recorded");
@@ -163,7 +163,7 @@ fn a_puck_is_struck_at_once_and_does_not_jump_at_the_servers_word() {
         let (_, entities) = &frames[at];
         puck_x(entities).expect("a puck") - paddle_x(entities, player).expect("a paddle")
     };
-    // They touch when it moves: in the same frame, not a round trip later.
+    // It moves in the frame in which they touch, not a round trip later.
     assert!(apart(struck - 1) < 1.2, "it moves with the paddle {} m away", apart(struck - 1));
     // The server's truth moves only later.
     let truth = |at: LocalTime| {
@@ -173,8 +173,8 @@ fn a_puck_is_struck_at_once_and_does_not_jump_at_the_servers_word() {
         states.and_then(|(_, entities)| puck_x(entities)).expect("a puck")
     };
     assert!(truth(frames[struck].0).abs() < 0.01, "the server knew of it already");
-    // From then on it never goes faster than it was struck, nor back, also when it gets out of
-    // reach and is shown as others are.
+    // From then on it never moves faster than it was struck, nor back, even when it leaves the
+    // reach and is shown like other entities.
     let fastest = fastest(&frames, puck_x);
     assert!(fastest < STRUCK * 1.02 + 0.6, "{fastest} m/s");
     let backward =
@@ -185,9 +185,9 @@ fn a_puck_is_struck_at_once_and_does_not_jump_at_the_servers_word() {
 
 #[test]
 fn entities_pass_between_prediction_and_presentation_without_a_jump() {
-    // The other strikes the puck towards this client, in whose reach it is computed ahead, and out
-    // of which it is shown as the server has it. It moves at 9 m/s, and what shows the past shows
-    // it some 0.3 s late: it must catch up, but not jump.
+    // The other player strikes the puck towards this client, which predicts it within its reach and
+    // shows the server's state outside it. It moves at 9 m/s, and the past is shown some 0.3 s
+    // late: it must catch up, but not jump.
     let mut sim = Sim::<Air>::new(23, 0);
     let link = LinkConfig::delayed(100, 10).losing(0.02);
     let watcher = sim.join(link, still());
@@ -202,8 +202,8 @@ fn entities_pass_between_prediction_and_presentation_without_a_jump() {
     let frames = frames(&mut sim, watcher, 12.0);
     let fastest = fastest(&frames, puck_x);
     assert!(fastest > STRUCK * 0.7, "nothing happened: {fastest} m/s");
-    // Half of what is to be caught up with goes in 60 ms; in a frame of 4 ms that is a twentieth
-    // of some 3 m: 35 m/s. A jump would be 700.
+    // Half of the gap closes in 60 ms; in a frame of 4 ms that is a twentieth of some 3 m: 35 m/s.
+    // A jump would be 700.
     assert!(fastest < 60.0, "{fastest} m/s");
     let end = puck_x(&frames.last().expect("frames").1).expect("a puck");
     let truth = puck_x(&sim.room.world().entities).expect("a puck");
@@ -228,7 +228,7 @@ fn a_pushed_player_gives_way_at_once() {
     assert!((0.9..1.1).contains(&nearest), "they are {nearest} m apart at the nearest");
     let speed = fastest(&frames, |entities| paddle_x(entities, victim));
     assert!(speed < SPEED * 2.5, "the other was moved at {speed} m/s");
-    // Whoever is pushed could not know; it is counted as what it was.
+    // The pushed player could not predict it; the cause is counted correctly.
     let stats = sim.clients[pushed].core().stats();
     assert!(stats.missed_by(MispredictionCause::Player).count > 0, "{:?}", stats.misses);
     assert_eq!(stats.missed_by(MispredictionCause::Unknown).count, 0, "{:?}", stats.misses);
@@ -251,7 +251,7 @@ fn a_dart_flies_at_once_and_becomes_the_servers_unseen() {
         let mut link = LinkConfig::delayed(100, 0);
         let client = sim.join(link, still());
         sim.run(4.0);
-        // Snapshots are lost on the way down, so that the one with the dart may be.
+        // Downlink losses may hit the snapshot with the dart.
         link = link.losing(loss);
         sim.clients[client].down.set(link);
         let when = sim.clients[client].core().newest_tick().plus(60);
@@ -279,8 +279,7 @@ fn a_dart_whose_input_is_lost_is_taken_back_and_one_thrown_late_is_one() {
     let client = sim.join(LinkConfig::delayed(100, 0), still());
     sim.run(4.0);
     let now = sim.clients[client].core().newest_tick();
-    // Nothing goes up for a while: the server holds its own view of what was pressed, which is no
-    // throw.
+    // The uplink is silent for a while: the server substitutes inputs without a throw.
     let when = now.plus(40);
     sim.clients[client].set_press(throw_at(when));
     sim.clients[client].up.set(LinkConfig::delayed(100, 0).losing(1.0));
@@ -310,8 +309,8 @@ fn darts_of_others_appear_and_go_in_their_own_time() {
     let flying: Vec<_> =
         seen.iter().filter_map(|(at, e)| Some((*at, *darts(e).first()?))).collect();
     assert!(flying.len() > 200, "it was seen in {} frames", flying.len());
-    // It begins where it was thrown (its first state is up to two ticks old), and ends where it
-    // ended.
+    // It begins where it was thrown (its first state is up to two ticks old), and ends at the true
+    // end.
     let (first, last) = (flying[0].1.1 - x0, flying[flying.len() - 1].1.1 - x0);
     assert!((0.0..0.9).contains(&first), "it appeared {first} m away");
     assert!((10.6..12.1).contains(&last), "it was gone after {last} m");

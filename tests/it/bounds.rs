@@ -1,4 +1,4 @@
-//! Worlds as large and as slow as they may be.
+//! Worlds of the maximum size and the lowest rates.
 
 use phaselock::game::{Ahead, Entities, Game, Inputs, World};
 use phaselock::games::Games;
@@ -92,7 +92,7 @@ fn whoever_is_away_gives_way_to_who_is_there() {
         let hello = Hello { games, ..hello::<Skirmish>("Ada", LocalTime(0)) };
         room.handle_first(LocalTime(0), ClientId(client), &body(&ClientMessage::Hello(hello)));
     }
-    // A player who was heard, and lost.
+    // A player who sent inputs, and was lost.
     let packet = InputPacket::<Command> {
         seq: 0,
         ack: None,
@@ -140,7 +140,7 @@ record! {
     }
 }
 
-/// A world that is full from the beginning; player's inputs are grains, and do nothing.
+/// A world that is full from the start; players' inputs are grains, and do nothing.
 #[derive(Debug)]
 struct Sand;
 

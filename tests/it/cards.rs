@@ -1,4 +1,4 @@
-//! Things that never move, and are therefore told once and not again.
+//! Entities that never change, and are therefore sent only once.
 
 use phaselock::game::{Entities, Game, Slot};
 use phaselock::ids::{EntityId, PlayerId};
@@ -36,7 +36,7 @@ impl Game for Cards {
 }
 
 const RATES: Rates = Rates { tick_hz: 60, snapshot_hz: 30 };
-/// Players: the onlooker, and the holder of the card.
+/// The players: the onlooker, and the holder of the card.
 const READER: PlayerId = PlayerId(1);
 const OWNER: PlayerId = PlayerId(2);
 
@@ -63,8 +63,8 @@ impl Table {
         }
     }
 
-    /// One snapshot, which arrives and is acknowledged or not; returns whether the card was in
-    /// what arrived.
+    /// Sends one snapshot, which arrives and is acknowledged or not. Returns whether the card was
+    /// in a packet that arrived.
     fn snapshot(&mut self, visible: bool, arrives: bool) -> bool {
         self.tick = self.tick.plus(RATES.ticks_per_snapshot());
         let mut entities = Entities::default();
@@ -108,7 +108,7 @@ fn cards_shown_again_unchanged_are_told_again_however_often_they_are_lost() {
         table.snapshot(false, true);
     }
     assert!(!table.is_there());
-    // The first word that it is back is lost.
+    // The first packet with the returned card is lost.
     table.snapshot(true, false);
     for _ in 0..8 {
         table.snapshot(true, true);

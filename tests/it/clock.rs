@@ -1,4 +1,4 @@
-//! Time: how well the clocks keep, and what becomes of them in hard cases. In virtual time.
+//! Accuracy of the clocks, and their behaviour in hard cases, in virtual time.
 
 use crate::depth;
 use phaselock::client::Stats;
@@ -18,7 +18,7 @@ use phaselock_testing::{Sim, Skew, body, bot, hello, room_config};
 use phaselock_tests::figures::measure;
 
 /// A network that is hard on clocks and inputs: jitter of +-30 ms around 100 ms each way, and 5 %
-/// lost in bursts of two: of packets 8 to 20 ms apart, losses came 1.7 to 2.5 in a row (J.-C.
+/// loss in bursts of two: with packets 8 to 20 ms apart, 1.7 to 2.5 were lost in a row (J.-C.
 /// Bolot, "End-to-End Packet Delay and Loss Behavior in the Internet", 1993).
 const HARD: &str = "delay=100ms,jitter=30ms,loss=5%,burst=2";
 
@@ -38,15 +38,15 @@ fn stats(sim: &Sim<Skirmish>) -> Stats {
     sim.clients[0].core().stats().clone()
 }
 
-/// Runs; returns what was counted meanwhile.
+/// Runs, and returns the counts of that time.
 fn counted(sim: &mut Sim<Skirmish>, secs: f64) -> Stats {
     let before = stats(sim);
     sim.run(secs);
     stats(sim).since(&before)
 }
 
-/// Runs; returns the greatest error of the client's clock in milliseconds. It must never be
-/// greater than what the server admits, but for what the loop has not followed yet.
+/// Runs, and returns the greatest error of the client's clock in milliseconds. Asserts that it
+/// never exceeds the server's error bound, plus what the loop has not yet followed.
 fn worst_error_ms(sim: &mut Sim<Skirmish>, secs: f64, following_ms: f64) -> f64 {
     let mut worst = 0.0_f64;
     sim.run_each(secs, |sim| {
@@ -67,8 +67,8 @@ fn clocks_lock_within_two_seconds_and_keep_within_three_milliseconds() {
     let figures = measure(&conditions(HARD), LoopFilter::default(), 180.0, 1);
     assert!(figures.lock_s.is_some_and(|secs| secs <= 2.0), "{figures:?}");
     assert!(figures.error_ms_p99 <= 1.5, "{figures:?}");
-    // A long run has fewer than a thousand late of a million; here the margin is still being
-    // found.
+    // A long run has fewer than a thousand late inputs per million; here the margin is still
+    // adapting.
     assert!(figures.late_per_million < 2500.0, "{figures:?}");
     assert!(figures.lead_ticks_mean < figures.floor_ticks.unwrap_or(0.0), "{figures:?}");
     let figures = measure(&conditions("lan"), LoopFilter::default(), 60.0, 1);
@@ -111,7 +111,7 @@ fn a_longer_route_and_back_disturbs_neither_clock_nor_player_for_long() {
     let (lead, delay) =
         (sim.clients[0].core().lead().lead(), sim.clients[0].core().delay().delay());
     assert!(worst_error_ms(&mut sim, 6.0, 2.0) < 2.0);
-    // Five seconds after the change all is settled.
+    // Five seconds after the change everything has settled.
     let before = stats(&sim);
     assert!(worst_error_ms(&mut sim, 24.0, 2.0) < 2.0);
     let after = stats(&sim);
@@ -119,7 +119,7 @@ fn a_longer_route_and_back_disturbs_neither_clock_nor_player_for_long() {
     let core = sim.clients[0].core();
     assert!(core.lead().lead() > lead + Micros::from_ms(85), "{}", core.lead().lead());
     assert!(core.delay().delay() > delay + Micros::from_ms(85), "{}", core.delay().delay());
-    // And back: no input was ever late on a route that became shorter.
+    // And back: no input is ever late on a route that becomes shorter.
     sim.run(2.0);
     let before = stats(&sim);
     assert!(worst_error_ms(&mut sim, 60.0, 2.0) < 2.0);
@@ -135,7 +135,7 @@ fn a_longer_route_and_back_disturbs_neither_clock_nor_player_for_long() {
 fn a_route_that_grows_one_way_only_moves_the_clock_late_and_as_little_as_it_must() {
     let mut sim = playing("delay=30ms,jitter=4ms; 20s: down.delay=130ms", 5);
     sim.run(20.0);
-    // Nobody can tell such a route from a clock that was set, but clocks drift slowly.
+    // Such a route cannot be distinguished from a clock that was set, but clocks drift slowly.
     assert!(worst_error_ms(&mut sim, 30.0, 2.0) < 4.0);
     let worst = worst_error_ms(&mut sim, 120.0, 2.0);
     assert!((30.0..56.0).contains(&worst), "{worst} ms; half of what it grew by are 50");
@@ -144,7 +144,7 @@ fn a_route_that_grows_one_way_only_moves_the_clock_late_and_as_little_as_it_must
 
 #[test]
 fn a_machine_that_slept_finds_the_time_again() {
-    // Some clocks go on while the lid is closed, some stand still.
+    // Some clocks continue while the lid is closed, some stand still.
     for clock_stands_still in [false, true] {
         let mut sim = playing("delay=40ms,jitter=5ms,loss=1%", 6);
         sim.run(10.0);
@@ -173,7 +173,7 @@ fn a_clock_that_was_set_is_followed() {
         let mut sim = playing("delay=40ms,jitter=5ms,loss=1%", 8);
         sim.run(10.0);
         sim.clients[0].skew.start += Micros::from_ms(by_ms);
-        // What the round trip hides takes a second or two to be noticed.
+        // An error hidden in the round trip takes a second or two to be noticed.
         sim.run(4.0);
         assert!(worst_error_ms(&mut sim, 20.0, 2.0) < 3.0, "set by {by_ms} ms");
         let after = counted(&mut sim, 10.0);
@@ -192,7 +192,7 @@ fn a_server_that_stalls_for_half_a_second_is_followed() {
     let (core, tick) = (sim.clients[0].core(), sim.room.tick());
     let local = sim.clients[0].skew.read(sim.now);
     let error = core.server_time(local) - Rates::DEFAULT.time_of(tick);
-    // Within the tick that is under way.
+    // Within the current tick.
     assert!(error > Micros::from_ms(-2) && error < Micros::from_ms(19), "{error}");
     let after = counted(&mut sim, 20.0);
     assert!(after.late_inputs <= 2);
@@ -201,8 +201,8 @@ fn a_server_that_stalls_for_half_a_second_is_followed() {
 
 #[test]
 fn a_server_that_falls_behind_is_played_on_all_the_same() {
-    // Each tick takes longer than a tick for half a minute; the server drops what it cannot catch
-    // up with, and says so.
+    // For half a minute each tick takes longer than its period; the server drops the time that it
+    // cannot catch up with, and reports it.
     let mut sim = playing("delay=20ms,jitter=2ms", 10);
     sim.run(5.0);
     sim.tick_takes = Micros::from_ms(20);
@@ -213,7 +213,7 @@ fn a_server_that_falls_behind_is_played_on_all_the_same() {
     let behind = stats(&sim);
     assert!(behind.snapshots - before.snapshots > 60, "{behind:?}");
     assert!(sim.clients[0].closed.is_none());
-    // When it is fast again, all is well within some seconds.
+    // When it is fast again, everything recovers within some seconds.
     sim.tick_takes = Micros::ZERO;
     sim.run(5.0);
     let after = counted(&mut sim, 20.0);
@@ -246,7 +246,7 @@ fn clocks_come_to_rest_when_the_network_does() {
     let rested = (sim.clients[0].core().lead().lead(), sim.clients[0].core().delay().delay());
     assert!(rested.0 + Micros::from_ms(20) < shaken.0, "{shaken:?}, then {rested:?}");
     assert!(rested.1 + Micros::from_ms(20) < shaken.1, "{shaken:?}, then {rested:?}");
-    // A way of 30 ms, a frame of 4 ms; an interval of 33.3 ms more for what is shown. At most a
+    // A path of 30 ms and a frame of 4 ms, plus an interval of 33.3 ms for what is shown; at most a
     // dead band and the rounding more than that.
     let lead = Micros::from_ms(34) + Lead::MARGIN;
     assert!((lead..=lead + Micros::from_ms(1)).contains(&rested.0), "{rested:?}");
@@ -293,7 +293,7 @@ fn a_snapshot_states_the_time_at_which_it_is_fetched() {
     let mut sent = Vec::new();
     while let Some(output) = room.poll_output(now) {
         if let Output::Datagram { client, bytes } = output {
-            // Seats are numbered as they come.
+            // Seats are numbered in the order of joining.
             let player = PlayerId(client.0 as u16);
             let mut store = Store::new(Codec::new(Rates::DEFAULT), player, Tick(0));
             let game = Skirmish::new(Rates::DEFAULT, 1);
@@ -328,7 +328,7 @@ fn a_route_that_becomes_very_long_is_learnt() {
 
 #[test]
 fn a_network_that_is_bad_now_and_then_is_remembered() {
-    // Five seconds of twelve times the way, every quarter of a minute.
+    // Twelve times the delay for five seconds, every quarter of a minute.
     let mut sim = playing("delay=20ms,jitter=2ms; 10s: up.delay=120ms; 15s: repeat", 16);
     sim.run(depth::secs(150.0));
     let after = counted(&mut sim, depth::secs(150.0));
@@ -338,8 +338,8 @@ fn a_network_that_is_bad_now_and_then_is_remembered() {
 
 #[test]
 fn slow_and_fast_worlds_keep_time_too() {
-    // At 10 Hz a burst of three costs 300 ms, and few inputs are many of a million: of a short
-    // time all too many.
+    // At 10 Hz a burst of three costs 300 ms, and in a short time a few inputs are many per
+    // million.
     let fast_secs = depth::secs(60.0);
     for (tick_hz, snapshot_hz, late_max, lead_ms_max, secs) in [
         (10, 10, 15_000.0, 900.0, 240.0),

@@ -1,5 +1,5 @@
-//! Entities that are shown by the rules are where the plain rules put them, to the last bit, though
-//! ticks are kept from frame to frame.
+//! Entities that are run forward are exactly where the plain rules put them, although ticks are
+//! kept from frame to frame.
 
 use phaselock::fields::{Audience, Entity, Field, Values};
 use phaselock::game::Game;
@@ -16,11 +16,11 @@ use phaselock_testing::bots::BotWorld;
 
 /// Players of a game.
 const PLAYERS: u16 = 12;
-/// Ticks of play, and ticks between two looks at all entities.
+/// Ticks of play, and ticks between two checks of all entities.
 const TICKS: u64 = 1800;
 const APART: u64 = 9;
 
-/// The state as others than the owner know it.
+/// The state as players other than the owner know it.
 fn without_hidden(fields: &[Field], values: &Values) -> Values {
     let mut shown = *values;
     for (value, field) in shown.iter_mut().zip(fields) {
@@ -31,12 +31,12 @@ fn without_hidden(fields: &[Field], values: &Values) -> Values {
     shown
 }
 
-/// Runs a state ahead at rising times, by the plain rules and with kept ticks.
+/// Extrapolates a state to rising times, by the plain rules and with kept ticks.
 fn check(rules: &dyn Rules, values: &Values, random: &mut Random) -> Result<(), String> {
     let mut kept = KeptTicks::default();
     let mut secs = f64::from(random.range(0.0, 0.2));
     while secs < HORIZON_SECS + 0.35 {
-        // A rate is measured a little ahead, and frames go on from before that.
+        // A speed is measured a little ahead, and frames continue from before that.
         for secs in [secs, secs + 1.0 / 64.0] {
             let bits = |values: Option<Values>| values.map(|it| it.map(f64::to_bits));
             let (plain, kept) =

@@ -1,4 +1,4 @@
-//! Recordings of the own player's motion: what the server has, tick by tick.
+//! Recordings of the own player's motion, as the server has it, tick by tick.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ use phaselock_games::skirmish::Skirmish;
 use phaselock_lab::file::{self, Source};
 use phaselock_testing::Sim;
 
-/// A round trip of 120 ms, and one packet in twenty lost.
+/// A round trip of 120 ms and 5 % loss.
 const BAD: LinkConfig = LinkConfig::delayed(60, 20).losing(0.05);
 
-/// A bot plays among others over a bad link; what is recorded of it, once it was compared with the
+/// Lets a bot play among others over a bad link. Returns the recording, after comparing it with the
 /// truth.
 fn recorded<G: Game>(seed: u64, secs: f64) -> Vec<Recorded> {
     let mut sim = Sim::<G>::new(seed, 3);
@@ -58,14 +58,15 @@ fn recorded<G: Game>(seed: u64, secs: f64) -> Vec<Recorded> {
         let state = (at.kind, pack_values(fields, &at.values));
         assert!(states.contains(&state), "{}: {at:?} is none of {states:?}", G::NAME);
     }
-    // Who catches up takes several ticks of its own time at once, which nobody sees one by one.
+    // A player who catches up runs several ticks of its own time at once, which are not visible one
+    // by one.
     let unseen_max = if G::LATE == Late::Wait { recorded.len() / 20 } else { 0 };
     assert!(unseen <= unseen_max, "{}: {unseen} ticks were never", G::NAME);
     recorded
 }
 
-/// Checks how much of the motion is there, in ticks of a hundred, and that it reads as it was
-/// written. Returns the number of segments.
+/// Checks which percentage of ticks was recorded, and that the file reads back as written. Returns
+/// the number of segments.
 fn check<G: Game>(seed: u64, percent: u64) -> u32 {
     let recorded = recorded::<G>(seed, 40.0);
     let (first, last) = (recorded[0], recorded[recorded.len() - 1]);
@@ -95,8 +96,8 @@ fn check<G: Game>(seed: u64, percent: u64) -> u32 {
 
 #[test]
 fn a_recording_is_what_the_server_has() {
-    // A countdown that only the server decides goes on while one is dead, and every other tick is
-    // left out.
+    // While a player is dead, a countdown that only the server decides continues, and every other
+    // tick is left out.
     assert!(check::<Skirmish>(5, 85) > 1, "nobody died");
     assert!(check::<Asteroids>(5, 97) > 1, "no ship was lost");
     check::<Race>(6, 98);

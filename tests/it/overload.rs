@@ -1,5 +1,4 @@
-//! A server with too little time: snapshots come less often, for all alike, and nothing else
-//! suffers.
+//! A server with too little time: all clients get fewer snapshots, and nothing else suffers.
 
 use crate::games::runners::Runners;
 use phaselock::client::Stats;
@@ -7,14 +6,14 @@ use phaselock::link::LinkConfig;
 use phaselock::time::{Micros, Rates};
 use phaselock_testing::{Sim, room_config};
 
-/// More than are packed together.
+/// More clients than are packed together.
 const PLAYERS: usize = 40;
 const LINK: LinkConfig = LinkConfig::delayed(30, 2);
 
-/// Plays for so many seconds.
+/// Plays for a number of seconds.
 #[derive(Debug)]
 struct Watched {
-    /// Of each client over these seconds.
+    /// Snapshot rate of each client over these seconds.
     stats: Vec<Stats>,
     secs: f64,
     /// The world's greatest distance from its clock, in ticks.
@@ -23,7 +22,7 @@ struct Watched {
     off_ms: f64,
     /// The greatest age of the newest snapshot at any client.
     age_ms: f64,
-    /// The greatest delay at the end by which anybody shows the others.
+    /// The greatest interpolation delay of any client at the end.
     delay_ms: f64,
 }
 
@@ -38,7 +37,7 @@ impl Watched {
         sim.run_each(secs, |sim| {
             let late = sim.now.0 - rates.time_of(sim.room.tick()).0;
             behind = behind.max(Micros(late).as_secs() * f64::from(rates.tick_hz));
-            // At frames alone, or it takes long.
+            // Only at frames, since it takes long.
             if sim.now.0 % sim.frame.0 != 0 {
                 return;
             }
@@ -55,7 +54,7 @@ impl Watched {
         Self { stats: counted.collect(), secs, behind, off_ms, age_ms, delay_ms }
     }
 
-    /// The lowest and the highest rate at which anybody got snapshots.
+    /// The lowest and the highest snapshot rate of any client.
     fn rates(&self) -> (f64, f64) {
         let rates = self.stats.iter().map(|stats| stats.snapshots as f64 / self.secs);
         rates.fold((f64::MAX, 0.0), |(low, high), rate| (low.min(rate), high.max(rate)))
@@ -81,18 +80,18 @@ fn a_server_short_of_time_sends_less_often_to_all_alike_and_recovers() {
         let (low, high) = calm.rates();
         assert!(low > 29.5 && high < 30.5, "{low} to {high} snapshots a second");
 
-        // The whole time suffices for 25 snapshots a second, or for 8.3; none of it is idle.
+        // The server's time suffices for 25 snapshots a second, or for 8.3; it is never idle.
         sim.datagram_takes = takes;
         sim.run(1.0);
         let busy = Watched::new(&mut sim, 4.0);
         let (low, high) = busy.rates();
         assert!(low >= rate && high <= low + 0.5, "{low} to {high} snapshots a second, {takes}");
-        // A tick waits for those that are packed together.
+        // A tick waits for the snapshots that are packed together.
         let most = 1.2 + 16.0 * takes.as_secs() * 60.0;
         assert!(busy.behind < most, "the world was {} ticks behind, {takes}", busy.behind);
         assert_eq!(busy.late_inputs(), calm.late_inputs(), "of {PLAYERS} players");
         assert!(busy.off_ms < 3.0, "a clock was off by {} ms", busy.off_ms);
-        // Of two snapshots, the way, and a tick.
+        // Two snapshot intervals, the path, and a tick.
         let most = 2000.0 / low + 32.0 + 17.0;
         assert!(busy.age_ms < most, "a snapshot was {} ms old, {takes}", busy.age_ms);
         assert!(sim.clients.iter().all(|client| client.closed.is_none()));
@@ -105,7 +104,7 @@ fn a_server_short_of_time_sends_less_often_to_all_alike_and_recovers() {
         assert!(after.age_ms <= calm.age_ms + 1.0, "{} and {} ms", after.age_ms, calm.age_ms);
         assert!(after.off_ms <= calm.off_ms + 1.0, "{} and {} ms", after.off_ms, calm.off_ms);
         assert_eq!(after.late_inputs(), 0);
-        // What was bad is remembered for a while in the delay by which others are shown.
+        // The interpolation delay remembers bad times for a while.
         let before = calm.delay_ms;
         sim.run(10.0);
         let delay = Watched::new(&mut sim, 1.0).delay_ms;

@@ -1,4 +1,4 @@
-//! The platformer: nobody is ever corrected, no forged inputs get anybody further, and others are
+//! The platformer: players are never corrected, forged inputs gain nothing, and other players are
 //! shown well.
 
 use std::cell::RefCell;
@@ -31,7 +31,7 @@ const FAR: LinkConfig = LinkConfig {
     ..LinkConfig::delayed(125, 0).losing(0.05)
 };
 
-/// Presses this and that, mostly to the right: falls often, and gets on platforms now and then.
+/// Random inputs, mostly to the right: it falls often, and gets on platforms now and then.
 fn restless(seed: u64) -> Press<Platformer> {
     let mut random = Random::new(seed);
     let mut command = Command { right: 1, jump: false };
@@ -46,7 +46,7 @@ fn restless(seed: u64) -> Press<Platformer> {
     })
 }
 
-/// Ticks by which a player's own time is behind at most: a quarter of a second at 60 Hz.
+/// Maximum number of ticks by which a player's own time is behind: a quarter of a second at 60 Hz.
 const BEHIND_MAX: u8 = 15;
 
 /// Results of the players of a run.
@@ -54,7 +54,7 @@ const BEHIND_MAX: u8 = 15;
 struct Done {
     corrected: Vec<u64>,
     late: Vec<u64>,
-    /// By how many ticks each one's own time was behind at most, once it had begun.
+    /// Maximum number of ticks by which each player's own time was behind, once it had begun.
     behind: Vec<u8>,
     rides: u64,
     falls: u32,
@@ -62,7 +62,7 @@ struct Done {
     races: u32,
 }
 
-/// Two bots and one who is restless play over a network for so many seconds.
+/// Lets two bots and a restless player play over a network for a number of seconds.
 fn undisturbed(network: &str, seed: u64, secs: u32) -> Done {
     let mut sim = Sim::<Platformer>::new(seed, 0);
     sim.frame = Micros::from_ms(8);
@@ -109,18 +109,18 @@ fn players_whose_inputs_come_within_a_quarter_of_a_second_are_never_corrected() 
     let networks = PROFILES.iter().map(|(name, _)| *name).chain([far]);
     let (mut rides, mut players, mut free) = (0, 0, 0);
     for (network, seed) in networks.zip(1..) {
-        // Far away it is played for minutes: through a warm-up, a race, its results and the next
-        // one's begin.
+        // The long path is played for minutes: a warm-up, a race, its results, and the start of the
+        // next race.
         let secs = if network == far { 150 } else { 40 };
         let done = undisturbed(network, seed, secs);
         eprintln!("{network}, {secs} s: {done:?}");
         for (corrected, behind) in done.corrected.iter().zip(&done.behind) {
-            // But for what came later than a quarter of a second, which is lost.
+            // Except for inputs more than a quarter of a second late, which are lost.
             assert!(*corrected == 0 || *behind == BEHIND_MAX, "over {network}: {done:?}");
             players += 1;
             free += u32::from(*corrected == 0);
         }
-        // There was something to be wrong about.
+        // Mispredictions would have been possible.
         assert!(done.races >= 3 && done.coins > 20 && done.falls > 0, "over {network}: {done:?}");
         assert!(secs < 100 || done.races >= 6, "over {network}: {done:?}");
         rides += done.rides;
@@ -138,7 +138,7 @@ fn bots_play_a_race_to_its_end_over_a_bad_link_and_all_agree() {
         sim.join_bot(link);
     }
     let (mut results, mut told) = (None, 0);
-    // Through a warm-up, a race and its results, and into the next one.
+    // A warm-up, a race and its results, and the start of the next race.
     while played(sim.room.world()) == 0 && sim.now < LocalTime(160_000_000) {
         sim.run(1.0);
         sim.truth.clear();
@@ -176,7 +176,7 @@ fn bots_play_a_race_to_its_end_over_a_bad_link_and_all_agree() {
     }
 }
 
-/// Inputs of a bot in each tick of a race of its own, and the distance that it runs.
+/// A bot's inputs in each tick of its own race, and the distance that it runs.
 fn recorded(ticks: u64) -> (Vec<Command>, f32) {
     let game = Platformer::new(Rates::DEFAULT, 1);
     let mut world = World::<Platformer>::new(1);
@@ -195,10 +195,10 @@ fn recorded(ticks: u64) -> (Vec<Command>, f32) {
     (way, player_of(&world.entities, PlayerId(0)).expect("it is there").x)
 }
 
-/// A cheat's packet when the world is at a tick: the newest input's tick and the number of inputs.
+/// A cheat's packet at a tick of the world: the newest input's tick and the number of inputs.
 type Cheat = fn(u64) -> Option<(u64, usize)>;
 
-/// The player after each tick, of somebody who sends what is recorded in that way.
+/// The player after each tick, if a recording is sent in this way.
 fn forged(way: &[Command], cheat: Cheat) -> Vec<Player> {
     let mut room = Room::<Platformer>::new(room_config(1, 0));
     let me = ClientId(0);
@@ -212,7 +212,7 @@ fn forged(way: &[Command], cheat: Cheat) -> Vec<Player> {
         states.push(*player_of(&room.world().entities, PlayerId(0)).expect("it is there"));
         let Some((newest, count)) = cheat(tick) else { continue };
         let now = due + Micros(1000);
-        // More than fits into a packet is in several.
+        // If they do not fit into one packet, send several.
         for part in 0..count.div_ceil(60) {
             let newest = newest.saturating_sub(part as u64 * 60);
             let pressed = |back: u64| {
@@ -238,7 +238,7 @@ fn forged(way: &[Command], cheat: Cheat) -> Vec<Player> {
     states
 }
 
-/// By how many ticks a player's own time is behind a tick of the world's.
+/// Number of ticks by which a player's own time is behind a tick of the world.
 fn behind(player: &Player, tick: u64) -> u64 {
     let cycle = cycle_ticks(Rates::DEFAULT);
     (tick + cycle - tick_of(Rates::DEFAULT, player.clock).0) % cycle
@@ -277,34 +277,34 @@ fn players_get_no_further_by_any_way_of_sending_inputs() {
 
 #[test]
 fn a_player_that_holds_inputs_back_in_the_air_comes_down_all_the_same() {
-    // Up for as long as it goes, from tick 100 on, and then nothing for two seconds.
+    // Up from tick 100 on, for as long as possible, and then no inputs for two seconds.
     let way: Vec<_> = (1..400).map(|tick| Command { right: 0, jump: tick >= 100 }).collect();
     let states = forged(&way, |tick| (!(110..230).contains(&tick)).then_some((tick + 1, 1)));
     let floor = Level::the().start.y;
     assert!(states[110].y < floor - 1.0, "it is in the air");
     let landed = states[111..].iter().position(Player::stands).expect("it comes down") as u64;
-    // The jump was in its first sixth of a second, of 0.7; the key counts as let go.
+    // The jump of 0.7 s was in its first sixth of a second; the key counts as released.
     assert!((15..15 + 35).contains(&landed), "{landed} ticks after the last input");
     let hangs = states[111..].windows(2).take_while(|pair| pair[0].y == pair[1].y).count();
     assert!(hangs <= 16, "it hangs in the air for {hangs} ticks");
 }
 
-/// Errors of others as shown: metres off the truth of their own time, and frames with a foot in
-/// the floor.
+/// Errors of other players as shown: metres from the truth at their own time, and frames with a
+/// foot in the floor.
 #[derive(Debug, Default)]
 struct Shown {
     off: Vec<f32>,
     sunk: u32,
-    /// Metres by which who rides a platform is above or below it, as it is at the picture's time.
+    /// Metres by which a player on a platform is above or below it, at the picture's time.
     adrift: Vec<f32>,
 }
 
-/// The value that such a share of them are not beyond.
+/// A quantile: the value that this share of them does not exceed.
 fn quantile(sorted: &[f32], share: f64) -> f32 {
     sorted[((sorted.len() - 1) as f64 * share) as usize]
 }
 
-/// Returns true if a body is drawn in something solid, by more than anybody sees.
+/// Whether a body is visibly drawn inside something solid.
 fn is_sunk(level: &Level, player: &Player) -> bool {
     const SEEN: f32 = 0.03;
     let (left, right) = (player.x - HALF_WIDTH + SEEN, player.x + HALF_WIDTH - SEEN);
@@ -314,7 +314,7 @@ fn is_sunk(level: &Level, player: &Player) -> bool {
     positions.any(|(column, row)| level.is_solid(column, row))
 }
 
-/// Watches bots by some methods over a network.
+/// Watches bots with some methods over a network.
 fn watched(network: LinkConfig, methods: &[Choice], seed: u64) -> Vec<Shown> {
     let mut sim = Sim::<Platformer>::new(seed, 6);
     let mut screens = Vec::new();
@@ -344,7 +344,7 @@ fn watched(network: LinkConfig, methods: &[Choice], seed: u64) -> Vec<Shown> {
             let Some(view) = screen.borrow_mut().take() else { continue };
             for slot in view.entities.records::<Player>().filter(|slot| Some(slot.id) != view.own) {
                 let Some((newest, _)) = truth.back() else { continue };
-                // The picture says which tick of its player's own time it is of.
+                // The picture states its tick in the player's own time.
                 let ticks = slot.entity.clock * cycle;
                 let back = ((newest.0 % cycle as u64) as f32 - ticks).rem_euclid(cycle);
                 let at = truth.len() as f32 - 1.0 - back;
@@ -400,8 +400,7 @@ fn others_are_shown_by_what_the_figures_favour() {
                 sunk * 100.0
             );
             assert!(shown.off.len() > 5000, "{} pictures", shown.off.len());
-            // A landing lies between two states, and so does a leap; else feet are on the
-            // platform.
+            // A landing or a jump lies between two states; otherwise feet are on the platform.
             let rides = shown.adrift.len();
             let adrift = if rides > 0 { quantile(&shown.adrift, 0.9) } else { 0.0 };
             eprintln!("  {rides} pictures of riders, 9 in 10 within {adrift:.4} m of the platform");

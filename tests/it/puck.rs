@@ -149,7 +149,7 @@ struct Step {
     back: bool,
 }
 
-/// The frames in which the puck was in play and was not placed anew by the rules.
+/// The frames in which the puck was in play and was not moved by the rules.
 fn steps(frames: &[(LocalTime, Scene)], player: PlayerId) -> Vec<Step> {
     let step = |pair: &[(LocalTime, Scene)]| {
         let [(from, before), (at, after)] = pair else { return None };

@@ -315,7 +315,7 @@ async fn a_panic_is_over_at_once_for_its_room_and_unknown_in_another() {
     until("playing on", &mut all, |it| it[2].snapshots() > before + 60).await;
     assert_eq!(all[2].states, [State::Connecting { attempt: 1 }, State::Connected]);
     assert_eq!((all[2].games, house.rooms()), (1, vec![("2".to_owned(), 1)]));
-    // Its place becomes free, and stays free.
+    // Its code is free again, and the next room with it stays.
     let mut next = house.join(Some("1"));
     all.push(&mut next);
     until("playing", &mut all[2..], all_play).await;
@@ -548,7 +548,7 @@ fn a_room_that_shares_its_thread_runs_a_tick_at_a_time_and_tells_of_the_newest()
     room.handle_timeout_of(now, 1);
     assert_eq!(room.tick().0, 6);
     assert!(datagrams(&mut room, now) > 0 && room.next_timeout() > now);
-    // A subscriber that never catches up still gets some of them.
+    // A room that never catches up still sends some snapshots.
     let told = (1..40).filter(|call| {
         let now = LocalTime(100_000 + call * 40_000);
         room.handle_timeout_of(now, 1);

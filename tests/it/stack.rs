@@ -1,5 +1,5 @@
-//! The whole stack in virtual time: the real server and the real client with their drivers, quinn
-//! and TLS, over a network in memory that `--link`'s conditioner makes bad.
+//! The whole stack in virtual time: the real server and client with their drivers, quinn and TLS,
+//! over an in-memory network that `--link`'s conditioner makes bad.
 
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -31,9 +31,9 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 /// Time from frame to frame of a client.
 const FRAME: Duration = Duration::from_millis(4);
-/// Clocks are judged from so long after a welcome on.
+/// Time after a welcome from which clocks are judged.
 const SETTLED: Duration = Duration::from_secs(5);
-/// Time after a welcome from which on counts are judged: most is known of the network by then.
+/// Time after a welcome from which counts are judged; by then the client knows its network.
 const STEADY: Duration = Duration::from_secs(10);
 
 /// Makes congestion controllers.
@@ -47,7 +47,7 @@ pub(super) struct World {
     pub(super) ether: Ether,
     pub(super) handle: ServerHandle,
     address: String,
-    /// Players so far: each draws random numbers of its own.
+    /// Number of players so far; each has its own random numbers.
     players: Cell<u64>,
     /// The server's time 0.
     start: Instant,
@@ -60,12 +60,12 @@ impl World {
         Self::with_controller(config, None)
     }
 
-    /// With a congestion controller of somebody else's on the server's side.
+    /// A world with another congestion controller on the server's side.
     pub(super) fn with_controller(config: RoomConfig, controller: Option<Controllers>) -> Self {
         Self::playing(&["skirmish"], config, controller)
     }
 
-    /// With these games in turn.
+    /// A world with these games in turn.
     pub(super) fn playing(
         games: &[&str],
         config: RoomConfig,
@@ -74,7 +74,7 @@ impl World {
         Self::on(games, |socket| socket, config, controller)
     }
 
-    /// With another socket around the server's.
+    /// A world with a wrapper around the server's socket.
     pub(super) fn behind(wrap: impl FnOnce(Socket) -> Socket, config: RoomConfig) -> Self {
         Self::on(&["skirmish"], wrap, config, None)
     }
@@ -122,10 +122,10 @@ impl World {
     }
 }
 
-/// A frame as seen.
+/// A frame, as observed.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
-    /// By the server's clock, in seconds.
+    /// Time by the server's clock, in seconds.
     at: f64,
     /// Error of the client's server time.
     clock_error_ms: f64,
@@ -135,19 +135,19 @@ struct Sample {
     snapshots: u64,
 }
 
-/// A client with its driver and a bot's hands.
+/// A client with its driver, played by a bot.
 pub(super) struct Player {
     conditions: String,
     driver: Driver,
     controller: Box<dyn Controller>,
-    /// With the server's time in seconds.
+    /// Each with the server's time in seconds.
     states: Vec<(f64, State)>,
     welcomed: Instant,
     samples: Vec<Sample>,
-    /// Of each snapshot packet: when it came by the server's clock, in seconds, and how old its
-    /// state was then, in milliseconds.
+    /// For each snapshot packet: its arrival by the server's clock, in seconds, and the age of its
+    /// state then, in milliseconds.
     pub(super) arrivals: Vec<(f64, f64)>,
-    /// Bytes of each of these.
+    /// Bytes of each of these packets.
     pub(super) sizes: Vec<usize>,
     /// Counts until [`STEADY`].
     until_steady: Option<Stats>,
@@ -185,7 +185,7 @@ impl Player {
         }
     }
 
-    /// Plays for so long.
+    /// Plays for this long.
     pub(super) async fn play(&mut self, world: &World, time: Duration) {
         let end = Instant::now() + time;
         let mut frame = Instant::now();
@@ -213,7 +213,7 @@ impl Player {
                     self.welcomed = Instant::now();
                     self.until_steady = None;
                 }
-                // The others of the crowd come and go.
+                // The rest of the crowd comes and goes.
                 Notice::Joined { .. } | Notice::Left { .. } => {}
                 other => panic!("nobody says a thing: {other:?}"),
             }
@@ -251,7 +251,7 @@ impl Player {
         self.core().stats().since(before.unwrap_or_else(|| panic!("too short {}", self.story())))
     }
 
-    /// Percentage of the ticks that the server ran without this client's input.
+    /// Percentage of ticks that the server ran without this client's input.
     pub(super) fn late_percent(&self) -> f64 {
         let stats = self.steady();
         stats.late_inputs as f64 * 100.0 / stats.ticks as f64
@@ -274,19 +274,20 @@ impl Player {
         self.client().unwrap_or_else(|| panic!("not in the game {}", self.story()))
     }
 
-    /// When the client came into the game, for each time that it did.
+    /// The times at which the client entered the game.
     pub(super) fn joined(&self) -> Vec<f64> {
         let joined = self.states.iter().filter(|(_, state)| *state == State::Connected);
         joined.map(|(at, _)| *at).collect()
     }
 
-    /// When it was out of a game that it had been in.
+    /// The times at which it dropped out of the game.
     pub(super) fn lost(&self) -> Vec<f64> {
         let pairs = self.states.windows(2).filter(|pair| pair[0].1 == State::Connected);
         pairs.map(|pair| pair[1].0).collect()
     }
 
-    /// The magnitude that a part of what was seen in a span does not exceed.
+    /// A quantile of magnitudes: the value that this share of the observations in a span does not
+    /// exceed.
     fn quantile(&self, part: f64, span: Range<f64>, what: impl Fn(&Sample) -> f64) -> f64 {
         let seen = self.samples.iter().filter(|sample| span.contains(&sample.at));
         let mut values: Vec<_> = seen.map(|sample| what(sample).abs()).collect();
@@ -305,7 +306,7 @@ impl Player {
     }
 }
 
-/// A world with some bots, and a player who has been up for hours when it starts.
+/// A world with some bots, and a player whose machine has been up for hours when it starts.
 async fn play(conditions: &str, bots: u16, secs: u64) -> (World, Player) {
     let world = World::new(room_config(1, bots));
     let mut player = Player::join(&world, conditions, Duration::from_secs(7 * 3600));
@@ -315,7 +316,8 @@ async fn play(conditions: &str, bots: u16, secs: u64) -> (World, Player) {
 
 pub(super) async fn end(world: World, player: Player) {
     player.leave().await;
-    // quinn lingers for three probes' time, for what is under way: long, behind a long queue.
+    // quinn lingers for three probe timeouts because of packets in flight, which is long behind a
+    // long queue.
     for _ in (0..60).take_while(|_| world.ether.sockets() > 1) {
         sleep(Duration::from_secs(1)).await;
     }
@@ -323,17 +325,16 @@ pub(super) async fn end(world: World, player: Player) {
     world.end().await;
 }
 
-/// Bounds of a network at best, with some margin for chance: over ten seeds the worst that was
-/// seen is two thirds of these.
+/// Bounds for a network, with a margin for chance: the worst over ten seeds is two thirds of them.
 struct Bounds {
     /// Seconds.
     joined: f64,
-    /// Of the 30 snapshot packets sent a second.
+    /// Of the 30 snapshot packets sent per second.
     arrived_per_s: f64,
     clock_p99_ms: f64,
     clock_max_ms: f64,
     age_p99_ms: f64,
-    /// Of the ticks, those without an input in time.
+    /// Ticks without an input in time.
     late_percent: f64,
 }
 
@@ -345,7 +346,7 @@ async fn check(conditions: &str, bounds: Bounds) {
     player.check("joined", player.joined()[0], 0.0..=bounds.joined);
     let time = secs - player.joined()[0];
     let (arrived, ticks) = (core.stats().arrived as f64, core.stats().ticks as f64);
-    // Some come twice.
+    // Some arrive twice.
     player.check("snapshots/s", arrived / time, bounds.arrived_per_s..=31.0);
     player.check("ticks/s", ticks / time, 58.0..=61.0);
     let of = |part, what: fn(&Sample) -> f64| player.quantile(part, 0.0..secs, what);
@@ -362,16 +363,16 @@ async fn every_named_network_can_be_played_on() {
     for (name, _) in PROFILES {
         let (joined, arrived_per_s, clock_p99_ms, clock_max_ms, age_p99_ms, late_percent) =
             match name {
-                // The conditioner's timers are late by up to a millisecond, one way only.
+                // The conditioner's timers are up to a millisecond late, in one direction only.
                 "lan" => (0.1, 29.8, 0.8, 1.0, 50.0, 0.1),
                 "cable" => (2.0, 29.5, 2.7, 2.8, 70.0, 0.1),
                 "wifi" => (2.0, 29.0, 0.3, 0.5, 200.0, 0.8),
                 "mobile" => (2.5, 29.0, 1.0, 1.5, 550.0, 3.5),
                 "intercontinental" => (3.0, 29.0, 4.0, 5.0, 200.0, 0.3),
-                // Of eight joins one needs a second try. The margin takes a minute to learn what
-                // such a network does. How many inputs are late then is chance for the most part:
-                // of six seeds the best has 0.7 %, the worst 3 %; a test below is of their mean. So
-                // are ages, once the queue was full: 600 ms in the mean.
+                // One of eight joins needs a second try. The margin takes a minute to adapt to such
+                // a network. Then the number of late inputs is mostly chance: of six seeds the best
+                // has 0.7 %, the worst 3 %; a test below checks their mean. So are ages once the
+                // queue has been full: 600 ms on average.
                 "terrible" => (20.0, 23.0, 3.0, 4.0, 800.0, 4.5),
                 other => panic!("what does {other} allow?"),
             };
@@ -410,7 +411,7 @@ async fn a_short_silence_does_not_end_a_session() {
 async fn a_client_joins_again_after_an_outage() {
     for (conditions, over, back) in [
         ("lan; 20s: loss=100%; 30s: lan", 30.0, 33.0),
-        // By then it waits for up to 8 s between tries, and asks ever more rarely in each.
+        // By then it waits for up to 8 s between tries, and sends ever fewer packets in each.
         ("lan; 20s: loss=100%; 80s: lan", 80.0, 93.0),
     ] {
         let (world, player) = play(conditions, 3, 110).await;
@@ -422,7 +423,7 @@ async fn a_client_joins_again_after_an_outage() {
         player.check("clock error, ms", error, 0.0..=1.5);
         let age = player.quantile(1.0, settled, |sample| sample.age_ms);
         player.check("age, ms", age, 0.0..=60.0);
-        // The seat of the session that was lost is free again.
+        // The seat of the lost session is free again.
         assert_eq!(player.core().roster().len(), 4, "{}", player.story());
         end(world, player).await;
     }
@@ -440,11 +441,12 @@ async fn snapshots_do_not_pile_up_on_a_narrow_link() {
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
 async fn a_link_too_narrow_for_the_game_gets_fewer_snapshots_not_older_ones() {
-    // Its queue of 64 kB holds two seconds; the game would fill it, and every packet wait in it.
+    // Its queue of 64 kB holds two seconds; the game would fill it, and every packet would wait in
+    // it.
     let secs = depth::secs(40.0);
     let (world, player) = play("delay=20ms,rate=256kbit", 128, secs as u64).await;
     assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
-    // Nor does it get used to its queue.
+    // The controller does not get used to the queue, either.
     for span in [8.0..18.0, secs - 20.0..secs] {
         let of = |part, what: fn(&Sample) -> f64| player.quantile(part, span.clone(), what);
         player.check("half of the ages, ms", of(0.5, |sample| sample.age_ms), 0.0..=450.0);
@@ -453,7 +455,7 @@ async fn a_link_too_narrow_for_the_game_gets_fewer_snapshots_not_older_ones() {
         player.check("half of the clock errors, ms", error, 0.0..=200.0);
         player.check("snapshots/s", player.snapshots_per_s(span), 20.0..=30.2);
     }
-    // What is not sent does not count as lost.
+    // Unsent packets do not count as lost.
     player.check("loss", player.steady().loss(), 0.0..=0.01);
     end(world, player).await;
 }
@@ -471,7 +473,7 @@ async fn a_longer_route_brings_no_fewer_snapshots() {
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
 async fn a_full_way_up_does_not_hold_up_what_comes_down() {
-    // Inputs take a little more than that while acknowledgements of them are under way.
+    // Inputs take a little more while their acknowledgements are in flight.
     let (world, player) = play("up.rate=40kbit", 4, 18).await;
     assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
     player.check("snapshots/s", player.snapshots_per_s(10.0..18.0), 27.0..=30.2);

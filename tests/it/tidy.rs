@@ -1,4 +1,4 @@
-//! The rules of the layout, held to.
+//! Checks of the rules for sources and layout.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Every source file below a folder, with its text.
+/// Returns every source file below a folder, with its text.
 pub(super) fn sources(folder: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
@@ -17,7 +17,7 @@ pub(super) fn sources(folder: &str) -> Vec<(String, String)> {
         for entry in fs::read_dir(&folder).expect("the folder is there").flatten() {
             let path = entry.path();
             if path.is_dir() {
-                // What cargo builds in a package that is a workspace of its own.
+                // Skip the build output of a package that is its own workspace.
                 folders.extend(Some(path).filter(|path| !path.ends_with("target")));
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = fs::read_to_string(&path).expect("a source is text");
@@ -30,7 +30,7 @@ pub(super) fn sources(folder: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The part of a source that is not its tests, which come last.
+/// Returns a source without its tests, which come last.
 pub(super) fn code(text: &str) -> &str {
     text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text)
 }
@@ -94,8 +94,8 @@ fn cores_do_no_io_and_read_no_clock() {
 
 #[test]
 fn engine_and_products_never_read_the_wall_clock() {
-    // It may be set at any time. What reads it all the same: seeds, the stamp of tick 0 that clocks
-    // on one host are measured against, and the stamps of the log.
+    // It may be set at any time. Only seeds, the Unix time of tick 0 (for measuring clocks on one
+    // host) and the log's timestamps may read it.
     let except = ["shared/quic/src/clock.rs", "server/src/logging"];
     for folder in ["shared", "server", "client"] {
         assert_absent(folder, &except, &["SystemTime"], "the wall clock may be set");
@@ -104,7 +104,7 @@ fn engine_and_products_never_read_the_wall_clock() {
 
 #[test]
 fn the_system_clock_dates_nothing_by_itself() {
-    // It may jump, so dates are those of the server's calendar. --check-config has no server.
+    // It may jump, so dates come from the server's calendar. --check-config has no server.
     let except = ["server/src/clocks.rs", "server/src/certificate.rs"];
     assert_absent("server", &except, &["Clock::unix_millis"], "ask Clocks");
     let except = ["shared/quic/src/clock.rs", "shared/quic/src/identity/presented.rs"];

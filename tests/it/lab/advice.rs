@@ -1,4 +1,4 @@
-//! The page of advice, held to as it stands.
+//! Snapshot of the page of advice.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! Errors that can be worked out by hand.
+//! Errors that follow from closed forms.
 //!
-//! `h` is the time between updates, `L` the latency, `N` the frames to an update, `v` a speed and
-//! `a` an acceleration. A state of the time `t` comes at `t + L`, when the next is expected at `t
-//! + L + h`: so far a waypoint lies ahead of its newest state.
+//! `h` is the time between updates, `L` the latency, `N` the frames per update, `v` a speed and `a`
+//! an acceleration. A state of the time `t` arrives at `t + L`, when the next one is expected at
+//! `t + L + h`; a waypoint lies that far ahead of its newest state.
 
 use phaselock::motion::choice::Choice;
 use phaselock::motion::fir::Filter;
@@ -17,11 +17,11 @@ const N: f64 = 100.0;
 const SPEED: f64 = 50.0;
 /// Pixels a second squared, likewise.
 const ACCELERATION: f64 = 32.0;
-/// By how much single precision may put something off on a path of a thousand pixels, with the
-/// weights of any extrapolator, whose magnitudes sum to less than 30.
+/// Error that single precision may cause on a path of a thousand pixels, with the weights of any
+/// extrapolator, whose magnitudes sum to less than 30.
 const ROUNDING: f64 = 2e-3;
 
-/// The length of what is `across`, and half of it down.
+/// The length of a vector with `across`, and half of it down.
 fn slanted(across: f64) -> f64 {
     across * 1.25_f64.sqrt()
 }
@@ -44,16 +44,16 @@ fn most(recording: &phaselock_lab::Recording, setup: &Setup, contender: Contende
 enum Spacing {
     /// All of them, each as late as the others.
     Even,
-    /// Some are lost, and each is later than it should be by as much as chance will have it.
+    /// Some are lost, and each has a random extra delay.
     Uneven,
 }
 
-/// Networks with their update intervals in seconds; with longer ones waypoints end before the next
-/// update, after a second, for which the weights of equal steps are not made.
+/// Networks with their update intervals in seconds; with longer ones, waypoints end after a second,
+/// before the next update, for which the weights of equal steps are not made.
 const INTERVALS: [f64; 3] = [0.1, 0.4, 1.0];
 
-/// The setups of a spacing: all intervals, and latencies up to an interval's length and far beyond
-/// the horizon that games have.
+/// The setups of a spacing: all intervals, with latencies up to an interval's length and far beyond
+/// the horizon of games.
 fn spaced(recording: &phaselock_lab::Recording, spacing: Spacing) -> Vec<Setup> {
     let mut all = Vec::new();
     for (interval, latency) in INTERVALS.into_iter().flat_map(|it| [0, 50, 300].map(|ms| (it, ms)))
@@ -62,25 +62,24 @@ fn spaced(recording: &phaselock_lab::Recording, spacing: Spacing) -> Vec<Setup> 
             Spacing::Even => (0, 0.0),
             Spacing::Uneven => (150, 0.2),
         };
-        // The interval that is expected is an average of uneven ones then.
+        // The expected interval is then an average of uneven ones.
         let history = match spacing {
             Spacing::Even => 0,
             Spacing::Uneven => 2,
         };
         let network = network(latency, jitter, loss);
         let usual = Setup::new(recording);
-        // Only when some have come, of which the filters can make something.
+        // Only once enough have arrived for the filters.
         let warm_up = recording.secs() / 2.0;
         all.push(Setup { interval, network, history, warm_up, horizon: HORIZON_BOUNDS.1, ..usual });
     }
     all
 }
 
-/// Seconds without a state after which the Kalman filter begins anew, with what stands.
+/// Seconds without a state after which the Kalman filter restarts, as at rest.
 const FORGOTTEN_SECS: f64 = 1.0;
 
-/// Fails unless all are exact, by as much as the bound says; the Kalman filter where it never
-/// began anew.
+/// Asserts that all are exact to within the bound; the Kalman filter only where it never restarted.
 fn assert_exact(
     recording: &phaselock_lab::Recording,
     spacing: Spacing,
@@ -111,15 +110,14 @@ fn assert_exact(
     }
 }
 
-/// Returns true for a method that is exact on uniform motion: at any spacing, or at equal steps.
+/// Whether a method is exact on uniform motion, at any spacing or at equal steps.
 fn is_exact((extrapolator, joining): (Extrapolator, Joining), spacing: Spacing) -> bool {
     let equal_steps = matches!(spacing, Spacing::Even);
     match (extrapolator, joining) {
-        // It says that things stand.
+        // It shows everything at rest.
         (Extrapolator::Hold, _) => false,
-        // It takes steps to be as long as the interval that is expected; and Catmull-Rom's
-        // tangents are those of equal steps, so that it keeps to a straight course but not to its
-        // pace.
+        // It assumes steps as long as the expected interval. Catmull-Rom's tangents are those of
+        // equal steps, so it keeps to a straight course but not to its pace.
         (Extrapolator::Uniform(_), _) | (_, Joining::CatmullRom) => equal_steps,
         _ => true,
     }
@@ -137,7 +135,7 @@ fn uniform_motion_is_where_every_extrapolator_says() {
             of.push((contender, ROUNDING));
         }
         assert_exact(&recording, spacing, &exact);
-        // And no others are left out.
+        // No others are excluded.
         let setup = &spaced(&recording, spacing)[0];
         for (contender, bound) in crude {
             let most = most(&recording, setup, contender);
@@ -148,7 +146,7 @@ fn uniform_motion_is_where_every_extrapolator_says() {
 
 #[test]
 fn a_parabola_is_where_the_parabola_says_at_any_spacing() {
-    // A joining that knows of no curves is a chord.
+    // An interpolator without curves is a chord.
     let joinings = [Joining::Jump, Joining::Hermite, Joining::CubicSpline];
     let exact =
         joinings.map(|it| (Contender::Waypoints(Extrapolator::Fir(Filter::Quadratic), it), BENT));
@@ -174,13 +172,13 @@ fn methods_that_extrapolate_nothing_are_off_by_the_way_made_since() {
     let recording = uniform();
     for latency in [0, 50, 200] {
         let (setup, secs) = (fine(&recording, latency), latency as f64 / 1e3);
-        // The newest state is L to L + h old, but for the last frame before the next.
+        // The newest state is L to L + h old, except for the last frame before the next.
         let newest = scores(&recording, &setup, Contender::Newest);
         let age = secs + (H - H / N) / 2.0;
         assert_near("newest state", newest.error_now_mean, slanted(SPEED * age), 1e-4);
         let oldest = slanted(SPEED * (secs + H - H / N));
         assert_near("at most", newest.error_now_max, oldest, 1e-4);
-        // A straight way to where it was, for as long as it takes until it is elsewhere.
+        // A straight line to where it was, which takes until it is elsewhere.
         let held = Contender::Waypoints(Extrapolator::Hold, Joining::Linear);
         let held = scores(&recording, &setup, held);
         assert_near("held", held.error_now_mean, slanted(SPEED * (secs + H)), 1e-4);
@@ -229,8 +227,7 @@ fn a_parabola_is_where_the_parabola_says() {
         for &joining in Joining::ALL {
             let contender = Contender::Waypoints(Extrapolator::Fir(Filter::Quadratic), joining);
             if joining == Joining::Linear {
-                // Straight from one position on it to another: at these it is exact, between them a
-                // chord.
+                // Straight lines between positions on it: exact at these, and chords between them.
                 let chord = ACCELERATION * H * H / 12.0 * (1.0 - 1.0 / (N * N));
                 let mean = scores(&recording, &setup, contender).error_now_mean;
                 assert_near("chords", mean, slanted(chord), 1e-2);

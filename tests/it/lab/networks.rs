@@ -1,4 +1,4 @@
-//! Networks of the laboratory and their effect on updates; a sweep repeats from its seed.
+//! Networks of the laboratory and their effect on updates; a seed repeats a sweep.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ use phaselock_lab::{
 
 use super::{motion, network, scores};
 
-/// Of a path of a minute with an update each hundredth of a second.
+/// Updates of a path of a minute, at 100 a second.
 fn carried(network: Network, seed: u64) -> Carried {
     let recording = Formula::Smooth.record(60.0);
     let setup = Setup { interval: 0.01, network, seed, ..Setup::new(&recording) };
@@ -39,11 +39,11 @@ fn jitter_is_even_and_only_ever_makes_it_later() {
     for (latency, jitter) in [(0, 20), (50, 50), (200, 100)] {
         let took = took(&carried(network(latency, jitter, 0.0), 1));
         let (least, most) = (latency as f64 / 1e3, (latency + jitter) as f64 / 1e3);
-        // Whole microseconds are summed up in binary fractions.
+        // Whole microseconds are summed in binary fractions.
         let within = least - 1e-9..most + 1e-9;
         assert!(took.iter().all(|took| within.contains(took)), "{latency} + {jitter} ms");
-        // Evenly spread: a mean in the middle, within five standard deviations of it, and as many
-        // in each tenth, likewise.
+        // Evenly spread: the mean is in the middle, and each tenth has as many, to within five
+        // standard deviations.
         let (count, width) = (took.len() as f64, most - least);
         let mean = took.iter().sum::<f64>() / count;
         let deviation = width / (12.0 * count).sqrt();
@@ -60,7 +60,7 @@ fn jitter_is_even_and_only_ever_makes_it_later() {
 fn losses_are_as_many_as_asked() {
     for share in [0.01_f32, 0.1, 0.5] {
         let carried = carried(network(50, 0, share), 1);
-        // The last ones are still under way at the end.
+        // The last ones are still in flight at the end.
         let sent = carried.sent.iter().filter(|sent| **sent <= 59.95 - 1e-9).count() as f64;
         let lost =
             sent - carried.arrivals.iter().filter(|it| it.sent <= 59.95 - 1e-9).count() as f64;
@@ -79,7 +79,7 @@ fn the_next_update_is_expected_after_the_mean_of_the_last_intervals() {
         let carried = Carried::new(&recording, &setup);
         let (mut newest, mut intervals) = (None::<(f64, f64)>, Vec::new());
         for state in &carried.arrivals {
-            // Who was overtaken tells nothing of the next.
+            // Whether one was overtaken does not predict the next.
             if newest.is_none_or(|(sent, _)| sent < state.sent) {
                 intervals.extend(newest.map(|(_, at)| state.at - at));
                 newest = Some((state.sent, state.at));
@@ -98,12 +98,12 @@ fn every_frame_after_the_warm_up_is_scored_and_none_before() {
     let recording = Formula::Zigzag.record(20.0);
     let setup = Setup { network: network(50, 0, 0.0), ..Setup::new(&recording) };
     for contender in Contender::playable() {
-        // 60 in each of the fifteen seconds, and both ends.
+        // 60 in each of the fifteen seconds, including both ends.
         assert_eq!(scores(&recording, &setup, contender).frames, 15 * 60 + 1, "{contender}");
         let all = Setup { warm_up: 0.0, ..setup.clone() };
         assert!(scores(&recording, &all, contender).frames > 19 * 60, "{contender}");
     }
-    // What is shown of a longer one warms up in a quarter of that, too.
+    // A longer one warms up for a quarter of its frames, too.
     let part = Setup { network: network(50, 0, 0.0), ..Setup::lasting(&recording, 2.0) };
     assert_eq!((part.secs, part.warm_up), (2.0, 0.5));
     assert_eq!(scores(&recording, &part, Contender::Newest).frames, 90 + 1);
@@ -122,7 +122,8 @@ fn frames_before_anything_came_miss_all_that_they_need() {
 
 #[test]
 fn frames_never_miss_an_update_that_comes_with_them() {
-    // How times are rounded must not decide whether a frame knows what came at its own time.
+    // Rounding of times must not decide whether a frame knows an update that arrived at its own
+    // time.
     let recording = motion(20, |time| [50.0 * time, 0.0]);
     for (interval, frame) in
         [(0.1, 1.0 / 60.0), (1.0 / 30.0, 1.0 / 60.0), (0.05, 0.001), (0.05, 0.01)]
@@ -155,7 +156,7 @@ fn states_count_from_their_first_arrival_without_a_clock_in_common() {
         let rises = |pair: &[phaselock_lab::carried::Arrival]| pair[0].sent < pair[1].sent;
         assert!(carried.arrivals.windows(2).all(rises) && carried.arrivals.len() > 300);
     }
-    // What comes again tells nothing: the errors are those of jitter alone.
+    // Duplicates change nothing: the errors are those of jitter.
     let linear = "linear+linear".parse::<Contender>().expect("a method");
     let [once, twice] =
         [once, twice].map(|carried| Scores::of(&recording, &carried, linear).error_now_mean);
@@ -164,7 +165,8 @@ fn states_count_from_their_first_arrival_without_a_clock_in_common() {
 
 #[test]
 fn bodies_shown_elsewhere_are_absent() {
-    // To the other end each second: what shows the present learns of it a fifth of a second late.
+    // It jumps to the other end each second: methods that show the present learn of it a fifth of a
+    // second late.
     let points = (0..=20 * 60).map(|step| {
         let segment = step / 60;
         Point { time: f64::from(step) / 60.0, x: f64::from(segment % 2), y: 0.0, segment }
@@ -173,12 +175,12 @@ fn bodies_shown_elsewhere_are_absent() {
     let setup = Setup { network: network(200, 0, 0.0), ..Setup::new(&recording) };
     let [now, then] = ["run-forward", "linear"]
         .map(|method| scores(&recording, &setup, method.parse().expect("a method")));
-    // In a fifth of all frames, to within two in each second: it jumps between two samples, and is
-    // then nowhere.
+    // In a fifth of all frames, to within two in each second: it jumps between two samples, where
+    // it has no position.
     let absent = now.absent_per_million / 1e6;
     assert!((absent - 0.2).abs() < 0.035, "{absent}");
     assert!(now.error_shown_max < 1e-3 && now.frames > 850, "{now:?}");
-    // In the past only what is unknown between two updates.
+    // Methods that show the past miss only the motion between two updates.
     assert!(then.absent_per_million / 1e6 < 0.05, "{then:?}");
 }
 
@@ -204,7 +206,7 @@ fn plan(seed: u64) -> Plan {
     }
 }
 
-/// Measures cells in some order on some threads. The rows are in the plan's order.
+/// Measures cells in a given order on a number of threads. The rows are in the plan's order.
 pub(super) fn measure(plan: &Plan, order: &[usize], threads: usize) -> Vec<Row> {
     let queue = Mutex::new(order.iter());
     let done = Mutex::new(Vec::new());
@@ -244,7 +246,7 @@ fn every_method_is_measured_on_every_path_over_every_network_and_again_the_same(
         assert!(all.as_flattened().iter().all(sound) && frames > 150, "{row:?}");
         assert!(error_now_p99 <= error_now_max && error_now_mean <= error_now_max, "{row:?}");
     }
-    // Whatever the order and the threads.
+    // Order and threads do not matter.
     let mut order = order;
     let mut random = Random::new(7);
     for at in (1..order.len()).rev() {
@@ -253,7 +255,7 @@ fn every_method_is_measured_on_every_path_over_every_network_and_again_the_same(
     }
     let text = |rows: &[Row]| rows.iter().map(Row::csv).collect::<Vec<_>>();
     assert_eq!(text(&measure(&plan, &order, 1)), text(&rows));
-    // Other dice, other results, wherever dice decide anything.
+    // Another seed changes the results wherever chance matters.
     let plan = Plan { seed: 2, ..plan };
     let differ = |(mine, other): (&Row, &Row)| usize::from(mine.scores != other.scores);
     let mut known = order[..8].to_vec();

@@ -1,5 +1,4 @@
-//! Nonsense and extremes: everything comes to an end, takes memory within bounds, and shows finite
-//! places.
+//! Nonsense and extremes: everything terminates, uses bounded memory, and shows finite positions.
 
 use phaselock::time::Micros;
 use phaselock_lab::file::Point;
@@ -10,7 +9,7 @@ use phaselock_lab::{
 use super::{network, scores};
 use phaselock_lab::formulas::Formula;
 
-/// No number, and numbers that nobody asks for.
+/// NaN, and numbers that no one asks for.
 const ODD: [f64; 9] = [
     f64::NAN,
     f64::INFINITY,
@@ -76,7 +75,7 @@ fn recordings_that_last_for_ages_are_measured_at_their_beginning() {
     assert!((carried.frames.last().expect("there are many").now - most).abs() < 0.01);
 }
 
-/// A million points, the most that a file may have.
+/// A million points, the maximum in a file.
 fn million(apart: f64, point: impl Fn(u32) -> (f64, f64, u32)) -> Recording {
     let points = (0..1_000_000).map(|number| {
         let (x, y, segment) = point(number);
@@ -85,19 +84,19 @@ fn million(apart: f64, point: impl Fn(u32) -> (f64, f64, u32)) -> Recording {
     Recording::of_points(&points.collect::<Vec<_>>()).expect("all is finite")
 }
 
-/// Shows it by all methods that a game may choose and by some that are combined.
+/// Shows it with all methods that a game may choose, and with some combinations.
 fn check(recording: &Recording, setup: &Setup) {
     let carried = Carried::new(recording, setup);
     let extent = 1e3 * recording.pixel();
     for contender in Contender::playable().chain(Contender::combined().step_by(7)) {
         for frame in watch(recording, &carried, contender) {
             let Some(position) = frame.position else { continue };
-            // Four times the path's own extent is all that its fields can hold.
+            // The fields can hold four times the path's own extent.
             let near = |it: &f64| it.abs() <= 5.0 * extent + 1e9;
             assert!(position.iter().all(near), "{contender} shows {position:?}");
         }
         let scores = scores(recording, setup, contender);
-        // What is never shown has no error.
+        // An entity that is never shown has no error.
         assert!(!scores.error_now_max.is_infinite() && scores.jerk_max.is_finite(), "{contender}");
     }
 }
@@ -119,8 +118,8 @@ fn bodies_that_stand_still_for_a_million_points_are_never_off() {
 
 #[test]
 fn bodies_that_jump_about_for_a_million_points_are_shown_somewhere() {
-    // To and fro by 2e9 each hundredth of a millisecond, and each millionth of a second, the least
-    // that differs.
+    // To and fro by 2e9 every hundredth of a millisecond, and every microsecond, the smallest time
+    // step.
     for apart in [1e-5, 1e-6] {
         let recording = million(apart, |number| {
             let side = if number % 2 == 0 { 1e9 } else { -1e9 };
@@ -134,7 +133,7 @@ fn bodies_that_jump_about_for_a_million_points_are_shown_somewhere() {
 fn a_million_teleports_are_nobodys_error() {
     let recording = million(1e-5, |number| (f64::from(number % 1000), 1.0, number));
     check(&recording, &Setup { network: network(30, 30, 0.1), ..Setup::new(&recording) });
-    // One for each update: only the state itself can be shown, and that not beyond the next.
+    // One frame per update: only the state itself can be shown, until the next one.
     let recording = million(1e-3, |number| (f64::from(number), 1.0, number / 33));
     let setup = Setup { frame: 0.1, ..Setup::lasting(&recording, 200.0) };
     check(&recording, &setup);

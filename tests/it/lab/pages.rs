@@ -1,6 +1,6 @@
-//! The laboratory's pages and pictures, held to as they stand.
+//! Snapshots of the laboratory's pages and pictures.
 //!
-//! A difference fails with what differs; client/lab/README.md says how to accept it.
+//! A failure shows the difference; client/lab/README.md says how to accept it.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use phaselock_lab::{Contender, DelayRule, Sending, Stamps, figures, report};
 use super::network;
 use super::networks::measure;
 
-/// Holds a text to `tests/it/snapshots/NAME.snap`.
+/// Compares a text with `tests/it/snapshots/NAME.snap`.
 pub(super) fn check(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("../snapshots");
@@ -36,7 +36,7 @@ fn the_page_of_the_thesis() {
     let of = |stamps| [rows(&thesis::plan(stamps, 1)), rows(&thesis::strokes_plan(stamps, 1))];
     let measured = Measured { arrived: of(Stamps::Arrived), sent: of(Stamps::Sent) };
     check("thesis", &thesis::page(&measured));
-    // What is said of why is so, beyond chance; and no third of these dice says the opposite.
+    // The stated reasons hold beyond chance, and not even a third of these seeds contradict them.
     let third = |rows: &[Vec<Row>; 2], third: u64| {
         let seeds = 1 + third * thesis::REPEATS / 3..1 + (third + 1) * thesis::REPEATS / 3;
         [0, 1].map(|at: usize| {
@@ -59,7 +59,7 @@ fn the_page_of_the_thesis() {
     }
     for (part, measured) in std::iter::once(&measured).chain(&thirds).enumerate() {
         for ground in thesis::reasons(measured).iter().flat_map(|reason| &reason.grounds) {
-            // Of few dice little is sure, but never that it is not so.
+            // With few seeds little is certain, but the opposite never is.
             let fits = match part {
                 0 => ground.verdict == Verdict::Yes,
                 _ => ground.verdict != Verdict::No,
@@ -138,7 +138,7 @@ fn methods_that_stand_still_are_reported_where_they_do() {
         };
         report::markdown(&plan, &rows(&plan))
     };
-    // States are up to their latency and an interval old.
+    // States are up to their latency plus an interval old.
     assert!(!page(0.1, HORIZON_SECS).contains("stand still"));
     let beyond = page(0.4, HORIZON_SECS);
     assert!(beyond.contains("In 1 of the 1 runs") && beyond.contains("stand still"), "{beyond}");
