@@ -1,7 +1,7 @@
 //! A round of each game, drawn without a window and rendered to samples.
 //!
-//! `PHASELOCK_WAV=folder cargo test -p phaselock-views heard` writes the rounds there, to listen
-//! to or to look at.
+//! `PHASELOCK_WAV=folder cargo test -p phaselock-views heard` writes the rounds there, to listen to
+//! or to inspect.
 
 use std::collections::BTreeMap;
 
@@ -26,23 +26,24 @@ use super::{asteroids, platformer, puck, race, skirmish};
 /// Milliseconds of a frame.
 const FRAME_MS: usize = 16;
 const SECS: f64 = 50.0;
-/// Loudness of every game's round: none makes a player reach for the volume after another.
+/// Loudness of every game's round, so that no player reaches for the volume after changing the
+/// game.
 const LOUDNESS_DB: std::ops::RangeInclusive<f32> = -31.0..=-25.0;
 /// Power below which a tenth of a second is silent: -50 dB.
 const SILENT: f32 = 1e-5;
 
-/// A count in the truth that events follow from, and its modulus.
+/// A count in the server's world that events follow from, and its modulus.
 type Count<G> = fn(&Entities<<G as Game>::Entity>, PlayerId) -> Option<(u32, u32)>;
 
 /// A player's ears.
 #[derive(Default)]
 struct Heard {
-    /// Cues, with the frame of each and its loudness at the ears.
+    /// Cues, with the frame of each and its volume at the listener.
     cues: Vec<(usize, Emitted, f32)>,
-    /// Own events, by the cue's rumble.
+    /// The player's own events, by the cue's rumble.
     felt: Vec<Rumble>,
     samples: Vec<Stereo>,
-    /// Times that the count rose in the truth.
+    /// Times that the count rose in the server's world.
     truth: u32,
     /// Seconds for which each step of the lesson was done.
     did: Vec<f32>,
@@ -58,7 +59,7 @@ impl Heard {
         self.felt.iter().filter(|felt| cues.iter().any(|cue| cue.rumble == **felt)).count() as u32
     }
 
-    /// Holds that events were heard about as often as they happened.
+    /// Asserts that events were heard about as often as they happened.
     fn assert_once(&self, heard: u32) {
         let truth = self.truth;
         assert!(truth >= 3, "too few events to tell: {truth}");
@@ -156,7 +157,7 @@ fn draw<V: GameView>(
     Some(client.player())
 }
 
-/// Mean power of those tenths of a second that are not silent, in dB of the full scale.
+/// Mean power of those tenths of a second that are not silent, in dB of full scale.
 fn loudness_db(samples: &[Stereo]) -> f32 {
     let blocks = samples.chunks(SAMPLE_RATE as usize / 10);
     let power = |block: &[Stereo]| {
@@ -166,8 +167,8 @@ fn loudness_db(samples: &[Stereo]) -> f32 {
     10.0 * (active.iter().sum::<f32>() / active.len().max(1) as f32).log10()
 }
 
-/// Holds that events are heard when they happen, that games are about as loud as each other, and
-/// that nothing clips.
+/// Asserts that events are heard when they happen, that games are about equally loud, and that
+/// nothing clips.
 fn check<V: GameView>(heard: &Heard, most_voices: usize) {
     let name = V::Game::NAME;
     if let Some(folder) = std::env::var_os("PHASELOCK_WAV") {
@@ -177,8 +178,8 @@ fn check<V: GameView>(heard: &Heard, most_voices: usize) {
     }
     assert!(heard.samples.iter().flatten().all(|sample| sample.abs() <= 1.0), "{name} clips");
     assert!((1..=VOICES_MAX).contains(&most_voices), "{name}: {most_voices} voices");
-    // A bot does what the lesson asks for, but for what no bot has a use for: to lift a thing, to
-    // pull the hand brake, to be put back.
+    // A bot does what the lesson asks for, except for what bots never do: lift a thing, pull the
+    // hand brake, ask to be put back.
     let missing = V::LESSON.iter().zip(&heard.did).filter(|(step, did)| **did <= step.secs);
     assert!(missing.count() <= 2, "{name}: {:?}, {:?}", heard.did, V::LESSON);
     let mut counts = BTreeMap::new();
@@ -190,7 +191,7 @@ fn check<V: GameView>(heard: &Heard, most_voices: usize) {
     assert!(counts.len() >= 4, "{name}: {counts:?}");
     let loud = loudness_db(&heard.samples);
     assert!(LOUDNESS_DB.contains(&loud), "{name}: {loud} dB while it sounds; {counts:?}");
-    // An order of a frame is heard in it and the next two.
+    // A frame's order is heard in that frame and the next two.
     let step = SAMPLE_RATE as usize * FRAME_MS / 1000;
     for (frame, it, gain) in &heard.cues {
         let loud = gain * it.cue.sound.map_or(0.0, |sound| sound.gain);
@@ -231,7 +232,7 @@ fn puck_is_heard_and_no_strike_twice() {
     });
     let strikes = puck::PuckScreen::CUES.iter().filter(|cue| cue.name == "strike");
     let strikes = heard.count(&strikes.copied().collect::<Vec<_>>());
-    // Strikes that follow each other within an eighth of a second are heard as one.
+    // Strikes within an eighth of a second of each other are heard as one.
     assert!((heard.truth / 3..=heard.truth).contains(&strikes), "{strikes} of {}", heard.truth);
 }
 

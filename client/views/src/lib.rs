@@ -48,7 +48,7 @@ impl Register for Titles {
     }
 }
 
-/// Title of a game by its name, as far as it is one of the five.
+/// Title of one of the five games, by its name.
 fn title_of(name: &str) -> Option<&'static str> {
     let Titles(titles) = all(Titles::default());
     titles.into_iter().find(|(it, _)| *it == name).map(|(_, title)| title)

@@ -13,30 +13,30 @@ use phaselock_ui::{actions, scoreboard};
 
 const ANNOUNCED_SECS: f32 = 1.6;
 const HINT_SECS: f32 = 9.0;
-/// Width of what is said below the clock, in points.
+/// Width of the announcement below the clock, in points.
 const WAIT_WIDTH: f32 = 420.0;
-/// Room above and below the results' table, in points for letters of the usual size.
+/// Space above and below the results table, in points for letters of the usual size.
 const VERDICT: f32 = 58.0;
 const NEXT: f32 = 38.0;
-/// Distance of the clock from the window's upper edge, its design's height, and the least width of
+/// Distance of the clock from the window's upper edge, height of its design, and minimum width of
 /// each of its columns, in points.
 const CLOCK_TOP: f32 = 14.0;
 const CLOCK_HEIGHT: f32 = 48.0;
 const CLOCK_COLUMN: f32 = 96.0;
-/// Sizes of the clock's letters, with the space between them.
+/// Letter sizes and spacings of the clock.
 const CLOCK_VALUE: (f32, f32) = (21.0, 0.0);
 const CLOCK_LABEL: (f32, f32) = (9.0, 1.2);
 
-/// Seconds at a play's end, and before a start, that are counted aloud.
+/// Seconds at the end of play, and before a start, that are counted aloud.
 const LAST_SECS: u32 = 10;
 const COUNT_SECS: u32 = 3;
 
 /// Start of a play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// With the phase.
+    /// When the phase begins.
     AtOnce,
-    /// Some seconds later, by a signal of the game's own: see [`Announcer::count`].
+    /// Some seconds later, by the game's own signal: see [`Announcer::count`].
     BySignal,
 }
 
@@ -44,15 +44,15 @@ pub(crate) enum Start {
 #[derive(Debug, Default)]
 pub(crate) struct Announcer {
     phase: Option<Phase>,
-    /// End of the phase in the frame before.
+    /// End of the phase in the last frame.
     until: Option<Tick>,
     said: Option<(String, f32)>,
-    /// Whole seconds until the start, and until the end, in the frame before.
+    /// Whole seconds until the start, and until the end, in the last frame.
     seconds: [Option<u32>; 2],
 }
 
 impl Announcer {
-    /// Advances by a frame; returns the phase that has just begun, if one has.
+    /// Advances by a frame. Returns the phase that has just begun, if any.
     pub(crate) fn advance<G: Game>(
         &mut self,
         scene: &Scene<'_, G>,
@@ -80,14 +80,14 @@ impl Announcer {
         begun
     }
 
-    /// Says that the play goes on for longer, or ends sooner: by a vote, or by the game's rules.
+    /// Announces that play goes on for longer, or ends sooner, by a vote or by the game's rules.
     fn tell_change(&mut self, round: &Round, has_begun: bool, left: f32, tick_hz: i64) {
         let Some(before) = self.until.replace(round.until) else { return };
         if has_begun || round.phase() != Phase::Play {
             return;
         }
         let time = |secs: i64| format!("{}:{:02}", secs / 60, secs % 60);
-        // Less than a second is no change that anybody would see.
+        // A change of less than a second is not noticeable.
         let moved = round.until.span_24(before) / tick_hz;
         if moved > 0 {
             self.say(&format!("+{}", time(moved)));
@@ -105,7 +105,7 @@ impl Announcer {
         }
     }
 
-    /// Lets the player hear the end of a play.
+    /// Plays the sound for the end of play.
     pub(crate) fn end(cues: &Cues, won: bool) {
         cues.tell(if won { &common::WON } else { &common::LOST });
     }
@@ -117,7 +117,7 @@ impl Announcer {
         self.said.take_if(|(_, age)| *age > ANNOUNCED_SECS);
         let phase = round.phase();
         let before = self.phase.replace(phase);
-        // A player who joins in the middle of a phase is not told that it begins.
+        // A player who joins in the middle of a phase gets no announcement of it.
         let begun = (before.is_some() && before != Some(phase)).then_some(phase);
         match begun {
             Some(Phase::WarmUp) => self.say(tr("Warm-up")),
@@ -127,7 +127,7 @@ impl Announcer {
         begun
     }
 
-    /// Shows words in place of earlier ones.
+    /// Shows words, replacing earlier ones.
     pub(crate) fn say(&mut self, words: &str) {
         self.said = Some((words.to_owned(), 0.0));
     }
@@ -143,7 +143,7 @@ impl Announcer {
         }
         let at = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.2);
         let place = (Item::Said, [Way::Down, Way::Up]);
-        // Its place is that of its largest letters from the first frame on.
+        // From the first frame, it takes the place of its largest letters.
         let font = FontId::proportional(86.0);
         let largest = frame.painter.layout_no_wrap(words.clone(), font, color).size();
         let largest = largest.min(vec2(frame.screen.width() - 40.0, largest.y));
@@ -158,13 +158,13 @@ impl Announcer {
     }
 }
 
-/// True when another of the last seconds begins.
+/// Whether another of the last seconds begins.
 fn ticks(before: Option<u32>, left: f32, last: u32) -> bool {
     let now = left.ceil() as u32;
     (1..=last).contains(&now) && before.is_some_and(|before| before == now + 1)
 }
 
-/// Part of a world's round.
+/// Part of the round of a world.
 pub(crate) fn part<G: Game<Entity: Holds<Round>>>(scene: &Scene<'_, G>) -> Option<RoundPart> {
     Some(match round(&scene.picture.entities).phase() {
         Phase::WarmUp => RoundPart::WarmUp,
@@ -173,17 +173,17 @@ pub(crate) fn part<G: Game<Entity: Holds<Round>>>(scene: &Scene<'_, G>) -> Optio
     })
 }
 
-/// End of a play besides its time.
+/// What ends play besides its time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Aim {
-    /// The clock's label, as in "FIRST TO 20"; empty if the time alone counts.
+    /// The clock's label, such as "FIRST TO 20"; empty if only time counts.
     pub(crate) label: String,
-    /// The same in a sentence, for the warm-up.
+    /// The aim as a sentence, for the warm-up.
     pub(crate) words: String,
 }
 
 impl Aim {
-    /// The first with so many of something wins. `words` has a place for the number.
+    /// The first player with this many of something wins. `words` has a placeholder for the number.
     pub(crate) fn first_to(limit: impl ToString, words: &str) -> Self {
         let limit = limit.to_string();
         let label = fill("FIRST TO {limit}", &[("limit", &limit)]);
@@ -191,7 +191,7 @@ impl Aim {
     }
 }
 
-/// Paints the panel at the top: the round's clock between two figures; returns its rectangle.
+/// Paints the panel at the top: the round's clock between two figures. Returns its rectangle.
 pub(crate) fn draw_clock<G: Game>(
     scene: &Scene<'_, G>,
     (round, now): (&Round, Tick),
@@ -233,12 +233,12 @@ pub(crate) fn draw_clock<G: Game>(
     rect
 }
 
-/// Distance in points of the clock's lower edge from the window's upper one.
+/// Distance in points of the clock's lower edge from the window's upper edge.
 pub(crate) fn below_clock(painter: &Painter) -> f32 {
     CLOCK_TOP + CLOCK_HEIGHT * letters(painter.ctx())
 }
 
-/// The clock's panel, and the width of each of its columns, which hold the widest words.
+/// The clock's panel, and the width of each of its columns, which fit the widest words.
 fn clock_inset<'a, G: Game>(scene: &Scene<'a, G>, columns: [(&str, &str); 3]) -> (Inset<'a>, f32) {
     let width = |words: &str, letters| inset::width(scene.painter, words, letters);
     let of_words = columns
@@ -251,7 +251,7 @@ fn clock_inset<'a, G: Game>(scene: &Scene<'a, G>, columns: [(&str, &str); 3]) ->
     (Inset::claim(scene.painter, Item::Clock, place, design), column)
 }
 
-/// Says what a warm-up waits for, and that the end of the play is near.
+/// Shows what a warm-up waits for, and that the end of play is near.
 fn tell_below<G: Game>(scene: &Scene<'_, G>, round: &Round, (secs, aim): (u32, &Aim), y: f32) {
     let (words, color) = match round.phase() {
         Phase::WarmUp => (format!("{}\n{}", awaited(scene, secs), aim.words), palette::TEXT),
@@ -300,7 +300,7 @@ fn awaited<G: Game>(scene: &Scene<'_, G>, secs: u32) -> String {
     }
 }
 
-/// Names with commas between, and a number in place of most.
+/// Names separated by commas; beyond a few, their number.
 fn some(names: &[&str]) -> String {
     let (first, rest) = names.split_at(names.len().min(3));
     let first = first.join(", ");
@@ -312,12 +312,13 @@ fn some(names: &[&str]) -> String {
     }
 }
 
-/// True while the figures of a game are shown: they give way to the table.
+/// Whether the figures of a game are shown: they make way for the table.
 pub(crate) fn shows_figures(frame: &Frame<'_>, round: &Round) -> bool {
     !frame.scores && round.phase() != Phase::Results
 }
 
-/// The winner in words, the same in every game: of those who won together, none for nobody.
+/// The winner in words, the same in every game; `winners` are the players who won together, empty
+/// if none did.
 pub(crate) fn winner<G: Game>(scene: &Scene<'_, G>, winners: &[PlayerId]) -> String {
     match winners {
         [] => tr("No one wins the round").to_owned(),
@@ -327,7 +328,7 @@ pub(crate) fn winner<G: Game>(scene: &Scene<'_, G>, winners: &[PlayerId]) -> Str
     }
 }
 
-/// The same by a table's first row.
+/// The winner in words, from a table's first row.
 pub(crate) fn winner_of<G: Game>(scene: &Scene<'_, G>, board: &Board) -> String {
     match board.rows.first() {
         Some(row) if row.own && scene.watched.is_none() => tr("You win the round").to_owned(),
@@ -336,8 +337,8 @@ pub(crate) fn winner_of<G: Game>(scene: &Scene<'_, G>, board: &Board) -> String 
     }
 }
 
-/// Paints the results at a round's end: the verdict, the table, and the time until the next round;
-/// otherwise the table, while the player wants to see it.
+/// Paints the results at a round's end: the verdict, the table, and the time until the next round.
+/// During a round, paints the table while the player wants to see it.
 pub(crate) fn draw_table<G: Game>(
     scene: &Scene<'_, G>,
     (round, now): (&Round, Tick),
@@ -351,7 +352,7 @@ pub(crate) fn draw_table<G: Game>(
         }
         return;
     }
-    // What the game shows at the edges is no more than a backdrop now.
+    // What the game shows at the edges is only a backdrop now.
     scene.painter.rect_filled(screen, 0.0, fade(palette::VOID, 0.78));
     let grown = letters(scene.painter.ctx());
     let table = scoreboard::draw_results(scene, board, [VERDICT * grown, NEXT * grown]);

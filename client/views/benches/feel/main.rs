@@ -5,16 +5,16 @@
 //! ```
 //!
 //! Each game is played by bots over each network, and drawn by its own view without a window. A
-//! *jump* is a frame whose step differs from the one before by more than 3 points of a window of
-//! 1280 to 720, and by more than a quarter beyond what the game itself does where there is no
-//! network. A *reversal* is a frame that goes back by more than 1.5 points and is followed by one
-//! that goes on. Positions are those of the frame's picture. *Drawn there* says in how many of the
-//! frames a shape of an avatar's size was painted at the own one's place under that frame's camera.
+//! *jump* is a frame whose step differs from the previous one by more than 3 points of a window of
+//! 1280 by 720, and by more than a quarter beyond what the game itself does without a network. A
+//! *reversal* is a frame that goes back by more than 1.5 points and is followed by one that goes
+//! on. Positions are those of the frame's picture. *Drawn there* is the share of frames in which a
+//! shape of an avatar's size was painted at the local player's place under that frame's camera.
 //! *Camera* counts the jumps of the camera itself, which does not shake here. *Key* is the number
-//! of frames from a key to the first frame that differs from the one without it: the first after
-//! the key is 1. The worst of several moments is told. `--moments` tells of each flaw when it was
-//! and what had happened, and with `--strict` the bench fails if the own player jumps, is not
-//! painted at its place, or sees a key later than in the first frame.
+//! of frames from a key to the first frame that differs from the one without it, where the first
+//! frame after the key is 1; it is the worst of several moments. `--moments` prints when each flaw
+//! occurred and what had happened. With `--strict`, the bench fails if the local player jumps, is
+//! not painted at its place, or sees a key later than in the first frame.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -49,27 +49,28 @@ use track::{Counts, Flaw, Measure, Track};
 
 const SIZE: (f32, f32) = (1280.0, 720.0);
 const SEED: u64 = 7;
-/// Bots beside the two players.
+/// Number of bots besides the two players.
 const BOTS: u16 = 4;
 /// Seconds that are not scored: clocks and delays settle.
 const WARM_UP_SECS: f64 = 8.0;
 /// No network at all.
 const FLOOR: &str = "delay=0ms";
-/// Plays without a network that tell what a game itself does.
+/// Number of plays without a network that show what the game itself does.
 const FLOORS: u64 = 8;
 /// Seconds of each of them.
 const FLOOR_SECS: f64 = 60.0;
-/// Part by which a jump is beyond what the game does itself, and metres beside it.
+/// Factor by which a jump exceeds what the game itself does, and metres added to it.
 const BEYOND: (f32, f32) = (1.25, 0.01);
 /// Time between two frames of a usual display.
 const FRAME: Micros = Micros(16_667);
-/// Sizes of shapes that may be an avatar, in points.
+/// Sizes of shapes that can be an avatar, in points.
 const AVATAR: std::ops::RangeInclusive<f32> = 4.0..=140.0;
-/// Least percentage of frames in which the own avatar is painted at its place.
+/// Minimum percentage of frames in which the player's avatar is painted at its place.
 const DRAWN_LEAST: f64 = 98.0;
 /// Distance of an avatar's shape from its place, in points.
 const NEAR: f32 = 8.0;
-/// Seconds before a key is pressed, frames between the moments at which it is, and their number.
+/// Seconds before the key is pressed, frames between the moments at which it is, and number of
+/// moments.
 const KEY_AFTER_SECS: f64 = 14.0;
 const KEY_EVERY: usize = 7;
 const KEYS: usize = 6;
@@ -79,7 +80,7 @@ const KEY_WITHIN: usize = 30;
 /// A game's avatars in pictures.
 #[derive(Clone, Copy)]
 struct Avatar<G: Game> {
-    /// True while it is painted.
+    /// Whether it is painted.
     is_painted: fn(&G::Entity) -> bool,
     /// Middle of what is painted, from the position, in metres.
     middle: Vec2,
@@ -93,12 +94,12 @@ struct Feel {
     own: Counts,
     camera: Counts,
     others: Counts,
-    /// Frames in which the own avatar was to be seen, and those with a shape at its place.
+    /// Frames in which the player's avatar should be visible, and those with a shape at its place.
     seen: u64,
     drawn: u64,
 }
 
-/// Steps of a game, beyond which they are jumps, in metres.
+/// Maximum steps of a game, in metres; larger ones are jumps.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     own: f32,
@@ -168,8 +169,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Prints a game's rows; returns the number of the own player's jumps, and of networks over which
-/// a key is seen late or the player is not painted where it is.
+/// Prints a game's rows. Returns the number of the player's jumps, and of networks over which a key
+/// is seen late or the player is not painted at its place.
 fn show<V: GameView>((secs, tells): (f64, bool), avatar: Avatar<V::Game>) -> u64 {
     let name = V::Game::NAME;
     let mut plan = Plan {
@@ -217,7 +218,7 @@ fn conditions(words: &str) -> Conditions {
     words.parse().expect("a network")
 }
 
-/// Plays for so long, and counts.
+/// Plays for the given time, and counts.
 fn play<V: GameView>(plan: &Plan, avatar: &Avatar<V::Game>) -> Feel {
     let Plan { seed, conditions, secs, bounds, tells } = plan;
     let mut sim = Sim::<V::Game>::new(*seed, BOTS);
@@ -252,7 +253,7 @@ fn play<V: GameView>(plan: &Plan, avatar: &Avatar<V::Game>) -> Feel {
             camera.cut();
         }
         tell("own", own.advance(at, measure(bounds.own)));
-        // Where the own player is put elsewhere the camera goes along.
+        // Where the player is put elsewhere, the camera goes along.
         let middle = at.map(|_| drawn.camera.middle);
         tell("camera", camera.advance(middle, measure(bounds.camera)));
         if let Some(at) = at {
@@ -308,8 +309,8 @@ fn position<G: Game>(
     game.position(&slot.entity).filter(|_| (avatar.is_painted)(&slot.entity))
 }
 
-/// True if the rules have put a player's avatar elsewhere since the frame before, as one of its
-/// fields says, or if it is another one.
+/// Whether the rules have moved a player's avatar elsewhere since the last frame, as one of its
+/// fields shows, or whether it is another avatar.
 fn is_cut<G: Game>(
     were: &mut BTreeMap<PlayerId, (EntityId, Values)>,
     entities: &Entities<G::Entity>,
@@ -326,7 +327,7 @@ fn is_cut<G: Game>(
     })
 }
 
-/// Distance in points from a place to the middle of the nearest shape that may be an avatar.
+/// Distance in points from a place to the middle of the nearest shape that can be an avatar.
 fn nearest(output: &FullOutput, at: Pos2) -> f32 {
     fn walk(shape: &Shape, at: Pos2, least: &mut f32) {
         match shape {
@@ -354,7 +355,7 @@ fn copies(at: Vec2, wraps: Option<Vec2>) -> impl Iterator<Item = Vec2> {
 }
 
 /// Frames from a key to the first picture that differs from the one without it, for the worst of
-/// several moments; none if none did.
+/// several moments. `None` if no picture differs.
 fn frames_to_picture<V: GameView>(
     conditions: &Conditions,
     pressed: &<V::Game as Game>::Input,
@@ -365,13 +366,13 @@ fn frames_to_picture<V: GameView>(
         let after = KEY_WITHIN + n * KEY_EVERY;
         let with = pictures::<V>(conditions, pressed, after);
         let first = without.iter().zip(&with).position(|(one, other)| one != other)?;
-        // Before the key both are the same.
+        // Before the key, both are the same.
         worst = worst.max((first + 1).checked_sub(after)?);
     }
     Some(worst)
 }
 
-/// Pictures of a player who presses nothing, and from a frame on one key.
+/// Pictures of a player who presses nothing, and of one who presses a key from a frame on.
 fn pictures<V: GameView>(
     conditions: &Conditions,
     pressed: &<V::Game as Game>::Input,

@@ -2,9 +2,9 @@
 
 use glam::{Vec2, vec2};
 
-/// Change of a step below which nobody sees a jump, in points of the window; arbitrary.
+/// Change of a step below which a jump is invisible, in points of the window; arbitrary.
 const JUMP_SEEN: f32 = 3.0;
-/// Steps below which nothing is seen to turn back, in points; arbitrary.
+/// Steps below which a reversal is invisible, in points; arbitrary.
 const REVERSAL_SEEN: f32 = 1.5;
 
 /// Counts over frames of paths.
@@ -16,12 +16,12 @@ pub(crate) struct Counts {
     pub(crate) jumps: u64,
     /// Frames that go back for one frame, and then on.
     pub(crate) reversals: u64,
-    /// Greatest difference of a step to the one before, in metres.
+    /// Greatest difference between two consecutive steps, in metres.
     pub(crate) most: f32,
 }
 
 impl Counts {
-    /// Adds others.
+    /// Adds other counts.
     pub(crate) fn add(&mut self, other: Self) {
         self.frames += other.frames;
         self.jumps += other.jumps;
@@ -33,9 +33,9 @@ impl Counts {
 /// A frame that a player would see as a fault.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Flaw {
-    /// A step that differs from the one before by so many metres.
+    /// A step that differs from the previous one by this many metres.
     Jump(f32),
-    /// A way back of so many metres.
+    /// A step back of this many metres.
     Reversal(f32),
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Measure {
     pub(crate) bound: f32,
 }
 
-/// The path of one thing.
+/// The track of one object.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Track {
     at: Option<Vec2>,
@@ -60,12 +60,12 @@ pub(crate) struct Track {
 }
 
 impl Track {
-    /// The thing was put elsewhere by the rules: its path begins anew.
+    /// The rules put the object elsewhere: a new track begins.
     pub(crate) fn cut(&mut self) {
         self.at = None;
     }
 
-    /// The thing is drawn there in the next frame; none if it is not there.
+    /// The object is drawn at `at` in the next frame, or not at all.
     pub(crate) fn advance(&mut self, at: Option<Vec2>, measure: Measure) -> Option<Flaw> {
         let Some((to, from)) = at.zip(self.at) else {
             (self.at, self.steps) = (at, [None; 2]);
@@ -95,7 +95,7 @@ impl Track {
     }
 }
 
-/// The shortest of the ways that are the same in a world that wraps.
+/// The shortest of the ways that are equal in a world that wraps.
 fn shortest(way: Vec2, wraps: Option<Vec2>) -> Vec2 {
     let one = |way: f32, period: f32| way - (way / period).round() * period;
     wraps.map_or(way, |period| vec2(one(way.x, period.x), one(way.y, period.y)))

@@ -1,9 +1,9 @@
-//! Figures that a frame may reach, as they are checked in.
+//! Limits for a frame's work, as checked in.
 
 use super::stage::Work;
 
-/// Part by which a figure may be beyond the one that is checked in. Sines differ in their last bit
-/// between systems, and so does what follows from them.
+/// Factor by which a figure may exceed the checked-in one. Sines differ in their last bit between
+/// systems, and so does what follows from them.
 const PART: f64 = 0.05;
 
 /// Work of a mean frame.
@@ -12,12 +12,12 @@ pub(crate) struct Figures {
     pub(crate) draw_calls: f64,
     pub(crate) vertices: f64,
     pub(crate) triangles: f64,
-    /// Painted area, overlaps counted each time, as a share of the window's.
+    /// Painted area, counting overlaps each time, as a share of the window's.
     pub(crate) layers: f64,
 }
 
 impl Figures {
-    /// Figures of so many frames' work.
+    /// Mean of the work of this many frames.
     pub(crate) fn of(work: Work, frames: u64) -> Self {
         let each = |sum: f64| sum / frames as f64;
         Self {
@@ -42,14 +42,14 @@ impl Figures {
 pub(crate) struct Bounds(Vec<(String, Figures)>);
 
 impl Bounds {
-    /// Those of `bounds.txt`, which says how they are made.
+    /// The limits in `bounds.txt`, which says how they are made.
     pub(crate) fn checked_in() -> Self {
         let lines = include_str!("bounds.txt").lines();
         let rows = lines.filter(|line| !line.starts_with('#') && !line.is_empty());
         Self(rows.map(|row| read(row).expect("a name and five figures")).collect())
     }
 
-    /// A sentence for each figure of a game that is beyond its bound, or about a game without one.
+    /// A sentence for each figure of a game that exceeds its limit, or about a game without limits.
     pub(crate) fn exceeded(&self, game: &str, now: Figures) -> Vec<String> {
         let Some((_, known)) = self.0.iter().find(|(name, _)| name == game) else {
             return vec![format!("{game} has no figures in bounds.txt")];

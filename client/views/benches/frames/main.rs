@@ -28,7 +28,7 @@ use stage::{Stage, Work};
 
 const SIZE: (f32, f32) = (1280.0, 720.0);
 const SEED: u64 = 7;
-/// Frames before the instructions are counted: the first ones draw letters for the first time.
+/// Frames before instructions are counted: the first ones draw letters for the first time.
 const WARM_FRAMES: u64 = 20;
 
 fn main() -> ExitCode {
@@ -82,7 +82,7 @@ fn measure<V: GameView>(secs: u64, bots: u64) -> (Work, u64) {
     (work, frames)
 }
 
-/// A frame whose instructions are counted: `.ci/frames` knows this function by its name.
+/// A frame whose instructions are counted: `.ci/frames` knows this function by name.
 #[inline(never)]
 fn counted<V: GameView>(stage: &mut Stage<V>) -> Option<Vec<ClippedPrimitive>> {
     black_box(drawn(stage))

@@ -17,8 +17,8 @@ use phaselock_ui::view::{Frame, GameView, Scene};
 /// Time between two frames, in seconds.
 pub(crate) const FRAME_SECS: f32 = 1.0 / 60.0;
 
-/// Steps in which the next frame is waited for, and their length in seconds: far shorter than a
-/// frame, and long enough together.
+/// Steps while waiting for the next frame, and their length in seconds: far shorter than a frame,
+/// and long enough together.
 const STEPS_OF_FRAME: u32 = 60;
 const STEP_SECS: f64 = 0.001;
 
@@ -44,7 +44,8 @@ pub(crate) struct Stage<V: GameView> {
 }
 
 impl<V: GameView> Stage<V> {
-    /// A game with so many bots beside the own one, seen through a link in a window of a size.
+    /// Creates a game with this many bots besides the client's own, seen through a link in a window
+    /// of a size.
     pub(crate) fn new(seed: u64, bots: u16, link: LinkConfig, size: (f32, f32)) -> Self {
         let mut sim = Sim::new(seed, bots);
         let client = sim.join_bot(link);
@@ -53,7 +54,7 @@ impl<V: GameView> Stage<V> {
 
     /// The screen of a client of a simulation.
     pub(crate) fn watch(seed: u64, mut sim: Sim<V::Game>, client: usize, size: (f32, f32)) -> Self {
-        // What is scattered by chance comes from one global generator.
+        // Random scatter comes from one global generator.
         macroquad::rand::srand(seed);
         let picture = Rc::new(RefCell::new(None));
         sim.clients[client].screen = Some(picture.clone());
@@ -62,7 +63,7 @@ impl<V: GameView> Stage<V> {
         Self { sim, client, picture, view, controls, ctx, size, age_secs: 0.0 }
     }
 
-    /// Lets the client draw its next frame; none before the game is joined.
+    /// Lets the client draw its next frame. `None` before the game is joined.
     #[allow(dead_code, reason = "one bench of two needs it")]
     pub(crate) fn next_frame(&mut self) -> Option<Drawn<V::Game>> {
         *self.picture.borrow_mut() = None;
@@ -84,7 +85,7 @@ impl<V: GameView> Stage<V> {
         self.age_secs += FRAME_SECS;
     }
 
-    /// Draws what is shown now; none before the game is joined.
+    /// Draws what is shown now. `None` before the game is joined.
     pub(crate) fn frame(&mut self) -> Option<FullOutput> {
         self.draw().map(|(output, _)| output)
     }
@@ -113,7 +114,7 @@ impl<V: GameView> Stage<V> {
                 crowded: false,
                 marks: false,
                 controls: &self.controls,
-                // Nobody listens.
+                // Cues go nowhere.
                 cues: &Cues::default(),
             };
             camera = Some(view.draw(&Scene {
@@ -145,7 +146,7 @@ pub(crate) struct Work {
     pub(crate) draw_calls: u64,
     pub(crate) vertices: u64,
     pub(crate) triangles: u64,
-    /// Painted area, overlaps counted each time, as a share of the window's.
+    /// Painted area, counting overlaps each time, as a share of the window's.
     pub(crate) layers: f64,
 }
 
@@ -166,7 +167,7 @@ impl Work {
         work
     }
 
-    /// Adds another frame's.
+    /// Adds the work of another frame.
     pub(crate) fn add(&mut self, other: Self) {
         self.draw_calls += other.draw_calls;
         self.vertices += other.vertices;
@@ -175,7 +176,7 @@ impl Work {
     }
 }
 
-/// Area of a triangle's part inside of a rectangle, in square points.
+/// Area of the part of a triangle that is inside a rectangle, in square points.
 fn visible_area(corners: [Pos2; 3], clip: Rect) -> f64 {
     let mut polygon = corners.to_vec();
     // Each side of the rectangle cuts off what lies beyond it (Sutherland and Hodgman, 1974).

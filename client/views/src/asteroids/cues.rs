@@ -1,4 +1,4 @@
-//! Everything in Asteroids that is heard and felt.
+//! Cues of Asteroids.
 
 use phaselock_sound::patch::{Sound, note};
 use phaselock_ui::prelude::*;
@@ -121,5 +121,5 @@ pub(super) static THRUST: Sound = Sound {
     ..Sound::DRONE
 };
 
-/// All.
+/// All cues.
 pub(super) static ALL: &[&Cue] = &[&FIRED, &HURT, &WRECKED, &CAME, &BROKE, &STRUCK, &FRAG];

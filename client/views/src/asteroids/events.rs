@@ -6,7 +6,7 @@ use phaselock_games::asteroids::field::radius;
 use phaselock_games::asteroids::{Bullet, Piece, Rock, Score, Ship};
 use phaselock_ui::prelude::*;
 
-/// An event; positions are in the field. A lost ship may be near or far; without a killer a rock
+/// An event; positions are in the field. A lost ship may be near or far; without a killer, a rock
 /// destroyed it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event {
@@ -19,9 +19,9 @@ pub(super) enum Event {
     Lost { victim: PlayerId, killer: Option<PlayerId> },
 }
 
-/// Most shots between two frames; more are another life.
+/// Maximum number of shots between two frames; more mean another life.
 const SHOTS_MAX: u8 = 3;
-/// Least ticks left to a bullet that has not simply come to its end, less 1.
+/// A bullet that vanishes with more ticks left than this has hit something.
 const SPENT_TICKS: u8 = 4;
 
 #[derive(Debug, Default)]
@@ -30,13 +30,13 @@ pub(super) struct Watch {
     rocks: BTreeMap<EntityId, Rock>,
     bullets: BTreeMap<(Option<PlayerId>, u8), Bullet>,
     deaths: BTreeMap<PlayerId, u16>,
-    /// The own ship's life: with another one everything around is new.
+    /// Life of the local ship: with another life, everything around it is new.
     life: Option<(u8, u8)>,
 }
 
 impl Watch {
-    /// Events since the last call, while the own player is where it was. `is_near` is false where
-    /// something may just have gone out of reach.
+    /// Events since the last call, while the local player stays where it was. `is_near` is false
+    /// where something may just have gone out of reach.
     pub(super) fn observe(
         &mut self,
         entities: &Entities<Piece>,
@@ -96,7 +96,7 @@ impl Watch {
                 if (1..=SHOTS_MAX).contains(&shots) && now.is_alive() {
                     events.push(Event::Fired { id, at, along: now.facing() });
                 } else if shots > u8::MAX - SHOTS_MAX {
-                    // A correction took a shot back; if it comes again, it is no news.
+                    // A correction took a shot back; if it comes again, it is not new.
                     now.shots = before.shots;
                 }
                 if now.spawns != before.spawns {
@@ -160,7 +160,7 @@ mod tests {
             seen(Ship { hull: 0, ..ship }, &[rock, bullet, Piece::Score(Score::default())]),
             []
         );
-        // Back elsewhere: a rock that is no longer there did not break.
+        // Back elsewhere: a missing rock did not break.
         let back = Ship { spawns: 2, ..ship };
         let lost = Event::Lost { victim: PlayerId(7), killer: None };
         let events = seen(back, &[score]);

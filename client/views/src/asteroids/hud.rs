@@ -7,17 +7,17 @@ use phaselock_ui::prelude::*;
 
 use super::space::seams;
 
-/// Seconds for which a wound is felt.
+/// Seconds for which a wound is shown.
 pub(super) const WOUND_SECS: f32 = 0.7;
 
-/// Letters of the figures' labels, with the space between them, and width of a gauge in points.
+/// Letter size and spacing of the figures' labels, and width of a gauge, in points.
 const LABEL: (f32, f32) = (10.0, 1.5);
 const GAUGE: f32 = 148.0;
 
 #[derive(Debug, Default)]
 pub(super) struct Hud {
     pub(super) feed: Feed<()>,
-    /// Seconds for which the last wound is still felt.
+    /// Seconds for which the last wound is still shown.
     pub(super) wound: f32,
 }
 
@@ -49,7 +49,7 @@ impl Hud {
 pub(super) fn draw_state(frame: &Frame<'_>, own: &Ship, step_secs: f32) {
     let shielded = own.shield > 0;
     let labels = [tr("HULL"), if shielded { tr("SHIELD") } else { tr("GUN") }, tr("SPEED")];
-    // Wide enough for both words, so that it stays when one takes the other's place.
+    // Wide enough for both words, so that the width stays when one replaces the other.
     let widths = labels.into_iter().chain([tr("SHIELD"), tr("GUN")]);
     let widths = widths.map(|words| inset::width(frame.painter, words, LABEL));
     let left = widths.fold(50.0, f32::max) + 24.0;
@@ -80,11 +80,12 @@ pub(super) fn draw_state(frame: &Frame<'_>, own: &Ship, step_secs: f32) {
     gauge(2, own.velocity().length() / SPEED_MAX, palette::TEXT_SOFT);
 }
 
-/// The radar: rocks as dots of their size, ships as arrows, the edges of the field as faint lines.
+/// Paints the radar: rocks as dots of their size, ships as arrows, the edges of the field as faint
+/// lines.
 pub(super) fn draw_radar(scene: &Scene<'_, Asteroids>, own: &Ship) {
     let size = (scene.screen.height() * 0.1).clamp(58.0, 92.0);
     let middle = match scene.controls.by_glass() {
-        // Below the names: the other corner is the thumb's.
+        // Below the names: the other corner is for the thumb.
         true => scene.screen.left_top() + vec2(size + 20.0, size + 60.0),
         false => scene.screen.right_bottom() - vec2(size + 20.0, size + 20.0),
     };

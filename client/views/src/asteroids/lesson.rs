@@ -46,7 +46,7 @@ pub(super) const STEPS: &[Step<Asteroids>] = &[
     },
 ];
 
-/// The own ship, unless it is a wreck.
+/// The local ship, unless it is a wreck.
 fn own(scene: &Scene<'_, Asteroids>) -> Option<Ship> {
     scene.own().filter(Ship::is_alive)
 }

@@ -1,7 +1,7 @@
-//! Asteroids in the window: picture and controls.
+//! Asteroids in the window: view and controls.
 //!
-//! The field repeats beyond its edges. The camera follows the own ship across them, and everything
-//! is drawn at the image of its position that is nearest to the ship.
+//! The field repeats beyond its edges. The camera follows the local ship across them, and
+//! everything is drawn at the image of its position that is nearest to the ship.
 
 mod actions;
 mod cues;
@@ -35,9 +35,9 @@ use super::rounds::{
 /// The camera; it cuts to another life.
 const SHOT: Shot =
     Shot { target: Vec2::ZERO, width: 58.0, height: 43.0, ease_secs: 0.1, cut: 24.0, bounds: None };
-/// Radius of what is kept free around the own ship, in metres: its hull and its shield.
+/// Radius kept free around the local ship, in metres: its hull and its shield.
 const OWN_RADIUS: f32 = 1.6;
-/// Seconds of the own ship's flight that the camera looks ahead.
+/// Seconds of the local ship's flight that the camera looks ahead.
 const LOOK_AHEAD_SECS: f32 = 0.32;
 
 type AsteroidsScene<'a> = Scene<'a, Asteroids>;
@@ -46,7 +46,7 @@ type AsteroidsScene<'a> = Scene<'a, Asteroids>;
 #[derive(Debug, Default)]
 pub struct AsteroidsScreen {
     rig: Rig,
-    /// Last position of the own ship, beyond all edges.
+    /// Last position of the local ship, beyond all edges.
     own_at: Vec2,
     lean: Vec2,
     space: Space,
@@ -55,7 +55,7 @@ pub struct AsteroidsScreen {
     ships: Ships,
     hud: Hud,
     announcer: Announcer,
-    /// Deaths in the own score while the ship was whole: a wreck is seen before its score names
+    /// Deaths in the local score while the ship was whole: a wreck is seen before its score names
     /// the killer.
     deaths_alive: u16,
 }
@@ -114,7 +114,7 @@ impl GameView for AsteroidsScreen {
 }
 
 impl AsteroidsScreen {
-    /// Image of a position in the field that is nearest to the own ship.
+    /// Image of a position in the field that is nearest to the local ship.
     fn image(&self, position: Vec2) -> Vec2 {
         self.own_at + FIELD.way(FIELD.fold(self.own_at), position)
     }
@@ -256,7 +256,7 @@ impl AsteroidsScreen {
                 ships::draw_bullet(brush, (&slot.entity, own), at, color);
             }
         }
-        // The own ship above the others.
+        // The local ship is above the others.
         let alive =
             || ships.iter().filter(|seen| seen.ship.is_alive() && brush.camera.sees(seen.at, 4.0));
         for seen in alive().filter(|seen| !seen.own).chain(alive().filter(|seen| seen.own)) {

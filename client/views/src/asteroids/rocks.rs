@@ -1,4 +1,4 @@
-//! Rocks: shapes and spin by their seeds, and a warning before they appear.
+//! Rocks: shapes and spin from their seeds, and a warning before they appear.
 
 use phaselock_games::asteroids::Rock;
 use phaselock_games::asteroids::field::radius;
@@ -13,7 +13,7 @@ fn number(seed: u8, which: u32) -> f32 {
     chance(seed.into(), 0, which)
 }
 
-/// Corners about a rock's middle in parts of its radius, before it turns.
+/// Corners around a rock's middle as parts of its radius, before it turns.
 fn corners(seed: u8) -> [Vec2; CORNERS] {
     std::array::from_fn(|n| {
         let turn = (n as f32 + 0.5 * (number(seed, 40 + n as u32) - 0.5)) / CORNERS as f32;
@@ -38,7 +38,7 @@ pub(super) fn draw(brush: &Brush<'_>, rock: &Rock, at: Vec2, secs: f64) {
         draw_warning(&brush, rock, &outline, 0.35 * brush.camera.scale);
         return;
     }
-    // The parts of a split rock are faint as long as they harm nobody.
+    // The parts of a split rock are faint while they are harmless.
     let there = 1.0 - 0.65 * (f32::from(rock.forming) / SOON_TICKS).min(1.0);
     let mut body = Mesh::default();
     let middle = brush.point(Vec2::ZERO);
@@ -62,7 +62,7 @@ pub(super) fn draw(brush: &Brush<'_>, rock: &Rock, at: Vec2, secs: f64) {
     brush.outline(corners(rock.seed), (width, mix(line, palette::STEEL, 0.5 * there)));
 }
 
-/// A rock that is yet to come: a broken outline, and a ring that closes in.
+/// Paints a rock that is about to appear: a broken outline, and a ring that closes in.
 fn draw_warning(brush: &Brush<'_>, rock: &Rock, outline: &[Pos2], dash: f32) {
     let left = f32::from(rock.forming) / 90.0;
     let blink = 0.55 + 0.45 * (left * 40.0).sin();

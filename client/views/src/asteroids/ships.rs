@@ -6,12 +6,12 @@ use phaselock_games::asteroids::{Bullet, HULL, Ship};
 use phaselock_ui::prelude::*;
 
 const TRAIL_SECS: f32 = 0.9;
-/// Metres in a frame that are a jump and no flight.
+/// Metres in a frame that are a jump, not flight.
 const CUT: f32 = 8.0;
 const HURT_SECS: f32 = 0.18;
 
-/// Outlines in metres, the bow along x: the own ship is a slim dart with a notch, others are broad
-/// with two prongs, so that shape tells them apart.
+/// Outlines in metres, the bow along x: the local ship is a slim dart with a notch, others are
+/// broad with two prongs, so that their shapes differ.
 const OWN_HULL: [(f32, f32); 4] = [(1.35, 0.0), (-0.95, 0.78), (-0.5, 0.0), (-0.95, -0.78)];
 const FOE_HULL: [(f32, f32); 8] = [
     (1.2, 0.34),
@@ -118,7 +118,7 @@ fn draw_flame(brush: &Brush<'_>, index: u16, age_secs: f32) {
     brush.beam(ends(0.8), 0.4);
 }
 
-/// A ring about a ship, broken and flickering shortly before its end.
+/// Paints a ring around a ship, broken and flickering shortly before its end.
 fn draw_shield(brush: &Brush<'_>, (color, left): (Color32, u16), age_secs: f32) {
     let ending = left < 45;
     let pulse = 0.6 + 0.3 * (age_secs * if ending { 22.0 } else { 5.0 }).sin();
@@ -127,7 +127,7 @@ fn draw_shield(brush: &Brush<'_>, (color, left): (Color32, u16), age_secs: f32) 
     brush.dashes(Vec2::ZERO, 1.75, parts, (age_secs * 0.25, 0.72), (2.0, fade(color, pulse)));
 }
 
-/// A bullet: the own ones are bright darts, others' are rings with a short tail.
+/// Paints a bullet: the player's are bright darts, others' are rings with a short tail.
 pub(super) fn draw_bullet(
     brush: &Brush<'_>,
     (bullet, own): (&Bullet, bool),

@@ -1,13 +1,13 @@
-//! The sky: stars in layers, near and far, and mist between them.
+//! The sky: stars in near and far layers, and mist between them.
 //!
-//! The camera crosses the field's edges without a jump, so nothing here knows of any edge.
+//! The camera crosses the field's edges without a jump, so nothing here depends on any edge.
 
 use macroquad::rand::RandGenerator;
 use phaselock_ui::prelude::*;
 
 /// Layers of stars: share of the camera's motion, stars per tile, size in points.
 const LAYERS: [(f32, usize, f32); 3] = [(0.12, 130, 1.7), (0.28, 70, 2.4), (0.5, 30, 3.4)];
-/// Side of a layer's tile, in metres of its own.
+/// Side of a layer's tile, in metres of that layer.
 const TILE: f32 = 90.0;
 /// Mist: position in its tile and radius, in metres.
 const MIST: [(f32, f32, f32); 4] =

@@ -1,8 +1,8 @@
 //! The platformer's players: squashed, stretched, with eyes, feet and a trail.
 //!
-//! Platforms are drawn at the own player's time. Others are shown at an earlier time, so a rider
+//! Platforms are drawn at the local player's time. Others are shown at an earlier time, so a rider
 //! is moved along with its platform to where that is drawn. A player who is about to land is moved
-//! there bit by bit on the way, and so is one that has leapt off.
+//! there gradually on the way, and so is one who has just jumped off.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ const AHEAD_SECS: f32 = 0.45;
 const BACK_SECS: f32 = 0.25;
 /// Half-life in seconds of the missing offset after an unpredicted landing.
 const SETTLE_SECS: f32 = 0.04;
-/// Metres from a platform beyond which nobody lands on it soon.
+/// Metres from a platform beyond which no player lands on it soon.
 const NEAR: f32 = 7.0;
 const TRAIL_SECS: f32 = 0.35;
 
@@ -26,7 +26,7 @@ const TRAIL_SECS: f32 = 0.35;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lean {
     by: Vec2,
-    /// Platform of the frame before, plus 1, and its offset.
+    /// Platform in the last frame, plus 1, and its offset.
     before: Option<(u8, Vec2)>,
 }
 
@@ -45,7 +45,7 @@ impl Lean {
             return;
         };
         let wanted = platform.at(ours) - platform.at(theirs);
-        // The offset goes with the platform; a missing part is made up for.
+        // The offset moves with the platform; a missing part is made up for.
         if let Some((_, before)) = self.before.replace((number, wanted)).filter(|it| it.0 == number)
         {
             self.by += wanted - before;
@@ -71,7 +71,7 @@ pub(super) struct Body {
     /// Drawn position of the feet.
     pub(super) at: Vec2,
     velocity: Vec2,
-    /// Above 0 wider than high, 0 at rest, below 0 stretched.
+    /// Above 0: wider than high; 0: at rest; below 0: stretched.
     squash: f32,
     squash_speed: f32,
     /// Metres run on the ground, for the feet.
@@ -80,19 +80,19 @@ pub(super) struct Body {
     trail: Trail,
     stood: bool,
     fell: f32,
-    /// Falls, coins and stage that were told, and the race of these: a correction may take back
-    /// what comes again.
+    /// Falls, coins and stage already reported, and their race: a correction may take back what
+    /// comes again.
     falls: u8,
     coins: u64,
     stage: u8,
     race: u8,
-    /// Seconds since a leap and since a landing were told.
+    /// Seconds since a jump and since a landing were reported.
     since_leap: f32,
     since_landing: f32,
     seen: bool,
 }
 
-/// Seconds for which the same leap or landing is not told again.
+/// Seconds for which the same jump or landing is not reported again.
 const AGAIN_SECS: f32 = 0.12;
 
 /// An event of a player.
@@ -112,8 +112,8 @@ pub(super) enum Event {
 pub(super) struct Bodies(BTreeMap<EntityId, Body>);
 
 impl Bodies {
-    /// Advances everybody by a frame; `ours` is the own player's time. Calls `happened` for each
-    /// event.
+    /// Advances all players by a frame; `ours` is the local player's time. Calls `happened` for
+    /// each event.
     pub(super) fn advance(
         &mut self,
         scene: &Scene<'_, Platformer>,
@@ -260,7 +260,7 @@ impl Body {
         let stand = 0.1;
         // The head leans into the run.
         let corner = |x: f32, y: f32| Vec2::new(x + lean * (y - stand) / (high - stand) * 1.6, -y);
-        // The own player has corners, the others are round.
+        // The local player has corners, the others are round.
         let round = if own { 0.16 } else { wide * 0.5 };
         let mut points = Vec::new();
         let half = wide / 2.0;

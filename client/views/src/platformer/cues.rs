@@ -1,4 +1,4 @@
-//! Everything in the platformer that is heard and felt.
+//! Cues of the platformer.
 
 use phaselock_sound::patch::{Sound, note};
 use phaselock_ui::prelude::*;
@@ -47,7 +47,7 @@ pub(super) static COIN: Cue = Cue {
     ..named("coin")
 };
 
-/// Somebody else takes a coin.
+/// Another player takes a coin.
 pub(super) static THEIR_COIN: Cue = Cue {
     sound: Some(&Sound {
         layers: &[sine(at(988.0), (0.006, 0.04), 0.4)],
@@ -79,7 +79,7 @@ pub(super) static HURT: Cue = Cue {
     ..named("hurt")
 };
 
-/// The own player reaches a checkpoint.
+/// The local player reaches a checkpoint.
 pub(super) static STAGE: Cue = Cue {
     sound: Some(&Sound {
         layers: &[triangle(at(523.0), (0.006, 0.09), 0.5), sine(at(1046.0), (0.004, 0.06), 0.2)],
@@ -91,7 +91,7 @@ pub(super) static STAGE: Cue = Cue {
     ..named("stage")
 };
 
-/// The own player reaches the goal.
+/// The local player reaches the goal.
 pub(super) static GOAL: Cue = Cue {
     sound: Some(&Sound {
         layers: &[triangle(at(523.0), (0.008, 0.14), 0.5), sine(at(1046.0), (0.006, 0.1), 0.2)],
@@ -103,5 +103,5 @@ pub(super) static GOAL: Cue = Cue {
     ..named("goal")
 };
 
-/// All.
+/// All cues.
 pub(super) static ALL: &[&Cue] = &[&LEAPT, &LANDED, &COIN, &THEIR_COIN, &HURT, &STAGE, &GOAL];

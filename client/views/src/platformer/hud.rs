@@ -1,11 +1,11 @@
-//! Figures over the level: running time, start signal, everybody's progress.
+//! Figures over the level: running time, start signal, everyone's progress.
 
 use phaselock::time::Rates;
 use phaselock_games::platformer::Player;
 use phaselock_games::platformer::movement::{READY_SECS, ticks};
 use phaselock_ui::prelude::*;
 
-/// Seconds for which the counter of coins shines after one.
+/// Seconds for which the coin counter shines after a coin.
 const COIN_SECS: f32 = 0.4;
 
 /// A player on the progress bar.
@@ -17,7 +17,7 @@ pub(super) struct Mark {
     pub(super) in_goal: bool,
 }
 
-/// Lights up the counter of coins, `secs` after the last coin.
+/// Lights up the coin counter, `secs` after the last coin.
 pub(super) fn draw_coin(painter: &Painter, clock: Rect, secs: f32) {
     let left = 1.0 - secs / COIN_SECS;
     if left > 0.0 {
@@ -26,7 +26,7 @@ pub(super) fn draw_coin(painter: &Painter, clock: Rect, secs: f32) {
     }
 }
 
-/// Running time of the own player, beneath the clock.
+/// Running time of the local player, below the clock.
 pub(super) fn draw_time(painter: &Painter, clock: Rect, own: &Player, rates: Rates, in_goal: bool) {
     let ran = u64::from(own.ran).saturating_sub(ticks(rates, READY_SECS));
     let secs = ran as f32 * rates.step_secs();
@@ -54,7 +54,7 @@ pub(super) fn draw_signal(frame: &Frame<'_>, own: &Player, rates: Rates) {
     inset.text((36.0, 36.0), Align2::CENTER_CENTER, &words, 26.0, palette::TEXT);
 }
 
-/// The level as a line with its checkpoints, and everybody on it.
+/// Paints the level as a line with its checkpoints, and all players on it.
 pub(super) fn draw_progress(
     frame: &Frame<'_>,
     stages: impl Iterator<Item = f32>,
@@ -88,7 +88,7 @@ pub(super) fn draw_progress(
     let flag = [(0.0, -13.0), (11.0, -9.0), (0.0, -5.0)];
     shape(foot, &flag, palette::TEXT, Stroke::NONE);
     frame.painter.line_segment([foot, top], inset.stroke(1.5, palette::TEXT));
-    // The own mark is an arrow above all; the others are diamonds, filled in the goal.
+    // The local mark is an arrow above all; the others are diamonds, filled once in the goal.
     marks.sort_by_key(|mark| mark.own);
     for mark in marks {
         let at = inset.at(x(mark.progress), y);

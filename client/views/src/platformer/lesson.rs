@@ -46,7 +46,7 @@ fn own(scene: &Scene<'_, Platformer>) -> Option<Player> {
     scene.own()
 }
 
-/// True while the own player rises in a jump.
+/// Whether the local player rises in a jump.
 fn rises(scene: &Scene<'_, Platformer>) -> bool {
     own(scene).is_some_and(|own| !own.stands() && own.vy < 0.0)
 }

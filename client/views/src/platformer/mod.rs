@@ -1,4 +1,4 @@
-//! The platformer in the window: picture and controls.
+//! The platformer in the window: view and controls.
 
 mod actions;
 mod bodies;
@@ -35,29 +35,30 @@ const SHOT: Shot = Shot {
     cut: 24.0,
     bounds: None,
 };
-/// Metres that a player moves without the camera.
+/// Metres that a player moves without moving the camera.
 const DEAD_ZONE: Vec2 = Vec2::new(0.8, 1.7);
 /// Metres of look-ahead at full speed.
 const LOOK_AHEAD: f32 = 3.2;
 /// Half-life of the missing look-ahead, in seconds.
 const LOOK_SECS: f32 = 0.35;
 
-/// The players, the own one, and the own one's point of the platforms' cycle.
+/// The players, the local one, and the local one's point of the platforms' cycle.
 type Cast<'a> = (&'a [Slot<Player>], Option<&'a Player>, f32);
 
 /// The view of the platformer.
 #[derive(Debug, Default)]
 pub struct PlatformerScreen {
     rig: Rig,
-    /// Point that the camera follows: the own player, but for the dead zone; and the look-ahead.
+    /// Point that the camera follows: the local player, except for the dead zone; and the
+    /// look-ahead.
     aim: Option<Vec2>,
     ahead: f32,
     bodies: Bodies,
     particles: Particles,
     announcer: Announcer,
-    /// The own player waited for the signal.
+    /// Whether the local player waited for the signal.
     waited: bool,
-    /// Shown progress of everybody: scores tell it in steps, the picture smoothly.
+    /// Shown progress of all players: scores change in steps, the picture moves smoothly.
     progress: BTreeMap<PlayerId, f32>,
     /// Seconds since the last coin.
     coin: f32,
@@ -214,7 +215,7 @@ impl PlatformerScreen {
         scenery::draw_tiles(brush, level, scene.age_secs);
         scenery::draw_things(brush, level, own, scene.age_secs);
         self.particles.draw_below(brush);
-        // The own player above everybody.
+        // The local player is above everyone.
         let shown = self.bodies.of(players).filter(|(_, body)| brush.camera.sees(body.at, 2.0));
         let mut shown: Vec<_> = shown.collect();
         shown.sort_by_key(|(slot, _)| scene.is_own(slot.id));

@@ -124,7 +124,7 @@ fn seen(level: &Level, camera: Camera) -> (std::ops::Range<i32>, std::ops::Range
     )
 }
 
-/// True on solid ground; below the level its last row goes on.
+/// Whether a tile is solid; below the level, its last row goes on.
 fn is_ground(level: &Level, column: i32, row: i32) -> bool {
     if !(0..level.width as i32).contains(&column) {
         return true;
@@ -165,7 +165,7 @@ pub(super) fn draw_tiles(brush: &Brush<'_>, level: &Level, age_secs: f32) {
     brush.painter.add(Shape::mesh(quads.mesh));
 }
 
-/// Colour of the ground at a corner of a tile: the farther from the air, the darker.
+/// Colour of the ground at a tile's corner: the farther from the air, the darker.
 fn shade(column: i32, row: i32) -> Color32 {
     static DEPTHS: LazyLock<Vec<f32>> = LazyLock::new(|| {
         let level = Level::the();
@@ -241,7 +241,7 @@ fn board(quads: &mut Quads<'_>, level: &Level, column: i32, row: i32) {
     }
 }
 
-/// Paints the platforms at a point of the cycle, with their ways.
+/// Paints the platforms at a point of the cycle, with their tracks.
 pub(super) fn draw_platforms(brush: &Brush<'_>, clock: f32) {
     for platform in &PLATFORMS {
         let (at, half) = (platform.at(clock), platform.half);
@@ -256,7 +256,7 @@ pub(super) fn draw_platforms(brush: &Brush<'_>, clock: f32) {
         let rect = brush.rect((-half, 0.0), (half, 0.36));
         painter.rect(rect, corner, palette::WALL_SIDE, edge, StrokeKind::Inside);
         painter.rect_filled(brush.rect((-half, 0.0), (half, 0.09)), corner, palette::TEXT_SOFT);
-        // Chevrons to either side say that it moves.
+        // Chevrons on both sides show that it moves.
         let stroke = brush.stroke(0.05, fade(palette::WARN, 0.85));
         for (side, n) in [(-1.0, 1.0), (-1.0, 2.0), (1.0, 1.0), (1.0, 2.0)] {
             let x = side * n * 0.22;
@@ -277,7 +277,7 @@ fn draw_way(brush: &Brush<'_>, platform: &Platform) {
     }
 }
 
-/// Paints coins, hollow where the own player has been, and flags.
+/// Paints coins, hollow where the local player has been, and flags.
 pub(super) fn draw_things(brush: &Brush<'_>, level: &Level, own: Option<&Player>, age_secs: f32) {
     let near = |x: f32| (x - brush.camera.middle.x).abs() < brush.camera.half().x + 2.0;
     for (coin, number) in level.coins.iter().zip(0..).filter(|(coin, _)| near(coin.x)) {

@@ -1,4 +1,4 @@
-//! Everything in Shuffle Puck that is heard and felt.
+//! Cues of Shuffle Puck.
 
 use phaselock_sound::patch::{Sound, note};
 use phaselock_ui::prelude::*;
@@ -36,7 +36,7 @@ pub(super) static BOUNCE: Cue = Cue {
     ..named("bounce")
 };
 
-/// The goal's horn for the own side.
+/// The goal's horn for the player's side.
 pub(super) static SCORED: Cue = Cue {
     sound: Some(&Sound {
         layers: &[
@@ -74,7 +74,7 @@ pub(super) static CONCEDED: Cue = Cue {
     ..named("conceded")
 };
 
-/// The puck is put on the middle.
+/// The puck is placed in the middle.
 pub(super) static FACE_OFF: Cue = Cue {
     sound: Some(&Sound {
         layers: &[
@@ -97,5 +97,5 @@ pub(super) static GLIDE: Sound = Sound {
     ..Sound::DRONE
 };
 
-/// All.
+/// All cues.
 pub(super) static ALL: &[&Cue] = &[&STRIKE, &BOUNCE, &SCORED, &CONCEDED, &FACE_OFF];

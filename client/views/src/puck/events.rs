@@ -16,16 +16,16 @@ const TRAIL_CUT: f32 = 3.0;
 const FLASH_SECS: f32 = 0.25;
 const HEAT_SECS: f32 = 0.4;
 const LIT_SECS: f32 = 1.6;
-/// Seconds for which the same strike is not felt twice, should the server see it otherwise.
+/// Seconds for which the same strike is not felt twice, in case the server sees it differently.
 const AGAIN_SECS: f32 = 0.12;
 /// Seconds for which a strike that a correction took back is remembered: longer than the server's
-/// word for it takes.
+/// confirmation takes.
 const TAKEN_BACK_SECS: f32 = 0.6;
 /// Speed of the loudest glide, in metres per second.
 const GLIDE_SPEED: f32 = 24.0;
-/// Light of a goal above which the same one is not seen again: for the first second.
+/// Light of a goal above which the same goal is not reported again: for the first second.
 const GOAL_AGAIN: f32 = 0.4;
-/// Change of speed without a strike that is a wall, in metres per second.
+/// Change of speed without a strike that means a wall, in metres per second.
 const BOUNCE_SPEED: f32 = 2.5;
 
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ pub(super) struct Effects {
     pub(super) trail: Trail,
     /// Strength of the last strike, 0 to 1, cooling down.
     pub(super) heat: f32,
-    /// Light of the goals, the own one first, 0 to 1.
+    /// Light of the goals, the player's own first, 0 to 1.
     pub(super) lit: [f32; 2],
     flashes: BTreeMap<EntityId, f32>,
     last: Option<(u8, bool, Puck, Board)>,
@@ -50,8 +50,8 @@ impl Effects {
         self.flashes.get(&id).copied().unwrap_or(0.0)
     }
 
-    /// Advances by `secs`, and compares with the frame before; returns
-    /// a newly counted goal: true for the own side.
+    /// Advances by `secs`, and compares with the last frame. Returns a newly counted goal: true for
+    /// the player's side.
     pub(super) fn observe(
         &mut self,
         seen: &Seen,
@@ -115,7 +115,7 @@ impl Effects {
         (ours || theirs).then_some(ours)
     }
 
-    /// A strike by the nearest mallet.
+    /// Handles a strike by the nearest mallet.
     fn strike(&mut self, seen: &Seen, puck: &Puck, change: Vec2, rig: &mut Rig, cues: &Cues) {
         if self.since_strike < AGAIN_SECS {
             return;
@@ -150,11 +150,11 @@ impl Effects {
         }
     }
 
-    /// A bounce off a wall.
+    /// Handles a bounce off a wall.
     fn bounce(&mut self, puck: &Puck, change: Vec2, rig: &mut Rig, cues: &Cues) {
         let normal = change.normalize_or(Vec2::X);
         let at = puck.position() - normal * PUCK;
-        // Only at a wall: a correction changes the velocity as well.
+        // Only at a wall: a correction also changes the velocity.
         let further = puck.position() - normal * 0.5;
         if keep_puck(further).distance(further) < 0.05 || self.since_bounce < AGAIN_SECS {
             return;

@@ -8,8 +8,8 @@ use super::seen::RIM;
 /// Radius of the area in front of a goal, in metres.
 const CREASE: f32 = 2.3;
 
-/// Paints the rink; `lit` is the light of the goals, 0 to 1, and `goals` the score on the ice,
-/// each with the own side first.
+/// Paints the rink. `lit` is the light of the goals, 0 to 1, and `goals` the score on the ice, each
+/// with the player's side first.
 pub(super) fn draw(brush: &Brush<'_>, lit: [f32; 2], goals: [u8; 2]) {
     draw_rim(brush);
     let ice = brush.rect(-HALF, HALF);
@@ -25,8 +25,8 @@ pub(super) fn draw(brush: &Brush<'_>, lit: [f32; 2], goals: [u8; 2]) {
     outline(brush, edge);
 }
 
-/// The frame around the ice, with the goals' boxes. It is a band: what lies under the ice would be
-/// painted for nothing.
+/// Paints the frame around the ice, with the goals' boxes. It is a band, since painting beneath the
+/// ice would be wasted.
 fn draw_rim(brush: &Brush<'_>) {
     let out = HALF + RIM;
     let radius = CornerRadius::from((CORNER + RIM) * brush.metre);
@@ -121,7 +121,7 @@ fn draw_reflections(brush: &Brush<'_>, lit: [f32; 2]) {
     }
 }
 
-/// Each side's score, as if painted beneath the ice.
+/// Paints each side's score, as if beneath the ice.
 fn draw_score(brush: &Brush<'_>, goals: [u8; 2]) {
     for (at, goals) in [(-1.0, goals[0]), (1.0, goals[1])] {
         let (at, color) = (brush.point((4.0 * at, 0.0)), fade(palette::side(at < 0.0), 0.2));
@@ -137,7 +137,8 @@ fn draw_markings(brush: &Brush<'_>) {
     brush.disc(Vec2::ZERO, 0.14, color);
     for at in [-1.0, 1.0] {
         let color = palette::side(at < 0.0);
-        // The goal's line, and the area before it: hatched on the own side, dotted on the other.
+        // The goal line, and the area in front of it: hatched on the player's side, dotted on the
+        // other.
         let from = if at < 0.0 { -0.25 } else { 0.25 };
         let crease = brush.stroke(0.06, fade(color, 0.7));
         brush.arc((HALF.x * at, 0.0), CREASE, (from, 0.5), crease);

@@ -8,7 +8,7 @@ use super::steer;
 
 /// Speed of the mallet in metres a second that counts as moving.
 const MOVES: f32 = 1.0;
-/// Distance between the middles of mallet and puck that counts as a touch: some more than one.
+/// Distance between mallet and puck that counts as a touch: somewhat more than a real one.
 const NEAR: f32 = TOUCH * 1.15;
 
 pub(super) const STEPS: &[Step<ShufflePuck>] = &[

@@ -1,4 +1,4 @@
-//! Shuffle Puck in the window: picture and controls.
+//! Shuffle Puck in the window: view and controls.
 
 mod cues;
 mod events;
@@ -146,7 +146,7 @@ impl PuckScreen {
             }
         }
         if let Some(pointer) = scene.pointer.filter(|_| scene.active && !self.steer.by_keys()) {
-            // The target of the mallet, which may not be there yet.
+            // The target of the mallet, which may not have reached it yet.
             let soft = Stroke::new(1.5, fade(palette::TEXT, 0.5));
             brush.painter.circle_stroke(pointer, 5.0, soft);
         }
@@ -161,7 +161,7 @@ impl PuckScreen {
         let words = tr("First side to {limit} goals wins, or the one that leads at the end.");
         let aim = Aim::first_to(phaselock_games::puck::GOALS_TO_WIN, words);
         let clock = draw_clock(scene, (&round, now), figures, &aim);
-        // Players on the rink, beside the clock.
+        // Players on the rink, next to the clock.
         let count = entities.records::<RinkBoard>().count();
         let [left, right] = sides(entities, seen.rink);
         let (us, them) = if seen.right { (right, left) } else { (left, right) };
@@ -201,7 +201,7 @@ impl PuckScreen {
         draw_table(scene, (&round, now), verdict(seen.goals()), &board);
     }
 
-    /// Reason why nothing counts.
+    /// Why goals do not count.
     fn waits_for(&self, seen: &Seen, round: &Round, alone: bool) -> Option<&'static str> {
         match round.phase() {
             Phase::WarmUp if alone => Some(tr("No one is on the other side yet")),
@@ -222,7 +222,7 @@ impl PuckScreen {
     }
 }
 
-/// The winning side, in the words of all games.
+/// The winning side, in the words that all games use.
 fn verdict([ours, theirs]: [u8; 2]) -> &'static str {
     match ours.cmp(&theirs) {
         std::cmp::Ordering::Greater => tr("Your side wins the round"),

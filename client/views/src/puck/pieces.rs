@@ -24,7 +24,7 @@ pub(super) fn draw_beneath(brush: &Brush<'_>, mallet: &Mallet, look: Look) {
     }
 }
 
-/// Paints a mallet. The own side wears whole rings, the other side broken ones.
+/// Paints a mallet. The player's side has whole rings, the other side broken ones.
 pub(super) fn draw_mallet(brush: &Brush<'_>, mallet: &Mallet, look: Look) {
     let brush = brush.local(mallet.position(), Vec2::X);
     let color = mix(palette::side(look.mate), Color32::WHITE, look.flash * 0.8);
@@ -36,8 +36,7 @@ pub(super) fn draw_mallet(brush: &Brush<'_>, mallet: &Mallet, look: Look) {
     } else {
         brush.dashes(Vec2::ZERO, 0.4, 6, (0.0, 0.6), ring);
     }
-    // The knob that the hand holds, and the lamps on it.
-    // It wears the player's own colour and marking.
+    // The knob that the hand holds, and the lamps on it. It has the player's colour and marking.
     let own = look.dress;
     let edge = brush.stroke(0.06, own.color);
     brush.circle((0.0, -0.03), 0.25, mix(own.dark, palette::STEEL, 0.2), edge);
@@ -59,7 +58,7 @@ pub(super) fn draw_name(brush: &Brush<'_>, mallet: &Mallet, tag: (&str, bool)) {
 /// Paints the puck; `heat` is the strength of the last strike, 0 to 1.
 pub(super) fn draw_puck(brush: &Brush<'_>, puck: &Puck, heat: f32, held_secs: f32) {
     let brush = brush.local(puck.position(), Vec2::X);
-    // Held above the ice it seems larger, and its shadow is further off.
+    // Held above the ice, it looks larger, and its shadow is farther away.
     let height = if puck.is_held() { 1.0 } else { 0.0 };
     let soft = Color32::from_black_alpha(200 - (90.0 * height) as u8);
     let shadow = (0.06 + 0.3 * height, 0.1 + 0.45 * height);

@@ -1,6 +1,6 @@
-//! The rink as its player sees it: the own side always at the left.
+//! The rink as its player sees it: the player's side is always on the left.
 //!
-//! A player on the right sees everything turned by half a turn; its mouse is turned as well.
+//! A player on the right sees everything turned by half a turn; the mouse is turned as well.
 
 use phaselock_games::puck::motion::TOUCH;
 use phaselock_games::puck::rink::{DEPTH, HALF, keep_puck};
@@ -13,13 +13,13 @@ const BELOW: f32 = 34.0;
 /// Width of the rim around the ice, in metres.
 pub(super) const RIM: f32 = 0.34;
 
-/// The own rink, turned as its player sees it.
+/// The player's rink, turned as its player sees it.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) rink: u8,
     /// -1 if the picture is turned, otherwise 1.
     pub(super) turn: f32,
-    /// The own side is the world's right one.
+    /// Whether the player's side is the world's right one.
     pub(super) right: bool,
     pub(super) own: Option<EntityId>,
     pub(super) mallets: Vec<Slot<Mallet>>,
@@ -45,8 +45,7 @@ impl Seen {
         let puck = ShufflePuck::puck_of(entities, rink).map(|slot| {
             let mut puck = slot.entity;
             if let Some(me) = me.filter(|_| puck.is_in_play()) {
-                // A correction slides the picture, but not through the mallet in the player's
-                // hand.
+                // A correction slides the picture, but not through the player's mallet.
                 let away = puck.position() - me.position();
                 if away.length() < TOUCH {
                     let out = me.position() + away.normalize_or(Vec2::new(-me.side(), 0.0)) * TOUCH;
@@ -68,20 +67,20 @@ impl Seen {
         mallet.right == self.right
     }
 
-    /// The goal in which the puck lies: true for the own one.
+    /// The goal with the puck in it: true for the player's own.
     pub(super) fn scored_on(&self) -> Option<bool> {
         let scored = self.puck?.scored;
         (scored != 0).then_some((scored == 2) == self.right)
     }
 
-    /// Goals of the own side, and of the other.
+    /// Goals of the player's side, and of the other.
     pub(super) fn goals(&self) -> [u8; 2] {
         [self.board.goals(self.right), self.board.goals(!self.right)]
     }
 }
 
-/// The camera that shows the whole rink between the texts above and below it, and below `buttons`:
-/// the lower edge of those on the glass.
+/// The camera that shows the whole rink between the texts above and below it, and below `buttons`,
+/// the lower edge of the touch buttons.
 pub(super) fn camera(screen: Rect, letters: f32, buttons: Option<f32>) -> Camera {
     let half = HALF + Vec2::new(DEPTH + RIM, RIM);
     let [above, below] = [ABOVE, BELOW].map(|points| points * letters);

@@ -1,4 +1,4 @@
-//! Steering: the mallet goes after the mouse, or where keys send it.
+//! Steering: the mallet follows the mouse, or goes where keys send it.
 
 use std::cell::Cell;
 
@@ -28,7 +28,7 @@ const MOUSE_MOVES: f32 = 3.0;
 /// Steering of the mallet: read in every tick, updated in every frame.
 #[derive(Debug, Default)]
 pub(super) struct Steer {
-    /// The last frame's camera, own mallet, and turn of the picture.
+    /// The last frame's camera, the player's mallet, and the turn of the picture.
     pub(super) shown: Option<(Camera, Vec2, f32)>,
     /// While keys steer: position of the mouse, and of the mallet at rest.
     keys: Cell<Option<(Option<Pos2>, Vec2)>>,
@@ -42,7 +42,7 @@ impl Steer {
     pub(super) fn command(&self, controls: &Controls) -> Command {
         let Some((camera, own, turn)) = self.shown else { return Command::default() };
         let way = Vec2::new(controls.axis(&LEFT, &RIGHT), controls.axis(&UP, &DOWN));
-        // A stick says how far as well: a little way steers slowly.
+        // A stick also sets how far: a small deflection steers slowly.
         let way = way.clamp_length_max(1.0);
         if way != Vec2::ZERO {
             self.keys.set(Some((controls.pointer, own + way * KEY_REST)));

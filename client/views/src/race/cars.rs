@@ -1,4 +1,4 @@
-//! The cars' picture: bodies, wheels, lights, numbers, and a pattern of each car's own.
+//! The cars' picture: bodies, wheels, lights, numbers, and each car's pattern.
 
 use phaselock_games::race::Car;
 use phaselock_ui::prelude::*;
@@ -25,7 +25,7 @@ fn block(brush: &Brush<'_>, mesh: &mut Mesh, ahead: [f32; 2], right: [f32; 2], c
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
     pub(super) own: bool,
-    /// Place in the race; 0 if nothing counts.
+    /// Place in the race; 0 if the race does not count.
     pub(super) place: u16,
     pub(super) solid: bool,
     pub(super) dress: Dress,
@@ -71,7 +71,7 @@ pub(super) fn draw(world: &Brush<'_>, car: &Car, look: Look) {
 
     draw_place(brush, look.place, there);
     if look.own {
-        // An arrowhead before the nose tells the own car without colour.
+        // An arrowhead in front of the nose marks the local car without colour.
         let tip = [(3.3, 0.0), (2.7, 0.5), (2.85, 0.0), (2.7, -0.5)];
         let mut mesh = Mesh::default();
         brush.quad(&mut mesh, tip, fade(palette::OWN, 0.85));

@@ -1,4 +1,4 @@
-//! Everything in Race that is heard and felt.
+//! Cues of Race.
 
 use phaselock_sound::patch::{Filter, Layer, Sound, Sweep, Tremble, note};
 use phaselock_ui::prelude::*;
@@ -36,7 +36,7 @@ pub(super) static PUT: Cue = Cue {
     ..named("put")
 };
 
-/// The own car passes a gate.
+/// The local car passes a gate.
 pub(super) static GATE: Cue = Cue {
     sound: Some(&Sound {
         layers: &[sine(at(880.0), (0.003, 0.04), 0.4), sine(at(1760.0), (0.002, 0.02), 0.12)],
@@ -72,7 +72,7 @@ pub(super) static LAST_LAP: Cue = Cue {
     ..named("last-lap")
 };
 
-/// The own car is home.
+/// The local car finishes.
 pub(super) static HOME: Cue = Cue {
     sound: Some(&Sound {
         layers: &[triangle(at(440.0), (0.01, 0.15), 0.5), sine(at(880.0), (0.006, 0.1), 0.2)],
@@ -84,7 +84,7 @@ pub(super) static HOME: Cue = Cue {
     ..named("home")
 };
 
-/// The own car goes the wrong way, or has missed a gate.
+/// The local car goes the wrong way, or has missed a gate.
 pub(super) static WRONG: Cue = Cue {
     sound: Some(&Sound {
         layers: &[triangle(at(330.0), (0.01, 0.07), 0.5)],
@@ -149,5 +149,5 @@ pub(super) static GRASS: Sound = Sound {
     ..Sound::DRONE
 };
 
-/// All.
+/// All cues.
 pub(super) static ALL: &[&Cue] = &[&BUMP, &PUT, &GATE, &LAP, &LAST_LAP, &HOME, &WRONG];

@@ -1,4 +1,4 @@
-//! Sounds that go on while cars drive: engines, tyres, grass; and the own car's gates.
+//! Continuous sounds of cars: engines, tyres, grass; also the local car's gates.
 
 use phaselock_games::race::drive::TOP_SPEED;
 use phaselock_games::race::track::Ground;
@@ -8,16 +8,16 @@ use phaselock_ui::prelude::*;
 use super::cues;
 use super::marks::SLIDES;
 
-/// Most cars that are heard, the nearest to the own one first.
+/// Maximum number of audible cars, the nearest to the local one first.
 const CARS_MAX: usize = 5;
-/// Gears of the engine that is heard.
+/// Gears of the audible engine.
 const GEARS: f32 = 4.0;
 /// Speed from which tyres are heard, in metres per second.
 const SLOW: f32 = 3.0;
 /// Seconds for which a passed gate is not heard again: a correction may take it back.
 const AGAIN_SECS: f32 = 0.6;
 
-/// The own car's gates, as they were heard.
+/// The local car's gates, as they were heard.
 #[derive(Debug, Default)]
 pub(super) struct Ear {
     gates: Option<u16>,
@@ -55,7 +55,7 @@ impl Ear {
     }
 }
 
-/// Keeps the sounds of a car.
+/// Plays the continuous sounds of a car.
 fn keep(scene: &Scene<'_, Race>, slot: &Slot<Car>) {
     let (car, at) = (&slot.entity, Some(slot.entity.position()));
     let own = scene.is_own(slot.id);
@@ -87,8 +87,8 @@ fn keep(scene: &Scene<'_, Race>, slot: &Slot<Car>) {
     }
 }
 
-/// Multiple of the engine's pitch at a share of the top speed: it rises within each gear, and each
-/// gear begins a little higher than the one before.
+/// Pitch factor of the engine at a share of the top speed: it rises within each gear, and each gear
+/// starts a little higher than the last.
 fn engine_pitch(speed: f32) -> f32 {
     let gear = (speed * GEARS).floor().min(GEARS - 1.0);
     let within = speed * GEARS - gear;

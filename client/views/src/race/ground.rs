@@ -27,7 +27,7 @@ struct Piece {
     /// Distance of the racing line from the middle; rubber makes it darker.
     line: f32,
     kerb: bool,
-    /// Positions of the barriers, left and right; none where other parts of the track lie behind.
+    /// Positions of the barriers, left and right; `None` where other parts of the track lie behind.
     barriers: [Option<Vec2>; 2],
 }
 
@@ -65,7 +65,7 @@ fn stripe(
 }
 
 impl Ground {
-    /// Paints everything beneath the cars, on a window of the lawn's colour.
+    /// Paints everything beneath the cars, in a window of the lawn's colour.
     pub(super) fn draw(&self, brush: &Brush<'_>) {
         lawn(brush);
         let seen = |piece: &Piece| brush.camera.sees(piece.at, BARRIER + MARGIN);
@@ -84,7 +84,7 @@ impl Ground {
             stripe(pair, [-HALF_WIDTH - 2.4, HALF_WIDTH + 2.4], shoulder);
         }
         for (pair, n) in pairs.iter().filter(|(pair, _)| pair[0].kerb) {
-            // Stripes can be told without colours.
+            // Stripes can be seen without colours.
             let color = if n % 2 == 0 { palette::KERB } else { palette::TEXT };
             // The paint is somewhat worn.
             let color = mix(color, palette::ASPHALT, 0.16);

@@ -7,14 +7,14 @@ use phaselock_ui::prelude::*;
 
 /// The gauge's arc: start and length, in turns.
 const GAUGE: (f32, f32) = (0.375, 0.75);
-/// Kilometres an hour in a metre a second.
+/// Kilometres per hour in a metre per second.
 const KMH: f32 = 3.6;
-/// Letters of the labels of times, with the space between them.
+/// Letter size and spacing of the labels of times.
 const TIME_LABEL: (f32, f32) = (9.5, 1.2);
 /// Seconds for which the green lights stay.
 const GREEN_SECS: f32 = 1.4;
 
-/// A time in hundredths of a second, as people write it.
+/// Formats a time in hundredths of a second.
 pub(super) fn time(hundredths: u32) -> String {
     let (minutes, rest) = (hundredths / 6000, hundredths % 6000);
     format!("{minutes}:{:02}.{:02}", rest / 100, rest % 100)
@@ -24,7 +24,7 @@ fn time_or_dash(hundredths: u16) -> String {
     if hundredths == 0 { "-:--.--".to_owned() } else { time(u32::from(hundredths)) }
 }
 
-/// 1st, 2nd, 3rd.
+/// Formats a place: 1st, 2nd, 3rd.
 pub(super) fn ordinal(place: u16) -> String {
     let values = [("place", &*place.to_string())];
     match (place % 10, place % 100) {
@@ -86,7 +86,7 @@ pub(super) fn draw_times(frame: &Frame<'_>, now: Option<u32>, score: &Score) {
         (tr("BEST"), time_or_dash(score.best), palette::TEXT_SOFT, 15.0),
     ];
     let width = |words: &str, letters| inset::width(frame.painter, words, letters);
-    // As if all times were the longest, so that it stays as wide.
+    // As if all times had the maximum length, so that the width stays.
     let widest = rows.iter().map(|(label, ..)| width(label, TIME_LABEL)).fold(0.0, f32::max);
     let size = vec2(widest + width("0:00.00", (19.0, 0.0)) + 44.0, 84.0);
     let place = (frame.screen.left_top() + vec2(18.0, 62.0), Align2::LEFT_TOP);
@@ -127,7 +127,8 @@ pub(super) fn draw_lights(frame: &Frame<'_>, left: f32) {
         if shines {
             glow(frame.painter, lamp, 52.0, light(color, 0.55 * strength));
             frame.painter.circle_filled(lamp, 23.0, fade(color, strength));
-            // Red ones are full, green ones have a dark ring: told without colour as well.
+            // Red ones are full, and green ones have a dark ring, to be distinguishable without
+            // colour.
             if green {
                 frame.painter.circle_stroke(lamp, 14.0, (4.0, fade(palette::VOID, strength)));
             }
@@ -138,7 +139,7 @@ pub(super) fn draw_lights(frame: &Frame<'_>, left: f32) {
     }
 }
 
-/// A sign in the middle of the picture, with a triangle; it blinks.
+/// Paints a blinking sign with a triangle in the middle of the picture.
 pub(super) fn draw_sign(frame: &Frame<'_>, words: &str, more: &str, age_secs: f32) {
     let middle = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.26);
     let blink = if age_secs.fract() < 0.65 { 1.0 } else { 0.45 };
@@ -160,7 +161,7 @@ pub(super) fn draw_sign(frame: &Frame<'_>, words: &str, more: &str, age_secs: f3
     inset.text((x, 49.0), Align2::CENTER_CENTER, more, 13.0, palette::TEXT_SOFT);
 }
 
-/// Result of a driver who has finished while others race.
+/// Paints the result of a driver who has finished while others race.
 pub(super) fn draw_finished(frame: &Frame<'_>, score: &Score) {
     let middle = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.27);
     let words = fill("Finished {place}", &[("place", &ordinal(score.place))]);
@@ -170,7 +171,7 @@ pub(super) fn draw_finished(frame: &Frame<'_>, score: &Score) {
     text_block(frame.painter, (Item::Notice, &[Way::Down]), place, &lines);
 }
 
-/// Remaining share of the wait after a reset, as a ring around the car.
+/// Paints the rest of the wait after a reset as a ring around the car.
 pub(super) fn draw_hold(brush: &Brush<'_>, at: Vec2, share: f32) {
     let radius = 34.0 / brush.metre;
     brush.ring(at, radius, (4.0, fade(palette::EDGE, 0.7)));

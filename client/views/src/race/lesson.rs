@@ -64,7 +64,7 @@ fn own(scene: &Scene<'_, Race>) -> Option<Car> {
     scene.own()
 }
 
-/// The own car while it drives.
+/// The local car while it drives.
 fn drives(scene: &Scene<'_, Race>) -> Option<Car> {
     own(scene).filter(|own| own.velocity().length() > DRIVES)
 }

@@ -1,4 +1,4 @@
-//! The map in the corner: the track, and everybody's position on it.
+//! The map in the corner: the track, and all players' positions on it.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ impl Map {
         }
     }
 
-    /// Position of a player, as far as it is known.
+    /// Position of a player, as far as known.
     fn position(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Vec2> {
         let track = Track::get();
         if let Some(car) = car_of(entities, player) {
@@ -53,7 +53,7 @@ impl Map {
         let scale = (wide - 28.0) / (high.x - low.x);
         let size = vec2(wide, (high.y - low.y) * scale + 28.0);
         let corner = match by_glass {
-            // Below the times: the other corner is the thumb's.
+            // Below the times: the other corner is for the thumb.
             true => frame.screen.left_top() + vec2(18.0, 154.0),
             false => frame.screen.right_bottom() - size - vec2(18.0, 18.0),
         };
@@ -71,7 +71,7 @@ impl Map {
         let across = line.along.perp() * 7.0;
         brush.line([line.at - across, line.at + across], (2.0, palette::TEXT));
 
-        // The leader above the others, and the own car above all.
+        // The leader is above the others, and the local car above all.
         let scores = entities.records::<Score>();
         let scores = scores.filter_map(|slot| Some((slot.owner?, slot.entity.place)));
         let mut order: Vec<_> = scores.filter(|(player, _)| *player != own).collect();

@@ -1,4 +1,4 @@
-//! Traces of tyres: marks that fade, and the smoke and dust above them.
+//! Tyre marks that fade, and the smoke and dust above them.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -31,7 +31,7 @@ struct Mark {
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     pieces: VecDeque<Mark>,
-    /// For each car its rear wheels when they left the last mark, and seconds of smoke due.
+    /// For each car, its rear wheels when they left the last mark, and seconds of smoke due.
     cars: BTreeMap<EntityId, ([Vec2; 2], f32)>,
 }
 
@@ -75,7 +75,7 @@ impl Marks {
                 let marks = was.into_iter().zip(now);
                 self.pieces.extend(marks.map(|(a, b)| Mark { ends: [a, b], color, age: 0.0 }));
             }
-            // Puffs by time, so that their number does not depend on the frame rate.
+            // Puffs are timed, so that their number does not depend on the frame rate.
             let hot = !grass && slides && slip.length() > 5.0;
             let dusty = grass && slip.length() > 5.0;
             let mut owes = if hot || dusty { owed + secs } else { 0.0 };

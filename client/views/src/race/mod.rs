@@ -1,4 +1,4 @@
-//! Race in the window: picture and controls.
+//! Race in the window: view and controls.
 
 mod actions;
 mod cars;
@@ -33,12 +33,12 @@ use super::rounds::{
 
 /// Visible metres from left to right on most screens, at rest and at full speed.
 const SEEN_WIDTH: [f32; 2] = [56.0, 84.0];
-/// Most of the picture's height, as a share of its width.
+/// Maximum height of the picture, as a share of its width.
 const SEEN_SHAPE: f32 = 0.75;
-/// Seconds of look-ahead along the velocity, and its most as a share of the width.
+/// Seconds of look-ahead along the velocity, and its maximum as a share of the width.
 const LOOK_AHEAD_SECS: f32 = 0.55;
 const LOOK_AHEAD_MOST: f32 = 0.22;
-/// Its most on glass, as a share of the picture's smaller half.
+/// Its maximum on touch screens, as a share of the picture's smaller half.
 const GLASS_AHEAD: f32 = 0.25;
 /// Half-life of the camera's distance to its target, in seconds.
 const EASE_SECS: f32 = 0.09;
@@ -46,12 +46,12 @@ const EASE_SECS: f32 = 0.09;
 const ZOOM_SECS: f32 = 0.6;
 /// Metres beyond which the camera jumps: another place, not a drive.
 const CUT: f32 = 45.0;
-/// Most cars with names over them, the nearest first.
+/// Maximum number of cars with names over them, the nearest first.
 const TAGS_MAX: usize = 24;
-/// The wrong way: metres per second backwards along the track, for so many seconds.
+/// The wrong way: metres per second backwards along the track, and for how many seconds.
 const WRONG: f32 = 2.0;
 const WRONG_SECS: f32 = 0.7;
-/// Radius of what is kept free around the own car, in metres.
+/// Radius kept free around the local car, in metres.
 const OWN_RADIUS: f32 = 2.4;
 /// Distance of that from the clock, in points.
 const CLEAR: f32 = 12.0;
@@ -63,7 +63,7 @@ const START_SECS: f32 = 3.0;
 pub struct RaceScreen {
     rig: Rig,
     width: Option<f32>,
-    /// Last position and velocity of the own car.
+    /// Last position and velocity of the local car.
     own_at: Option<(Vec2, Vec2)>,
     ground: Ground,
     marks: Marks,
@@ -71,9 +71,9 @@ pub struct RaceScreen {
     map: Map,
     announcer: Announcer,
     ear: Ear,
-    /// Bumps and resets of each car in the frame before.
+    /// Bumps and resets of each car in the last frame.
     seen: BTreeMap<EntityId, (u8, u8)>,
-    /// The own lap, and its start in seconds after green by the picture's own clock.
+    /// The local car's lap, and its start in seconds after green by the picture's own clock.
     lap: Option<(u16, f32)>,
     was_red: bool,
     wrong_secs: f32,
@@ -137,7 +137,7 @@ impl GameView for RaceScreen {
     }
 }
 
-/// Seconds after green at which the own car is drawn; negative before.
+/// Seconds after green at which the local car is drawn; negative before green.
 fn race_secs(scene: &Scene<'_, Race>) -> f32 {
     let now = scene.own_tick();
     let green = lights(&scene.picture.entities).green;
@@ -224,7 +224,7 @@ impl RaceScreen {
         }
     }
 
-    /// Notices a car that goes the wrong way or has missed a gate.
+    /// Detects a local car that goes the wrong way or has missed a gate.
     fn notice_way(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) {
         let Some(car) = own.filter(|car| !car.has_finished()) else {
             (self.wrong_secs, self.lost_secs) = (0.0, 0.0);
@@ -261,11 +261,11 @@ impl RaceScreen {
         let mut ahead = lead + velocity * (EASE_SECS * 0.7);
         let height = width * SEEN_SHAPE;
         let camera = Camera::new(scene.screen, Vec2::ZERO, width, height);
-        // Who drives down the picture sees the own car below the clock.
+        // A car that drives down the picture is seen below the clock.
         let clock = (below_clock(scene.painter) + CLEAR) / camera.scale + OWN_RADIUS;
         ahead.y = ahead.y.min(camera.half().y - clock);
         if scene.controls.by_glass() {
-            // The buttons lie in the corners.
+            // The buttons are in the corners.
             ahead = ahead.clamp_length_max(GLASS_AHEAD * camera.half().min_element());
         }
         let shot = Shot {
@@ -292,7 +292,7 @@ impl RaceScreen {
         let cars = scene.picture.entities.records::<Car>();
         let mut cars: Vec<_> =
             cars.filter(|slot| brush.camera.sees(slot.entity.position(), BARRIER)).collect();
-        // Cars that are not solid lie beneath the others, and the own one above all.
+        // Cars that are not solid are beneath the others, and the local one is above all.
         cars.sort_by_key(|slot| (scene.is_own(slot.id), slot.entity.is_solid(), slot.id));
         for slot in &cars {
             let Some(player) = slot.owner else { continue };
@@ -372,7 +372,7 @@ impl RaceScreen {
     }
 }
 
-/// A number as written by `words`, or a dash for 0.
+/// Formats a number with `words`, or as a dash if it is 0.
 fn written(number: u16, words: impl Fn(u16) -> String) -> String {
     if number == 0 { "-".to_owned() } else { words(number) }
 }
@@ -387,7 +387,7 @@ fn verdict(scene: &Scene<'_, Race>) -> String {
 fn board(scene: &Scene<'_, Race>) -> Board {
     let scores = scene.picture.entities.records::<Score>().map(|slot| slot.entity.time);
     let first = scores.filter(|time| *time > 0).min();
-    // Those without a place come last.
+    // Cars without a place come last.
     let key = |score: &Score| score.place.wrapping_sub(1);
     let values = |&Score { place, time, best, gates, .. }: &Score| {
         let home = match (time, first) {

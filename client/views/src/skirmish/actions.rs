@@ -40,7 +40,7 @@ pub(super) const ACTIONS: &[Action] = &[
     WEAPONS[1], WEAPONS[2], WEAPONS[3], NEXT, PREVIOUS,
 ];
 
-/// Deflection of the stick from which on it aims: its direction is uncertain near the middle.
+/// Deflection from which the stick aims: near the middle, its direction is uncertain.
 const AIMS: f32 = 0.35;
 /// Distance of the crosshair from the player while a stick aims, in points.
 const REACH: f32 = 170.0;
@@ -61,14 +61,14 @@ impl Stick {
         };
         let aimed = vector([&AIM_LEFT, &AIM_RIGHT, &AIM_UP, &AIM_DOWN]);
         let moved = vector([&LEFT, &RIGHT, &UP, &DOWN]);
-        // Whoever does not aim yet looks ahead.
+        // Before the first aim, the player looks ahead.
         let aim = if aimed.length() > AIMS { Some(aimed) } else { self.0.get() };
         let aim = aim.or(Some(moved).filter(|moved| moved.length() > AIMS));
         self.0.set(aim.map(Vec2::normalize_or_zero));
         self.0.get()
     }
 
-    /// Place of the crosshair on the screen, for a player at `at`; none while the mouse aims.
+    /// Place of the crosshair on the screen, for a player at `at`. `None` while the mouse aims.
     pub(super) fn pointer(&self, at: Pos2) -> Option<Pos2> {
         self.0.get().map(|way| at + vec2(way.x, way.y) * REACH)
     }

@@ -6,7 +6,7 @@ use phaselock_ui::prelude::*;
 
 use super::shade;
 
-/// Height of walls as a share of the camera's height: visible, but too little to hide anybody.
+/// Height of walls as a share of the camera's height: visible, but too little to hide a player.
 const WALL_HEIGHT: f32 = 0.03;
 /// Width of the rim on top of a wall, in metres.
 const RIM: f32 = 0.07;
@@ -17,8 +17,8 @@ const SHADOW: f32 = 0.5;
 /// off its shadow.
 const SHOWN: f32 = 1.0;
 
-/// Paints the arena on a window of the floor's colour. The part that cannot be seen from the
-/// viewpoint lies in the shade; walls stand out of it, being known anyway.
+/// Paints the arena in a window of the floor's colour. The part that cannot be seen from the
+/// viewpoint is in the shade; walls stand out of it, as players know them anyway.
 pub(super) fn draw(brush: &Brush<'_>, arena: &Arena, viewpoint: Option<Vec2>) {
     grid(brush);
     markings(brush);
@@ -125,7 +125,7 @@ fn sides(brush: &Brush<'_>, wall: &Aabb) {
         // egui smooths the edges of clockwise polygons only.
         let next = points.iter().cycle().skip(1);
         let area: f32 = points.iter().zip(next).map(|(a, b)| a.x * b.y - b.x * a.y).sum();
-        // A hardly visible side would get smoothed corners of many times its height.
+        // A barely visible side would get smoothed corners of many times its height.
         if area.abs() < 2.0 * points[0].distance(points[1]) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Everything in Skirmish that is heard and felt.
+//! Cues of Skirmish.
 
 use phaselock_games::skirmish::{BLAST_REACH, Goods, Weapon};
 use phaselock_sound::patch::{Sound, note};
@@ -6,7 +6,7 @@ use phaselock_ui::prelude::*;
 
 use crate::layers::{after, at, band, hiss, named, rumble, saw, sine, steady, triangle};
 
-/// A pickup or a thing that is put in its place twinkles.
+/// A pickup or prop that is put in its place twinkles.
 const TWINKLE: &[Spark] = &[
     Spark::Ring { from: 0.3, to: 0.9, secs: 0.35, color: None },
     Spark::Burst { count: 8, speed: 2.5, secs: 0.4, color: None },
@@ -287,13 +287,13 @@ pub(super) static FLIGHT: Sound = Sound {
     ..Sound::DRONE
 };
 
-/// All.
+/// All cues.
 pub(super) static ALL: &[&Cue] = &[
     &SHOT, &RICOCHET, &STRUCK, &ROCKET, &GRENADE, &MINE, &KNOCK, &BLAST, &HURT, &LANDED, &FRAG,
     &DIED, &SPAWNED, &HEALTH, &SUPPLIES, &BACK, &LIFTED, &THROWN, &SWITCHED,
 ];
 
-/// Cue of a weapon that fires.
+/// Cue of a fired weapon.
 pub(super) fn of_weapon(weapon: Weapon) -> &'static Cue {
     match weapon {
         Weapon::Rifle => &SHOT,
@@ -303,7 +303,7 @@ pub(super) fn of_weapon(weapon: Weapon) -> &'static Cue {
     }
 }
 
-/// Cue of a pickup that was taken.
+/// Cue of a taken pickup.
 pub(super) fn of_goods(goods: Goods) -> &'static Cue {
     if goods == Goods::Health { &HEALTH } else { &SUPPLIES }
 }

@@ -1,7 +1,6 @@
 //! Events, found by comparing two frames.
 //!
-//! Snapshots carry states, never events: a raised counter is an event, and a lost packet loses
-//! none.
+//! Snapshots carry states, never events: a raised counter is an event, so a lost packet loses none.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +14,12 @@ use phaselock_games::skirmish::{
 };
 use phaselock_ui::prelude::*;
 
-/// An event in sight, but for `Killed`: that may be out of sight.
+/// An event in sight, except for `Killed`, which may be out of sight.
 ///
-/// `Launched` is a shot of another weapon than the rifle. `Blast` has its author, if there is one.
-/// `Taken` is a pickup that was taken, or is back; `Put` is a crate or a barrel that is back in
-/// its place; `Lifted` and `Thrown` are what players do with them. `Knocked` is a thing that has
-/// hit a wall, with its change of speed. `Landed`: the own player has hit somebody.
+/// `Launched` is a shot of a weapon other than the rifle. `Blast` has its author, if there is one.
+/// `Taken` is a pickup that was taken, or is back; `Put` is a crate or a barrel that is back in its
+/// place; `Lifted` and `Thrown` are what players do with them. `Knocked` is a prop that has hit a
+/// wall, with its change of speed. `Landed`: the local player has hit someone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event {
     Shot { shooter: EntityId, along: Vec2, from: Vec2, to: Vec2, hit: bool },
@@ -40,35 +39,35 @@ pub(super) enum Event {
 
 /// Distance from a player's middle to the muzzle, in metres.
 pub(super) const MUZZLE: f32 = 0.92;
-/// Most shots between two frames; more are a jump in time, not a salvo.
+/// Maximum number of shots between two frames; more are a jump in time, not a salvo.
 const SHOTS_MAX: u8 = 4;
 
-/// A player who comes into sight this close to the time for it has just returned from the dead.
+/// A player who comes into sight this close to the respawn time has just respawned.
 const RESPAWN_SLACK_SECS: f32 = 0.15;
 
 /// Seconds for which a vanished charge is remembered: a prediction of it may come again.
 const FORGET_SECS: f32 = 1.0;
-/// Ticks for which a burst is news.
+/// Ticks for which a burst is new.
 const BURST_TICKS_MAX: u8 = 12;
-/// Seconds for which the same thing is not lifted, thrown or knocked again: a correction may take
-/// that back and bring it again.
+/// Seconds for which the same thing is not reported as lifted, thrown or knocked again: a
+/// correction may take that back and bring it again.
 const HANDLED_SECS: f32 = 0.25;
 /// Change of speed between two frames that is a knock, in metres per second.
 const KNOCK_SPEED: f32 = 3.5;
 
-/// Owner and number of a rocket, a grenade or a mine; the number stays when the server's takes the
-/// place of a predicted one.
+/// Owner and number of a rocket, a grenade or a mine. The number stays when the server's charge
+/// replaces a predicted one.
 type Charge = (Option<PlayerId>, Option<u16>);
 
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     seen: BTreeMap<EntityId, Player>,
-    /// A charge has burst, and the seconds since it was last there.
+    /// Whether a charge has burst, and the seconds since it was last there.
     charges: BTreeMap<Charge, (bool, f32)>,
     things: BTreeMap<EntityId, Piece>,
     /// Seconds since things were lifted, thrown or knocked.
     handled: BTreeMap<EntityId, f32>,
-    /// Deaths of everybody, and the seconds for which they have been known.
+    /// Deaths of all players, and the seconds for which they have been known.
     deaths: BTreeMap<PlayerId, (u16, f32)>,
 }
 
@@ -99,7 +98,7 @@ impl Watch {
                         },
                     });
                 } else if shots > u8::MAX - SHOTS_MAX {
-                    // A correction took a shot back; if it comes again, it is no news.
+                    // A correction took a shot back; if it comes again, it is not new.
                     now.shots = before.shots;
                 }
                 if now.health < before.health {
@@ -108,7 +107,7 @@ impl Watch {
                 if own == Some(slot.id) && now.hits != before.hits {
                     events.push(Event::Landed);
                 }
-                // A player who is back already has died as well.
+                // A player who is back already has also died.
                 let gone = now.health == 0 || now.spawns != before.spawns;
                 if before.health > 0 && gone {
                     events.push(Event::Died { id: slot.id, at: before.position() });
@@ -158,7 +157,7 @@ impl Watch {
             if let Some((at, burst)) = burst {
                 let charge = (slot.owner, Skirmish::predicted_spawn(&slot.entity));
                 let known = self.charges.get(&charge).map(|(burst, _)| *burst);
-                // A correction may take a burst back; if it comes again, it is no news.
+                // A correction may take a burst back; if it comes again, it is not new.
                 let has_burst = burst > 0 || known == Some(true);
                 if has_burst && known != Some(true) && burst <= BURST_TICKS_MAX {
                     events.push(Event::Blast { at, by: slot.owner });
@@ -193,14 +192,14 @@ impl Watch {
         self.things.retain(|id, _| entities.get(*id).is_some());
     }
 
-    /// True about the time when a player returns from the dead.
+    /// Whether a player is due to respawn about now.
     fn is_due(&self, player: PlayerId) -> bool {
         let dead = self.deaths.get(&player).map_or(f32::MAX, |(_, secs)| *secs);
         (dead - RESPAWN_SECS).abs() < RESPAWN_SLACK_SECS
     }
 }
 
-/// A thing that was lifted, thrown or knocked.
+/// Reports a thing that was lifted, thrown or knocked.
 fn handled(before: &Piece, now: &Piece) -> Option<Event> {
     match (before, now) {
         (Piece::Prop(before), Piece::Prop(prop)) => {
@@ -221,7 +220,7 @@ fn handled(before: &Piece, now: &Piece) -> Option<Event> {
     }
 }
 
-/// A shot to its end: a wall, a prop or a player as displayed, which is what its shooter saw.
+/// A shot up to its end: a wall, a prop or a player as displayed, which is what its shooter saw.
 fn shot(arena: &Arena, entities: &Entities<Piece>, shooter: EntityId, player: &Player) -> Event {
     let (middle, along) = (player.position(), player.facing());
     let wall = ray_to_walls(middle, along, &arena.walls, RANGE);
@@ -285,7 +284,7 @@ mod tests {
         assert_eq!(events, [Event::Hurt { id: id(1), damage: 100 }, died, killed]);
         assert_eq!(watch.observe(&arena, &world(own, hurt, score), Some(id(0)), 0.1), []);
 
-        // A death out of sight is an event as well.
+        // A death out of sight is also an event.
         let mut unseen = world(own, hurt, Score { deaths: 2, ..score });
         unseen.remove(id(1));
         assert_eq!(watch.observe(&arena, &unseen, Some(id(0)), 0.1), [killed]);

@@ -8,12 +8,12 @@ use super::icons::{Icon, icon};
 
 /// Seconds for which a hit is marked.
 pub(super) const LANDED_SECS: f32 = 0.22;
-/// Seconds for which a wound is felt.
+/// Seconds for which a wound is shown.
 const WOUND_SECS: f32 = 0.7;
 /// Segments of the health bar: hits that kill.
 const SEGMENTS: u8 = 5;
-/// Height of the figures along the lower edge, widths of the health and of a weapon, and the
-/// distance of two weapons, in points of the panel's design.
+/// Height of the figures along the lower edge, widths of the health and of a weapon, and distance
+/// of two weapons, in points of the panel's design.
 const FIGURES_HEIGHT: f32 = 56.0;
 const HEALTH_WIDTH: f32 = 262.0;
 const WEAPON_WIDTH: f32 = 56.0;
@@ -26,7 +26,7 @@ pub(super) struct Hud {
     pub(super) landed: f32,
     pub(super) killed: f32,
     wound: f32,
-    /// Health of a moment ago, for the bar's trail.
+    /// Health of a moment ago, for the trail of the bar.
     trail: f32,
 }
 
@@ -70,8 +70,8 @@ impl Hud {
         });
     }
 
-    /// Health, and the weapons beside it unless another player is watched, of whose ammunition
-    /// nobody is told.
+    /// Health, and the weapons next to it unless another player is watched, whose ammunition is not
+    /// sent.
     pub(super) fn draw_figures(&self, frame: &Frame<'_>, own: &Player, is_watched: bool) {
         let weapons = if is_watched { 0 } else { Weapon::ALL.len() };
         let size = vec2(HEALTH_WIDTH + WEAPON_STEP * weapons as f32, FIGURES_HEIGHT);
@@ -115,7 +115,7 @@ impl Hud {
             Some(killer) => fill("{name} got you", &[("name", killer)]),
             None => tr("You are out").to_owned(),
         };
-        // The ring has its room below the words.
+        // The ring needs the space below the words.
         let place = (middle + vec2(0.0, 66.0), Align2::CENTER_BOTTOM);
         let lines = [(&*words, 28.0, palette::TEXT), (" ", 44.0, palette::TEXT)];
         let place = text_block(frame.painter, (Item::Notice, &[Way::Down, Way::Up]), place, &lines);
@@ -132,8 +132,8 @@ impl Hud {
         inset.text((x, y), Align2::CENTER_CENTER, &count, 16.0, palette::TEXT);
     }
 
-    /// The crosshair, in a shape for each weapon, once the player has aimed; `wait` is the missing
-    /// part of its reload.
+    /// Paints the crosshair, in a shape for each weapon, once the player has aimed. `wait` is the
+    /// missing share of the reload.
     pub(super) fn draw_crosshair(&self, frame: &Frame<'_>, own: &Player, wait: f32) {
         let Some(at) = frame.pointer else { return };
         let painter = frame.painter;

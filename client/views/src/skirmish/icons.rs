@@ -1,4 +1,4 @@
-//! Signs for weapons and goods, told apart by their shapes.
+//! Signs for weapons and goods, distinguished by their shapes.
 
 use phaselock_games::skirmish::{Goods, Means, Weapon};
 use phaselock_ui::prelude::*;

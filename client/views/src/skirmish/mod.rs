@@ -1,4 +1,4 @@
-//! Skirmish in the window: picture and controls.
+//! Skirmish in the window: view and controls.
 
 mod actions;
 mod arena;
@@ -34,8 +34,8 @@ use super::rounds::{
     Aim, Announcer, Start, draw_clock, draw_hint, draw_table, part, shows_figures, winner_of,
 };
 
-/// The camera stays within the arena and a margin, so that nobody by a wall stands beneath the
-/// texts along the window's edges; it cuts to another place in the world.
+/// The camera stays within the arena and a margin, so that a player by a wall is not beneath the
+/// texts along the window's edges. It cuts to another place in the world.
 const SHOT: Shot = Shot {
     target: Vec2::ZERO,
     width: 26.0,
@@ -46,14 +46,14 @@ const SHOT: Shot = Shot {
 };
 /// Lean of the camera towards the mouse, as a share of the way.
 const LOOK_AHEAD: f32 = 0.16;
-/// Reach of a player's hands, in metres, and some.
+/// Reach of a player's hands, in metres, with some margin.
 const HANDS: f32 = 1.8;
 
 /// The view of Skirmish.
 #[derive(Debug, Default)]
 pub struct SkirmishScreen {
     rig: Rig,
-    /// Last position of the own player.
+    /// Last position of the local player.
     own_at: Option<Vec2>,
     watch: Watch,
     particles: Particles,
@@ -63,11 +63,11 @@ pub struct SkirmishScreen {
     announcer: Announcer,
     /// The aim by the gamepad.
     stick: Stick,
-    /// The own player as drawn: the wheel turns on from its weapon.
+    /// The local player as drawn: the wheel continues from its weapon.
     own: Option<Player>,
     /// Its weapon in the frame before.
     weapon: Option<Weapon>,
-    /// Deaths in the own score while the player was alive: a death is seen before its score names
+    /// Deaths in the local score while the player was alive: a death is seen before its score names
     /// the killer.
     deaths_alive: u16,
 }
@@ -88,7 +88,7 @@ impl GameView for SkirmishScreen {
         Command {
             right: controls.direction(&actions::LEFT, &actions::RIGHT),
             down: controls.direction(&actions::UP, &actions::DOWN),
-            // Before the mouse has moved the player looks where it did.
+            // Before the mouse has moved, the player keeps its direction.
             aim: aim.unwrap_or_else(|| self.own.map_or(0.0, |own| own.aim)),
             fire: controls.held(&actions::FIRE),
             grab: controls.held(&actions::GRAB),
@@ -134,8 +134,8 @@ impl GameView for SkirmishScreen {
 }
 
 impl SkirmishScreen {
-    /// The weapon that controls ask for, by its number and 1, or 0: by its key, or by the wheel,
-    /// past weapons without ammunition.
+    /// The weapon that the controls ask for, by its number plus 1, or 0: by its key, or by the
+    /// wheel, which skips weapons without ammunition.
     fn weapon(&self, controls: &Controls) -> u8 {
         if let Some(number) = (1..).zip(&actions::WEAPONS).find(|(_, it)| controls.held(it)) {
             return number.0;
@@ -239,7 +239,7 @@ impl SkirmishScreen {
                 } else {
                     &cues::THROWN
                 };
-                // Who stands there did it.
+                // A player standing there did it.
                 let near = self.own_at.is_some_and(|own| own.distance(at) < HANDS);
                 emit(cue, Happening::at(at, palette::CRATE_EDGE).felt_if(near), particles);
             }
@@ -260,7 +260,7 @@ impl SkirmishScreen {
         }
     }
 
-    /// Sounds that go on, and those of the own hands.
+    /// Plays continuous sounds, and those of the player's own hands.
     fn keep_sounds(&mut self, scene: &Scene<'_, Skirmish>) {
         for slot in scene.picture.entities.records::<Shell>() {
             let shell = slot.entity;
@@ -298,7 +298,7 @@ impl SkirmishScreen {
         self.things.draw_props(brush, false);
         let is_own = |slot: &Slot<Player>| scene.is_own(slot.id);
         let is_dead = |slot: &Slot<Player>| slot.entity.health == 0;
-        // The dead lie beneath the living, and the own player above everybody.
+        // The dead are beneath the living, and the local player is above everyone.
         let mut shown: Vec<_> = self.bodies.shown().collect();
         shown.sort_by_key(|(slot, _)| (is_own(slot), !is_dead(slot)));
         for (slot, _) in &shown {
@@ -338,7 +338,7 @@ impl SkirmishScreen {
             }
         }
         let above = 26.0;
-        // In a narrow window only the most important keys.
+        // A narrow window shows only the most important keys.
         let told = if screen.width() < 1200.0 { 6 } else { usize::MAX };
         draw_hint(scene, told, above);
         if round.phase() != Phase::Results {

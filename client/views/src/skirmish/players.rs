@@ -21,7 +21,7 @@ pub(super) struct Bodies(BTreeMap<EntityId, Body>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Body {
-    /// Last known state, moved on since; none before the first.
+    /// Last known state, moved on since; `None` before the first.
     last: Option<Slot<Player>>,
     /// Visible share, 0 to 1.
     sight: f32,
@@ -72,7 +72,7 @@ impl Bodies {
         }
     }
 
-    /// Everybody to paint, with their visible shares.
+    /// Players to paint, with their visible shares.
     pub(super) fn shown(&self) -> impl Iterator<Item = (Slot<Player>, f32)> {
         self.0.values().filter_map(|body| Some((body.last?, body.sight)))
     }
@@ -107,7 +107,7 @@ impl Bodies {
         }
         brush.circle(Vec2::ZERO, RADIUS, look.inside, brush.stroke(0.08, look.edge));
         if own {
-            // The sign of the own player: an arrow's head.
+            // The sign of the local player: an arrowhead.
             let corners = [(-0.1, -0.16), (0.17, 0.0), (-0.1, 0.16)];
             brush.path(corners, brush.stroke(0.085, look.edge));
         } else {
@@ -174,7 +174,7 @@ fn weapon(brush: &Brush<'_>, weapon: Weapon, kick: f32, look: &Look) {
     }
 }
 
-/// The own health as a ring, where one looks anyway.
+/// Paints the player's health as a ring, where one looks anyway.
 fn health_ring(brush: &Brush<'_>, share: f32, there: f32) {
     let color = mix(palette::BAD, palette::OWN, share * 1.8 - 0.4);
     brush.ring(Vec2::ZERO, 0.6, brush.stroke(0.05, fade(palette::OWN, 0.22 * there)));

@@ -1,7 +1,8 @@
-//! Shade over everything that the own player cannot see; the server does not reveal players there.
+//! Shade over everything that the local player cannot see; the server does not reveal players
+//! there.
 //!
-//! A look sweeps around the player from corner to corner. Between two neighbouring corners the
-//! nearest thing is one side of one wall, with one piece of shade behind it; so no two pieces
+//! A ray sweeps around the player from corner to corner. Between two neighbouring corners, the
+//! nearest thing is one side of one wall, with one piece of shade behind it. So no two pieces
 //! overlap, and the shade is equally dark everywhere. Its edge gets softer with the distance from
 //! the corner, as with a lamp.
 
@@ -13,13 +14,13 @@ use phaselock_ui::prelude::*;
 const DARK: f32 = 0.48;
 /// Metres from the player beyond which there is nothing.
 const FAR: f32 = 160.0;
-/// Angle by which a look passes a corner on either side, in radians: 2 mm at 20 m.
+/// Angle by which a ray passes a corner on either side, in radians: 2 mm at 20 m.
 const PAST: f32 = 1e-4;
 /// Half of the lamp's size in metres: the softness of the shade's edge.
 const LAMP: f32 = 0.3;
-/// Greatest angle of a soft edge, in radians; near corners it would be the lamp's own.
+/// Maximum angle of a soft edge, in radians; near corners it would be the lamp's own.
 const SOFT_MAX: f32 = 0.16;
-/// Pieces of a soft edge, each as long as it can be seen.
+/// Pieces of a soft edge, each as long as it is visible.
 const SLICES: u32 = 6;
 
 /// A direction, and the visible distances just before and just after it.
@@ -32,12 +33,12 @@ struct Look {
 
 /// Paints the shade on the floor, as seen from the viewpoint.
 pub(super) fn draw(brush: &Brush<'_>, arena: &Arena, viewpoint: Vec2) {
-    // Only walls between the viewpoint and the visible part throw shade on that.
+    // Only walls between the viewpoint and the visible part can shade that part.
     let seen = Aabb::centred(brush.camera.middle, brush.camera.half());
     let seen = Aabb { min: seen.min.min(viewpoint), max: seen.max.max(viewpoint) }.grown(0.5);
     let near = |wall: &&Aabb| wall.min.cmplt(seen.max).all() && wall.max.cmpgt(seen.min).all();
     let walls: Vec<_> = arena.walls.iter().filter(near).copied().collect();
-    // A viewpoint in a wall sees nothing; it gets there while a correction is smoothed away.
+    // A viewpoint inside a wall sees nothing. It gets there while a correction is smoothed out.
     if walls.iter().any(|wall| wall.nearest(viewpoint) == viewpoint) {
         return;
     }
@@ -68,7 +69,7 @@ fn sight_lines(walls: &[Aabb], viewpoint: Vec2) -> Vec<Look> {
     let mut points: Vec<Vec2> = walls.iter().flat_map(|wall| corners(*wall)).collect();
     for (n, wall) in walls.iter().enumerate() {
         for other in &walls[n + 1..] {
-            // Two walls that intersect have corners that neither has alone.
+            // Two walls that intersect have corners that neither has by itself.
             let both = Aabb { min: wall.min.max(other.min), max: wall.max.min(other.max) };
             if both.min.cmple(both.max).all() {
                 points.extend(corners(both));
@@ -88,12 +89,12 @@ fn sight_lines(walls: &[Aabb], viewpoint: Vec2) -> Vec<Look> {
     angles.into_iter().map(look).collect()
 }
 
-/// True for a point on the outer walls.
+/// Whether a point is on the outer walls.
 fn is_outer(point: Vec2) -> bool {
     (point.abs() - HALF + 0.05).max_element() > 0.0
 }
 
-/// The soft edge that a corner throws, on the lit side of its shade.
+/// The soft edge at a corner, on the lit side of its shade.
 fn edge(mesh: &mut Mesh, brush: &Brush<'_>, walls: &[Aabb], viewpoint: Vec2, look: Look) {
     let dark = fade(palette::VOID, DARK);
     let near = look.before.min(look.after);

@@ -18,7 +18,7 @@ const CARRIED_HEIGHT: f32 = 0.05;
 /// Metres from one puff of a rocket's smoke to the next.
 const PUFFS: f32 = 0.3;
 
-/// Standing and lying things as last known, with their visible shares.
+/// Props and pickups as last known, with their visible shares.
 #[derive(Debug, Default)]
 pub(super) struct Things {
     seen: BTreeMap<EntityId, (Slot<Piece>, f32)>,
@@ -27,7 +27,7 @@ pub(super) struct Things {
 }
 
 impl Things {
-    /// Advances by `secs`; rockets smoke, and so do damaged barrels.
+    /// Advances by `secs`. Rockets and damaged barrels smoke.
     pub(super) fn advance(
         &mut self,
         entities: &Entities<Piece>,
@@ -219,7 +219,7 @@ fn mine(brush: &Brush<'_>, mine: &Mine, own: bool, sight: f32, age_secs: f32) {
     let steel = fade(palette::STEEL, sight);
     icon(brush.painter, brush.point(at), 0.56 * brush.metre, Icon::Mine, steel);
     brush.disc(at, 0.1, fade(palette::VOID, sight));
-    // A dashed ring around an own mine, a whole one around another's.
+    // A dashed ring around the player's own mine, a whole one around another's.
     let ring = Stroke::new(1.6, fade(color, 0.8 * sight));
     if own {
         brush.dashes(at, 0.36, 6, (0.0, 0.54), ring);
