@@ -1,4 +1,4 @@
-//! Addresses of a list as sorted ranges.
+//! Addresses of a list, as sorted ranges.
 
 use std::iter;
 use std::net::IpAddr;
@@ -13,25 +13,25 @@ pub const LIST_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Maximum number of addresses and networks in a list. Arbitrary; large public lists of VPNs have
 /// some 10,000. As ranges they take at most 8 bytes each for IPv4 and 32 for IPv6: 8 MB in all.
 pub const ENTRIES_MAX: usize = 250_000;
-/// Characters of an unreadable line that are quoted.
+/// Maximum characters of an unreadable line that are quoted.
 const QUOTED_CHARS_MAX: usize = 40;
-/// Maximum number of bad lines of a file that are named; more are only counted. Arbitrary.
+/// Maximum bad lines of a file that are reported; further ones are only counted. Arbitrary.
 pub const BAD_LINES_MAX: usize = 20;
 
-/// A list cannot be read.
+/// A list that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ListTextError {
-    /// It is not text, or too large.
+    /// The file is not text, or too large.
     #[error(transparent)]
     Text(#[from] TextError),
     /// Lines that are neither addresses nor networks.
     #[error("{first}{}", more(count - 1).map(|more| format!("; {more}")).unwrap_or_default())]
     Lines {
-        /// The first of them.
+        /// The first bad line.
         first: BadLine,
-        /// The next ones, up to [`BAD_LINES_MAX`] in all.
+        /// The next bad lines, up to [`BAD_LINES_MAX`] in all.
         others: Vec<BadLine>,
-        /// Number of all of them.
+        /// Number of all bad lines.
         count: usize,
     },
     /// Too many entries.
@@ -43,15 +43,15 @@ pub enum ListTextError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} has {text:?}, but {error}")]
 pub struct BadLine {
-    /// Its number, from 1.
+    /// Line number, from 1.
     line: usize,
-    /// Its beginning.
+    /// Beginning of the line.
     text: String,
-    /// Cause.
+    /// What is wrong with it.
     error: BadSubject,
 }
 
-/// Bad lines that are not named, in words.
+/// Formats the number of bad lines that are not reported.
 fn more(count: usize) -> Option<String> {
     match count {
         0 => None,
@@ -61,7 +61,7 @@ fn more(count: usize) -> Option<String> {
 }
 
 impl ListTextError {
-    /// Returns a sentence for each bad line, as far as they are named, or one for the whole.
+    /// Returns a sentence for each reported line, or one for the whole list.
     pub fn problems(&self) -> Vec<String> {
         let Self::Lines { first, others, count } = self else { return vec![self.to_string()] };
         let named = iter::once(first).chain(others).map(BadLine::to_string);
@@ -79,7 +79,7 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// Reads a list: an address or a network a line. `#` and `;` begin comments.
+    /// Parses a list: one address or network per line. `#` and `;` begin comments.
     pub fn parse(bytes: &[u8]) -> Result<Self, ListTextError> {
         let text = Text::decode(bytes, LIST_BYTES_MAX)?;
         let (mut v4, mut v6) = (Vec::new(), Vec::new());
@@ -116,7 +116,7 @@ impl Ranges {
         Ok(Self { v4, v6, entries })
     }
 
-    /// Number of addresses and networks in the list as it was written.
+    /// Returns the number of addresses and networks that the list was written with.
     pub fn entries(&self) -> usize {
         self.entries
     }
@@ -137,7 +137,7 @@ fn bits(address: IpAddr) -> u128 {
     }
 }
 
-/// Sorts ranges and joins those that overlap or touch. `next` returns the number after one.
+/// Sorts ranges and merges those that overlap or touch. `next` returns the number after one.
 fn merged<T: Copy + Ord>(mut ranges: Vec<(T, T)>, next: impl Fn(T) -> Option<T>) -> Box<[(T, T)]> {
     ranges.sort_unstable();
     let mut merged: Vec<(T, T)> = Vec::new();
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(parse(&(many + "192.0.2.1")), Err(ListTextError::TooMany));
     }
 
-    /// Addresses that lie close together, so that networks meet them.
+    /// Addresses that are close together, so that networks overlap.
     fn near() -> impl Strategy<Value = IpAddr> {
         let v4 = prop_oneof![0u32..600, (u32::MAX - 600)..=u32::MAX];
         let v6 = prop_oneof![0u128..600, (u128::MAX - 600)..=u128::MAX];

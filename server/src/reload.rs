@@ -1,4 +1,4 @@
-//! Settings that change while the server runs: all of them that are good, or none.
+//! Reloads settings while the server runs: all changes, or none if any is invalid.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
@@ -24,15 +24,16 @@ use crate::config::{
 use crate::games::check_games;
 use crate::logging::LogHandle;
 
-/// Time between two looks at the files that settings come from.
+/// Time between checks of the settings' files.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
-/// Longest time for reading the files, twice: within an answer of the administration.
+/// Longest time for reading the files; twice this must fit into an answer of the administration
+/// API.
 const FILES_TIMEOUT: Duration = Duration::from_secs(4);
-/// Most bytes of such a file that are read for that; of a longer one, a list of addresses, length
-/// and time tell that it has changed.
+/// Maximum bytes of a file that are read to detect changes. Longer files, such as deny lists, are
+/// compared by length and time.
 const WATCH_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Loads the settings again while the server runs. Copies are of the same one.
+/// Reloads the settings while the server runs. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Reloader(Arc<Inner>);
 
@@ -44,38 +45,38 @@ struct Inner {
     config: watch::Sender<Arc<Config>>,
 }
 
-/// Parts of the server that settings are for.
+/// The parts of the server that settings apply to.
 #[derive(Debug)]
 pub(crate) struct Parts {
-    /// All games that there are.
+    /// All games of the program.
     pub(crate) games: Games,
     pub(crate) log: LogHandle,
     pub(crate) server: ServerHandle,
     pub(crate) presented: Presented,
 }
 
-/// Outcome of loading the settings again.
+/// Outcome of reloading the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReloadReport {
     /// Settings that have taken effect.
     pub changed: Vec<Change>,
-    /// Settings that take effect when the server starts again; each says why.
+    /// Settings that need a restart; each says why.
     pub needs_restart: Vec<Change>,
 }
 
 impl Reloader {
-    /// A reloader for a server with these settings in force.
+    /// Creates a reloader for a server with these settings in force.
     pub(crate) fn new(settings: Settings, parts: Parts) -> Self {
         let (config, _) = watch::channel(Arc::new(settings.config.clone()));
         Self(Arc::new(Inner { parts, settings: Mutex::new(settings), config }))
     }
 
-    /// Fingerprint of the certificate in force.
+    /// Returns the fingerprint of the certificate in force.
     pub fn fingerprint(&self) -> Fingerprint {
         self.0.parts.presented.fingerprint()
     }
 
-    /// The last moment at which the certificate in force is valid, as Unix time in seconds.
+    /// Returns the Unix time at which the certificate in force expires, in seconds.
     pub fn certificate_expires(&self) -> Option<i64> {
         self.0.parts.presented.expires()
     }
@@ -85,22 +86,22 @@ impl Reloader {
         self.0.parts.presented.warn_of_expiry(clocks);
     }
 
-    /// The configuration in force, now and after each change.
+    /// Returns the configuration in force, now and after each change.
     pub fn config(&self) -> watch::Receiver<Arc<Config>> {
         self.0.config.subscribe()
     }
 
-    /// All settings in force with their values and origins.
+    /// Returns all settings in force, with their values and origins.
     pub async fn list(&self) -> Vec<SettingValue> {
         self.0.settings.lock().await.list()
     }
 
-    /// Loads the settings from where they came from, and has those take effect that can; the log
-    /// says which. The log file is opened anew.
+    /// Reloads the settings from their sources and applies those that can change at run time; the
+    /// log lists them. Reopens the log file.
     ///
     /// # Errors
     ///
-    /// All mistakes that there are; then nothing has changed.
+    /// All mistakes in the settings; then nothing has changed.
     pub async fn reload(&self) -> Result<ReloadReport, Vec<Mistake>> {
         let done = self.try_reload().await;
         match &done {
@@ -131,7 +132,7 @@ impl Reloader {
         let (needs_restart, mut changed): (Vec<_>, Vec<_>) =
             changes.into_iter().partition(|change| change.restart.is_some());
         let before = in_force.clone();
-        // Files that settings name are read again.
+        // Reads again the files that settings name.
         let next = of_files(move || before.in_force(&newer)).await?;
         let (certificate, new_log, named) = (presented.clone(), log.clone(), next.config.clone());
         let filter = parse_filter(&next.config.log_filter);
@@ -143,7 +144,7 @@ impl Reloader {
             Ok(identity)
         });
         let identity = opened.await?;
-        // From here on nothing is refused any more.
+        // Nothing can fail from here on.
         let before = mem::replace(&mut *in_force, next);
         let (before, after) = (&before.config, &in_force.config);
         if before.log_filter != after.log_filter {
@@ -158,20 +159,20 @@ impl Reloader {
         Ok(ReloadReport { changed, needs_restart })
     }
 
-    /// Has parts of the server take over a configuration that nothing is wrong with.
+    /// Applies a valid configuration to the parts of the server.
     async fn apply(&self, before: &Config, after: &Config) {
         let Inner { parts: Parts { games, server, .. }, config, .. } = &*self.0;
         server.set_seats_per_address(after.seats_per_address);
         config.send_replace(Arc::new(after.clone()));
         let rooms = room_settings(after);
         let has_others = before.games != after.games;
-        // They are known, as they were checked.
+        // Their names were checked.
         let selected = games.select(&after.game_names(games)).ok();
         if let Some(selected) = selected.filter(|_| has_others) {
             server.set_games(&selected);
         }
         if has_others || room_settings(before) != rooms {
-            // One that stands still takes it over when it goes on.
+            // A stalled room applies it when it continues.
             if let Err(error) = server.configure(rooms).await {
                 tracing::warn!(
                     name: "room_settings_late",
@@ -182,12 +183,13 @@ impl Reloader {
         }
     }
 
-    /// Gives a setting another value until the server ends, or that of its sources again (none).
-    /// `by` is the author of the request. Returns the change; none if the value is the same.
+    /// Changes a setting until the server stops, or resets it to the value of its sources (`None`).
+    /// `by` is the author of the request. Returns the change; `None` if the value is the same.
     ///
     /// # Errors
     ///
-    /// If it cannot be changed while the server runs, or not to this; then nothing has changed.
+    /// If the setting cannot change while the server runs, or the value is invalid; then nothing
+    /// has changed.
     pub async fn set(
         &self,
         name: &str,
@@ -199,7 +201,7 @@ impl Reloader {
         let (before, known) = (in_force.clone(), games.clone());
         let key = setting_key(name);
         let (name, value, by) = (name.to_owned(), value.map(str::to_owned), by.to_owned());
-        // Files that settings name are read again.
+        // Reads again the files that settings name.
         let next = of_files(move || {
             let next = before.with(&name, value.as_deref(), &by);
             let mistakes = next.as_ref().map_or(Vec::new(), |next| check_games(&known, next));
@@ -220,8 +222,7 @@ impl Reloader {
         Ok(changes.into_iter().find(|change| change.setting == key))
     }
 
-    /// Changes the list of players who may join, in its file and in force. Returns false if there
-    /// is none.
+    /// Changes the allow list, in its file and in force. Returns false if there is none.
     pub async fn change_allow_list(
         &self,
         change: impl FnOnce(&AllowList) -> Result<AllowList, ListError> + Send + 'static,
@@ -238,7 +239,7 @@ impl Reloader {
         Ok(true)
     }
 
-    /// Loads the settings whenever a file that they come from has other content, for ever.
+    /// Reloads the settings whenever the content of one of their files changes. Never returns.
     pub async fn watch(self) {
         let mut known = self.digest().await;
         loop {
@@ -252,7 +253,7 @@ impl Reloader {
         }
     }
 
-    /// A digest of all files that settings come from.
+    /// Returns a digest of all files that settings come from.
     async fn digest(&self) -> u64 {
         let settings = self.0.settings.lock().await;
         let Config { password_file, allow_list, deny_lists, webhooks, .. } = &settings.config;
@@ -270,8 +271,8 @@ impl Reloader {
     }
 }
 
-/// The result of something that reads files. These may take their time, and ticks do not wait for
-/// them; a pipe that nobody writes into would take for ever.
+/// Runs a function that reads files, without blocking ticks. Fails if it takes too long: reading a
+/// pipe without a writer would take forever.
 async fn of_files<T: Send + 'static>(
     read: impl FnOnce() -> Result<T, Vec<Mistake>> + Send + 'static,
 ) -> Result<T, Vec<Mistake>> {
@@ -288,7 +289,7 @@ async fn of_files<T: Send + 'static>(
 fn digest(paths: &[PathBuf]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for path in paths {
-        // A pipe could be read once only, and for ever.
+        // A pipe can be read only once, and would block.
         let about = fs::metadata(path).ok().filter(fs::Metadata::is_file);
         let is_small = about.as_ref().is_some_and(|it| it.len() <= WATCH_BYTES_MAX);
         is_small.then(|| fs::read(path).ok()).flatten().hash(&mut hasher);
@@ -318,7 +319,7 @@ fn tell(report: &ReloadReport) {
     tracing::info!(name: "settings_loaded", changed, needs_restart, "the settings were loaded");
 }
 
-/// Settings of all rooms, and of those and of games that differ.
+/// The settings of all rooms, with those that differ by room or game.
 pub(crate) fn room_settings(config: &Config) -> SettingsByRoom {
     let mut settings = SettingsByRoom::from(room_changes(config));
     for Special { room, game, config } in &config.special {
@@ -327,7 +328,7 @@ pub(crate) fn room_settings(config: &Config) -> SettingsByRoom {
     settings
 }
 
-/// Settings of rooms that take effect while they run.
+/// Returns the settings of rooms that can change while they run.
 pub(crate) fn room_changes(config: &Config) -> RoomSettings {
     let secs = |secs: u32| Micros::from_ms(1000 * i64::from(secs));
     RoomSettings {
@@ -346,7 +347,7 @@ pub(crate) fn room_changes(config: &Config) -> RoomSettings {
         rounds: Some(config.rounds),
         sleep: (config.sleep_seconds > 0).then(|| secs(config.sleep_seconds)),
         idle: (config.idle_seconds > 0).then(|| secs(config.idle_seconds)),
-        // The rooms know the rotation.
+        // The rooms have the rotation already.
         games: Vec::new(),
         votes: config.votes,
         ready: config.ready,

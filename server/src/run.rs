@@ -1,4 +1,4 @@
-//! The dedicated server's program: its commands.
+//! The dedicated server's program: runs the commands.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -17,10 +17,10 @@ use crate::preflight::preflight;
 use crate::serve::serve;
 use crate::status;
 
-/// The program's name, for shells.
+/// The program's name, for completion scripts.
 const PROGRAM: &str = "phaselock-server";
 
-/// Runs the program with these games until it is told to stop.
+/// Runs the program with these games until a signal stops it.
 pub fn run(games: &Games) -> ExitCode {
     let judge = |settings: &Settings, is_check: bool| {
         let mut mistakes = check_games(games, settings);
@@ -55,7 +55,7 @@ pub fn run(games: &Games) -> ExitCode {
     }
 }
 
-/// Says that the settings are valid, and what will be wrong soon.
+/// Reports that the settings are valid, with warnings.
 fn checked(settings: &Settings) -> Result<ExitCode> {
     if let Some(expiry) = certificate::expiry_in(&settings.config) {
         complain(&format!("warning: {}", expiry.text()));
@@ -92,8 +92,8 @@ fn complete(shell: Shell) -> Result<ExitCode> {
     clap_complete::generate(shell, &mut command_line(), PROGRAM, &mut script);
     let mut script = String::from_utf8(script).context("the script is not text")?;
     if shell == Shell::Bash {
-        // clap_complete 4.6 spells a program with a dash in two ways, so that nothing behind a
-        // subcommand is completed.
+        // clap_complete 4.6 spells the name of a program with a dash in two ways, so that nothing
+        // after a subcommand would be completed.
         let [told, meant] = ["__subcmd__", "__"].map(|dash| PROGRAM.replace('-', dash));
         script = script.replace(&told, &meant);
     }

@@ -1,39 +1,38 @@
-//! When the server restarts by itself: the core of [`restarts`](crate::host), which reads no
-//! clock.
+//! The schedule of restarts: the core of [`restarts`](crate::host), which reads no clock.
 //!
-//! Moments of the day and the week go by the [`Clocks`](crate::clocks::Clocks)' calendar, intervals
-//! by the time that the server has been running. A moment that a jump of the date, a suspend or a
-//! start has passed over is skipped, never made up for: so no jump restarts a server, and no
-//! restart leads to another.
+//! Times of the day and the week follow the calendar of [`Clocks`](crate::clocks::Clocks),
+//! intervals the time that the server has been running. A time that a jump of the date, a suspend
+//! or a start has passed over is skipped and never made up for. So no jump restarts a server, and
+//! no restart causes another.
 
 use crate::clocks::Now;
 use crate::config::RestartTime;
 
-/// Seconds before a restart at which players are told of it.
+/// Seconds before a restart at which players are warned.
 const WARNINGS: [i64; 3] = [900, 300, 60];
-/// A moment less than this many seconds away is skipped after a start and after a jump of the date.
-/// The date may still be corrected by some seconds, and the moment would come a second time.
+/// After a start or a jump of the date, times less than this many seconds away are skipped. The
+/// date may still be corrected by some seconds, and the time would come again.
 const SOON: i64 = 60;
-/// Seconds by which the date may differ from elapsed time from one look to the next: more is a jump
-/// or a suspend.
+/// Seconds by which the date may differ from elapsed time between two calls; more is a jump or a
+/// suspend.
 const JUMP: i64 = 60;
 
 /// What to do now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Tell players that the server restarts in about that many seconds.
+    /// Warn players that the server restarts in about this many seconds.
     Warn(i64),
-    /// Tell players that the restart of which they were told does not come.
+    /// Tell players that the announced restart was cancelled.
     CallOff,
-    /// Restart.
+    /// Restart the server.
     Restart,
 }
 
-/// A time of the schedule.
+/// An entry of the schedule.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     time: RestartTime,
-    /// Its next moment in seconds: Unix time, or the server's uptime for an interval.
+    /// When it is due next, in seconds: Unix time, or the server's uptime for an interval.
     due: i64,
 }
 
@@ -46,7 +45,7 @@ impl Entry {
         Self { time, due }
     }
 
-    /// Goes on to the moment after the next one.
+    /// Moves on to the time after the next one.
     fn skip(&mut self) {
         self.due = match self.time {
             RestartTime::Every(hours) => self.due + seconds(hours),
@@ -54,14 +53,14 @@ impl Entry {
         };
     }
 
-    /// Skips moments that a new date has passed over.
+    /// Skips times that a new date has passed over.
     fn follow_date(&mut self, now: Now) {
         if !matches!(self.time, RestartTime::Every(_)) {
             self.due = date_after(self.time, now);
         }
     }
 
-    /// Seconds until its next moment.
+    /// Returns the seconds until it is due.
     fn left(&self, now: Now) -> i64 {
         match self.time {
             RestartTime::Every(_) => self.due.saturating_sub(now.awake),
@@ -74,12 +73,12 @@ fn seconds(hours: u16) -> i64 {
     3600 * i64::from(hours)
 }
 
-/// The first date of a time that is not too soon.
+/// Returns the first date of a time that is not too soon.
 fn date_after(time: RestartTime, now: Now) -> i64 {
     time.next_after(now.unix + SOON).unwrap_or(i64::MAX)
 }
 
-/// The restarts to come.
+/// The schedule of restarts.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     entries: Vec<Entry>,
@@ -89,12 +88,13 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule without restarts.
+    /// Creates an empty schedule.
     pub fn new(now: Now) -> Self {
         Self { entries: Vec::new(), last: now, warned: 0 }
     }
 
-    /// Takes over times. Intervals count from now, except those that were there before.
+    /// Replaces the times. Intervals count from now, except those that were in the schedule
+    /// already.
     pub fn set(&mut self, times: &[RestartTime], now: Now) -> Option<Step> {
         let known = |time: RestartTime| self.entries.iter().find(|it| it.time == time).copied();
         let entries = times.iter().map(|it| known(*it).unwrap_or_else(|| Entry::new(*it, now)));
@@ -102,18 +102,18 @@ impl Schedule {
         self.change(now, now, |schedule| schedule.entries = entries)
     }
 
-    /// Leaves the next restart out. Returns none if there is no restart to come, otherwise what to
-    /// do about the players.
+    /// Skips the next restart. Returns `None` if there is none to come, otherwise what to do about
+    /// the players.
     pub fn skip(&mut self, now: Now) -> Option<Option<Step>> {
         let next = self.left(now)?;
         Some(self.change(now, now, |schedule| {
-            // Two times may fall on one moment: a daily and a weekly one.
+            // Two entries may fall on the same time: a daily and a weekly one.
             let same = schedule.entries.iter_mut().filter(|it| it.left(now) == next);
             same.for_each(Entry::skip);
         }))
     }
 
-    /// Looks at the clocks. Call it once a second.
+    /// Advances the schedule. Call it once a second.
     pub fn look(&mut self, now: Now) -> Option<Step> {
         let last = std::mem::replace(&mut self.last, now);
         let ahead = (now.unix - last.unix) - (now.awake - last.awake);
@@ -137,22 +137,22 @@ impl Schedule {
         is_new.then_some(Step::Warn(left))
     }
 
-    /// Unix time in seconds of the next restart.
+    /// Returns the Unix time of the next restart, in seconds.
     pub fn next(&self, now: Now) -> Option<i64> {
         self.left(now).map(|left| now.unix.saturating_add(left))
     }
 
-    /// Seconds until the next restart.
+    /// Returns the seconds until the next restart.
     fn left(&self, now: Now) -> Option<i64> {
         self.entries.iter().map(|entry| entry.left(now)).min()
     }
 
-    /// Uptime in seconds at which the next restart is expected.
+    /// Returns the uptime at which the next restart is expected, in seconds.
     fn expected(&self, now: Now) -> Option<i64> {
         self.left(now).map(|left| now.awake.saturating_add(left))
     }
 
-    /// Changes the entries. The restart that was expected before may not come then.
+    /// Changes the entries. This may cancel the restart that was announced.
     fn change(&mut self, last: Now, now: Now, change: impl FnOnce(&mut Self)) -> Option<Step> {
         let before = self.expected(last);
         change(self);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     impl Machine {
-        /// A server that starts at a time.
+        /// Creates a server that starts at a time.
         fn start(unix: i64, times: &[RestartTime]) -> Self {
             let now = Now { unix, awake: 0 };
             let mut schedule = Schedule::new(now);
@@ -190,7 +190,7 @@ mod tests {
             Self { now, schedule }
         }
 
-        /// Looks once a second for so long. Returns what was to be done, with the times.
+        /// Looks once a second for the given time. Returns what was to be done, with the times.
         fn run(&mut self, secs: i64) -> Vec<(i64, Step)> {
             let mut steps = Vec::new();
             for _ in 0..secs {
@@ -201,7 +201,8 @@ mod tests {
             steps
         }
 
-        /// Unix times of restarts within a time; the server starts again a second after each.
+        /// Returns the Unix times of restarts within a time; the server starts again a second after
+        /// each.
         fn restarts(&mut self, secs: i64) -> Vec<i64> {
             let times: Vec<_> = self.schedule.entries.iter().map(|it| it.time).collect();
             let (mut all, end) = (Vec::new(), self.now.unix + secs);
@@ -232,7 +233,7 @@ mod tests {
         ];
         assert_eq!(machine.run(12 * HOUR), steps);
         assert_eq!(machine.next(), Some(at + DAY), "one that is not carried out is over");
-        // With less time left they are told at once, and of the time that there is.
+        // With less time left they are warned at once, with the time that is left.
         let mut late = Machine::start(at - 10 * MINUTE, &[FOUR]);
         assert_eq!(late.run(2)[..], [(at - 599, Step::Warn(599))]);
     }
@@ -287,7 +288,7 @@ mod tests {
         let mut machine = Machine::start(MIDNIGHT, &[FOUR, Every(6)]);
         machine.run(HOUR);
         machine.now.unix += 9 * HOUR;
-        // The interval goes by the time that the server has been running.
+        // The interval follows the time that the server has been running.
         assert_eq!(machine.run(5 * HOUR - 1).len(), 3, "warnings");
         assert_eq!(machine.run(1), [(MIDNIGHT + 15 * HOUR, Step::Restart)]);
         let mut daily = Machine::start(MIDNIGHT, &[FOUR]);
@@ -327,7 +328,7 @@ mod tests {
         let mut machine = Machine::start(MIDNIGHT, &[Every(6)]);
         machine.run(5 * HOUR + 50 * MINUTE);
         let now = machine.now;
-        // The interval goes on, and nobody was told of anything that changes.
+        // The interval goes on, and players were not warned of anything that changes.
         assert_eq!(machine.schedule.set(&[Every(6), Daily(0)], now), None);
         assert_eq!(machine.next(), Some(MIDNIGHT + 6 * HOUR));
         assert_eq!(machine.schedule.set(&[Every(2)], now), Some(Step::CallOff));

@@ -7,17 +7,17 @@ use crate::author::Role;
 use crate::subject::Subject;
 use crate::time::{date, span_text};
 
-/// An act against a player that lasts.
+/// The kind of a lasting sanction against a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// May not come in.
+    /// The player may not join.
     Ban,
-    /// May not speak.
+    /// The player may not chat.
     Mute,
 }
 
 impl Act {
-    /// The word for it.
+    /// Returns its name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ban => "ban",
@@ -25,7 +25,7 @@ impl Act {
         }
     }
 
-    /// The act of a word.
+    /// Returns the act of this name.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Ban, Self::Mute].into_iter().find(|act| act.as_str() == word)
     }
@@ -34,39 +34,39 @@ impl Act {
 /// A ban or a mute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentence {
-    /// Its number.
+    /// Number of the ban or mute.
     pub id: i64,
-    /// Ban or mute.
+    /// Whether it is a ban or a mute.
     pub act: Act,
-    /// Key, address or network that it is against.
+    /// Key, address or network that it applies to.
     pub subject: Subject,
     /// The player's name at the time, if there was one.
     pub name: Option<String>,
     /// Reason; may be empty.
     pub reason: String,
-    /// Name of the token or player who made it.
+    /// Name of the token or player that made it.
     pub author: String,
-    /// The author's role: nobody with a lower one lifts it.
+    /// The author's role: a lower one cannot lift the ban or mute.
     pub role: Role,
-    /// Unix time in seconds.
+    /// Unix time at which it was made, in seconds.
     pub made: i64,
-    /// Unix time in seconds of its end; none: there is none.
+    /// Unix time at which it ends, in seconds; `None` if it never does.
     pub until: Option<i64>,
 }
 
 impl Sentence {
-    /// True while it holds, at a Unix time in seconds.
+    /// Whether it is in force, at a Unix time in seconds.
     pub fn holds(&self, now: i64) -> bool {
         self.until.is_none_or(|until| now < until)
     }
 
-    /// The same for the room of whoever is muted.
+    /// Converts it for the room of the muted player.
     pub fn as_mute(&self, now: i64) -> Mute {
         let within = |until: i64| Micros::from_ms((until - now).saturating_mul(1000));
         Mute { within: self.until.map(within), reason: self.reason.clone() }
     }
 
-    /// The words for whoever is banned: until when, and why.
+    /// Returns the goodbye to a banned player: until when, and why.
     pub fn goodbye(&self, now: i64) -> String {
         let whom = match self.subject {
             Subject::Key(_) => "you are",

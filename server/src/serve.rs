@@ -1,4 +1,4 @@
-//! A server from its start to its end.
+//! A server's life, from start to end.
 
 mod plan;
 mod stopping;
@@ -46,14 +46,14 @@ use crate::web;
 
 /// Longest time for reading the certificate and its key.
 const IDENTITY_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time for goodbyes when a part of the server has ended.
+/// Time for goodbyes after a part of the server has failed.
 const FAILED_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Exit status after a restart of the schedule: neither 0, with which a drained server stays down,
-/// nor 1 of a failure, nor 2 of settings with mistakes.
+/// Exit status after a scheduled restart. It differs from 0, with which a drained server stays
+/// down, 1 for a failure, and 2 for invalid settings.
 const RESTART_STATUS: u8 = 3;
 
-/// What to do after the end of a server.
+/// What to do after the server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     StayDown,
@@ -69,7 +69,7 @@ impl Then {
     }
 }
 
-/// Serves these games, which the settings were checked against, with the log in place.
+/// Serves these games, which the settings were checked against. Sets up the log.
 pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<ExitCode> {
     let config = &settings.config;
     let options = LogOptions {
@@ -96,7 +96,7 @@ pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<ExitCode> {
             watch.watch_thread("the thread of the log", log_ended);
             run(games, settings, &log, &watch, failures).await
         });
-        // A task that does not end holds up nobody.
+        // Does not wait for a task that is stuck.
         runtime.shutdown_background();
         served
     });
@@ -115,10 +115,10 @@ async fn run(
     mut failures: Failures,
 ) -> Result<Then> {
     let config = &settings.config;
-    // First, so that no signal finds the default behaviour.
+    // First, so that no signal meets the default behaviour.
     let signals = Signals::new()?;
     let presented = present(config).await?;
-    // Then the sockets, since a port that is taken is what goes wrong most often.
+    // The sockets come next, since a port in use is the most common failure.
     let Sockets { server, administration, page } = Sockets::bind(config, &presented)?;
     let kept = data::open(config)?;
     let clocks = kept.clocks.clone();
@@ -162,7 +162,7 @@ async fn run(
     if done.is_ok() {
         tracing::info!(name: "server_stopped", "stopped");
     }
-    // Somebody who ended the process by a signal does not want it restarted.
+    // Stopped by a signal, the server must not be restarted.
     let restarts = is_restarting.load(Ordering::Relaxed) && !is_stopping.load(Ordering::Relaxed);
     done.map(|()| if restarts { Then::StartAgain } else { Then::StayDown })
 }
@@ -170,7 +170,7 @@ async fn run(
 /// Reads the certificate and its key.
 async fn present(config: &Config) -> Result<Presented> {
     let named = config.clone();
-    // A pipe would be waited for, and signals not heard.
+    // Opening a pipe would block, and signals would not be handled.
     let found = timeout(IDENTITY_TIMEOUT, spawn_blocking(move || identity(&named))).await;
     let found =
         found.context("reading the certificate takes too long; is one of its files a pipe?")?;
@@ -193,8 +193,8 @@ impl Sockets {
     }
 }
 
-/// Gives a server its doorkeeping, gate and keeper, the settings of its rooms, and what browsers
-/// need.
+/// Configures the server: doorkeeping, gate and storage of rooms, settings of its rooms, and what
+/// browsers need.
 fn equip(
     server: Server,
     config: &Config,
@@ -229,7 +229,7 @@ fn equip(
     Ok(server)
 }
 
-/// Starts the tasks that hear signals and load the settings. Returns the orders to stop.
+/// Starts the tasks that handle signals and reload the settings. Returns the orders to stop.
 fn start_tasks(
     signals: Signals,
     config: &Config,
@@ -248,7 +248,7 @@ fn start_tasks(
     stop
 }
 
-/// Starts the host's thread, with the administration if it has a listener.
+/// Starts the host's thread, with the administration API if it has a listener.
 fn administer(host: &Arc<Host>, listener: Option<TcpListener>, watch: &Watch) -> Result<Beside> {
     let address = listener.as_ref().and_then(|listener| listener.local_addr().ok());
     let (beside, ended) = beside::start(Arc::clone(host), listener)?;
@@ -263,7 +263,7 @@ fn administer(host: &Arc<Host>, listener: Option<TcpListener>, watch: &Watch) ->
     Ok(beside)
 }
 
-/// The page for browsers, about to open.
+/// The page for browsers, before it opens.
 struct Front {
     page: web::Bound,
     crypto: ServerConfig,
@@ -296,7 +296,7 @@ impl Front {
     }
 }
 
-/// Runs the rooms until the server is told to stop or a part of it fails.
+/// Runs the rooms until the server is stopped or a part of it fails.
 async fn run_rooms(
     server: Server,
     plan: Plan,
@@ -311,7 +311,7 @@ async fn run_rooms(
         }
     };
     let Plan { games, room, rooms, .. } = plan;
-    // A task of its own, so that its panic is one that can be told.
+    // A task of its own, so that its panic can be reported.
     let mut serving =
         tokio::spawn(async move { server.run_rooms(&games, room, rooms, stopped).await });
     tokio::select! {
@@ -321,7 +321,7 @@ async fn run_rooms(
         }
         failure = failures.next() => {
             let text = "a part of the server has stopped; join again";
-            // It may be stopping already.
+            // The server may be stopping already.
             let _ = broken.send(Disconnect::new(Code::Shutdown, text));
             let _ = timeout(FAILED_TIMEOUT, serving).await;
             Err(failure.into())
@@ -329,7 +329,7 @@ async fn run_rooms(
     }
 }
 
-/// Announces the server to the directories. Returns its standing with each.
+/// Announces the server to the directories. Returns its standing in each.
 fn announce(config: &Config, server: &Server, signer: Signer, watch: &Watch) -> Vec<Directory> {
     let listen = server.addresses().to_vec();
     let port = config.announce_port.unwrap_or_else(|| server.address().port());

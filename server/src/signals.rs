@@ -1,12 +1,12 @@
-//! The signals that tell the server what to do.
+//! The signals that control the server.
 
 use anyhow::Result;
 
-/// SIGXFSZ on Linux and the BSDs: a file would grow beyond the limit of the process.
+/// SIGXFSZ on Linux and the BSDs: a file would exceed the process's size limit.
 #[cfg(unix)]
 const FILE_TOO_LONG: i32 = 25;
 
-/// Meaning of a signal.
+/// The meaning of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
     /// SIGTERM, or Ctrl-C.
@@ -15,14 +15,14 @@ pub(crate) enum Signal {
     Reload,
 }
 
-/// The signals of this process, from the creation of this on.
+/// The signals of this process, from the creation of this value on.
 #[cfg(unix)]
 pub(crate) struct Signals {
     terminate: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
     hang_up: tokio::signal::unix::Signal,
-    /// Nobody waits for it. By default it ends the process; held, whoever writes gets an error, as
-    /// on a full disk.
+    /// Never read. By default this signal ends the process; while it is handled, the write fails
+    /// instead, as on a full disk.
     _file_too_long: tokio::signal::unix::Signal,
 }
 
@@ -40,7 +40,7 @@ impl Signals {
         })
     }
 
-    /// The next signal; none if there will be none.
+    /// Returns the next signal; `None` if there will be none.
     pub(crate) async fn next(&mut self) -> Option<Signal> {
         tokio::select! {
             signal = self.terminate.recv() => signal.map(|()| Signal::Stop),
@@ -60,7 +60,7 @@ impl Signals {
         Ok(Self)
     }
 
-    /// The next signal; none if there will be none.
+    /// Returns the next signal; `None` if there will be none.
     pub(crate) async fn next(&mut self) -> Option<Signal> {
         tokio::signal::ctrl_c().await.ok().map(|()| Signal::Stop)
     }

@@ -1,4 +1,4 @@
-//! The status of a running server, asked for and printed.
+//! Queries the status of a running server, and prints it.
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
@@ -10,8 +10,7 @@ use phaselock_quic::query;
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-/// Asks a server whether it is well, and prints its status for people. An error says that it is
-/// not.
+/// Checks that a server is healthy, and prints its status as text. Fails if it is not.
 pub(crate) fn check_health(address: SocketAddr) -> Result<()> {
     let (info, _) = runtime()?.block_on(query::query(address))?;
     // The exit status is the answer; the output may be closed.
@@ -19,7 +18,7 @@ pub(crate) fn check_health(address: SocketAddr) -> Result<()> {
     Ok(())
 }
 
-/// Asks any server for its status, and prints it.
+/// Queries any server's status, and prints it.
 pub(crate) fn query(address: &Address, json: bool) -> Result<()> {
     let (info, took) = runtime()?.block_on(query::query_named(address))?;
     let took = took.as_secs_f64() * 1000.0;
@@ -38,7 +37,7 @@ fn runtime() -> Result<Runtime> {
     Runtime::new().context("cannot start the network runtime")
 }
 
-/// A line for the server, and one for each of several rooms.
+/// Formats a line for the server, and one for each room if there are several.
 fn text(info: &Info) -> String {
     let password = if info.needs_password { ", with a password" } else { "" };
     let mut text = format!(

@@ -1,11 +1,11 @@
-//! The server's memory beyond its end: bans, mutes, roles, tokens, audit log, results and records,
-//! in one SQLite database in the data directory.
+//! The server's database: bans, mutes, roles, tokens, audit log, results and records, in one SQLite
+//! file in the data directory.
 //!
-//! A thread of its own has the database. Whoever changes something waits until it is on the disk;
-//! the server's other threads never wait for it. Where the disk is full or fails, changes are kept
-//! in memory, counted as such in the answer, and written as soon as it takes them again. A database
-//! that is damaged or removed while the server runs is begun anew with all that the host has
-//! decided, which is in memory too.
+//! It has its own thread. A writer waits until its change is on the disk; the server's other
+//! threads never wait for it. If the disk is full or fails, changes are kept in memory, reported as
+//! such in the answer, and written as soon as possible. If the database is damaged or removed while
+//! the server runs, a new one is created with everything that the host has decided, which is in
+//! memory too.
 
 mod changes;
 mod files;
@@ -39,11 +39,12 @@ pub use read::{
     results as results_of,
 };
 
-/// Jobs that wait for the thread; of more, those that nobody waits for are dropped and counted.
+/// Maximum jobs that wait for the thread. Beyond that, jobs without a waiting caller are dropped
+/// and counted.
 const JOBS_MAX: usize = 1024;
-/// Time after which a job is a problem.
+/// Time after which a job counts as a problem.
 const SLOW: Duration = Duration::from_secs(5);
-/// Name of the file in the data directory.
+/// Name of the file, in the data directory.
 pub const FILE: &str = "phaselock.db";
 
 /// Changes that are being written.
@@ -51,7 +52,7 @@ pub const FILE: &str = "phaselock.db";
 pub struct Writing(Option<oneshot::Receiver<Result<Written, StoreError>>>);
 
 impl Writing {
-    /// Waits until they are on the disk, or kept in memory for it.
+    /// Waits until they are on the disk, or kept in memory because the disk fails.
     pub async fn done(self) -> Result<Written, StoreError> {
         match self.0 {
             Some(written) => written.await.map_err(|_| StoreError::Stopped)?,
@@ -60,7 +61,7 @@ impl Writing {
     }
 }
 
-/// A hold on the database; copies hold the same one.
+/// A handle of the database. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Store {
     jobs: SyncSender<Job>,
@@ -68,9 +69,9 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the database in a directory, and makes it if there is none. A file that is no
-    /// database, or a damaged one, is set aside under another name, and said in the log. Returns
-    /// all that the server keeps in memory.
+    /// Opens the database in a directory, and creates it if there is none. A file that is damaged
+    /// or not a database is renamed, which is logged. Returns everything that the server keeps in
+    /// memory.
     pub fn open(data_dir: &Path) -> Result<(Self, Everything, Thread), OpenError> {
         let file = data_dir.join(FILE);
         let (connection, problem) = open::open(&file)?;
@@ -86,12 +87,13 @@ impl Store {
         Ok((store, everything, thread))
     }
 
-    /// Writes changes, all or none, and waits until they are on the disk, or kept in memory for it.
+    /// Writes changes, all or none, and waits until they are on the disk, or kept in memory because
+    /// the disk fails.
     pub async fn write(&self, changes: Vec<Change>) -> Result<Written, StoreError> {
         self.begin(changes)?.done().await
     }
 
-    /// Begins to write changes, which goes on whoever waits for it.
+    /// Begins to write changes, whether the caller waits or not.
     pub fn begin(&self, changes: Vec<Change>) -> Result<Writing, StoreError> {
         let mut overflow = self.common.overflow();
         if overflow.is_empty() {
@@ -101,7 +103,7 @@ impl Store {
                 Err(TrySendError::Full(Job::Write { changes, .. })) => changes,
                 Err(_) => return Err(StoreError::Stopped),
             };
-            // The thread has too much to do; it takes them after all that it has.
+            // The thread is busy; it writes these after all waiting jobs.
             overflow.push(changes);
         } else if overflow.len() < JOBS_MAX {
             overflow.push(changes);
@@ -111,8 +113,8 @@ impl Store {
         Ok(Writing(None))
     }
 
-    /// Writes changes at some time, which nobody waits for. If the thread has too much to do they
-    /// are dropped, and counted.
+    /// Writes changes at some time, without a way to wait for it. If the thread is too busy, they
+    /// are dropped and counted.
     pub fn note(&self, changes: Vec<Change>) {
         if self.give(Job::Write { changes, done: None }).is_err() {
             self.common.dropped.fetch_add(1, Ordering::Relaxed);
@@ -126,20 +128,20 @@ impl Store {
     ) -> Result<T, StoreError> {
         let (done, answer) = oneshot::channel();
         self.give(Job::Read(Box::new(move |connection| {
-            // Nobody may wait for it any more.
+            // The caller may have stopped waiting.
             let _ = done.send(read(connection));
         })))?;
         Ok(answer.await.map_err(|_| StoreError::Stopped)??)
     }
 
-    /// Writes a copy of the whole database, as of this moment, into a new file. Returns its bytes.
+    /// Copies the whole database, as of this moment, to a new file. Returns its size in bytes.
     pub async fn backup(&self, file: PathBuf) -> Result<u64, StoreError> {
         let (done, answer) = oneshot::channel();
         self.give(Job::Backup { file, done })?;
         answer.await.map_err(|_| StoreError::Stopped)?
     }
 
-    /// State of the database.
+    /// Returns the state of the database.
     pub fn health(&self) -> Health {
         let mut health = self.common.health().clone();
         health.lost += self.common.dropped.load(Ordering::Relaxed);
@@ -153,14 +155,15 @@ impl Store {
         health
     }
 
-    /// States where all that the host has decided can be had, should the database lose it.
+    /// Sets the source of everything that the host has decided, for a database that must be
+    /// recreated.
     pub fn refill_from(&self, decided: impl Fn() -> Vec<Change> + Send + Sync + 'static) {
-        // The first one stays.
+        // Only the first call counts.
         let _ = self.common.decided.set(Box::new(decided));
     }
 
-    /// Allows deletion of acts, results and players from before a Unix time in seconds; `None`
-    /// forbids it.
+    /// Allows deletion of audit lines, results and players from before a Unix time in seconds;
+    /// `None` forbids it.
     pub fn expire_before(&self, unix: Option<i64>) {
         let before = &self.common.expired_before;
         *before.lock().unwrap_or_else(PoisonError::into_inner) = unix;
@@ -174,7 +177,7 @@ impl Store {
     }
 }
 
-/// The thread with the database.
+/// The database's running thread.
 #[derive(Debug)]
 pub struct Thread {
     jobs: SyncSender<Job>,
@@ -182,14 +185,14 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// Tells whether it has ended, which it never does by itself.
+    /// Whether the thread has ended, which it never does by itself.
     pub fn watch(&self) -> impl Fn() -> bool + Send + 'static {
         self.writer.watch()
     }
 
-    /// Writes what is left, and ends the thread. Returns false if it has panicked or hangs.
+    /// Writes what is left, and ends the thread. Returns false if it has panicked or is stuck.
     pub fn end(self) -> bool {
-        // A thread with too much to do takes it later; one that has ended takes none.
+        // A busy thread sees it later; the send fails if the thread has ended.
         self.writer.end(|| !matches!(self.jobs.try_send(Job::End), Err(TrySendError::Full(_))))
     }
 }

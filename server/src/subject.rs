@@ -8,30 +8,30 @@ use phaselock::identity::PublicKey;
 
 use crate::error::ActError;
 
-/// A text is no subject.
+/// A text that is not a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadSubject {
-    /// Not 64 hexadecimal digits.
+    /// The text is not 64 hexadecimal digits.
     #[error("a key is 64 hexadecimal digits")]
     Key,
-    /// Not an address.
+    /// The text is not an address.
     #[error("an address is one such as 192.0.2.7 or 2001:db8::7, without a port")]
     Address,
-    /// An address with a port.
+    /// The text is an address with a port.
     #[error("a port is not part of an address: write 192.0.2.7, without :5000")]
     Port,
-    /// A zone that no link of this machine has, or behind an address that has none.
+    /// The zone names no interface of this machine, or the address cannot have one.
     #[error(
         "only a link-local address has a %, and behind it the name or number of one of the \
          server's network interfaces, such as fe80::7%eth0"
     )]
     Zone,
-    /// Not a network.
+    /// The text is not a network.
     #[error(
         "a network is an address without a % and a length, such as 192.0.2.0/24 or 2001:db8::/48"
     )]
     Network,
-    /// Too many addresses.
+    /// The network has too many addresses.
     #[error(
         "a network of IPv4 has a length from 8 to 32 (from 104 to 128 behind ::ffff:), and one of \
          IPv6 from 16 to 128"
@@ -48,7 +48,7 @@ impl From<BadSubject> for ActError {
     }
 }
 
-/// A network: an address of which the first bits count.
+/// A network: an address, and the number of leading bits that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
@@ -63,17 +63,17 @@ pub(crate) fn household(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Bits before an address of IPv4 in the form of IPv6, `::ffff:192.0.2.7` (RFC 4291, 2.5.5.2).
+/// Bits before an IPv4-mapped address, `::ffff:192.0.2.7` (RFC 4291, 2.5.5.2).
 const MAPPED_BITS: u8 = 96;
 
 impl Network {
-    /// A network of that length. One of IPv4 in the form of IPv6, in which addresses are never
-    /// compared, is that of IPv4.
+    /// Creates a network of that length. An IPv4-mapped network becomes the IPv4 network, since
+    /// mapped addresses are always compared as IPv4.
     fn new(address: IpAddr, len: u8) -> Result<Self, BadSubject> {
         Self::of_length(address, len, [8, 16], BadSubject::Length)
     }
 
-    /// A network with at least these prefix lengths, for IPv4 and IPv6.
+    /// Parses a network with at least these prefix lengths, for IPv4 and IPv6.
     fn of_length(
         address: IpAddr,
         len: u8,
@@ -103,7 +103,7 @@ impl Network {
         }
     }
 
-    /// First and last address.
+    /// Returns the first and last address.
     fn bounds(&self) -> (IpAddr, IpAddr) {
         let len = u32::from(self.len);
         let last = match self.address {
@@ -122,7 +122,7 @@ impl Network {
     }
 }
 
-/// The address with all bits after the first so many cleared.
+/// Clears all bits of an address after the first `len`.
 fn masked(address: IpAddr, len: u8) -> IpAddr {
     match address {
         IpAddr::V4(it) => {
@@ -145,7 +145,7 @@ pub enum Subject {
     Address {
         /// The address.
         ip: IpAddr,
-        /// Number of the interface that leads to the link of a link-local address; 0 for all.
+        /// Number of the interface of a link-local address; 0 for all.
         zone: u32,
     },
     /// A network.
@@ -153,7 +153,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// The word for its kind.
+    /// Returns the name of its kind.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Key(_) => "key",
@@ -162,7 +162,7 @@ impl Subject {
         }
     }
 
-    /// The kind of subject that a host means by a text; `None` for a player's name or seat, or the
+    /// Returns the kind of subject that a text shows; `None` for a player's name or seat, or the
     /// beginning of a key.
     pub fn kind_of(text: &str) -> Option<&'static str> {
         let text = text.trim();
@@ -175,12 +175,12 @@ impl Subject {
         }
     }
 
-    /// Reads a subject of the kind that a text [shows](Self::kind_of); `None` if it shows none.
+    /// Parses a subject of the kind that a text [shows](Self::kind_of); `None` if it shows none.
     pub fn read(text: &str) -> Option<Result<Self, BadSubject>> {
         Self::kind_of(text).map(|kind| Self::parse(kind, text))
     }
 
-    /// Reads a subject of a kind. An address of IPv6 means its /64; a network's address is cut to
+    /// Parses a subject of a kind. An IPv6 address becomes its /64; a network's address is cut to
     /// its length.
     pub fn parse(kind: &str, text: &str) -> Result<Self, BadSubject> {
         let text = text.trim();
@@ -200,8 +200,8 @@ impl Subject {
         }
     }
 
-    /// The subject of whoever comes from an address: of IPv6 its /64, since one customer has all of
-    /// its addresses; of a link-local one the address on its link.
+    /// Returns the subject of a client at an address: for IPv6 its /64, since one customer has all
+    /// of its addresses; for a link-local address the address on its link.
     pub fn of_address(address: SocketAddr) -> Self {
         Self::of(address.ip(), zone_of(address))
     }
@@ -211,7 +211,7 @@ impl Subject {
         Network::of(ip).map_or(Self::Address { ip, zone }, Self::Network)
     }
 
-    /// Whether it is about the player with that key at that address.
+    /// Whether it applies to the player with that key at that address.
     pub fn is_about(&self, key: Option<PublicKey>, address: Option<SocketAddr>) -> bool {
         match (self, address) {
             (Self::Key(it), _) => Some(*it) == key,
@@ -235,7 +235,7 @@ impl fmt::Display for Subject {
     }
 }
 
-/// Number of the interface that leads to a link-local address; 0 for others.
+/// Returns the interface number of a link-local address; 0 for others.
 fn zone_of(address: SocketAddr) -> u32 {
     match address {
         SocketAddr::V6(it) if it.ip().is_unicast_link_local() => it.scope_id(),
@@ -250,7 +250,7 @@ struct Spelled<'t> {
     has_port: bool,
 }
 
-/// Splits an address into its parts; `None` if the text is none.
+/// Splits an address into its parts; `None` if the text is not an address.
 fn spelled(text: &str) -> Option<Spelled<'_>> {
     let (host, port) = split_port(text);
     let (ip, zone) = split_zone(host);
@@ -258,20 +258,20 @@ fn spelled(text: &str) -> Option<Spelled<'_>> {
 }
 
 impl Spelled<'_> {
-    /// Number of the interface that the zone names; 0 without a zone.
+    /// Returns the interface number of the zone; 0 without a zone.
     fn zone_number(&self) -> Result<u32, BadSubject> {
         let Self { ip, zone: Some(zone), .. } = self else { return Ok(0) };
         let address: Address = format!("[{ip}%{zone}]").parse().map_err(|_| BadSubject::Zone)?;
         if let Ok(number) = zone.parse::<u32>() {
             return Some(number).filter(|number| *number != 0).ok_or(BadSubject::Zone);
         }
-        // The system knows its interfaces' names; it asks no name server for a number.
+        // The system looks up interface names; a number needs no lookup.
         let mut found = (address.host(), 0).to_socket_addrs().map_err(|_| BadSubject::Zone)?;
         found.next().map(zone_of).filter(|number| *number != 0).ok_or(BadSubject::Zone)
     }
 }
 
-/// Address and length of a network.
+/// Parses the address and length of a network.
 fn parts(text: &str) -> Result<(IpAddr, u8), BadSubject> {
     let (address, len) = text.split_once('/').ok_or(BadSubject::Network)?;
     let address = address.parse().map_err(|_| BadSubject::Network)?;
@@ -279,7 +279,7 @@ fn parts(text: &str) -> Result<(IpAddr, u8), BadSubject> {
 }
 
 /// Returns the first and last address of a line in a list: an address (for IPv6 its /64, as for
-/// bans) or a network. Public lists have wider networks than bans allow, such as 224.0.0.0/3.
+/// bans) or a network. Public lists contain wider networks than bans allow, such as 224.0.0.0/3.
 pub fn parse_range(text: &str) -> Result<(IpAddr, IpAddr), BadSubject> {
     if text.contains('/') {
         let (address, len) = parts(text)?;
@@ -289,7 +289,7 @@ pub fn parse_range(text: &str) -> Result<(IpAddr, IpAddr), BadSubject> {
     Ok(Network::of(address).map_or((address, address), |network| network.bounds()))
 }
 
-/// Reads a key's 64 hexadecimal digits.
+/// Parses a key of 64 hexadecimal digits.
 pub fn parse_key(text: &str) -> Option<PublicKey> {
     let mut key = [0; 32];
     if text.len() != 64 || !text.is_ascii() {
@@ -303,7 +303,7 @@ pub fn parse_key(text: &str) -> Option<PublicKey> {
     Some(PublicKey(key))
 }
 
-/// True of a text of digits alone, by which hosts mean the number of a ban or a mute.
+/// Whether a text is only digits, which hosts use for the number of a ban or mute.
 pub(crate) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -410,10 +410,10 @@ mod tests {
         assert!(!here.is_about(None, Some(at("[fe80::7%3]:5000"))));
         let everywhere = Subject::parse("address", "fe80::7").expect("an address");
         assert!(everywhere.is_about(None, Some(at("[fe80::7%3]:5000"))));
-        // Linux numbers the loopback interface first.
+        // Linux gives the loopback interface the first number.
         #[cfg(target_os = "linux")]
         assert_eq!(Subject::read("[fe80::7%lo]"), Subject::read("fe80::7%1"));
-        // Others have no link.
+        // Other addresses have no link.
         let unique = Subject::of_address(at("[fd91::7%2]:5000"));
         assert_eq!(unique.to_string(), "fd91::7");
     }

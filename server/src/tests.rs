@@ -1,4 +1,4 @@
-//! A whole server in this process, on ports of the system's choice, and players on it.
+//! A whole server in this process, on ports that the system chooses, and players on it.
 
 mod settings;
 mod sleep;
@@ -37,7 +37,7 @@ use crate::serve::room_config;
 /// Longer than anything takes on the slowest machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server that runs. It ends with this.
+/// A running server. Dropping it stops it.
 pub(crate) struct Served {
     pub(crate) host: Arc<Host>,
     pub(crate) address: SocketAddr,
@@ -49,7 +49,7 @@ pub(crate) struct Served {
     _logs: DefaultGuard,
 }
 
-/// Whoever has a token of that role.
+/// An author with that role.
 pub(crate) fn author(role: Role) -> Author {
     Author { name: format!("the {role}"), role }
 }
@@ -64,12 +64,12 @@ fn settings(dir: &Path, more: &[&str]) -> Settings {
     }
 }
 
-/// A server with these flags.
+/// Starts a server with these flags.
 pub(crate) fn serve(more: &[&str]) -> Served {
     serve_by(more, Clocks::begin)
 }
 
-/// A server with these flags and clocks.
+/// Starts a server with these flags and clocks.
 pub(crate) fn serve_by(
     more: &[&str],
     clocks: impl FnOnce(Option<&CalendarState>) -> Clocks,
@@ -126,7 +126,7 @@ fn serve_in(
 }
 
 impl Served {
-    /// Ends, and begins again with other clocks.
+    /// Stops, and starts again with other clocks.
     pub(crate) fn restart(self, clocks: impl FnOnce(Option<&CalendarState>) -> Clocks) -> Self {
         let Self { host, runtime, dir, kept, beside, _logs: logs, .. } = self;
         beside.end();
@@ -140,7 +140,7 @@ impl Served {
         self.runtime.block_on(of)
     }
 
-    /// Waits until something is so.
+    /// Waits until a condition holds.
     pub(crate) fn until(&self, what: &str, mut done: impl FnMut(&Host) -> bool) {
         let start = Instant::now();
         while !done(&self.host) {
@@ -149,30 +149,30 @@ impl Served {
         }
     }
 
-    /// The file of a player's key.
+    /// Returns the file of a player's key.
     pub(crate) fn key(&self, name: &str) -> PathBuf {
         self.dir.path().join("players").join(format!("{name}.pem"))
     }
 
-    /// A player of that name, with the key of that name, who is about to join.
+    /// Returns a player of that name, with the key of that name, who is about to join.
     pub(crate) fn knock(&self, name: &str, password: Option<&str>) -> Player {
         self.knock_by(name, |config| config.password = password.map(str::to_owned))
     }
 
-    /// Such a player, with other wishes.
+    /// Returns such a player, with a changed configuration.
     pub(crate) fn knock_by(&self, name: &str, change: impl FnOnce(&mut SessionConfig)) -> Player {
         let address = self.address.to_string().parse().expect("an address");
         let keys = PlayerKeys::File(self.key(name));
         let options = Options { keys, ..Options::new(address, Pins::Memory) };
         let mut config = SessionConfig::new(phaselock_games::all(), name);
-        // A server that has no turn for seconds is no reason to leave.
+        // A server that gets no processor time for seconds is no reason to leave.
         config.silence_max = Micros::from_ms(PATIENCE.as_millis() as i64);
         change(&mut config);
         let driver = Driver::spawn(options, config, Clock::start()).expect("a thread");
         Player { driver, ends: Vec::new(), lines: Vec::new(), joined: 0 }
     }
 
-    /// A player who is in the game, and whom the host sees there.
+    /// Returns a player who is in the game, and whom the host sees there.
     pub(crate) fn join(&self, name: &str) -> Player {
         let mut player = self.knock(name, None);
         player.until("being in the game", |it| it.joined > 0);
@@ -184,7 +184,7 @@ impl Served {
         player
     }
 
-    /// The server's status, as a stranger gets it.
+    /// Returns the server's status, as a stranger gets it.
     pub(crate) fn query(&self) -> Info {
         let start = Instant::now();
         loop {
@@ -199,16 +199,16 @@ impl Served {
 /// A client with its driver.
 pub(crate) struct Player {
     pub(crate) driver: Driver,
-    /// Reasons for which it was not in the game, or no more.
+    /// Reasons why it was not, or no longer, in the game.
     pub(crate) ends: Vec<Disconnect>,
-    /// Lines that it saw.
+    /// Chat lines that it received.
     pub(crate) lines: Vec<String>,
-    /// Times that it came into the game.
+    /// Number of times that it joined the game.
     pub(crate) joined: usize,
 }
 
 impl Player {
-    /// Plays until something is so.
+    /// Plays until a condition holds.
     pub(crate) fn until(&mut self, what: &str, mut done: impl FnMut(&Self) -> bool) {
         let start = Instant::now();
         while !done(self) {
@@ -244,7 +244,7 @@ impl Player {
         std::thread::sleep(Duration::from_millis(2));
     }
 
-    /// Plays for so long.
+    /// Plays for the given time.
     pub(crate) fn play(&mut self, time: Duration) {
         let start = Instant::now();
         while start.elapsed() < time {
@@ -252,21 +252,21 @@ impl Player {
         }
     }
 
-    /// Says a line, as soon as it may.
+    /// Sends a chat line, as soon as the player may.
     pub(crate) fn say(&mut self, line: &str) {
-        // A player may say one each second.
+        // A player may send one each second.
         self.play(Duration::from_millis(1100));
         self.driver.session.chat(line).expect("it is short");
         self.frame();
     }
 
-    /// Waits for a line with these words.
+    /// Waits for a line that contains these words.
     pub(crate) fn hear(&mut self, words: &str) {
         self.until(words, |it| it.lines.iter().any(|line| line.contains(words)));
     }
 
-    /// Waits for the end of the stay, with that code and these words, and returns it. Attempts that
-    /// get no answer in time on a slow machine may come before.
+    /// Waits for the end of the stay, with that code and these words, and returns it. On a slow
+    /// machine, attempts without an answer in time may come before.
     pub(crate) fn is_put_out(&mut self, code: Code, words: &str) -> Disconnect {
         let is_it = |end: &&Disconnect| end.code == code && end.text.contains(words);
         self.until(words, |it| it.ends.iter().any(|end| end.code != Code::Lost));

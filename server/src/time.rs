@@ -1,25 +1,25 @@
-//! Spans and dates as people write them.
+//! Durations and dates as people write them.
 
 use phaselock::time::Micros;
 
 use crate::error::ActError;
 
-/// Longest span: a hundred years.
+/// Longest duration: a hundred years.
 const SPAN_MAX: i64 = 100 * 365 * DAY;
 const DAY: i64 = 86_400;
-/// Units of spans with their seconds, the longest first.
+/// Units of durations with their seconds, the longest first.
 const UNITS: [(char, i64); 5] = [('w', 7 * DAY), ('d', DAY), ('h', 3600), ('m', 60), ('s', 1)];
 
-/// A text is no span.
+/// A text that is not a duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadSpan {
-    /// It is not a number and a unit.
+    /// The text is not a number and a unit.
     #[error("a time is a number and a unit, such as 30s, 10m, 2h, 7d or 4w, or forever")]
     Form,
-    /// It is zero.
+    /// The duration is zero.
     #[error("a time is at least 1s")]
     Zero,
-    /// It is longer than a hundred years.
+    /// The duration is longer than a hundred years.
     #[error("a time is at most 5214w, a hundred years; write forever for one without an end")]
     Long,
 }
@@ -30,7 +30,7 @@ impl From<BadSpan> for ActError {
     }
 }
 
-/// Reads a span in seconds; none for ever.
+/// Parses a duration into seconds; `None` for forever.
 pub fn parse_span(text: &str) -> Result<Option<i64>, BadSpan> {
     if text == "forever" {
         return Ok(None);
@@ -41,7 +41,7 @@ pub fn parse_span(text: &str) -> Result<Option<i64>, BadSpan> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(BadSpan::Form);
     }
-    // Digits alone, so it can only be too large.
+    // Only digits, so the number can only be too large.
     let span = digits.parse::<i64>().ok().and_then(|number| number.checked_mul(secs));
     match span {
         Some(0) => Err(BadSpan::Zero),
@@ -50,25 +50,25 @@ pub fn parse_span(text: &str) -> Result<Option<i64>, BadSpan> {
     }
 }
 
-/// A span in seconds, in words.
+/// Formats a duration in seconds.
 pub fn span_text(secs: i64) -> String {
     Micros::from_ms(secs.saturating_mul(1000)).in_words()
 }
 
-/// Date and time of day in UTC, of a Unix time in seconds.
+/// Formats the date and time of day, in UTC, of a Unix time in seconds.
 pub fn date(unix: i64) -> String {
     let secs = unix.rem_euclid(DAY);
     format!("{} {:02}:{:02} UTC", day_text(unix), secs / 3600, secs / 60 % 60)
 }
 
-/// Date in UTC, of a Unix time in seconds.
+/// Formats the date, in UTC, of a Unix time in seconds.
 pub fn day_text(unix: i64) -> String {
     let (year, month, day) = civil(unix.div_euclid(DAY));
     format!("{year}-{month:02}-{day:02}")
 }
 
-/// The Gregorian date of a day since 1970, counted in years that begin in March: the leap day is
-/// the last of such a year.
+/// Returns the Gregorian date of a day since 1970. Computed with years that begin in March, so that
+/// the leap day is the last of its year.
 fn civil(days: i64) -> (i64, i64, i64) {
     const ERA: i64 = 146_097; // days in 400 years
     let since = days + 719_468; // from 0000-03-01

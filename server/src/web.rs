@@ -1,6 +1,6 @@
-//! The page by which browsers play: its files over HTTPS, and over HTTP for a browser on this
-//! machine, both on one TCP port. It runs on a thread of its own, beside the administration's,
-//! since anybody may ask for it.
+//! The page on which browsers play: its files over HTTPS, and over HTTP for a browser on this
+//! machine, both on one TCP port. It has its own thread, separate from the administration's, since
+//! anyone may send it requests.
 
 mod answers;
 mod connections;
@@ -28,17 +28,17 @@ use self::limits::Bounds;
 use crate::config::Config;
 use crate::host::Host;
 
-/// Protocol of the page's connections, as TLS names it.
+/// ALPN protocol of the page's connections.
 pub(crate) const ALPN: &[u8] = b"http/1.1";
 
-/// A listener for the page, and its files.
+/// A listener for the page, and the page's files.
 #[derive(Debug)]
 pub(crate) struct Bound {
     listener: TcpListener,
     files: Files,
 }
 
-/// Reads the page's files and listens on its address, if there is to be one.
+/// Reads the page's files and listens on its address, if there should be a page.
 pub(crate) fn bind(config: &Config) -> Result<Option<Bound>> {
     let Some(address) = config.web else { return Ok(None) };
     let files = Files::load(&folders(config))?;
@@ -52,7 +52,7 @@ pub(crate) fn bind(config: &Config) -> Result<Option<Bound>> {
     Ok(Some(Bound { listener, files }))
 }
 
-/// Checks the page's files, if there is to be a page.
+/// Checks the page's files, if there should be a page.
 pub(crate) fn check(config: &Config) -> Result<()> {
     if config.web.is_some() {
         Files::load(&folders(config))?;
@@ -60,12 +60,12 @@ pub(crate) fn check(config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// Folders where the files may lie.
+/// Returns the folders where the files may be.
 fn folders(config: &Config) -> Vec<PathBuf> {
     config.web_files.clone().map_or_else(beside_program, |folder| vec![folder])
 }
 
-/// Listens for IPv4 alone where everything was meant and the machine has no IPv6.
+/// Listens on IPv4 only, if the address is unspecified and the machine has no IPv6.
 fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     match TcpListener::bind(canonical(address)) {
         Err(error)
@@ -79,7 +79,7 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     }
 }
 
-/// Folders from the program's own: the build's, and that of packages.
+/// Returns the folders relative to the program's: those of the build and of packages.
 fn beside_program() -> Vec<PathBuf> {
     let program = std::env::current_exe().ok();
     let folder = program.as_deref().and_then(|program| program.parent()?.parent());
@@ -87,11 +87,11 @@ fn beside_program() -> Vec<PathBuf> {
     ["web", "share/phaselock/web"].map(|name| folder.join(name)).into()
 }
 
-/// Links to the page, for a browser on this machine, and for others; empty where there is none. An
-/// authority's certificate is for its `host` alone.
+/// Returns the links to the page, for a browser on this machine and for others; empty if there is
+/// none. An authority's certificate is valid only for its `host`.
 fn links(at: SocketAddr, host: Option<&str>) -> (String, String) {
     let (ip, port) = (at.ip(), at.port());
-    // On the loopback a proxy stands before it, at a port of its own.
+    // On the loopback, the page is behind a proxy, at a port of its own.
     if let Some(host) = host.filter(|_| !ip.is_loopback()) {
         return (String::new(), format!("https://{host}:{port}/"));
     }
@@ -112,14 +112,14 @@ impl Bound {
         self.listener.local_addr().ok().map(|at| at.port())
     }
 
-    /// Serves the page for as long as the process runs. The receiver hears of an end.
+    /// Serves the page for as long as the process runs. The receiver resolves when the thread ends.
     pub(crate) fn serve(
         self,
         mut tls: ServerConfig,
         facts: Facts,
         host: Arc<Host>,
     ) -> Result<oneshot::Receiver<()>> {
-        // A browser comes back for a file or two; tickets would be for little.
+        // A browser comes back for only a file or two, so session tickets would gain little.
         tls.alpn_protocols = vec![ALPN.to_vec()];
         let tls = TlsAcceptor::from(Arc::new(tls));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -146,7 +146,7 @@ impl Bound {
         }
         let thread = thread::Builder::new().name("page".into());
         let thread = thread.spawn(move || {
-            // Dropped when the thread ends, however it does.
+            // Dropped when the thread ends, for whatever reason.
             let _alive: oneshot::Sender<()> = alive;
             let (publish, public) = watch::channel(None);
             let page = Arc::new(answers::Page { files, facts, public });

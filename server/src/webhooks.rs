@@ -1,10 +1,10 @@
 //! Webhooks: events of the host, sent to receivers over HTTP.
 //!
 //! ```text
-//! news and log -> run -> message -> courier: a queue and a thread for each receiver
+//! events and log -> run -> message -> courier: a queue and a thread for each receiver
 //! ```
 //!
-//! Nothing waits for a receiver: a full queue drops its oldest message, which is counted.
+//! Nothing waits for a receiver: a full queue drops its oldest message and counts it.
 
 mod counts;
 mod courier;
@@ -31,10 +31,10 @@ use crate::config::Webhook;
 use crate::logging::LogHandle;
 use crate::reload::Reloader;
 
-/// Log lines written before the webhooks started that may still become alarms.
+/// Maximum log lines from before the webhooks started that may still become alarms.
 const LINES_BEFORE: usize = 100;
 
-/// Webhooks of a server. Copies share their counts.
+/// The webhooks of a server. Clones share their counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Webhooks {
     reloader: Reloader,
@@ -43,12 +43,12 @@ pub(crate) struct Webhooks {
 }
 
 impl Webhooks {
-    /// Webhooks by the settings in force.
+    /// Creates the webhooks from the settings in force.
     pub(crate) fn new(reloader: Reloader, clocks: Clocks) -> Self {
         Self { reloader, clocks, counts: Arc::default() }
     }
 
-    /// Counts of all webhooks since the start.
+    /// Returns the counts of all webhooks since the start.
     pub(crate) fn counts(&self) -> &Counts {
         &self.counts
     }
@@ -133,7 +133,7 @@ impl Webhooks {
         Message::new(report, &sender, self.clocks.unix())
     }
 
-    /// Sends a test event to every webhook, once, and returns how each receiver answers.
+    /// Sends a test event to every webhook once, and returns each receiver's answer.
     pub(crate) async fn test(&self, by: &str) -> Vec<WebhookTest> {
         let webhooks = self.reloader.config().borrow().webhooks.clone();
         let message = Arc::new(self.message(Report::test(by)));

@@ -1,7 +1,7 @@
-//! Rooms that are kept as files, so that a server that was killed goes on where it was.
+//! Rooms saved as files, so that a server that was killed can resume them.
 //!
-//! Each room has a file of its own in `rooms/` of the data directory, which is replaced whole. A
-//! thread of its own writes: of a room that is kept twice meanwhile, the newer state.
+//! Each room has its own file in `rooms/` of the data directory, which is replaced atomically. A
+//! separate thread writes. If a room is saved again before it was written, only the newer state is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,23 +20,23 @@ use crate::writer::Writer;
 
 /// First bytes of a file.
 const MAGIC: [u8; 8] = *b"phl-room";
-/// Bytes before the checkpoint: magic, Unix time in seconds, if anybody is led there, SHA-256.
+/// Bytes before the checkpoint: magic, Unix time in seconds, whether the room is open, SHA-256.
 const HEAD_BYTES: usize = 8 + 8 + 1 + 32;
-/// Bytes of a file at most: far more than the greatest world takes.
+/// Maximum bytes of a file: far more than the largest world needs.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// Seconds by which the clock may have been set back since a room was kept.
+/// Maximum seconds by which the clock may have been set back since a room was saved.
 const SET_BACK_MAX: i64 = 86_400;
-/// Time after which a write or a removal that failed is tried again. Arbitrary.
+/// Time until a failed write or removal is retried. Arbitrary.
 const RETRY: Duration = Duration::from_secs(1);
-/// Number of jobs from which on one that failed is dropped. Strangers choose the codes of rooms, so
-/// those that are gone must not add up. Arbitrary.
+/// Number of jobs beyond which a failed one is dropped. Strangers choose the codes of rooms, so
+/// jobs of rooms that are gone must not accumulate. Arbitrary.
 const WAITING_MAX: usize = 4096;
-/// End of a file's name.
+/// Extension of a room's file.
 const END: &str = "room";
-/// End of the name of a file that was set aside.
+/// Extension of a file that was set aside.
 const ASIDE: &str = "damaged";
 
-/// A thing to do for a room's file.
+/// A job for a room's file.
 #[derive(Debug)]
 enum Job {
     Write { is_open: bool, checkpoint: Vec<u8> },
@@ -50,12 +50,12 @@ struct Jobs {
     ends: bool,
     /// Rooms whose file could not be written or removed, and why.
     unkept: BTreeMap<RoomCode, String>,
-    /// Attempts that failed, since the start.
+    /// Failed attempts since the start.
     errors: u64,
 }
 
 impl Jobs {
-    /// Takes a job that is due out; at the end of the thread every job is.
+    /// Takes a job that is due; when the thread ends, all are due.
     fn take_due(&mut self, now: Instant) -> Option<(RoomCode, Job)> {
         let is_due = |at: &Option<Instant>| self.ends || at.is_none_or(|at| at <= now);
         let code = self.waiting.iter().find(|(_, (_, at))| is_due(at))?.0.clone();
@@ -63,12 +63,12 @@ impl Jobs {
         Some((code, job))
     }
 
-    /// Returns when the next of the jobs that failed is due.
+    /// Returns when the next failed job is due.
     fn retry_at(&self) -> Option<Instant> {
         self.waiting.values().filter_map(|(_, at)| *at).min()
     }
 
-    /// Notes a failure, and puts the job back, unless there is a newer one for the room.
+    /// Records a failure, and puts the job back unless there is a newer one for the room.
     fn put_back(&mut self, code: RoomCode, job: Job, error: &io::Error) {
         self.errors += 1;
         if self.waiting.len() >= WAITING_MAX && !self.waiting.contains_key(&code) {
@@ -82,12 +82,12 @@ impl Jobs {
     }
 }
 
-/// How well rooms are kept.
+/// How well rooms are being saved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeepingHealth {
     /// Number of rooms whose latest state could not be saved.
     pub unkept: usize,
-    /// Attempts that failed, since the start.
+    /// Failed attempts since the start.
     pub errors: u64,
     /// What is wrong, in a sentence, if anything is.
     pub problem: Option<String>,
@@ -101,20 +101,21 @@ struct Shared {
     changed: Condvar,
 }
 
-/// Checkpoints of rooms, each with true if anybody is led there.
+/// Checkpoints of rooms, each with whether the room is open.
 type KeptRooms = BTreeMap<RoomCode, (bool, Vec<u8>)>;
 
-/// Rooms in files.
+/// The saved rooms.
 #[derive(Clone, Debug)]
 pub struct Worlds {
     shared: Arc<Shared>,
-    /// Rooms of the server before, until they are taken.
+    /// Rooms of the previous run, until they are taken.
     kept: Arc<Mutex<KeptRooms>>,
 }
 
 impl Worlds {
-    /// The rooms that were kept in a data directory within the last so many seconds; older ones
-    /// have nobody any more who could come back, and are removed. Starts the thread that writes.
+    /// Loads the rooms that were saved in a data directory within the last `secs_max` seconds.
+    /// Older ones are removed, since their players can no longer resume. Starts the thread that
+    /// writes.
     pub fn open(
         data_dir: &Path,
         secs_max: u32,
@@ -131,14 +132,14 @@ impl Worlds {
             match (code, path.extension().is_some_and(|end| end == END)) {
                 (Some(code), true) => match read(&path, clocks.unix(), secs_max) {
                     Ok(room) => drop(kept.insert(code, room)),
-                    // One that only a doubtful date makes old stays until its room is opened.
+                    // A room that seems old only by an unsure date stays until it is opened.
                     Err(Unread::Old) if !clocks.is_sure() => {}
                     Err(Unread::Old) => drop(old.insert(path)),
                     Err(Unread::Damaged(problem)) => set_aside(&path, problem),
                 },
-                // Half a file of a server that was killed while it wrote.
+                // A partial file of a server that was killed while writing.
                 _ if path.extension().is_some_and(|end| end == "new") => drop(old.insert(path)),
-                // Somebody else's.
+                // Not the server's file.
                 _ => {}
             }
         }
@@ -161,16 +162,16 @@ impl Worlds {
     }
 }
 
-/// Cause for which a room begins anew.
+/// Why a room starts over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unread {
-    /// Nobody could come back to it any more.
+    /// Its players can no longer resume.
     Old,
-    /// The file is not what a server wrote; the text says how.
+    /// The file is not as a server wrote it; the text says why.
     Damaged(&'static str),
 }
 
-/// The checkpoint in a file, if it is whole and not too old, and true if anybody is led there.
+/// Returns whether the room is open, and its checkpoint, from an intact and recent file.
 fn read(path: &Path, now: i64, secs_max: u32) -> Result<(bool, Vec<u8>), Unread> {
     let size = fs::metadata(path).map(|it| it.len()).unwrap_or(u64::MAX);
     let bytes = (size <= FILE_BYTES_MAX).then(|| fs::read(path).ok()).flatten();
@@ -189,8 +190,7 @@ fn read(path: &Path, now: i64, secs_max: u32) -> Result<(bool, Vec<u8>), Unread>
     is_young.then(|| (is_open != [0], checkpoint.to_vec())).ok_or(Unread::Old)
 }
 
-/// Renames a file that is no room, for people to look at; the next one of that code takes its
-/// place.
+/// Renames an invalid file, for people to examine. The next one of that code replaces it.
 fn set_aside(path: &Path, problem: &str) {
     let aside = path.with_extension(ASIDE);
     let renamed = fs::rename(path, &aside);
@@ -239,7 +239,7 @@ impl Shared {
         }
     }
 
-    /// Records the result of a job. Logs the first of several failures, and recovery.
+    /// Records the result of a job. Logs the first of several failures, and the recovery.
     fn note(&self, code: RoomCode, job: Job, done: io::Result<()>) {
         let mut jobs = self.jobs();
         let had_failed = !jobs.unkept.is_empty();
@@ -267,13 +267,13 @@ impl Shared {
         }
     }
 
-    /// Replaces a file whole: whoever kills the server leaves the old one or the new one. Nothing
-    /// waits for the disk itself, so after a loss of power the file may be damaged, which shows.
+    /// Replaces a file atomically: after a kill there is the old one or the new one. It does not
+    /// wait for the disk, so after a loss of power the file may be damaged, which is detected.
     fn write(&self, path: &Path, is_open: bool, checkpoint: &[u8]) -> io::Result<()> {
         let new = path.with_extension("new");
         let mut file = match fs::File::create(&new) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // Somebody has removed the directory.
+                // The directory was removed.
                 data_dir::make_private_dir(&self.directory)?;
                 fs::File::create(&new)?
             }
@@ -296,7 +296,7 @@ impl Shared {
 }
 
 impl Worlds {
-    /// Returns how well rooms are kept now.
+    /// Returns how well rooms are being saved.
     pub fn health(&self) -> KeepingHealth {
         let jobs = self.shared.jobs();
         let problem = jobs.unkept.iter().next().map(|(code, why)| {
@@ -341,12 +341,12 @@ pub struct WorldsThread {
 }
 
 impl WorldsThread {
-    /// Tells whether it has ended, which it never does by itself.
+    /// Whether the thread has ended, which it never does by itself.
     pub fn watch(&self) -> impl Fn() -> bool + Send + 'static {
         self.writer.watch()
     }
 
-    /// Writes what is left, and ends the thread. Returns false if it has panicked or hangs.
+    /// Writes what is left, and ends the thread. Returns false if it has panicked or is stuck.
     pub fn end(self) -> bool {
         self.writer.end(|| {
             self.shared.jobs().ends = true;
@@ -397,7 +397,7 @@ mod tests {
         assert_eq!(worlds.take(&code("1")), None, "once");
         assert!(thread.end());
 
-        // Damaged, cut off, and half a file.
+        // Damaged, truncated, and partial.
         let path = |name: &str| dir.path().join("rooms").join(name);
         let mut bytes = fs::read(path("1.room")).expect("it is there");
         bytes[HEAD_BYTES + 3] ^= 1;
@@ -430,7 +430,7 @@ mod tests {
         let problem = health.problem.expect("a sentence");
         assert!(problem.starts_with("room 1 and 1 more cannot be saved ("), "{problem}");
         assert!(health.errors >= 2);
-        // One that is kept does not hide the other.
+        // A successful save does not hide another room's failure.
         worlds.keep(&code("3"), true, vec![1; 10]);
         fs::remove_dir(dir.path().join("rooms").join("1.new")).expect("it is empty");
         worlds.keep(&code("1"), true, vec![1; 10]);
@@ -454,7 +454,7 @@ mod tests {
         until(&worlds, "both are kept", |_| {
             ["1.room", "2.room"].iter().all(|name| rooms.join(name).exists())
         });
-        // Somebody puts directories into the places of the files, and takes them away later.
+        // Directories are put in the places of the files, and removed later.
         for name in ["1.room", "2.room"] {
             fs::remove_file(rooms.join(name)).expect("it is there");
             fs::create_dir(rooms.join(name)).expect("a directory");
@@ -468,7 +468,8 @@ mod tests {
             fs::remove_dir(rooms.join(name)).expect("it is empty");
         }
         until(&worlds, "both are done", |health| health.unkept == 0);
-        // The newest job of a room may still wait while an older one succeeds; the end does it.
+        // The newest job of a room may still wait while an older one succeeds; the end completes
+        // it.
         assert!(thread.end());
         let (worlds, thread) =
             Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");

@@ -1,4 +1,4 @@
-//! A thread that writes: watched while it runs, and waited for at the end, but not for ever.
+//! A thread that writes: watched while it runs, and waited for at the end, within limits.
 
 use std::io;
 use std::sync::Arc;
@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 
 /// Longest time for which the end of the process waits for a thread. Tests give a slow disk more.
 const END_TIMEOUT: Duration = Duration::from_secs(if cfg!(test) { 60 } else { 5 });
-/// Time between two looks at whether it has ended.
+/// Time between checks whether it has ended.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A thread that never ends by itself.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    /// The thread has the other hold on it.
+    /// The thread holds the other reference.
     alive: Arc<()>,
     thread: JoinHandle<()>,
 }
 
 impl Writer {
-    /// Starts one. `name` is for debuggers and panics.
+    /// Starts a thread. `name` is for debuggers and panics.
     pub(crate) fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         let alive = Arc::new(());
         let held = Arc::clone(&alive);
@@ -30,14 +30,14 @@ impl Writer {
         Ok(Self { alive, thread })
     }
 
-    /// Tells whether it has ended.
+    /// Whether the thread has ended.
     pub(crate) fn watch(&self) -> impl Fn() -> bool + Send + 'static {
         let alive = Arc::downgrade(&self.alive);
         move || alive.strong_count() < 2
     }
 
-    /// Waits for its end, and tells it to end until it has heard that. Returns false if it has
-    /// panicked, or hangs at a disk; then it is left behind.
+    /// Calls `tell`, which signals the thread to end, until it succeeds, and waits for the end.
+    /// Returns false if the thread has panicked, or is stuck on a disk and is left behind.
     pub(crate) fn end(self, mut tell: impl FnMut() -> bool) -> bool {
         let end = Instant::now() + END_TIMEOUT;
         let mut has_heard = false;

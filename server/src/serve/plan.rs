@@ -1,4 +1,4 @@
-//! What a server is going to run: its games, and its rooms with their threads.
+//! What a server will run: its games, and its rooms with their threads.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use phaselock_quic::workers::Pool;
 use crate::config::{Config, ROOM_THREADS_MAX, WORKERS_MAX};
 use crate::reload::room_changes;
 
-/// What a server is going to run.
+/// What a server will run.
 pub(super) struct Plan {
-    /// Games to run in turn, and their names.
+    /// Games to rotate through, and their names.
     pub(super) games: Games,
     names: Vec<String>,
     pub(super) room: RoomConfig,
@@ -25,7 +25,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The plan of these settings.
+    /// Creates the plan of these settings.
     pub(super) fn of(games: &Games, config: &Config) -> Result<Self> {
         let names = config.game_names(games);
         let rooms = RoomsConfig {
@@ -37,7 +37,7 @@ impl Plan {
         Ok(Self { games: games.select(&names)?, names, room: room_config(config)?, rooms })
     }
 
-    /// Says in the log what the server runs, and where.
+    /// Logs what the server runs, and where.
     pub(super) fn note(&self, config: &Config, server: &Server, fingerprint: Fingerprint) {
         let addresses: Vec<_> = server.addresses().iter().map(ToString::to_string).collect();
         tracing::info!(
@@ -58,7 +58,7 @@ impl Plan {
     }
 }
 
-/// The rooms' settings.
+/// Returns the rooms' settings.
 pub(crate) fn room_config(config: &Config) -> Result<RoomConfig> {
     let seed = config.seed.unwrap_or_else(Clock::seed);
     let rates = Rates { tick_hz: config.tick_hz, snapshot_hz: config.snapshot_hz }.validate()?;
@@ -77,13 +77,15 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Threads for so many rooms: so many, or those beside the socket's, if there are two or more.
+/// Returns the number of room threads: as configured, or one per processor core apart from the
+/// socket's, but at least one.
 fn room_threads(rooms_max: u16, count: Option<u16>) -> u16 {
     let spare = || u16::try_from(processors().saturating_sub(1)).unwrap_or(ROOM_THREADS_MAX);
     count.unwrap_or_else(spare).clamp(1, ROOM_THREADS_MAX.min(rooms_max))
 }
 
-/// The number of threads for snapshots that the host asked for; `None` leaves it to the driver.
+/// Creates the threads for snapshots that the host asked for; `None` leaves the number to the
+/// driver.
 fn workers(count: Option<u16>) -> Result<Option<Arc<dyn Workers>>> {
     let pool = |count: u16| -> Result<Arc<dyn Workers>> {
         let pool = Pool::new(count.min(WORKERS_MAX).into());

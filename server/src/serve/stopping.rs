@@ -1,4 +1,4 @@
-//! Orders from outside of the process: to stop, and to load the settings.
+//! Orders from outside the process: to stop, and to reload the settings.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use crate::notify::Notifier;
 use crate::reload::Reloader;
 use crate::signals::{Signal, Signals};
 
-/// Sorts signals into orders to stop and to load the settings.
+/// Sorts signals into orders to stop and to reload.
 pub(super) async fn take_signals(
     mut signals: Signals,
     stops: mpsc::Sender<()>,
@@ -26,12 +26,12 @@ pub(super) async fn take_signals(
             Signal::Stop => &stops,
             Signal::Reload => &reloads,
         };
-        // More of them than have been taken mean nothing more.
+        // A signal that finds the queue full adds nothing.
         let _ = orders.try_send(());
     }
 }
 
-/// Loads the settings whenever it is ordered.
+/// Reloads the settings whenever ordered.
 pub(super) async fn take_reloads(
     mut reload: mpsc::Receiver<()>,
     reloader: Reloader,
@@ -47,24 +47,24 @@ pub(super) async fn take_reloads(
 
 /// How a server stops.
 pub(super) struct Stopping {
-    /// Orders to stop. While the server drains, the next one ends it at once.
+    /// Orders to stop. While the server drains, another one stops it at once.
     pub(super) orders: mpsc::Receiver<()>,
     pub(super) handle: ServerHandle,
     pub(super) config: Current<Arc<Config>>,
     pub(super) notifier: Notifier,
-    /// Set once the process has been told to end.
+    /// Set once the process has received an order to stop.
     pub(super) is_stopping: Arc<AtomicBool>,
 }
 
 impl Stopping {
-    /// Waits until the server is to stop, and has it drained first where the host wants that.
+    /// Waits for the order to stop, and then drains the server first if the host wants that.
     pub(super) async fn goodbye(self) -> Disconnect {
         let Self { orders: mut stop, handle, config, notifier, is_stopping } = self;
         stop.recv().await;
         is_stopping.store(true, Ordering::Relaxed);
         let drain_seconds = config.borrow().drain_seconds;
         let drain = Micros::from_ms(1000 * i64::from(drain_seconds));
-        // Goodbyes and the last writes to a disk that stalls come on top.
+        // Goodbyes and the last writes to a stalled disk come on top.
         let within = (u64::from(drain_seconds) + 20) * 1_000_000;
         notifier.tell(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={within}"));
         if drain > Micros::ZERO {

@@ -1,4 +1,4 @@
-//! Changes of the database.
+//! Changes of the database, and how each is written.
 
 use phaselock::game::Best;
 use phaselock::identity::PublicKey;
@@ -8,26 +8,26 @@ use crate::author::Role;
 use crate::clocks::CalendarState;
 use crate::sentence::Sentence;
 
-/// An act that somebody did.
+/// A line of the audit log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditLine {
     /// Unix time in seconds.
     pub time: i64,
-    /// Name of the token, or of the player, who did it.
+    /// Name of the token or player that did it.
     pub author: String,
-    /// The author's role.
+    /// Role of that token or player.
     pub role: Role,
-    /// The act, a word.
+    /// What was done, as one word.
     pub act: &'static str,
-    /// Player or thing that it was done to.
+    /// The player or thing that it was done to.
     pub whom: Option<String>,
-    /// Reason that was given.
+    /// The reason given.
     pub why: Option<String>,
-    /// Anything else.
+    /// Other details.
     pub detail: Option<String>,
 }
 
-/// A player's number at the end of a round.
+/// A player's score at the end of a round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Result {
     /// Unix time in seconds.
@@ -36,40 +36,40 @@ pub struct Result {
     pub room: String,
     /// Name of the game.
     pub game: String,
-    /// Rounds of the game so far.
+    /// Number of the round.
     pub round: u32,
     /// The player.
     pub key: PublicKey,
     /// The player's name.
     pub name: String,
-    /// Name of the number.
+    /// Name of the score.
     pub measure: String,
-    /// The number.
+    /// Value of the score.
     pub value: f64,
 }
 
-/// A number of a player that may be the player's best.
+/// A player's score that may be the player's best.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// Unix time in seconds.
     pub time: i64,
     /// Name of the game.
     pub game: String,
-    /// Name of the number.
+    /// Name of the score.
     pub measure: String,
     /// The player.
     pub key: PublicKey,
     /// The player's name.
     pub name: String,
-    /// The number.
+    /// Value of the score.
     pub value: f64,
-    /// The better of two.
+    /// Which of two values is better.
     pub best: Best,
     /// Whether it was reached in a public room.
     pub is_public: bool,
 }
 
-/// Addition of a session to a player's totals.
+/// What a session adds to a player's totals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayerTotals {
     /// Unix time in seconds.
@@ -78,7 +78,7 @@ pub struct PlayerTotals {
     pub key: PublicKey,
     /// The player's name.
     pub name: String,
-    /// Sessions begun.
+    /// Sessions started.
     pub sessions: u32,
     /// Seconds played.
     pub seconds: u32,
@@ -89,70 +89,70 @@ pub struct PlayerTotals {
 pub enum Change {
     /// A ban or a mute.
     Sentence(Sentence),
-    /// The end of one, by its number.
+    /// The end of a ban or mute, by its number.
     Lift(i64),
-    /// A player has a role.
+    /// A player's role was given or removed.
     Role {
         /// The player.
         key: PublicKey,
         /// The player's name, if known.
         name: Option<String>,
-        /// The role; none takes it away.
+        /// The role; `None` removes it.
         role: Option<Role>,
-        /// The token or player who gave it.
+        /// The token or player that gave it.
         author: String,
         /// Unix time in seconds.
         made: i64,
     },
-    /// A token of the interface.
+    /// An API token.
     Token {
-        /// Its name.
+        /// Name of the token.
         name: String,
-        /// SHA-256 of it in hexadecimal digits and its role; none takes it away.
+        /// SHA-256 of the token, in hexadecimal digits, and its role; `None` deletes it.
         grant: Option<(String, Role)>,
         /// Unix time in seconds.
         made: i64,
     },
-    /// An act.
+    /// A line of the audit log.
     Audit(AuditLine),
-    /// A number at the end of a round.
+    /// A score at the end of a round.
     Result(Result),
-    /// A number that may be a record.
+    /// A score that may be a record.
     Record(Record),
     /// An addition to a player's totals.
     Played(PlayerTotals),
-    /// The calendar as it is now, and the last ban or mute that does not move with it.
+    /// The calendar, and the last ban or mute that does not move with it.
     Calendar {
         /// The calendar.
         state: CalendarState,
         /// Number of the ban or mute.
         settled: i64,
     },
-    /// Nothing that a host has decided stands any more, apart from what follows.
+    /// Deletes all that a host has decided, before the following changes restore it.
     Clear,
-    /// Nothing of a player is remembered any more: results, records and totals.
+    /// Deletes a player's results, records and totals.
     Forget(PublicKey),
 }
 
-/// Public bests of all time have this day.
+/// The day of public bests of all time.
 pub(super) const ALL_TIME: i64 = -1;
-/// Public bests that are kept for each number, per day and of all time: twice as many as are shown,
-/// so that lists stay full when a player is forgotten.
+/// Public bests that are kept for each score, per day and of all time: twice the number shown, so
+/// that lists stay full when a player is forgotten.
 const PUBLIC_BESTS_MAX: u32 = 20;
 
-/// The day since 1970 of a Unix time in seconds.
+/// Returns the day since 1970 of a Unix time in seconds.
 pub fn day_of(unix: i64) -> i64 {
     unix.div_euclid(86_400).max(0)
 }
 
 impl Change {
-    /// True for what a host has decided; results and statistics matter less.
+    /// Whether this is a host's decision; results and statistics matter less.
     pub(super) fn is_essential(&self) -> bool {
         !matches!(self, Self::Result(_) | Self::Record(_) | Self::Played(_) | Self::Calendar { .. })
     }
 }
 
-/// True for errors after which another attempt makes sense: it is the disk's, or another program's.
+/// Whether an error may go away: it is the disk's, or caused by another program.
 pub(super) fn is_of_the_disk(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode;
     let never = [

@@ -1,4 +1,4 @@
-//! The database as a file: whose it is, copies of it, and backups.
+//! The database as a file: identity, copies, and backups.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -15,18 +15,18 @@ use super::jobs::StoreError;
 
 /// Pages that are copied at a time.
 const PAGES: i32 = 1000;
-/// Longest wait for a lock of another program, and time between two attempts.
+/// Longest wait for another program's lock, and time between two attempts.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 const LOCK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The system's own name of a file: it tells whether a path still leads to the file that is open.
+/// The system's identity of a file, which shows whether a path still leads to the open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Identity {
     device: u64,
     number: u64,
 }
 
-/// The identity of the file at a path; none if there is none.
+/// Returns the identity of the file at a path, if there is one.
 pub(super) fn identity(file: &Path) -> Option<Identity> {
     let metadata = fs::metadata(file).ok()?;
     #[cfg(unix)]
@@ -34,13 +34,13 @@ pub(super) fn identity(file: &Path) -> Option<Identity> {
         use std::os::unix::fs::MetadataExt as _;
         Some(Identity { device: metadata.dev(), number: metadata.ino() })
     }
-    // Elsewhere a file that is open cannot be removed or replaced.
+    // On other systems, an open file cannot be removed or replaced.
     #[cfg(not(unix))]
     metadata.is_file().then_some(Identity { device: 0, number: 0 })
 }
 
-/// Makes the file, if there is none, so that nobody else can read it; its journals follow it. Where
-/// that fails, opening it says why.
+/// Creates the file, if there is none, readable only by its owner; its journals get the same mode.
+/// If that fails, opening it reports why.
 pub(super) fn make_private(file: &Path) {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -49,7 +49,7 @@ pub(super) fn make_private(file: &Path) {
     let _ = options.open(file);
 }
 
-/// Path of the last copy of a database.
+/// Returns the path of a database's copy.
 pub(super) fn copy_of(file: &Path) -> PathBuf {
     with_end(file, ".copy")
 }
@@ -60,18 +60,18 @@ pub(super) fn with_end(file: &Path, end: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Replaces the copy of a database that is in use by one that was checked. The error is the
-/// database's own if that is damaged.
+/// Replaces the copy of a database in use by a new one, which is checked first. If the database is
+/// damaged, the error is SQLite's own.
 pub(super) fn copy(file: &Path) -> rusqlite::Result<()> {
     let new = with_end(file, ".copy-new");
-    // A connection of its own reads what is on the disk, rather than what is in memory.
+    // A separate connection reads what is on the disk, rather than what is in memory.
     let written = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE)
         .and_then(|connection| write_copy(&connection, &new));
     let renamed = written.and_then(|()| {
         fs::rename(&new, copy_of(file)).map_err(|error| failure(SQLITE_IOERR, error.to_string()))
     });
     if renamed.is_err() {
-        // Half a copy is none.
+        // A partial copy must not be used.
         let _ = fs::remove_file(&new);
     }
     renamed
@@ -80,7 +80,7 @@ pub(super) fn copy(file: &Path) -> rusqlite::Result<()> {
 /// Writes a copy that only the server's user can read, checks it, and waits for the disk.
 fn write_copy(connection: &Connection, new: &Path) -> rusqlite::Result<()> {
     match fs::remove_file(new) {
-        // Half a copy of a server that was killed.
+        // A partial copy, left by a server that was killed.
         Ok(()) | Err(_) => make_private(new),
     }
     let mut copy = Connection::open_with_flags(new, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
@@ -90,7 +90,7 @@ fn write_copy(connection: &Connection, new: &Path) -> rusqlite::Result<()> {
         match backup.step(PAGES)? {
             StepResult::Done => break,
             StepResult::More => free_at = Instant::now(),
-            // Another program has a lock.
+            // Another program has locked it.
             _ if free_at.elapsed() < LOCK_TIMEOUT => thread::sleep(LOCK_INTERVAL),
             _ => return Err(failure(SQLITE_BUSY, "another program has locked it".to_owned())),
         }
@@ -102,7 +102,7 @@ fn write_copy(connection: &Connection, new: &Path) -> rusqlite::Result<()> {
     synced.map_err(|error| failure(SQLITE_IOERR_FSYNC, error.to_string()))
 }
 
-/// An error of the database's own kind.
+/// Returns an error of SQLite's type.
 pub(super) fn failure(code: i32, text: String) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), Some(text))
 }
@@ -113,8 +113,8 @@ pub(super) fn check(connection: &Connection) -> rusqlite::Result<()> {
     if sound == "ok" { Ok(()) } else { Err(failure(SQLITE_CORRUPT, sound)) }
 }
 
-/// A file with what the last copy has, beside the database and not in its place yet; none if there
-/// is no copy, or none that is whole. An error is the disk's.
+/// Writes the contents of the copy to a new file next to the database, without replacing that yet.
+/// Returns its path; `None` if there is no copy, or only a damaged one. Errors are the disk's.
 pub(super) fn of_copy(file: &Path) -> io::Result<Option<PathBuf>> {
     let (copy, new) = (copy_of(file), with_end(file, ".restored"));
     match fs::copy(&copy, &new) {
@@ -131,13 +131,13 @@ pub(super) fn of_copy(file: &Path) -> io::Result<Option<PathBuf>> {
     Ok(is_whole.then_some(new))
 }
 
-/// Copies a database into a new file while it is in use. Returns the copy's bytes.
+/// Copies a database in use to a new file. Returns the size of the copy in bytes.
 pub(super) fn backup(connection: &Connection, file: &Path) -> Result<u64, StoreError> {
     let failed = |reason: String| StoreError::Backup { file: file.to_owned(), reason };
     // A name that no backup can have.
     let new = file.with_file_name(".backup-new");
     let written = write_copy(connection, &new).map_err(|error| error.to_string());
-    // A name of before is somebody's backup; a link never replaces it.
+    // Never replaces an existing backup: creating a link fails if the name exists.
     let named = written.and_then(|()| match fs::hard_link(&new, file) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error.to_string()),
         // Some file systems have no links.

@@ -1,4 +1,4 @@
-//! Jobs of the database's thread, and what it has in common with its users.
+//! Jobs of the database's thread, and the state that it shares with its users.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -12,16 +12,16 @@ use tokio::sync::oneshot;
 use super::changes::Change;
 use crate::error::ActError;
 
-/// Where a change is.
+/// Where a change is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// On the disk: it survives whatever happens to the process.
+    /// On the disk: it survives any crash.
     Durably,
-    /// In memory, until the disk takes it.
+    /// In memory, until it can be written to the disk.
     Later,
 }
 
-/// The database cannot answer.
+/// An error of the database.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -58,41 +58,41 @@ pub(super) enum Job {
         file: PathBuf,
         done: oneshot::Sender<Result<u64, StoreError>>,
     },
-    /// Write what is pending, and end.
+    /// Write everything that is pending, and end.
     End,
 }
 
-/// State of the database, for people and for metrics.
+/// State of the database, for people and metrics.
 #[derive(Clone, Debug, Default)]
 pub struct Health {
-    /// A problem in a sentence; none if all is well.
+    /// What is wrong, in a sentence; `None` if all is well.
     pub problem: Option<String>,
-    /// Attempts to write that failed.
+    /// Failed attempts to write.
     pub errors: u64,
-    /// Changes in memory that the disk has not taken.
+    /// Changes in memory that are not on the disk yet.
     pub pending: usize,
-    /// Changes that were lost, because too many were pending.
+    /// Changes lost because too many were pending.
     pub lost: u64,
-    /// Durations of what was written.
+    /// Durations of writes.
     pub times: Times,
 }
 
-/// Source of all that the host has decided, for a database that has lost it.
+/// Returns everything that the host has decided, for a database that has lost it.
 pub(super) type Decided = Box<dyn Fn() -> Vec<Change> + Send + Sync>;
 
-/// State that the thread and its users have in common.
+/// State that the thread and its users share.
 #[derive(Default)]
 pub(super) struct Common {
     pub(super) health: Mutex<Health>,
-    /// Groups of changes for which there was no space among the jobs, the oldest first. While there
-    /// are any, later ones come here too, so that all are written in their order.
+    /// Groups of changes that did not fit into the job queue, oldest first. While there are any,
+    /// later ones are added here too, so that all are written in order.
     pub(super) overflow: Mutex<Vec<Vec<Change>>>,
-    /// Jobs that nobody waits for and for which there was no space.
+    /// Number of jobs without a waiting caller that were dropped because the queue was full.
     pub(super) dropped: AtomicU64,
     pub(super) decided: OnceLock<Decided>,
-    /// Moment since which the thread is at one job, if it is at any.
+    /// When the thread began its current job, if it has one.
     pub(super) at_work: Mutex<Option<Instant>>,
-    /// Unix time in seconds before which records may be deleted; none if none may.
+    /// Unix time in seconds before which records may be deleted; `None` if they may not.
     pub(super) expired_before: Mutex<Option<i64>>,
 }
 

@@ -1,4 +1,4 @@
-//! The thread with the database: what is pending, and what becomes of a file that fails.
+//! The database's thread: pending changes, and recovery when the file or the disk fails.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -14,42 +14,44 @@ use super::changes::{self, Change};
 use super::jobs::{Common, Job, StoreError, Written};
 use super::{files, old, open};
 
-/// Changes that are kept in memory while the disk takes none; of more, the oldest results and
-/// statistics are lost. Arbitrary: some megabytes.
+/// Maximum changes that are kept in memory while the disk fails. Beyond that, the oldest results
+/// and statistics are lost. Arbitrary: some megabytes.
 pub(super) const PENDING_MAX: usize = 10_000;
-/// Time from one attempt to write what is pending to the next.
+/// Time between attempts to write what is pending.
 const RETRY: Duration = Duration::from_secs(5);
-/// Time from the start to the first look for what is old, from one look to the next, and from one
-/// part of what is found to the next. Arbitrary.
+/// Time from the start to the first deletion of old records, between two deletions, and between
+/// parts of one. Arbitrary.
 const OLD_FIRST: Duration = Duration::from_secs(60);
 const OLD_INTERVAL: Duration = Duration::from_secs(6 * 3600);
 const OLD_NEXT: Duration = Duration::from_secs(1);
-/// Time from a decision of the host to the next copy of the database, and the least time from one
-/// copy to the next. Arbitrary.
+/// Time from a host's decision to the next copy of the database, and minimum time between copies.
+/// Arbitrary.
 const COPY_AFTER: Duration = Duration::from_secs(10);
 const COPY_INTERVAL: Duration = Duration::from_secs(600);
 
-/// The thread's side.
+/// State of the thread.
 pub(super) struct Keeping {
     connection: Connection,
     file: PathBuf,
-    /// The file that is open, as the system knows it; none if nothing of use is open.
+    /// Identity of the open file; `None` if there is no usable one.
     identity: Option<files::Identity>,
-    /// Its journal.
+    /// Identity of its journal.
     journal: Option<files::Identity>,
-    /// Something that the host has decided is in the journal alone.
+    /// Whether some of the host's decisions are only in the journal.
     is_in_journal: bool,
-    /// Changes that the disk has not taken, the oldest first; each group is written whole or not at
+    /// Changes that are not on the disk yet, oldest first. Each group is written whole or not at
     /// all.
     pub(super) pending: VecDeque<Vec<Change>>,
     pub(super) common: Arc<Common>,
-    /// The words for a database that was lost while the server ran, until the next start.
+    /// What happened to a database that was lost while the server ran, reported until the next
+    /// start.
     lost: Option<String>,
-    /// Moment of the next attempt.
+    /// Time of the next attempt.
     pub(super) retry_at: Option<Instant>,
-    /// Moment of the next look for what is old.
+    /// Time of the next deletion of old records.
     old_at: Instant,
-    /// Moment of the next copy, if there is something new in it, and the earliest after that.
+    /// Time of the next copy, if there is something to copy, and the earliest time of the one
+    /// after.
     copy_at: Option<Instant>,
     copy_not_before: Instant,
 }
@@ -78,14 +80,14 @@ impl Keeping {
             let job = match inbox.try_recv() {
                 Ok(job) => Some(job),
                 Err(TryRecvError::Disconnected) => return,
-                // What found no space among the jobs is younger than all of them.
+                // What did not fit into the queue is newer than everything in it.
                 Err(TryRecvError::Empty) if self.take_overflow() => {
                     self.write_or_wait();
                     continue;
                 }
                 Err(TryRecvError::Empty) if mem::take(&mut self.is_in_journal) => {
-                    // Into the file itself: a journal is what people delete who tidy up. It stays
-                    // in the journal if that fails, and the next attempt takes it.
+                    // Moves changes from the journal into the file itself: people who tidy up
+                    // delete journals. If that fails, the next attempt does it.
                     let checkpoint = "PRAGMA wal_checkpoint(PASSIVE)";
                     let _ = self.connection.query_row(checkpoint, [], |_| Ok(()));
                     continue;
@@ -134,7 +136,7 @@ impl Keeping {
         }
     }
 
-    /// Writes changes, and all that is pending before them. Fails if the database can never take
+    /// Writes changes, after everything that is pending. Fails if the database can never accept
     /// them.
     pub(super) fn write(&mut self, changes: Vec<Change>) -> Result<Written, StoreError> {
         self.pending.push_back(changes);
@@ -145,7 +147,7 @@ impl Keeping {
         }
     }
 
-    /// While the disk fails each attempt costs time, and nothing is lost by waiting.
+    /// While the disk fails, each attempt costs time, and waiting loses nothing.
     fn write_or_wait(&mut self) -> Vec<Refused> {
         if self.retry_at.is_none_or(|at| at <= Instant::now()) {
             return self.flush();
@@ -154,7 +156,7 @@ impl Keeping {
         Vec::new()
     }
 
-    /// Takes what found no space among the jobs. Returns true if there is any.
+    /// Moves what did not fit into the queue to the pending changes. Returns true if there was any.
     fn take_overflow(&mut self) -> bool {
         let overflow = mem::take(&mut *self.common.overflow());
         let is_some = !overflow.is_empty();
@@ -162,8 +164,8 @@ impl Keeping {
         is_some
     }
 
-    /// Writes all that is pending, in its order. Returns the groups that the database can never
-    /// take; those are lost.
+    /// Writes everything that is pending, in order. Returns the groups that the database can never
+    /// accept; these are lost.
     pub(super) fn flush(&mut self) -> Vec<Refused> {
         self.retry_at = None;
         if self.pending.is_empty() && self.identity.is_some() {
@@ -232,7 +234,8 @@ impl Keeping {
         }
     }
 
-    /// Writes all that is pending in one transaction, apart from what the database can never take.
+    /// Writes everything that is pending in one transaction, except what the database can never
+    /// accept.
     fn write_pending(&mut self) -> rusqlite::Result<Vec<Refused>> {
         let mut refused = Vec::new();
         let mut transaction = self.connection.transaction()?;
@@ -258,13 +261,13 @@ impl Keeping {
         Ok(refused)
     }
 
-    /// True if somebody has moved, removed or replaced the file. What was written into it would be
-    /// found by nobody.
+    /// Whether the file was moved, removed or replaced. Anything written to the open file would
+    /// then be lost.
     fn is_elsewhere(&self) -> bool {
         self.identity.is_none() || self.identity != files::identity(&self.file)
     }
 
-    /// True if that has happened to its journal.
+    /// Whether the journal was moved, removed or replaced.
     fn is_without_journal(&self) -> bool {
         self.journal.is_some() && self.journal != self.journal_there()
     }
@@ -273,14 +276,14 @@ impl Keeping {
         files::identity(&files::with_end(&self.file, "-wal"))
     }
 
-    /// Takes over from the journal, which is open still, what it has, and begins another.
+    /// Saves the changes in the removed journal, which is still open, and starts a new one.
     fn renew_journal(&mut self) -> rusqlite::Result<()> {
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
         let is_held: bool = self.connection.query_row(checkpoint, [], |row| row.get(0))?;
         if is_held {
             return Err(files::failure(SQLITE_BUSY, "another program reads it".to_owned()));
         }
-        // The file must be closed before it is opened anew.
+        // The file must be closed before it is reopened.
         self.connection = Connection::open_in_memory()?;
         self.identity = None;
         self.connection = open::open_sound(&self.file)?;
@@ -293,10 +296,10 @@ impl Keeping {
         Ok(())
     }
 
-    /// Goes on with another database, from the last copy or from nothing, with all that the host
+    /// Continues with a new database, from the last copy or empty, adding everything that the host
     /// has decided and what is pending.
     fn begin_anew(&mut self, cause: &str) -> rusqlite::Result<Vec<Refused>> {
-        // The file must be closed before it is renamed; nothing is asked of this one.
+        // The file must be closed before it is renamed; this placeholder is never used.
         self.connection = Connection::open_in_memory()?;
         self.identity = None;
         let (connection, lost) = open::begin_anew(&self.file)
@@ -321,8 +324,8 @@ impl Keeping {
         Ok(written)
     }
 
-    /// Copies the database for a start that finds it damaged. What is copied is read from the disk
-    /// and checked, which shows damage while the memory still has what is lost.
+    /// Copies the database, for a start that finds it damaged. The copy is read from the disk and
+    /// checked, so that damage is noticed while the lost data is still in memory.
     pub(super) fn copy(&mut self) {
         self.copy_at = None;
         self.copy_not_before = Instant::now() + COPY_INTERVAL;
@@ -340,7 +343,7 @@ impl Keeping {
                     self.pending.clear();
                 }
             }
-            // A full disk, for example: the next one may do.
+            // A full disk, for example: the next copy may succeed.
             Err(error) => tracing::warn!(
                 name: "database_copy_failed",
                 %error,
@@ -349,12 +352,12 @@ impl Keeping {
         }
     }
 
-    /// Deletes some of what is older than the host wants.
+    /// Deletes some records older than the host's limit.
     fn drop_old(&mut self) {
         let before = *self.common.expired_before.lock().unwrap_or_else(PoisonError::into_inner);
         let dropped = before.map_or(Ok(0), |before| old::drop_some(&self.connection, before));
         let wait = match dropped {
-            // More of it, after whatever waits.
+            // There is more to delete, after other jobs.
             Ok(rows) if rows >= old::ROWS_MAX => OLD_NEXT,
             Ok(_) => OLD_INTERVAL,
             Err(error) => {
@@ -369,7 +372,7 @@ impl Keeping {
         self.old_at = Instant::now() + wait;
     }
 
-    /// Forgets what matters least, if too much is pending.
+    /// Drops the least important changes, if too many are pending.
     fn bound(&mut self) {
         let mut kept: usize = self.pending.iter().map(Vec::len).sum();
         let before = kept;
@@ -387,10 +390,10 @@ impl Keeping {
     }
 }
 
-/// A group of changes that the database can never take.
+/// A group of changes that the database can never accept.
 #[derive(Clone, Debug)]
 pub(super) struct Refused {
     reason: String,
-    /// The newest of all that was pending.
+    /// Whether it was the newest pending group.
     is_last: bool,
 }

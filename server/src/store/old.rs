@@ -1,10 +1,10 @@
-//! Forgetting: what is older than the host wants goes, part by part.
+//! Deletes old records in small parts.
 
 use rusqlite::{Connection, params};
 
-/// Rows that are deleted from a table at a time, so that a ban never waits long for it.
+/// Maximum rows deleted from a table at a time, so that a ban never waits long for it.
 pub(super) const ROWS_MAX: u32 = 1000;
-/// Each deletes at most ?2 rows of before ?1. Of a game's records the best hundred stay.
+/// Each deletes at most ?2 rows from before ?1. The best hundred records of a game are kept.
 const DELETIONS: [&str; 6] = [
     "DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE time < ?1 ORDER BY id LIMIT ?2)",
     "DELETE FROM results WHERE id IN
@@ -23,7 +23,8 @@ const DELETIONS: [&str; 6] = [
      (SELECT rowid FROM public_bests WHERE day >= 0 AND time < ?1 LIMIT ?2)",
 ];
 
-/// Deletes some rows of before a Unix time in seconds. Returns the most that any table had.
+/// Deletes some rows from before a Unix time in seconds. Returns the largest number deleted from
+/// any table.
 pub(super) fn drop_some(connection: &Connection, before: i64) -> rusqlite::Result<u32> {
     let mut most = 0;
     for deletion in DELETIONS {

@@ -1,4 +1,4 @@
-//! The database's file: its schema, its migrations, and what becomes of a damaged one.
+//! Opens the database's file: schema, migrations, and recovery of a damaged one.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -12,8 +12,8 @@ use super::files;
 use crate::data_dir;
 use crate::time::span_text;
 
-/// Steps from each version of the schema to the next; the first makes it. A step that stands is
-/// never changed: the next version is one more step.
+/// Migrations from each version of the schema to the next; the first creates it. A released
+/// migration never changes: add another one instead.
 const MIGRATIONS: [&str; 7] = [
     "
     CREATE TABLE sentences (
@@ -52,7 +52,7 @@ const MIGRATIONS: [&str; 7] = [
     "
     ALTER TABLE records ADD COLUMN best TEXT NOT NULL DEFAULT 'least';
 ",
-    // A date before the newest record is that of a clock that was never set.
+    // A date before the newest record would come from a clock that was never set.
     "
     CREATE TABLE calendar (
         id INTEGER PRIMARY KEY CHECK (id = 1), unix INTEGER NOT NULL, floor INTEGER NOT NULL,
@@ -70,7 +70,7 @@ const MIGRATIONS: [&str; 7] = [
     ALTER TABLE calendar ADD COLUMN settled INTEGER NOT NULL DEFAULT 0;
     UPDATE calendar SET settled = (SELECT coalesce(max(id), 0) FROM sentences);
 ",
-    // The best in public rooms, by day; those of all time have the day -1.
+    // The best scores in public rooms, by day; those of all time have the day -1.
     "
     CREATE TABLE public_bests (
         day INTEGER NOT NULL, game TEXT NOT NULL, measure TEXT NOT NULL, key TEXT NOT NULL,
@@ -106,14 +106,14 @@ pub enum OpenError {
     Thread(io::Error),
 }
 
-/// True if the file is no database, or damaged.
+/// Whether the file is damaged or not a database.
 pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
-/// Checks that a database, if there is one, is of a version that this program knows. Reads only the
-/// file's head, since SQLite would make files beside it.
+/// Checks that an existing database has a version that this program supports. Reads only the file's
+/// head, since SQLite would create files next to it.
 pub(crate) fn check(file: &Path) -> Result<(), OpenError> {
     // https://www.sqlite.org/fileformat.html#the_database_header
     let mut head = [0; 64];
@@ -125,16 +125,15 @@ pub(crate) fn check(file: &Path) -> Result<(), OpenError> {
             let newer = || OpenError::Newer { file: file.to_owned(), version, known };
             if version > known { Err(newer()) } else { Ok(()) }
         }
-        // Damaged or missing: the start makes a new one.
+        // Damaged or missing: the start creates a new one.
         _ => Ok(()),
     }
 }
 
-/// Opens a database, and brings the schema up to date. One that is damaged is set aside; in its
-/// place, or in that of one that is gone, comes the last copy. Returns also the problem, if there
-/// was one.
+/// Opens a database, and migrates its schema. A damaged or missing one is replaced by the last
+/// copy; what is damaged is renamed. Also returns the problem, if there was one.
 pub(super) fn open(file: &Path) -> Result<(Connection, Option<String>), OpenError> {
-    // A database has more than nothing, apart from one that a full disk has not let begin.
+    // A database is never empty, except one whose creation failed on a full disk.
     let is_gone = std::fs::metadata(file).map_or(true, |it| it.len() == 0);
     if is_gone && files::copy_of(file).exists() {
         let error = files::failure(SQLITE_NOTADB, "it is missing or empty".to_owned());
@@ -148,7 +147,7 @@ pub(super) fn open(file: &Path) -> Result<(Connection, Option<String>), OpenErro
     }
 }
 
-/// The same of one that must be there and whole.
+/// Opens a database that must exist and be undamaged.
 pub(super) fn open_sound(file: &Path) -> rusqlite::Result<Connection> {
     match try_open(file) {
         Ok(connection) => Ok(connection),
@@ -157,7 +156,7 @@ pub(super) fn open_sound(file: &Path) -> rusqlite::Result<Connection> {
     }
 }
 
-/// Goes on from the last copy, or from nothing, after an error.
+/// Continues after an error with the last copy, or with an empty database.
 fn go_on(file: &Path, error: &rusqlite::Error) -> Result<(Connection, Option<String>), OpenError> {
     let (connection, lost) = begin_anew(file)?;
     tracing::error!(
@@ -171,13 +170,13 @@ fn go_on(file: &Path, error: &rusqlite::Error) -> Result<(Connection, Option<Str
     Ok((connection, Some(format!("the database was damaged or missing: {lost}"))))
 }
 
-/// Begins a database in place of one that failed, from the last copy or from nothing. The old one
-/// is set aside, as far as it is there. Returns also words on both. If the disk takes no new one,
-/// the old one and the copy stay as they are.
+/// Creates a database in place of one that failed, from the last copy or empty. Renames the old one
+/// if it is there. Also returns a description of both. If the disk fails, the old one and the copy
+/// stay as they are.
 pub(super) fn begin_anew(file: &Path) -> Result<(Connection, String), OpenError> {
     let failed = |source| OpenError::Aside { file: file.to_owned(), source };
     if let Some(directory) = file.parent() {
-        // It may be gone with all that was in it.
+        // It may be gone with everything in it.
         data_dir::make_private_dir(directory).map_err(failed)?;
     }
     let made = std::fs::metadata(files::copy_of(file)).and_then(|it| it.modified());
@@ -188,7 +187,7 @@ pub(super) fn begin_anew(file: &Path) -> Result<(Connection, String), OpenError>
         }
         _ => "the old one is gone".to_owned(),
     };
-    // Journals without their database would be taken for the new one's.
+    // Journals without their database would be used for the new one.
     for end in ["-wal", "-shm"] {
         match std::fs::remove_file(files::with_end(file, end)) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => return Err(failed(source)),
@@ -198,7 +197,7 @@ pub(super) fn begin_anew(file: &Path) -> Result<(Connection, String), OpenError>
     let from = match &copied {
         Some(copied) => {
             std::fs::rename(copied, file).map_err(failed)?;
-            // A clock that was set back makes it new.
+            // A clock that was set back makes the age zero.
             let age = made.ok().and_then(|made| made.elapsed().ok()).unwrap_or_default();
             let age = i64::try_from(age.as_secs()).unwrap_or(i64::MAX);
             format!("the new one started from a copy of {} ago", span_text(age))
@@ -213,7 +212,7 @@ fn try_open(file: &Path) -> Result<Connection, OpenError> {
     files::make_private(file);
     let mut connection = Connection::open(file).map_err(failed)?;
     connection.busy_timeout(Duration::from_secs(2)).map_err(failed)?;
-    // Acknowledged changes survive the loss of power too.
+    // Acknowledged changes survive a loss of power, too.
     connection.pragma_update(None, "journal_mode", "wal").map_err(failed)?;
     connection.pragma_update(None, "synchronous", "full").map_err(failed)?;
     files::check(&connection).map_err(failed)?;
@@ -243,7 +242,7 @@ fn migrate(connection: &mut Connection, file: &Path) -> Result<(), OpenError> {
 
 /// Renames a damaged database and its journals. Nothing is deleted.
 fn set_aside(file: &Path) -> Result<PathBuf, OpenError> {
-    // The first name that is free: an older file that was set aside is never replaced.
+    // The first free name: an older file is never replaced.
     let named = |number: u32| files::with_end(file, &format!(".damaged-{number}"));
     let mut names = (1..u32::MAX).map(named);
     let aside = names.find(|it| !it.exists()).unwrap_or_else(|| named(u32::MAX));

@@ -1,4 +1,4 @@
-//! Reading from the database: what the server keeps in memory, and lists for its host.
+//! Reads from the database: what the server keeps in memory, and lists for the host.
 
 use phaselock::identity::PublicKey;
 use rusqlite::{Connection, Params, Row, params};
@@ -17,15 +17,16 @@ pub struct Everything {
     pub sentences: Vec<Sentence>,
     /// Roles of players: key, name, role, who gave it and when.
     pub roles: Vec<(PublicKey, Option<String>, Role, String, i64)>,
-    /// Tokens of the interface: name, hash, role and when it was made.
+    /// API tokens: name, hash, role, and time of creation.
     pub tokens: Vec<(String, String, Role, i64)>,
-    /// The calendar, if one was kept.
+    /// The calendar, if one was stored.
     pub calendar: Option<CalendarState>,
     /// Number of the last ban or mute that did not move with it.
     pub settled: i64,
 }
 
-/// Rows of a query, those left out that cannot be read: another program may have written them.
+/// Returns the rows of a query without those that cannot be read: another program may have written
+/// them.
 fn rows<T>(
     connection: &Connection,
     query: &str,
@@ -49,7 +50,7 @@ fn rows<T>(
     Ok(all)
 }
 
-/// True if an error is about a value, so that the other rows can be read.
+/// Whether an error is about a value, so that the other rows can be read.
 fn is_of_row(error: &rusqlite::Error) -> bool {
     use rusqlite::Error::{
         FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
@@ -114,7 +115,7 @@ pub(super) fn everything(connection: &Connection) -> rusqlite::Result<Everything
     Ok(Everything { sentences, roles, tokens, calendar, settled })
 }
 
-/// The newest lines of the audit log before a number, the newest first.
+/// Returns the newest lines of the audit log before a number, newest first.
 pub fn audit(
     connection: &Connection,
     before: Option<i64>,
@@ -140,10 +141,10 @@ pub fn audit(
     )
 }
 
-/// Numbers of a round at most, and of all rounds that are read at a time. Arbitrary.
+/// Maximum scores of a round, and of all rounds read at a time. Arbitrary.
 const NUMBERS_MAX: u32 = 20_000;
 
-/// The newest rounds with their numbers, the newest first.
+/// Returns the newest rounds with their scores, newest first.
 pub fn results(connection: &Connection, limit: u32) -> rusqlite::Result<Vec<ResultRow>> {
     let numbers = rows(
         connection,
@@ -177,7 +178,7 @@ pub fn results(connection: &Connection, limit: u32) -> rusqlite::Result<Vec<Resu
     Ok(rounds)
 }
 
-/// Records of a game, or of all (none), the best of each number first.
+/// Returns the records of a game, or of all (`None`), for each score the best first.
 pub fn records(connection: &Connection, game: Option<&str>) -> rusqlite::Result<Vec<RecordRow>> {
     rows(
         connection,
@@ -198,23 +199,23 @@ pub fn records(connection: &Connection, game: Option<&str>) -> rusqlite::Result<
     )
 }
 
-/// The best public number of a player in a game.
+/// A player's best public score in a game.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublicBest {
     /// Name of the game.
     pub game: String,
-    /// Name of the number.
+    /// Name of the score.
     pub measure: String,
     /// The player's name.
     pub name: String,
-    /// The number.
+    /// Value of the score.
     pub value: f64,
     /// Unix time in seconds.
     pub time: i64,
 }
 
 /// Returns public bests since a [day](super::day_of), or of all time (`None`): up to `limit`
-/// players for each number, best first.
+/// players for each score, best first.
 pub fn public_bests(
     connection: &Connection,
     since: Option<i64>,

@@ -1,4 +1,4 @@
-//! The database: what it keeps, what it survives.
+//! The database: what it stores, and what it survives.
 
 mod lost;
 
@@ -139,7 +139,7 @@ async fn a_full_disk_is_said_and_what_was_kept_in_memory_is_written_later() {
     assert!(health.problem.expect("it is said").contains("full"));
     assert_eq!((health.pending, health.lost), (100, 0));
     assert!(health.errors > 0);
-    // While it is full it is answered all the same.
+    // It answers even while the disk is full.
     assert_eq!(store.write(vec![line("late")]).await.expect("it answers"), Written::Later);
     limit(1_000_000).await.expect("there is space again");
     let start = Instant::now();
@@ -159,7 +159,7 @@ fn what_the_host_decided_outlives_results_in_memory() {
     let dir = tempfile::tempdir().expect("a directory");
     let (connection, _) = open::open(&dir.path().join(FILE)).expect("it opens");
     let mut keeping = Keeping::new(connection, dir.path().join(FILE), Arc::default());
-    // Until then nothing is tried.
+    // Until then there is no attempt.
     keeping.retry_at = Some(Instant::now() + Duration::from_secs(3600));
     let later =
         |written: Result<Written, StoreError>| assert!(matches!(written, Ok(Written::Later)));
@@ -260,7 +260,7 @@ async fn what_is_old_is_forgotten_part_by_part_and_people_on_demand() {
         ("results", 1),
         ("sentences", 1),
         ("records", 100),
-        // Of all time; those of the day are old.
+        // Those of all time; those of the day are old.
         ("public_bests", 20),
     ] {
         assert_eq!(count(table).await.expect("it can be read"), left, "{table}");
@@ -300,11 +300,11 @@ async fn public_bests_are_of_a_span_and_each_player_is_in_a_list_once() {
         record("Bob", 120, 31.0, true),
         record("Cyd", 120, 20.0, false),
         record("Dot", 0, 29.0, true),
-        // A worse one of the same day, and an equal one that came later.
+        // A worse score on the same day, and an equal one that came later.
         record("Bob", 120, 40.0, true),
         record("Eve", 121, 31.0, true),
     ];
-    // More than are kept of a day, all worse: nobody of before is lost.
+    // More than are kept for a day, all worse: no older score is lost.
     changes.extend((0..60).map(|at| record(&char::from(b'F' + at).to_string(), 121, 90.0, true)));
     store.write(changes).await.expect("it takes them");
     assert!(thread.end());
@@ -417,7 +417,7 @@ async fn results_are_told_by_round_the_newest_first() {
 async fn a_change_that_no_database_takes_holds_up_no_other() {
     let dir = tempfile::tempdir().expect("a directory");
     let (store, _, thread) = Store::open(dir.path()).expect("it opens");
-    // A group is written whole or not at all, and whoever gave it is told.
+    // A group is written whole or not at all, and its caller is notified.
     let torn = vec![Change::Sentence(ban(1, None)), record(f64::NAN, Best::Least), line("ban")];
     let refused = store.write(torn).await;
     assert!(matches!(refused, Err(StoreError::Refused(_))), "{refused:?}");

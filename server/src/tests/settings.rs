@@ -10,17 +10,17 @@ const FILE: &str = "game = [\"skirmish\", \"race\"]\nmax_players = 20\n\
     [per_game.race]\nbots = 3\nmax_players = 12\n[per_room.lobby]\nmax_players = 8\n\
     [per_room.2]\nbots = 2\n";
 
-/// A server of two rooms with this file, and the file.
+/// Starts a server of two rooms with this file. Returns both.
 fn with_file(content: &str) -> (Served, tempfile::NamedTempFile) {
     let file = tempfile::NamedTempFile::new().expect("a file");
     fs::write(file.path(), content).expect("writable");
     let path = file.path().to_str().expect("text").to_owned();
-    // A flag says no bots for all rooms; the file's tables override it.
+    // A flag sets no bots for all rooms; the file's tables override it.
     let served = serve(&["--config", &path, "--rooms", "2", "--rooms-max", "3"]);
     (served, file)
 }
 
-/// Game, bots and seats of a room.
+/// Returns game, bots and seats of a room.
 fn room(host: &Host, code: &str) -> Option<(String, u16, u16)> {
     let rooms = host.handle.rooms();
     let found = rooms.iter().map(|it| &it.status).find(|it| it.code.as_str() == code)?;
@@ -34,7 +34,7 @@ fn is(host: &Host, code: &str, game: &str, bots: u16, seats: u16) -> bool {
 #[test]
 fn rooms_and_games_have_settings_of_their_own() {
     let (served, file) = with_file(FILE);
-    // A room's settings override a game's, and a game's override those of all.
+    // A room's settings override a game's, which override the general ones.
     served.until("the first games", |it| {
         is(it, "1", "skirmish", 0, 20) && is(it, "2", "race", 2, 12)
     });
@@ -60,7 +60,7 @@ fn a_setting_changes_until_the_server_ends_and_a_reload_keeps_it() {
     let done = set("max_players", Some("16")).expect("it is good");
     assert!(done.starts_with("max_players is 16 now, until the server stops"), "{done}");
     served.until("fewer seats", |it| is(it, "1", "skirmish", 0, 16) && is(it, "2", "race", 2, 12));
-    // It overrides the flag, even after a reload of the file, which has another value by now.
+    // It overrides the flag, even after a reload of the file, which now has another value.
     set("bots", Some("4")).expect("it is good");
     fs::write(file.path(), FILE.replace("max_players = 20", "max_players = 30")).expect("writable");
     served.wait(host.reload(&by)).expect("it is good");

@@ -1,4 +1,4 @@
-//! A server on which nobody plays.
+//! A server without players.
 
 use std::time::Duration;
 

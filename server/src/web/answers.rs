@@ -1,4 +1,4 @@
-//! Answers to browsers: the page's files, and of the server what a page has to know to join it.
+//! Answers to browsers: the page's files, and what the page must know to join the server.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -17,41 +17,41 @@ use super::public::{self, Published};
 use crate::config::Config;
 use crate::token::hex;
 
-/// Parts of the server of which the page tells browsers.
+/// What the page publishes about the server.
 #[derive(Debug)]
 pub(crate) struct Facts {
     /// The settings in force.
     pub(crate) config: watch::Receiver<Arc<Config>>,
     pub(crate) server: ServerHandle,
-    /// UDP port by which browsers reach the server, unless it is the page's: a router may have
-    /// changed both.
+    /// UDP port by which browsers reach the server, if it differs from the page's: a router may
+    /// have changed both.
     pub(crate) port: Option<u16>,
-    /// Certificates by which browsers know the server.
+    /// Certificates by which browsers identify the server.
     pub(crate) certificates: WebCertificates,
 }
 
-/// Restrictions for browsers: code from this host alone, none from within the page, and nobody may
-/// frame it. WebAssembly counts as code; WebTransport to any host is a connection.
+/// Content security policy: only code from this host, no inline code, and no framing. WebAssembly
+/// counts as code; WebTransport to any host is a connection.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self' https:; worker-src 'self'; media-src 'self'; \
     manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/// Stands in the page for scheme and host by which it was asked for: a preview's picture needs a
-/// whole address.
+/// Placeholder in the page for the scheme and host of the request: link previews need absolute
+/// URLs.
 const ORIGIN: &str = "{origin}";
-/// Name of the server's facts.
+/// Name of the file with the server's facts.
 const FACTS: &str = "server.json";
 
-/// The page, with what it tells of the server.
+/// The page, with its facts about the server.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) files: Files,
     pub(super) facts: Facts,
-    /// The public page; none while there is none.
+    /// The public page; `None` while it is off.
     pub(super) public: watch::Receiver<Option<Arc<Published>>>,
 }
 
 impl Page {
-    /// Answers a request that came over TLS, or that calls the server by a name of this machine.
+    /// Answers a request that came over TLS, or that names this machine as its host.
     pub(super) fn answer(&self, request: &Request) -> Response {
         let mut response = self.content(request);
         let headers = response.headers_mut();
@@ -59,7 +59,7 @@ impl Page {
         for (name, value) in [
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (header::REFERRER_POLICY, "no-referrer"),
-            // With these two a browser tells the time to 5 µs, else to 100 µs.
+            // With these two headers, a browser's clock has a resolution of 5 µs instead of 100 µs.
             (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
             (HeaderName::from_static("cross-origin-embedder-policy"), "require-corp"),
         ] {
@@ -97,7 +97,7 @@ impl Page {
         }
     }
 
-    /// The server's facts, also for pages of the other hosts that may have their players here.
+    /// Returns the server's facts. Pages of other hosts whose players may join here can read them.
     fn facts(&self, asked: &HeaderMap) -> Response {
         let config = self.facts.config.borrow().clone();
         let hashes = self.facts.certificates.hashes();
@@ -126,7 +126,7 @@ impl Page {
         response
     }
 
-    /// A file of the public page, whose JSON pages of those other hosts may read too.
+    /// Returns a file of the public page. Pages of those other hosts can read its JSON.
     fn public(&self, file: &PageFile, asked: &HeaderMap) -> Response {
         let mut response = self::file(file, asked);
         let headers = response.headers_mut();
@@ -142,7 +142,7 @@ impl Page {
     }
 }
 
-/// Lets a page of another host read an answer, if the host may have its players here.
+/// Lets a page of another host read an answer, if that host's players may join here.
 fn allow_origin(headers: &mut HeaderMap, asked: &HeaderMap, config: &Config) {
     let origin = asked.get(header::ORIGIN).filter(|origin| {
         let origin = origin.to_str().unwrap_or_default();
@@ -155,7 +155,7 @@ fn allow_origin(headers: &mut HeaderMap, asked: &HeaderMap, config: &Config) {
     }
 }
 
-/// The page with its origin. Its tag stays: a cache tells pages apart by their hosts.
+/// Returns the page with its origin. The ETag stays: caches tell pages apart by host.
 fn with_origin(page: &PageFile, asked: &HeaderMap) -> PageFile {
     let origin = asked.get(header::HOST).and_then(|host| host.to_str().ok()).and_then(origin_of);
     let text = String::from_utf8_lossy(&page.content);
@@ -163,7 +163,8 @@ fn with_origin(page: &PageFile, asked: &HeaderMap) -> PageFile {
     PageFile { content, compressed: Default::default(), tag: page.tag.clone(), ..*page }
 }
 
-/// Origin of a page at that host; none of a host whose letters could mean something in HTML.
+/// Returns the origin of a page at that host; `None` if the host contains characters with a meaning
+/// in HTML.
 fn origin_of(host: &str) -> Option<String> {
     let authority = host.parse::<Authority>().ok()?;
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte);
@@ -171,7 +172,7 @@ fn origin_of(host: &str) -> Option<String> {
     host.bytes().all(is_plain).then(|| format!("{scheme}://{host}"))
 }
 
-/// A file, or the word that the browser has it.
+/// Returns a file, or the answer that the browser has it already.
 fn file(file: &PageFile, asked: &HeaderMap) -> Response {
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.kind));
@@ -198,7 +199,7 @@ fn file(file: &PageFile, asked: &HeaderMap) -> Response {
     (headers, content).into_response()
 }
 
-/// True if a browser takes this coding (RFC 9110, 12.5.3).
+/// Whether a browser accepts this coding (RFC 9110, 12.5.3).
 fn takes(asked: &HeaderMap, coding: &str) -> bool {
     let lists = asked.get_all(header::ACCEPT_ENCODING).iter();
     let mut words = lists.filter_map(|list| list.to_str().ok()).flat_map(|list| list.split(','));
@@ -209,10 +210,10 @@ fn takes(asked: &HeaderMap, coding: &str) -> bool {
     })
 }
 
-/// Answers a request that came without TLS: browsers take this machine's own names for safe, and
-/// for any other they are sent to HTTPS, without which they have no WebTransport.
+/// Answers a request that came without TLS. Browsers trust this machine's own names; for any other
+/// host they are redirected to HTTPS, without which they have no WebTransport.
 pub(super) fn plain(page: &Arc<Page>, request: &Request) -> Response {
-    // Of two a proxy may have meant the other one (RFC 9112, 3.2).
+    // With two Host headers, a proxy may have used the other one (RFC 9112, 3.2).
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let host = hosts.next().filter(|_| hosts.next().is_none());
     let host = host.and_then(|host| host.to_str().ok());
@@ -224,7 +225,7 @@ pub(super) fn plain(page: &Arc<Page>, request: &Request) -> Response {
     }
     let rest = request.uri().path_and_query().map(|it| it.as_str());
     let rest = rest.filter(|rest| rest.starts_with('/')).unwrap_or("/");
-    // HTTP's own port is not HTTPS's.
+    // HTTP's default port is not HTTPS's.
     let host = host.as_str().strip_suffix(":80").unwrap_or(host.as_str());
     match HeaderValue::try_from(format!("https://{host}{rest}")) {
         Ok(there) => (StatusCode::PERMANENT_REDIRECT, [(header::LOCATION, there)]).into_response(),
@@ -232,7 +233,7 @@ pub(super) fn plain(page: &Arc<Page>, request: &Request) -> Response {
     }
 }
 
-/// True of `localhost`, of names within it, and of the loopback's addresses.
+/// Whether a host is `localhost`, a name within it, or a loopback address.
 fn is_own_name(host: &str) -> bool {
     let bare = host.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(host);
     let name = bare.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Connections for the page: from each address a few, so many in all, each for so long and so many
+//! Connections to the page, limited per address and in total; each is limited in time and in
 //! requests.
 
 use std::convert::Infallible;
@@ -24,26 +24,27 @@ use super::answers::{Page, plain};
 use super::limits::{Bounds, Paced};
 use crate::http::{Busy, Door, accept, protocol};
 
-/// Connections at a time; beyond that one of the address that has the most gives way.
+/// Maximum connections at a time; beyond that, a new one replaces one of the address that has the
+/// most.
 pub(super) const CONNECTIONS_MAX: usize = 256;
-/// Connections of one address at a time, or of one IPv6 network of 64 bits; beyond that its oldest
-/// gives way, if possible one on which nothing is asked for. Browsers open up to six.
+/// Maximum connections of one address, or of one IPv6 /64, at a time. Beyond that a new one
+/// replaces its oldest, if possible one that is not answering a request. Browsers open up to six.
 const CONNECTIONS_PER_ADDRESS: usize = 48;
-/// Requests of one connection. A visit has seven.
+/// Maximum requests on one connection. A visit needs seven.
 pub(super) const REQUESTS_MAX: u32 = 64;
 /// Longest time of a connection: 4 MB at 16 kB/s take four minutes.
 const LIFETIME: Duration = Duration::from_secs(300);
-/// Longest time for the first byte and the handshake of TLS.
+/// Longest time for the first byte and the TLS handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time from one connection that is let in to the next, so that a flood of handshakes leaves the
-/// processor to the game.
+/// Time between two accepted connections, so that a flood of handshakes leaves the processor to the
+/// game.
 const APART: Duration = Duration::from_millis(2);
-/// Connections that are refused at a time. Each costs little.
+/// Maximum connections that are being refused at a time. Each costs little.
 const REFUSALS: u64 = 16;
-/// First byte of a handshake of TLS (RFC 8446, 5.1).
+/// First byte of a TLS handshake (RFC 8446, 5.1).
 const HANDSHAKE: u8 = 22;
 
-/// Answers at a listener for as long as the process runs.
+/// Serves a listener for as long as the process runs.
 pub(super) async fn serve(
     listener: std::net::TcpListener,
     tls: TlsAcceptor,
@@ -61,12 +62,12 @@ pub(super) async fn serve(
     }
 }
 
-/// The page, behind its listener.
+/// The page behind its listener.
 struct Entrance {
     tls: TlsAcceptor,
     page: Arc<Page>,
     bounds: Arc<Bounds>,
-    /// Number of connections that were refused.
+    /// Number of connections being refused now.
     refused: AtomicU64,
 }
 
@@ -80,7 +81,7 @@ impl Door for Entrance {
         if self.bounds.may_connect(from) {
             return true;
         }
-        // A flood from there takes no place, and a part of the processor at most.
+        // A flood from there takes no slot, and only a share of the processor.
         let before = self.refused.fetch_add(1, Ordering::Relaxed);
         if (before + 1).is_multiple_of(REFUSALS) {
             sleep(APART).await;
@@ -97,13 +98,13 @@ impl Door for Entrance {
         let bounds = Arc::clone(&self.bounds);
         let visitor = Visitor { from, bounds, busy, requests: AtomicU32::new(0) };
         async move {
-            // One that lasts too long is cut off.
+            // Closed if it lasts too long.
             let _ = timeout(LIFETIME, answer(stream, &self, visitor)).await;
         }
     }
 }
 
-/// Whoever is at the other end of a connection.
+/// The client at the other end of a connection.
 struct Visitor {
     from: IpAddr,
     bounds: Arc<Bounds>,
@@ -119,7 +120,7 @@ async fn answer(stream: TcpStream, entrance: &Entrance, visitor: Visitor) {
         Ok(Ok(1)) => {}
         _ => return,
     }
-    // Answers are written whole; nothing is gained by waiting for more.
+    // Answers are written whole, so delaying packets gains nothing.
     let _ = stream.set_nodelay(true);
     if first == [HANDSHAKE] {
         match timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
@@ -138,7 +139,7 @@ async fn speak(
     answer: impl Fn(&Request) -> Response,
 ) {
     let service = service_fn(|request: hyper::Request<Incoming>| {
-        // Nothing that is asked for has a body.
+        // No request to the page has a body.
         let request = request.map(|_| Body::empty());
         let may_ask = visitor.bounds.may_ask(visitor.from);
         let mut response = if may_ask { answer(&request) } else { too_often() };
@@ -156,7 +157,7 @@ async fn speak(
     }
 }
 
-/// The answer to whoever asks without end.
+/// Returns the answer to a client with too many requests.
 fn too_often() -> Response {
     let later = [(header::RETRY_AFTER, "10")];
     (StatusCode::TOO_MANY_REQUESTS, later, "too many requests from this address\n").into_response()

@@ -1,4 +1,4 @@
-//! The page's files, in memory, with the copies that were compressed when the page was built.
+//! The page's files, in memory, with the compressed copies made when the page was built.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -11,17 +11,17 @@ use ring::digest::{SHA256, digest};
 
 use crate::token::hex;
 
-/// Most files of a page. Arbitrary.
+/// Maximum files of a page. Arbitrary.
 const FILES_MAX: usize = 64;
-/// Most bytes of one of them. Arbitrary: three times today's largest, uncompressed.
+/// Maximum bytes of a file. Arbitrary: three times today's largest, uncompressed.
 const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Name of the page itself.
 pub(super) const INDEX: &str = "index.html";
-/// Hexadecimal digits of a content's digest that its name may have, so that it may be kept for
-/// ever: 64 bits, by which no two files of a page are alike.
+/// Hexadecimal digits of a content digest that a file's name may contain, so that it can be cached
+/// forever: 64 bits, enough to tell all files of a page apart.
 const DIGITS: usize = 16;
 
-/// Kinds of files, by the ends of their names.
+/// Content types of files, by extension.
 const KINDS: [(&str, &str); 8] = [
     ("html", "text/html; charset=utf-8"),
     ("css", "text/css; charset=utf-8"),
@@ -32,12 +32,12 @@ const KINDS: [(&str, &str); 8] = [
     ("png", "image/png"),
     ("webmanifest", "application/manifest+json"),
 ];
-/// Ends of names of compressed copies, and their names in HTTP, the smallest first.
+/// Extensions of compressed copies, and their codings in HTTP, the smallest first.
 pub(super) const CODINGS: [(&str, &str); 2] = [("br", "br"), ("gz", "gzip")];
 
-/// Rules for a browser's cache, for what is named by its content: to keep it for a year.
+/// Cache rule for files that are named by their content: keep for a year.
 const LASTING: &str = "public, max-age=31536000, immutable";
-/// For everything else: to ask each time whether it has changed.
+/// Cache rule for all others: revalidate each time.
 const ASKED: &str = "no-cache";
 
 /// A file of the page.
@@ -47,32 +47,32 @@ pub(super) struct PageFile {
     pub(super) content: Bytes,
     /// Copies in the order of [`CODINGS`].
     pub(super) compressed: [Option<Bytes>; CODINGS.len()],
-    /// Digest of the content, in quotes; weak, since compressed copies have it too (RFC 9110,
-    /// 8.8.1).
+    /// ETag from the digest of the content; weak, since compressed copies have the same one (RFC
+    /// 9110, 8.8.1).
     pub(super) tag: String,
-    /// Rules for a browser's cache.
+    /// Cache rule.
     pub(super) caching: &'static str,
 }
 
 impl PageFile {
-    /// A file without compressed copies.
+    /// Creates a file without compressed copies.
     pub(super) fn new(kind: &'static str, content: Bytes, caching: &'static str) -> Self {
         let tag = format!("W/\"{}\"", digits_of(&content));
         Self { kind, content, compressed: Default::default(), tag, caching }
     }
 }
 
-/// First digits of a content's digest.
+/// Returns the first digits of a content's digest.
 fn digits_of(content: &[u8]) -> String {
     hex(&digest(&SHA256, content).as_ref()[..DIGITS / 2])
 }
 
-/// The files by their names.
+/// The files by name.
 #[derive(Debug)]
 pub(super) struct Files(BTreeMap<String, PageFile>);
 
 impl Files {
-    /// Those in the first of these folders that is one.
+    /// Reads the files in the first of these folders that has a page.
     pub(super) fn load(folders: &[PathBuf]) -> Result<Self> {
         let Some(folder) = folders.iter().find(|folder| folder.is_dir()) else {
             let folders: Vec<_> = folders.iter().map(|it| it.display().to_string()).collect();
@@ -96,7 +96,7 @@ impl Files {
         let mut files = BTreeMap::new();
         for entry in fs::read_dir(folder)? {
             let name = entry?.file_name();
-            // Others, the compressed ones among them, are no files of their own.
+            // Others, such as the compressed copies, are not files of their own.
             let Some((name, kind)) = name.to_str().and_then(|it| Some((it, kind_of(it)?))) else {
                 continue;
             };
@@ -110,7 +110,7 @@ impl Files {
                     *copy = Some(content_of(&path)?);
                 }
             }
-            // Another content would have another name.
+            // Other content would have another name.
             if name.contains(&digits_of(&file.content)) {
                 file.caching = LASTING;
             }
@@ -119,7 +119,7 @@ impl Files {
         Ok(Self(files))
     }
 
-    /// The file of that name.
+    /// Returns the file of that name.
     pub(super) fn get(&self, name: &str) -> Option<&PageFile> {
         self.0.get(name)
     }
@@ -130,7 +130,7 @@ fn kind_of(name: &str) -> Option<&'static str> {
     KINDS.into_iter().find(|(kind, _)| *kind == end).map(|(_, kind)| kind)
 }
 
-/// Content of a file; a pipe would wait for its writer.
+/// Reads a file. Fails for a pipe, which would wait for its writer.
 fn content_of(path: &Path) -> Result<Bytes> {
     let named = || path.display().to_string();
     ensure!(fs::metadata(path).with_context(named)?.is_file(), "{} is not a file", named());

@@ -1,5 +1,5 @@
-//! Bounds on the page: how often an address may ask, and how fast its bytes go out, in equal shares
-//! for all addresses that load it, so that processor and line stay the game's.
+//! Limits of the page: requests per address, and a bandwidth shared equally among all addresses
+//! that load it, so that processor and line remain available to the game.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -18,50 +18,50 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use crate::http::{Answering, Busy};
 use crate::subject::household;
 
-/// Bytes that go out at a time. Shorter bodies wait for nobody.
+/// Maximum bytes that are sent at a time. Shorter bodies are sent at once.
 const CHUNK: usize = 16 * 1024;
-/// Connections of an address: a class of thirty behind one has four each at once.
+/// Limit of connections of an address: a class of thirty behind one has four each at once.
 const CONNECTIONS: Limit = Limit::new(120, 240);
-/// Requests of an address: a visit has seven.
+/// Limit of requests of an address: a visit needs seven.
 const REQUESTS: Limit = Limit::new(480, 600);
-/// Time after its last bytes for which an address counts as one that loads: whoever does not read
-/// takes nobody's share.
+/// Time after its last bytes for which an address counts as loading. A client that does not read
+/// takes no share.
 const LOADS: Duration = Duration::from_secs(1);
 
-/// Times that a network and a site have what an address has.
+/// Factors by which the limits of a network and of a site are higher than an address's.
 const fn widening(address: Limit) -> Limits {
     const fn times(limit: Limit, times: u32) -> Limit {
         Limit::new(limit.burst * times, limit.per_minute * times)
     }
-    // There is no bound for all: connections are counted, and bytes are paced.
+    // There is no total limit: connections are counted, and bytes are paced.
     Limits { address, network: times(address, 4), site: times(address, 16), total: address }
 }
 
-/// The bounds, and what has been had of late. This machine's own browsers may ask as often as they
-/// like.
+/// The limits, and what was used of them. Browsers on this machine are not limited in requests.
 #[derive(Debug)]
 pub(super) struct Bounds {
     started: Instant,
     buckets: Mutex<Buckets>,
-    /// Time that a byte takes, in nanoseconds.
+    /// Nanoseconds per byte.
     byte_nanos: f64,
-    /// By address, and of IPv6 by the network that a household has.
+    /// By address, and for IPv6 by the /64 of a household.
     line: Mutex<HashMap<IpAddr, Share>>,
 }
 
 /// An address's share of the line.
 #[derive(Debug)]
 struct Share {
-    /// Bodies that are on their way there.
+    /// Bodies being sent to the address.
     bodies: usize,
-    /// Moment of its next bytes.
+    /// Time of its next bytes.
     free: Instant,
 }
 
 impl Bounds {
     pub(super) fn new(bytes_per_second: u32) -> Self {
         let mut secret = [0; 8];
-        // Without it somebody could find addresses that share a bucket; they would do no more.
+        // Otherwise it would be possible to find addresses that share a bucket; little could be
+        // done with that.
         let _ = getrandom::fill(&mut secret);
         Self {
             started: Instant::now(),
@@ -71,12 +71,12 @@ impl Bounds {
         }
     }
 
-    /// True if an address may have one more connection.
+    /// Whether an address may open another connection.
     pub(super) fn may_connect(&self, from: IpAddr) -> bool {
         self.take(Kind::Handshake, from, CONNECTIONS)
     }
 
-    /// True if an address may ask once more.
+    /// Whether an address may send another request.
     pub(super) fn may_ask(&self, from: IpAddr) -> bool {
         self.take(Kind::Query, from, REQUESTS)
     }
@@ -94,10 +94,10 @@ impl Bounds {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that a body is on its way.
+    /// Counts a body that is being sent.
     fn begin(&self, network: IpAddr) {
         let (now, mut line) = (Instant::now(), self.line());
-        // Whoever has gone and comes back waits for what was had before.
+        // A client that has left and comes back waits for what it used before.
         line.retain(|_, share| share.bodies > 0 || share.free > now);
         line.entry(network).or_insert(Share { bodies: 0, free: now }).bodies += 1;
     }
@@ -108,8 +108,8 @@ impl Bounds {
         }
     }
 
-    /// The moment at which so many bytes may go out to an address: each that loads has as much of
-    /// the line as the others.
+    /// Returns the time at which these bytes may be sent to an address. Each address that is
+    /// loading gets an equal share of the line.
     fn turn(&self, network: IpAddr, bytes: usize) -> Instant {
         let (now, mut line) = (Instant::now(), self.line());
         let loads = |share: &&Share| share.bodies > 0 && share.free + LOADS > now;
@@ -122,14 +122,14 @@ impl Bounds {
     }
 }
 
-/// A body that goes out at the page's pace.
+/// A body that is sent at the page's pace.
 #[derive(Debug)]
 pub(super) struct Paced {
     inner: Body,
-    /// Bytes that `inner` has handed on.
+    /// Bytes from `inner` that are still to be sent.
     rest: Bytes,
     turn: Option<Pin<Box<Sleep>>>,
-    /// None of a short body.
+    /// The limits that pace it; `None` for a short body, which is sent at once.
     bounds: Option<Arc<Bounds>>,
     network: IpAddr,
     _answering: Answering,
@@ -225,7 +225,8 @@ mod tests {
         assert!((1.9..2.1).contains(&took.as_secs_f64()), "two megabytes took {took:?}");
         assert!(!busy.is());
 
-        // However many a crowd asks for, another has half, and a short answer waits for nobody.
+        // However much a crowd loads, another address gets half, and a short answer waits for no
+        // one.
         let many: Vec<_> = (0..48).map(|_| tokio::spawn(read(body(10_000_000, crowd)))).collect();
         tokio::time::sleep(Duration::from_secs(1)).await;
         let began = Instant::now();
@@ -235,14 +236,14 @@ mod tests {
         let took = began.elapsed();
         assert!((1.8..2.2).contains(&took.as_secs_f64()), "a megabyte took {took:?}");
 
-        // A household of IPv6 has no more for its many addresses.
+        // An IPv6 household gets no more for its many addresses.
         assert_eq!(
             household("2001:db8::7".parse().expect("one")),
             household("2001:db8::8".parse().expect("one"))
         );
         assert_ne!(household(crowd), household(one));
 
-        // What a crowd leaves behind when it goes is no other's to wait for.
+        // What a crowd leaves behind when it goes delays no one else.
         many.iter().for_each(|body| body.abort());
         tokio::time::sleep(Duration::from_millis(10)).await;
         let began = Instant::now();
@@ -250,7 +251,7 @@ mod tests {
         let took = began.elapsed();
         assert!((0.9..1.1).contains(&took.as_secs_f64()), "alone it took {took:?}");
 
-        // Whoever asks and does not read takes nobody's share.
+        // A client that does not read takes no one's share.
         let _stalled = body(1_000_000, crowd);
         tokio::time::sleep(Duration::from_secs(2)).await;
         let began = Instant::now();

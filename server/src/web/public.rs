@@ -1,11 +1,11 @@
-//! The public page: who plays, and the records, for everybody. Off unless the host turns it on.
+//! The public page: players and records, for everyone. Off unless the host turns it on.
 //!
 //! The page's thread renders it every few seconds, in each language and as JSON, and all requests
-//! get copies. So a thousand readers cost the rooms and the database no more than none.
+//! get copies. So a thousand readers cost the rooms and the database no more than one.
 //!
 //! ```text
 //! board   what strangers may know, and nothing else    words   the languages
-//! page    the same as HTML
+//! page    the board as HTML
 //! ```
 
 mod board;
@@ -29,7 +29,7 @@ use self::words::{LANGUAGES, language};
 use super::files::PageFile;
 use crate::host::Host;
 
-/// Restrictions of the page for browsers: it has no scripts at all.
+/// Content security policy of the page: no scripts at all.
 pub(super) const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /// Names of the page, its JSON and its style sheet.
@@ -39,7 +39,7 @@ const STYLE: &str = "public.css";
 /// Time between two renderings, and the header that lets caches keep them as long.
 const INTERVAL: Duration = Duration::from_secs(5);
 const CACHING: &str = "public, max-age=5";
-/// Longest time to wait for the database; after it, the records stay as they were.
+/// Longest time to wait for the database; after that, the old records stay.
 const READ_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Returns the link to the page, given the link for browsers; empty if that is empty.
@@ -47,7 +47,7 @@ pub(super) fn link(origin: &str) -> String {
     if origin.is_empty() { String::new() } else { format!("{origin}{PAGE}") }
 }
 
-/// The page as everybody gets it.
+/// The rendered page.
 #[derive(Debug)]
 pub(super) struct Published {
     /// In the order of [`LANGUAGES`].
@@ -61,7 +61,7 @@ impl Published {
         let page = |words| Bytes::from(page::html(board, words));
         let html = "text/html; charset=utf-8";
         let pages = LANGUAGES.map(|words| PageFile::new(html, page(words), CACHING));
-        // There are strings and finite numbers alone.
+        // Cannot fail: there are only strings and finite numbers.
         let json = serde_json::to_vec(board).unwrap_or_default();
         let json = PageFile::new("application/json", json.into(), CACHING);
         let style = Bytes::from_static(include_bytes!("public/public.css"));
@@ -69,7 +69,7 @@ impl Published {
         Self { pages, json, style }
     }
 
-    /// The file of that name, in the language that the reader wants.
+    /// Returns the file of that name, in the reader's language.
     pub(super) fn get(&self, name: &str, request: &Request) -> Option<&PageFile> {
         match name {
             PAGE => {
@@ -85,14 +85,14 @@ impl Published {
 }
 
 /// Renders the page every few seconds while the host wants it, and removes it as soon as the host
-/// does not.
+/// turns it off.
 pub(super) async fn publish(host: &Host, to: &watch::Sender<Option<Arc<Published>>>) {
     let mut config = host.reloader.config();
     let mut bests = Bests::default();
     loop {
         let is_wanted = config.borrow_and_update().public_page;
         let published = if is_wanted {
-            // A database that hangs must not keep anything on the page that has become private.
+            // A database that is stuck must not keep anything on the page that has become private.
             let _ = timeout(READ_TIMEOUT, bests.read(host)).await;
             Some(Arc::new(Published::of(&Board::of(host, &bests))))
         } else {

@@ -82,7 +82,7 @@ async fn files_are_compressed_and_kept_by_their_content() {
     assert!(headers[header::CACHE_CONTROL].to_str().expect("text").contains("immutable"));
     let tag = headers[header::ETAG].clone();
     assert_eq!(tag, format!("W/\"{DIGITS_OF_PLAY}\"").as_str());
-    // The same content by a name that another one may have.
+    // The same content under a name that other content may have.
     let response = taken("/play.js", "");
     assert_eq!(response.headers()[header::CACHE_CONTROL], "no-cache");
     let known = tag.to_str().expect("text");
@@ -154,7 +154,7 @@ async fn the_server_is_told_of_to_its_own_page_and_to_allowed_ones() {
     let response = page.answer(&get("/server.json", &[(header::ORIGIN, origin)]));
     assert_eq!(response.headers()[header::ACCESS_CONTROL_ALLOW_ORIGIN], origin);
     assert_eq!(response.headers()["cross-origin-resource-policy"], "cross-origin");
-    // Whoever serves the page at another port than the game says so.
+    // A host that serves the page at another port than the game sets it.
     Arc::get_mut(&mut page).expect("nobody else has it").facts.port = Some(4433);
     let facts = body(page.answer(&get("/server.json", &[]))).await;
     assert!(facts.contains("\"port\":4433"), "{facts}");
@@ -187,7 +187,7 @@ async fn without_tls_only_this_machine_is_served() {
     assert_eq!(plain(&page, &get("/", &two)).status(), StatusCode::BAD_REQUEST);
 }
 
-/// The page at a real address. The server must be kept.
+/// Serves the page at a real address. The server must be kept.
 fn served(folder: &Path) -> (Server, SocketAddr) {
     let (server, page) = page_of(folder, Config::default());
     let identity = Identity::ephemeral().expect("an identity");
@@ -226,7 +226,7 @@ async fn a_connection_ends_after_so_many_requests() {
     let (_server, address) = served(folder.path());
     let mut asking = TcpStream::connect(address).await.expect("it connects");
     let request = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
-    // Of one that leaves requests unread, the system would cut off answers, too.
+    // If the server left requests unread, the system would cut off answers.
     let all = request.repeat(REQUESTS_MAX as usize);
     asking.write_all(all.as_bytes()).await.expect("sent");
     let mut answers = String::new();

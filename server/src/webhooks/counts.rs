@@ -1,8 +1,8 @@
-//! Counts of what was sent.
+//! Counters of sent messages.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts of all webhooks since the start.
+/// Counters of all webhooks since the start.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(super) delivered: AtomicU64,

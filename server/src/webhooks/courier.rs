@@ -13,12 +13,12 @@ use super::message::Message;
 use crate::clocks::Clocks;
 use crate::config::{Topic, Webhook};
 
-/// The maximum messages in a receiver's queue; then the oldest are dropped. Arbitrary: some minutes
-/// of a busy server.
+/// Maximum messages in a receiver's queue; beyond that the oldest are dropped. Arbitrary: some
+/// minutes of a busy server.
 pub(super) const WAITING_MAX: usize = 256;
 /// Age at which a message is dropped. Arbitrary: longer than a receiver takes to restart.
 const AGE_MAX: Duration = Duration::from_secs(600);
-/// Delays between attempts: the first, then twice as long each time, up to the longest.
+/// Delays between attempts: the first one, which doubles each time up to the longest.
 const WAIT_MIN: Duration = Duration::from_secs(1);
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
@@ -35,7 +35,7 @@ struct Shared {
     counts: Arc<Counts>,
 }
 
-/// A receiver's queue, whose thread ends with this.
+/// A receiver's queue, whose thread ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Courier {
     webhook: Webhook,
@@ -95,7 +95,7 @@ impl Shared {
         }
     }
 
-    /// The next messages that fit one request; none at the end.
+    /// Returns the next messages that fit into one request; `None` when the thread should end.
     fn next(&self, delivery: &Delivery) -> Option<Vec<Arc<Message>>> {
         let mut queue = self.queue();
         while queue.waiting.is_empty() && !queue.ends {
@@ -140,7 +140,7 @@ impl Shared {
         }
     }
 
-    /// Waits; returns true at once when the thread is to end.
+    /// Waits for the given time; returns true at once when the thread should end.
     fn ends_within(&self, time: Duration) -> bool {
         let end = Instant::now() + time;
         let mut queue = self.queue();

@@ -18,7 +18,7 @@ use crate::outgoing;
 pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout for the answer to a test event, which a person waits for.
 pub(super) const TEST_TIMEOUT: Duration = Duration::from_secs(5);
-/// The maximum characters of a Discord message.
+/// Maximum characters of a Discord message.
 const DISCORD_CHARS_MAX: usize = 2000;
 
 /// A request that the receiver did not accept.
@@ -26,7 +26,7 @@ const DISCORD_CHARS_MAX: usize = 2000;
 pub(super) struct Failure {
     /// Why, in a sentence.
     pub(super) text: String,
-    /// The minimum delay before a retry; `None` if a retry is pointless.
+    /// Minimum delay before a retry; `None` if a retry is pointless.
     pub(super) retry: Option<Duration>,
 }
 
@@ -43,7 +43,7 @@ impl Delivery {
         Self { webhook, agent: outgoing::agent(timeout), clocks }
     }
 
-    /// The receiver's host.
+    /// Returns the receiver's host.
     pub(super) fn host(&self) -> String {
         self.webhook.host()
     }
@@ -62,7 +62,7 @@ impl Delivery {
         }
     }
 
-    /// Sends messages once. Returns the answer's status.
+    /// Sends messages once. Returns the status of the answer.
     pub(super) fn send(&self, batch: &[Arc<Message>]) -> Result<String, Failure> {
         let request = self.request(batch).map_err(|error| Failure {
             text: format!("cannot make the request: {error}"),
@@ -92,7 +92,7 @@ impl Delivery {
             _ => {
                 let lines: Vec<_> = batch.iter().map(|it| &*it.markdown).collect();
                 let text: String = lines.join("\n").chars().take(DISCORD_CHARS_MAX).collect();
-                // Names in a line mention nobody, and links have no preview (SUPPRESS_EMBEDS).
+                // Names in a line mention no one, and links have no preview (SUPPRESS_EMBEDS).
                 let body = json!({
                     "content": text, "allowed_mentions": { "parse": [] }, "flags": 4,
                 });
@@ -102,7 +102,7 @@ impl Delivery {
     }
 }
 
-/// The outcome of an answer.
+/// Evaluates an answer.
 fn judge<T>(answer: &Response<T>) -> Result<String, Failure> {
     let status = answer.status();
     if status.is_success() {
@@ -118,8 +118,8 @@ fn judge<T>(answer: &Response<T>) -> Result<String, Failure> {
     Err(Failure { text, retry: is_passing.then_some(asked) })
 }
 
-/// The signature of a message, as the Standard Webhooks specification has it: HMAC-SHA-256 over
-/// identifier, time and body, with dots between.
+/// Returns the signature of a message, as specified by Standard Webhooks: HMAC-SHA-256 over
+/// identifier, time and body, separated by dots.
 pub(super) fn sign(key: &[u8], id: &str, time: i64, body: &str) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, key);
     let tag = hmac::sign(&key, format!("{id}.{time}.{body}").as_bytes());

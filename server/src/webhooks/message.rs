@@ -1,4 +1,4 @@
-//! Events as receivers read them.
+//! Events as receivers get them.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -13,28 +13,28 @@ use crate::logging::LogLine;
 
 /// Time within which each kind of alarm is sent at most once.
 const ALARM_INTERVAL: Duration = Duration::from_secs(600);
-/// Kinds of alarms that are remembered for that: more than the log has.
+/// Maximum kinds of alarms remembered for that: more than the log has.
 const ALARMS_MAX: usize = 512;
-/// Players of a round in its line of text.
+/// Maximum players of a round in its line of text.
 const PLAYERS_MAX: usize = 10;
-/// Modules whose lines are no alarms.
+/// Modules whose lines never become alarms.
 const OWN: &str = "phaselock_server::webhooks";
-/// Acts that are sanctions.
+/// Actions that are sanctions.
 const SANCTIONS: [&str; 5] = ["kick", "ban", "unban", "mute", "unmute"];
 
 /// A report of something that happened.
 #[derive(Debug)]
 pub(super) struct Report {
-    /// None for a test.
+    /// `None` for a test.
     pub(super) topic: Option<Topic>,
     event: &'static str,
-    /// A line for everybody, without keys and addresses.
+    /// A line for everyone, without keys and addresses.
     text: String,
     data: Value,
 }
 
 impl Report {
-    /// Returns the report of an event, if it is of interest to receivers.
+    /// Returns the report of an event, if receivers may want it.
     pub(super) fn of(event: &HostEvent) -> Option<Self> {
         let (topic, text) = match event {
             HostEvent::Joined { room, name, .. } => (Topic::Joins, format!("{name} joined {room}")),
@@ -49,7 +49,7 @@ impl Report {
             _ => return None,
         };
         let mut data = event.data();
-        // Nobody needs the address of everybody who joins.
+        // Receivers do not need the address of every player who joins.
         if let Some(data) = data.as_object_mut() {
             data.remove("address");
         }
@@ -60,14 +60,14 @@ impl Report {
         Some(Self { topic: Some(topic), event, text, data })
     }
 
-    /// A report that shows that a receiver works.
+    /// Returns a report that shows that a receiver works.
     pub(super) fn test(by: &str) -> Self {
         let text = format!("a test of this webhook by {by}");
         Self { topic: None, event: "test", text, data: json!({ "by": by }) }
     }
 }
 
-/// Results in a line: the players in the order of their first number.
+/// Formats results in a line: the players in the order of their first score.
 fn results(room: &str, game: &str, round: u32, numbers: &[NumberView]) -> String {
     let mut players: Vec<(&str, String)> = Vec::new();
     for NumberView { name, measure, value, .. } in numbers {
@@ -84,7 +84,7 @@ fn results(room: &str, game: &str, round: u32, numbers: &[NumberView]) -> String
     format!("round {round} of {game} in {room}: {shown}{more}")
 }
 
-/// A sanction in a line, without the key or the address that it is against.
+/// Formats a sanction in a line, without its key or address.
 fn sanction(act: &AuditEvent) -> String {
     let whom = act.whom.as_deref().unwrap_or_default();
     let whom = match whom.rsplit_once(" (") {
@@ -108,7 +108,7 @@ pub(super) struct Alarms {
 impl Alarms {
     /// Returns the report of a line, if it is an alarm whose kind was not just sent.
     pub(super) fn of(&mut self, line: &LogLine) -> Option<Report> {
-        // An alarm about webhooks would go to one that fails.
+        // An alarm about webhooks would go to the receiver that fails.
         if line.level > Level::WARN || line.target.starts_with(OWN) {
             return None;
         }
@@ -148,12 +148,12 @@ pub(super) struct Sender {
 /// A report to be sent.
 #[derive(Debug)]
 pub(super) struct Message {
-    /// Does not change between attempts, so that a receiver recognises a repeated message.
+    /// Stays the same in all attempts, so that a receiver recognises a repeated message.
     pub(super) id: String,
     pub(super) made: Instant,
     /// A JSON object.
     pub(super) body: String,
-    /// A line of Markdown, without any of its marks in names.
+    /// A line of Markdown, with its marks escaped in names.
     pub(super) markdown: String,
 }
 
@@ -161,7 +161,7 @@ impl Message {
     pub(super) fn new(report: Report, sender: &Sender, time: i64) -> Self {
         let Report { event, text, data, .. } = report;
         let mut random = [0; 16];
-        // Without random numbers TLS has none either, and nothing arrives.
+        // Without random numbers TLS fails too, and nothing arrives.
         let _ = getrandom::fill(&mut random);
         let id = format!("msg_{:032x}", u128::from_le_bytes(random));
         let body = json!({

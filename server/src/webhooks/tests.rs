@@ -21,7 +21,7 @@ use crate::tests::{PATIENCE, author, serve};
 
 const KEY: &[u8] = b"0123456789abcdef";
 
-/// A request that came.
+/// A received request.
 struct Got {
     headers: Vec<(String, String)>,
     body: String,
@@ -166,7 +166,7 @@ fn what_a_receiver_refuses_is_dropped_and_redirects_are_not_followed() {
 
 #[test]
 fn a_full_queue_drops_the_oldest_and_never_waits() {
-    // It takes connections, and never answers.
+    // It accepts connections, and never answers.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("it is bound");
     let counts = Arc::new(Counts::default());
@@ -178,7 +178,7 @@ fn a_full_queue_drops_the_oldest_and_never_waits() {
     let dropped = count(&counts, "dropped");
     assert!((50..=51).contains(&dropped), "{dropped}");
     drop(courier);
-    // One is on its way, unless the thread has had no turn yet.
+    // One is in flight, unless the thread has not run yet.
     let dropped = count(&counts, "dropped") - WAITING_MAX as u64;
     assert!((50..=51).contains(&dropped), "{dropped}");
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::store::jobs::Decided;
 
-/// A database of a host who has decided one ban, in a directory of its own.
+/// A host's database with one ban, in a directory of its own.
 fn deciding(id: i64) -> (tempfile::TempDir, Keeping) {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join(FILE);
@@ -16,7 +16,7 @@ fn deciding(id: i64) -> (tempfile::TempDir, Keeping) {
 
 #[tokio::test]
 async fn a_database_that_is_lost_while_the_server_runs_costs_no_decision() {
-    // Removed with its journals, removed alone, moved, and replaced.
+    // Removed with its journals, removed without them, moved, and replaced.
     let remove_all = |dir: &Path| fs::remove_dir_all(dir).expect("it can be removed");
     let remove = |dir: &Path| fs::remove_file(dir.join(FILE)).expect("it can be removed");
     let rename = |dir: &Path| fs::rename(dir.join(FILE), dir.join("other")).expect("renamed");
@@ -151,7 +151,7 @@ async fn a_damaged_database_is_restored_from_its_last_copy() {
     let problem = store.health().problem.expect("it is said");
     assert!(problem.contains("damaged-") && problem.contains("a copy of"), "{problem}");
     assert!(thread.end());
-    // So is one that is gone, or empty.
+    // A missing or empty one is restored, too.
     for harm in [&|file: &Path| fs::remove_file(file), &|file: &Path| fs::write(file, b"")]
         as [&dyn Fn(&Path) -> std::io::Result<()>; 2]
     {

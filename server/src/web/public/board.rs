@@ -1,4 +1,4 @@
-//! What strangers may know of a server: its rooms, who plays there, and the records.
+//! What strangers may know about a server: its rooms, the players in them, and the records.
 //!
 //! Everything here is public. Private rooms are left out, and a server with a password shows only
 //! its name and its games.
@@ -13,27 +13,27 @@ use serde::Serialize;
 use crate::host::Host;
 use crate::store::{PublicBest, day_of, public_bests};
 
-/// The maximum players listed by name, in a room and in all; the rest are only counted. Arbitrary.
+/// Maximum players listed by name, in a room and in all; the rest are only counted. Arbitrary.
 pub(super) const NAMES_OF_ROOM_MAX: usize = 100;
 pub(super) const NAMES_MAX: usize = 500;
-/// Places of a list of records.
+/// Maximum places of a list of records.
 const PLACES: u32 = 10;
-/// Days of the lists of a month and of a week, today included.
+/// Days covered by the lists of a month and of a week, including today.
 const MONTH: i64 = 30;
 const WEEK: i64 = 7;
 
-/// All that is shown.
+/// Everything that is shown.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Board {
     /// The server's name.
     pub(super) name: String,
-    /// Names of its games.
+    /// Names of the server's games.
     pub(super) games: Vec<String>,
     /// Whether players need a password to join. If so, rooms and records are not shown.
     pub(super) needs_password: bool,
-    /// Public rooms, those with the most people first.
+    /// Public rooms, those with the most players first.
     pub(super) rooms: Vec<Room>,
-    /// Records, by game and number.
+    /// Records, by game and score.
     pub(super) records: Vec<Records>,
 }
 
@@ -41,17 +41,17 @@ pub(super) struct Board {
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Room {
     pub(super) code: String,
-    /// Name of the game that is played there.
+    /// Name of the game played in the room.
     pub(super) game: String,
-    /// Number of the game's round, the first being 1.
+    /// Number of the round, the first being 1.
     pub(super) round: u32,
-    /// People who play.
+    /// Players, without bots.
     pub(super) players: u16,
-    /// Seats for people.
+    /// Seats for players.
     pub(super) seats: u16,
-    /// Bots that play.
+    /// Bots in the game.
     pub(super) bots: u16,
-    /// People who play, best first; not all of them if there are very many.
+    /// Players, best first; incomplete if there are very many.
     pub(super) people: Vec<Person>,
 }
 
@@ -59,11 +59,11 @@ pub(super) struct Room {
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Person {
     pub(super) name: String,
-    /// Numbers in the game now, such as points.
+    /// Scores in the current game, such as points.
     pub(super) scores: Vec<Score>,
 }
 
-/// A player's number in a game.
+/// A player's score in a game.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Score {
     pub(super) measure: String,
@@ -71,13 +71,13 @@ pub(super) struct Score {
     pub(super) value: f64,
 }
 
-/// The best of a number, each player once.
+/// The records of a score, each player once.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Records {
     pub(super) game: String,
     pub(super) measure: String,
     pub(super) unit: &'static str,
-    /// `most` if the greatest number is the best, otherwise `least`.
+    /// `most` if higher scores are better, otherwise `least`.
     pub(super) best: &'static str,
     pub(super) all_time: Vec<Place>,
     pub(super) month: Vec<Place>,
@@ -93,7 +93,7 @@ pub(super) struct Place {
     pub(super) time: i64,
 }
 
-/// Public bests as the database has them: of all time, of a month and of a week.
+/// Public bests from the database: of all time, of a month and of a week.
 #[derive(Debug, Default)]
 pub(super) struct Bests([Vec<PublicBest>; 3]);
 
@@ -114,7 +114,7 @@ impl Bests {
         }
     }
 
-    /// Lists of a number of a game.
+    /// Returns the lists of a game's score.
     fn of(&self, game: &str, measure: &str) -> [Vec<Place>; 3] {
         self.0.each_ref().map(|bests| {
             let own = bests.iter().filter(|it| it.game == game && it.measure == measure);
@@ -129,7 +129,7 @@ impl Bests {
 }
 
 impl Board {
-    /// The board of a server as it is now.
+    /// Returns the board of a server as it is now.
     pub(super) fn of(host: &Host, bests: &Bests) -> Self {
         let config = host.reloader.config().borrow().clone();
         let board = Self {
@@ -147,7 +147,7 @@ impl Board {
     }
 }
 
-/// Public rooms.
+/// Returns the public rooms.
 pub(super) fn rooms(host: &Host, figures: &[RoomFigures]) -> Vec<Room> {
     let mut rooms: Vec<_> =
         figures.iter().filter(|it| it.is_open).map(|figures| room(host, figures)).collect();
@@ -167,7 +167,7 @@ fn room(host: &Host, figures: &RoomFigures) -> Room {
     let RoomFigures { status, rounds, measured, .. } = figures;
     let known = |name: &str| host.facts.records.get(&(status.game.clone(), name.to_owned()));
     let mut people: Vec<_> = measured.players.iter().filter(|it| !it.is_watching).collect();
-    // Players who have not finished may lack a number, such as a time.
+    // Players who have not finished may lack a score, such as a time.
     let most = people.iter().max_by_key(|it| it.scores.len());
     let first = most.and_then(|it| it.scores.first()).map(|(name, _)| *name);
     let best = first.and_then(known).map_or(Best::Most, |(best, _)| *best);
@@ -197,7 +197,7 @@ fn room(host: &Host, figures: &RoomFigures) -> Room {
     }
 }
 
-/// Orders two numbers, the better one first; `None` comes last.
+/// Orders two scores, the better one first; `None` comes last.
 pub(super) fn in_order(best: Best, a: Option<f64>, b: Option<f64>) -> Ordering {
     match (a, b, best) {
         (Some(a), Some(b), Best::Least) => a.total_cmp(&b),
@@ -206,7 +206,7 @@ pub(super) fn in_order(best: Best, a: Option<f64>, b: Option<f64>) -> Ordering {
     }
 }
 
-/// Records of all games that the program has, those of the hosted ones first.
+/// Returns the records of all games that the program has, those of the hosted ones first.
 fn records(host: &Host, bests: &Bests, games: &[String]) -> Vec<Records> {
     let known = host.facts.records.iter().map(|((game, measure), (best, unit))| {
         let [all_time, month, week] = bests.of(game, measure);
@@ -229,7 +229,7 @@ fn records(host: &Host, bests: &Bests, games: &[String]) -> Vec<Records> {
     records
 }
 
-/// Name of a unit in JSON.
+/// Returns the name of a unit in JSON.
 pub(super) fn unit_name(unit: Unit) -> &'static str {
     match unit {
         Unit::Count => "count",

@@ -1,5 +1,5 @@
-//! The public page as HTML. Names are strangers' words: the macro escapes whatever is put in, and
-//! `bdi` keeps the direction of a name's letters from turning what stands beside it.
+//! The public page as HTML. Names come from strangers: the macro escapes whatever is inserted, and
+//! `bdi` keeps right-to-left names from reordering the text around them.
 
 use maud::{DOCTYPE, Markup, html};
 use phaselock::game::Unit;
@@ -8,7 +8,7 @@ use super::board::{Board, Person, Place, Records, Room, unit_name};
 use super::words::{LANGUAGES, Words};
 use crate::time::day_text;
 
-/// The page in a language.
+/// Returns the page in a language.
 pub(super) fn html(board: &Board, words: &Words) -> String {
     let summary = summary(board, words);
     let page = html! {
@@ -49,7 +49,7 @@ pub(super) fn html(board: &Board, words: &Words) -> String {
     page.into_string()
 }
 
-/// A line on all of it.
+/// Returns a line that sums up all rooms.
 fn summary(board: &Board, words: &Words) -> String {
     let sum = |count: fn(&Room) -> u16| board.rooms.iter().map(|it| u32::from(count(it))).sum();
     let games = board.games.iter().map(|game| capital(game)).collect::<Vec<_>>().join(", ");
@@ -87,7 +87,7 @@ fn playing(rooms: &[Room], words: &Words) -> Markup {
     }
 }
 
-/// Games of rooms, each with the number of its rooms and the code of the first.
+/// Returns the games of rooms, each with the number of its rooms and the code of the first.
 fn by_game<'a>(rooms: &[&'a Room]) -> Vec<(&'a str, usize, &'a str)> {
     let mut games: Vec<(&str, usize, &str)> = Vec::new();
     for room in rooms {
@@ -132,7 +132,7 @@ fn card(room: &Room, words: &Words) -> Markup {
     }
 }
 
-/// Numbers that anybody has, with their units.
+/// Returns the scores that any player has, with their units.
 fn columns(people: &[Person]) -> Vec<(&str, &'static str)> {
     let mut columns = Vec::new();
     for score in people.iter().flat_map(|person| &person.scores) {
@@ -178,7 +178,7 @@ fn records(records: &[Records], words: &Words) -> Markup {
     }
 }
 
-/// Lists of a number with their spans; lists that are alike are one.
+/// Returns the lists of a score with their spans; equal lists are merged.
 fn lists<'a>(records: &'a Records, words: &Words) -> Vec<(String, &'a [Place])> {
     let Records { all_time, month, week, .. } = records;
     let mut lists: Vec<(String, &[Place])> = Vec::new();
@@ -235,14 +235,14 @@ fn foot(words: &Words) -> Markup {
     }
 }
 
-/// A number as people read it.
+/// Formats a score for people.
 fn number(value: f64, unit: &str, words: &Words) -> String {
     let units = [Unit::Count, Unit::Seconds];
     let unit = units.into_iter().find(|it| unit_name(*it) == unit).unwrap_or(Unit::Count);
     unit.text(value).replace('.', words.decimal)
 }
 
-/// A word with a capital at its beginning.
+/// Returns a word with its first letter capitalised.
 fn capital(word: &str) -> String {
     let mut letters = word.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);

@@ -1,4 +1,4 @@
-//! The public page: what it tells, and what it must not.
+//! The public page: what it shows, and what it must not show.
 
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ fn board(rooms: Vec<Room>) -> Board {
     }
 }
 
-/// Texts that everybody gets.
+/// The texts that everyone gets.
 fn texts(published: &Published) -> Vec<String> {
     let files = published.pages.iter().chain([&published.json]);
     files.map(|it| String::from_utf8(it.content.to_vec()).expect("text")).collect()
@@ -156,7 +156,7 @@ async fn there_is_no_page_unless_the_host_wants_one() {
         page.answer(&get(path, &asked)).status()
     };
     assert_eq!(known("/public", &tag), StatusCode::NOT_MODIFIED);
-    // It is another content in another language, and after a change.
+    // The content changes with the language, and after a change.
     assert_eq!(known("/public?lang=en", &tag), StatusCode::OK);
     let other = Published::of(&board(vec![room("1", &["Ada"])]));
     shown.send_replace(Some(Arc::new(other)));
@@ -185,7 +185,7 @@ async fn pages_of_other_hosts_read_the_json_if_players_may_come_from_there() {
 
 fn best(name: &str, key: u8, value: f64, is_public: bool) -> Change {
     Change::Record(Record {
-        // No part of it is a port of the system's choice.
+        // Not a part of a port that the system chose.
         time: 1_000_000_000,
         game: "skirmish".into(),
         measure: "frags".into(),
@@ -197,7 +197,7 @@ fn best(name: &str, key: u8, value: f64, is_public: bool) -> Change {
     })
 }
 
-/// The page of a server as it is now.
+/// Returns the page of a server as it is now.
 fn published(served: &Served) -> Published {
     let mut bests = Bests::default();
     served.wait(bests.read(&served.host));
@@ -267,7 +267,7 @@ fn nothing_that_strangers_may_not_know_is_in_it() {
         assert!(text.contains("Ada") && text.contains("Champion"), "{text}");
         assert!(text.contains("Friday night"), "{text}");
         for secret in &secrets {
-            // Keys and fingerprints by their beginnings, too.
+            // Also keys and fingerprints by their beginnings.
             let start: String = secret.chars().take(16).collect();
             assert!(!text.contains(&start), "{secret:?} is in {text}");
         }
@@ -379,7 +379,7 @@ fn the_page_comes_and_goes_with_its_setting_and_keeps_up() {
         page.map(|page| String::from_utf8_lossy(&page.content).contains("Ada"))
     };
     next(&|it| names_ada(it) == Some(true));
-    // A database that hangs keeps no name on the page of a server that has become private.
+    // A database that is stuck keeps no name on the page of a server that has become private.
     let (resume, hang) = std::sync::mpsc::channel::<()>();
     let host = Arc::clone(&served.host);
     served.runtime.spawn(async move {

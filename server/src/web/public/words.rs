@@ -3,9 +3,9 @@
 /// The words of a language.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Words {
-    /// Its tag, as in `<html lang>`.
+    /// Language tag, as in `<html lang>`.
     pub(super) tag: &'static str,
-    /// Its own name.
+    /// Name of the language in itself.
     pub(super) own_name: &'static str,
     /// After the server's name in the title.
     pub(super) title: &'static str,
@@ -21,14 +21,14 @@ pub(super) struct Words {
     pub(super) all_time: &'static str,
     pub(super) month: &'static str,
     pub(super) week: &'static str,
-    /// In a room without a free seat.
+    /// Shown for a room without a free seat.
     pub(super) full: &'static str,
     pub(super) free_rooms: &'static str,
     pub(super) no_records: &'static str,
     pub(super) private: &'static str,
     pub(super) foot: &'static str,
     pub(super) languages: &'static str,
-    /// Between a whole number and its fraction.
+    /// Decimal separator.
     pub(super) decimal: &'static str,
     pub(super) people: fn(u32) -> String,
     pub(super) bots: fn(u32) -> String,
