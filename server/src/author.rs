@@ -80,7 +80,7 @@ impl Author {
             return Ok(());
         }
         let needed = Role::ALL.into_iter().find(|role| role.may(right)).unwrap_or(Role::Admin);
-        let text = format!("this takes the role {needed}, and {} is {}", self.name, self.role);
+        let text = format!("this requires the role {needed}, but {} is {}", self.name, self.role);
         Err(ActError::Forbidden(text))
     }
 }

@@ -40,7 +40,7 @@ pub fn watch() -> (Watch, Failures) {
 
 impl Watch {
     /// Runs a task that should last as long as the process. `name` is a noun for messages, such as
-    /// "the task of signals". Must be called within a tokio runtime.
+    /// "the signal task". Must be called within a tokio runtime.
     pub fn spawn(&self, name: impl Into<String>, task: impl Future<Output = ()> + Send + 'static) {
         let (name, sender) = (name.into(), self.0.clone());
         let task = tokio::spawn(task);

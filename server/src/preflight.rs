@@ -61,7 +61,7 @@ fn check_log_file(path: &Path) -> Result<(), String> {
 fn check_data_dir(dir: &Path) -> Result<(), String> {
     let Some(existing) = metadata(dir)? else {
         if fs::symlink_metadata(dir).is_ok() {
-            return Err(format!("{} is a link to nothing", dir.display()));
+            return Err(format!("{} is a dangling link", dir.display()));
         }
         // It will be created, together with the directories above it.
         let mut above = parent(dir);

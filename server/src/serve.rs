@@ -93,7 +93,7 @@ pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<ExitCode> {
     let served = runtime.context("cannot start the network runtime").and_then(|runtime| {
         let served = runtime.block_on(async {
             let (watch, failures) = lifecycle::watch();
-            watch.watch_thread("the thread of the log", log_ended);
+            watch.watch_thread("the log thread", log_ended);
             run(games, settings, &log, &watch, failures).await
         });
         // Does not wait for a task that is stuck.
@@ -144,15 +144,15 @@ async fn run(
     let reloader = Reloader::new(settings.clone(), parts);
     let notifier = Notifier::from_env();
     let orders = start_tasks(signals, config, &reloader, &notifier, watch);
-    watch.spawn("the task that tells systemd", notifier.clone().feed(handle.clone()));
+    watch.spawn("the task that notifies systemd", notifier.clone().feed(handle.clone()));
     let host = Host::new(facts, handle.clone(), &kept, log.clone(), reloader.clone());
     let host = Arc::new(host);
     let beside = administer(&host, administration, watch)?;
     if let Some(page) = page {
         page.open(host, watch)?;
     }
-    watch.spawn("a thread that writes", kept.ended());
-    watch.spawn("the task of the gate", keep_rules(Arc::clone(&kept.gate), reloader.config()));
+    watch.spawn("a writer thread", kept.ended());
+    watch.spawn("the gate task", keep_rules(Arc::clone(&kept.gate), reloader.config()));
     let config = reloader.config();
     let stopping =
         Stopping { orders, handle, config, notifier, is_stopping: Arc::clone(&is_stopping) };
@@ -239,11 +239,11 @@ fn start_tasks(
 ) -> mpsc::Receiver<()> {
     let (stops, stop) = mpsc::channel(1);
     let (reloads, reload) = mpsc::channel(1);
-    watch.spawn("the task of signals", take_signals(signals, stops, reloads));
+    watch.spawn("the signal task", take_signals(signals, stops, reloads));
     let reloading = take_reloads(reload, reloader.clone(), notifier.clone());
-    watch.spawn("the task that loads the settings", reloading);
+    watch.spawn("the task that reloads the settings", reloading);
     if config.watch_config {
-        watch.spawn("the task that looks at the configuration", reloader.clone().watch());
+        watch.spawn("the task that watches the configuration", reloader.clone().watch());
     }
     stop
 }
@@ -259,7 +259,7 @@ fn administer(host: &Arc<Host>, listener: Option<TcpListener>, watch: &Watch) ->
             "the administration is listening"
         );
     }
-    watch.watch_thread("the thread of the administration", ended);
+    watch.watch_thread("the administration thread", ended);
     Ok(beside)
 }
 
@@ -291,7 +291,7 @@ impl Front {
         let config = host.reloader.config();
         let facts = web::Facts { config, server: host.handle.clone(), port, certificates };
         let ended = page.serve(crypto, facts, host)?;
-        watch.watch_thread("the thread of the page", ended);
+        watch.watch_thread("the page thread", ended);
         Ok(())
     }
 }
@@ -337,7 +337,7 @@ fn announce(config: &Config, server: &Server, signer: Signer, watch: &Watch) -> 
         let (told, standing) = current::channel(Standing::Asking);
         let (signer, listen) = (signer.clone(), listen.clone());
         let announcement = Announcement { directory: directory.clone(), port, listen, signer };
-        watch.spawn("a task that announces the server", announcing(announcement, told));
+        watch.spawn("a directory task", announcing(announcement, told));
         Directory { address: directory.to_string(), standing }
     });
     announced.collect()

@@ -135,7 +135,7 @@ impl Shown for Vec<ChatView> {
 impl Shown for AllowListView {
     fn text(&self) -> String {
         let Some(file) = &self.file else {
-            return "there is no allow list: everybody may join".to_owned();
+            return "there is no allow list: anyone may join".to_owned();
         };
         let players = table(
             &self.players,

@@ -288,7 +288,7 @@ impl Host {
 
     fn key_for_list(&self, key: &str) -> Result<PublicKey, ActError> {
         if self.config.borrow().allow_list.is_none() {
-            let text = "there is no allow list, so everybody may join; set allow_list to a file, \
+            let text = "there is no allow list, so anyone may join; set allow_list to a file, \
                         and reload";
             return Err(ActError::NotFound(text.into()));
         }

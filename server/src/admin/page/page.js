@@ -1,9 +1,9 @@
 // The administrator's page. Text from players and from the log is set as text, never as HTML.
 
-const SPAN_MS = 120e3;      // what the moving lines show
-const SILENCE_MS = 6000;    // figures come once a second: a stream this silent is broken
+const SPAN_MS = 120e3;      // time span of the charts
+const SILENCE_MS = 6000;    // figures come once a second: a longer silence means a broken stream
 const RETRY_MS_MAX = 15e3;
-const ROWS_MAX = 200;       // of the table of players
+const ROWS_MAX = 200;       // of the player table
 const LINES_MAX = 1000;     // of the log
 const FEED_MAX = 200;
 const RANK = { viewer: 1, moderator: 2, admin: 3 };
@@ -13,7 +13,7 @@ const UNKNOWN_TOKEN = "The server does not know this token; it may have been del
   "Enter another one.";
 const SOON_SECS = 14 * 86400;  // less time left means that renewal failed
 
-// ---- The page's parts, made of text alone.
+// ---- Building elements; text is never parsed as HTML.
 
 const $ = (selector, within = document) => within.querySelector(selector);
 const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -33,24 +33,24 @@ const say = (node, text) => { if (node.textContent !== text) node.textContent = 
 const show = (node, yes) => { if (node.hidden === yes) node.hidden = !yes; };
 
 const letters = (text) => [...new Intl.Segmenter().segment(text)].map((it) => it.segment);
-/** Sets a name of which both ends are seen, however little room there is. */
+/** Sets a name so that both of its ends stay visible, however little space there is. */
 function sayName(node, text) {
   if (node.title === text) return;
   node.title = text;
-  // Split in two, text of both directions would be reordered.
+  // Text with both directions would be reordered if it were split in two.
   const turned = /[\p{sc=Arab}\p{sc=Hebr}\p{sc=Syrc}\p{sc=Thaa}\p{sc=Nkoo}]/u.test(text);
   const head = letters(turned ? middleCut(text, 18) : text);
   const tail = !turned && head.length > 12 ? head.splice(-6) : [];
   node.replaceChildren(el("span", {}, head.join("")), el("span", {}, tail.join("")));
 }
-/** A name cut in the middle to at most that many letters. */
+/** Shortens a name in the middle to at most `most` letters. */
 function middleCut(text, most) {
   const all = letters(text), end = Math.floor(most / 3);
   return all.length <= most ? text
     : `${all.slice(0, most - end - 1).join("")}…${all.slice(-end).join("")}`;
 }
 
-// ---- Numbers and times, in words.
+// ---- Numbers and times as text.
 
 const NONE = "–";
 const fixed = (value, digits) => value.toFixed(digits).replace(/^-(?=0(\.0+)?$)/, "");
@@ -86,14 +86,14 @@ const date = (secs) => { const t = new Date(secs * 1000); return `${t.getFullYea
   `${two(t.getMonth() + 1)}-${two(t.getDate())} ${clock(t)}`; };
 const time = (at) => el("time", { datetime: new Date(at).toISOString() }, clock(at));
 
-// ---- What is known.
+// ---- State.
 
 let token = null, me = null, status = null, players = [];
 let skew = 0;                        // the server's clock minus this one's, ms
 let room = "";                       // the code of the one room shown, "" for all
 let sort = { by: "seat", down: false };
 let chosen = null;                   // the player of the open dialog
-const courses = new Map();           // a player's values of the last 120 s, by its id
+const courses = new Map();           // each player's values of the last 120 s, by id
 const whole = { t: [], mean: [], p99: [], max: [], out: [], in: [], mid: [], high: [], late: [] };
 const trouble = { dropped: 0, droppedAt: -Infinity, failed: 0, failedAt: -Infinity,
   tickAt: new Map() };
@@ -102,7 +102,7 @@ const now = () => Date.now() + skew;
 const can = (role) => me && RANK[me.role] >= RANK[role];
 const idOf = (p) => `${p.room}/${p.seat}/${p.key}`;
 
-// ---- Asking the server.
+// ---- Requests.
 
 async function ask(verb, path, body) {
   let reply;
@@ -137,7 +137,7 @@ function note(text, bad = false) {
     bad ? 9000 : 4500);
 }
 const tried = (promise) => promise.catch((error) => note(error.message, true));
-/** Runs a form's request with its button held, and shows a mistake beneath it. */
+/** Runs a form's request with its button disabled, and shows an error below the form. */
 function onSubmit(form, run) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -161,7 +161,7 @@ function sure(title, text, button) {
     () => done(dialog.returnValue === "yes"), { once: true }));
 }
 
-// ---- The stream of events, which is read until it breaks, and then again.
+// ---- The event stream, which is reopened whenever it breaks.
 
 let stream = null, retry = 0, retryAt = 0, retryTimer = 0, heard = 0;
 async function listen() {
@@ -185,7 +185,7 @@ async function listen() {
       text = parts.pop();
       for (const part of parts) receive(part);
     }
-  } catch { /* The same as an end: it is tried again. */ }
+  } catch { /* Like a normal end: it is reopened. */ }
   if (stream !== mine) return;
   stream = null;
   const wait = Math.min(RETRY_MS_MAX, 1000 * 2 ** retry) * (0.8 + 0.4 * Math.random());
@@ -196,7 +196,7 @@ async function listen() {
 }
 let refresh = false;
 function listenAgain() {
-  // Whatever was missed is asked for once the server is there again.
+  // Requests what was missed once the server is back.
   refresh = true;
   listen();
 }
@@ -240,7 +240,7 @@ const events = {
 const chatted = (it) => feed("#chat-feed", it, it.name == null
   ? [el("b", {}, "Host"), ": ", name(it.text)] : [el("b", {}, name(it.name)), ": ",
     name(it.text)], it.name == null && "host");
-/** What was said before this page was there. */
+/** Loads the chat from before this page was opened. */
 async function loadChat() {
   const before = await ask("GET", "/v1/chat?lines=200");
   $("#chat-feed").replaceChildren();
@@ -259,7 +259,7 @@ function feed(at, it, parts, kind) {
 }
 const atEnd = (list) => list.scrollHeight - list.scrollTop - list.clientHeight < 40;
 
-// ---- The last two minutes.
+// ---- History of the last two minutes.
 
 function remember(t) {
   const sum = status.rooms, before = whole.before;
@@ -299,7 +299,7 @@ function remember(t) {
 }
 const failedLogins = () => status.failed_logins.tokens + status.failed_logins.passwords;
 function keep(course, value) {
-  // A clock that was set back would leave the lines in disorder.
+  // If the clock was set back, the old values are dropped.
   if (value.t <= course.t.at(-1)) for (const key of keysOf(course)) course[key].length = 0;
   for (const key of keysOf(course)) course[key].push(value[key] ?? null);
   let old = 0;
@@ -308,7 +308,7 @@ function keep(course, value) {
 }
 const keysOf = (course) => Object.keys(course).filter((key) => Array.isArray(course[key]));
 
-// ---- Moving lines.
+// ---- Charts.
 
 let colours = {};
 function readColours() {
@@ -321,7 +321,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   readColours();
   if (status) draw();
 });
-/** The least of 1, 2 and 5 times a power of ten that is no less. */
+/** Rounds up to 1, 2 or 5 times a power of ten. */
 function nice(v) {
   const ten = 10 ** Math.floor(Math.log10(v));
   return [1, 2, 5, 10].map((by) => by * ten).find((it) => it >= v * 0.999999) || v;
@@ -375,7 +375,7 @@ function plot(canvas, course, keys, scale, grid, mark) {
 }
 const known = (list) => list.filter((v) => v != null);
 const upTo = (least, ...lists) => [0, nice(Math.max(least, ...lists.flatMap(known)))];
-/** An offset's scale: its middle is the median, for the clocks themselves are hours apart. */
+/** Returns an offset's scale, centred on the median: the clocks may be hours apart. */
 function around(list) {
   const sorted = known(list).sort((a, b) => a - b);
   if (!sorted.length) return [-5, 5];
@@ -523,7 +523,7 @@ function newRow(id) {
   sight.observe(row);
   return made;
 }
-// Lines are drawn for the rows in sight alone.
+// Charts are drawn only for visible rows.
 const sight = new IntersectionObserver((entries) => {
   for (const entry of entries) {
     const made = entry.target.made;
@@ -660,7 +660,7 @@ function drawRooms() {
     select.replaceChildren(...status.games.map((it) => el("option", { value: it }, it)));
   }
 }
-/** What needs no news to change: the connection, countdowns, and what is wrong. */
+/** Updates what changes without new figures: connection, countdowns and banners. */
 function pulse() {
   if (!token || !me) return;
   const quiet = performance.now() - heard > SILENCE_MS;
@@ -717,7 +717,7 @@ function pulse() {
   }
   const said = JSON.stringify(banners), place = $("#banners");
   if (place.dataset.said === said) return;
-  // A button that has the focus stays: only the words around it change.
+  // A button with the focus stays: only the text around it changes.
   const held = $("button", place);
   place.dataset.said = said;
   place.replaceChildren(...banners.map(([kind, head, text, button]) => el("p", { class: kind },
@@ -726,7 +726,7 @@ function pulse() {
   if (held && held.isConnected) held.focus();
 }
 
-// ---- One player, and what to do about it.
+// ---- The dialog for one player.
 
 const FOR = {
   kick: [["", "No ban"], ["10m", "10 minutes"], ["1h", "1 hour"],
@@ -753,7 +753,7 @@ function openPlayer(id) {
 }
 function chooseAct() {
   const kind = new FormData(actForm).get("act");
-  // Whoever may not ban for ever is not offered it.
+  // Only those who may ban forever are offered it.
   const offered = FOR[kind].filter(([it]) => it !== "forever" || kind !== "bans" || can("admin"));
   const first = kind === "bans" ? "1d" : kind === "mutes" ? "1h" : "";
   const chip = (value, text, more) => el("label", {}, el("input", { type: "radio", name: "for",
@@ -1124,7 +1124,7 @@ $("#copy").addEventListener("click", async () => {
 });
 $("#secret").addEventListener("close", () => { $("#secret input").value = ""; });
 
-// ---- Views, and coming in and going out.
+// ---- Views, and logging in and out.
 
 const beside = matchMedia("(min-width: 1200px)");
 function view() {
@@ -1165,9 +1165,9 @@ function logOut(why = "") {
   const old = stream;
   stream = null;
   if (old) old.abort();
-  try { sessionStorage.removeItem(KEPT); } catch { /* Nothing is kept where it may not be. */ }
+  try { sessionStorage.removeItem(KEPT); } catch { /* Storage is not allowed. */ }
   for (const it of $$("dialog[open]")) it.close();
-  // Nothing of what the token showed stays behind.
+  // Removes everything that the token gave access to.
   for (const it of [courses, rows, cards, trouble.tickAt]) it.clear();
   for (const key of keysOf(whole)) whole[key].length = 0;
   whole.before = null;
@@ -1185,7 +1185,7 @@ function logOut(why = "") {
 async function logIn(with_) {
   token = with_;
   me = await ask("GET", "/v1/me");
-  try { sessionStorage.setItem(KEPT, token); } catch { /* It is asked for again next time. */ }
+  try { sessionStorage.setItem(KEPT, token); } catch { /* Storage is not allowed. */ }
   for (const it of $$("[data-need]")) show(it, can(it.dataset.need));
   $("#players").classList.toggle("may-not", !can("moderator"));
   $("#forget").title = `Log out ${me.name} (${me.role}) and forget the token`;
@@ -1206,5 +1206,5 @@ onSubmit($("#login form"), async () => {
 $("#forget").addEventListener("click", () => logOut());
 
 let kept = null;
-try { kept = sessionStorage.getItem(KEPT); } catch { /* As if there were none. */ }
+try { kept = sessionStorage.getItem(KEPT); } catch { /* Storage is not allowed. */ }
 if (kept) logIn(kept).catch((error) => logOut(error.message)); else logOut();
