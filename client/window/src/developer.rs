@@ -1,4 +1,4 @@
-//! The panel with figures for developers (F3).
+//! The panel of network details for developers (F3).
 
 use egui_macroquad::egui::FontId;
 use phaselock::game::MispredictionCause;
@@ -8,24 +8,24 @@ use super::play::Readings;
 use phaselock_ui::explain;
 use phaselock_ui::prelude::*;
 
-/// Height of a row in points: least, and most where the window has room, for letters of the usual
-/// size.
+/// Height of a row in points: the minimum, and the maximum in a large window, for letters of the
+/// usual size.
 const ROW: (f32, f32) = (13.4, 17.0);
-/// Room in points above and below the panel, for the names above and the game's figures below.
+/// Space in points above and below the panel, for the names above and the game's figures below.
 const AROUND: f32 = 64.0 + 172.0;
 /// Gap between a label and its number, in points.
 const BETWEEN: f32 = 16.0;
 /// Rows of the panel.
 const ROWS: usize = 25;
 
-/// Draws it, with a sentence on the row that the pointer is on.
+/// Draws the panel, with an explanation of the row under the pointer.
 pub(crate) fn draw(painter: &Painter, readings: &Readings, pointer: Option<Pos2>) {
     let titles = titles();
     let rows = titles.iter().zip(values(readings));
     let screen = painter.clip_rect();
     let origin = screen.left_top() + vec2(18.0, 64.0);
     let row = (screen.height() - AROUND - 20.0) / ROWS as f32;
-    // With large letters as large as the window has room for.
+    // With letters as large as the window has space for.
     let most = ROW.1 * letters(painter.ctx());
     let row = row.clamp(ROW.0, most);
     let letters = dense(painter.ctx(), row * 0.73);
@@ -38,7 +38,7 @@ pub(crate) fn draw(painter: &Painter, readings: &Readings, pointer: Option<Pos2>
         painter.layout_no_wrap(words.to_owned(), font, palette::TEXT)
     };
     let rows: Vec<_> = rows.map(|((what, _), value)| (label(what), number(&value))).collect();
-    // As wide as the widest row, so that no label runs under its number.
+    // As wide as the widest row, so that no label overlaps its number.
     let widths = rows.iter().map(|(what, value)| what.size().x + value.size().x + BETWEEN);
     let width = (widths.fold(264.0 - 24.0, f32::max) / 8.0).ceil() * 8.0 + 24.0;
     let rect = Rect::from_min_size(origin, vec2(width, row * ROWS as f32 + 20.0));
@@ -60,7 +60,7 @@ pub(crate) fn draw(painter: &Painter, readings: &Readings, pointer: Option<Pos2>
     }
 }
 
-/// Rows of the panel: titles, and a sentence on each.
+/// Title and explanation of each row.
 fn titles() -> [(&'static str, &'static str); ROWS] {
     [
         (tr("frames"), tr("Frames drawn per second.")),

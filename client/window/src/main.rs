@@ -1,4 +1,4 @@
-//! The game's program: the window, with the five games and their views.
+//! The client program: the window with the five games and their views.
 
 use phaselock_client::Views;
 

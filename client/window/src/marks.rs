@@ -1,9 +1,9 @@
-//! Marks over the picture: where snapshots have everybody, and by how much they are shown off.
+//! Markers over the picture: positions in snapshots, and the error of what is shown.
 
 use phaselock_ui::prelude::*;
 
-/// Marks an entity: its position by the newest snapshot and as drawn, by another method as a ghost
-/// of a radius in points, and an earlier drawn position with the true one of that time.
+/// Marks an entity: its position in the newest snapshot and as drawn, by another method as a ghost
+/// with a radius in points, and an earlier drawn position with the true one of that time.
 pub(crate) fn draw_marks(
     painter: &Painter,
     (at, drawn): (Pos2, Pos2),

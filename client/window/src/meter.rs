@@ -1,4 +1,4 @@
-//! Current figures of the connection, from counters that run since the start.
+//! Current figures of the connection, from counters that run from the start.
 
 use std::collections::VecDeque;
 
@@ -8,9 +8,9 @@ use phaselock::time::{LocalTime, Micros};
 
 /// Time between two samples.
 const EVERY: Micros = Micros::from_ms(250);
-/// Samples that are kept: five seconds' worth, long enough to see one packet in a hundred lost.
+/// Number of samples kept: five seconds' worth, long enough to see one packet in a hundred lost.
 const KEPT: usize = 21;
-/// Samples of the last second, for figures that change faster.
+/// Number of samples in the last second, for figures that change faster.
 const RECENT: usize = 4;
 
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ pub(crate) struct Meter {
 /// Current figures of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Figures {
-    /// Round trip in milliseconds, smoothed; none before the first snapshot.
+    /// Round trip in milliseconds, smoothed; `None` before the first snapshot.
     pub(crate) round_trip_ms: Option<f64>,
     /// Share of snapshot packets lost in the last five seconds.
     pub(crate) loss_down: f64,
@@ -30,7 +30,7 @@ pub(crate) struct Figures {
     pub(crate) loss_up: f64,
     /// Late inputs in that time.
     pub(crate) late_inputs: u64,
-    /// What made most of them late, as far as it is known.
+    /// Cause of most of them, if known.
     pub(crate) late_cause: Option<LateCause>,
     pub(crate) rx_bytes: f64,
     pub(crate) tx_bytes: f64,
@@ -66,7 +66,7 @@ impl Meter {
         }
         let sent = last.tx_packets.saturating_sub(oldest.tx_packets);
         if sent > 0 {
-            // The report is about earlier packets, possibly more than were sent since.
+            // The report covers earlier packets, possibly more than were sent since.
             let lost = last.tx_lost.saturating_sub(oldest.tx_lost).min(sent);
             figures.loss_up = lost as f64 / sent as f64;
         }
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(meter.figures(), Figures::default());
         let mut stats = Stats::default();
         for ms in (0..20_000).step_by(10) {
-            // After ten seconds the network gets worse and the traffic doubles.
+            // After ten seconds, the network gets worse and the traffic doubles.
             let bad = ms >= 10_000;
             stats.rx_bytes += if bad { 200 } else { 100 };
             stats.expected += 4;

@@ -1,4 +1,4 @@
-//! Layer over every game: state of the connection, notices, and the pause.
+//! Overlay of every game: state of the connection, notices, and the pause.
 
 use egui_macroquad::egui::{
     Area, Context, FontId, Id, Key, Label, LayerId, Order, RichText, ScrollArea, Ui,
@@ -14,32 +14,32 @@ use super::meter::Figures;
 use phaselock_ui::parts::{ACTION_HEIGHT, action, card_frame};
 use phaselock_ui::prelude::*;
 
-/// Round trip in milliseconds that deserves a warning: that of another continent.
+/// Round trip in milliseconds that warrants a warning: that of another continent.
 const ROUND_TRIP_WARN_MS: f64 = 120.0;
 const ROUND_TRIP_BAD_MS: f64 = 250.0;
-/// Share of lost packets that deserves a warning; arbitrary.
+/// Share of lost packets that warrants a warning; arbitrary.
 const LOSS_WARN: f64 = 0.02;
 const LOSS_BAD: f64 = 0.1;
 
-/// Silence that deserves a warning: longer than the slowest server's interval between snapshots,
-/// with one of them lost.
+/// Silence that warrants a warning: longer than the slowest server's snapshot interval, with one
+/// snapshot lost.
 pub(crate) const SILENCE_WARN: Micros = Micros::from_ms(450);
 pub(crate) const SILENCE_BAD: Micros = Micros::from_ms(1000);
 
-/// Distance in points of the words in the window's upper corners from the clock between them, and
+/// Distance in points of the texts in the window's upper corners from the clock between them, and
 /// from the window's edges.
 const BESIDE_CLOCK: f32 = 12.0;
 const CORNER: f32 = 18.0;
-/// Room in points for the mark of a state before its words.
+/// Space in points for the mark before a state's text.
 const MARK: f32 = 18.0;
 
-/// Size of the letters below the card of a connection that is not there, in points.
+/// Size of the letters below the card of a lost connection, in points.
 const HINT: f32 = 14.0;
 
 /// Width of the pause with its frame, in points.
 const PAUSE: f32 = 356.0;
 
-/// Height in points of what stands around the pause's keys, and of each button below them.
+/// Height in points of what is around the pause's keys, and of each button below them.
 const PAUSE_AROUND: f32 = 190.0;
 const PAUSE_BUTTON: f32 = ACTION_HEIGHT + 8.0;
 
@@ -54,21 +54,21 @@ pub(crate) struct Status<'a> {
     /// Name that the server gives itself.
     pub(crate) server: &'a str,
     pub(crate) state: &'a State,
-    /// Reason of the last loss.
+    /// Why the connection was last lost.
     pub(crate) lost: Option<&'a str>,
     pub(crate) now: LocalTime,
-    /// Title of the game that is played.
+    /// Title of the current game.
     pub(crate) playing: Option<&'static str>,
-    /// Time since the server was last heard.
+    /// Time since the server was last heard from.
     pub(crate) silence: Option<Micros>,
     pub(crate) figures: Option<Figures>,
-    /// The server is on this machine, and no network is simulated.
+    /// Whether the server is on this machine and no network is simulated.
     pub(crate) without_network: bool,
     /// The simulated network.
     pub(crate) link: Option<&'a str>,
     /// Fingerprint of a certificate that was seen for the first time just now.
     pub(crate) pinned: Option<Fingerprint>,
-    /// Keys that pause, or stop.
+    /// Keys for pause and cancel.
     pub(crate) menu_keys: &'a str,
 }
 
@@ -77,9 +77,9 @@ pub(crate) enum Choice {
     Resume,
     /// The card of votes, sides and readiness.
     People,
-    /// To watch, or to play again.
+    /// Watch, or play again.
     ChangePart,
-    /// To begin the game's lesson, or to end it.
+    /// Start the game's lesson, or end it.
     Lesson,
     Settings,
     Leave,
@@ -91,7 +91,7 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
         let place = (screen.left_top() + vec2(CORNER, 12.0), Align2::LEFT_TOP);
         let lines = [(game, 17.0, palette::TEXT), (status.server, 13.0, palette::TEXT_SOFT)];
         let room = beside_clock(painter) - CORNER;
-        // Below what covers its corner are figures that are worth more.
+        // Below, it would cover more valuable figures.
         text_block_within(painter, (Item::Title, &[Way::Right]), place, &lines, room);
     }
     corner(painter, status);
@@ -155,7 +155,7 @@ fn beside_clock(painter: &Painter) -> f32 {
     (painter.clip_rect().width() - clock) / 2.0 - BESIDE_CLOCK
 }
 
-/// Round trip and loss in the corner, or the session's state; below it late inputs and the
+/// Shows round trip and loss in the corner, or the session's state; below that, late inputs and the
 /// simulated network.
 fn corner(painter: &Painter, status: &Status<'_>) {
     let screen = painter.clip_rect();
@@ -189,7 +189,7 @@ fn corner(painter: &Painter, status: &Status<'_>) {
         let font = FontId::proportional(*size);
         painter.layout_no_wrap(words.clone(), font, color).size().x <= room
     };
-    // Smaller where that is enough, and otherwise on several lines.
+    // Smaller letters if that is enough; otherwise several lines.
     let size = [14.0, 13.0, 12.0, 11.0].into_iter().find(fits).unwrap_or(12.0);
     let rect = marked(painter, (at, room), (&words, size), color);
     let below = rect.right_bottom() + vec2(0.0, 5.0);
@@ -203,7 +203,7 @@ fn corner(painter: &Painter, status: &Status<'_>) {
         below = rect.right_bottom() + vec2(0.0, 5.0);
     }
     if late {
-        // On several lines: below the clock it would cover the world.
+        // On several lines, it would cover the world below the clock.
         marked(painter, (below, room - MARK), (late_words(status), 12.5), palette::WARN);
     }
 }
@@ -226,8 +226,8 @@ fn late_words(status: &Status<'_>) -> &'static str {
     }
 }
 
-/// Words with the mark of a state before them, on one ground and on lines of `room` points;
-/// returns the words' rectangle.
+/// Paints a text with the mark of a state before it, on one ground and on lines of `room` points.
+/// Returns the text's rectangle.
 fn marked(
     painter: &Painter,
     (right_top, room): (Pos2, f32),
@@ -246,7 +246,7 @@ fn marked(
     rect
 }
 
-/// Loss in words, each way where there is any; down is from the server.
+/// Loss in words, for each direction that has any; down is from the server.
 fn loss_words(down: f64, up: f64) -> String {
     let percent = |share: f64| (share * 100.0).round();
     match (percent(down), percent(up)) {
@@ -258,14 +258,13 @@ fn loss_words(down: f64, up: f64) -> String {
     }
 }
 
-/// Names the simulated network, so that nobody takes it for the real one.
+/// Shows the simulated network, so that it is not mistaken for the real one.
 pub(crate) fn link(painter: &Painter, right_top: Pos2, room: f32, conditions: &str) -> Rect {
     let words = fill("link: {conditions}", &[("conditions", conditions)]);
     text_over_within(painter, right_top, Align2::RIGHT_TOP, words, (12.5, palette::WARN), room)
 }
 
-/// A spot whose shape says the same as its colour: round is good, a triangle warns, a square is
-/// bad.
+/// Paints a spot whose shape matches its colour: round is good, a triangle warns, a square is bad.
 fn mark(painter: &Painter, at: Pos2, color: Color32) {
     if color == palette::GOOD {
         painter.circle_filled(at, 4.0, color);
@@ -277,7 +276,7 @@ fn mark(painter: &Painter, at: Pos2, color: Color32) {
     }
 }
 
-/// A card in the middle, over a world that stands still.
+/// Paints a card in the middle, over a world that stands still.
 fn waiting(painter: &Painter, status: &Status<'_>, [what, how]: [&str; 2], color: Color32) {
     let screen = painter.clip_rect();
     if status.playing.is_some() {
@@ -320,7 +319,7 @@ fn waiting(painter: &Painter, status: &Status<'_>, [what, how]: [&str; 2], color
     text_over(painter, hint, Align2::CENTER_TOP, &words, HINT * larger, palette::TEXT_SOFT);
 }
 
-/// Notice at the bottom: the server's certificate is remembered from now on.
+/// Shows a notice at the bottom: the server's certificate is now remembered.
 fn pinned(painter: &Painter, screen: Rect, title: &str, fingerprint: Fingerprint) {
     let words =
         fill("First visit to {server}: its certificate is now remembered.", &[("server", title)]);
@@ -328,7 +327,7 @@ fn pinned(painter: &Painter, screen: Rect, title: &str, fingerprint: Fingerprint
         painter.layout(words.to_owned(), font, color, room)
     };
     let print = fingerprint.to_string();
-    // A narrow one has room beside what must be seen, and one in letters of the usual size more.
+    // A narrow notice fits next to what must be seen, and more easily in letters of the usual size.
     let (wide, narrow) = (screen.width() - 80.0, screen.width() * 0.25);
     let usual = dense(painter.ctx(), 1.0);
     let tries = [(wide, 1.0), (narrow, 1.0), (wide, usual), (narrow, usual)];
@@ -352,7 +351,7 @@ fn pinned(painter: &Painter, screen: Rect, title: &str, fingerprint: Fingerprint
     painter.galley(below, print, palette::TEXT_SOFT);
 }
 
-/// Shows the pause; the game goes on behind it. The players' card takes the width `beside` at the
+/// Shows the pause; the game goes on behind it. The players' card takes the width `beside` on the
 /// right.
 pub(crate) fn pause(
     ctx: &Context,
@@ -408,13 +407,13 @@ pub(crate) fn pause(
             });
         });
     layout::claim(&veil, Item::Panel, card.response.rect);
-    // A button that has the focus takes the key itself.
+    // A button that has the focus handles the key itself.
     let is_free = ctx.memory(|memory| memory.focused().is_none());
     let enters = is_free && ctx.input(|input| input.key_pressed(Key::Enter));
     choice.or(enters.then_some(Choice::Resume))
 }
 
-/// Keys and their effect beside each other, or below each other where the keys are many.
+/// Shows keys and their effect side by side, or below each other if there are many keys.
 fn key_row(ui: &mut Ui, keys: &str, what: &str) {
     let keys = RichText::new(keys).size(14.0).color(palette::OWN);
     let what = Label::new(RichText::new(what).size(14.0).color(palette::TEXT_SOFT));
@@ -435,7 +434,7 @@ fn key_row(ui: &mut Ui, keys: &str, what: &str) {
     }
 }
 
-/// The addresses to tell friends who are to join the server in this program.
+/// Shows the addresses to give to friends who want to join the server in this program.
 fn share(ui: &mut Ui, shared: &[Invitation]) {
     let Some(first) = shared.first() else { return };
     let words = tr("Friends on your network find this game in their list, or join");
@@ -456,7 +455,7 @@ mod tests {
 
     use super::*;
 
-    /// Choices in the pause as keys are pressed, one a frame.
+    /// Choices in the pause as keys are pressed, one per frame.
     fn chosen(keys: &[Key]) -> Vec<Choice> {
         let (context, mut chosen) = (Context::default(), Vec::new());
         for key in [None].into_iter().chain(keys.iter().copied().map(Some)) {

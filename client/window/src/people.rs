@@ -18,20 +18,20 @@ use phaselock_ui::palette;
 use phaselock_ui::parts::{action, card_frame};
 use phaselock_ui::words::{fill, tr};
 
-/// Least size of the panel of a vote, its greatest width, and the room beside its words, in points
-/// of its design.
+/// Minimum size of a vote's panel, its maximum width, and the space around its words, in points of
+/// its design.
 const VOTE: (f32, f32) = (268.0, 96.0);
 const VOTE_MOST: f32 = 330.0;
 const VOTE_MARGIN: f32 = 14.0;
 /// Width of the card in the pause, in points.
 const CARD: f32 = 300.0;
 
-/// The player's part in the round.
+/// The player's part in votes and rounds.
 #[derive(Debug, Default)]
 pub(crate) struct People {
-    /// The card in the pause is open.
+    /// Whether the card in the pause is open.
     pub(crate) is_open: bool,
-    /// The own voice in the vote that runs.
+    /// The player's own ballot in the running vote.
     voice: Option<Ballot>,
     asked: Vec<RoundRequest>,
 }
@@ -50,7 +50,7 @@ pub(crate) fn words(motion: &Motion, common: &Common, views: &Views) -> String {
     }
 }
 
-/// Title of a game, as far as the window has it.
+/// Title of a game, as far as the window knows it.
 pub(crate) fn title<'n>(name: &'n str, views: &Views) -> &'n str {
     views.get(name).map_or(name, |entry| entry.title)
 }
@@ -74,7 +74,7 @@ impl People {
         match common.poll() {
             None => self.voice = None,
             Some((poll, _)) => {
-                // Whoever calls a vote is for it.
+                // A player who calls a vote is for it.
                 if self.voice.is_none() && poll.by == common.player() {
                     self.voice = Some(Ballot::Yes);
                 }
@@ -92,19 +92,19 @@ impl People {
         }
     }
 
-    /// True if a vote waits for the own voice.
+    /// Whether a vote waits for the player's ballot.
     pub(crate) fn is_asked(&self, common: &Common) -> bool {
         self.voice.is_none() && common.poll().is_some()
     }
 
-    /// Sends what the player asked for. A refusal is told by the server.
+    /// Sends what the player asked for. The server reports refusals.
     pub(crate) fn send(&mut self, session: &mut Session) {
         for request in self.asked.drain(..) {
             let _ = session.ask_round(request);
         }
     }
 
-    /// Paints the vote that runs.
+    /// Paints the running vote.
     pub(crate) fn draw(
         &self,
         painter: &Painter,
@@ -159,7 +159,7 @@ impl People {
             inset.text_within((VOTE_MARGIN, y), words, (size, color));
         }
         let rect = inset.rect();
-        // The time that is left, as a line along the panel's foot.
+        // The remaining time, as a line along the panel's foot.
         let part = (secs as f32 / 30.0).min(1.0);
         let foot = rect.left()..=rect.left() + rect.width() * part;
         painter.hline(foot, rect.bottom() - 1.0, (2.0, fade(palette::OWN, 0.8)));

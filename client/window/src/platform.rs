@@ -1,8 +1,8 @@
-//! The seam between the shell and the machine that it runs on: a desktop, or the page of a browser.
+//! The interface between the shell and the machine that it runs on: a desktop, or a browser's page.
 //!
-//! A [`Platform`] has clock, attention, gamepads, glass and sound; a [`Lobby`] is what the player
-//! sees between two visits, and begins them. Files are in [`files`](crate::files), the network is
-//! each visit's [`Connection`](crate::visit::connection::Connection).
+//! A [`Platform`] has clock, visibility, gamepads, touch and sound. A [`Lobby`] is what the player
+//! sees between two visits, and starts them. Files are in [`files`](crate::files), and the network
+//! is each visit's [`Connection`](crate::visit::connection::Connection).
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ use crate::setup::Setup;
 use crate::visit::open::VisitConfig;
 use crate::visit::{End, Visit};
 
-/// Attention of the player.
+/// Whether the player sees and uses the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Presence {
     /// The window has the keyboard.
@@ -29,24 +29,24 @@ pub(crate) enum Presence {
     /// Another window has the keyboard.
     #[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "a page is seen or not"))]
     Background,
-    /// Nobody can see the window.
+    /// The window is not visible.
     Hidden,
 }
 
 /// The machine that the window runs on.
 pub(crate) trait Platform {
-    /// The time, on the clock of every session.
+    /// The time, on the clock that every session uses.
     fn now(&self) -> LocalTime;
 
-    /// Attention of the player in this frame.
+    /// Whether the player sees and uses the window in this frame.
     fn presence(&mut self) -> Presence;
 
-    /// Whether frames are painted even if nobody can see them.
+    /// Whether frames are painted even while hidden.
     fn paints_unseen(&self) -> bool {
         false
     }
 
-    /// Pixels per point before a game, by the player's size of everything.
+    /// Pixels per point before a game, at the player's interface scale.
     fn pixels_per_point(&self, scale: f32) -> f32 {
         pixels_per_point(scale)
     }
@@ -57,30 +57,30 @@ pub(crate) trait Platform {
     /// The gamepads.
     fn pads(&mut self) -> &mut dyn Pads;
 
-    /// Sticks and buttons on the glass, where there is glass to touch.
+    /// Touch sticks and buttons, if there is a touch screen.
     fn glass(&mut self) -> Option<&mut Glass> {
         None
     }
 
-    /// Notes the text field that has the keyboard, its maximum number of letters, and whether they
-    /// are masked.
+    /// Notes the text field that has the keyboard, its maximum number of characters, and whether
+    /// they are masked.
     fn write(&mut self, _field: Option<Id>, _letters_max: usize, _is_secret: bool) {}
 
-    /// Lets the sound of a frame be heard, where no thread does that.
+    /// Plays the sound of a frame, if no thread does that.
     fn play(&mut self, _output: &mut Output) {}
 
-    /// Notes the window's size while it does not fill the screen.
+    /// Notes the window's size, unless it fills the screen.
     fn note_size(&self, _display: &mut Display) {}
 
-    /// Files that take the player's motion.
+    /// Files for the player's motion.
     fn motion(&mut self) -> Option<&mut MotionFiles> {
         None
     }
 
-    /// Whether programs that look on are told the state of the window.
+    /// Whether other programs get the state of the window.
     fn tells(&self) -> bool;
 
-    /// Tells them the state, a line of JSON.
+    /// Sends them the state, a line of JSON.
     fn tell(&mut self, status: &str);
 
     /// Whether the program ends with this frame.
@@ -93,22 +93,22 @@ pub(crate) trait Platform {
         false
     }
 
-    /// Keeps the last picture, if one is wanted. The error says why it cannot.
+    /// Saves the last picture, if one was asked for. The error says why it could not.
     fn finish(&mut self) -> Result<(), String> {
         Ok(())
     }
 
-    /// Decides when the frame after the one that began at a time is due.
+    /// Decides when the frame after the one that began at `began` is due.
     fn pace(&mut self, _began: LocalTime, _cap: FrameCap, _presence: Presence) {}
 
-    /// Waits for that frame. Returns true for an update of the session in between, and is called
-    /// again then.
+    /// Waits for that frame. Returns true if the session needs an update in between; call it again
+    /// afterwards.
     fn rests(&mut self) -> bool {
         false
     }
 }
 
-/// What the lobby wants of the shell.
+/// What the lobby asks of the shell.
 pub(crate) enum Order {
     Visit(Box<Visit>),
     Settings,
@@ -125,7 +125,7 @@ pub(crate) struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    /// Configuration of a visit by a player of a name.
+    /// Configuration of a visit for a player with this name.
     pub(crate) fn visit<'a>(&'a self, name: String, setup: &'a Setup) -> VisitConfig<'a> {
         VisitConfig {
             name,
@@ -142,28 +142,28 @@ impl Desk<'_> {
 
 /// What the player sees between two visits.
 pub(crate) trait Lobby {
-    /// Begins with the visit that the command line or the page's link asks for.
+    /// Starts the visit that the command line or the page's link asks for.
     fn start(&mut self, desk: Desk<'_>) -> Option<Order>;
 
     /// Draws a frame; only its ground if the settings cover it.
     fn draw(&mut self, ctx: &Context, settings: &mut Settings, secs: f32, covered: bool);
 
-    /// The frame is painted.
+    /// Called after the frame was painted.
     fn painted(&mut self) {}
 
-    /// Carries out what the player wished in this frame.
+    /// Does what the player asked for in this frame.
     fn decide(&mut self, desk: Desk<'_>) -> Option<Order>;
 
-    /// A visit has ended; `has_begun` if a game was joined in it.
+    /// A visit has ended. `has_begun`: whether a game was joined in it.
     fn ended(&mut self, end: End, has_begun: bool);
 
-    /// The server of the visit was joined for the first time, and gives itself a name.
+    /// The visit's server was joined for the first time; `_server` is its name.
     fn arrived(&mut self, _server: &str) {}
 
     /// The settings were closed.
     fn settings_closed(&mut self, _settings: &Settings) {}
 
-    /// Shows why a visit ended, or could not begin, or what is wrong with the settings.
+    /// Shows why a visit ended or could not begin, or what is wrong with the settings.
     fn set_error(&mut self, error: Option<String>);
 
     /// The error that is shown.
@@ -179,7 +179,7 @@ pub(crate) trait Lobby {
         false
     }
 
-    /// Whether a game was asked for that must be joined before the time is up.
+    /// Whether a requested game must be joined before the time is up.
     fn must_join(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! The picture of a running game: its view, fed by the session.
+//! Draws a running game: its view, fed by the session.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,15 +23,15 @@ use phaselock_ui::cues::common;
 use phaselock_ui::lesson::Lesson;
 use phaselock_ui::view::{Frame, GameView, Scene, Watched};
 
-/// Sides of the game: their number, and the own one.
+/// Number of sides of the game, and the player's own.
 pub(crate) type Sides = (u8, Option<u8>);
 
-/// The picture of a game of any type.
+/// A running game of any type.
 pub(crate) trait AnyPlay {
-    /// Presses the controls' input in every tick that is due.
+    /// Sends the controls' input for every tick that is due.
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls);
-    /// Draws the picture, and the lesson that runs and the records over it. Returns its camera, and
-    /// the world's period if it wraps.
+    /// Draws the view, with the running lesson and the records over it. Returns its camera, and the
+    /// world's period if it wraps.
     fn draw(
         &mut self,
         session: &mut Session,
@@ -40,16 +40,16 @@ pub(crate) trait AnyPlay {
         beside: Beside<'_>,
     ) -> Option<(Camera, Option<Vec2>)>;
     fn handle_event(&mut self, event: &[u8]);
-    /// Player or place that one who watches looks at.
+    /// What a spectator looks at.
     fn watched(&self) -> Watched;
-    /// Mean error of the shown positions of others in the game's unit, while marks are shown.
+    /// Mean error of the shown positions of others in the game's unit, while markers are shown.
     fn shown_error(&self) -> Option<f32>;
     fn readings(&self, client: &dyn AnyClient, now: LocalTime) -> Readings;
     /// Words for a kind, by the name of its record.
     fn kind_words(&self, record: &'static str) -> &'static str;
-    /// The game's own method for a kind, which is the best by the measured tables.
+    /// The game's own method for a kind, which is the best in the measured tables.
     fn best(&self, kind: u8) -> Choice;
-    /// Sides of the game: their number, and the own one.
+    /// Number of sides of the game, and the player's own.
     fn sides(&self, session: &Session) -> Sides;
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Kind {
     pub(crate) choice: Choice,
 }
 
-/// Kinds of entities that move, with their motion methods.
+/// Kinds of moving entities, with their motion methods.
 pub(crate) fn kinds(client: &dyn AnyClient) -> Vec<Kind> {
     let kinds = (0..).zip(client.kinds()).filter(|(_, kind)| is_moving(kind.fields));
     kinds
@@ -69,7 +69,7 @@ pub(crate) fn kinds(client: &dyn AnyClient) -> Vec<Kind> {
         .collect()
 }
 
-/// Figures of a session for developers.
+/// Figures of a session for the developers' panels.
 #[derive(Clone, Debug)]
 pub(crate) struct Readings {
     pub(crate) stats: Stats,
@@ -82,18 +82,18 @@ pub(crate) struct Readings {
     pub(crate) filter: LoopFilter,
     pub(crate) phase_error: Micros,
     pub(crate) rate_ppm: f64,
-    /// Rate that the clock's loop has learnt, in parts per million.
+    /// Rate learnt by the clock loop, in parts per million.
     pub(crate) skew_ppm: f64,
     pub(crate) locked: bool,
     pub(crate) world: phaselock::time::Rates,
-    /// People and bots.
+    /// Number of people and of bots.
     pub(crate) players: (usize, usize),
 }
 
-/// Lesson and records, which go on from game to game.
+/// Lesson and records, which outlast a single game.
 #[derive(Debug)]
 pub(crate) struct Beside<'a> {
-    /// The lesson that runs.
+    /// The running lesson.
     pub(crate) lesson: Option<&'a mut Lesson>,
     pub(crate) records: &'a mut Book,
 }
@@ -102,7 +102,7 @@ pub(crate) struct Play<V: GameView> {
     view: V,
     meter: Meter,
     began: LocalTime,
-    /// Everybody in the frame before.
+    /// Players in the last frame.
     present: BTreeSet<PlayerId>,
     /// Mean error of the shown positions of others, smoothed over a second.
     shown_error: Option<f32>,
@@ -135,11 +135,11 @@ impl<V: GameView> AnyPlay for Play<V> {
             let players: Vec<_> = client.roster().keys().filter(there).copied().collect();
             self.watch.advance(controls, &players, self.secs);
             controls.ticked();
-            // The packets have acknowledgements alone.
+            // Packets have only acknowledgements.
             return session.press::<V::Game>(now, |_, _| Default::default());
         }
         if let Some(request) = self.view.poll_request(controls) {
-            // The server refuses what comes too fast, and the player is told so.
+            // If the server refuses it as too frequent, the player is told.
             let _ = session.request_bytes(request);
         }
         session.press::<V::Game>(now, |_, _| {
@@ -168,7 +168,7 @@ impl<V: GameView> AnyPlay for Play<V> {
         let watched = client.watching().map(|_| self.watch.watched());
         let mut player = client.player();
         if let Some(watched) = watched {
-            // The picture is that of the player who is followed.
+            // The picture is that of the followed player.
             let followed = watched.target.filter(|_| watched.free.is_none());
             player = followed.unwrap_or(PlayerId::NOBODY);
             picture.own = followed.and_then(|it| V::Game::avatar(&picture.entities, it));
@@ -254,7 +254,7 @@ impl<V: GameView> AnyPlay for Play<V> {
     }
 }
 
-/// The player's numbers, as the game measures them.
+/// The player's values, as the game measures them.
 fn reached<V: GameView>(scene: &Scene<'_, V::Game>) -> Vec<Reached> {
     let measured = V::Game::KIT.measures.iter().map(|it| {
         let value = (it.of)(&scene.picture.entities, scene.player)?;
@@ -264,13 +264,13 @@ fn reached<V: GameView>(scene: &Scene<'_, V::Game>) -> Vec<Reached> {
     measured.flatten().collect()
 }
 
-/// Lets the player hear that somebody has come or left.
+/// Plays a sound when a player joins or leaves.
 fn notice_comings(
     present: &mut BTreeSet<PlayerId>,
     roster: &BTreeMap<PlayerId, Seat>,
     frame: Frame<'_>,
 ) {
-    // The first roster is no news.
+    // The first roster is not news.
     if !present.is_empty() {
         if roster.keys().any(|player| !present.contains(player)) {
             frame.cues.tell(&common::JOINED);
@@ -285,7 +285,7 @@ fn notice_comings(
 }
 
 impl<V: GameView> Play<V> {
-    /// Marks positions by snapshots and by other methods.
+    /// Marks positions from snapshots and from other methods.
     fn draw_marks(
         &mut self,
         client: &Client<V::Game>,
@@ -300,7 +300,7 @@ impl<V: GameView> Play<V> {
         for trace in traces {
             let drawn = picture.entities.get(trace.newest.id).and_then(position);
             let (Some(newest), Some(drawn)) = (position(&trace.newest), drawn) else { continue };
-            // The own player is predicted; others see it later.
+            // The local player is predicted; others see it later.
             let others = picture.own != Some(trace.newest.id);
             let late = trace.late_truth.as_ref().filter(|_| others);
             let error = late.and_then(|(shown, truth)| position(shown).zip(position(truth)));

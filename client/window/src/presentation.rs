@@ -1,4 +1,4 @@
-//! Motion methods of others: the panel in which a player chooses them (F6).
+//! Motion methods of others: the panel for choosing them (F6).
 
 use egui_macroquad::egui::{Area, ComboBox, Context, Id, Order, RichText, ScrollArea, Sense, Ui};
 use phaselock::motion::{Timeline, choice::Choice};
@@ -13,14 +13,14 @@ use phaselock_ui::explain;
 use phaselock_ui::parts::card_frame;
 use phaselock_ui::prelude::*;
 
-/// Height in points of what is above and below the panel, and of its own margins.
+/// Height in points above and below the panel, with its own margins.
 const AROUND: f32 = 280.0;
 
 #[derive(Debug, Default)]
 pub(crate) struct Panel {
     pub(crate) shown: bool,
     pub(crate) marks: bool,
-    /// The method before the present one, or another to compare with.
+    /// The method before the current one, or another one to compare with.
     ghost: Option<Choice>,
 }
 
@@ -29,7 +29,7 @@ impl Panel {
         Self { marks, ..Self::default() }
     }
 
-    /// The method to compare with, while marks are shown.
+    /// The method to compare with, while markers are shown.
     pub(crate) fn ghost(&self) -> Option<Choice> {
         self.ghost.filter(|_| self.marks)
     }
@@ -126,7 +126,8 @@ impl Panel {
     }
 }
 
-/// A list of methods, with a mark at the one that is best for the game; true if another was chosen.
+/// Shows a list of methods, with a mark at the best one for the game. Returns whether another one
+/// was chosen.
 fn methods(ui: &mut Ui, id: &str, choice: &mut Choice, best: Option<Choice>) -> bool {
     let before = *choice;
     let title = |choice: Choice| match best == Some(choice) {
@@ -148,8 +149,8 @@ fn methods(ui: &mut Ui, id: &str, choice: &mut Choice, best: Option<Choice>) -> 
     *choice != before
 }
 
-/// Words for the mark of a method. `tests/it/presentation.rs` holds the games' own methods to the
-/// measured tables.
+/// Text for that mark. `tests/it/presentation.rs` compares the games' own methods with the measured
+/// tables.
 fn best_words() -> &'static str {
     tr("★ Best for this game, as measured.")
 }
@@ -161,7 +162,7 @@ fn time_words(choice: Choice) -> &'static str {
     }
 }
 
-/// Explains the marks, each drawn as in the picture.
+/// Explains the markers, each drawn as in the picture.
 fn legend(ui: &mut Ui, ghosts: bool) {
     let mut row = |words: &str, mark: fn(&Painter, Pos2)| {
         ui.horizontal(|ui| {

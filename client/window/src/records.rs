@@ -1,8 +1,8 @@
-//! The player's personal records: numbers at a round's end that are better than all before.
+//! The player's personal records: values at a round's end that are better than all before.
 //!
-//! A game tells its numbers by [`Kit::measures`](phaselock::game::Kit::measures), its view the
-//! words for them. The settings' file keeps the best ones. Whoever watches, or came after the play,
-//! has reached nothing.
+//! A game provides its values by [`Kit::measures`](phaselock::game::Kit::measures), and its view
+//! the words for them. The settings file stores the best ones. A spectator, or a player who came
+//! after the play, has reached nothing.
 
 use std::collections::BTreeMap;
 
@@ -14,16 +14,16 @@ use phaselock_ui::layout::{Item, Way};
 use phaselock_ui::palette;
 use phaselock_ui::words::fill;
 
-/// Best numbers, by game and name.
+/// Best values, by game and name.
 pub(crate) type Records = BTreeMap<String, BTreeMap<String, f64>>;
 
-/// Most games with records, and most records of one, in the settings; arbitrary.
+/// Maximum number of games with records, and of records per game, in the settings; arbitrary.
 pub(crate) const GAMES_MAX: usize = 64;
 pub(crate) const MEASURES_MAX: usize = 16;
-/// Largest record that is kept, either way: what a number in a file may be.
+/// Maximum absolute value of a record.
 pub(crate) const VALUE_MAX: f64 = 1e9;
 
-/// A number of the player at a round's end.
+/// A value that the player has reached at a round's end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Reached {
     pub(crate) name: &'static str,
@@ -34,7 +34,7 @@ pub(crate) struct Reached {
     pub(crate) value: f64,
 }
 
-/// A record that is new.
+/// A new record.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct New {
     pub(crate) game: &'static str,
@@ -42,25 +42,25 @@ pub(crate) struct New {
     pub(crate) value: f64,
 }
 
-/// The records that are known, and the rounds in which there may be more.
+/// Known records, and the current round, in which there may be new ones.
 #[derive(Debug, Default)]
 pub(crate) struct Book {
     known: Records,
-    /// The player takes part in the present round's play.
+    /// Whether the player takes part in the current round's play.
     played: bool,
     part: Option<RoundPart>,
-    /// Lines at a round's end; true for a record that is new.
+    /// Lines at a round's end, each with whether it is a new record.
     lines: Vec<(String, bool)>,
     news: Vec<New>,
 }
 
 impl Book {
-    /// With records of earlier visits.
+    /// Starts with the records of earlier visits.
     pub(crate) fn new(known: &Records) -> Self {
         Self { known: known.clone(), ..Self::default() }
     }
 
-    /// Follows the rounds by a frame. True when a round is over in whose play the player took part.
+    /// Follows the rounds by a frame. Returns true when a round ends in which the player took part.
     pub(crate) fn advance(&mut self, part: Option<RoundPart>, takes_part: bool) -> bool {
         let before = std::mem::replace(&mut self.part, part);
         match part {
@@ -77,7 +77,7 @@ impl Book {
         false
     }
 
-    /// The player has reached these numbers in a game's round.
+    /// Notes that the player has reached these values in a game's round.
     pub(crate) fn reach(&mut self, game: &'static str, reached: &[Reached]) {
         self.lines.clear();
         for Reached { name, words, best, unit, value } in reached.iter().copied() {
@@ -86,7 +86,7 @@ impl Book {
             }
             let known = self.known.entry(game.to_owned()).or_default();
             let before = known.get(name).copied();
-            // Nothing is no record.
+            // Zero is not a record.
             let is_new = before.map_or(value > 0.0, |before| best.prefers(value, before));
             if is_new {
                 known.insert(name.to_owned(), value);
@@ -107,7 +107,7 @@ impl Book {
         }
     }
 
-    /// The next record that is new, once.
+    /// Takes the next new record.
     pub(crate) fn poll_new(&mut self) -> Option<New> {
         (!self.news.is_empty()).then(|| self.news.remove(0))
     }
@@ -146,7 +146,7 @@ mod tests {
         let mut book = Book::default();
         assert!(round(&mut book, [true, true]));
         assert!(!round(&mut book, [false, true]) && !round(&mut book, [true, false]));
-        // Whoever comes into the results has seen no play.
+        // A player who arrives during the results has seen no play.
         assert!(!Book::default().advance(Some(RoundPart::Results), true));
     }
 

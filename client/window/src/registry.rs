@@ -16,7 +16,7 @@ pub(crate) struct ViewEntry {
     pub(crate) title: &'static str,
     pub(crate) actions: &'static [Action],
     pub(crate) backdrop: Color32,
-    /// The game has a lesson.
+    /// Whether the game has a lesson.
     pub(crate) teaches: bool,
     pub(crate) begin: fn(LocalTime) -> Box<dyn AnyPlay>,
 }
@@ -29,7 +29,7 @@ pub struct Views {
 }
 
 impl Views {
-    /// An empty list.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
     }

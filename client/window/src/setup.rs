@@ -1,4 +1,4 @@
-//! What a session begins with, by the command line or by a page's link.
+//! What a session starts with, from the command line or a page's link.
 
 use phaselock::clock::pll::LoopFilter;
 use phaselock::link::{Conditions, PROFILES};
@@ -6,20 +6,19 @@ use phaselock::motion::choice::Choice;
 use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::text::clean_name;
 
-/// Most bots on this computer; with the player they fill the server's 16 seats.
+/// Maximum number of bots on this computer; with the player, they fill the server's 16 seats.
 pub(crate) const BOTS_MAX: u16 = 15;
 /// Enough to shoot at and few enough to survive; arbitrary.
 pub(crate) const BOTS_DEFAULT: u16 = 5;
-/// Characters of a password at most.
+/// Maximum number of characters in a password.
 pub(crate) const PASSWORD_MAX: usize = 64;
 
-/// Wishes of a page's link or of the command line, of which the player is told where they cannot be
-/// met.
+/// What a page's link or the command line asks for. The player is told if it cannot be met.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Wishes {
     /// Name of the game to play.
     pub(crate) game: Option<String>,
-    /// Text that stands for a room, and is not a room's code.
+    /// Text given as a room code that is not one.
     pub(crate) bad_room: Option<String>,
 }
 

@@ -1,4 +1,5 @@
-//! The window's frames: a visit to a server or the lobby between two, with the settings over both.
+//! The window's frames: a visit to a server or the lobby between two visits, with the settings over
+//! both.
 
 use std::ops::ControlFlow;
 use std::thread::JoinHandle;
@@ -29,7 +30,7 @@ use crate::visit::beside::begin_file;
 use crate::visit::status::{TELL_EVERY, status};
 use crate::visit::{Next, Visit};
 
-/// Longest time of a frame that the picture moves by, in seconds.
+/// Maximum time that the picture advances in one frame, in seconds.
 const FRAME_SECS_MAX: f64 = 0.25;
 
 /// The window, from the first frame to the last one.
@@ -47,25 +48,25 @@ pub(crate) struct Shell<P, L> {
     sounds: Sounds,
     renderer: Renderer,
     fullscreen: bool,
-    /// A text field has the keyboard.
+    /// Whether a text field has the keyboard.
     writes: bool,
     told: LocalTime,
     /// Sessions that are saying goodbye.
     closing: Vec<JoinHandle<()>>,
 }
 
-/// What a shell begins with.
+/// What a shell starts with.
 pub(crate) struct Opening {
     pub(crate) views: Views,
     pub(crate) store: Store,
     pub(crate) languages: Languages,
     pub(crate) fullscreen: bool,
-    /// Opens no sound device.
+    /// Whether to run without a sound device.
     pub(crate) mute: bool,
 }
 
 impl<P: Platform, L: Lobby> Shell<P, L> {
-    /// Begins in the open window.
+    /// Creates the shell in the open window.
     pub(crate) fn new(platform: P, mut lobby: L, opening: Opening) -> Self {
         let Opening { views, store, mut languages, fullscreen, mute } = opening;
         store.speak(&mut languages);
@@ -89,7 +90,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         }
     }
 
-    /// Runs the frames until the player leaves; the error is for the command line.
+    /// Runs the frames until the player leaves. The error is for the command line.
     pub(crate) async fn frames(mut self) -> Result<(), String> {
         let order = self.lobby.start(desk(&self.views, &mut self.store));
         let mut is_over = self.follow_order(order).is_break();
@@ -122,7 +123,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
     }
 
     fn end(mut self) -> Result<(), String> {
-        // Writing a picture and the settings takes time that is nobody's delay.
+        // Writing a picture and the settings takes time that must not count as a delay.
         let verdict = if self.platform.is_late() { self.verdict() } else { Ok(()) };
         self.platform.finish()?;
         self.store.save();
@@ -133,7 +134,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         verdict
     }
 
-    /// Error if the game that the command line asked for was not joined in time.
+    /// Fails if the game that the command line asked for was not joined in time.
     fn verdict(&self) -> Result<(), String> {
         match &self.visit {
             _ if !self.lobby.must_join() => Ok(()),
@@ -143,7 +144,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         }
     }
 
-    /// Tells what is shown, for programs that look on.
+    /// Reports the state to other programs.
     fn tell(&mut self) {
         let now = self.platform.now();
         if !self.platform.tells() || now - self.told < TELL_EVERY {
@@ -159,7 +160,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         self.platform.tell(&status);
     }
 
-    /// Keeps the session going between two frames that are far apart.
+    /// Keeps the session going between frames that are far apart.
     fn update_between(&mut self) {
         self.controls.between();
         self.update();
@@ -173,7 +174,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         };
         self.gather(pixels_per_point, presence);
         self.follow_display();
-        // While the settings are open, keys are theirs.
+        // While the settings are open, they get the keys.
         let wanted = self.controls.clone();
         if self.screen.is_some() {
             self.controls.rest();
@@ -188,13 +189,13 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         self.follow_order(order)
     }
 
-    /// Reads keys, mouse, gamepad and glass.
+    /// Reads keys, mouse, gamepad and touch.
     fn gather(&mut self, pixels_per_point: f32, presence: Presence) {
         let (game, own) = self.visit.as_ref().and_then(Visit::actions).unwrap_or_default();
         self.controls.bind(game, own, &self.store.settings.controls);
         let dead_zone = f32::from(self.store.settings.gamepad.dead_zone) / 100.0;
         let pad = self.platform.pads().take(dead_zone);
-        // The window in front has the gamepad.
+        // Only a window in the foreground uses the gamepad.
         let mut pad = if presence == Presence::Foreground { pad } else { Default::default() };
         let plays = self.plays() && !self.writes;
         let touchable = self.visit.as_ref().map_or((own, false), Visit::touchable);
@@ -214,7 +215,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         self.visit.as_ref().is_some_and(|visit| !visit.is_paused()) && self.screen.is_none()
     }
 
-    /// Shows what the settings of the display say.
+    /// Applies the display settings.
     fn follow_display(&mut self) {
         let display = &mut self.store.settings.display;
         let is_chosen = self.screen.is_some() && self.fullscreen != display.fullscreen;
@@ -232,7 +233,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         self.renderer.set_letters(letters, self.languages.code());
     }
 
-    /// Moves the visit on, and notes in the settings what it tells.
+    /// Updates the visit, and notes its results in the settings.
     fn update(&mut self) {
         let held = self.platform.held();
         let Some(visit) = &mut self.visit else { return };
@@ -255,7 +256,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         self.follow(next);
     }
 
-    /// Paints the frame; returns how the visit goes on.
+    /// Paints the frame. Returns how the visit goes on.
     fn paint(&mut self, secs: f32, pixels_per_point: f32, wanted: &Controls) -> Next {
         let backdrop = self.visit.as_ref().map_or(palette::VOID, Visit::backdrop);
         let colors = self.store.settings.display.palette;
@@ -323,7 +324,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         }
     }
 
-    /// Goes on as the visit says.
+    /// Does what the visit asks for.
     fn follow(&mut self, next: Next) {
         match next {
             Next::Stay => {}
@@ -335,7 +336,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         }
     }
 
-    /// Goes on as the lobby says.
+    /// Does what the lobby asks for.
     fn follow_order(&mut self, order: Option<Order>) -> ControlFlow<()> {
         match order {
             None => {}
@@ -361,7 +362,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
     }
 }
 
-/// What is lent to the lobby.
+/// What the shell lends the lobby.
 fn desk<'a>(views: &'a Views, store: &'a mut Store) -> Desk<'a> {
     let muted = store.beside("muted.toml");
     Desk { views, settings: &mut store.settings, muted }

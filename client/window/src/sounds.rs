@@ -1,4 +1,4 @@
-//! The window's sound: cues to the mixer, volumes from the settings, and silence in the background.
+//! The window's sound: cues for the mixer, volumes from the settings, and muting in the background.
 
 use phaselock_sound::mixer::{Order, Volumes};
 use phaselock_sound::output::{Output, Status};
@@ -6,7 +6,7 @@ use phaselock_sound::output::{Output, Status};
 use super::settings::Sound;
 use phaselock_ui::cues::Cues;
 
-/// Seed of the changes of pitch; any will do.
+/// Seed of the pitch variations; any will do.
 const SEED: u32 = 7;
 /// Seconds for which a notice about the sound is shown.
 const NOTICE_SECS: f32 = 10.0;
@@ -15,14 +15,14 @@ const NOTICE_SECS: f32 = 10.0;
 pub(crate) struct Sounds {
     output: Output,
     volumes: Option<Volumes>,
-    /// The window is in the background.
+    /// Whether the window is in the background.
     pub(crate) away: bool,
-    /// The last reason of silence, and the seconds for which it has been shown.
+    /// The last reason for silence, and the seconds for which it has been shown.
     notice: Option<(String, f32)>,
 }
 
 impl Sounds {
-    /// Opens the device, unless there is to be no sound at all.
+    /// Opens the device, unless sound is muted for the whole run.
     pub(crate) fn new(mute: bool) -> Self {
         Self {
             output: if mute { Output::off() } else { Output::start(SEED) },
@@ -32,8 +32,8 @@ impl Sounds {
         }
     }
 
-    /// Plays the cues of a frame of so many seconds, at the volumes of the settings. Where no
-    /// thread does, `play` lets the device have them.
+    /// Plays the cues of a frame of `secs` seconds, at the volumes in the settings. If no thread
+    /// feeds the device, `play` does.
     pub(crate) fn advance(
         &mut self,
         cues: &Cues,
@@ -53,12 +53,12 @@ impl Sounds {
         self.take_note(secs);
     }
 
-    /// Ends what sounds in the world: it is left.
+    /// Stops all sounds of the world when it is left.
     pub(crate) fn hush(&self) {
         self.output.send(Order::Hush);
     }
 
-    /// Reason why nothing is heard, for a while after it is known.
+    /// Why there is no sound, for a while after that is known.
     pub(crate) fn notice(&self) -> Option<&str> {
         let (reason, age) = self.notice.as_ref()?;
         (*age < NOTICE_SECS).then_some(reason)
@@ -71,7 +71,7 @@ impl Sounds {
         match self.output.status() {
             Status::Starting => {}
             Status::Playing(_) => self.notice = None,
-            // Each attempt fails alike; that is no news.
+            // Every attempt fails the same way; that is not news.
             Status::Silent(reason) => {
                 if self.notice.as_ref().is_none_or(|(before, _)| *before != reason) {
                     self.notice = Some((reason, 0.0));
@@ -81,7 +81,7 @@ impl Sounds {
     }
 }
 
-/// Volumes by the settings, for a window in the background or not.
+/// Volumes from the settings, for a window in the background or not.
 fn volumes(settings: &Sound, away: bool) -> Volumes {
     let part = |percent: u16| f32::from(percent.min(100)) / 100.0;
     let muted = settings.mute || (away && settings.mute_in_background);

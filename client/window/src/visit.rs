@@ -1,4 +1,4 @@
-//! A visit to a server, from joining it to leaving it, however often it is lost in between.
+//! A visit to a server: from joining to leaving, through lost connections.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ pub(crate) mod status;
 mod wear;
 mod wishes;
 
-/// Time for a notice: long enough to read a fingerprint.
+/// Time for which a notice is shown: long enough to read a fingerprint.
 const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
 
 /// Names of panels in the settings.
@@ -54,28 +54,28 @@ pub(crate) struct Visit {
     /// The server, as the player knows it.
     title: String,
     connection: Box<dyn Connection>,
-    /// The server is inside of this program.
+    /// Whether the server is in this program.
     is_here: bool,
-    /// The server runs on this machine, here or in another program.
+    /// Whether the server runs on this machine, in this program or another one.
     without_network: bool,
     views: Views,
-    /// View of the game, from the first welcome on.
+    /// View of the game, from the first welcome.
     play: Option<(ViewEntry, Box<dyn AnyPlay>)>,
     server_name: String,
     /// What the player asked for, until the first game begins.
     asked: Option<Asked>,
     people: People,
-    /// Rows by which the table of scores is scrolled.
+    /// Rows by which the score table is scrolled.
     scrolled: usize,
     talk: Talk,
     /// Name and looks of the settings, as last asked for, and since when others stand there.
     worn: Option<(String, Look)>,
     changed: Option<LocalTime>,
-    /// Reason why the last attempt failed, or the game before it ended.
+    /// Why the last attempt failed, or why the game before it ended.
     lost: Option<String>,
     pinned: Option<(Fingerprint, LocalTime)>,
     has_arrived: bool,
-    /// Links by which friends on the local network join the server in this program.
+    /// Links with which friends on the local network join the server in this program.
     shared: Vec<Invitation>,
     paused: bool,
     details: bool,
@@ -84,11 +84,11 @@ pub(crate) struct Visit {
     filter: LoopFilter,
     graph: NetGraph,
     panel: Panel,
-    /// Seats, as one who watches is told of them.
+    /// Seats, as reported to a spectator.
     places: Places,
     pub(crate) lessons: Lessons,
     pub(crate) records: Book,
-    /// Motion method of others from the start, if not the games' own.
+    /// Motion method of others from the start, unless the games' own.
     presentation: Option<Choice>,
     /// Motion methods that the player chose in each game.
     chosen: BTreeMap<&'static str, Vec<Kind>>,
@@ -108,14 +108,14 @@ pub(crate) enum Next {
 pub(crate) enum End {
     /// The player leaves.
     Left,
-    /// The session is over, for a reason by code and in words.
+    /// The session is over, with code and text of the reason.
     Over(Code, String),
-    /// The server shows another certificate than before.
+    /// The server's certificate has changed.
     Changed(Changed),
 }
 
 impl Visit {
-    /// Name that the server gives itself, from the first welcome on; told once.
+    /// Takes the server's name after the first welcome, once.
     pub(crate) fn take_arrival(&mut self) -> Option<String> {
         let has_arrived = !self.has_arrived && !self.server_name.is_empty();
         self.has_arrived |= has_arrived;
@@ -126,9 +126,8 @@ impl Visit {
         self.connection.now()
     }
 
-    /// Receives packets, presses inputs and sends packets. The player's motion goes into the
-    /// files. `held` is the time for which the machine kept the program waiting since the last
-    /// update.
+    /// Receives packets, sends inputs, and sends packets. The player's motion goes into the files.
+    /// `held` is the time for which the machine kept the program waiting since the last update.
     pub(crate) fn update(
         &mut self,
         controls: &mut Controls,
@@ -151,7 +150,7 @@ impl Visit {
                     next = Next::End(changed.unwrap_or_else(over));
                 }
                 Notice::State(State::Waiting { reason, .. }) => {
-                    // Of a server that the player was sent to, and need not trust.
+                    // From a server that the player was redirected to, and need not trust.
                     drop(self.connection.take_changed());
                     self.lost = Some(reason.text);
                 }
@@ -213,7 +212,7 @@ impl Visit {
         *self.connection.session().state() == State::Connected
     }
 
-    /// Remembers the chosen methods for when the game is joined again, or comes again.
+    /// Remembers the chosen methods for the next time the game is joined.
     fn note_choices(&mut self) {
         if let Some((client, (entry, _))) =
             self.connection.session().client().zip(self.play.as_ref())
@@ -248,14 +247,14 @@ impl Visit {
         self.panel.compare(session);
     }
 
-    /// True if the player stops before there is a game to pause.
+    /// Whether the player cancels before there is a game to pause.
     fn gives_up(&self, controls: &Controls) -> bool {
         self.play.is_none() && !self.paused && controls.pressed(&actions::MENU)
     }
 
     fn handle_keys(&mut self, controls: &mut Controls) {
         if self.talk.is_open() {
-            // The keys write.
+            // The keys are used for typing.
             if controls.pressed(&actions::MENU) {
                 self.talk.close();
             }
@@ -287,13 +286,13 @@ impl Visit {
         if self.is_watching() && !self.paused && watch::wishes_to_play(controls) {
             self.change_part(false);
         }
-        // The world goes on; only the player's controls are at rest.
+        // The world goes on; only the player's controls are released.
         if self.paused || self.panel.shown || !self.is_connected() {
             controls.rest();
         }
     }
 
-    /// True for a player on a side.
+    /// Whether the player is on a side.
     fn has_side(&self) -> bool {
         let sides = self.play.as_ref().map(|(_, play)| play.sides(self.connection.session()));
         sides.is_some_and(|(_, own)| own.is_some())
@@ -306,7 +305,7 @@ impl Visit {
 
     /// Asks to watch, or for a seat.
     fn change_part(&mut self, watch: bool) {
-        // Refusals are told in the chat.
+        // Refusals are shown in the chat.
         let _ = self.connection.session_mut().watch(watch);
     }
 
@@ -335,7 +334,7 @@ impl Visit {
         match &mut self.play {
             Some((_, play)) => {
                 let scores = controls.held(&actions::SCORES) && active;
-                // Each look at the table begins at its top.
+                // Each time it opens, the table starts at its top.
                 let before = if controls.pressed(&actions::SCORES) { 0 } else { self.scrolled };
                 self.scrolled = scoreboard::scroll(ctx, before, scores);
                 let frame = Frame {
@@ -360,7 +359,7 @@ impl Visit {
                     if points {
                         let at = controls.pointer.unwrap_or(screen.center());
                         let at = camera.to_world(at);
-                        // Lost with the connection, if it fails.
+                        // If it fails, it is lost with the connection.
                         let _ = Talk::point(self.connection.session_mut(), at, wraps, has_side);
                     }
                 }

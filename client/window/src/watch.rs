@@ -1,4 +1,4 @@
-//! Watching: whom the picture follows, and the camera that follows nobody.
+//! Watching: which player the picture follows, and the free camera.
 
 use egui_macroquad::egui::{Align2, Painter, Rect, vec2};
 use glam::Vec2;
@@ -21,11 +21,11 @@ const NEXT: Action =
 /// The player before.
 const BEFORE: Action =
     Action::new("watch_before", "watch the player before", &["Q", "Pad:LeftShoulder"]);
-/// A camera that follows nobody, or again the player.
+/// Toggles the free camera.
 const FREE: Action = Action::new("watch_free", "free camera", &["F", "Pad:Y"]);
-/// A seat, as soon as one is free.
+/// Takes a seat as soon as one is free.
 const PLAY: Action = Action::new("watch_play", "play", &["Space", "Pad:A"]);
-/// Ways of the free camera.
+/// Moves of the free camera.
 const WAYS: [Action; 4] = [
     Action::new("watch_left", "camera to the left", &["A", "Left", "Pad:LeftStickLeft"]),
     Action::new("watch_right", "camera to the right", &["D", "Right", "Pad:LeftStickRight"]),
@@ -40,37 +40,37 @@ const NEAR: Action = Action::new("watch_near", "camera nearer", &["Wheel:Up", "P
 const FAR: Action =
     Action::new("watch_far", "camera further away", &["Wheel:Down", "Pad:DPadDown"]);
 
-/// Actions that have a place on the glass.
+/// Actions that have a touch button.
 pub(crate) const TOUCHABLE: &[Action] =
     &[PLAY, NEXT, BEFORE, FREE, WAYS[0], WAYS[1], WAYS[2], WAYS[3]];
 
-/// Part of the visible height that the free camera moves by in a second.
+/// Share of the visible height that the free camera moves per second.
 const SPEED: f32 = 1.2;
-/// Lengths of a player's picture that the free camera goes away from where it began: from one end
-/// of every world to the other, and back in some seconds.
+/// Maximum distance of the free camera from where it started, in widths of a player's picture: from
+/// one end of every world to the other, and back in some seconds.
 const REACH: f32 = 12.0;
 /// Factor of a step nearer.
 const STEP: f32 = 1.15;
-/// Visible size in the free camera, in that of a player's camera.
+/// Visible size in the free camera, as a multiple of a player camera's.
 const ZOOM: std::ops::RangeInclusive<f32> = 0.4..=6.0;
 
-/// Seats for one who watches, as the server told last.
+/// Seats for a spectator, as last reported by the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Places {
     pub(crate) free: u16,
     pub(crate) ahead: Option<u16>,
 }
 
-/// Memory of one who watches, from frame to frame.
+/// What is remembered for a spectator from frame to frame.
 #[derive(Debug, Default)]
 pub(crate) struct WatchRig {
     watched: Watched,
     /// The camera of the last frame.
     camera: Option<Camera>,
     pointer: Option<egui_macroquad::egui::Pos2>,
-    /// Where the free camera began.
+    /// Where the free camera started.
     start: Vec2,
-    /// Longest way from there, in metres.
+    /// Maximum distance from there, in metres.
     reach: f32,
 }
 
@@ -84,7 +84,7 @@ impl WatchRig {
         self.camera = Some(camera);
     }
 
-    /// Advances by a frame. `players` can be followed, in their order.
+    /// Advances by a frame. `players` can be followed, in this order.
     pub(crate) fn advance(&mut self, controls: &Controls, players: &[PlayerId], secs: f32) {
         let at = self.watched.target.and_then(|target| players.iter().position(|it| *it == target));
         let step = i32::from(controls.pressed(&NEXT)) - i32::from(controls.pressed(&BEFORE));
@@ -118,19 +118,19 @@ impl WatchRig {
     }
 }
 
-/// The player so many steps after the one at a position; the first if there is none.
+/// The player `step` places after the one at `at`; the first if there is none.
 fn next(players: &[PlayerId], at: Option<usize>, step: i32) -> Option<PlayerId> {
     let count = i32::try_from(players.len()).ok().filter(|count| *count > 0)?;
     let at = at.and_then(|at| i32::try_from(at).ok()).map_or(0, |at| at + step);
     usize::try_from(at.rem_euclid(count)).ok().and_then(|at| players.get(at)).copied()
 }
 
-/// True if the player asks for a seat.
+/// Whether the player asks for a seat.
 pub(crate) fn wishes_to_play(controls: &Controls) -> bool {
     controls.pressed(&PLAY)
 }
 
-/// Draws the bar that says who is watched and what can be done.
+/// Draws the bar that says who is watched and what the player can do.
 pub(crate) fn draw_bar(
     painter: &Painter,
     screen: Rect,

@@ -78,8 +78,7 @@ pub(crate) struct Options {
     pub(crate) setup: Setup,
 }
 
-/// The first scene: the menu, a game on a server inside of this program or elsewhere, or the
-/// laboratory.
+/// The first scene: the menu, a game on a server in this program or elsewhere, or the laboratory.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Start {
     Menu,
@@ -88,11 +87,11 @@ pub(crate) enum Start {
     Lab(Begin),
 }
 
-/// Error of the command line, or a request for help.
+/// A mistake on the command line, or a request for help.
 #[derive(Debug)]
 pub(crate) struct ArgsError(clap::Error);
 
-/// A strength of bots by its name.
+/// Parses the strength of bots.
 fn strength(text: &str) -> Result<Strength, &'static str> {
     let found = Strength::NAMED.into_iter().find(|(name, _)| *name == text);
     found.map(|(_, strength)| strength).ok_or("write easy, normal or hard")
@@ -147,7 +146,7 @@ impl Args {
 }
 
 impl ArgsError {
-    /// Error of a value that only the list of games shows to be wrong, in clap's own words.
+    /// Reports a value that is wrong for the list of games, in clap's own words.
     fn value(value: &str, of: &str, why: &str) -> Self {
         let what = format!("invalid value '{value}' for '{of}': {why}");
         Self(Cli::command().error(ErrorKind::ValueValidation, what))
@@ -182,7 +181,7 @@ struct Cli {
     options: Options,
 }
 
-/// The same with the command that a link alone means.
+/// Inserts the `join` command before a link without a command.
 fn with_join(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut args: Vec<_> = args.into_iter().collect();
     let is_link = |arg: &OsString| arg.to_str().is_some_and(Invitation::is_link);

@@ -20,10 +20,10 @@ use crate::visit::Visit;
 use crate::visit::connection::{Changed, Connection};
 use crate::visit::open::{Begun, VisitConfig};
 
-/// A session over QUIC.
+/// A connection over QUIC.
 struct Quic {
     driver: Driver,
-    /// The server inside of this program, if the session is with it.
+    /// The server in this program, if the session is with it.
     server: Option<LocalServer>,
 }
 
@@ -62,7 +62,7 @@ impl Connection for Quic {
         Some(Changed { host, expected, found })
     }
 
-    /// Says goodbye on a thread of its own, because that may take a moment.
+    /// Says goodbye on its own thread, because that may take a moment.
     fn close(self: Box<Self>, reason: &'static str) -> Option<JoinHandle<()>> {
         let Self { driver, server } = *self;
         let goodbye = move || {
@@ -71,13 +71,13 @@ impl Connection for Quic {
                 server.stop(reason);
             }
         };
-        // Without a thread both are dropped, which stops them as well.
+        // Without a thread, both are dropped, which stops them too.
         std::thread::Builder::new().name("goodbye".into()).spawn(goodbye).ok()
     }
 }
 
-/// Starts a server in this program, for friends on the local network too if it is open, and joins
-/// it.
+/// Starts a server in this program and joins it. If `open`, friends on the local network can join
+/// too.
 pub(super) fn host(
     (games, bots, open): (Games, Bots, bool),
     clock: Clock,
@@ -96,7 +96,7 @@ pub(super) fn host(
     };
     let server = server.map_err(|error| error.to_string())?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, server.address().port()));
-    // Friends know the player again, and may have muted the player elsewhere.
+    // With a lasting key, friends can recognise the player, whom they may have muted elsewhere.
     let keys = if open { own_keys() } else { PlayerKeys::Ephemeral };
     let pins = Pins::Fixed(server.fingerprint());
     let options = Options { keys, ..Options::new(address.into(), pins) };
@@ -139,7 +139,7 @@ fn start(
     Ok(Visit::new(Begun { title, connection, is_here, without_network, shared }, config))
 }
 
-/// The player's key in its file, or one for this visit where there is no folder for it.
+/// The player's key from its file, or one for this visit if there is no folder for it.
 fn own_keys() -> PlayerKeys {
     PlayerKey::default_path().map_or(PlayerKeys::Ephemeral, PlayerKeys::File)
 }

@@ -1,8 +1,8 @@
-//! Opening the window, or saying in one sentence why there is none.
+//! Opens the window, or says in one sentence why it cannot.
 //!
-//! miniquad panics without a display or OpenGL. So a panic before the first frame counts as the
-//! answer "no window"; on Linux X11 is tried before Wayland, because miniquad calls its Wayland
-//! side unstable.
+//! miniquad panics without a display or OpenGL, so a panic before the first frame means "no
+//! window". On Linux, X11 is tried before Wayland, because miniquad calls its Wayland side
+//! unstable.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -15,7 +15,7 @@ use macroquad::Window;
 use macroquad::miniquad::conf::{Conf, LinuxBackend};
 use macroquad::miniquad::window::dpi_scale;
 
-/// There is nowhere to open a window.
+/// No window can be opened.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no display to open a window on ({0}); without one, phaselock-server hosts games and \
@@ -23,7 +23,7 @@ use macroquad::miniquad::window::dpi_scale;
 )]
 pub(crate) struct NoDisplay(String);
 
-/// Pixels per unit in which the window's size is asked for: X11 counts pixels.
+/// Pixels per unit of the requested window size: X11 counts pixels.
 pub(crate) fn points() -> f32 {
     if cfg!(target_os = "linux") { 1.0 } else { dpi_scale() }
 }
@@ -77,7 +77,7 @@ where
     }
 }
 
-/// Window systems to try, each with the setting that names its display.
+/// Window systems to try, each with the variable that names its display.
 fn backends() -> Vec<(LinuxBackend, String)> {
     if !cfg!(target_os = "linux") {
         return vec![(LinuxBackend::default(), "the display".into())];

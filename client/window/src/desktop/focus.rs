@@ -1,4 +1,4 @@
-//! The window's focus and whether it is seen, as the window system tells it.
+//! Focus and visibility of the window, as the window system reports them.
 
 use macroquad::input::utils::{register_input_subscriber, repeat_all_miniquad_input};
 use macroquad::miniquad::EventHandler;
@@ -6,7 +6,7 @@ use macroquad::miniquad::EventHandler;
 use super::shown::Shown;
 use crate::platform::Presence;
 
-/// Follows the events of focus. A system without them counts as in the foreground.
+/// Follows focus events. A system without them counts as in the foreground.
 #[derive(Debug)]
 pub(crate) struct Focus {
     subscriber: usize,
@@ -15,12 +15,12 @@ pub(crate) struct Focus {
 }
 
 impl Focus {
-    /// Begins to follow; needs the open window.
+    /// Starts following; needs the open window.
     pub(crate) fn new() -> Self {
         Self { subscriber: register_input_subscriber(), lost: false, desktop: Shown::open() }
     }
 
-    /// Rate of the window's display, in frames a second, if it is known.
+    /// Refresh rate of the window's display in hertz, if known.
     pub(crate) fn display_hz(&self) -> Option<f64> {
         self.desktop.display_hz()
     }
@@ -42,7 +42,7 @@ impl EventHandler for Focus {
 
     fn draw(&mut self) {}
 
-    // By name these tell of windows that are minimised; the engine calls them as the focus changes.
+    // By their names, these report minimised windows; the engine calls them when the focus changes.
     fn window_minimized_event(&mut self) {
         self.lost = true;
     }

@@ -1,7 +1,7 @@
-//! Time for which a busy machine kept the program waiting.
+//! Measures for how long a busy machine kept the program waiting.
 //!
-//! A sleep that ends late shows it everywhere. Linux also tells how long a thread was ready to run
-//! and had no core, which shows a frame that was interrupted. A page asks a timer of its own: see
+//! Everywhere, a sleep that ends late shows it. Linux also reports how long a thread was ready to
+//! run without a core, which reveals an interrupted frame. A page uses a timer of its own: see
 //! `phaselock_web::page::held`.
 
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use phaselock::time::Micros;
 #[derive(Debug, Default)]
 pub(crate) struct Holds {
     overslept: Duration,
-    /// Time in the queue for a core, since the thread began.
+    /// Time spent in the queue for a core since the thread began.
     queued: Option<Duration>,
 }
 
@@ -24,18 +24,19 @@ impl Holds {
         self.overslept += began.elapsed().saturating_sub(asked);
     }
 
-    /// The waiting since the last reading.
+    /// Takes the waiting time since the last call.
     pub(crate) fn take(&mut self) -> Micros {
         let queued = queued();
         let waited = queued.zip(self.queued).map(|(now, before)| now.saturating_sub(before));
         self.queued = queued;
-        // A late end of a sleep is time in the queue as well.
+        // A sleep that ends late is also time in the queue.
         let held = waited.unwrap_or_default().max(std::mem::take(&mut self.overslept));
         Micros(i64::try_from(held.as_micros()).unwrap_or(i64::MAX))
     }
 }
 
-/// Time for which this thread was ready to run and had no core; none where no system tells it.
+/// Time for which this thread was ready to run without a core. `None` if the system does not report
+/// it.
 fn queued() -> Option<Duration> {
     #[cfg(target_os = "linux")]
     {
@@ -45,7 +46,7 @@ fn queued() -> Option<Duration> {
     None
 }
 
-/// Reads the second of three numbers: time on a core, time in the queue, turns (proc(5)).
+/// Reads the second of three numbers: time on a core, time in the queue, time slices (proc(5)).
 #[cfg(any(target_os = "linux", test))]
 fn parse(schedstat: &str) -> Option<Duration> {
     schedstat.split_ascii_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)

@@ -1,5 +1,5 @@
-//! Between two visits on a desktop: the menu, the list of servers, the laboratory, and the question
-//! whether a changed certificate is trusted.
+//! What a desktop shows between two visits: the menu, the server list, the laboratory, and the
+//! question whether to trust a changed certificate.
 
 use egui_macroquad::egui::{Context, LayerId};
 use phaselock::games::{Bots, Games};
@@ -21,7 +21,7 @@ use crate::settings::Settings;
 use crate::setup::Wishes;
 use crate::visit::{End, Visit};
 
-/// What the player wished in a frame, by the screen.
+/// What the player asked for in a frame, by screen.
 #[derive(Debug)]
 enum Wished {
     Menu(Wish),
@@ -38,14 +38,14 @@ pub(super) struct DesktopLobby {
     /// The laboratory, kept as the player left it.
     lab: Option<Lab>,
     in_lab: bool,
-    /// The list of servers, and whether it is shown: between visits that began there too.
+    /// The server list, and whether it is shown, also for visits that began there.
     servers: Servers,
     in_list: bool,
     /// The question whether a changed certificate is trusted.
     trust: Option<Trust>,
     /// The server of the visit, unless it is in this program.
     invitation: Option<Invitation>,
-    /// Room and wish to watch with which it was chosen from the list.
+    /// Room chosen from the list, and whether to watch there.
     part: (Option<RoomCode>, bool),
     wished: Option<Wished>,
 }
@@ -75,7 +75,7 @@ impl DesktopLobby {
         }
     }
 
-    /// Opens the laboratory, as it was left if it was open before.
+    /// Opens the laboratory, as the player left it.
     fn experiment(&mut self, begin: &Begin) {
         let link = self.args.options.setup.link.as_ref();
         self.lab.get_or_insert_with(|| Lab::new(begin, link, &self.games));
@@ -107,7 +107,7 @@ impl DesktopLobby {
         self.begin(begun)
     }
 
-    /// Joins a room, or else the command line's or the server's choice, to play or to watch.
+    /// Joins the given room, or one chosen by the command line or the server, to play or to watch.
     fn join_part(
         &mut self,
         invitation: Invitation,
@@ -138,7 +138,7 @@ impl DesktopLobby {
         }
     }
 
-    /// Goes where the player wants from the menu.
+    /// Does what the player asked for in the menu.
     fn follow(&mut self, wish: Wish, desk: Desk<'_>) -> Option<Order> {
         match wish {
             Wish::Play { games, bots, open } => return self.host((&games, bots, open), desk),
@@ -154,7 +154,7 @@ impl DesktopLobby {
         None
     }
 
-    /// Goes where the player wants from the list of servers.
+    /// Does what the player asked for in the server list.
     fn choose(&mut self, choice: Choice, desk: Desk<'_>) -> Option<Order> {
         self.servers.close();
         let Choice::Join { invitation, password, room, watch } = choice else {
@@ -262,7 +262,7 @@ impl Lobby for DesktopLobby {
         self.menu.take_name(settings);
     }
 
-    /// Shows an error where the player then is.
+    /// Shows an error on the player's current screen.
     fn set_error(&mut self, error: Option<String>) {
         let (shown, other) = match self.in_list {
             true => (error, None),

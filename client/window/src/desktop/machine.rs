@@ -1,5 +1,5 @@
-//! The desktop as the shell sees it: clock, focus, gamepads, the pace of frames, and what the
-//! command line has written besides.
+//! The desktop as a [`Platform`]: clock, focus, gamepads, frame pacing, and the files that the
+//! command line asks for.
 
 use std::io::Write;
 use std::time::Duration;
@@ -48,17 +48,17 @@ pub(super) struct Desktop {
     gamepads: Gamepads,
     holds: Holds,
     pacer: Pacer,
-    /// When the next frame is due, since the first one began.
+    /// When the next frame is due, counted from the first one.
     due: Duration,
     outputs: Outputs,
     status: bool,
     exit_after: Option<Duration>,
-    /// The command line has given the window its size.
+    /// Whether the command line sets the window's size.
     is_sized: bool,
 }
 
 impl Desktop {
-    /// Begins to follow the machine; needs the open window.
+    /// Sets up the machine; needs the open window.
     pub(super) fn new(clock: Clock, options: &Options, outputs: Outputs) -> Self {
         prevent_quit();
         Self {
@@ -92,7 +92,7 @@ impl Platform for Desktop {
         self.focus.read()
     }
 
-    /// Nobody sees a picture, but a test may want one.
+    /// A hidden window shows nothing, but a test may want its picture.
     fn paints_unseen(&self) -> bool {
         self.outputs.screenshot.is_some()
     }
@@ -125,7 +125,7 @@ impl Platform for Desktop {
     }
 
     fn tell(&mut self, status: &str) {
-        // Whoever looked on may have gone.
+        // The reader may be gone.
         let _ = writeln!(std::io::stdout(), "{status}");
     }
 

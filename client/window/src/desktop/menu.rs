@@ -33,16 +33,16 @@ const WIDTH: f32 = 2.0 * CARD_WIDTH + GAP;
 const CARD_HEIGHT: f32 = 256.0;
 const FOOT_HEIGHT: f32 = 44.0;
 const QUIT_WIDTH: f32 = 120.0;
-/// Height in points of everything below the title, with room for the foot.
+/// Height in points of everything below the title, with space for the foot.
 const HEIGHT: f32 = 484.0;
-/// Room in points that the title takes with its line, above the rest.
+/// Space in points that the title and its line need above the rest.
 const TITLE_ROOM: f32 = 152.0;
-/// Least size of the title, as a part of its own; it is left out where there is less room.
+/// Minimum scale of the title; with less space, it is left out.
 const TITLE_SCALE_MIN: f32 = 0.4;
 const BANNER_PADDING: f32 = 22.0;
 const ROW_GAP: f32 = 14.0;
 const GAP: f32 = 18.0;
-/// Seconds without a keystroke after which an address counts as whole.
+/// Seconds without a keystroke after which an address counts as complete.
 const TYPING: f64 = 0.6;
 
 #[derive(Debug)]
@@ -57,14 +57,14 @@ pub(crate) struct Menu {
     /// Names of all games.
     all: Vec<&'static str>,
     address_error: Option<String>,
-    /// Word for a server that needs one.
+    /// Password for a server that needs one.
     password: String,
-    /// The password's field gets the keyboard in the next frame.
+    /// Whether the password field gets the keyboard in the next frame.
     asks_password: bool,
-    /// Time of the last change of the address, from which on it is asked for its status.
+    /// Time of the last change to the address, from which the query for its status is timed.
     edited: f64,
     asker: Option<Asker>,
-    /// True if a game here is open to the local network, and this computer's address there.
+    /// Whether a game here is open to the local network, and this computer's address there.
     open: bool,
     own_address: String,
     /// The simulated network of every session.
@@ -83,7 +83,7 @@ pub(crate) enum Wish {
         invitation: Invitation,
         password: Option<String>,
     },
-    /// Look for servers.
+    /// Open the server list.
     Search,
     Experiment,
     Settings,
@@ -132,12 +132,12 @@ impl Menu {
 
     /// Name of the player in the next session.
     pub(crate) fn name(&self) -> String {
-        // A server says what is wrong with one that it refuses.
+        // The server says what is wrong with a name that it refuses.
         let name = self.name.trim();
         if name.is_empty() { "Player".into() } else { name.to_owned() }
     }
 
-    /// Takes the name of the settings, if they have one.
+    /// Takes the name from the settings, if they have one.
     pub(crate) fn take_name(&mut self, settings: &Settings) {
         if !settings.player.name.is_empty() {
             self.name.clone_from(&settings.player.name);
@@ -152,7 +152,7 @@ impl Menu {
         self.error = error;
     }
 
-    /// The password was none or another: the field for it gets the keyboard, once it is there.
+    /// The password was missing or wrong: its field gets the keyboard as soon as it exists.
     pub(crate) fn ask_password(&mut self) {
         (self.asks_password, self.enter) = (true, Enter::Join);
     }
@@ -162,7 +162,8 @@ impl Menu {
         self.draw_told(ctx, settings, told)
     }
 
-    /// Draws it with what the server of the address told: a line, and true if it needs a password.
+    /// Draws the menu with what the server at the address reported: a line, and whether it needs a
+    /// password.
     pub(crate) fn draw_told(
         &mut self,
         ctx: &Context,
@@ -171,12 +172,12 @@ impl Menu {
     ) -> Option<Wish> {
         let screen = ctx.screen_rect();
         let painter = ctx.layer_painter(LayerId::background());
-        // What is wrong stands in the title's place, so that nothing moves under the mouse.
+        // An error replaces the title, so that nothing moves under the mouse.
         let top = screen.top() + (screen.height() * 0.36).min(screen.height() - HEIGHT);
         let error = self.error.as_deref();
         let error = error.map(|error| banner_words(&painter, error, top - screen.top()));
         let banner = error.as_ref().map_or(0.0, |text| text.size().y + BANNER_PADDING + ROW_GAP);
-        // Little room makes the title small; a long error leaves none for it.
+        // With little space the title gets small; a long error leaves none for it.
         let scale = ((top - banner - screen.top()) / TITLE_ROOM).min(1.0);
         let title_y = (top - banner - 115.0 * scale).min(screen.top() + screen.height() * 0.2);
         let title = pos2(screen.center().x, title_y);
@@ -192,7 +193,7 @@ impl Menu {
         let mut wish = None;
         let area = Area::new(Id::new("menu"))
             .fixed_pos(pos2(screen.center().x - WIDTH / 2.0, top - banner))
-            // By its size of the frame before, with an error or without, it would be moved.
+            // It would be moved by its size in the last frame, with or without an error.
             .constrain(false)
             .show(ctx, |ui| {
                 ui.spacing_mut().item_spacing = vec2(GAP, ROW_GAP);
@@ -227,7 +228,7 @@ impl Menu {
             true => tr("Enter: go").to_owned(),
             false => fill("Enter: go      {keys}: full screen", &[("keys", &keys.join(", "))]),
         };
-        // Large letters leave no room for it in a small window.
+        // In a small window, large letters leave no space for it.
         if bottom < foot.y - 15.0 {
             text(&painter, foot, Align2::CENTER_BOTTOM, &hint, 12.0, palette::TEXT_FAINT);
         }
@@ -248,7 +249,7 @@ impl Menu {
         wish
     }
 
-    /// Error of the last session; a click dismisses it.
+    /// Shows the error of the last session; a click dismisses it.
     fn banner(&mut self, ui: &mut Ui, reason: &Arc<Galley>) {
         let size = vec2(WIDTH, reason.size().y + BANNER_PADDING);
         let (rect, banner) = ui.allocate_exact_size(size, Sense::click());
@@ -326,7 +327,7 @@ impl Menu {
         wish
     }
 
-    /// The choice whether friends on the local network may join, and what to tell them.
+    /// Shows the choice whether friends on the local network may join, and what to tell them.
     fn open_box(&mut self, ui: &mut Ui) {
         ui.horizontal(|ui| {
             let words = RichText::new(tr("Friends on my network may join")).size(14.0);
@@ -385,7 +386,7 @@ impl Menu {
         wish
     }
 
-    /// Asks the server of the address for its status, once the address is whole.
+    /// Queries the server at the address for its status, once the address is complete.
     fn ask(&mut self, now: f64) {
         if self.enter != Enter::Join || now < self.edited + TYPING {
             return;
@@ -395,13 +396,13 @@ impl Menu {
             return;
         };
         if self.asker.as_ref().is_none_or(|asker| *asker.address() != address) {
-            // Without a thread to spare the status stays unknown.
+            // Without a spare thread, the status stays unknown.
             self.asker = Asker::new(address).ok();
         }
     }
 
-    /// A line on the server of the address, and true if it needs a password; none before one is
-    /// asked.
+    /// A line about the server at the address, and whether it needs a password. `None` before a
+    /// query.
     fn told(&self) -> Option<(String, bool)> {
         let asker = self.asker.as_ref().filter(|_| self.enter == Enter::Join)?;
         Some(match asker.state() {
@@ -445,8 +446,8 @@ fn strength_words(strength: Strength) -> &'static str {
     strength.pick([tr("easy"), tr("normal"), tr("hard")])
 }
 
-/// The words of an error, in letters that are small enough for a room of that height above the
-/// cards; of one that is too long still, the first lines.
+/// An error in letters that are small enough for the height `room` above the cards; if it is still
+/// too long, only its first lines.
 fn banner_words(painter: &Painter, error: &str, room: f32) -> Arc<Galley> {
     let room = room - BANNER_PADDING - 2.0 * ROW_GAP;
     let layout = |size: f32, rows: usize| {
@@ -464,7 +465,7 @@ fn banner_words(painter: &Painter, error: &str, room: f32) -> Arc<Galley> {
     })
 }
 
-/// An [`action`] at the foot of a card.
+/// An [`action`] button at the foot of a card.
 fn action_below(ui: &mut Ui, label: &str, primary: bool) -> Response {
     space_above_action(ui);
     action(ui, label, primary)
@@ -531,11 +532,11 @@ mod tests {
         let first = draw(&mut menu, &context, &[]).expect("the password has the keyboard");
         let stays = |now: Option<Rect>, when: &str| {
             let now = now.expect("it keeps the keyboard");
-            // Rows with dots are a hair higher than those with a hint.
+            // Rows with dots are slightly higher than those with a hint.
             assert!(now.min.distance(first.min) < 3.0, "{when}: {first:?} {now:?}");
         };
         stays(draw(&mut menu, &context, &typed("wrong")), "written");
-        // Back from the server, which says that it is another one.
+        // Back from the server, which says that the password is wrong.
         menu.set_error(Some("that is not the password; ask the host for it".into()));
         menu.ask_password();
         stays(draw(&mut menu, &context, &typed(" word")), "refused");

@@ -38,10 +38,10 @@ use crate::settings::languages::Languages;
 use crate::settings::values::WindowSize;
 use crate::shell::{Opening, Shell};
 
-/// Name of the file of known servers, beside the settings.
+/// Name of the file of known servers, next to the settings.
 const SERVERS: &str = "servers.toml";
 
-/// Runs the program with these games: reads the command line, opens the window, and stays until
+/// Runs the program with these games: reads the command line, opens the window, and returns when
 /// the player leaves.
 pub fn run(views: &Views) -> ExitCode {
     let args = match Args::parse(std::env::args_os(), views.games()) {
@@ -58,7 +58,7 @@ pub fn run(views: &Views) -> ExitCode {
     }
 }
 
-/// Opens the window and stays until the player leaves; the error says why it could not.
+/// Opens the window and returns when the player leaves. The error says why it could not be opened.
 fn open(args: Args, views: &Views) -> Result<(), String> {
     let outputs = Outputs::prepare(&args.options)?;
     let path = args.options.settings.clone();
@@ -92,7 +92,7 @@ fn open(args: Args, views: &Views) -> Result<(), String> {
     outcome.replace(Ok(()))
 }
 
-/// The shell in the open window.
+/// Creates the shell in the open window.
 fn shell(args: Args, views: Views, store: Store, outputs: Outputs) -> Shell<Desktop, DesktopLobby> {
     let clock = Clock::start();
     let desktop = Desktop::new(clock, &args.options, outputs);
@@ -108,12 +108,12 @@ fn shell(args: Args, views: Views, store: Store, outputs: Outputs) -> Shell<Desk
     Shell::new(desktop, lobby, opening)
 }
 
-/// Lets the program keep the memory that it frees, for the next frame.
+/// Lets the program keep freed memory for the next frame.
 ///
-/// glibc hands large pieces back to the kernel and asks for them anew: in faults, a seventh of a
-/// frame of Skirmish by `perf record -e cpu-clock`. Freeing one piece of this size raises its
-/// thresholds to it and to twice that (`mallopt(3)`, `M_MMAP_THRESHOLD`); the piece itself is never
-/// touched, so that it takes no memory here or elsewhere.
+/// glibc returns large blocks to the kernel and requests them again; these page faults take a
+/// seventh of a frame of Skirmish by `perf record -e cpu-clock`. Freeing one block of this size
+/// raises its thresholds to that size and to twice that (`mallopt(3)`, `M_MMAP_THRESHOLD`). The
+/// block itself is never touched, so it takes no memory.
 fn keep_freed_memory() {
     const BYTES: usize = 16 << 20;
     drop(std::hint::black_box(Vec::<u8>::with_capacity(BYTES)));

@@ -1,24 +1,24 @@
-//! Pace of the frames: as many as the display shows, few in the background, none out of sight.
+//! Frame pacing: as many frames as the display shows, few in the background, none while hidden.
 
 use std::time::Duration;
 
 use crate::platform::Presence;
 use crate::settings::values::FrameCap;
 
-/// Rate of a display that does not tell its own, in frames a second: that of most.
+/// Assumed rate of a display that does not report one, in hertz: that of most displays.
 const DISPLAY_HZ: f64 = 60.0;
-/// Frames a second while another window has the keyboard.
+/// Frames per second while another window has the keyboard.
 const BACKGROUND_HZ: f64 = 10.0;
-/// Most frames a second without a cap: beyond, only heat is made.
+/// Maximum frames per second without a cap: more would only produce heat.
 const UNCAPPED_HZ: f64 = 1000.0;
-/// Part of a frame that is waited for besides the display's own rhythm. Waiting for all of it would
-/// miss every other frame, because sleep ends late.
+/// Share of a frame that is waited for in addition to the display's own rhythm. Waiting for the
+/// whole would miss every other frame, because sleep ends late.
 const PART: f64 = 0.96;
-/// Time between two updates of the session in the background, where frames are rare: inputs go out
-/// and snapshots come in as often as in a game at 60 frames a second.
+/// Interval of session updates in the background, where frames are rare. It sends inputs and
+/// receives snapshots as often as a game at 60 frames per second.
 pub(crate) const UPDATE_EVERY: Duration = Duration::from_millis(16);
 
-/// Least time from the begin of a frame to the begin of the next, on a display of a rate.
+/// Minimum time from the start of a frame to the start of the next, on a display with this rate.
 pub(crate) fn frame_least(cap: FrameCap, presence: Presence, display_hz: Option<f64>) -> Duration {
     let hz = match (presence, cap) {
         (Presence::Background | Presence::Hidden, _) => BACKGROUND_HZ,
@@ -29,15 +29,15 @@ pub(crate) fn frame_least(cap: FrameCap, presence: Presence, display_hz: Option<
     Duration::from_secs_f64(1.0 / hz)
 }
 
-/// Moments at which frames are due.
+/// Schedules frames.
 #[derive(Debug, Default)]
 pub(crate) struct Pacer {
     due: Duration,
 }
 
 impl Pacer {
-    /// The moment of the next frame, after one that began at `began`. A frame that was late by less
-    /// than its own time is made up for, so that the mean rate is kept.
+    /// Time of the next frame, after one that began at `began`. A frame that was late by less than
+    /// its own length is made up for, which keeps the mean rate.
     pub(crate) fn next(&mut self, began: Duration, least: Duration) -> Duration {
         self.due = self.due.max(began.saturating_sub(least)) + least;
         self.due

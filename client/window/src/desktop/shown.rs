@@ -1,10 +1,10 @@
-//! The window on its desktop: whether anybody can see it, and the rate of its display.
+//! Whether the window is visible on its desktop, and the refresh rate of its display.
 
 mod seen;
 #[cfg(target_os = "linux")]
 mod x11;
 
-/// Follows the window's place on the desktop, where the desktop tells of it (X11).
+/// Follows the window's state on the desktop, if the desktop reports it (X11).
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     #[cfg(target_os = "linux")]
@@ -12,20 +12,20 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// Begins to follow; needs the open window.
+    /// Starts following; needs the open window.
     #[cfg(target_os = "linux")]
     pub(crate) fn open() -> Self {
         Self { watch: x11::Watch::open().ok() }
     }
 
-    /// Begins to follow; nothing is told here.
+    /// Starts following; nothing is reported on this system.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn open() -> Self {
         Self::default()
     }
 
-    /// Takes what the desktop tells. True while nobody can see the window: it is minimised, on
-    /// another workspace, or wholly covered.
+    /// Reads the desktop's reports. Returns whether the window is hidden: minimised, on another
+    /// workspace, or completely covered.
     pub(crate) fn is_hidden(&mut self) -> bool {
         #[cfg(target_os = "linux")]
         {
@@ -36,7 +36,7 @@ impl Shown {
         false
     }
 
-    /// Rate of the window's display, in frames a second, if it is known.
+    /// Refresh rate of the window's display in hertz, if known.
     pub(crate) fn display_hz(&self) -> Option<f64> {
         #[cfg(target_os = "linux")]
         {

@@ -1,4 +1,4 @@
-//! What the system knows of its user: the folder of settings, and the language.
+//! What the system knows about its user: the settings folder, and the language.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ pub(super) fn folder() -> Option<PathBuf> {
     Some(base.config_dir().join("phaselock"))
 }
 
-/// The system's language, as its variables name it.
+/// The system's language, from its environment variables.
 pub(super) fn language() -> String {
     let set = |key| std::env::var(key).ok().filter(|value| !value.is_empty());
     ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(set).unwrap_or_default()

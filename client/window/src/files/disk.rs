@@ -1,18 +1,18 @@
-//! Small files of the player's: read within bounds, and written in full or not at all.
+//! Small files of the player: read within limits, and written completely or not at all.
 //!
-//! A file that cannot be used is set aside before it would be written over, so nothing in it is
-//! lost. What another window wrote meanwhile stays: who changes a file holds it, and reads it anew.
+//! An unreadable file is renamed before it would be overwritten, so nothing in it is lost. Changes
+//! by another window are kept: a file is locked and read again before it is changed.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Files set aside beside the one in use, before somebody has to tidy up.
+/// Maximum number of renamed files next to the one in use; then someone must tidy up.
 const ASIDE_MAX: usize = 100;
 
 pub(crate) use phaselock_quic::files::read;
 
-/// A file that is about to be changed, by no other window meanwhile.
+/// A file locked for a change, so that no other window changes it.
 #[derive(Debug)]
 pub(crate) struct Held {
     path: PathBuf,
@@ -25,7 +25,7 @@ impl Held {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder)?;
         }
-        // Follow a link, so that it stays one.
+        // Follow a link, so that it remains a link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let lock = File::create(with_end(&path, ".lock"))?;
         // Not every file system can lock.
@@ -33,12 +33,12 @@ impl Held {
         Ok(Self { path, _lock: lock })
     }
 
-    /// Its content, as by [`read`].
+    /// Its content, as read by [`read`].
     pub(crate) fn read(&self, most: usize) -> io::Result<Option<Vec<u8>>> {
         read(&self.path, most)
     }
 
-    /// Renames the file, which cannot be used, to a name that is free, and returns that.
+    /// Renames the file, which cannot be used, to a free name. Returns that name.
     pub(crate) fn set_aside(&self) -> io::Result<PathBuf> {
         let number = |n: usize| if n == 1 { ".broken".into() } else { format!(".broken-{n}") };
         let names = (1..=ASIDE_MAX).map(|n| with_end(&self.path, &number(n)));
@@ -49,16 +49,16 @@ impl Held {
         Ok(name)
     }
 
-    /// Writes a new file and puts it in the old one's place.
+    /// Writes a new file and puts it in place of the old one.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
-        // A name of its own, where no lock keeps another window out.
+        // A unique name, in case no lock keeps another window out.
         let fresh = with_end(&self.path, &format!(".{}", std::process::id()));
         let written = File::create(&fresh).and_then(|mut file| {
             file.write_all(bytes)?;
             file.sync_all()
         });
         let renamed = written.and_then(|()| fs::rename(&fresh, &self.path));
-        // The old file is as it was; the half of a new one is of no use.
+        // The old file is unchanged; a partial new one is useless.
         renamed.inspect_err(|_| drop(fs::remove_file(&fresh)))
     }
 }

@@ -1,7 +1,7 @@
-//! Small texts of the player's, kept by the browser by the names of the files that a window has.
+//! Small texts of the player, stored by the browser under the file names that a window uses.
 //!
-//! A text that cannot be used is set aside before it would be written over. Tabs share them, and
-//! there is no lock: the last one to write counts.
+//! An unreadable text is renamed before it would be overwritten. Tabs share the texts without a
+//! lock: the last one to write wins.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,8 @@ fn name(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Content of a text; none if there is no such text. One byte more than `most` tells a longer one.
+/// Content of a text, or `None` if there is none. One byte more than `most` means that it is
+/// longer.
 pub(crate) fn read(path: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
     let text = page::kept(&name(path));
     Ok(text.map(|text| text.into_bytes().into_iter().take(most + 1).collect()))
@@ -23,17 +24,17 @@ pub(crate) fn read(path: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
 pub(crate) struct Held(PathBuf);
 
 impl Held {
-    /// Takes hold of a text, which need not exist.
+    /// Opens a text for a change; it need not exist.
     pub(crate) fn new(path: &Path) -> io::Result<Self> {
         Ok(Self(path.to_owned()))
     }
 
-    /// Its content, as by [`read`].
+    /// Its content, as read by [`read`].
     pub(crate) fn read(&self, most: usize) -> io::Result<Option<Vec<u8>>> {
         read(&self.0, most)
     }
 
-    /// Keeps the text, which cannot be used, by another name, and returns that.
+    /// Stores the text, which cannot be used, under another name. Returns that name.
     pub(crate) fn set_aside(&self) -> io::Result<PathBuf> {
         let aside = PathBuf::from(format!("{}.broken", name(&self.0)));
         let text = page::kept(&name(&self.0)).unwrap_or_default();
@@ -41,7 +42,7 @@ impl Held {
         Ok(aside)
     }
 
-    /// Keeps a text in the old one's place.
+    /// Stores a text in place of the old one.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let text = std::str::from_utf8(bytes).map_err(io::Error::other)?;
         let refused = || io::Error::other("the browser keeps nothing for this page");

@@ -1,4 +1,4 @@
-//! Small files of the player's: on the disk, or in a page by the browser.
+//! Small files of the player: on disk, or in the browser.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod disk;

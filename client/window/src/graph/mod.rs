@@ -1,8 +1,8 @@
-//! The net graph (F4): the last ten seconds of the connection as curves and marks with numbers,
-//! along the window's right side.
+//! The net graph (F4): the last ten seconds of the connection as curves, marks and numbers, along
+//! the window's right side.
 //!
-//! Each kind of event has a mark of its own shape, and curves in one frame have different lines.
-//! The words show both, so that nothing is told by colour alone.
+//! Each kind of event has a mark of its own shape, and curves in one lane have different lines.
+//! Texts name both, so nothing depends on colour.
 
 mod plot;
 mod samples;
@@ -19,25 +19,25 @@ use samples::{Sample, Samples};
 
 // Lengths are in points of the panel's design: see [`Inset`].
 
-/// Width of the graph in points: least, most, and the share of the window in between.
+/// Width of the graph in points: minimum, maximum, and the share of the window in between.
 const WIDTH: (f32, f32, f32) = (300.0, 348.0, 0.3);
 /// Width of a lane's words, in points.
 const WORDS: f32 = 158.0;
 const PADDING: f32 = 10.0;
 /// Height of the line above the lanes, in points.
 const HEAD: f32 = 20.0;
-/// Height of a lane in points: with enough room, and the least.
+/// Height of a lane in points: with enough space, and the minimum.
 const LANE: (f32, f32) = (58.0, 3.0 * ROW);
 const GAP: f32 = 5.0;
-/// Number of lanes that are shown in the smallest window.
+/// Number of lanes shown in the smallest window.
 const LANES_LEAST: usize = 3;
 const ROW: f32 = 14.5;
 const LETTERS: f32 = 12.0;
 const PLOT_LETTERS: f32 = 10.5;
-/// Height in points above the graph: the connection's corner, and below it a game's own texts.
+/// Height in points above the graph: the connection's state, and a game's own texts below it.
 const ABOVE: f32 = 156.0;
 const MARGIN: f32 = 18.0;
-/// Interval between two updates of the numbers, so that they can be read.
+/// Interval between updates of the numbers, so that they can be read.
 const NUMBERS_EVERY: Micros = Micros::from_ms(250);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub(crate) struct NetGraph {
     written: Option<LocalTime>,
 }
 
-/// The loop filter that is not in force.
+/// The loop filter that is not in use.
 pub(crate) fn other(filter: LoopFilter) -> LoopFilter {
     let found = LoopFilter::NAMES.iter().find(|(_, other)| *other != filter);
     found.map_or(filter, |(_, other)| *other)
@@ -102,7 +102,7 @@ impl NetGraph {
         self.samples.observe(now, readings);
     }
 
-    /// Draws it, with a sentence on the lane that the pointer is on.
+    /// Draws the graph, with an explanation of the lane under the pointer.
     pub(crate) fn draw(
         &mut self,
         painter: &Painter,
@@ -157,9 +157,9 @@ impl NetGraph {
     }
 }
 
-/// A panel in the window, the height of a lane in it, and the number of lanes for which there is
-/// room: at the right if it can be, else at the left. If not all lanes fit in large letters, they
-/// have letters of the usual size; if that is still too much, the last ones are left out.
+/// The panel in the window, the height of a lane, and the number of lanes that fit: on the right if
+/// possible, otherwise on the left. If not all lanes fit in large letters, they have letters of the
+/// usual size; if that is still too much, the last ones are left out.
 fn place(painter: &Painter, screen: Rect) -> Option<(Inset<'_>, f32, usize)> {
     let all = LANES.len();
     let tries = (LANES_LEAST..=all).rev().map(|count| (1.0, count));
@@ -202,7 +202,7 @@ impl Lane {
         }
     }
 
-    /// A sentence on it.
+    /// An explanation of the lane.
     fn about(self) -> &'static str {
         match self {
             Self::RoundTrip => {
@@ -230,7 +230,7 @@ impl Lane {
         }
     }
 
-    /// The present numbers.
+    /// The current numbers.
     fn words(self, samples: &Samples, readings: &Readings) -> Vec<Words> {
         let stats = &readings.stats;
         let ms = |span: Micros| format!("{:.1}", span.as_ms());
@@ -385,7 +385,7 @@ impl Lane {
             Self::Phase => {
                 let most = nice(most(|s| s.phase.abs()).max(0.1));
                 plot.scale(-most, most, "ms");
-                // The scale ignores the bound; a distant one is shown as a number only.
+                // The scale ignores the bound; a distant bound is shown only as a number.
                 plot.curve(Curve::Other, heard(|s| s.bound));
                 plot.curve(Curve::Other, heard(|s| -s.bound));
                 plot.curve(Curve::Main, heard(|s| s.phase));
@@ -405,7 +405,7 @@ impl Lane {
                 plot.marks(Mark::Late, samples.iter().filter(|s| s.late > 0).map(Sample::at));
             }
             Self::Interpolation => {
-                // With room for the marks above it.
+                // With space for the marks above it.
                 plot.scale(0.0, nice(most(|s| s.delay).max(30.0) * 1.4), "ms");
                 plot.curve(Curve::Main, heard(|s| s.delay));
                 plot.marks(Mark::Hole, samples.iter().filter(|s| s.underruns > 0).map(Sample::at));

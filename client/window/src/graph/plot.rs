@@ -1,4 +1,4 @@
-//! Brushes of the net graph: curves, bars and marks in a frame that time moves through.
+//! Painting for the net graph: curves, bars and marks in a frame that scrolls with time.
 
 use egui_macroquad::egui::FontId;
 use phaselock::time::LocalTime;
@@ -158,13 +158,13 @@ impl<'a> Plot<'a> {
     }
 
     fn y(&self, value: f32) -> f32 {
-        // A little inside of the edges, so that a curve on an edge is visible.
+        // Slightly inside the edges, so that a curve on an edge is visible.
         let inner = self.rect.shrink(1.5);
         let part = (value - self.low) / (self.high - self.low);
         inner.bottom() - part * inner.height()
     }
 
-    /// Draws a curve, with gaps where nothing is known.
+    /// Draws a curve, with gaps where values are unknown.
     pub(super) fn curve(
         &self,
         curve: Curve,
@@ -232,7 +232,7 @@ impl<'a> Plot<'a> {
         self.inside.add(Shape::mesh(mesh));
     }
 
-    /// Marks moments: a line all the way down, and the mark at its top, where there is room.
+    /// Marks moments: a vertical line, with the mark at its top if there is space.
     pub(super) fn marks(&self, mark: Mark, moments: impl Iterator<Item = LocalTime>) {
         let mut free = f32::NEG_INFINITY;
         for x in moments.map(|at| self.x(at)) {
@@ -254,7 +254,7 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// Marks moments when the client joined again, with a label if `words`.
+    /// Marks moments when the client rejoined, with a label if `words`.
     pub(super) fn rejoined(&self, moments: impl Iterator<Item = LocalTime>, words: bool) {
         for x in moments.map(|at| self.x(at)) {
             let ends = [pos2(x, self.rect.top()), pos2(x, self.rect.bottom())];

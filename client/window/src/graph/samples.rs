@@ -1,4 +1,4 @@
-//! A client's counters, ten times a second, for as long as the graph shows.
+//! A client's counters, sampled ten times a second while the graph is shown.
 
 use std::collections::VecDeque;
 
@@ -12,19 +12,20 @@ use crate::play::Readings;
 pub(super) const EVERY: Micros = Micros::from_ms(100);
 /// Time span of the graph.
 pub(super) const SHOWN: Micros = Micros::from_ms(10_000);
-/// Samples that are kept: all that are shown, one that leaves and one that is being filled.
+/// Number of samples kept: all that are shown, one that leaves and one that is being filled.
 const KEPT: usize = (SHOWN.0 / EVERY.0) as usize + 2;
-/// Samples whose losses make a percentage: five seconds' worth, as in the corner of the window.
+/// Number of samples over which losses are averaged: five seconds' worth, as in the corner of the
+/// window.
 const LOSS_SAMPLES: i64 = 50;
 
-/// Events of a tenth of a second, and gauges at its end; spans are in milliseconds.
+/// Events of a tenth of a second, and gauges at its end; times are in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sample {
     /// Index, in tenths of a second since the clock's start.
     slot: i64,
-    /// The server was heard of lately.
+    /// Whether the server was heard from lately.
     pub(super) heard: bool,
-    /// The counters began anew: the client had joined again.
+    /// Whether the counters restarted because the client rejoined.
     pub(super) rejoined: bool,
     pub(super) round_trip: f32,
     pub(super) jitter: f32,
@@ -34,7 +35,7 @@ pub(super) struct Sample {
     /// Rate of the clock and its learnt part, in parts per million.
     pub(super) rate: f32,
     pub(super) skew: f32,
-    /// Time between an input's arrival and its tick: of the last input, and the least.
+    /// Time between an input's arrival and its tick: of the last input, and the minimum.
     pub(super) early: f32,
     pub(super) early_min: f32,
     /// Interpolation delay.
@@ -76,13 +77,13 @@ impl Samples {
         let slot = now.0.div_euclid(EVERY.0);
         let fresh = self.ring.back().is_none_or(|last| last.slot < slot);
         if fresh {
-            // By age, not by number: where no frame was drawn there is no sample.
+            // By age, not by number: there is no sample for times without frames.
             while self.ring.front().is_some_and(|first| first.slot + KEPT as i64 <= slot) {
                 self.ring.pop_front();
             }
             self.ring.push_back(Sample { slot, ..Sample::default() });
         }
-        // A new client counts from 0. Counts before the first look belong to no sample.
+        // A new client counts from 0. Counts before the first reading belong to no sample.
         let before = self.before.replace(stats.clone()).unwrap_or_else(|| stats.clone());
         let rejoined = stats.frames < before.frames;
         let before = if rejoined { Stats::default() } else { before };
@@ -137,12 +138,12 @@ impl Samples {
         self.ring.iter()
     }
 
-    /// Samples that will not change any more.
+    /// Samples that no longer change.
     pub(super) fn complete(&self) -> impl Iterator<Item = &Sample> {
         self.ring.iter().take(self.ring.len().saturating_sub(1))
     }
 
-    /// Shares of packets lost in the last five seconds, down and up; none without packets.
+    /// Shares of packets lost in the last five seconds, down and up; `None` without packets.
     pub(super) fn losses(&self) -> [Option<f32>; 2] {
         let newest = self.ring.back().map_or(0, |last| last.slot);
         let recent = || self.ring.iter().filter(|s| s.slot > newest - LOSS_SAMPLES);
@@ -211,7 +212,7 @@ mod tests {
     #[test]
     fn events_fall_into_the_sample_of_their_time() {
         let (mut samples, mut now) = (Samples::default(), readings());
-        // What was counted before the first look is nobody's event.
+        // Counts before the first reading belong to no event.
         now.stats.late_inputs = 7;
         look(&mut samples, 1000, &mut now);
         now.stats.late_inputs += 2;
@@ -260,7 +261,7 @@ mod tests {
             now.stats.tx_lost += if n < 50 { 7 } else { 0 };
             look(&mut samples, n * 100, &mut now);
             if n == 40 {
-                // The server may report more than was sent meanwhile.
+                // The server may report more losses than packets were sent meanwhile.
                 assert_eq!(samples.losses(), [Some(1.0), Some(1.0)]);
             }
         }
@@ -339,7 +340,7 @@ mod tests {
         (now.stats.expected, now.stats.arrived, now.stats.late_inputs) = (900, 800, 30);
         look(&mut samples, 0, &mut now);
         look(&mut samples, 50, &mut now);
-        // The new client has lost more than the old one had, and that is all its own.
+        // The new client has lost more than the old one had, all of it its own.
         now.stats = Stats { expected: 300, arrived: 150, late_inputs: 4, ..Stats::default() };
         look(&mut samples, 100, &mut now);
         look(&mut samples, 200, &mut now);

@@ -1,4 +1,4 @@
-//! A visit over WebTransport, to the server that the page's address names.
+//! A visit over WebTransport, to the server in the page's address.
 
 use std::collections::VecDeque;
 use std::thread::JoinHandle;
@@ -15,25 +15,25 @@ use crate::visit::Visit;
 use crate::visit::connection::Connection;
 use crate::visit::open::{Begun, VisitConfig};
 
-/// States of the own entity that are told, the newest last: two seconds.
+/// Maximum number of reported states of the player's entity, the newest last: two seconds.
 const MOTION_MAX: usize = 120;
 
-/// A session over WebTransport.
+/// A connection over WebTransport.
 struct WebTransport {
     driver: Driver,
-    /// Token of the seat that the tab has kept.
+    /// Token of the seat, as stored in the tab.
     kept: Option<ResumeToken>,
-    /// The own entity as the server has it, of late.
+    /// Recent states of the player's entity, as confirmed by the server.
     motion: VecDeque<Value>,
 }
 
-/// Name by which a tab keeps the token of its seat: no other server is told of it, and another link
-/// leads to another seat.
+/// Name under which a tab stores the token of its seat. It includes the link, since another link
+/// leads to another seat; no other server gets it.
 fn seat() -> String {
     format!("seat/{}", page::link().unwrap_or_default())
 }
 
-/// Joins the server of the page.
+/// Joins the page's server.
 pub(super) fn join(title: String, config: VisitConfig<'_>) -> Visit {
     let resume = of_tab(&seat()).and_then(|token| token.parse().ok().map(ResumeToken));
     let driver = Driver::begin(SessionConfig { resume, ..config.session() });
@@ -45,7 +45,7 @@ pub(super) fn join(title: String, config: VisitConfig<'_>) -> Visit {
 }
 
 impl WebTransport {
-    /// Has the tab keep the token of the seat, for when its page is loaded anew.
+    /// Stores the token of the seat in the tab, in case its page is reloaded.
     fn keep_seat(&mut self) {
         let session = &self.driver.session;
         let token = session.token().filter(|_| !session.is_redirected());
@@ -56,7 +56,7 @@ impl WebTransport {
         }
     }
 
-    /// Takes in the own entity's states that the server has confirmed.
+    /// Takes states of the player's entity that the server has confirmed.
     fn note_motion(&mut self) {
         self.driver.session.record_motion();
         while let Some(sample) = self.driver.session.poll_motion() {
@@ -107,9 +107,9 @@ impl Connection for WebTransport {
         vec![("motion".to_owned(), motion), ("sound_waiting".to_owned(), json!(sound_waiting()))]
     }
 
-    /// Says goodbye, which the page takes its time for.
+    /// Says goodbye; the page takes the time for it.
     fn close(self: Box<Self>, reason: &'static str) -> Option<JoinHandle<()>> {
-        // Whoever left for good takes no seat up again.
+        // A player who left for good does not take the seat again.
         keep_in_tab(&seat(), "");
         self.driver.close(reason);
         None

@@ -1,4 +1,4 @@
-//! Between two visits in a page: the card by which the page's server is joined.
+//! What a page shows between two visits: the card from which its server is joined.
 
 use egui_macroquad::egui::Context;
 use phaselock::limits::TEXT_BYTES_MAX;
@@ -14,20 +14,20 @@ use crate::settings::Settings;
 use crate::setup::{Setup, Wishes, default_name};
 use crate::visit::End;
 
-/// The card before the game and after it.
+/// The card before and after a game.
 pub(super) struct PageLobby {
     setup: Setup,
     /// Name in the field before the game.
     name: String,
-    /// Word in the field for the server's password.
+    /// Text in the field for the server's password.
     password: String,
-    /// The password's field gets the keyboard in the next frame.
+    /// Whether the password field gets the keyboard in the next frame.
     asks_password: bool,
-    /// The password is being written.
+    /// Whether the password is being typed.
     is_secret: bool,
-    /// The player need not be asked for a name.
+    /// Whether the player need not be asked for a name.
     is_ready: bool,
-    /// Reason of the last visit's end.
+    /// Why the last visit ended.
     error: Option<String>,
     wish: Option<Wish>,
 }
@@ -38,7 +38,7 @@ impl PageLobby {
         let linked = linked.filter(|name| !name.is_empty());
         let kept = Some(settings.player.name.clone()).filter(|name| !name.is_empty());
         let invited = linked.as_ref().or(kept.as_ref());
-        // One that no server takes stays in the field, which says why.
+        // A name that servers refuse stays in the field, which says why.
         let is_ready = invited.is_some_and(|name| read_name(name).is_ok());
         let (text, mut wishes) = (page::linked("room"), Wishes::default());
         let room = text.as_ref().and_then(|code| code.parse().ok());
@@ -72,7 +72,7 @@ impl PageLobby {
 }
 
 impl Lobby for PageLobby {
-    /// Whoever has been here before, or is invited by name, plays at once.
+    /// A player who has been here before, or is invited by name, plays at once.
     fn start(&mut self, desk: Desk<'_>) -> Option<Order> {
         if self.is_ready && !page::needs_password() { self.join(desk) } else { None }
     }
@@ -102,7 +102,7 @@ impl Lobby for PageLobby {
     fn ended(&mut self, end: End, _has_begun: bool) {
         self.error = match end {
             End::Left | End::Changed(_) => None,
-            // The page has another build's client: its server has been renewed.
+            // The page has the client of another build: its server has been updated.
             End::Over(Code::OtherWire | Code::OtherGame, reason) => {
                 Some(reason).filter(|_| !page::reload())
             }

@@ -1,4 +1,4 @@
-//! The page as the shell sees it: clock, attention, gamepad, glass and sound.
+//! The page as a platform: clock, visibility, gamepad, touch and sound.
 
 use egui_macroquad::egui::Id;
 use phaselock::time::{LocalTime, Micros};
@@ -46,12 +46,12 @@ impl Platform for Page {
         self.clock.now()
     }
 
-    /// While nobody sees the page, its script goes on to call, though nothing is painted.
+    /// While the page is hidden, its script still runs, but nothing is painted.
     fn presence(&mut self) -> Presence {
         if page::is_hidden() { Presence::Hidden } else { Presence::Foreground }
     }
 
-    /// Before a game, a page may be as small as a phone.
+    /// Before a game, a page can be as small as a phone.
     fn pixels_per_point(&self, scale: f32) -> f32 {
         pixels_per_point_before(scale)
     }

@@ -1,4 +1,4 @@
-//! The window in a page: it joins the server that the page's address names, and has no other.
+//! The window in a web page: it joins only the server in the page's address.
 
 #![cfg_attr(not(target_arch = "wasm32"), allow(dead_code, reason = "tests draw the card alone"))]
 

@@ -14,7 +14,7 @@ use crate::settings::Store;
 use crate::settings::languages::Languages;
 use crate::shell::{Opening, Shell};
 
-/// Opens the page's canvas, whose frames then come for as long as the page stays.
+/// Opens the page's canvas, which then draws frames for as long as the page exists.
 pub fn run(views: &Views) -> ExitCode {
     let views = views.clone();
     let conf = Conf { window_title: "Phaselock".into(), high_dpi: true, ..Conf::default() };
@@ -23,7 +23,7 @@ pub fn run(views: &Views) -> ExitCode {
         let lobby = PageLobby::new(&store.settings);
         let languages = Languages::new(page::language().unwrap_or_default());
         let opening = Opening { views, store, languages, fullscreen: false, mute: false };
-        // A page has no command line to tell an error.
+        // A page has no command line for errors.
         let _ = Shell::new(Page::default(), lobby, opening).frames().await;
     });
     ExitCode::SUCCESS

@@ -1,4 +1,4 @@
-//! The settings' file as text: reading it with all its faults, and writing what has changed.
+//! The settings file as text: reads it with all its faults, and writes what has changed.
 
 use std::borrow::Cow;
 
@@ -13,16 +13,17 @@ use phaselock_ui::actions::{ALL, ALL_GAMES};
 use phaselock_ui::bindings::Binding;
 use phaselock_ui::controls::Bindings;
 
-/// Largest file in bytes: twenty times one with every setting. Arbitrary.
+/// Maximum size of the file in bytes: twenty times one with every setting. Arbitrary.
 pub(crate) const FILE_BYTES_MAX: usize = 64 * 1024;
-/// Most games with bindings, most actions of one, and most bindings of an action; arbitrary.
+/// Maximum number of games with bindings, of actions per game, and of bindings per action;
+/// arbitrary.
 const GAMES_MAX: usize = 64;
 const ACTIONS_MAX: usize = 64;
 pub(crate) const BINDINGS_MAX: usize = 8;
-/// Most complaints about a file; whoever has more mends these first.
+/// Maximum number of warnings about a file; fix these first to see more.
 const PROBLEMS_MAX: usize = 20;
 
-/// Longest name and longest cause in a complaint, in bytes; arbitrary.
+/// Maximum length of a name and of a cause in a warning, in bytes; arbitrary.
 const NAME_SHOWN_BYTES_MAX: usize = 40;
 const CAUSE_BYTES_MAX: usize = 200;
 
@@ -39,7 +40,7 @@ const CONTROLS: &str = "
 # docs/playing/ lists the actions and the names of keys. An empty list leaves an action unbound.
 ";
 
-/// A file without use: none of it counts.
+/// Why a file cannot be used at all.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FileError {
     #[error(transparent)]
@@ -48,7 +49,7 @@ pub(crate) enum FileError {
     Toml { line: usize, cause: String },
 }
 
-/// Reads a file. A value that cannot be used keeps its default, with a sentence on it.
+/// Reads a file. An invalid value keeps its default and gets a warning.
 pub(crate) fn read(bytes: &[u8]) -> Result<(Settings, Vec<String>), FileError> {
     let text = text(bytes)?;
     let text = &*text;
@@ -128,7 +129,7 @@ fn bindings(controls: &Item, mut problem: impl FnMut(&Item, String)) -> Bindings
                         }
                         known
                     });
-                    // Whoever meant a key did not mean to leave the action without any.
+                    // A list with only invalid keys is not meant to leave the action without any.
                     if given == 0 || !keys.is_empty() {
                         bindings.entry(game.into()).or_default().insert(action.into(), keys);
                     }
@@ -171,8 +172,8 @@ fn records(kept: &Item, mut problem: impl FnMut(&Item, String)) -> Records {
     records
 }
 
-/// Writes into a file's text what differs between `base`, as it was read or written last, and
-/// `now`, and what the file lacks. Whatever another window wrote since stays.
+/// Writes into a file's text what differs between `base`, as last read or written, and `now`, and
+/// what the file lacks. Changes by another window are kept.
 pub(crate) fn write(bytes: &[u8], base: &Settings, now: &Settings) -> Result<String, FileError> {
     let text = text(bytes)?;
     let mut document: DocumentMut = text.parse().map_err(|error| toml_error(&text, &error))?;
@@ -202,7 +203,7 @@ pub(crate) fn write(bytes: &[u8], base: &Settings, now: &Settings) -> Result<Str
     let head = if fresh { HEAD } else { "" };
     let foot = if text.contains("# Bindings that differ") { "" } else { CONTROLS };
     let written = format!("{head}{document}{foot}");
-    // What a file holds besides may be so much that the program would refuse its own work.
+    // Unknown content of a file could make it so large that the program would refuse its own file.
     if written.len() > FILE_BYTES_MAX {
         Err(TextError::TooLong(FILE_BYTES_MAX).into())
     } else {
@@ -249,7 +250,7 @@ fn write_records(document: &mut DocumentMut, base: &Records, now: &Records) {
     }
 }
 
-/// A table inside of another, made if it is not there; none if something else has its name.
+/// A table inside another one, created if missing. `None` if something else has its name.
 fn table<'a>(outer: &'a mut dyn TableLike, name: &str) -> Option<&'a mut dyn TableLike> {
     let section = outer.entry(name).or_insert_with(|| {
         let mut table = Table::new();
@@ -272,7 +273,7 @@ fn toml_error(text: &str, error: &toml_edit::TomlError) -> FileError {
     FileError::Toml { line, cause: clip(&cause, CAUSE_BYTES_MAX).to_owned() }
 }
 
-/// A name of the file as a sentence shows it: whatever the file holds, it stays a sentence.
+/// A name from the file for use in a sentence, whatever it contains.
 fn short(name: &str) -> String {
     let name = printable(name);
     let cut = clip(&name, NAME_SHOWN_BYTES_MAX);

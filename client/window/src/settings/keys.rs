@@ -10,7 +10,7 @@ use super::model::Settings;
 use super::values::{ITEMS_MAX, Word};
 use crate::setup::BOTS_MAX;
 
-/// Most bytes of a text in the file; arbitrary, and far above need.
+/// Maximum length of a string in the file, in bytes; arbitrary, and far above need.
 const TEXT_MAX: usize = 300;
 
 /// A setting in the file.
@@ -18,7 +18,7 @@ const TEXT_MAX: usize = 300;
 pub(crate) struct Key {
     pub(crate) section: &'static str,
     pub(crate) name: &'static str,
-    /// Comment above it in the file: meaning, unit and range, a line each.
+    /// Comment above it in the file: meaning, unit and range, one per line.
     pub(crate) about: &'static str,
     slot: fn(&mut Settings) -> Slot<'_>,
 }
@@ -46,7 +46,7 @@ const fn key(
     Key { section, name, about, slot }
 }
 
-/// All settings but bindings, section by section.
+/// All settings except bindings, section by section.
 pub(crate) const KEYS: &[Key] = &[
     key("player", "name", "Name that others see, at most 32 bytes; empty: your user name.", |it| {
         Slot::Name(&mut it.player.name)
@@ -138,7 +138,7 @@ pub(crate) const KEYS: &[Key] = &[
 ];
 
 impl Key {
-    /// Takes the value of the file; the error says what to write.
+    /// Takes the value from the file. The error says what to write.
     pub(crate) fn take(&self, settings: &mut Settings, value: &Value) -> Result<(), String> {
         match (self.slot)(settings) {
             Slot::Switch(it) => *it = value.as_bool().ok_or("true or false")?,
@@ -197,7 +197,7 @@ fn text(value: &Value) -> Option<String> {
     (!text.contains(char::is_control)).then(|| text.to_owned())
 }
 
-/// A list of texts, or none if it is none or too long.
+/// A list of strings, or `None` if it is not a list or too long.
 pub(crate) fn list(value: &Value, most: usize) -> Option<Vec<String>> {
     let items = value.as_array().filter(|items| items.len() <= most)?;
     items.iter().map(text).collect()

@@ -1,4 +1,4 @@
-//! The choice of the window's language: those in the program, and files in the player's folder.
+//! The window's language: those in the program, and files in the player's folder.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -11,10 +11,10 @@ use super::values::Language as Choice;
 use crate::files;
 use phaselock_ui::words::{FILE_BYTES_MAX, INCLUDED, Language, speak};
 
-/// Most files of the folder that are offered; arbitrary.
+/// Maximum number of language files offered; arbitrary.
 const FILES_MAX: usize = 50;
 
-/// Languages that were read so far, by their codes; none for those that cannot be used.
+/// Languages read so far, by code; `None` for those that cannot be used.
 #[derive(Debug, Default)]
 pub(crate) struct Languages {
     /// The system's language, as in `de_AT.UTF-8`.
@@ -26,12 +26,12 @@ pub(crate) struct Languages {
 }
 
 impl Languages {
-    /// None is spoken yet but English; `system` is the system's language, as in `de_AT.UTF-8`.
+    /// Starts with English; `system` is the system's language, as in `de_AT.UTF-8`.
     pub(crate) fn new(system: String) -> Self {
         Self { system, ..Self::default() }
     }
 
-    /// Speaks the chosen language, if it is another than before. `folder` has the player's files.
+    /// Switches to the chosen language, if it changed. `folder` has the player's files.
     pub(crate) fn follow(&mut self, choice: &Choice, folder: Option<&Path>) {
         if self.spoken.as_ref() == Some(choice) {
             return;
@@ -51,12 +51,12 @@ impl Languages {
         speak(self.language(&code, folder));
     }
 
-    /// Code of the language that the player reads, even if the window cannot speak it.
+    /// Code of the player's language, even if the window does not have it.
     pub(crate) fn code(&self) -> &str {
         &self.code
     }
 
-    /// A sentence on a language that cannot be used.
+    /// Why the language cannot be used, in a sentence.
     pub(crate) fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }
@@ -82,7 +82,7 @@ impl Languages {
                 None
             }
         };
-        // A file that is mended is tried again.
+        // A fixed file is read again.
         if language.is_some() {
             self.read.insert(code.to_owned(), language);
         }
@@ -105,14 +105,14 @@ fn code_of(value: &str) -> String {
     value.split(['_', '.', '@', '-']).next().unwrap_or_default().to_lowercase()
 }
 
-/// The code of a system's language, as in `de_AT.UTF-8`, if the program or the folder has it.
+/// Code of the system's language, as in `de_AT.UTF-8`, if the program or the folder has it.
 fn of_system(value: &str, folder: Option<&Path>) -> String {
     let code = code_of(value);
     let has = offered(folder).contains(&code);
     if has { code } else { "en".to_owned() }
 }
 
-/// Languages that can be chosen: their codes, and their names in themselves.
+/// Available languages: their codes, and their own names.
 pub(crate) fn titles(folder: Option<&Path>) -> Vec<(String, String)> {
     let title = |code: &str| {
         let read = match INCLUDED.iter().find(|(it, _)| *it == code) {
@@ -125,7 +125,7 @@ pub(crate) fn titles(folder: Option<&Path>) -> Vec<(String, String)> {
         let title = if code == "en" {
             "English".to_owned()
         } else {
-            // One that cannot be used says so when it is chosen.
+            // A file that cannot be used says so when it is chosen.
             title(&code).unwrap_or_else(|| code.clone())
         };
         (code, title)
@@ -133,7 +133,7 @@ pub(crate) fn titles(folder: Option<&Path>) -> Vec<(String, String)> {
     offered(folder).into_iter().map(titled).collect()
 }
 
-/// Codes of the languages that can be chosen.
+/// Codes of the available languages.
 pub(crate) fn offered(folder: Option<&Path>) -> Vec<String> {
     let included = INCLUDED.iter().map(|(code, _)| (*code).to_owned());
     let files = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten();

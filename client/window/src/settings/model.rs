@@ -18,14 +18,14 @@ pub(crate) struct Settings {
     pub(crate) gamepad: Gamepad,
     pub(crate) last: Last,
     pub(crate) seen: Seen,
-    /// Bindings that differ from the games' own.
+    /// Bindings that differ from the games' defaults.
     pub(crate) controls: Bindings,
     /// Personal records.
     pub(crate) records: Records,
 }
 
 impl Settings {
-    /// Notes a record. A game beyond what the file holds is not noted.
+    /// Notes a record. A game beyond the file's limit is not noted.
     pub(crate) fn note_record(&mut self, New { game, name, value }: New) {
         if self.records.contains_key(game) || self.records.len() < GAMES_MAX {
             self.records.entry(game.to_owned()).or_default().insert(name.to_owned(), value);
@@ -45,7 +45,7 @@ pub(crate) struct Player {
 }
 
 impl Player {
-    /// Takes a name that is being written, once servers take it too.
+    /// Takes a name that is being typed, once servers would accept it.
     pub(crate) fn take_name(&mut self, written: &str) {
         match read_name(written) {
             Ok(name) => name.clone_into(&mut self.name),
@@ -54,17 +54,17 @@ impl Player {
         }
     }
 
-    /// The looks that others are asked to show.
+    /// The look that others are asked to show.
     pub(crate) fn look(&self) -> Look {
         let part = |number: u16| u8::try_from(number).unwrap_or_default();
-        // Colours of the settings count from 1; 0 is none.
+        // Colours in the settings count from 1; 0 is none.
         let color = self.color.checked_sub(1).map_or(Look::UNCHOSEN.color, part);
         let look = Look { color, pattern: part(self.look) };
         if look.is_wish() { look } else { Look::UNCHOSEN }
     }
 }
 
-/// Loudness in percent.
+/// Volumes in percent.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sound {
     pub(crate) master: u16,
@@ -82,9 +82,9 @@ pub(crate) struct Display {
     pub(crate) vsync: bool,
     pub(crate) fullscreen: bool,
     pub(crate) window_size: WindowSize,
-    /// Factor of all sizes.
+    /// Scale of everything.
     pub(crate) ui_scale: f64,
-    /// Factor of letters.
+    /// Scale of text.
     pub(crate) text_scale: f64,
     pub(crate) palette: Palette,
     pub(crate) reduced_motion: bool,
@@ -96,7 +96,7 @@ pub(crate) struct Display {
 pub(crate) struct Gamepad {
     /// Strength in percent.
     pub(crate) rumble: u16,
-    /// Share of a stick's way, in percent, that counts as rest.
+    /// Share of a stick's travel that is ignored, in percent.
     pub(crate) dead_zone: u16,
 }
 
@@ -110,7 +110,7 @@ pub(crate) struct Last {
     pub(crate) panels: Vec<String>,
 }
 
-/// Things that are shown once.
+/// What has been shown once.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Seen {
     /// Names of the games whose lessons the player has had.
@@ -118,7 +118,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Notes a game's lesson. Of more than the file holds the oldest is forgotten.
+    /// Notes a game's lesson. Beyond the file's limit, the oldest is forgotten.
     pub(crate) fn note(&mut self, game: &str) {
         self.lessons.retain(|had| had != game);
         self.lessons.push(game.to_owned());

@@ -34,9 +34,9 @@ use phaselock_ui::{actions, palette};
 const SIZE: (f32, f32) = (640.0, 400.0);
 /// Height of the frame, of the button below the content and of a gap around, in points.
 const AROUND: f32 = 2.0 * 22.0 + ACTION_HEIGHT + 2.0 * 9.0 + 16.0;
-/// Length of the rumble that lets the player feel its strength.
+/// Length of the rumble that demonstrates its strength.
 const TRIAL: Duration = Duration::from_millis(250);
-/// Caps that are offered.
+/// Frame caps offered.
 const CAPS: [u16; 6] = [30, 60, 90, 120, 144, 240];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,31 +69,31 @@ impl Tab {
 pub(crate) struct Screen {
     tab: Tab,
     bindings: bindings::Page,
-    /// The name as it is written; the settings take it once it can be one.
+    /// The name as typed; the settings take it once it is valid.
     name: Option<String>,
-    /// Languages that can be chosen, once they were asked for: codes and titles.
+    /// Available languages, once requested: codes and titles.
     languages: Option<Vec<(String, String)>>,
 }
 
 impl Screen {
-    /// The screen with a tab open.
+    /// Creates the screen with a tab open.
     #[cfg(test)]
     pub(crate) fn at(tab: Tab) -> Self {
         Self { tab, ..Self::default() }
     }
 
-    /// The page of bindings, which waits for a press.
+    /// Creates the page of bindings while it waits for a press.
     #[cfg(test)]
     pub(crate) fn waiting() -> Self {
         Self { tab: Tab::Controls, bindings: bindings::Page::waiting(), ..Self::default() }
     }
 
-    /// True while a press is waited for, to bind it.
+    /// Whether it waits for a press to bind.
     pub(crate) fn waits(&self) -> bool {
         self.bindings.waits()
     }
 
-    /// Draws it; true once the player is done.
+    /// Draws it. Returns true once the player is done.
     pub(crate) fn draw(
         &mut self,
         ctx: &Context,
@@ -124,7 +124,7 @@ impl Screen {
                 let around = ui.min_rect().height() + AROUND;
                 let height = SIZE.1.min(ctx.screen_rect().height() - around);
                 let scroll = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
-                // Each page has its own place.
+                // Each page scrolls by itself.
                 let scroll = scroll.id_salt(self.tab.title()).auto_shrink(false);
                 scroll.show(ui, |ui| {
                     let problems = store.problems().iter().map(|it| &**it);
@@ -143,7 +143,7 @@ impl Screen {
                         Tab::Display => display(ui, settings),
                         Tab::Language => {
                             let folder = folder.as_deref();
-                            // Files are looked at once for each time that the settings are open.
+                            // Files are read once each time the settings are opened.
                             let titles = &mut self.languages;
                             let titles = titles.get_or_insert_with(|| languages::titles(folder));
                             language(ui, settings, folder, titles);
@@ -255,8 +255,8 @@ fn display(ui: &mut Ui, settings: &mut Settings) {
     note(ui, tr("Vsync takes effect at the next start."));
 }
 
-/// A slider for a factor, in percent. The factor follows once the slider is let go: everything is
-/// larger by then, the slider too.
+/// A slider for a scale, in percent. The scale changes only once the slider is released, because it
+/// also changes the slider.
 fn factor(ui: &mut Ui, factor: &mut f64, percent: RangeInclusive<u16>) {
     let id = ui.unique_id().with("factor");
     let kept = ui.data(|data| data.get_temp::<u16>(id));

@@ -10,13 +10,13 @@ use crate::files::{self, Held};
 use crate::settings::languages::Languages;
 use phaselock_ui::words::fill;
 
-/// Time without a change after which the file is written: a slider moves in many frames.
+/// Time without a change after which the file is written: a slider changes in many frames.
 const WRITE_AFTER: Duration = Duration::from_secs(1);
 
-/// The settings, in a file or without one.
+/// The settings, with or without a file.
 #[derive(Debug)]
 pub(crate) struct Store {
-    /// The settings; changes find their way into the file.
+    /// The settings; changes to them are saved.
     pub(crate) settings: Settings,
     path: Option<PathBuf>,
     /// As in the file.
@@ -28,8 +28,8 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Reads the settings of a file, which need not exist; without one they live as long as the
-    /// program.
+    /// Reads the settings from a file, which need not exist. Without a file, they live as long as
+    /// the program.
     pub(crate) fn open(path: Option<PathBuf>) -> Self {
         let mut problems = Vec::new();
         let mut settings = Settings::default();
@@ -56,27 +56,27 @@ impl Store {
         Self { settings, path, base, polled, changed_at: None, problems }
     }
 
-    /// Path of another file of the player's, beside the settings.
+    /// Path of another file of the player, next to the settings.
     pub(crate) fn beside(&self, name: &str) -> Option<PathBuf> {
         Some(self.path.as_deref()?.with_file_name(name))
     }
 
-    /// The folder of the player's language files, beside the settings.
+    /// The folder of the player's language files, next to the settings.
     pub(crate) fn languages(&self) -> Option<PathBuf> {
         Some(self.path.as_deref()?.parent()?.join("languages"))
     }
 
-    /// Has the chosen language spoken.
+    /// Switches to the chosen language.
     pub(crate) fn speak(&self, languages: &mut Languages) {
         languages.follow(&self.settings.display.language, self.languages().as_deref());
     }
 
-    /// Faults of the file, a sentence each.
+    /// Faults of the file, one sentence each.
     pub(crate) fn problems(&self) -> &[String] {
         &self.problems
     }
 
-    /// The first of the faults, for where there is room for one.
+    /// The first of the faults, where there is only space for one.
     pub(crate) fn notice(&self) -> Option<String> {
         let first = self.problems.first()?;
         Some(match self.problems.len() - 1 {
@@ -89,7 +89,7 @@ impl Store {
         })
     }
 
-    /// Writes the file if a change is old enough. `now` is the time since any fixed moment.
+    /// Writes the file if the last change is old enough. `now` counts from any fixed moment.
     pub(crate) fn poll(&mut self, now: Duration) {
         if self.settings != self.polled {
             self.polled = self.settings.clone();
@@ -100,7 +100,7 @@ impl Store {
         }
     }
 
-    /// Writes what has changed.
+    /// Writes the changes.
     pub(crate) fn save(&mut self) {
         self.changed_at = None;
         let Some(path) = self.path.clone().filter(|_| self.settings != self.base) else { return };
@@ -122,8 +122,8 @@ impl Store {
     }
 }
 
-/// Writes the changes into the file as it is now. A file that cannot be used is set aside first;
-/// returns its new name.
+/// Writes the changes into the file as it is now. An unreadable file is renamed first. Returns its
+/// new name.
 fn save(path: &Path, base: &Settings, now: &Settings) -> io::Result<Option<PathBuf>> {
     let held = Held::new(path)?;
     let bytes = held.read(FILE_BYTES_MAX)?.unwrap_or_default();

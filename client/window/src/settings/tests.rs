@@ -1,4 +1,4 @@
-//! Tests of the settings: faults of files, files of two windows, documentation.
+//! Tests of the settings: faulty files, files shared by two windows, documentation.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ use phaselock_ui::sight::Palette;
 
 const LATER: Duration = Duration::from_secs(10);
 
-/// Settings none of which is the default.
+/// Settings without any default value.
 fn others() -> Settings {
     let mut settings = Settings::default();
     settings.player.name = "Ada".into();
@@ -65,7 +65,7 @@ fn settings_come_back_as_they_were_and_every_key_is_documented() {
         let differs = key.value(&mut fresh).to_string() != key.value(&mut now.clone()).to_string();
         assert!(differs, "{} is not tried here", key.name);
     }
-    // Written again, it stays byte for byte.
+    // Written again, the file stays the same byte for byte.
     assert_eq!(write(text.as_bytes(), &now, &now).as_deref(), Ok(&*text));
 }
 

@@ -1,29 +1,29 @@
-//! Values of settings that are words.
+//! Values of settings that are written as words.
 
 use phaselock::game::Strength;
 use toml_edit::Value;
 
 use phaselock_ui::sight::Palette;
 
-/// Most entries of a list in the file; arbitrary, and far above need.
+/// Maximum number of entries of a list in the file; arbitrary, and far above need.
 pub(crate) const ITEMS_MAX: usize = 64;
 
 /// A setting that is written as a word, or as a word or a number.
 pub(crate) trait Word {
-    /// Takes a value of the file; the error says what to write.
+    /// Takes a value from the file. The error says what to write.
     fn take(&mut self, value: &Value) -> Result<(), String>;
     /// The value for the file.
     fn value(&self) -> Value;
 }
 
-/// Most frames a second.
+/// Maximum number of frames per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameCap {
     /// As many as the display shows.
     Display,
     /// As many as the computer can draw.
     None,
-    /// So many.
+    /// This many.
     PerSecond(u16),
 }
 
@@ -91,7 +91,7 @@ impl WindowSize {
     /// Range of each side.
     pub(crate) const SIDES: std::ops::RangeInclusive<u16> = 320..=16384;
 
-    /// Reads what the command line takes as well: `1280x720`.
+    /// Parses a size, in the file and on the command line: `1280x720`.
     pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
         let wrong = "write the width and the height as in 1280x720, each from 320 to 16384";
         let (width, height) = text.split_once(['x', 'X']).ok_or(wrong)?;
@@ -116,17 +116,17 @@ impl Word for WindowSize {
 /// Language of the window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
-    /// The system's, where the program has it.
+    /// The system's language, if the program has it.
     System,
-    /// The one of this code.
+    /// The language with this code.
     Code(String),
 }
 
-/// Most characters of a language's code, as in `zh-hant-tw`; longer ones do not occur.
+/// Maximum length of a language code, as in `zh-hant-tw`; longer ones do not occur.
 const CODE_MAX: usize = 16;
 
 impl Language {
-    /// True for what may be a language's code, and a file's name.
+    /// Whether this can be a language code and a file name.
     pub(crate) fn is_code(code: &str) -> bool {
         let fine = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         (2..=CODE_MAX).contains(&code.len()) && code.bytes().all(fine)

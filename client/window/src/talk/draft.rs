@@ -1,13 +1,13 @@
-//! The line that the player writes: history of own lines, completion of commands and names.
+//! The line being typed: history of sent lines, completion of commands and names.
 
 use std::collections::VecDeque;
 
 use phaselock::wire::talk::Audience;
 
-/// Own lines that are remembered. Arbitrary.
+/// Maximum number of remembered lines. Arbitrary.
 const HISTORY_MAX: usize = 50;
 
-/// Words that Tab goes through.
+/// Words that Tab cycles through.
 #[derive(Debug, PartialEq, Eq)]
 struct Completion {
     /// The text before the word.
@@ -16,13 +16,13 @@ struct Completion {
     at: usize,
 }
 
-/// The line that is written.
+/// The line being typed.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) text: String,
     pub(super) to: Audience,
     history: VecDeque<String>,
-    /// Place in the history, the newest line first; none for a new line.
+    /// Index in the history, the newest line first; `None` for a new line.
     recalled: Option<usize>,
     /// The new line, while an old one is shown.
     kept: String,
@@ -30,13 +30,13 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Begins a line.
+    /// Starts a line.
     pub(super) fn begin(&mut self, to: Audience) {
         self.text.clear();
         (self.to, self.recalled, self.completion) = (to, None, None);
     }
 
-    /// The line is finished; none if there is nothing to see in it.
+    /// Finishes the line. `None` if it has nothing visible.
     pub(super) fn finish(&mut self) -> Option<(Audience, String)> {
         let line = std::mem::take(&mut self.text);
         if line.trim().is_empty() {
@@ -61,7 +61,7 @@ impl Draft {
         }
     }
 
-    /// Goes forward in the history, and at last to the new line.
+    /// Goes forward in the history, and finally to the new line.
     pub(super) fn down(&mut self) {
         match self.recalled {
             None => {}
@@ -73,8 +73,8 @@ impl Draft {
         }
     }
 
-    /// Completes the last word: a command behind a slash, or a player's name. Again, it takes the
-    /// next one that fits.
+    /// Completes the last word: a command after a slash, or a player's name. Called again, it takes
+    /// the next match.
     pub(super) fn complete(&mut self, commands: &[&str], names: &[&str]) {
         let is_same = |it: &Completion| {
             it.candidates.get(it.at).is_some_and(|word| format!("{}{word}", it.before) == self.text)
@@ -90,7 +90,7 @@ impl Draft {
     }
 }
 
-/// The words that the last one may become, each with a blank behind it.
+/// The matches for the last word, each followed by a blank.
 fn completions(text: &str, commands: &[&str], names: &[&str]) -> Option<Completion> {
     let start = text.char_indices().rev().find(|(_, c)| c.is_whitespace());
     let start = start.map_or(0, |(at, c)| at + c.len_utf8());
@@ -105,7 +105,7 @@ fn completions(text: &str, commands: &[&str], names: &[&str]) -> Option<Completi
         _ if word.is_empty() => Vec::new(),
         _ => {
             let fit = names.iter().filter(|it| begins(it, word));
-            // A server takes what stands between quotation marks for one word.
+            // A server takes what is between quotation marks as one word.
             let quoted = |it: &&str| match is_command && it.contains(char::is_whitespace) {
                 true => format!("\"{it}\" "),
                 false => format!("{it} "),

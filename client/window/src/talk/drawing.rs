@@ -1,4 +1,4 @@
-//! The talk on the screen: lines with a ground behind each, and the line that is written.
+//! The chat on the screen: lines with a ground behind each, and the line being typed.
 
 use egui_macroquad::egui::text::{CCursor, CCursorRange, LayoutJob, TextFormat, TextWrapping};
 use egui_macroquad::egui::text_edit::TextEditState;
@@ -11,23 +11,24 @@ use super::draft::Draft;
 use super::lines::{Kind, Line, Lines};
 use phaselock_ui::prelude::*;
 
-/// Time for which a line is shown while nobody writes, and the last part of it in which it fades.
+/// Time for which a line is shown while no line is typed, and the last part of it in which it
+/// fades.
 const SHOWN: Micros = Micros::from_ms(10_000);
 const FADE_SECS: f64 = 1.0;
-/// Widest line in points, and the part of the window that it may take.
+/// Maximum width of a line in points, and the share of the window that it may take.
 const WIDTH: f32 = 420.0;
 const WIDTH_PART: f32 = 0.46;
-/// Rows of one line at most; the rest is left out.
+/// Maximum number of rows of one line; the rest is left out.
 const ROWS_MAX: usize = 4;
-/// Parts of the window's height that lines may take, while nobody writes and while somebody does.
+/// Shares of the window's height that lines may take, while no line is typed and while one is.
 const HEIGHT_PART: f32 = 0.22;
 const HEIGHT_PART_OPEN: f32 = 0.5;
-/// Lines by which PageUp scrolls.
+/// Number of lines that PageUp scrolls.
 const PAGE: isize = 8;
-/// Lower left corner of the lines, from the window's: above what games show there, and above the
-/// line that is written.
+/// Lower left corner of the lines, relative to the window's: above what games show there, and above
+/// the line being typed.
 const CORNER: egui_macroquad::egui::Vec2 = vec2(18.0, -206.0);
-/// Room in points for the line that is written, in letters of the usual size.
+/// Space in points for the line being typed, in letters of the usual size.
 const DRAFT: f32 = 40.0;
 
 /// Lower left corner of the lines.
@@ -38,12 +39,12 @@ pub(super) fn corner(painter: &Painter) -> Pos2 {
     pos2(usual.x, usual.y.min(above))
 }
 
-/// Width of a line in a window of that width.
+/// Width of a line in this window.
 fn width(screen: Rect) -> f32 {
     WIDTH.min(screen.width() * WIDTH_PART)
 }
 
-/// Draws the lines; of those that do not fit, the oldest are left out.
+/// Draws the lines; the oldest that do not fit are left out.
 pub(super) fn draw_lines(painter: &Painter, lines: &Lines, now: LocalTime, is_open: bool) {
     let screen = painter.clip_rect();
     let part = if is_open { HEIGHT_PART_OPEN } else { HEIGHT_PART };
@@ -53,7 +54,7 @@ pub(super) fn draw_lines(painter: &Painter, lines: &Lines, now: LocalTime, is_op
         pos2(screen.left(), top),
         pos2(bottom.x + width(screen) + 12.0, bottom.y),
     );
-    // Beside a panel at the left, and below it where there is no room beside.
+    // Next to a panel on the left, or below it if there is no space.
     let room = layout::between(painter, Item::Talk, room);
     let mut at = pos2(bottom.x, room.bottom().min(bottom.y));
     if lines.scrolled() > 0 {
@@ -112,7 +113,7 @@ fn job(line: &Line, strength: f32, width: f32) -> LayoutJob {
     job
 }
 
-/// Draws the line that is written. Returns true when it is finished.
+/// Draws the line being typed. Returns true when it is finished.
 pub(super) fn draw_draft(
     ctx: &Context,
     draft: &mut Draft,

@@ -1,17 +1,19 @@
-//! The lines of the talk: bounded, without what muted people say, and floods in one line.
+//! The chat lines: a bounded number, without those of muted people, and with floods reduced to one
+//! line.
 
 use std::collections::VecDeque;
 
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::text::{clip, printable};
 
-/// Lines that are kept for scrolling back. Arbitrary.
+/// Maximum number of lines kept for scrolling back. Arbitrary.
 pub(super) const LINES_MAX: usize = 200;
-/// Bytes of a line; a server sends at most 256, and names go before it.
+/// Maximum length of a line in bytes; a server sends at most 256, preceded by a name.
 const LINE_BYTES_MAX: usize = 512;
-/// Lines of one source in a row, within [`FLOOD_TIME`], of which more are counted only.
+/// Number of consecutive lines from one source, within [`FLOOD_TIME`], after which more are only
+/// counted.
 const FLOOD_LINES: usize = 4;
-/// The same for the host's lines: an answer to a command has up to 17.
+/// This limit for the host's lines: an answer to a command has up to 17.
 const FLOOD_LINES_SYSTEM: usize = 24;
 /// See [`FLOOD_LINES`].
 const FLOOD_TIME: Micros = Micros::from_ms(6_000);
@@ -19,15 +21,15 @@ const FLOOD_TIME: Micros = Micros::from_ms(6_000);
 /// Kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A player's, for everybody.
+    /// A player's, to everyone.
     All,
-    /// A player's, for the own side.
+    /// A player's, to the own side.
     Side,
     /// The host's, or the program's.
     System,
-    /// Somebody came.
+    /// A player joined.
     Join,
-    /// Somebody left.
+    /// A player left.
     Leave,
 }
 
@@ -39,20 +41,20 @@ pub(super) struct Line {
     pub(super) from: Option<(String, u8)>,
     pub(super) text: String,
     pub(super) came: LocalTime,
-    /// Lines of the same source that were left out behind it.
+    /// Number of further lines from this source that were left out.
     pub(super) more: u32,
 }
 
-/// The newest lines, the newest last.
+/// The newest lines, the latest last.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     lines: VecDeque<Line>,
-    /// Lines that the reader has scrolled back by.
+    /// Number of lines that the reader has scrolled back.
     scrolled: usize,
 }
 
 impl Lines {
-    /// Adds a line, cleaned; one of a flood is only counted.
+    /// Adds a line, cleaned. A line that is part of a flood is only counted.
     pub(super) fn add(&mut self, kind: Kind, from: Option<(&str, u8)>, text: &str, now: LocalTime) {
         let text = clip(&printable(text), LINE_BYTES_MAX).to_owned();
         let from = from.map(|(name, color)| (printable(name), color));
@@ -69,19 +71,19 @@ impl Lines {
         if self.lines.len() > LINES_MAX {
             self.lines.pop_front();
         }
-        // Whoever reads an old line goes on reading it.
+        // A player who reads an old line can go on reading it.
         if self.scrolled > 0 {
             self.scroll(1);
         }
     }
 
-    /// Scrolls back by so many lines, or forward.
+    /// Scrolls back by this many lines, or forward if negative.
     pub(super) fn scroll(&mut self, lines: isize) {
         let most = self.lines.len().saturating_sub(1);
         self.scrolled = self.scrolled.saturating_add_signed(lines).min(most);
     }
 
-    /// Goes to the newest line.
+    /// Scrolls to the newest line.
     pub(super) fn show_newest(&mut self) {
         self.scrolled = 0;
     }
@@ -91,7 +93,7 @@ impl Lines {
         self.scrolled
     }
 
-    /// The lines from the last shown one back.
+    /// The lines from the last shown one backwards.
     pub(super) fn shown(&self) -> impl Iterator<Item = &Line> {
         self.lines.iter().rev().skip(self.scrolled)
     }

@@ -32,9 +32,9 @@ use phaselock_ui::controls::Controls;
 use phaselock_ui::prelude::*;
 use phaselock_ui::words::fill;
 
-/// Kind of the mark that a player sets: here.
+/// Kind of the mark that a player sets: "here".
 const HERE: u8 = 0;
-/// Commands of the window itself; the first one lists the server's too.
+/// Commands of the window itself; the first one also lists the server's.
 const OWN_COMMANDS: [&str; 3] = ["help", "ignore", "unignore"];
 
 /// Form of the talk that has the keyboard.
@@ -42,13 +42,13 @@ const OWN_COMMANDS: [&str; 3] = ["help", "ignore", "unignore"];
 enum Open {
     #[default]
     Nothing,
-    /// A line is written. The key that opened it may still be in this frame's input.
+    /// A line is being typed. The key that opened it may still be in this frame's input.
     Line { is_fresh: bool },
-    /// A quick message is chosen.
+    /// A quick message is being chosen.
     Quick { is_fresh: bool },
 }
 
-/// The talk of a visit.
+/// The chat of a visit.
 #[derive(Debug)]
 pub(crate) struct Talk {
     lines: Lines,
@@ -66,7 +66,7 @@ impl Talk {
         self.lines.shown().take(8).map(|line| line.text.as_str()).collect()
     }
 
-    /// The talk of a new visit, with the muted people of a file.
+    /// Starts the chat of a new visit, with the muted people from a file.
     pub(crate) fn open(muted: Option<PathBuf>, now: LocalTime) -> Self {
         let (muted, told) = Muted::open(muted);
         let mut talk = Self {
@@ -83,7 +83,7 @@ impl Talk {
         talk
     }
 
-    /// Adds a line in the program's name.
+    /// Adds a line from the program.
     pub(crate) fn tell(&mut self, text: &str, now: LocalTime) {
         self.lines.add(Kind::System, None, text, now);
     }
@@ -93,7 +93,7 @@ impl Talk {
         self.pings.clear();
     }
 
-    /// Takes in what the session tells of others. Returns true for what is heard.
+    /// Handles what the session reports about others. Returns true if it makes a sound.
     pub(crate) fn handle(&mut self, notice: Notice, now: LocalTime) -> bool {
         match notice {
             Notice::Chat { from: None, text, .. } => {
@@ -131,7 +131,7 @@ impl Talk {
         false
     }
 
-    /// Shows what a person says who is not muted, and tells whether that was done.
+    /// Shows what a person says unless that person is muted, and returns whether it was shown.
     fn hear(&mut self, from: &Speaker, to: Audience, text: &str, now: LocalTime) -> bool {
         if self.muted.has(from.seat.person) {
             return false;
@@ -144,18 +144,18 @@ impl Talk {
         true
     }
 
-    /// True while the keyboard is the talk's.
+    /// Whether the chat has the keyboard.
     pub(crate) fn is_open(&self) -> bool {
         self.open != Open::Nothing
     }
 
-    /// Closes the line or the list that is open.
+    /// Closes the open line or list.
     pub(crate) fn close(&mut self) {
         self.open = Open::Nothing;
         self.lines.show_newest();
     }
 
-    /// Opens what a key asks for. Whoever has no side talks to all.
+    /// Opens what a key asks for. A player without a side talks to all.
     pub(crate) fn handle_keys(&mut self, controls: &Controls, has_side: bool) {
         let is_fresh = true;
         if controls.pressed(&actions::CHAT) {
@@ -169,7 +169,7 @@ impl Talk {
         }
     }
 
-    /// Sets a mark where the mouse points, for the own side if there is one.
+    /// Sets a mark where the mouse points, for the player's side if there is one.
     pub(crate) fn point(
         session: &mut Session,
         at: Vec2,
@@ -178,7 +178,7 @@ impl Talk {
     ) -> Result<(), MessageError> {
         let at = wraps.map_or(at, |period| at.rem_euclid(period));
         let Some(mark) = Mark::at(HERE, at) else { return Ok(()) };
-        // The server refuses what comes too fast, and the player is told so.
+        // If the server refuses it as too frequent, the player is told.
         session.mark(nearest(has_side), mark)
     }
 
@@ -258,7 +258,8 @@ impl Talk {
                     self.tell(tr("/ignore NAME: mute that person"), now);
                     self.tell(tr("/unignore NAME: unmute that person"), now);
                 }
-                // A server that has commands has offered some; another one would say the line.
+                // A server that has commands has listed some; another one would show the line to
+                // everyone.
                 match (self.commands.is_empty(), command) {
                     (false, _) => session.say(to, &line),
                     (true, "help") => Ok(()),
@@ -275,7 +276,7 @@ impl Talk {
         }
     }
 
-    /// Mutes the person of that name, or no longer.
+    /// Mutes or unmutes the person with this name.
     fn ignore(&mut self, common: Option<&Common>, name: &str, is_muted: bool, now: LocalTime) {
         let lower = name.to_lowercase();
         let seats = common.into_iter().flat_map(|common| common.roster().values());
@@ -295,7 +296,7 @@ impl Talk {
         self.tell(&problem.unwrap_or(done), now);
     }
 
-    /// Draws the people beside the pause; returns the width in points that they take.
+    /// Draws the people next to the pause. Returns the width in points that they take.
     pub(crate) fn draw_people(&mut self, ctx: &Context, common: &Common, now: LocalTime) -> f32 {
         let (width, chosen) = people::draw(ctx, common.roster(), common.player(), &self.muted);
         if let Some((person, name, is_muted)) = chosen {
@@ -305,12 +306,12 @@ impl Talk {
     }
 }
 
-/// The own side where there is one, else everybody.
+/// The player's side if there is one, otherwise everyone.
 fn nearest(has_side: bool) -> Audience {
     if has_side { Audience::Side } else { Audience::All }
 }
 
-/// The end of a player's stay in words.
+/// A line about a player who left.
 fn left(name: &str, code: Code) -> String {
     let names = [("name", name)];
     match code {
@@ -326,7 +327,7 @@ fn left(name: &str, code: Code) -> String {
     }
 }
 
-/// A refusal in words for the player.
+/// A sentence about a refusal, for the player.
 fn refused(refusal: Refusal) -> &'static str {
     match refusal {
         Refusal::Unknown => tr("The server cannot do that; its version may be older."),

@@ -1,4 +1,4 @@
-//! People whom the player does not want to hear, kept by their numbers, on whatever server.
+//! People whom the player does not want to hear, stored by their numbers for all servers.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,13 +15,13 @@ use toml::de::{DeTable, DeValue};
 use crate::files::{self, Held};
 use phaselock_ui::words::fill;
 
-/// People in the file. Arbitrary.
+/// Maximum number of people in the file. Arbitrary.
 const PEOPLE_MAX: usize = 1000;
-/// Bytes of the file: twice what so many people take.
+/// Maximum size of the file in bytes: twice what that many people take.
 const FILE_BYTES_MAX: usize = 256 * 1024;
-/// Mistakes of a file that are said at once. Arbitrary.
+/// Maximum number of faults reported at once. Arbitrary.
 const FAULTS_MAX: usize = 3;
-/// Bytes of a quote from the file. Arbitrary.
+/// Maximum length of a quote from the file, in bytes. Arbitrary.
 const QUOTE_BYTES_MAX: usize = 40;
 
 /// The file, as the window writes it.
@@ -34,21 +34,21 @@ struct Kept {
 struct KeptPerson {
     /// The number in hexadecimal digits.
     person: String,
-    /// The name when the person was muted, for whoever reads the file.
+    /// The name when the person was muted, for people who read the file.
     name: String,
 }
 
-/// Muted people, in a file or without one.
+/// Muted people, with or without a file.
 #[derive(Debug, Default)]
 pub(super) struct Muted {
     people: People,
     path: Option<PathBuf>,
-    /// Changes that could not be written so far: a name, or none for who is muted no more.
+    /// Changes that could not be written so far: a name, or `None` for an unmuted person.
     unwritten: BTreeMap<u64, Option<String>>,
 }
 
 impl Muted {
-    /// Reads the people of a file, which need not exist. A sentence says what cannot be read.
+    /// Reads the people from a file, which need not exist. The sentence says what cannot be read.
     pub(super) fn open(path: Option<PathBuf>) -> (Self, Option<String>) {
         let mut muted = Self { path, ..Self::default() };
         let Some(path) = &muted.path else { return (muted, None) };
@@ -67,13 +67,13 @@ impl Muted {
         (muted, told)
     }
 
-    /// True for somebody who is muted.
+    /// Whether a person is muted.
     pub(super) fn has(&self, person: Option<u64>) -> bool {
         person.is_some_and(|person| self.people.contains_key(&person))
     }
 
-    /// Mutes somebody, or no longer: in the file as it is by now, since another window may have
-    /// written to it. A sentence says why that is not kept, or what became of a broken file.
+    /// Mutes or unmutes a person, in the file as it is now, since another window may have changed
+    /// it. The sentence says why that could not be saved, or what became of a damaged file.
     pub(super) fn set(&mut self, person: u64, name: &str, is_muted: bool) -> Option<String> {
         let Some(path) = &self.path else {
             return change(&mut self.people, person, name, is_muted).err();
@@ -103,7 +103,7 @@ impl Muted {
 
 type People = BTreeMap<u64, String>;
 
-/// Mutes somebody, or no longer, or says why not.
+/// Mutes or unmutes a person, or says why not.
 fn change(people: &mut People, person: u64, name: &str, is_muted: bool) -> Result<(), String> {
     if !is_muted {
         people.remove(&person);
@@ -120,13 +120,13 @@ fn change(people: &mut People, person: u64, name: &str, is_muted: bool) -> Resul
 /// What a file holds.
 #[derive(Debug, Default)]
 struct Content {
-    /// Everybody who can be read.
+    /// All people that can be read.
     people: People,
-    /// A sentence on what cannot.
+    /// A sentence about what cannot be read.
     faults: Option<String>,
 }
 
-/// Reads a file's text, entry by entry, so that a mistake in one does not unmute the others.
+/// Reads a file's text entry by entry, so that a mistake in one entry does not unmute the others.
 fn parse(bytes: &[u8]) -> Content {
     let text = match Text::decode(bytes, FILE_BYTES_MAX) {
         Ok(text) => text.unix(),
@@ -153,7 +153,7 @@ fn parse(bytes: &[u8]) -> Content {
     Content { people: reader.people, faults: (!said.is_empty()).then(|| said.join("; ")) }
 }
 
-/// Reads a file's people, with mistakes at their offsets.
+/// Reads a file's people, noting mistakes with their offsets.
 #[derive(Debug, Default)]
 struct Reader {
     people: People,
@@ -206,9 +206,9 @@ impl Reader {
     }
 }
 
-/// Changes the file, in full or not at all, unless a change is refused. A file that cannot be read
-/// in full is first replaced by one with what is `known` and what can be read; the old one is kept
-/// under the name that is returned.
+/// Changes the file completely or not at all, unless the change is refused. A file that cannot be
+/// fully read is first replaced by one with what is `known` and what can be read; the old one is
+/// kept under the returned name.
 fn save(
     path: &Path,
     known: &People,
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(one.set(1, "Eve", false), None);
         assert!(one.has(Some(2)) && !one.has(Some(1)));
         assert!(!path.with_extension("toml.broken").exists());
-        // Broken since it was read.
+        // Damaged since it was read.
         fs::write(&path, "people = [").unwrap();
         assert!(one.set(1, "Eve", true).is_some_and(|told| told.contains(".broken")));
         assert!(one.has(Some(2)) && Muted::open(Some(path.clone())).0.has(Some(2)));

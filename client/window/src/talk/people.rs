@@ -1,4 +1,4 @@
-//! The people of the room beside the pause, each of whom can be muted.
+//! The people of the room, shown next to the pause; each can be muted.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use phaselock_ui::prelude::*;
 const WIDTH: f32 = 230.0;
 const NAME: f32 = 140.0;
 
-/// Draws the list. Returns the width in points that it takes, and the person that the player
-/// mutes, or hears again.
+/// Draws the list. Returns the width in points that it takes, and the person that the player mutes
+/// or unmutes.
 pub(super) fn draw(
     ctx: &Context,
     roster: &BTreeMap<PlayerId, Seat>,

@@ -1,4 +1,4 @@
-//! Marks that players set on the map: in the picture, and at its edge where they are beyond.
+//! Marks that players set on the map: in the picture, or at its edge if they are beyond it.
 
 use std::collections::VecDeque;
 
@@ -8,12 +8,12 @@ use phaselock::wire::talk::Mark;
 use phaselock_ui::paint::text_over_within;
 use phaselock_ui::prelude::*;
 
-/// Marks at a time; of more the oldest give way. Arbitrary.
+/// Maximum number of marks; the oldest are removed. Arbitrary.
 const MARKS_MAX: usize = 12;
 /// Time for which a mark is shown, and its last part in which it fades.
 const SHOWN: Micros = Micros::from_ms(6_000);
 const FADE_SECS: f32 = 1.0;
-/// Distance of a mark at the edge from the window's, and radius of the ring, in points.
+/// Distance from the window's edge of a mark beyond the picture, and radius of the ring, in points.
 const EDGE: f32 = 46.0;
 const RING: f32 = 15.0;
 /// Width of a name, in points.
@@ -32,7 +32,7 @@ struct Ping {
 pub(super) struct Pings(VecDeque<Ping>);
 
 impl Pings {
-    /// Adds a mark; one player has one at a time.
+    /// Adds a mark; each player has at most one.
     pub(super) fn add(&mut self, (name, color): (&str, u8), mark: Mark, now: LocalTime) {
         self.0.retain(|ping| ping.name != name);
         self.0.push_back(Ping { name: name.to_owned(), color, at: mark.position(), came: now });
@@ -41,7 +41,7 @@ impl Pings {
         }
     }
 
-    /// Forgets all, as another game begins.
+    /// Removes all marks, when another game begins.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
@@ -97,7 +97,7 @@ fn draw_ping(
     }
     let under = shown + vec2(0.0, RING + 5.0);
     let text = (13.0, color);
-    // Where it stands depends on its width, which is known once it is laid out.
+    // Its position depends on its width, which is known once it is laid out.
     let width = painter
         .layout_no_wrap(ping.name.clone(), egui_macroquad::egui::FontId::proportional(13.0), color)
         .size()

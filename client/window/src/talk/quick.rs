@@ -1,4 +1,4 @@
-//! Quick messages: sent as numbers, said in each reader's language.
+//! Quick messages: sent as numbers, shown in each reader's language.
 
 use egui_macroquad::egui::{Context, Key};
 
@@ -17,7 +17,7 @@ const KEYS: [Key; 9] = [
     Key::Num9,
 ];
 
-/// Words of a quick message; none for a number of a later version.
+/// Text of a quick message; `None` for a number of a later version.
 pub(super) fn words(number: u8) -> Option<&'static str> {
     Some(match number {
         0 => tr("Hello!"),

@@ -1,4 +1,4 @@
-//! The talk of a room in virtual time.
+//! Tests of a room's chat in virtual time.
 
 use phaselock::client::Notice;
 use phaselock::game::Game;
@@ -10,8 +10,8 @@ use phaselock_ui::prelude::*;
 use phaselock_ui::view::GameView;
 use phaselock_views::{PuckScreen, SkirmishScreen};
 
-/// Marks by the first of four players, as the others see them: true for each who is on the same
-/// side, and their number. And refusals that the first is told of.
+/// Marks by the first of four players, as seen by the others: for each, whether it is on the same
+/// side, and the number of marks. Also the number of refusals reported to the first player.
 fn marks_seen<V: GameView>(has_side: bool) -> (Vec<(bool, usize)>, usize) {
     let mut sim: Sim<V::Game> = Sim::with(room_config(5, 0));
     for _ in 0..4 {

@@ -1,15 +1,15 @@
-//! Files of motion beside a visit.
+//! Motion files of a visit.
 
 use phaselock_lab::record::{MotionFiles, RecordError};
 
-/// Begins another motion file.
+/// Starts another motion file.
 pub(crate) fn begin_file(files: Option<&mut MotionFiles>) {
     if let Some(files) = files {
         warn(files.begin());
     }
 }
 
-/// A recording that ends early is no reason to end the game.
+/// A recording that ends early does not end the game.
 pub(super) fn warn(recorded: Result<(), RecordError>) {
     if let Err(error) = recorded {
         eprintln!("phaselock: {error}");

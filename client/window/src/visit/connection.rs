@@ -1,4 +1,4 @@
-//! What a visit knows of its network.
+//! The network of a visit.
 
 use std::thread::JoinHandle;
 
@@ -7,40 +7,40 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock::time::LocalTime;
 use serde_json::Value;
 
-/// A session and what carries it to its server.
+/// A session with its transport to the server.
 pub(crate) trait Connection {
     /// The session.
     fn session(&self) -> &Session;
 
-    /// The session, to press its keys.
+    /// The session, mutably.
     fn session_mut(&mut self) -> &mut Session;
 
-    /// The time, on the session's clock.
+    /// The current time, on the session's clock.
     fn now(&self) -> LocalTime;
 
-    /// Unix time in microseconds at that clock's zero, as the system clock had it then.
+    /// Unix time in microseconds at zero of that clock, by the system clock at the start.
     fn unix_of_start(&self) -> i64;
 
-    /// Takes in what came, and acts on the time.
+    /// Receives packets, and acts on the time.
     fn receive(&mut self);
 
-    /// Carries out what the session asks for.
+    /// Sends what the session asks for.
     fn transmit(&mut self);
 
-    /// The fingerprint of a server that was met for the first time; told once.
+    /// Takes the fingerprint of a server that was joined for the first time.
     fn take_pinned(&mut self) -> Option<Fingerprint> {
         None
     }
 
-    /// Another certificate than before, for which the server was not trusted; told once.
+    /// Takes a changed certificate, for which the server was not trusted.
     fn take_changed(&mut self) -> Option<Changed> {
         None
     }
 
-    /// Notes what the session has learnt in this frame.
+    /// Stores what the session has learnt in this frame.
     fn note(&mut self) {}
 
-    /// What programs that look on are told beside the state of the visit, by name.
+    /// Values for other programs, by name, in addition to the state of the visit.
     fn status(&self) -> Vec<(String, Value)> {
         Vec::new()
     }
@@ -49,7 +49,7 @@ pub(crate) trait Connection {
     fn close(self: Box<Self>, reason: &'static str) -> Option<JoinHandle<()>>;
 }
 
-/// A server's certificate that is another than before.
+/// A server's certificate that has changed.
 #[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "the browser checks a page's server"))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Changed {

@@ -1,4 +1,4 @@
-//! Begin of a visit.
+//! Start of a visit.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -38,16 +38,16 @@ pub(crate) struct VisitConfig<'a> {
     pub(crate) records: &'a Records,
 }
 
-/// A connection that has just been begun.
+/// A new connection.
 pub(crate) struct Begun {
     /// The server, as the player knows it.
     pub(crate) title: String,
     pub(crate) connection: Box<dyn Connection>,
-    /// The server is inside of this program.
+    /// Whether the server is in this program.
     pub(crate) is_here: bool,
-    /// The server runs on this machine, here or in another program.
+    /// Whether the server runs on this machine, in this program or another one.
     pub(crate) without_network: bool,
-    /// Links by which friends on the local network join the server in this program.
+    /// Links with which friends on the local network join the server in this program.
     pub(crate) shared: Vec<Invitation>,
 }
 
@@ -61,7 +61,7 @@ impl VisitConfig<'_> {
             room: setup.room.clone(),
             game: setup.wishes.game.clone(),
             password: setup.password.clone(),
-            // Where all seats are taken, one watches until one is free.
+            // If all seats are taken, watch until one is free.
             part: if setup.watch { Part::Watch } else { Part::Wait },
             ..SessionConfig::new(views.games().clone(), self.name.clone())
         }
@@ -69,7 +69,7 @@ impl VisitConfig<'_> {
 }
 
 impl Visit {
-    /// Begins over a connection.
+    /// Starts a visit over a connection.
     pub(crate) fn new(begun: Begun, config: VisitConfig<'_>) -> Self {
         let Begun { title, connection, is_here, without_network, shared } = begun;
         let VisitConfig { muted, views, setup, panels, lessons, records, .. } = config;

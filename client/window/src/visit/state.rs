@@ -1,4 +1,4 @@
-//! State of a visit, as the window asks for it.
+//! State of a visit, for the window.
 
 use std::thread::JoinHandle;
 
@@ -18,7 +18,7 @@ impl Visit {
         panels.into_iter().filter(|(shown, _)| *shown).map(|(_, name)| name).collect()
     }
 
-    /// True from the first game on: wishes of the command line count until then.
+    /// Whether a game has begun: until then, the command line's wishes count.
     pub(crate) fn has_begun(&self) -> bool {
         self.asked.is_none()
     }
@@ -33,7 +33,7 @@ impl Visit {
         self.play.as_ref().map(|(entry, _)| (entry.name, entry.actions))
     }
 
-    /// Actions that have a place on the glass, and true if a vote waits for the player's voice.
+    /// Actions that have a touch button, and whether a vote waits for the player's ballot.
     pub(crate) fn touchable(&self) -> (&'static [Action], bool) {
         let own = self.actions().map(|(_, own)| own).unwrap_or_default();
         let common = self.connection.session().client().map(|client| client.common());
@@ -41,12 +41,12 @@ impl Visit {
         (if self.is_watching() { watch::TOUCHABLE } else { own }, is_asked)
     }
 
-    /// True while the player writes to others.
+    /// Whether the player is typing a chat line.
     pub(crate) fn talks(&self) -> bool {
         self.talk.is_open()
     }
 
-    /// True while the game runs: joined, and heard of since.
+    /// Whether the game is running: joined, and heard from since.
     pub(crate) fn is_playing(&self) -> bool {
         let now = self.now();
         let common = self.connection.session().client().map(|client| client.common());
@@ -56,7 +56,7 @@ impl Visit {
         self.is_connected() && heard
     }
 
-    /// Reason why the game does not run.
+    /// Why the game is not running.
     pub(crate) fn trouble(&self) -> String {
         match self.connection.session().state() {
             State::Connecting { attempt } => {
@@ -68,8 +68,8 @@ impl Visit {
         }
     }
 
-    /// Words for the end of a session: the server's own, unless the player asked for a room that is
-    /// not there.
+    /// Why a session ended: the server's words, unless the player asked for a room that does not
+    /// exist.
     pub(super) fn words_of(&self, reason: &Disconnect) -> String {
         let asked = self.asked.as_ref().filter(|_| reason.code == Code::NoRoom);
         asked.and_then(Asked::no_room).unwrap_or_else(|| overlay::words_of(reason))
@@ -80,7 +80,7 @@ impl Visit {
         self.connection.close(reason)
     }
 
-    /// A reason with the name of the server, unless it has it.
+    /// Prefixes a reason with the server's name, unless it has it.
     pub(super) fn at_place(&self, reason: &str) -> String {
         if reason.contains(&self.title) {
             return reason.to_owned();

@@ -1,4 +1,4 @@
-//! State of a visit as JSON, for programs that look from outside.
+//! State of a visit as JSON, for other programs.
 
 use phaselock::client::State;
 use phaselock::time::Micros;
@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::Visit;
 
-/// Time between two tellings of the state.
+/// Interval between reports.
 pub(crate) const TELL_EVERY: Micros = Micros::from_ms(250);
 
-/// What is shown, as an object on every screen: with the state of the visit, or with the reason why
-/// the last one ended. `screen` names what is shown where no game is.
+/// What is shown, as an object: with the state of the visit, or why the last one ended. `screen`
+/// names what is shown outside of games.
 pub(crate) fn status(visit: Option<&Visit>, screen: Option<&str>, reason: Option<&str>) -> String {
     let away = || json!({ "state": "away", "reason": reason });
     let mut status = visit.map_or_else(away, Visit::status);
@@ -25,7 +25,7 @@ pub(crate) fn status(visit: Option<&Visit>, screen: Option<&str>, reason: Option
 }
 
 impl Visit {
-    /// State, figures, people, and what the connection tells besides.
+    /// State, figures, people, and values of the connection.
     fn status(&self) -> Value {
         let session = self.connection.session();
         let state = match session.state() {

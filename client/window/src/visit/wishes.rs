@@ -1,5 +1,5 @@
-//! What the player asked for by a link or the command line, and what the player is told where the
-//! server does otherwise.
+//! What the player asked for by a link or the command line, and what to say if the server does
+//! otherwise.
 
 use phaselock::limits::NAME_BYTES_MAX;
 use phaselock::wire::rooms::RoomCode;
@@ -23,8 +23,8 @@ impl Asked {
         Self { wishes: wishes.clone(), room: room.clone(), watches: *watch }
     }
 
-    /// Lines for the player about what the first game does not meet. `resumed`: the player came
-    /// back to a seat, wherever it is.
+    /// Lines for the player about what the first game does not meet. `resumed`: whether the player
+    /// came back to a seat, wherever it is.
     pub(super) fn unmet(
         &self,
         (played, resumed): (&'static str, bool),
@@ -41,7 +41,7 @@ impl Asked {
         room.into_iter().chain(game).collect()
     }
 
-    /// Why another game is played than the wanted one.
+    /// Why the game is not the wanted one.
     fn other_game(
         &self,
         wanted: &str,
@@ -51,7 +51,7 @@ impl Asked {
         let title = views.get(wanted).map(|entry| entry.title);
         let game = views.get(played).map_or(played, |entry| entry.title);
         let Some(wanted) = title else {
-            // A link may say anything.
+            // A link may contain anything.
             let wanted = printable(clip(wanted, NAME_BYTES_MAX));
             let values = [("wanted", &*wanted), ("game", game)];
             return fill("There is no game called {wanted}; this room plays {game}.", &values);
@@ -61,13 +61,13 @@ impl Asked {
             _ if resumed => {
                 fill("You are back in your seat: this room plays {game}, not {wanted}.", &values)
             }
-            // Whether other rooms play it was not asked.
+            // Other rooms were not searched.
             Some(room) => {
                 let room = room.to_string();
                 let values = [("room", &*room), ("wanted", wanted), ("game", game)];
                 fill("Room {room} is playing {game}, not {wanted}.", &values)
             }
-            // To watch, full rooms are as good.
+            // For watching, full rooms are as good.
             None if self.watches => {
                 fill("No open room is playing {wanted}; this one plays {game}.", &values)
             }
@@ -78,8 +78,7 @@ impl Asked {
         }
     }
 
-    /// Why the server did not let the player in, where there is no room of the code that was asked
-    /// for.
+    /// Why the server did not let the player in, if the requested room does not exist.
     pub(super) fn no_room(&self) -> Option<String> {
         let room = self.room.as_ref()?.to_string();
         let words = fill(
@@ -107,7 +106,7 @@ mod tests {
         let told = |asked: &Asked, resumed| asked.unmet(("race", resumed), &views);
         let one = |game: &str, room, watches| told(&asked(game, room, watches), false);
         assert_eq!(one("race", Some("friday"), false), Vec::<String>::new());
-        // The room may be full, or just made: other rooms were not asked for.
+        // The room may be full, or newly made: other rooms were not requested.
         let line = "Room friday is playing Race, not Skirmish.";
         assert_eq!(one("skirmish", Some("friday"), false), [line]);
         assert_eq!(one("skirmish", Some("friday"), true), [line]);

@@ -1,8 +1,8 @@
-//! The player's own servers: favourites, history and directories, in `servers.toml` beside the
+//! The player's own servers: favourites, history and directories, in `servers.toml` next to the
 //! settings.
 //!
-//! A file that cannot be used is set aside before it would be written over, so nothing in it is
-//! lost. What another window wrote meanwhile stays: each change is made to the file as it is then.
+//! An unreadable file is renamed before it would be overwritten, so nothing in it is lost. Changes
+//! by another window are kept: each change is applied to the file as it is then.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,23 +17,23 @@ use toml::Spanned;
 use crate::files::{self, Held};
 use phaselock_ui::words::fill;
 
-/// Largest file in bytes: every entry at its longest, twice. Arbitrary.
+/// Maximum size of the file in bytes: every entry at its longest, twice. Arbitrary.
 pub(crate) const FILE_BYTES_MAX: usize = 512 * 1024;
-/// Most favourites, and most servers of the history; of more the oldest are forgotten. Arbitrary.
+/// Maximum number of favourites, and of servers in the history; the oldest are dropped. Arbitrary.
 pub(crate) const FAVOURITES_MAX: usize = 256;
 pub(crate) const HISTORY_MAX: usize = 64;
-/// Most directories; arbitrary.
+/// Maximum number of directories; arbitrary.
 pub(crate) const DIRECTORIES_MAX: usize = 8;
 
 const HEAD: &str = "\
 # Servers of Phaselock's window: favourites, the history (the last visit first), and directories.\n\
 # The window rewrites this file when one of them changes.\n\n";
 
-/// A server in the book.
+/// A known server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
     pub(crate) address: Address,
-    /// Name that it gave itself at the last visit, or when it was starred.
+    /// Name that the server had at the last visit, or when it was starred.
     pub(crate) name: String,
 }
 
@@ -60,7 +60,7 @@ struct FileText {
     history: Vec<Line>,
 }
 
-/// A file that cannot be used as it is.
+/// Why a file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BookError {
     #[error(transparent)]
@@ -74,7 +74,8 @@ pub(crate) enum BookError {
 }
 
 impl Pages {
-    /// Reads a file's bytes. One with more lines than the window keeps is not cut.
+    /// Parses a file. Fails if it has more entries than the window keeps, rather than cutting them
+    /// off.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, BookError> {
         let toml = Text::decode(bytes, FILE_BYTES_MAX)?.unix();
         let line_at = |place: usize| line_at(toml.as_bytes(), place);
@@ -122,11 +123,11 @@ impl Pages {
             favourites: lines(&self.favourites),
             history: lines(&self.history),
         };
-        // Texts and lists of texts are always written.
+        // Strings and lists of strings can always be written.
         format!("{HEAD}{}", toml::to_string(&text).unwrap_or_default())
     }
 
-    /// Notes a visit, the newest first.
+    /// Notes a visit; the newest comes first.
     pub(crate) fn visited(&mut self, address: &Address, name: &str) {
         let name = clean(name);
         self.history.retain(|known| known.address != *address);
@@ -137,7 +138,7 @@ impl Pages {
         }
     }
 
-    /// Stars a server, or takes its star away.
+    /// Adds or removes a server's star.
     pub(crate) fn star(&mut self, address: &Address, name: &str, starred: bool) {
         self.favourites.retain(|known| known.address != *address);
         if starred {
@@ -151,7 +152,7 @@ impl Pages {
     }
 }
 
-/// An address for a file, which gives it its place.
+/// An address for the file.
 fn written(address: &Address) -> Spanned<String> {
     Spanned::new(0..0, address.to_string())
 }
@@ -160,17 +161,17 @@ fn clean(name: &str) -> String {
     clip(&printable(name), TEXT_BYTES_MAX).to_owned()
 }
 
-/// The pages, in a file or without one.
+/// The lists, with or without a file.
 #[derive(Debug)]
 pub(crate) struct Book {
     pub(crate) pages: Pages,
     path: Option<PathBuf>,
-    /// A sentence on why the file is not used, or not written.
+    /// Why the file is not used or not written, in a sentence.
     problem: Option<String>,
 }
 
 impl Book {
-    /// Reads the pages of a file, which need not exist.
+    /// Reads the lists from a file, which need not exist.
     pub(crate) fn open(path: Option<PathBuf>) -> Self {
         let read = path.as_deref().map_or(Ok(Pages::default()), |path| {
             files::read(path, FILE_BYTES_MAX).map_err(|error| error.to_string()).and_then(|bytes| {
@@ -194,12 +195,12 @@ impl Book {
         Self { pages, path, problem }
     }
 
-    /// A sentence on what is wrong with the file.
+    /// What is wrong with the file, in a sentence.
     pub(crate) fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }
 
-    /// Changes the pages, and the file as it is by now.
+    /// Changes the lists, and the file as it is now.
     pub(crate) fn change(&mut self, change: impl Fn(&mut Pages)) {
         let Some(path) = &self.path else { return change(&mut self.pages) };
         match save(path, &self.pages, &change) {
@@ -222,8 +223,8 @@ impl Book {
     }
 }
 
-/// Changes the file, in full or not at all. One that cannot be used is set aside first; returns its
-/// new name. What this window knows goes into the new one.
+/// Changes the file completely or not at all. An unreadable file is renamed first and replaced by
+/// one with what this window knows. Returns its new name.
 fn save(
     path: &Path,
     known: &Pages,

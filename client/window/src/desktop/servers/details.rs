@@ -17,12 +17,12 @@ use crate::registry::Views;
 use phaselock_ui::parts::{action, field};
 use phaselock_ui::prelude::*;
 
-/// Characters of a password at most.
+/// Maximum number of characters in a password.
 const PASSWORD_MAX: usize = 64;
 /// Height of the list of rooms in points.
 const ROOMS_HEIGHT: f32 = 120.0;
 
-/// The player's wish about the server.
+/// What the player wants to do with the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
     Join,
@@ -30,7 +30,7 @@ pub(super) enum Act {
     Star,
 }
 
-/// Certificate that a server is known by, or why nobody can say.
+/// Certificate that a server is known by, or why that cannot be determined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     No,
@@ -40,8 +40,8 @@ pub(super) enum Known {
 }
 
 impl Known {
-    /// The certificate to go by, where `listed` is that of a directory, which counts for servers
-    /// that were never met.
+    /// The certificate to expect. `listed` is a directory's, which counts only for servers that
+    /// were never joined.
     pub(super) fn or(&self, listed: Option<Fingerprint>) -> Option<Fingerprint> {
         match self {
             Self::No => listed,
@@ -51,7 +51,7 @@ impl Known {
     }
 }
 
-/// The player's entries about the server.
+/// What the player entered for the server.
 #[derive(Debug)]
 pub(super) struct Details {
     of: Option<Address>,
@@ -60,7 +60,7 @@ pub(super) struct Details {
     /// Certificate that the server is known by.
     known: Known,
     copied: bool,
-    /// The password's field gets the keyboard in the next frame.
+    /// Whether the password field gets the keyboard in the next frame.
     pub(super) asks_password: bool,
 }
 
@@ -86,13 +86,13 @@ impl Details {
         *self = Self { of: Some(row.address.clone()), known, ..Self::default() };
     }
 
-    /// Turns to a server that needs a password, and to the field for it.
+    /// Selects a server that needs a password, and the field for it.
     pub(super) fn ask_password(&mut self, row: &Row) {
         self.turn_to(row);
         self.asks_password = true;
     }
 
-    /// Password and room that the player entered for a server; none for any other one.
+    /// Password and room that the player entered for this server.
     pub(super) fn entered(&self, row: &Row) -> (Option<String>, Option<RoomCode>) {
         if self.of.as_ref() != Some(&row.address) {
             return (None, None);
@@ -101,7 +101,7 @@ impl Details {
         (password, self.room.clone())
     }
 
-    /// The link to send to a friend: with the certificate that the server is known by.
+    /// Link to send to a friend, with the certificate that the server is known by.
     fn link(&self, row: &Row) -> String {
         let fingerprint = self.known.or(row.fingerprint);
         Invitation { address: row.address.clone(), fingerprint }.to_string()

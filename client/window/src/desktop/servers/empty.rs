@@ -1,4 +1,4 @@
-//! The words on a page of the list that shows no server.
+//! What the server list says when it is empty.
 
 use phaselock_quic::address::Address;
 use phaselock_quic::survey::{Listing, View};
@@ -6,7 +6,7 @@ use phaselock_quic::survey::{Listing, View};
 use super::list::Tab;
 use phaselock_ui::words::{fill, tr};
 
-/// The reason why a page shows no server; `filtered` if there is a filter.
+/// Why a page shows no servers. `filtered`: whether there is a filter.
 pub(super) fn why_empty(tab: Tab, filtered: bool, view: &View) -> String {
     let text = match tab {
         _ if filtered => tr("No server matches the filter."),

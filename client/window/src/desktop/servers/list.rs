@@ -1,4 +1,4 @@
-//! The rows of the list: one for each server, filtered and sorted.
+//! Rows of the server list: one per server, filtered and sorted.
 
 use std::cmp::Ordering;
 
@@ -24,7 +24,7 @@ impl Tab {
 /// Columns by which the list can be sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
-    /// As the book or the directory has them.
+    /// In the order of the file or the directory.
     Order,
     Name,
     Game,
@@ -32,7 +32,7 @@ pub(crate) enum Column {
     Ping,
 }
 
-/// The rows that are shown.
+/// Which rows are shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Filter {
     /// Part of the name, a game or the address.
@@ -46,10 +46,10 @@ pub(crate) struct Filter {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
     pub(crate) address: Address,
-    /// Name that it gives itself, or gave itself; else its address.
+    /// Name of the server, now or earlier; if unknown, its address.
     pub(crate) name: String,
     pub(crate) starred: bool,
-    /// Certificate that it is listed with, or that it says it has.
+    /// Certificate that it is listed with, or that it reports.
     pub(crate) fingerprint: Option<Fingerprint>,
     pub(crate) reply: Reply,
 }
@@ -68,13 +68,13 @@ impl Row {
         Self { starred: pages.is_starred(&address), address, name, fingerprint, reply }
     }
 
-    /// The games in turn.
+    /// The games of its rotation.
     pub(crate) fn games(&self) -> String {
         let Reply::Told(info, _) = &self.reply else { return String::new() };
         info.games.join(", ")
     }
 
-    /// The game that is played now, in the fullest room; none where that is not known.
+    /// The game being played in the fullest room, if known.
     pub(crate) fn playing(&self) -> Option<&str> {
         let Reply::Told(info, _) = &self.reply else { return None };
         let fullest = info.rooms.iter().rev().max_by_key(|room| room.players);
@@ -82,12 +82,12 @@ impl Row {
         fullest.map(|room| &room.game).or_else(only).map(String::as_str)
     }
 
-    /// True if nobody else gets a seat.
+    /// Whether all seats are taken.
     pub(crate) fn is_full(&self) -> bool {
         self.players().is_some_and(|(players, seats, _)| players >= seats)
     }
 
-    /// People who play, and their seats.
+    /// Number of people who play, and of seats.
     pub(crate) fn players(&self) -> Option<(u32, u32, u32)> {
         let Reply::Told(info, _) = &self.reply else { return None };
         Some((info.players, info.players_max, info.bots))
@@ -113,7 +113,7 @@ impl Row {
     }
 }
 
-/// The rows of a page. Servers that say nothing come last, whatever the order.
+/// The rows of a page. Servers that do not answer come last, in any order.
 pub(crate) fn rows(
     tab: Tab,
     found: &[Found],
@@ -147,7 +147,8 @@ pub(crate) fn rows(
     rows
 }
 
-/// The usual order of a column: names from A, the fullest server and the shortest way first.
+/// Default order of a column: names alphabetically, the fullest server and the shortest round trip
+/// first.
 fn compare(a: &Row, b: &Row, column: Column) -> Ordering {
     let players = |row: &Row| row.players().map_or(0, |(players, ..)| players);
     let bots = |row: &Row| row.players().map_or(0, |(.., bots)| bots);

@@ -1,4 +1,4 @@
-//! The list of servers, as the window shows it.
+//! The screen with the server list.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use phaselock_ui::background;
 use phaselock_ui::parts::{card_frame, field, is_entered};
 use phaselock_ui::prelude::*;
 
-/// Seconds from one look at all servers to the next.
+/// Seconds between queries of all servers.
 const AGAIN: f64 = 10.0;
 const MARGIN: f32 = 24.0;
-/// Greatest width of everything in points.
+/// Maximum width of everything, in points.
 const WIDTH_MAX: f32 = 1180.0;
 const DETAILS_WIDTH: f32 = 300.0;
 const ROW_HEIGHT: f32 = 30.0;
@@ -33,12 +33,12 @@ const GAME_WIDTH: f32 = 104.0;
 const PLAYERS_WIDTH: f32 = 92.0;
 const PING_WIDTH: f32 = 64.0;
 const STAR_WIDTH: f32 = 28.0;
-/// Width that is left to the bar by which the list scrolls.
+/// Width of the scroll bar.
 const BAR_WIDTH: f32 = 12.0;
 /// Size of the button that joins with one click.
 const JOIN_SIZE: (f32, f32) = (64.0, 22.0);
 
-/// The player's wish.
+/// What the player chose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     Back,
@@ -46,19 +46,19 @@ pub(crate) enum Choice {
         invitation: Invitation,
         password: Option<String>,
         room: Option<RoomCode>,
-        /// To watch rather than to play.
+        /// Whether to watch instead of playing.
         watch: bool,
     },
 }
 
-/// The screen. It asks servers for as long as it is open.
+/// The screen. It queries servers while it is open.
 #[derive(Debug)]
 pub(crate) struct Servers {
     pub(crate) book: Book,
     views: Views,
-    /// Reason why the last visit ended, or could not begin.
+    /// Why the last visit ended, or could not begin.
     pub(crate) error: Option<String>,
-    /// Directories of the command line.
+    /// Directories from the command line.
     given: Vec<Address>,
     surveyor: Option<Surveyor>,
     looked: Option<f64>,
@@ -91,18 +91,18 @@ impl Servers {
         }
     }
 
-    /// The screen of one who asks nobody.
+    /// Creates a screen that queries no server.
     #[cfg(test)]
     pub(crate) fn silent(book: Book) -> Self {
         Self { looked: Some(f64::MAX), ..Self::new(book, Vec::new(), Views::new()) }
     }
 
-    /// The password was none or another: the chosen server's field for it gets the keyboard.
+    /// The password was missing or wrong: the chosen server's field for it gets the keyboard.
     pub(crate) fn ask_password(&mut self) {
         self.details.asks_password = true;
     }
 
-    /// Shows a page with a server chosen, and with an entry that is no directory.
+    /// Shows a page with a server chosen, and with an invalid directory entered.
     #[cfg(test)]
     pub(crate) fn draw_page(&mut self, ctx: &Context, tab: Tab, view: &View) {
         self.tab = tab;
@@ -111,7 +111,7 @@ impl Servers {
         drop(self.draw_view(ctx, view, 0.0));
     }
 
-    /// Stops asking.
+    /// Stops querying.
     pub(crate) fn close(&mut self) {
         (self.surveyor, self.looked) = (None, None);
     }
@@ -125,7 +125,7 @@ impl Servers {
 
     fn look(&mut self, now: f64) {
         if self.surveyor.is_none() {
-            // Without a thread to spare nobody is asked.
+            // Without a spare thread, no server is queried.
             self.surveyor = Surveyor::new().ok();
         }
         let pages = &self.book.pages;
@@ -140,7 +140,7 @@ impl Servers {
         self.looked = Some(now);
     }
 
-    /// Shows the list; call it once a frame.
+    /// Shows the list; call it once per frame.
     pub(crate) fn draw(&mut self, ctx: &Context) -> Option<Choice> {
         let now = ctx.input(|input| input.time);
         if self.looked.is_none_or(|at| now >= at + AGAIN) {
@@ -150,7 +150,7 @@ impl Servers {
         self.draw_view(ctx, &view, now)
     }
 
-    /// Shows the list with what is known of servers.
+    /// Shows the list with what is known about servers.
     fn draw_view(&mut self, ctx: &Context, view: &View, now: f64) -> Option<Choice> {
         let screen = ctx.screen_rect();
         let painter = ctx.layer_painter(LayerId::background());
@@ -172,7 +172,7 @@ impl Servers {
                     self.directory_row(ui, now);
                 }
                 let shown = rows(self.tab, &view.found, &self.book.pages, &self.filter, self.order);
-                // At the foot, where the list gives way: nothing moves under the mouse.
+                // At the foot, where the list makes way, so that nothing moves under the mouse.
                 let error = self.error_words(ui);
                 let foot =
                     error.as_ref().map_or(0.0, |it| it.size().y + ui.spacing().item_spacing.y);
@@ -228,7 +228,7 @@ impl Servers {
         Some(ui.painter().layout(words, font, palette::BAD, width))
     }
 
-    /// Error of the last visit; a click dismisses it.
+    /// Shows the error of the last visit; a click dismisses it.
     fn banner(&mut self, ui: &mut Ui, error: Option<Arc<Galley>>) {
         let Some(words) = error else { return };
         let label = Label::new(words).wrap().selectable(false).sense(Sense::click());
@@ -249,7 +249,7 @@ impl Servers {
         }
     }
 
-    /// The directories that are asked, and a field for another one.
+    /// Shows the directories in use, and a field to add one.
     fn directory_row(&mut self, ui: &mut Ui, now: f64) {
         let mut changed = false;
         ui.horizontal_wrapped(|ui| {
@@ -294,7 +294,7 @@ impl Servers {
         }
     }
 
-    /// The rows at the left, the chosen server at the right.
+    /// Shows the rows on the left and the chosen server on the right.
     fn body(&mut self, ui: &mut Ui, height: f32, view: &View, shown: &[Row]) -> Option<Choice> {
         self.move_selection(ui, shown);
         let mut choice = None;
@@ -326,7 +326,7 @@ impl Servers {
                     ui.label(RichText::new(text).size(14.0).color(palette::TEXT_FAINT));
                     return;
                 };
-                // In a small window there is more to say of it than room.
+                // In a small window, the details need more space than there is.
                 let scroll = ScrollArea::vertical().id_salt("details").max_height(height);
                 let shown = scroll.show(ui, |ui| self.details.draw(ui, row, &self.views));
                 match shown.inner {
@@ -384,7 +384,7 @@ impl Servers {
             let at = align.pos_in_rect(&place);
             text(ui.painter(), at, align, &format!("{name}{arrow}"), 13.0, color);
             if response.clicked() {
-                // Once for the usual order, again for its reverse, and again for none.
+                // The first click gives the default order, the second its reverse, the third none.
                 self.order = match self.order {
                     (now, false) if now == column => (column, true),
                     (now, true) if now == column => (Column::Order, false),
@@ -453,14 +453,14 @@ impl Servers {
         }
         let joins = joins || response.double_clicked();
         if joins && row.is_locked() {
-            // A password is asked for first.
+            // The player must enter the password first.
             self.details.ask_password(row);
             return None;
         }
         joins.then(|| self.join(row, false))
     }
 
-    /// The game that is played now, and how many others there are in turn.
+    /// The game being played, and how many others are in rotation.
     fn game_words(&self, row: &Row) -> String {
         let Reply::Told(info, _) = &row.reply else { return String::new() };
         let titles = || info.games.iter().map(|game| title(game, &self.views));
@@ -478,7 +478,8 @@ impl Servers {
 
     fn join(&self, row: &Row, watch: bool) -> Choice {
         let (password, room) = self.details.entered(row);
-        // One that is known must be the same as before; a directory's word counts for others.
+        // A known server must show the same certificate as before; a directory's certificate counts
+        // for others.
         let is_new = known(&row.address) == Known::No;
         let fingerprint = row.fingerprint.filter(|_| is_new && self.tab == Tab::Internet);
         Choice::Join {

@@ -1,4 +1,4 @@
-//! The book, the list, and the question of trust.
+//! Tests of the player's servers, the list, and the question of trust.
 
 use std::fs;
 
@@ -60,7 +60,7 @@ fn files_that_cannot_be_used_are_set_aside_and_not_lost() {
         assert_eq!(fs::read(&path).expect("it is there"), content, "reading changes nothing");
         book.change(|pages| pages.visited(&address("a"), "A"));
         assert_eq!(book.pages.history.len(), 1);
-        // Broken since it was read.
+        // Damaged since it was read.
         fs::write(&path, &content).expect("written");
         book.change(|pages| pages.visited(&address("b"), "B"));
         assert_eq!(book.pages.history.len(), 2);

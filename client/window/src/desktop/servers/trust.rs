@@ -1,4 +1,4 @@
-//! A server's certificate has changed: what that may mean, and the player's answer.
+//! A server's certificate has changed: explains what that can mean, and asks the player.
 
 use crate::visit::connection::Changed;
 use egui_macroquad::egui::{Area, Context, Id, RichText, ScrollArea, Ui};
@@ -31,7 +31,7 @@ pub(crate) enum Answer {
 }
 
 impl Trust {
-    /// Remembers the new certificate; the error is for the player.
+    /// Remembers the new certificate. The error is shown to the player.
     pub(crate) fn accept(&self) -> Result<(), String> {
         let path = KnownHosts::default_path().ok_or_else(|| {
             tr("There is no folder to remember the server in; set HOME or XDG_CONFIG_HOME.")
@@ -40,7 +40,7 @@ impl Trust {
         self.accept_in(path)
     }
 
-    /// The same in a file.
+    /// Remembers the new certificate in this file.
     pub(super) fn accept_in(&self, path: std::path::PathBuf) -> Result<(), String> {
         let Changed { host, expected, found } = &self.changed;
         let accepted =

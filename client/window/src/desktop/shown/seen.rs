@@ -1,14 +1,14 @@
-//! Whether a window is seen.
+//! Whether a window is visible.
 
-/// Reasons for which a window is not seen.
+/// Reasons why a window is not visible.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only X11 tells of them"))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) unmapped: bool,
     pub(super) covered: bool,
-    /// The desktop says that it is minimised, though it keeps its picture for a preview.
+    /// Whether it is minimised, though the desktop keeps its picture for a preview.
     pub(super) minimised: bool,
-    /// True on a workspace that is not shown, though the desktop keeps its picture.
+    /// Whether it is on a workspace that is not shown, though the desktop keeps its picture.
     pub(super) elsewhere: bool,
 }
 

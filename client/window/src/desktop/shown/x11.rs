@@ -1,7 +1,7 @@
-//! The window as an X server tells of it, over a connection of its own.
+//! State of the window from an X server, over a separate connection.
 //!
-//! The engine does not name its window. The X server tells which connections this process has (the
-//! XRes extension), and so which window is its own.
+//! The engine does not reveal its window's id. The X server knows which connections belong to this
+//! process (the XRes extension), and so which window does.
 
 use std::error::Error;
 
@@ -17,40 +17,40 @@ use x11rb::rust_connection::RustConnection;
 
 use super::seen::Seen;
 
-/// Windows that are looked at in search of the own one.
+/// Maximum number of windows examined in search of our own.
 const WINDOWS_MAX: usize = 4096;
-/// Levels of windows below the root: window managers put each into frames of theirs.
+/// Maximum depth of windows below the root: window managers put each window into frames.
 const DEPTH_MAX: u32 = 4;
-/// States of a window that are read.
+/// Maximum number of a window's states that are read.
 const STATES_MAX: u32 = 64;
-/// Rates that a display can have, in frames a second. Others are virtual displays' inventions.
+/// Plausible refresh rates of a display, in hertz. Others are made up by virtual displays.
 const HZ: std::ops::RangeInclusive<f64> = 20.0..=1000.0;
 
-/// Workspace of a window that is on all of them.
+/// Workspace of a window that is on all workspaces.
 const ALL_DESKTOPS: u32 = u32::MAX;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// The own window, as the X server tells of it.
+/// Our own window, as the X server reports it.
 #[derive(Debug)]
 pub(super) struct Watch {
     x: RustConnection,
     root: Window,
     window: Window,
     atoms: Atoms,
-    /// Displays that show a picture.
+    /// Number of displays that show a picture.
     displays: usize,
     pub(super) seen: Seen,
-    /// Rate of the display that has the window's middle, in frames a second.
+    /// Refresh rate of the display with the window's middle, in hertz.
     pub(super) hz: Option<f64>,
 }
 
-/// Names of what a window manager tells (Extended Window Manager Hints 1.5).
+/// Names of properties set by window managers (Extended Window Manager Hints 1.5).
 #[derive(Debug)]
 struct Atoms {
     state: Atom,
     hidden: Atom,
-    /// Workspace of a window, and the one that is shown: of the root window.
+    /// Workspace of a window; on the root window, the shown workspace.
     desktop: Atom,
     current_desktop: Atom,
 }
@@ -82,7 +82,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Takes what has happened.
+    /// Reads what has happened.
     pub(super) fn read(&mut self) -> Outcome<()> {
         let (mut moved, mut changed) = (false, false);
         while let Some(event) = self.x.poll_for_event()? {
@@ -115,18 +115,19 @@ impl Watch {
         let number = AtomEnum::CARDINAL;
         let own = self.property(self.window, self.atoms.desktop, number)?.first().copied();
         let shown = self.property(self.root, self.atoms.current_desktop, number)?.first().copied();
-        // Some window managers show a workspace on each display, and call one of them the current.
+        // Some window managers show a workspace on each display, and call one of them current.
         self.seen.elsewhere = self.displays == 1 && is_elsewhere(own, shown);
         Ok(())
     }
 
-    /// Numbers of a property, none if it is not set.
+    /// Numbers of a property; `None` if it is not set.
     fn property(&self, window: Window, name: Atom, kind: AtomEnum) -> Outcome<Vec<u32>> {
         let reply = self.x.get_property(false, window, name, kind, 0, STATES_MAX)?.reply()?;
         Ok(reply.value32().into_iter().flatten().collect())
     }
 
-    /// Rate of the display that has the window's middle, or of the first one. Counts displays too.
+    /// Refresh rate of the display with the window's middle, or of the first one. Also counts
+    /// displays.
     fn read_hz(&mut self) -> Outcome<Option<f64>> {
         let size = self.x.get_geometry(self.window)?.reply()?;
         let (width, height) = (size.width as i16 / 2, size.height as i16 / 2);
@@ -155,7 +156,7 @@ impl Watch {
     }
 }
 
-/// The window that is shown by this process.
+/// Finds the window of this process.
 fn own_window(x: &RustConnection, root: Window) -> Outcome<Option<Window>> {
     let all = ClientIdSpec { client: 0, mask: ClientIdMask::LOCAL_CLIENT_PID };
     x.res_query_version(1, 2)?.reply()?;
@@ -188,7 +189,7 @@ fn own_window(x: &RustConnection, root: Window) -> Outcome<Option<Window>> {
     Ok(None)
 }
 
-/// True for a window's workspace that is not the shown one.
+/// Whether the window is on another workspace than the shown one.
 fn is_elsewhere(own: Option<u32>, shown: Option<u32>) -> bool {
     own.zip(shown).is_some_and(|(own, shown)| own != shown && own != ALL_DESKTOPS)
 }

@@ -1,4 +1,5 @@
-//! The page of bindings: what each action is bound to, new ones by pressing, conflicts, reset.
+//! The page of bindings: shows what each action is bound to, adds bindings by a press, shows
+//! conflicts, resets.
 
 use egui_macroquad::egui::{Button, RichText, Ui};
 use macroquad::input::KeyCode;
@@ -23,7 +24,7 @@ type Waiting = (&'static str, &'static Action);
 #[derive(Debug, Default)]
 pub(super) struct Page {
     waiting: Option<Waiting>,
-    /// The click that began to wait is in this frame's input.
+    /// Whether the click that began the wait is in this frame's input.
     fresh: bool,
 }
 
@@ -34,7 +35,7 @@ impl Page {
         Self { waiting: Some((ALL_GAMES, &phaselock_ui::actions::PING)), fresh: false }
     }
 
-    /// True while a press is waited for; every key may come then.
+    /// Whether it waits for a press; any key may come then.
     pub(super) fn waits(&self) -> bool {
         self.waiting.is_some()
     }
@@ -57,8 +58,8 @@ impl Page {
         }
     }
 
-    /// Binds the press that came to the action that waits for it. Escape ends the wait, but for
-    /// the action that it is meant for.
+    /// Binds a press to the waiting action. Escape ends the wait, except for the action that it is
+    /// meant for.
     fn take_press(&mut self, chosen: &mut Bindings, controls: &Controls) {
         let fresh = std::mem::take(&mut self.fresh);
         let Some(binding) = controls.struck().filter(|_| !fresh) else { return };
@@ -68,7 +69,8 @@ impl Page {
         }
     }
 
-    /// The actions of a section; those of the sections besides count at the same time.
+    /// Shows the actions of a section. Those of the other given sections are active at the same
+    /// time.
     fn section(
         &mut self,
         ui: &mut Ui,
@@ -114,7 +116,7 @@ impl Page {
     }
 }
 
-/// Bindings of other actions that count at the same time, with these actions in words.
+/// Bindings of other actions that are active at the same time, with these actions in words.
 fn taken(
     chosen: &Bindings,
     (section, title, actions): Section<'_>,
@@ -141,7 +143,7 @@ fn taken(
 fn set(chosen: &mut Bindings, section: &str, action: &Action, bindings: &[Binding]) {
     let names: Vec<_> = bindings.iter().map(|binding| binding.name()).collect();
     let own = chosen.entry(section.to_owned()).or_default();
-    // As the game has it: nothing to keep.
+    // Same as the game's default: nothing to store.
     if bindings == bindings_of(section, action, &Bindings::new()) {
         own.remove(action.id);
     } else {

@@ -1,4 +1,4 @@
-//! The choice of a colour and of a marking, each as others see it.
+//! The choice of a colour and a marking, each shown as others see it.
 
 use egui_macroquad::egui::{
     Align2, CursorIcon, Rect, Response, Sense, Stroke, Ui, WidgetInfo, WidgetType, vec2,
@@ -21,7 +21,7 @@ const MARKINGS: u16 = 8;
 const COLOR_SIDE: f32 = 28.0;
 const MARKING_SIDE: f32 = 42.0;
 
-/// Rows of colours and markings; a press chooses.
+/// Shows rows of colours and markings; a press selects.
 pub(super) fn choose(ui: &mut Ui, player: &mut Player) {
     row(ui, tr("Colour"), |ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
@@ -71,7 +71,7 @@ pub(super) fn choose(ui: &mut Ui, player: &mut Player) {
 
 /// A body with a marking, in the chosen colour.
 fn body(ui: &Ui, rect: Rect, color: u16, look: u16) {
-    // The marking alone is looked at, so any colour will do where none is chosen.
+    // Only the marking matters here, so any colour will do if none is chosen.
     let part = |number: u16| u8::try_from(number).unwrap_or_default();
     let look =
         phaselock::wire::talk::Look { color: part(color.saturating_sub(1)), pattern: part(look) };
@@ -85,7 +85,7 @@ fn body(ui: &Ui, rect: Rect, color: u16, look: u16) {
 /// Radius of a body, as a part of half its square's side.
 const RADIUS: f32 = 0.72;
 
-/// A square that can be pressed; the chosen one has a frame.
+/// A square that can be pressed; the selected one has a frame.
 fn swatch(
     ui: &mut Ui,
     side: f32,

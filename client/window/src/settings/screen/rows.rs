@@ -1,4 +1,4 @@
-//! Rows of the settings: a label, and what it is about.
+//! Rows of the settings: a label and its content.
 
 use egui_macroquad::egui::{Checkbox, RichText, Ui};
 use phaselock_ui::palette;
@@ -6,7 +6,7 @@ use phaselock_ui::palette;
 /// Width of the labels, in points.
 const LABEL_WIDTH: f32 = 210.0;
 
-/// A label and what belongs to it, on several lines where there is no room for one.
+/// Adds a label and its content, on several lines if one is too narrow.
 pub(super) fn row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui)) {
     ui.horizontal_wrapped(|ui| {
         let left = ui.cursor().left();
