@@ -1,4 +1,4 @@
-//! Conditions of a network as people write them, and the named ones.
+//! Network conditions as people write them, and the named profiles.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,8 +7,8 @@ use super::config::{LinkConfig, LinkError, Schedule, Spread};
 use super::way::Link;
 use crate::time::{LocalTime, Micros};
 
-/// The named networks, each way: round numbers in the range of published medians (Ookla, FCC);
-/// tails and losses are arbitrary.
+/// The named profiles, applied in each direction: round numbers in the range of published medians
+/// (Ookla, FCC); tails and losses are arbitrary.
 pub const PROFILES: [(&str, &str); 6] = [
     ("lan", "delay=500us,jitter=500us,order=kept"),
     (
@@ -29,17 +29,17 @@ pub const PROFILES: [(&str, &str); 6] = [
     ),
 ];
 
-/// Longest text that is read.
+/// The maximum length of a text in bytes.
 const TEXT_BYTES_MAX: usize = 2048;
-/// Most changes over time.
+/// The maximum number of changes over time.
 const CHANGES_MAX: usize = 100;
-/// Latest change.
+/// Time of the latest possible change.
 const CHANGE_AT_MAX: Micros = Micros::from_ms(24 * 3600 * 1000);
 
-/// The network between a client and its server: a link each way.
+/// The network between a client and its server: one link in each direction.
 ///
-/// Written as an optional profile and a list of properties; after each `;` and a time since the
-/// start, the changes of that time, or `repeat`:
+/// Written as an optional profile and a list of properties. After each `;` and a time since the
+/// start follow the changes at that time, or `repeat`:
 ///
 /// - `wifi`
 /// - `delay=100ms,jitter=30ms,loss=5%,burst=3`
@@ -60,25 +60,26 @@ const CHANGE_AT_MAX: Micros = Micros::from_ms(24 * 3600 * 1000);
 /// | `queue=64kB` | bytes that may wait for that | 64 kB |
 /// | `seed=7` | of all chance | 1 |
 ///
-/// Jitter beyond the delay leaves a part of the packets without delay, and the mean above `delay`:
-/// with `delay=0ms,jitter=30ms` half of them arrive at once.
+/// Jitter greater than the delay leaves a part of the packets without delay, and the mean above
+/// `delay`: with `delay=0ms,jitter=30ms` half of them arrive at once.
 ///
-/// Waiting packets leave at the rate in force, also after a change.
+/// Queued packets leave at the current rate, even after a change.
 ///
-/// `up.` (from client to server) or `down.` before a property, except `seed`, limits it to one way.
+/// `up.` (from client to server) or `down.` before a property other than `seed` applies it to one
+/// direction only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conditions {
     /// From the client to the server.
     pub up: Schedule,
     /// From the server to the client.
     pub down: Schedule,
-    /// Of all chance.
+    /// Seed of all random decisions.
     pub seed: u64,
     text: String,
 }
 
 impl Conditions {
-    /// The two links, with nothing under way; `start` is the begin of their schedules.
+    /// Creates the two links, with nothing in flight; `start` is the start of their schedules.
     pub fn links<T: Clone>(&self, start: LocalTime) -> (Link<T>, Link<T>) {
         let up = Link::starting(start, self.up.clone(), self.seed << 1);
         (up, Link::starting(start, self.down.clone(), (self.seed << 1) | 1))
@@ -91,7 +92,7 @@ impl fmt::Display for Conditions {
     }
 }
 
-/// The reason for which a text describes no network.
+/// Why a text is not a network description.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ConditionsError {
@@ -152,7 +153,7 @@ impl FromStr for Conditions {
     }
 }
 
-/// Both ways while they are read.
+/// Both directions while they are parsed.
 struct Both {
     up: LinkConfig,
     down: LinkConfig,
@@ -197,7 +198,7 @@ const SPREADS: [(&str, Spread); 3] =
     [("uniform", Spread::Uniform), ("normal", Spread::Normal), ("heavy", Spread::Heavy)];
 const ORDERS: [(&str, bool); 2] = [("kept", true), ("free", false)];
 
-/// Sets one property; none if there is no such property.
+/// Sets one property; `None` if there is no such property.
 fn set(way: &mut LinkConfig, key: &str, value: &str) -> Option<Result<(), ConditionsError>> {
     fn put<T>(field: &mut T, value: Option<T>) -> bool {
         value.map(|value| *field = value).is_some()
@@ -222,7 +223,7 @@ fn set(way: &mut LinkConfig, key: &str, value: &str) -> Option<Result<(), Condit
     Some(if good { Ok(()) } else { Err(wrong()) })
 }
 
-/// A number that is not negative, and ends in one of the units; scaled by that unit.
+/// Parses a non-negative number that ends in one of the units, and scales it by that unit.
 fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, unit) = text.split_at(split);

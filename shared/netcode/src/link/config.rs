@@ -3,50 +3,51 @@
 use crate::random::Random;
 use crate::time::Micros;
 
-/// Distribution of the time that packets take.
+/// Distribution of the transit time of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spread {
-    /// Evenly from `delay - jitter` to `delay + jitter`.
+    /// Uniform from `delay - jitter` to `delay + jitter`.
     #[default]
     Uniform,
-    /// Normally around `delay`, with `jitter` as the standard deviation; cut at four of them.
+    /// Normal around `delay`, with `jitter` as the standard deviation; cut off at four of them.
     Normal,
-    /// At least `delay`; the excess has the mean `jitter` and a heavy tail (Lomax, the shifted
-    /// Pareto distribution, of shape 3), cut at thirty times the mean.
+    /// At least `delay`; the excess has mean `jitter` and a heavy tail (Lomax, the shifted Pareto
+    /// distribution, of shape 3), cut off at thirty times the mean.
     Heavy,
 }
 
 /// Properties of one direction of a link.
 ///
 /// Losses follow the model of Gilbert and Elliott (E. O. Elliott, "Estimates of Error Rates for
-/// Codes on Burst-Noise Channels", 1963): the link is good or bad, and may change at each packet.
+/// Codes on Burst-Noise Channels", 1963): the link is in a good or a bad state, which may change at
+/// each packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkConfig {
-    /// Time that packets take, at most [`LinkConfig::TIME_MAX`].
+    /// Transit time of packets, at most [`LinkConfig::TIME_MAX`].
     pub delay: Micros,
-    /// Variation of the delay, at most [`LinkConfig::TIME_MAX`]. No packet takes less than no time.
+    /// Variation of the delay, at most [`LinkConfig::TIME_MAX`]. A transit time is never negative.
     pub jitter: Micros,
     /// Distribution of the variation.
     pub spread: Spread,
-    /// True if packets keep their order, as through one queue; else jitter makes them overtake.
+    /// Whether packets keep their order, as in one queue; otherwise jitter reorders them.
     pub ordered: bool,
-    /// Share of all packets that is lost, 0 to 1; at 1 all, whatever the bursts.
+    /// Fraction of all packets that is lost, 0 to 1. At 1 all are lost, whatever the bursts.
     pub loss: f32,
-    /// Mean length of a bad time in packets; at 1 or less losses are independent of each other.
+    /// Mean length of a bad state in packets. At 1 or less, losses are independent of each other.
     pub burst: f32,
-    /// Share of the packets that is lost in a bad time; more than `loss`. Without bursts 1.
+    /// Fraction of packets that is lost in a bad state; greater than `loss`. Without bursts 1.
     pub burst_loss: f32,
-    /// Share that is lost in a good time; at most `loss`. Without bursts 0.
+    /// Fraction of packets that is lost in a good state; at most `loss`. Without bursts 0.
     pub stray_loss: f32,
-    /// Share of the packets that comes twice: 0 to 1.
+    /// Fraction of packets that is duplicated: 0 to 1.
     pub duplication: f32,
-    /// Bits a second that pass, if that is limited.
+    /// The maximum rate in bits per second, if it is limited.
     pub rate: Option<u64>,
-    /// Most bytes that wait where the rate is limited; more are dropped.
+    /// The maximum bytes queued where the rate is limited; more are dropped.
     pub queue_bytes: u32,
 }
 
-/// The reason for which properties are refused.
+/// Why properties are invalid.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LinkError {
@@ -65,17 +66,17 @@ pub enum LinkError {
 }
 
 impl LinkConfig {
-    /// Longest delay and widest jitter.
+    /// The longest delay and the widest jitter.
     pub const TIME_MAX: Micros = Micros::from_ms(10_000);
-    /// Bytes that IPv4 and UDP add to a packet on a link of limited rate.
+    /// Bytes that IPv4 and UDP add to a packet on a link with a limited rate.
     pub const HEADER_BYTES: usize = 28;
-    /// Bytes that wait at most, unless told otherwise: those of a plain router.
+    /// Default size of the queue in bytes, that of a plain router.
     pub const QUEUE_BYTES: u32 = 64 * 1024;
-    /// Largest queue.
+    /// The maximum size of a queue in bytes.
     pub const QUEUE_BYTES_MAX: u32 = 16 << 20;
-    /// Slowest and fastest limited rate in bits a second.
+    /// The minimum and maximum of a limited rate, in bits per second.
     pub const RATES: (u64, u64) = (8_000, 100_000_000_000);
-    /// Longest mean burst in packets.
+    /// The longest mean burst in packets.
     pub const BURST_MAX: f32 = 10_000.0;
 
     /// No delay, no loss.
@@ -93,28 +94,28 @@ impl LinkConfig {
         queue_bytes: Self::QUEUE_BYTES,
     };
 
-    /// Packets take from `least_ms` up to `more_ms` more, evenly spread.
+    /// A link whose packets take from `least_ms` to `least_ms + more_ms`, uniformly.
     pub const fn delayed(least_ms: i64, more_ms: i64) -> Self {
         let half = more_ms * 500;
         Self { delay: Micros(least_ms * 1000 + half), jitter: Micros(half), ..Self::PERFECT }
     }
 
-    /// The same with independent losses.
+    /// Returns this link with independent losses.
     pub const fn losing(self, loss: f32) -> Self {
         Self { loss, ..self }
     }
 
-    /// The same with losses in bursts of so many packets on average.
+    /// Returns this link with losses in bursts of `burst` packets on average.
     pub const fn bursting(self, loss: f32, burst: f32) -> Self {
         Self { loss, burst, ..self }
     }
 
-    /// The same with duplicates.
+    /// Returns this link with duplicates.
     pub const fn duplicating(self, duplication: f32) -> Self {
         Self { duplication, ..self }
     }
 
-    /// Checks the ranges that the fields state.
+    /// Checks the ranges stated at the fields.
     pub fn validate(self) -> Result<Self, LinkError> {
         let range = |what, allowed, good: bool| {
             if good { Ok(()) } else { Err(LinkError::Range { what, allowed }) }
@@ -136,7 +137,7 @@ impl LinkConfig {
         if self.burst <= 1.0 && (self.burst_loss, self.stray_loss) != (1.0, 0.0) {
             return Err(LinkError::NoBursts);
         }
-        // A chain is not needed without losses, but stray losses must not exceed all.
+        // Without bursts there is no chain, but stray losses must not exceed the total.
         if self.loss < self.stray_loss {
             return Err(LinkError::Losses);
         }
@@ -144,19 +145,19 @@ impl LinkConfig {
         Ok(self)
     }
 
-    /// Tells whether losses are independent of each other. Bursts mean nothing if none or all are
+    /// Whether losses are independent of each other. Bursts mean nothing if no packet or each is
     /// lost.
     pub(super) fn independent(&self) -> bool {
         self.burst <= 1.0 || self.loss <= 0.0 || self.loss >= 1.0
     }
 
-    /// Millionths of a bit that pass in a microsecond: as many as bits in a second.
+    /// Millionths of a bit that pass in a microsecond, which is the number of bits per second.
     fn speed(&self) -> u128 {
-        // Without a limit: more than any queue holds, and little enough to add up.
+        // Without a limit: more than any queue holds, and small enough to sum.
         self.rate.map_or(i64::MAX as u128, |rate| u128::from(rate.max(1)))
     }
 
-    /// Probabilities that a good link turns bad and a bad one good, with each packet.
+    /// Returns the probabilities, at each packet, that a good link turns bad and a bad one good.
     pub(super) fn chain(&self) -> Option<(f32, f32)> {
         if self.independent() {
             return Some((0.0, 1.0));
@@ -167,18 +168,19 @@ impl LinkConfig {
         ((0.0..1.0).contains(&bad) && enter <= 1.0).then_some((enter, leave))
     }
 
-    /// Longest usual time of a packet, without queues and heavy tails.
+    /// Returns the longest usual transit time, without queues and heavy tails.
     pub fn slowest(&self) -> Micros {
         self.delay + self.jitter
     }
 
-    /// Draws the time that a packet takes. Draws as many numbers whatever the spread.
+    /// Draws the transit time of a packet. Uses the same number of random numbers for all
+    /// distributions.
     pub(super) fn draw_delay(&self, random: &mut Random) -> Micros {
         let (a, b) = (f64::from(random.unit()), f64::from(random.unit()));
         let parts = match self.spread {
             Spread::Uniform => 2.0 * a - 1.0,
             Spread::Normal => {
-                // Box and Muller's transform; 1 - a is never 0.
+                // The Box-Muller transform; 1 - a is never 0.
                 let normal =
                     libm::sqrt(-2.0 * libm::log(1.0 - a)) * libm::cos(std::f64::consts::TAU * b);
                 normal.clamp(-4.0, 4.0)
@@ -193,16 +195,16 @@ impl LinkConfig {
 /// Properties of a link over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
-    /// At first.
+    /// The initial properties.
     pub first: LinkConfig,
-    /// From so long after the start on, in rising order.
+    /// Changes, by time since the start, in ascending order.
     pub changes: Vec<(Micros, LinkConfig)>,
-    /// When it starts over, if it does; after the last change.
+    /// When the schedule starts over, if it does; after the last change.
     pub repeat: Option<Micros>,
 }
 
 impl Schedule {
-    /// Properties in force so long after the start.
+    /// Returns the properties in force this long after the start.
     pub fn at(&self, elapsed: Micros) -> &LinkConfig {
         let elapsed = match self.repeat {
             Some(period) if period > Micros::ZERO => Micros(elapsed.0.rem_euclid(period.0)),
@@ -212,7 +214,7 @@ impl Schedule {
         begun.checked_sub(1).map_or(&self.first, |last| &self.changes[last].1)
     }
 
-    /// Millionths of a bit that can pass from the start until so long after it.
+    /// Returns how many millionths of a bit can pass from the start until this time after it.
     pub(super) fn passed(&self, until: Micros) -> u128 {
         let in_one_run = |until: i64| {
             let (mut passed, mut from, mut config) = (0, 0, &self.first);
@@ -231,7 +233,7 @@ impl Schedule {
         }
     }
 
-    /// Time after `from` in which so many millionths of a bit pass.
+    /// Returns the time after `from` in which this many millionths of a bit pass.
     pub(super) fn passing(&self, from: Micros, amount: u128) -> Micros {
         let all = std::iter::once(&self.first).chain(self.changes.iter().map(|(_, config)| config));
         let (slowest, fastest) = all.fold((u128::MAX, 1), |(slowest, fastest), config| {

@@ -1,8 +1,8 @@
-//! A simulated network, repeatable from its seed: between server and client in tests, and around
-//! the real network with `--link`.
+//! A simulated network that is reproducible from its seed: between server and client in tests, and
+//! on top of the real network with `--link`.
 //!
-//! [`Link`] is one direction; [`Conditions`] are both, as people write them:
-//! `mobile`, or `delay=100ms,jitter=30ms,loss=5%`, or `cable; 10s: delay=120ms; 20s: cable`.
+//! [`Link`] is one direction; [`Conditions`] are both directions, as people write them: `mobile`,
+//! or `delay=100ms,jitter=30ms,loss=5%`, or `cable; 10s: delay=120ms; 20s: cable`.
 
 mod conditions;
 mod config;

@@ -6,57 +6,57 @@ use super::config::{LinkConfig, Schedule};
 use crate::random::Random;
 use crate::time::LocalTime;
 
-/// Counts of the packets by their fate.
+/// Counters of packets by their fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
     /// Packets sent.
     pub sent: u64,
-    /// Of these, lost on the way.
+    /// Packets lost in transit.
     pub lost: u64,
-    /// Of these, dropped because the queue, or the link's memory, was full.
+    /// Packets dropped because the queue, or the link's memory, was full.
     pub dropped: u64,
-    /// Of these, doubled.
+    /// Packets duplicated.
     pub doubled: u64,
 }
 
 /// One direction of a link, for packets of any kind. At most [`Link::PACKETS_MAX`] packets of
-/// together [`Link::BYTES_MAX`] are under way; more are dropped.
+/// together [`Link::BYTES_MAX`] bytes are in flight; more are dropped.
 #[derive(Clone, Debug)]
 pub struct Link<T = Vec<u8>> {
     schedule: Schedule,
     /// When the schedule starts.
     start: LocalTime,
     random: Random,
-    /// True if the link is in a bad time.
+    /// Whether the link is in a bad state.
     bad: bool,
-    /// Millionths of a bit that waited at the time `drained`. Not a time, which changes with the
-    /// rate.
+    /// Millionths of a bit that were queued at the time `drained`. Not stored as a time, which
+    /// would change with the rate.
     waiting: u128,
     drained: LocalTime,
     /// When the last packet of an ordered link arrives.
     last: LocalTime,
-    /// Packets and their bytes, by time of arrival, then in the order of sending.
+    /// Packets and their bytes, by arrival time, then in the order of sending.
     pub(super) under_way: BTreeMap<(LocalTime, u64), (usize, T)>,
-    /// Of all that is under way.
+    /// Bytes of all packets in flight.
     bytes: usize,
     numbered: u64,
     stats: LinkStats,
 }
 
 impl Link<()> {
-    /// Bound of the packets under way.
+    /// The maximum number of packets in flight.
     pub const PACKETS_MAX: usize = 4096;
-    /// Bound of their bytes: twice those of so many packets of 1500 bytes.
+    /// The maximum bytes in flight: twice those of this many packets of 1500 bytes.
     pub const BYTES_MAX: usize = 16 << 20;
 }
 
 impl<T: Clone> Link<T> {
-    /// An idle link, which starts at time 0.
+    /// Creates an idle link that starts at time 0.
     pub fn new(schedule: impl Into<Schedule>, seed: u64) -> Self {
         Self::starting(LocalTime(0), schedule, seed)
     }
 
-    /// An idle link whose schedule starts at `start`.
+    /// Creates an idle link whose schedule starts at `start`.
     pub fn starting(start: LocalTime, schedule: impl Into<Schedule>, seed: u64) -> Self {
         Self {
             schedule: schedule.into(),
@@ -73,22 +73,23 @@ impl<T: Clone> Link<T> {
         }
     }
 
-    /// Changes the link from now on. Packets under way keep their time of arrival; waiting ones
-    /// leave at the new rate since the last packet was sent.
+    /// Changes the link from now on. Packets in flight keep their arrival time; those queued since
+    /// the last packet was sent leave at the new rate.
     pub fn set(&mut self, schedule: impl Into<Schedule>) {
         self.schedule = schedule.into();
     }
 
-    /// Properties in force now.
+    /// Returns the properties in force now.
     pub fn config(&self, now: LocalTime) -> &LinkConfig {
         self.schedule.at(now - self.start)
     }
 
-    /// Sends a packet of so many bytes off.
+    /// Sends a packet that counts as `bytes` bytes.
     pub fn send(&mut self, now: LocalTime, bytes: usize, packet: T) {
         let config = *self.config(now);
         self.stats.sent += 1;
-        // All is drawn for each packet, so that properties do not shift each other's chance.
+        // Draws all numbers for each packet, so that properties do not affect each other's random
+        // numbers.
         let (turn, fate) = (self.random.unit(), self.random.unit());
         let twice = self.random.chance(config.duplication);
         let delays = [config.draw_delay(&mut self.random), config.draw_delay(&mut self.random)];
@@ -111,17 +112,17 @@ impl<T: Clone> Link<T> {
 
     fn draw_loss(&mut self, config: &LinkConfig, turn: f32, fate: f32) -> bool {
         if config.independent() {
-            // A bad time does not outlast the bursts that it belongs to.
+            // A bad state does not outlast the bursts that it belongs to.
             self.bad = false;
             return fate < config.loss;
         }
-        // Validated properties have a chain; others are never worse than asked for.
+        // Validated properties have a chain; others are never worse than requested.
         let (enter, leave) = config.chain().unwrap_or((0.0, 1.0));
         self.bad = if self.bad { turn >= leave } else { turn < enter };
         fate < if self.bad { config.burst_loss } else { config.stray_loss }
     }
 
-    /// Time at which a packet has passed the queue; none if it does not fit.
+    /// Returns when a packet has passed the queue; `None` if it does not fit.
     fn queue(&mut self, config: &LinkConfig, now: LocalTime, bytes: usize) -> Option<LocalTime> {
         const BYTE: u128 = 8_000_000;
         let passed = |at: LocalTime| self.schedule.passed(at - self.start);
@@ -155,12 +156,12 @@ impl<T: Clone> Link<T> {
         self.numbered += 1;
     }
 
-    /// When the next packet arrives.
+    /// Returns when the next packet arrives.
     pub fn next_arrival(&self) -> Option<LocalTime> {
         self.under_way.first_key_value().map(|((arrival, _), _)| *arrival)
     }
 
-    /// A packet that has arrived by `now`.
+    /// Takes a packet that has arrived by `now`.
     pub fn poll(&mut self, now: LocalTime) -> Option<T> {
         self.next_arrival().filter(|arrival| *arrival <= now)?;
         let (_, (bytes, packet)) = self.under_way.pop_first()?;
@@ -168,7 +169,7 @@ impl<T: Clone> Link<T> {
         Some(packet)
     }
 
-    /// Counts of the packets so far.
+    /// Returns the counters of packets so far.
     pub fn stats(&self) -> LinkStats {
         self.stats
     }

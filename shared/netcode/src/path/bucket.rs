@@ -1,23 +1,23 @@
-//! A token bucket: bytes that may be sent now, so that a rate is kept on average.
+//! A token bucket: the number of bytes that may be sent now while keeping to an average rate.
 
 use crate::time::LocalTime;
 
-/// Bytes that a rate has left to be sent.
+/// Bytes that may still be sent at a rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket {
-    /// Content in millionths of a byte; less than none after more than that was sent.
+    /// Content in millionths of a byte; negative after sending more than it held.
     tokens: i64,
     filled: LocalTime,
 }
 
 impl Bucket {
-    /// A bucket with so many bytes.
+    /// Creates a bucket with this many bytes.
     pub(super) fn new(now: LocalTime, bytes: usize) -> Self {
         Self { tokens: millionths(bytes), filled: now }
     }
 
-    /// Adds what the rate in bytes a second allows since the last call, up to `full` bytes, and
-    /// returns the content in millionths of a byte. More than `full` stays until it is spent.
+    /// Adds what the rate in bytes per second allows since the last call, up to `full` bytes, and
+    /// returns the content in millionths of a byte. An excess over `full` stays until it is spent.
     pub(super) fn fill(&mut self, now: LocalTime, rate: u64, full: usize) -> i64 {
         let span = (now - self.filled).0.clamp(0, 1_000_000);
         self.filled = self.filled.max(now);

@@ -1,10 +1,10 @@
-//! Bytes that are on their way: what was sent after the newest packet that arrived.
+//! Bytes in flight: those sent after the newest packet that arrived.
 
 use std::collections::VecDeque;
 
 use crate::time::LocalTime;
 
-/// Bytes of snapshots that neither arrived nor were overtaken, by the time when they were sent.
+/// Bytes of snapshots that have neither arrived nor been overtaken, by send time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flight {
     snapshots: VecDeque<(LocalTime, u64)>,
@@ -13,26 +13,26 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    /// Snapshots that are told apart; more count as one.
+    /// Maximum number of snapshots that are distinguished; beyond that they are merged.
     const SNAPSHOTS_MAX: usize = 64;
 
-    /// Bytes on their way.
+    /// Returns the bytes in flight.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Bytes sent so far.
+    /// Returns the bytes sent so far.
     pub(super) fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// Bytes sent so far that are not on their way any more.
+    /// Returns the bytes sent so far that are no longer in flight.
     pub(super) fn settled(&self) -> u64 {
         self.sent - self.bytes
     }
 
     pub(super) fn handle_sent(&mut self, now: LocalTime, bytes: usize) {
-        // Sums stay in range for any size that is claimed.
+        // Sums stay in range for any claimed size.
         let bytes = (bytes as u64).min(u64::from(u32::MAX)).min(u64::MAX - self.sent);
         let is_full = self.snapshots.len() == Self::SNAPSHOTS_MAX;
         match self.snapshots.back_mut() {
@@ -46,7 +46,8 @@ impl Flight {
         self.sent += bytes;
     }
 
-    /// Forgets what was sent by then: a packet of that time arrived, or none does any more.
+    /// Removes what was sent until then, because a packet of that time arrived or none can any
+    /// more.
     pub(super) fn settle(&mut self, until: LocalTime) {
         while let Some((_, bytes)) = self.snapshots.pop_front_if(|(at, _)| *at <= until) {
             self.bytes -= bytes;

@@ -1,21 +1,21 @@
-//! Measurements that a send rate is decided by: bytes of the last second, and round trips against
+//! Measurements that determine a send rate: bytes in the last second, and round trip times against
 //! their minimum.
 
 use crate::time::{LocalTime, Micros};
 
-/// Bytes over the last second, in slots of an eighth of it.
+/// Bytes over the last second, in slots of 1/8 s.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meter {
     /// Slot of the first bytes.
     began: Option<i64>,
-    /// Slot that is being filled, counted from time 0.
+    /// Current slot, counted from time 0.
     slot: i64,
     bytes: [u64; Self::SLOTS as usize + 1],
 }
 
 impl Meter {
     const SLOTS: i64 = 8;
-    /// Most bytes of a slot, so that sums do not overflow: far more than any rate.
+    /// The maximum bytes of a slot, so that sums do not overflow: far more than any rate.
     const BYTES_MAX: u64 = 1 << 32;
     const SLOT_MICROS: i64 = 1_000_000 / Self::SLOTS;
 
@@ -43,7 +43,7 @@ impl Meter {
         *slot = slot.saturating_add(bytes).min(Self::BYTES_MAX);
     }
 
-    /// Bytes a second, on average over the full slots of the last second.
+    /// Returns the bytes per second, averaged over the full slots of the last second.
     pub(super) fn per_second(&mut self, now: LocalTime) -> u64 {
         self.advance(now);
         let all: u64 = self.bytes.iter().sum();
@@ -53,7 +53,7 @@ impl Meter {
     }
 }
 
-/// Least value of the last one to two halves of a window, as LEDBAT's base delay (RFC 6817, 2.4.2).
+/// The minimum over the last half to whole window, like LEDBAT's base delay (RFC 6817, 2.4.2).
 #[derive(Clone, Copy, Debug)]
 struct WindowMin {
     half: Micros,
@@ -87,7 +87,7 @@ impl WindowMin {
 /// Longer round trips count as this.
 const ROUND_TRIP_MAX: Micros = Micros::from_ms(60_000);
 
-/// Most bytes that arrived in a second, over the last 5 to 10 (BBR's filter of the bottleneck's
+/// The most bytes that arrived in a second, over the last 5 to 10 s (BBR's filter of the bottleneck
 /// rate, Cardwell et al., ACM Queue 2016).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Best(WindowMin);
@@ -106,13 +106,13 @@ impl Best {
     }
 }
 
-/// Bytes that pass while packets wait: those of the path's narrowest place.
+/// Bytes that pass while packets are queued: the rate of the path's bottleneck.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Busy {
     since: Option<LocalTime>,
     last: LocalTime,
     bytes: u64,
-    /// The same of a second ago.
+    /// The measurement of a second ago.
     previous: Option<u64>,
 }
 
@@ -120,7 +120,7 @@ impl Busy {
     const SPAN: Micros = Micros::from_ms(1000);
     const SPAN_MIN: Micros = Micros::from_ms(250);
 
-    /// Takes in that packets wait now, or that they do not.
+    /// Notes whether packets are queued now.
     pub(super) fn update(&mut self, now: LocalTime, waits: bool) {
         match self.since {
             _ if !waits => *self = Self::default(),
@@ -139,7 +139,7 @@ impl Busy {
         }
     }
 
-    /// Bytes a second, if packets have waited for long enough.
+    /// Returns the bytes per second, if packets have been queued for long enough.
     pub(super) fn per_second(&self) -> Option<u64> {
         let span = self.last - self.since?;
         let enough = span >= Self::SPAN_MIN && self.bytes > 0;
@@ -148,7 +148,7 @@ impl Busy {
     }
 }
 
-/// Recent round trips against the shortest.
+/// Recent round trip times against the shortest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundTrips {
     base: WindowMin,
@@ -157,10 +157,10 @@ pub(super) struct RoundTrips {
     spread: Micros,
 }
 
-/// Half of the time for which the shortest round trip counts as an empty path's.
+/// Half the time for which the shortest round trip counts as that of an empty path.
 const BASE_HALF: Micros = Micros::from_ms(5000);
-/// Half of the time of the present round trip, which is the shortest, so that jitter is no queue
-/// (the current filter of RFC 6817). Three snapshots at 30 Hz; arbitrary.
+/// Half the time whose shortest round trip is the current one, so that jitter does not look like a
+/// queue (the current filter of RFC 6817). Three snapshots at 30 Hz; arbitrary.
 const RECENT_HALF: Micros = Micros::from_ms(150);
 
 impl RoundTrips {
@@ -178,7 +178,7 @@ impl RoundTrips {
         if self.recent.get().is_none() {
             self.smooth = round_trip;
         }
-        // The smoothing of RFC 6298, but starting without any spread.
+        // The smoothing of RFC 6298, but starting without variation.
         let off = Micros((round_trip - self.smooth).0.saturating_abs());
         self.spread += Micros((off - self.spread).0 / 16);
         self.smooth += Micros((round_trip - self.smooth).0 / 8);
@@ -190,12 +190,12 @@ impl RoundTrips {
         self.recent.get().unwrap_or_default()
     }
 
-    /// Round trip of the empty path.
+    /// Returns the round trip time of the empty path.
     pub(super) fn base(&self) -> Micros {
         self.base.get().unwrap_or_default()
     }
 
-    /// Excess of the present round trip over the shortest.
+    /// Returns the excess of the current round trip over the shortest.
     pub(super) fn queue(&self) -> Micros {
         self.recent() - self.base()
     }
@@ -204,7 +204,7 @@ impl RoundTrips {
         self.spread
     }
 
-    /// Takes the present round trip for an empty path's.
+    /// Takes the current round trip for that of an empty path.
     pub(super) fn rebase(&mut self, now: LocalTime) {
         let recent = self.recent();
         self.base = WindowMin::new(BASE_HALF);

@@ -1,10 +1,11 @@
-//! The path to the other side: how many bytes may be under way on it, and in a client's snapshots.
+//! Congestion control of a path: how many bytes may be in flight, and how many a client's snapshots
+//! may use.
 //!
-//! Each path has one controller, which finds out by experiment whether a longer round trip is the
-//! stream's own queue: it sends less for a while and sees whether that helps. Towards a client that
-//! is the room's [`SendRate`]. It decides what goes into a snapshot, and the driver keeps all that
-//! it sends, control messages too, within its [`PathWindow`]. Towards a server, where inputs are as
-//! many as they are, it is the client's [`CongestionWindow`].
+//! Each path has one controller, which finds out by experiment whether a longer round trip is
+//! caused by the stream's own queue: it sends less for a while and checks whether that helps.
+//! Towards a client that is the room's [`SendRate`]. It decides how much goes into a snapshot, and
+//! the driver keeps everything that it sends, control messages included, within its [`PathWindow`].
+//! Towards a server, where the amount of input is fixed, it is the client's [`CongestionWindow`].
 
 mod bucket;
 mod flight;

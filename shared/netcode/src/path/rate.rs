@@ -1,38 +1,39 @@
-//! Bytes that a client's next snapshot may take: a rate that adapts to the path, and a token
-//! bucket that keeps to it.
+//! How many bytes a client's next snapshot may use: a rate that adapts to the path, and a token
+//! bucket that enforces it.
 //!
-//! A game's traffic is limited by what there is to tell, and is worthless when it comes late. So
-//! the aim is not to fill the path, but to wait in no queue of the stream's own and to send nothing
-//! that a narrow path drops. Two signs tell of these:
+//! A game's traffic is limited by what there is to send, and worthless when it comes late. So the
+//! aim is not to fill the path, but to avoid queueing behind the stream's own packets, and to send
+//! nothing that a narrow path drops. There are two signs:
 //!
 //! - The round trip exceeds its recent minimum: a queue (LEDBAT, RFC 6817).
-//! - Packets are lost. Wireless links lose a share at any rate, so a share is tolerated (as in GCC,
-//!   draft-ietf-rmcat-gcc-02, 6, and NADA, RFC 8698), and more is put on trial.
+//! - Packets are lost. Wireless links lose a fraction at any rate, so a fraction is tolerated (as
+//!   in GCC, draft-ietf-rmcat-gcc-02, 6, and NADA, RFC 8698), and more is tested in a trial.
 //!
-//! A sign does not tell whether this stream, others, or the path caused it. So each starts a
-//! *trial*: the rate falls below what arrived lately. If the queue shrinks or the losses end, the
+//! A sign does not say whether this stream, others, or the path caused it. So each starts a
+//! *trial*: the rate drops below what arrived recently. If the queue shrinks or the losses end, the
 //! rate stays below what the path carried and grows again, slowly at first and ever faster, so that
-//! it soon passes a limit that has gone (the shape of CUBIC, RFC 9438). If nothing changes, the
-//! rate returns, and the sign counts as the path's own round trip or loss. Such experiments are
-//! PCC's idea (Dong et al., NSDI 2015). Decreases are multiplicative, so that streams come to share
-//! a path (Chiu and Jain, 1989).
+//! it soon exceeds a limit that no longer exists (the shape of CUBIC, RFC 9438). If nothing
+//! changes, the rate is restored, and the sign counts as the path's own round trip or loss. Such
+//! experiments are PCC's idea (Dong et al., NSDI 2015). Decreases are multiplicative, so that
+//! streams converge to fair shares (Chiu and Jain, 1989).
 //!
-//! Any path of games should carry the rate of the start, so less than it is used unproven. A path
-//! whose queue has shown that it carries less is *narrow*, until it is seen to carry twice as much.
-//! There the rate grows only as it is used, so that it is no guess after a quiet time; what passed
-//! while packets waited tells what the path carries; and no snapshot is sent while more is under
-//! way than the path carries there and back, and in a short queue. Then snapshots are fewer.
+//! Any path that is used for games should carry the initial rate, so less than that is used without
+//! proof. A path whose queue has shown that it carries less is *narrow*, until it has carried twice
+//! as much. There the rate grows only as it is used, so that it is never a guess after a quiet
+//! time; what passed while packets were queued shows what the path carries; and no snapshot is sent
+//! while more is in flight than the path carries in a round trip plus a short queue. There are then
+//! fewer snapshots.
 //!
-//! Tests on simulated paths hold it to this: 5 to 10 % of random or bursty loss leave 80 % of what
-//! is wanted. Behind a narrow path 70 % of it are used, the queue ends no longer than two intervals
-//! besides the snapshot's own passing, and without a queue less than 5 % are lost. A path that
-//! opens is used fully within 20 s. On 64 kbit/s that just carry the game, 99 of 100 snapshots wait
-//! for two intervals at most, also right after quiet times. Bursty losses of some 15 % with wide
-//! jitter cost up to a third.
-//! Figures without a source are arbitrary, and tuned on these paths.
+//! Tests on simulated paths enforce this: 5 to 10 % of random or bursty loss leave 80 % of the
+//! wanted rate. Behind a narrow path 70 % of it is used, the queue settles at no more than two
+//! intervals on top of the snapshot's own transmission, and without a queue less than 5 % is lost.
+//! A path that opens is used fully within 20 s. On 64 kbit/s that just carry the game, 99 of 100
+//! snapshots wait for at most two intervals, also right after quiet times. Bursty losses of about
+//! 15 % with wide jitter cost up to a third. Figures without a source are arbitrary, and tuned on
+//! these paths.
 //!
-//! *Invariants:* over any second at most the greatest rate and [`SNAPSHOT_BURST_BYTES`] are spent,
-//! if nobody sends more than what is available; and each snapshot that is sent may take
+//! *Invariants:* over any second at most the maximum rate plus [`SNAPSHOT_BURST_BYTES`] is spent,
+//! if no caller sends more than what is available; and each snapshot that is sent may use
 //! [`SNAPSHOT_BYTES_MIN`].
 
 mod bounds;
@@ -48,48 +49,50 @@ use crate::limits::{
 };
 use crate::time::{LocalTime, Micros};
 
-/// Bytes a second at the start, to which the rate may always grow: any path of games carries them.
+/// Initial rate in bytes per second, to which the rate may always grow: any path that is used for
+/// games carries it.
 const START_RATE: u64 = 30_000;
 /// Interval of the rate's steps.
 const STEP: Micros = Micros::from_ms(50);
 const STEPS_PER_SECOND: u64 = 20;
-/// Growth in millionths a second, after a limit was met.
+/// Growth in millionths per second after a limit was found.
 const GROWTH_MIN: u64 = 5_000;
-/// The same after a false alarm and at the start.
+/// Growth in millionths per second at the start and after a false alarm.
 const GROWTH_MAX: u64 = 500_000;
-/// Part of the growth that each step adds to it: 1.5 times a second.
+/// Fraction of the growth that each step adds to it: a factor of 1.5 per second.
 const GROWTH_GAIN: u64 = 60;
-/// Time without any acknowledgement after which the rate halves each second (cf. TFRC's timer, RFC
-/// 5348, 4.4).
+/// Time without any acknowledgement after which the rate halves each second (compare TFRC's timer,
+/// RFC 5348, 4.4).
 const SILENCE: Micros = Micros::from_ms(1000);
-/// Snapshots lost in a row that make an outage, which tells nothing of any rate.
+/// Number of snapshots lost in a row that make an outage, which says nothing about any rate.
 const OUTAGE_SNAPSHOTS: i64 = 8;
-/// Use of a narrow path, in percent, up to which its rate may grow.
+/// Percentage of its use up to which the rate of a narrow path may grow.
 const PROVEN_PERCENT: u64 = 115;
-/// Time by which a packet is overdue that takes longer than the round trip and its jitter.
+/// How long beyond the round trip and its jitter a packet takes before it is overdue.
 const OVERDUE: Micros = Micros::from_ms(150);
-/// Denominator of shares.
+/// Denominator of fractions.
 const ALL: u64 = 1 << 24;
-/// Share that may be lost beyond twice the path's own before a trial: 5 %.
+/// Fraction that may be lost, in addition to twice the path's own loss, before a trial: 5 %.
 const LOSS_TOLERATED: u64 = ALL * 5 / 100;
-/// Share of losses at which acknowledgements come with the greatest gaps, and these in intervals.
+/// Fraction of losses at which acknowledgements have the longest gaps, and those gaps in intervals.
 const LOSS_GAPS: u64 = ALL / 10;
 const GAP_INTERVALS: u64 = 8;
-/// Packets over which losses are averaged. Fewer make needless trials, more find out later.
+/// Number of packets over which losses are averaged. Fewer cause needless trials, more detect loss
+/// later.
 const LOSS_PACKETS: i64 = 128;
-/// Packets over which the path's own loss is forgotten: minutes.
+/// Number of packets over which the path's own loss is forgotten: minutes.
 const OWN_LOSS_PACKETS: u64 = 8192;
-/// Time after a return to an older rate within which a trial means that less arrives now.
+/// Time after the rate was restored within which a trial means that less arrives now.
 const RETURN: Micros = Micros::from_ms(6000);
 /// Length of a trial of a queue, after a round trip.
 const QUEUE_TRIAL: Micros = Micros::from_ms(1000);
 /// Age of packets that a trial of losses waits for ...
 const LOSS_TRIAL: Micros = Micros::from_ms(2000);
-/// ... their number, to tell shares apart, and its longest wait for that many.
+/// ... their number, to distinguish fractions, and the longest wait for that many.
 const LOSS_TRIAL_PACKETS: u64 = 96;
 const LOSS_TRIAL_MAX: Micros = Micros::from_ms(4000);
 
-/// Size of one client's snapshots. Rates are in bytes of snapshots a second.
+/// Controls the size of one client's snapshots. Rates are in bytes of snapshots per second.
 #[derive(Clone, Debug)]
 pub struct SendRate {
     interval: Micros,
@@ -101,16 +104,16 @@ pub struct SendRate {
     bucket: Bucket,
     sent: Meter,
     acked: Meter,
-    /// The most that arrived of late, unless a limit was met since.
+    /// The most that arrived recently, unless a limit was found since.
     best: Best,
-    /// Time when the rate last returned to what had arrived before.
+    /// When the rate was last restored to what had arrived before.
     returned: LocalTime,
     round_trips: RoundTrips,
-    /// Share lost of late.
+    /// Fraction lost recently.
     loss: u64,
-    /// Share that the path loses at any rate.
+    /// Fraction that the path loses at any rate.
     own_loss: u64,
-    /// Packets sent before this time tell nothing of the present rate.
+    /// Packets sent before this time say nothing about the current rate.
     counts_from: LocalTime,
     heard: LocalTime,
     /// Send time of the newest packet that arrived.
@@ -118,20 +121,22 @@ pub struct SendRate {
     /// The rate before the client fell silent.
     silent: Option<u64>,
     trial: Option<Trial>,
-    /// Bytes on their way.
+    /// Bytes in flight.
     flight: Flight,
     busy: Busy,
-    /// The rate after the last queue of the stream's own, if any path of games should carry more.
+    /// The rate after the last queue of the stream's own, if it is lower than what any path should
+    /// carry.
     limit: Option<u64>,
 }
 
-/// Most bytes of one snapshot, and of the first; a snapshot may always take the least on top.
+/// The maximum bytes of one snapshot, and of the first; a snapshot may always use the minimum on
+/// top.
 const BURST: usize = SNAPSHOT_BURST_BYTES - SNAPSHOT_BYTES_MIN;
 const FIRST: usize = SNAPSHOT_FIRST_BYTES - SNAPSHOT_BYTES_MIN;
 
 impl SendRate {
-    /// The rate towards a client with a snapshot each `interval`: at most `most` bytes a second, at
-    /// least [`SNAPSHOT_BYTES_MIN`] a snapshot.
+    /// Creates the rate for a client that gets a snapshot each `interval`: at most `most` bytes per
+    /// second, at least [`SNAPSHOT_BYTES_MIN`] per snapshot.
     pub fn new(now: LocalTime, most: u32, interval: Micros) -> Self {
         let interval = interval.clamp(Micros(1), Micros::from_ms(1000));
         // Rounded up, so that the bucket always holds that much.
@@ -163,14 +168,14 @@ impl SendRate {
         }
     }
 
-    /// Present rate in bytes a second.
+    /// Returns the current rate in bytes per second.
     pub fn bytes_per_second(&self) -> u32 {
         u32::try_from(self.rate).unwrap_or(u32::MAX)
     }
 
-    /// Bytes that the next snapshot may take: at most those of two intervals or a full datagram,
-    /// and not more than [`SNAPSHOT_BURST_BYTES`]; at least [`SNAPSHOT_BYTES_MIN`], or none while
-    /// the path is full or snapshots come too fast.
+    /// Returns how many bytes the next snapshot may use: at most those of two intervals or a full
+    /// datagram, and never more than [`SNAPSHOT_BURST_BYTES`]; at least [`SNAPSHOT_BYTES_MIN`], or
+    /// 0 while the path is full or snapshots come too fast.
     pub fn available(&mut self, now: LocalTime) -> usize {
         self.advance(now);
         let round_trips = &self.round_trips;
@@ -192,7 +197,7 @@ impl SendRate {
         }
     }
 
-    /// Bytes that may be on their way at once.
+    /// Returns how many bytes may be in flight at once.
     pub fn window(&mut self, now: LocalTime) -> PathWindow {
         self.advance(now);
         match self.bound() {
@@ -202,18 +207,19 @@ impl SendRate {
         }
     }
 
-    /// Bytes of snapshots that may be on their way at once on a narrow path, while it is heard of.
+    /// Returns how many bytes of snapshots may be in flight on a narrow path while acknowledgements
+    /// come.
     fn bound(&self) -> Option<usize> {
-        // A long queue that is put on trial must drain.
+        // A long queue in a trial must drain.
         let is_tried = matches!(self.trial, Some(Trial { sign: Sign::Queue(_), .. }));
         let long = self.queue_tolerated() + self.interval + self.interval;
         let is_long = is_tried && self.round_trips.queue() > long;
         let is_bound = self.is_narrow() || (is_long && self.rate < START_RATE);
-        // What is sent into silence is rare, and finds out that the path is back.
+        // Packets during silence are rare, and find out whether the path is back.
         if !is_bound || self.silent.is_some() {
             return None;
         }
-        // What passes on the way there and back, and in a queue of less than two intervals.
+        // What passes in a round trip, and in a queue of less than two intervals.
         let lost = self.loss.min(LOSS_GAPS) * GAP_INTERVALS * 10 / LOSS_GAPS;
         let more = Micros(self.interval.0 * (9 + lost as i64) / 10);
         let span = self.round_trips.base() + self.round_trips.spread() + more;
@@ -221,20 +227,20 @@ impl SendRate {
         Some(usize::try_from(bytes).unwrap_or(usize::MAX).saturating_add(SNAPSHOT_BYTES_MIN))
     }
 
-    /// True if the path is known to carry less than any path of games should. Where many packets
-    /// are lost, a queue is too uncertain.
+    /// Whether the path is known to carry less than any path should. If many packets are lost, a
+    /// queue is too uncertain.
     fn is_narrow(&self) -> bool {
         self.limit.is_some() && self.loss.max(self.own_loss) < LOSS_TOLERATED
     }
 
-    /// Takes in that a packet was sent.
+    /// Notes that a packet was sent.
     pub fn handle_sent(&mut self, now: LocalTime, bytes: usize) {
         self.bucket.spend(bytes);
         self.sent.add(now, bytes as u64);
         self.flight.handle_sent(now, bytes);
     }
 
-    /// Takes in the acknowledgement of a packet sent at `sent`, before the losses that it shows.
+    /// Handles the acknowledgement of a packet sent at `sent`, before the losses that it reveals.
     pub fn handle_acked(&mut self, now: LocalTime, sent: LocalTime, bytes: usize) {
         self.advance(now);
         self.hear(now);
@@ -248,13 +254,13 @@ impl SendRate {
         self.handle_fate(now, sent, false);
     }
 
-    /// Takes in that a packet sent at `sent` counts as lost.
+    /// Handles the loss of a packet sent at `sent`.
     pub fn handle_lost(&mut self, now: LocalTime, sent: LocalTime) {
         self.advance(now);
         self.handle_fate(now, sent, true);
     }
 
-    /// Takes in a round trip, without the time that the client held it.
+    /// Handles a round trip time, without the time that the client held it.
     pub fn handle_round_trip(&mut self, now: LocalTime, round_trip: Micros) {
         self.advance(now);
         self.hear(now);
@@ -269,7 +275,7 @@ impl SendRate {
         }
     }
 
-    /// Longest excess of a round trip that is tolerated as jitter.
+    /// Returns the longest excess of a round trip that is tolerated as jitter.
     fn queue_tolerated(&self) -> Micros {
         // A snapshot of several entities takes longer to pass a narrow path than a small one.
         let passing = match self.is_narrow() {
@@ -282,7 +288,7 @@ impl SendRate {
     fn hear(&mut self, now: LocalTime) {
         self.heard = self.heard.max(now);
         if let Some(before) = self.silent.take() {
-            // All was lost meanwhile: an outage, whatever the rate.
+            // Everything was lost in the meantime: an outage, whatever the rate.
             self.rate = self.rate.max(before / 2);
             self.growth = GROWTH_MAX;
             self.counts_from = now;
@@ -307,7 +313,7 @@ impl SendRate {
             self.trial = None;
             self.rate = (self.rate - self.rate / 28).max(self.least.min(self.rate));
         } else if self.trial.is_none() && self.rate < self.proven(used) {
-            // A rate that is not used proves nothing, and so does not grow (cf. RFC 7661).
+            // A rate that is not used proves nothing, and so does not grow (compare RFC 7661).
             self.rate += self.rate * self.growth / STEPS_PER_SECOND / 1_000_000;
             self.rate = self.rate.min(self.most);
             self.growth = (self.growth + self.growth / GROWTH_GAIN).min(GROWTH_MAX);
@@ -317,7 +323,7 @@ impl SendRate {
         }
     }
 
-    /// Rate to which the path's use allows to grow.
+    /// Returns the rate that the path's use allows.
     fn proven(&self, used: u64) -> u64 {
         match self.is_narrow() {
             true => used * PROVEN_PERCENT / 100,
@@ -325,7 +331,7 @@ impl SendRate {
         }
     }
 
-    /// Bytes sent a second, at most the rate.
+    /// Returns the bytes sent per second, at most the rate.
     fn used(&mut self, now: LocalTime) -> u64 {
         self.sent.per_second(now).min(self.rate)
     }
@@ -344,7 +350,8 @@ impl SendRate {
         self.trial = Some(Trial { sign, since: now, rate, growth, delivered, sent });
     }
 
-    /// Least rate of a path that is narrower than the least of each snapshot: some are left out.
+    /// Returns the minimum rate of a path that is narrower than the minimum of each snapshot: some
+    /// are skipped.
     fn floor(&self) -> u64 {
         self.least / 2
     }
@@ -372,7 +379,7 @@ impl SendRate {
 
     fn try_loss(&mut self, now: LocalTime) {
         let (used, delivered) = (self.used(now), self.acked.per_second(now));
-        // Where much is lost, acknowledgements come in bursts, which looks like a queue.
+        // When much is lost, acknowledgements come in bursts, which looks like a queue.
         self.limit = None;
         if used <= self.least {
             self.growth = GROWTH_MIN;
@@ -382,7 +389,7 @@ impl SendRate {
             self.best = Best::new();
         }
         if delivered < used / 2 {
-            // Nobody can play where half is lost at any rate; so this needs no trial.
+            // No one can play when half is lost at any rate, so this needs no trial.
             self.lower(now, used / 2, self.least);
             return;
         }
@@ -402,10 +409,10 @@ impl SendRate {
         // Losses at a rate below what arrives are the path's own.
         self.own_loss = self.own_loss.max(after).min(ALL / 4);
         if after < share / 2 {
-            // The rate was too high, and becomes what arrived. Where much is lost anyway, that is
-            // less certain.
+            // The rate was too high, and becomes what arrived. If much is lost anyway, that is less
+            // certain.
             let doubt = if self.own_loss > LOSS_TOLERATED { 8 } else { 1 };
-            // More may have arrived lately: the last second then lost a burst.
+            // More may have arrived recently: the last second then lost a burst.
             let best = (self.best.get() / 20 * 19).min(trial.rate);
             if best > self.rate {
                 self.returned = now;
@@ -424,7 +431,7 @@ impl SendRate {
         if used <= self.floor() {
             self.growth = GROWTH_MIN;
             if self.rate <= self.floor() {
-                // So little fills no path of games: the round trip is the path's own.
+                // So little fills no path: the round trip is the path's own.
                 self.limit = None;
                 self.rate = self.least;
                 self.growth = GROWTH_MAX;
@@ -432,15 +439,15 @@ impl SendRate {
             }
             return;
         }
-        // As much less as empties the queue in two seconds, within bounds.
+        // Reduced by what empties the queue in two seconds, within limits.
         let less = (queue.0 / 2).clamp(150_000, 500_000).unsigned_abs();
         let passing = delivered.min(self.rate);
         let passing = passing - passing * less / 1_000_000;
         self.try_lower(now, passing, Sign::Queue(queue), delivered);
     }
 
-    /// Bytes a second that pass while packets wait. What a wide path carries is told by a second of
-    /// use; on a narrow one little was to be told in most seconds.
+    /// Returns the bytes per second that pass while packets are queued. On a wide path a second of
+    /// use shows what it carries; on a narrow one most seconds show little.
     fn passing(&mut self, now: LocalTime) -> u64 {
         let delivered = self.acked.per_second(now);
         let passing = self.busy.per_second().unwrap_or_default().max(delivered);
@@ -452,12 +459,12 @@ impl SendRate {
         let (queue, tolerated) = (self.round_trips.queue(), self.queue_tolerated());
         let grew = queue > before + tolerated;
         if grew && self.passing(now) < trial.delivered / 4 * 3 {
-            // The path has just become narrow: the bytes that arrived before say nothing of it.
+            // The path has just become narrow: the bytes that arrived before say nothing about it.
             self.try_queue(now, queue);
             return;
         }
-        // A lower rate shows after a round trip; then the stream's own queue shrinks by what is
-        // sent less.
+        // A lower rate shows after a round trip; then the stream's own queue shrinks by what is not
+        // sent.
         let shown = now - trial.since - self.round_trips.recent();
         let sent = self.flight.settled().saturating_sub(trial.sent);
         let passed = sent.saturating_mul(1_000_000) / trial.delivered.max(1);
@@ -484,7 +491,7 @@ impl SendRate {
                 self.limit = Some(rate).filter(|rate| *rate < START_RATE);
             }
             self.end_trial(now, rate, GROWTH_MIN);
-            return; // While the queue is still long, the next round trip tries again.
+            return; // While the queue is still long, the next round trip retries.
         }
         self.round_trips.rebase(now);
         let growth = if self.is_narrow() { trial.growth } else { GROWTH_MAX };

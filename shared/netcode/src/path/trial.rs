@@ -1,22 +1,22 @@
-//! A lower rate that is tried, and the bounds that a path has meanwhile and afterwards.
+//! Trials of a lower rate, and the limits of a path during and after them.
 
 use crate::time::{LocalTime, Micros};
 
-/// Bytes that may be on their way to a client at once, in all packets.
+/// How many bytes may be in flight to a client at once, in all packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathWindow {
-    /// So many of snapshots, and what else their packets take.
+    /// This many bytes of snapshots, plus what else their packets contain.
     Snapshots(usize),
-    /// No fewer than so far: it is not known how many the path carries.
+    /// No fewer than so far, since it is unknown how many the path carries.
     Open,
-    /// The same, and more as long as no queue shows.
+    /// No fewer than so far, and more as long as no queue appears.
     Growing,
 }
 
 /// Sign that started a trial.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sign {
-    /// A share was lost; with the packets sent since whose fate is known.
+    /// A fraction was lost; with the packets sent since whose fate is known.
     Loss { share: u64, acked: u64, lost: u64 },
     /// The round trip became longer by this.
     Queue(Micros),
@@ -29,7 +29,7 @@ pub(super) struct Trial {
     pub(super) since: LocalTime,
     pub(super) rate: u64,
     pub(super) growth: u64,
-    /// Bytes a second that passed before.
+    /// Bytes per second that passed before.
     pub(super) delivered: u64,
     /// Bytes sent before.
     pub(super) sent: u64,

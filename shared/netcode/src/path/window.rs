@@ -1,70 +1,70 @@
-//! The congestion window of a client's way to its server: loss does not close it, a queue of the
-//! stream's own does.
+//! The congestion window of a client's path to its server: loss does not close it, but a queue of
+//! the stream's own does.
 //!
-//! Inputs are as many as they are, and controllers for bulk transfer shrink the window to two
-//! packets under loss, of which nothing is gained. A path too narrow does the harm: packets wait in
+//! The amount of input is fixed, and controllers for bulk transfer shrink the window to two packets
+//! under loss, which gains nothing. The real problem is a path that is too narrow: packets wait in
 //! its queue for seconds. There the round trip grows, and the window shrinks to what the path
 //! carries in the shortest round trip.
 //!
-//! A round trip also grows with a longer route or somebody else's queue, which sending less does
-//! not shorten. So each shrinking is a trial: if packets take as long as before, the path is that
+//! A round trip also grows with a longer route or another stream's queue, which sending less does
+//! not shorten. So each reduction is a trial: if packets take as long as before, the path is that
 //! long, and the window opens again.
 //!
-//! The window starts small and, without a queue, grows by what has passed. It always holds what
-//! one round trip of the path carries, one interval of snapshots more, and a packet besides one
-//! under way. While nothing is heard, a packet may go out on top now and then.
+//! The window starts small and, without a queue, grows by what has passed. It always holds what the
+//! path carries in one round trip, plus one snapshot interval, plus a packet besides one in flight.
+//! During silence an extra packet may be sent from time to time.
 
 use crate::limits::DATAGRAM_BYTES_MAX;
 use crate::time::{LocalTime, Micros};
 
-/// Bytes of a UDP packet on every path of QUIC (RFC 9000, 14.1). quinn sends only while that much
-/// of the window is free.
+/// Bytes of a UDP packet on any path of QUIC (RFC 9000, 14.1). quinn sends only while that much of
+/// the window is free.
 const PACKET_BYTES: u64 = 1200;
 
-/// Bounds of a [`CongestionWindow`], in bytes.
+/// Limits of a [`CongestionWindow`], in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CongestionLimits {
-    /// Size at the start.
+    /// Initial size.
     pub initial: u64,
-    /// Smallest size.
+    /// The minimum size.
     pub least: u64,
-    /// Greatest size.
+    /// The maximum size.
     pub most: u64,
 }
 
 impl CongestionLimits {
-    /// Towards a server: packets of some 100 bytes at 60 Hz. `least` is six of them, `most` fifteen
-    /// seconds of them at 128 Hz, after which a silent connection is lost.
+    /// For a path to a server: packets of about 100 bytes at 60 Hz. `least` is six of them, `most`
+    /// is fifteen seconds of them at 128 Hz, after which a silent connection is lost.
     pub const INPUTS: Self =
         Self { initial: 4 * PACKET_BYTES, least: 3 * PACKET_BYTES / 2, most: 240 * PACKET_BYTES };
 }
 
-/// Bytes that may be under way on a path. Time is the sender's clock.
+/// How many bytes may be in flight on a path. Time is the sender's clock.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionWindow {
     limits: CongestionLimits,
     bytes: u64,
     in_flight: u64,
-    /// Shortest round trip of the path without a queue.
+    /// The shortest round trip of the path without a queue.
     base: Micros,
     queued: bool,
     trial: Option<Trial>,
-    /// Shortest round trips of the last moment and of the one before.
+    /// The shortest round trips of the current moment and the one before.
     moments: [Micros; 2],
     moment_since: LocalTime,
     moment_batches: u32,
-    /// Rounds in a row with a queue and nothing left to close.
+    /// Number of rounds in a row with a queue and nothing left to reduce.
     stuck: u32,
     round: Round,
 }
 
-/// The state before the window shrank, to see whether that helps.
+/// The state before the window shrank, to check whether that helps.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
-    /// Most bytes under way.
+    /// The maximum bytes in flight.
     most: u64,
     round_trip: Micros,
-    /// Round trip to be expected now if the queue is the stream's own.
+    /// Expected round trip if the queue is the stream's own.
     expected: Micros,
 }
 
@@ -72,13 +72,13 @@ struct Trial {
 #[derive(Clone, Copy, Debug)]
 struct Round {
     since: LocalTime,
-    /// Round trips of the packets that count.
+    /// Sum of the round trips of the packets that count.
     sum: Micros,
     min: Micros,
     packets: u32,
     /// Bytes acknowledged and bytes lost.
     passed: u64,
-    /// Most bytes under way.
+    /// The maximum bytes in flight.
     most: u64,
     /// Bytes of the acknowledgements that are being handled.
     acked: u64,
@@ -87,15 +87,15 @@ struct Round {
 /// Result of a round.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    /// Shortest round trip.
+    /// The shortest round trip.
     min: Micros,
-    /// Excess of `min` over the base, and the excess that is tolerated.
+    /// Excess of `min` over the base, and the tolerated excess.
     queue: Micros,
     bound: Micros,
-    /// Most bytes under way.
+    /// The maximum bytes in flight.
     most: u64,
     passed: u64,
-    /// Bytes passed a second.
+    /// Bytes passed per second.
     rate: u64,
 }
 
@@ -114,28 +114,28 @@ impl Round {
 }
 
 impl CongestionWindow {
-    /// Delay below which a queue is none: two intervals of snapshots at 30 Hz.
+    /// Delay below which there is no queue: two snapshot intervals at 30 Hz.
     const QUEUE_MAX: Micros = Micros::from_ms(67);
-    /// Delay to aim at, so that the path does not run dry: one interval of snapshots.
+    /// Target delay, so that the path does not run dry: one snapshot interval.
     const QUEUE: Micros = Micros::from_ms(33);
-    /// Spread of round trips within a round that is jitter, or a snapshot's packets in a row.
+    /// Spread of round trips within a round that is only jitter, or a snapshot's packets in a row.
     const SPREAD_MAX: Micros = Micros::from_ms(100);
     /// Length of a moment: the last two show what a round does not show yet.
     const MOMENT: Micros = Micros::from_ms(50);
-    /// Acknowledgements of a moment, since a few may be lost in a row.
+    /// Number of acknowledgements in a moment, since a few may be lost in a row.
     const MOMENT_BATCHES: u32 = 4;
-    /// Shortest round: several snapshots, however short the path.
+    /// The shortest round: several snapshots, even on a short path.
     const ROUND_MIN: Micros = Micros::from_ms(200);
-    /// Packets of a round; fewer tell little of a path with jitter.
+    /// Number of packets in a round; fewer say little about a path with jitter.
     const ROUND_PACKETS: u32 = 4;
-    /// Rounds with a queue and nothing left to close after which the window opens once, for the
-    /// route may have changed. Arbitrary; six seconds and more.
+    /// Number of rounds with a queue and nothing left to reduce after which the window opens once,
+    /// because the route may have changed. Arbitrary; six seconds and more.
     const STUCK_ROUNDS: u32 = 32;
-    /// Time without an acknowledgement after which a packet may go out on top, of so many bytes.
+    /// Time without an acknowledgement after which an extra packet of this many bytes may be sent.
     const SILENCE: Micros = Micros::from_ms(500);
     const SILENT_BYTES: u64 = 256;
 
-    /// The window of a new path.
+    /// Creates the window of a new path.
     pub fn new(limits: CongestionLimits, now: LocalTime) -> Self {
         Self {
             limits,
@@ -152,35 +152,35 @@ impl CongestionWindow {
         }
     }
 
-    /// Size in bytes.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Tells whether a packet could go out at once, with so many bytes on top of the window.
+    /// Whether a packet could be sent at once, with `more` bytes on top of the window.
     pub fn may_send(&self, more: u64) -> bool {
         self.in_flight + PACKET_BYTES < self.bytes + more
     }
 
-    /// Bytes on top of the window after so long without an acknowledgement: a packet of inputs each
-    /// half second. QUIC's own probes come ever more rarely, and a path that is back after ten
-    /// seconds would be found too late.
+    /// Returns the bytes on top of the window after this long without an acknowledgement: one input
+    /// packet each half second. QUIC's own probes become ever rarer, and would detect too late that
+    /// a path is back after ten seconds.
     pub fn more_in_silence(silence: Micros) -> u64 {
         (silence.0.max(0) / Self::SILENCE.0).unsigned_abs() * Self::SILENT_BYTES
     }
 
-    /// Takes in that bytes were sent.
+    /// Notes that bytes were sent.
     pub fn handle_sent(&mut self, bytes: u64) {
         self.in_flight += bytes;
     }
 
-    /// Takes in that bytes were lost.
+    /// Notes that bytes were lost.
     pub fn handle_lost(&mut self, bytes: u64) {
         self.in_flight = self.in_flight.saturating_sub(bytes);
         self.round.passed += bytes;
     }
 
-    /// Takes in the acknowledgement of a packet.
+    /// Handles the acknowledgement of a packet.
     pub fn handle_ack(&mut self, now: LocalTime, sent: LocalTime, bytes: u64) {
         let round_trip = Micros((now - sent).0.max(0));
         self.base = self.base.min(round_trip);
@@ -200,7 +200,7 @@ impl CongestionWindow {
         }
     }
 
-    /// Ends a batch of acknowledgements; `in_flight` bytes are still under way.
+    /// Ends a batch of acknowledgements; `in_flight` bytes are still in flight.
     pub fn handle_acked(&mut self, now: LocalTime, in_flight: u64) {
         self.in_flight = in_flight;
         self.moment_batches += 1;
@@ -223,7 +223,7 @@ impl CongestionWindow {
         }
         let min = if self.trial.is_none() { round.min.max(recent) } else { round.min };
         let rate = round.passed.saturating_mul(1_000_000) / passed.unsigned_abs().max(1);
-        // A window that has just shrunk still has more than its size under way.
+        // A window that has just shrunk still has more than its size in flight.
         let most = if self.trial.is_none() { round.most } else { round.most.min(self.bytes) };
         let (queue, bytes) = (min - self.base, round.passed);
         let seen = Seen { queue, bound, min, most, passed: bytes, rate };
@@ -237,7 +237,7 @@ impl CongestionWindow {
         if queue <= bound {
             self.stuck = 0;
             if !self.queued {
-                // What has passed at most doubles the window each round trip.
+                // What has passed at most doubles the window in each round trip.
                 self.bytes = (self.bytes + seen.passed.min(self.bytes)).min(self.limits.most);
             } else if queue.0 <= bound.0 / 2 {
                 self.open(5, 4);
@@ -247,14 +247,14 @@ impl CongestionWindow {
         if let Some(trial) = trial
             && seen.min.0 > (trial.round_trip.0 + trial.expected.0) / 2
         {
-            // The queue, if it is one, is not the stream's own.
+            // The queue, if there is one, is not the stream's own.
             self.base = seen.min;
             self.queued = false;
             self.bytes = self.bytes.max(trial.most * 2).min(self.limits.most);
             return;
         }
         let queued = std::mem::replace(&mut self.queued, true);
-        // Enough to fill the path and a short queue, but at least half of what was under way, since
+        // Enough to fill the path and a short queue, but at least half of what was in flight, since
         // the measured rate may be wrong.
         let fill = (self.base + Self::QUEUE).0.unsigned_abs();
         let target = seen.rate.saturating_mul(fill) / 1_000_000;

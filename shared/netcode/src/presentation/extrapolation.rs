@@ -1,4 +1,4 @@
-//! A game's extrapolation as the rules that run a state forward for methods of presentation.
+//! Adapts a game's extrapolation to the rules that presentation methods use to advance a state.
 
 use crate::fields::{Entity, Field, KindOf, Values};
 use crate::game::{Game, Known};
@@ -6,7 +6,7 @@ use crate::limits::EXTRAPOLATION_TICKS_MAX;
 use crate::motion::{KeptTicks, Rules, Shape};
 use crate::time::Rates;
 
-/// The game's rules for one kind of entity, as far as a state alone tells.
+/// The game's rules for one kind of entity, as far as they follow from its state.
 #[derive(Debug)]
 pub struct Extrapolation<'a, G> {
     game: &'a G,
@@ -24,7 +24,7 @@ impl<G: Game> Rules for Extrapolation<'_, G> {
         let goes_on = (G::KIT.coding.goes_on)(KindOf::new(self.kind));
         self.between(secs, |ticks| {
             kept.at(ticks, |before| match before.filter(|_| goes_on) {
-                // Beyond the bound the plain rule stands still.
+                // Beyond the limit the plain rule stands still.
                 Some((run, there)) if ticks <= EXTRAPOLATION_TICKS_MAX => {
                     self.after(there, ticks - run)
                 }
@@ -35,12 +35,13 @@ impl<G: Game> Rules for Extrapolation<'_, G> {
 }
 
 impl<'a, G: Game> Extrapolation<'a, G> {
-    /// For one kind of a game's entities, an index into [`Entity::KINDS`], and its shape.
+    /// Creates the rules for one kind of a game's entities, an index into [`Entity::KINDS`], and
+    /// its shape.
     pub fn new(game: &'a G, rates: Rates, kind: u8, shape: &'a Shape) -> Self {
         Self { game, rates, kind, shape }
     }
 
-    /// Values after some seconds, from those `after` whole ticks.
+    /// Returns the values after some seconds, given the values `after` whole ticks.
     fn between(&self, secs: f64, mut after: impl FnMut(u64) -> Option<Values>) -> Option<Values> {
         let ticks = secs.max(0.0) * f64::from(self.rates.tick_hz);
         let whole = ticks.floor();
@@ -61,7 +62,7 @@ impl<'a, G: Game> Extrapolation<'a, G> {
             return Some(*values);
         }
         let base = G::Entity::from_values(self.kind, values);
-        // Keys are held on: what counts how long has counted on.
+        // Keys stay held, so counters of how long they are held continue.
         let secs = ticks as f32 * self.rates.step_secs();
         let mut steering = *values;
         let fields = self.shape.fields().iter();
@@ -77,7 +78,7 @@ impl<'a, G: Game> Extrapolation<'a, G> {
     }
 }
 
-/// Rules with a game of their own, made from the server's welcome.
+/// The rules with their own instance of the game, made from the server's welcome.
 #[derive(Debug)]
 pub struct GameRules<G> {
     game: G,
@@ -87,7 +88,7 @@ pub struct GameRules<G> {
 }
 
 impl<G: Game> GameRules<G> {
-    /// Of a kind, an index into [`Entity::KINDS`].
+    /// Creates the rules for a kind, an index into [`Entity::KINDS`].
     pub fn new(rates: Rates, seed: u64, kind: u8) -> Self {
         let shape = Shape::new(G::Entity::KINDS[usize::from(kind)].fields);
         Self { game: G::new(rates, seed), rates, kind, shape }

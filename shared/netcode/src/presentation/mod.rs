@@ -1,5 +1,5 @@
-//! The way of a game's entities onto the screen: the methods of [`motion`](crate::motion), one for
-//! each entity, fed with snapshots and asked for pictures.
+//! Presents a game's entities on screen with the methods of [`motion`](crate::motion), one for each
+//! entity.
 
 pub mod extrapolation;
 pub mod presenter;

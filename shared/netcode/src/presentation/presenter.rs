@@ -1,8 +1,9 @@
-//! The presentation of everybody else: for each entity its tracks, and the method that shows one.
+//! The presentation of all entities that are not predicted: the tracks of each, and the method that
+//! shows one.
 //!
-//! A *track* is one entity's states without a break: from its appearance or teleport to the next
-//! teleport, its end, or the slot's next tenant. Tracks begin and end on the timeline of their
-//! method. Nothing is blended from one track into the next.
+//! A *track* is one entity's states without a discontinuity: from its appearance or a teleport to
+//! the next teleport, its end, or the slot's next entity. Tracks begin and end on the timeline of
+//! their method. Nothing is blended from one track into the next.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -20,29 +21,29 @@ use crate::motion::track::{KNOTS_MAX, Shape, Track};
 use crate::snapshot::EntityState;
 use crate::time::{Rates, Tick};
 
-/// Shows all entities, each by the method that is chosen for its kind.
+/// Shows all entities, each by the method chosen for its kind.
 #[derive(Debug)]
 pub struct Presenter<G: Game> {
     rates: Rates,
     kinds: Vec<ShownKind>,
-    /// Shown beside them, to compare.
+    /// A method to show next to them, for comparison.
     ghost: Option<Choice>,
-    /// Somebody asks for [`traces`](Self::traces): pictures are kept for them.
+    /// Whether [`traces`](Self::traces) is in use, so that pictures are kept for it.
     is_traced: bool,
     slots: BTreeMap<u16, SlotTracks>,
     _game: std::marker::PhantomData<fn() -> G>,
 }
 
-/// One entity's picture against the server's states, for developers.
+/// One entity's picture compared with the server's states, for developers.
 #[derive(Clone, Copy, Debug)]
 pub struct Trace<E> {
     /// The newest state received.
     pub newest: Slot<E>,
     /// The state shown.
     pub shown: Slot<E>,
-    /// The state that another method would show.
+    /// The state that the other method would show.
     pub ghost: Option<Slot<E>>,
-    /// The picture at the moment of a state that came later, and that state.
+    /// The picture at the time of a state that came later, and that state.
     pub late_truth: Option<(Slot<E>, Slot<E>)>,
 }
 
@@ -51,16 +52,16 @@ pub struct Trace<E> {
 struct ShownKind {
     choice: Choice,
     shape: Arc<Shape>,
-    /// Its states have an age.
+    /// Whether its states have an age.
     ages: bool,
 }
 
 /// A slot of the world.
 #[derive(Debug)]
 struct SlotTracks {
-    /// Oldest first; those that are over for good are dropped.
+    /// Oldest first; finished ones are removed.
     tracks: VecDeque<ShownTrack>,
-    /// Time at which it was last empty, as far as is known: older states begin no track.
+    /// Time at which it was last known to be empty: older states begin no track.
     gone: f64,
 }
 
@@ -79,21 +80,21 @@ struct ShownTrack {
     begins: f64,
     ends: Option<f64>,
     known: Track,
-    /// Time of the newest state that was received; those after it follow from silence.
+    /// Time of the newest state that was received; later ones follow from silence.
     said_until: f64,
     choice: Choice,
     method: Box<dyn Method>,
     ghost: Option<(Choice, Box<dyn Method>)>,
-    /// Rest of another method's picture, or of a prediction's.
+    /// Remainder of another method's picture, or of a prediction's.
     error: RenderError,
-    /// The next picture goes on from here.
+    /// Values from which the next picture continues.
     takes_over: Option<Values>,
-    /// The last picture, and those before it that are compared with states of their times.
+    /// The last picture, and earlier ones that are compared with states of their times.
     drawn: VecDeque<(f64, Values)>,
     late_truth: Option<(Values, Values)>,
 }
 
-/// Where and when a state was heard of.
+/// Where and when a state was received.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard {
     /// Index of the entity's slot.
@@ -105,7 +106,7 @@ pub struct Heard {
 }
 
 impl<G: Game> Presenter<G> {
-    /// Shows as the game would have it.
+    /// Creates a presenter with the game's own choice of methods.
     pub fn new(rates: Rates) -> Self {
         let kinds = G::Entity::KINDS.iter().zip(0..).map(|(kind, number)| ShownKind {
             choice: (G::KIT.presentation)(KindOf::new(number)),
@@ -122,19 +123,19 @@ impl<G: Game> Presenter<G> {
         }
     }
 
-    /// The method that a kind of entity is shown by.
+    /// Returns the method by which a kind of entity is shown.
     pub fn choice(&self, kind: u8) -> Choice {
         self.kinds.get(usize::from(kind)).map_or(Choice::Linear, |kind| kind.choice)
     }
 
-    /// Shows a kind of entity by another method from now on. Nothing jumps.
+    /// Sets the method by which a kind of entity is shown, without a jump.
     pub fn choose(&mut self, kind: u8, choice: Choice) {
         if let Some(kind) = self.kinds.get_mut(usize::from(kind)) {
             kind.choice = choice;
         }
     }
 
-    /// Sets or ends the method that [`traces`](Self::traces) shows beside the chosen ones.
+    /// Sets or removes the method that [`traces`](Self::traces) shows next to the chosen ones.
     pub fn set_ghost(&mut self, ghost: Option<Choice>) {
         self.ghost = ghost;
     }
@@ -143,8 +144,8 @@ impl<G: Game> Presenter<G> {
         self.rates.time_of(tick).as_secs()
     }
 
-    /// Takes in a state, or the end of an entity (none). An overtaken state finds its place in a
-    /// known track.
+    /// Handles a state, or the end of an entity (`None`). A late state is inserted into a known
+    /// track.
     pub fn handle(&mut self, game: &G, heard: Heard, state: Option<&EntityState>) {
         match state {
             Some(state) => self.push(game, heard, state, true),
@@ -155,8 +156,8 @@ impl<G: Game> Presenter<G> {
         }
     }
 
-    /// Takes in a state that follows from a snapshot's silence. It gives way to any that is
-    /// received.
+    /// Handles a state that follows from an entity's absence in a snapshot. Any received state
+    /// replaces it.
     pub fn handle_unsaid(&mut self, game: &G, heard: Heard, state: &EntityState) {
         self.push(game, heard, state, false);
     }
@@ -167,7 +168,8 @@ impl<G: Game> Presenter<G> {
         let Some(kind) = self.kinds.get(usize::from(state.kind)) else { return };
         let fields = kind.shape.fields();
         let values = unpack_values(fields, &state.packed);
-        // A state's age moves it back. Own time never runs back, so these are in order.
+        // A state's age moves it back in time. A player's own time never runs backwards, so these
+        // are in order.
         let age = if kind.ages { age_of(fields, &state.packed) } else { 0 };
         let time = rates.time_of(tick.minus(age)).as_secs();
         let slot_tracks = self.slots.entry(index).or_default();
@@ -175,14 +177,14 @@ impl<G: Game> Presenter<G> {
         slot_tracks.push(&Arrived { state, said, time, arrival, values }, kind, &rules);
     }
 
-    /// Forgets an entity that was shown by other means and is gone.
+    /// Removes an entity that was shown by other means and is gone.
     pub fn forget(&mut self, id: EntityId) {
         if let Some(slot_tracks) = self.slots.get_mut(&id.index) {
             slot_tracks.tracks.retain(|track| track.generation != id.generation);
         }
     }
 
-    /// Goes on with an entity from the values with which it was last shown by other means.
+    /// Continues with an entity from the values with which it was last shown by other means.
     pub fn hand_over(&mut self, id: EntityId, shown: &Values) {
         let track =
             self.slots.get_mut(&id.index).and_then(|slot_tracks| slot_tracks.tracks.back_mut());
@@ -191,8 +193,8 @@ impl<G: Game> Presenter<G> {
         }
     }
 
-    /// Puts everybody at a moment into `shown`, which is cleared first; returns the number of
-    /// moving entities that lack states. `secs` have passed since the frame before.
+    /// Puts all entities at a moment into `shown`, which is cleared first. Returns the number of
+    /// moving entities that lack states. `secs` have passed since the last frame.
     pub fn show(
         &mut self,
         game: &G,
@@ -205,7 +207,7 @@ impl<G: Game> Presenter<G> {
         let kept = if self.is_traced { DRAWN_MAX } else { 1 };
         let frame = Frame { at, secs, kept };
         let stage = Stage { game, rates: self.rates, kinds: &self.kinds, ghost: self.ghost };
-        // Packets that come later than that are refused.
+        // Packets that come later than this are refused.
         let straggle = self.time_of(Tick(BASELINE_AGE_TICKS_MAX));
         self.slots.retain(|index, slot_tracks| {
             let picture = slot_tracks.show(&stage, frame);
@@ -218,8 +220,8 @@ impl<G: Game> Presenter<G> {
         starved
     }
 
-    /// The pictures of the last [`show`](Self::show) against the server's states. Those of late
-    /// states are kept from the first call on.
+    /// Returns the pictures of the last [`show`](Self::show) with the server's states. States that
+    /// come late are compared from the first call on.
     pub fn traces(&mut self, game: &G, at: Moment) -> Vec<Trace<G::Entity>> {
         self.is_traced = true;
         let mut traces = Vec::new();
@@ -253,7 +255,7 @@ impl<G: Game> Presenter<G> {
 /// A state of an entity as it arrived.
 struct Arrived<'a> {
     state: &'a EntityState,
-    /// It was received, and does not follow from silence.
+    /// Whether it was received, instead of following from silence.
     said: bool,
     /// Its own time, and that of its arrival, in seconds.
     time: f64,
@@ -261,7 +263,7 @@ struct Arrived<'a> {
     values: Values,
 }
 
-/// What all entities are shown by.
+/// What is shared by all entities when they are shown.
 struct Stage<'a, G> {
     game: &'a G,
     rates: Rates,
@@ -273,13 +275,13 @@ struct Stage<'a, G> {
 #[derive(Clone, Copy)]
 struct Frame {
     at: Moment,
-    /// Seconds since the frame before.
+    /// Seconds since the last frame.
     secs: f64,
-    /// Frames that are remembered.
+    /// Number of frames to remember.
     kept: usize,
 }
 
-/// Values of the last state until then, for fields that move in steps.
+/// Returns the values of the last state until then, for stepwise fields.
 fn steps(known: &Track, time: f64) -> &Values {
     const NOTHING: &Values = &[0.0; FIELDS_MAX];
     let at = known.until(time).saturating_sub(1);
@@ -287,7 +289,7 @@ fn steps(known: &Track, time: f64) -> &Values {
 }
 
 impl SlotTracks {
-    /// The entity is gone from a time on.
+    /// Ends the entity at a time.
     fn end(&mut self, time: f64) {
         self.gone = self.gone.max(time);
         if let Some(track) = self.tracks.back_mut()
@@ -308,7 +310,7 @@ impl SlotTracks {
             let track = &mut self.tracks[at];
             if time < track.begins {
                 if at > 0 || time < self.gone {
-                    return; // Which of two tracks it was on, nobody can tell.
+                    return; // There is no way to tell which of two tracks it was on.
                 }
                 track.begins = time;
             }
@@ -335,7 +337,7 @@ impl SlotTracks {
         if let Some(track) = self.tracks.back_mut() {
             let newest = track.known.newest().map_or(f64::NEG_INFINITY, |newest| newest.time);
             if time <= if said { track.said_until } else { newest } {
-                return; // Overtaken by what does not go with it.
+                return; // A newer state contradicts it.
             }
             if track.ends.is_none() {
                 track.end(time);
@@ -344,7 +346,7 @@ impl SlotTracks {
                 self.tracks.pop_back();
             }
         }
-        // Of what is over, no more is kept than one track may have.
+        // All finished tracks together keep no more than one track may have.
         let knots = |tracks: &VecDeque<ShownTrack>| -> usize {
             tracks.iter().map(|track| track.known.knots().len()).sum()
         };
@@ -360,7 +362,7 @@ impl SlotTracks {
         self.tracks.push_back(track);
     }
 
-    /// The track to show at a moment: the newest that has begun by the time that it is shown at.
+    /// Returns the track to show at a moment: the newest that has begun on its own timeline.
     fn current(&mut self, at: Moment) -> Option<&mut ShownTrack> {
         let begun = |track: &&mut ShownTrack| track.begins <= track.method.timeline().time(at);
         let track = self.tracks.iter_mut().rev().find(begun)?;
@@ -375,7 +377,7 @@ impl SlotTracks {
     ) -> Option<(&ShownTrack, Values, bool)> {
         let Stage { game, rates, kinds, ghost } = *stage;
         let Frame { at, secs, kept } = frame;
-        // What is over cannot come back, whatever the timeline.
+        // A finished track cannot come back, on any timeline.
         while self.tracks.front().is_some_and(|track| track.ends.is_some_and(|end| end < at.past)) {
             self.tracks.pop_front();
         }
@@ -384,7 +386,7 @@ impl SlotTracks {
         let rules = Extrapolation::new(game, rates, track.kind, &kind.shape);
         let chosen = kind.choice;
         if track.choice != chosen {
-            // A hand-over just before counts more than what was drawn here.
+            // A hand-over just before takes precedence over what was drawn here.
             let drawn = track.drawn.back().map(|(_, values)| *values);
             track.takes_over = track.takes_over.or(drawn);
             track.choice = chosen;
@@ -403,8 +405,8 @@ impl SlotTracks {
     }
 }
 
-/// Frames that are remembered while traces are asked for, to compare with what comes later: half a
-/// second at 120 a second.
+/// Number of frames that are remembered for traces, to compare with states that come later: half a
+/// second at 120 Hz.
 const DRAWN_MAX: usize = 64;
 
 impl ShownTrack {
@@ -427,7 +429,7 @@ impl ShownTrack {
         }
     }
 
-    /// Ends the track at a time; what followed from silence beyond that does not count.
+    /// Ends the track at a time; states beyond that that followed from silence are dropped.
     fn end(&mut self, time: f64) {
         self.ends = Some(time);
         self.known.forget_from(time);
@@ -441,7 +443,7 @@ impl ShownTrack {
         }
     }
 
-    /// Tells whether a state belongs to this track.
+    /// Whether a state belongs to this track.
     fn fits(&self, state: &EntityState, values: &Values) -> bool {
         let same =
             (self.generation, self.kind, self.owner) == (state.generation, state.kind, state.owner);
@@ -451,7 +453,7 @@ impl ShownTrack {
             .is_none_or(|newest| !self.known.shape().cut_between(&newest.values, values))
     }
 
-    /// Compares a state with what was shown at its moment.
+    /// Compares a state with what was shown at its time.
     fn learn(&mut self, time: f64, values: &Values) {
         let at = self.drawn.partition_point(|(drawn, _)| *drawn <= time);
         let (Some(before), Some(after)) =
@@ -465,7 +467,8 @@ impl ShownTrack {
         self.late_truth = Some((shown, *values));
     }
 
-    /// Values to draw, and whether states were missing for them. So many pictures are `kept`.
+    /// Returns the values to draw, and whether states were missing for them. This many pictures are
+    /// `kept`.
     fn show(&mut self, at: Moment, secs: f64, kept: usize, rules: &dyn Rules) -> (Values, bool) {
         let time = self.method.timeline().time(at);
         self.known.forget_before(at.past.min(time));
@@ -480,12 +483,12 @@ impl ShownTrack {
         let rates = self.known.newest().map_or(&[0.0; FIELDS_MAX], |newest| &newest.rate);
         self.error.decay_on_the_way(fields, secs as f32, rates);
         if let Some(before) = self.takes_over.take() {
-            // What was drawn had the error in it already.
+            // What was drawn already contained the error.
             self.error.clear();
             self.error.correct(fields, &before, &values);
         }
         let values = self.error.apply(fields, &values);
-        // After the clock was stepped back, times come again.
+        // Times repeat after the clock was stepped back.
         while self.drawn.pop_back_if(|(drawn, _)| *drawn > at.now).is_some() {}
         if self.drawn.back().is_none_or(|(drawn, _)| *drawn < at.now) {
             while self.drawn.len() >= kept {
@@ -493,12 +496,12 @@ impl ShownTrack {
             }
             self.drawn.push_back((at.now, values));
         }
-        // Of what is over there is nothing more to come.
+        // A finished track expects no more states.
         (values, shown.starved && self.ends.is_none())
     }
 }
 
-/// Tells whether a kind of entity moves other than in steps.
+/// Whether a kind of entity moves other than in steps.
 pub fn is_moving(fields: &[Field]) -> bool {
     fields.iter().any(|field| !matches!(field.motion, Motion::Step | Motion::Cut))
 }

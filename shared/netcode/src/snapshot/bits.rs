@@ -1,10 +1,10 @@
-//! Sets of entities, one bit for each index.
+//! Sets of entities, with one bit per index.
 
-/// Bits of a word.
+/// Number of bits in a word.
 const WORD: usize = u64::BITS as usize;
 
-/// A set of entities' indices. It takes memory for the words from the first to the last one with a
-/// member, and keeps it when it is cleared.
+/// A set of entity indices. It uses memory for the words from the first to the last one with a
+/// member, and keeps it when cleared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bits {
     /// Position of the first word.
@@ -17,13 +17,13 @@ impl Bits {
         self.words.clear();
     }
 
-    /// The word at a position.
+    /// Returns the word at a position.
     #[inline]
     fn word(&self, at: usize) -> u64 {
         at.checked_sub(self.first).and_then(|at| self.words.get(at)).copied().unwrap_or(0)
     }
 
-    /// Position behind the last word.
+    /// Returns the position after the last word.
     fn end(&self) -> usize {
         self.first + self.words.len()
     }
@@ -65,7 +65,7 @@ impl Bits {
         self.word(index / WORD) >> (index % WORD) & 1 == 1
     }
 
-    /// Number of members.
+    /// Returns the number of members.
     pub(crate) fn count(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
@@ -79,39 +79,39 @@ impl Bits {
             self.first = other.first;
             return self.words.clone_from(&other.words);
         }
-        // Makes room at both ends.
+        // Extends the words at both ends.
         self.word_mut(other.first);
         self.word_mut(other.end() - 1);
         let words = &mut self.words[other.first - self.first..];
         words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
     }
 
-    /// Becomes another set.
+    /// Copies another set.
     pub(crate) fn set(&mut self, other: &Self) {
         self.clear();
         self.add(other);
     }
 
-    /// Takes out whatever is not in another set.
+    /// Removes all indices that are not in another set.
     pub(crate) fn keep(&mut self, other: &Self) {
         for (at, word) in (self.first..).zip(&mut self.words) {
             *word &= other.word(at);
         }
     }
 
-    /// Takes out all members of another set.
+    /// Removes all members of another set.
     pub(crate) fn subtract(&mut self, other: &Self) {
         for (at, word) in (self.first..).zip(&mut self.words) {
             *word &= !other.word(at);
         }
     }
 
-    /// Members by rising indices.
+    /// Iterates over the members in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u16> {
         (self.first..).zip(&self.words).flat_map(|(at, word)| members(at, *word))
     }
 
-    /// Members by rising indices from `start` on, and then those before.
+    /// Iterates over the members in ascending order from `start` on, and then over those before.
     pub(crate) fn iter_from(&self, start: u16) -> impl Iterator<Item = u16> {
         let (at, before) = (usize::from(start) / WORD, (1 << (usize::from(start) % WORD)) - 1);
         let split = at.saturating_sub(self.first).min(self.words.len());
@@ -121,14 +121,14 @@ impl Bits {
         };
         let from = (self.first + split..).zip(high);
         let until = (self.first..).zip(low.iter().chain(high.first()));
-        // The word of the start takes part at both ends; a later one does not come again.
+        // The start's word is visited at both ends; a later one is not repeated.
         let until = until.take_while(move |(position, _)| *position <= at);
         from.flat_map(move |(position, word)| masked(position, *word, !before))
             .chain(until.flat_map(move |(position, word)| masked(position, *word, before)))
     }
 }
 
-/// Indices of the bits of the word at a position.
+/// Returns the indices of the bits set in the word at a position.
 #[inline]
 fn members(at: usize, word: u64) -> impl Iterator<Item = u16> {
     let mut left = word;

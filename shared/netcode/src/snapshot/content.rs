@@ -1,24 +1,25 @@
-//! A packet's word of entities, until its fate is known.
+//! What a packet says about entities, kept until its fate is known.
 
 use super::bits::Bits;
 use super::priority::{Owed, Priorities};
 
-/// A packet's word of entities.
+/// What a packet says about entities.
 #[derive(Debug, Default)]
 pub(super) struct Content {
-    /// Those present.
+    /// Entities that are present.
     pub(super) there: Bits,
-    /// Of these, those that may rest, see [`Encodings::resting`](super::encodings::Encodings).
+    /// Those present that may stand still without updates; see
+    /// [`Encodings::resting`](super::encodings::Encodings).
     pub(super) resting: Vec<u16>,
-    /// Those gone or hidden.
+    /// Entities that are gone or hidden.
     pub(super) away: Vec<u16>,
-    /// Sums that a loss gives back. While everything fits into a snapshot nothing is owed.
+    /// Priority sums to restore if the packet is lost. Empty while everything fits into a snapshot.
     pub(super) owed: Vec<(u16, Owed)>,
 }
 
 impl Content {
-    /// Takes in a packet's entities and whether each is said to be there, with what is owed for
-    /// them if they have an order.
+    /// Fills in a packet's entities and whether each is present, with the sums to restore if they
+    /// were ordered by priority.
     pub(super) fn fill(
         &mut self,
         said: impl Iterator<Item = (u16, bool)>,

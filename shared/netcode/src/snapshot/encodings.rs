@@ -1,10 +1,10 @@
-//! Encodings of the newest snapshot's entities, shared by all clients with the same older states.
+//! Encodings of the newest snapshot's entities, shared by all clients that have equal older states.
 //!
 //! An encoding depends on an entity's state, its references, and whether the reader owns it. Most
-//! clients have the same few rows of references; see `strands.rs`. An
-//! encoding is made when the first client needs it, on whichever thread that is, and kept as groups
-//! of decisions, which each client's packet takes in as they are. An extrapolation depends on the
-//! baseline alone and serves every strand with that baseline.
+//! clients share a few rows of references; see `strands.rs`. An encoding is made when the first
+//! client needs it, on any thread, and kept as groups of decisions, which are copied into each
+//! client's packet unchanged. An extrapolation depends only on the baseline, and serves each strand
+//! with that baseline.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -36,14 +36,14 @@ impl Key {
     }
 }
 
-/// An entity, as readers see it who own it or who do not.
+/// An entity, and whether its reader owns it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subject {
     pub(crate) index: u16,
     pub(crate) own: bool,
 }
 
-/// An entity's coding for readers who have certain older states.
+/// An entity's coding for readers with certain older states.
 #[derive(Clone, Debug)]
 pub(crate) struct Encoded {
     pub(crate) led: Led,
@@ -51,7 +51,7 @@ pub(crate) struct Encoded {
 }
 
 impl Encoded {
-    /// The fields' groups of decisions.
+    /// Returns the groups of decisions of the fields.
     pub(crate) fn groups(&self) -> &[Group] {
         match &self.groups {
             Groups::Few(count, few) => &few[..usize::from(*count)],
@@ -60,7 +60,7 @@ impl Encoded {
     }
 }
 
-/// Groups, few of them in place.
+/// Groups, stored inline if they are few.
 #[derive(Clone, Debug)]
 enum Groups {
     Few(u8, [Group; 8]),
@@ -87,13 +87,13 @@ struct Base {
     table: Vec<OnceLock<Extrapolations>>,
 }
 
-/// Most encodings in the places of strands; more are shared by the map. A thousand players with
-/// sixty others in sight each take 6000. Arbitrary.
+/// The maximum number of encodings stored by strand; more are shared by the map. A thousand players
+/// who see sixty others each need 6000. Arbitrary.
 const KEPT_MAX: usize = 1 << 17;
-/// Parts of the map, so that threads seldom wait for each other. Arbitrary.
+/// Number of parts of the map, so that threads seldom wait for each other. Arbitrary.
 const SHARDS: usize = 32;
 
-/// The encodings of one snapshot. The memory is used again for the next one.
+/// The encodings of one snapshot. Memory is reused for the next one.
 #[derive(Debug)]
 pub struct Encodings<G> {
     codec: Codec<G>,
@@ -101,17 +101,16 @@ pub struct Encodings<G> {
     frame: u64,
     /// Its entities, ...
     there: Bits,
-    /// ... those that may rest while they do not change, ...
+    /// ... those that may rest, which means that they stand still without updates, ...
     resting: Bits,
-    /// ... those of them that are not as in the snapshot before, ...
+    /// ... those of them that differ from the snapshot before, ...
     changed: Bits,
-    /// ... those of kinds that [`BRIEF`] references are enough for, ...
+    /// ... those of kinds that need only [`BRIEF`] references, ...
     brief: Bits,
-    /// ... and those of which their owners alone see all, by owners.
+    /// ... and those that only their owners see completely, by owner.
     private: Vec<(PlayerId, u16)>,
     strands: Strands,
-    /// Encodings in the places of strands. Those that are taken come first; more may be asked for
-    /// than there are.
+    /// Encodings stored by strand. Those in use come first; more may be requested than exist.
     kept: Vec<OnceLock<Encoded>>,
     taken: AtomicU32,
     bases: Vec<Base>,
@@ -122,7 +121,7 @@ pub struct Encodings<G> {
 }
 
 impl<G: Game> Encodings<G> {
-    /// No encodings yet.
+    /// Creates an empty set of encodings.
     pub fn new(codec: Codec<G>) -> Self {
         Self {
             silence: Silence::new(&codec),
@@ -143,18 +142,18 @@ impl<G: Game> Encodings<G> {
         }
     }
 
-    /// The codec that makes them.
+    /// Returns the codec that makes the encodings.
     pub fn codec(&self) -> &Codec<G> {
         &self.codec
     }
 
-    /// Sends a kind, an index into [`Entity::KINDS`], by another rule from now on. With plain
-    /// coding everything stays in every snapshot.
+    /// Sets the send rule of a kind, an index into [`Entity::KINDS`]. With plain coding, all
+    /// entities stay in each snapshot.
     pub fn set_rule(&mut self, kind: u8, rule: SendRule) {
         self.silence.set(&self.codec, kind, rule);
     }
 
-    /// The rule by which a kind is sent.
+    /// Returns the send rule of a kind.
     pub fn rule(&self, kind: u8) -> SendRule {
         self.silence.rule(kind)
     }
@@ -163,44 +162,44 @@ impl<G: Game> Encodings<G> {
         &self.silence
     }
 
-    /// Number of encodings made so far.
+    /// Returns the number of encodings made so far.
     pub fn made(&self) -> u64 {
         self.made.load(Ordering::Relaxed)
     }
 
-    /// The newest snapshot's entities.
+    /// Returns the newest snapshot's entities.
     pub(super) fn there(&self) -> &Bits {
         &self.there
     }
 
-    /// Those that may rest: they stay as they are while nothing is sent of them.
+    /// Returns the entities that may rest: they stay unchanged while nothing is sent about them.
     pub(super) fn resting(&self) -> &Bits {
         &self.resting
     }
 
-    /// Those that may rest and are not as in the snapshot before.
+    /// Returns those that may rest but differ from the snapshot before.
     pub(super) fn changed(&self) -> &Bits {
         &self.changed
     }
 
-    /// Those of which their owner, this player, sees more than others do.
+    /// Returns the entities of which their owner, this player, sees more than others do.
     pub(super) fn private(&self, owner: PlayerId) -> impl Iterator<Item = u16> {
         let from = self.private.partition_point(|(player, _)| *player < owner);
         let all = self.private[from..].iter().take_while(move |(player, _)| *player == owner);
         all.map(|(_, index)| *index)
     }
 
-    /// Those of kinds that [`BRIEF`] references are enough for.
+    /// Returns the entities of kinds that need only [`BRIEF`] references.
     pub(super) fn brief(&self) -> &Bits {
         &self.brief
     }
 
-    /// A strand and its shorter ones, the longest first.
+    /// Returns a strand and its shorter ones, longest first.
     pub(super) fn strands(&self, id: StrandId) -> impl Iterator<Item = &Strand> {
         self.strands.and_shorter(id)
     }
 
-    /// Forgets the encodings of another snapshot.
+    /// Discards the encodings of the previous snapshot.
     pub(crate) fn begin(&mut self, history: &History, frame: &Frame) {
         if self.frame == frame.number {
             return;
@@ -243,14 +242,14 @@ impl<G: Game> Encodings<G> {
         }
     }
 
-    /// The strand of a client with these references, if there is room for another.
+    /// Returns the strand of a client with these references, if there is space for another.
     pub(crate) fn strand(&mut self, frame: &Frame, references: &ReferenceSet) -> Option<StrandId> {
         let id = self.strands.find(frame, &self.there, references)?;
         self.base(frame, references.numbers().next()?);
         Some(id)
     }
 
-    /// Makes room for the extrapolations from a baseline.
+    /// Makes space for the extrapolations from a baseline.
     fn base(&mut self, frame: &Frame, number: u64) {
         let used = &self.bases[..self.bases_used];
         if used.iter().any(|base| base.number == number) {
@@ -266,14 +265,14 @@ impl<G: Game> Encodings<G> {
         self.bases_used += 1;
     }
 
-    /// The encoding at a place.
+    /// Returns the encoding at a place.
     #[inline]
     pub(crate) fn kept(&self, place: u32) -> Option<&Encoded> {
         self.kept.get(place as usize)?.get()
     }
 
-    /// The place of an entity's encoding for clients that have all of a strand's references of it;
-    /// none if there is no room.
+    /// Returns the place of an entity's encoding for clients that have all references of a strand
+    /// for it; `None` if there is no space.
     #[inline]
     pub(super) fn place(
         &self,
@@ -310,7 +309,7 @@ impl<G: Game> Encodings<G> {
                     room.set(self.make(source, subject, &strand.references, memory)?).ok()
                 });
                 if made.is_none() {
-                    // Nobody asks for it again.
+                    // No client will ask for it again.
                     strand.set_place(index, NO_ROOM);
                     return None;
                 }
@@ -321,7 +320,8 @@ impl<G: Game> Encodings<G> {
         Some(place)
     }
 
-    /// The encoding of an entity for a client that has the `references`, all of the same entity.
+    /// Returns the encoding of an entity for a client that has the `references`, all of them for
+    /// that entity.
     pub(crate) fn other(
         &self,
         source: &Source<'_, G>,
@@ -331,7 +331,7 @@ impl<G: Game> Encodings<G> {
     ) -> Option<Encoded> {
         let Subject { index, own } = subject;
         if own {
-            // Nobody else gets it.
+            // No other client can use it.
             return self.make(source, subject, references, memory);
         }
         let key = Key::new(index, references.references, own);

@@ -1,4 +1,4 @@
-//! The server's memory of past snapshots, shared by all clients.
+//! The server's history of snapshots, shared by all clients.
 
 use std::collections::VecDeque;
 
@@ -9,10 +9,10 @@ use crate::limits::{BASELINE_AGE_TICKS_MAX, ENTITIES_MAX};
 use crate::time::Tick;
 use crate::wire::fields::without_hidden;
 
-/// The world at one tick, in the order of indices.
+/// The world at one tick, in the order of slot indices.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    /// Number of the snapshot, one more than the one before.
+    /// Number of the snapshot; they are consecutive.
     pub number: u64,
     /// Tick of the states.
     pub tick: Tick,
@@ -23,7 +23,7 @@ pub struct Frame {
 #[derive(Clone, Debug, Default)]
 struct States {
     states: Vec<(u16, EntityState)>,
-    /// For each index the position in `states`, or [`NOWHERE`].
+    /// Position in `states` for each index, or [`NOWHERE`].
     places: Vec<u16>,
 }
 
@@ -42,7 +42,7 @@ impl States {
         }
     }
 
-    /// Number of indices up to the last one in use.
+    /// Returns the number of indices up to the last one in use.
     fn len(&self) -> usize {
         self.states.last().map_or(0, |(index, _)| usize::from(*index) + 1)
     }
@@ -55,17 +55,17 @@ impl States {
 }
 
 impl Frame {
-    /// All entities.
+    /// Iterates over all entities.
     pub fn iter(&self) -> impl Iterator<Item = (u16, &EntityState)> {
         self.states.states.iter().map(|(index, state)| (*index, state))
     }
 
-    /// The entity in a slot.
+    /// Returns the entity in a slot.
     pub fn get(&self, index: u16) -> Option<&EntityState> {
         self.states.get(index)
     }
 
-    /// Number of indices up to the last one in use.
+    /// Returns the number of indices up to the last one in use.
     pub(crate) fn len(&self) -> usize {
         self.states.len()
     }
@@ -75,13 +75,13 @@ impl Frame {
 #[derive(Clone, Debug, Default)]
 pub struct History {
     frames: VecDeque<Frame>,
-    /// Memory of a forgotten frame.
+    /// Memory of a removed frame, for reuse.
     spare: States,
     next: u64,
     entries: Vec<Entry>,
 }
 
-/// The newest snapshot and the data that encodings of it depend on.
+/// The newest snapshot, and the data that its encodings depend on.
 #[derive(Debug)]
 pub(crate) struct Source<'a, G> {
     pub(crate) game: &'a G,
@@ -94,7 +94,7 @@ pub(crate) struct Source<'a, G> {
 struct Entry {
     /// The last change: of what all may see, and of anything.
     changed: [u64; 2],
-    /// First frame of the present tenant, who is in all frames since.
+    /// First frame of the current entity, which is in all frames since.
     since: u64,
 }
 
@@ -140,35 +140,36 @@ impl History {
         }
     }
 
-    /// The newest frame.
+    /// Returns the newest frame.
     pub fn newest(&self) -> Option<&Frame> {
         self.frames.back()
     }
 
-    /// Number of the oldest frame that is remembered.
+    /// Returns the number of the oldest frame in the history.
     pub(crate) fn first(&self) -> Option<u64> {
         self.frames.front().map(|frame| frame.number)
     }
 
-    /// The frame of a number, unless it is forgotten.
+    /// Returns the frame with this number, if it is in the history.
     pub(crate) fn numbered(&self, number: u64) -> Option<&Frame> {
         let first = self.frames.front()?.number;
         self.frames.get(usize::try_from(number.checked_sub(first)?).ok()?)
     }
 
-    /// Number of the frame in which an entity last changed, came or went, as its reader sees it.
+    /// Returns the number of the frame in which an entity last changed, appeared or disappeared, as
+    /// its reader sees it.
     pub(crate) fn changed(&self, index: u16, own: bool) -> u64 {
         let entry = self.entries.get(usize::from(index));
         entry.map_or(0, |entry| entry.changed[usize::from(own)])
     }
 
-    /// Number of the first of the frames that all have the entity which is there now.
+    /// Returns the number of the first of the consecutive frames with the current entity.
     #[inline]
     pub(crate) fn since(&self, index: u16) -> u64 {
         self.entries.get(usize::from(index)).map_or(0, |entry| entry.since)
     }
 
-    /// The frame of a tick, unless it is forgotten.
+    /// Returns the frame of a tick, if it is in the history.
     pub fn at(&self, tick: Tick) -> Option<&Frame> {
         let at = self.frames.binary_search_by_key(&tick, |frame| frame.tick).ok()?;
         Some(&self.frames[at])

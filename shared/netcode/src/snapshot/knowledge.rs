@@ -1,5 +1,5 @@
-//! The server's knowledge of what one client has: entities as bits, snapshot by snapshot, so that
-//! an acknowledgement costs a few words, however many entities there are.
+//! What the server knows about one client's entities: bit sets for each snapshot, so that an
+//! acknowledgement costs only a few words however many entities there are.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,44 +15,45 @@ use crate::limits::{BASELINE_AGE_TICKS_MAX, REFERENCES_MAX};
 use crate::time::Tick;
 use crate::wire::snapshot::Change;
 
-/// Entities of one snapshot.
+/// A set of entities in one snapshot.
 #[derive(Debug, Default)]
 struct Row {
     number: u64,
     entities: Bits,
 }
 
-/// Entities at one client.
+/// Which entities one client has.
 #[derive(Debug, Default)]
 pub(super) struct Knowledge {
-    /// Entities of which it acknowledged the states, in snapshots of the history.
+    /// Entities whose states were acknowledged, in snapshots of the history.
     acked: VecDeque<Row>,
-    /// Entities of which it acknowledged any, and some of those that are forgotten since.
+    /// Entities of which any state was acknowledged, and some that have been removed since.
     ever: Bits,
-    /// Memory of forgotten rows.
+    /// Memory of removed rows, for reuse.
     spare: Vec<Bits>,
-    /// Sent as present, and not known to be away.
+    /// Entities that were sent as present, and are not known to be away.
     there: Bits,
-    /// Of these, those of which the word that they are away is under way.
+    /// Entities of these whose removal was sent but not yet acknowledged.
     leaving: Bits,
-    /// The last snapshot, and those sent as present in it.
+    /// The last snapshot, and the entities sent as present in it.
     last: Row,
-    /// Newest snapshots in which entities were sent as gone or hidden: those of the history, and of
-    /// all that are leaving.
+    /// Newest snapshots in which entities were sent as gone or hidden, for the history and for all
+    /// that are leaving.
     away: BTreeMap<u16, u64>,
-    /// Turn of [`FORGET_EVERY`] snapshots in which it was last rid of what the history forgot.
+    /// The turn of [`FORGET_EVERY`] snapshots in which it was last cleaned of what the history
+    /// removed.
     forgot_in: u64,
-    /// By index, what is known of an entity that may rest.
+    /// What is known about entities that may rest, by index.
     rests: Vec<Rest>,
     settled: Settled,
 }
 
-/// Entities of which the client has the present state for good, as of a snapshot: until they
-/// change, nobody has to look at them again.
+/// Entities whose present state the client certainly has, as of a snapshot. Until they change, they
+/// need no further checks.
 #[derive(Debug, Default)]
 struct Settled {
     entities: Bits,
-    /// Number of the snapshot, and the tick at which the first of them is to be sent again.
+    /// Number of the snapshot, and the first tick at which one of them must be sent again.
     at: u64,
     until: Tick,
 }
@@ -60,19 +61,19 @@ struct Settled {
 /// Snapshots with an entity that may rest.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rest {
-    /// The newest one acknowledged.
+    /// The newest one that was acknowledged.
     acked: Option<u64>,
     sent: Recent,
 }
 
-/// Snapshots between two looks at all that is away. Arbitrary.
+/// Number of snapshots between two scans of all entities that are away. Arbitrary.
 const FORGET_EVERY: u64 = 32;
 
 /// Ticks after which an unchanged entity is sent again, so that there is always a baseline.
 const REPEAT_TICKS: u64 = BASELINE_AGE_TICKS_MAX / 2;
 
 impl Knowledge {
-    /// Forgets what the history has forgotten.
+    /// Removes what the history has removed.
     pub(super) fn forget(&mut self, history: &History, reader: PlayerId) {
         let Some(first) = history.first() else { return };
         while self.acked.front().is_some_and(|row| row.number < first)
@@ -80,17 +81,18 @@ impl Knowledge {
         {
             self.spare.push(row.entities);
         }
-        // Now and then, since it looks at each; for each client in another snapshot.
+        // Only every few snapshots, since it visits each entity; in a different one for each
+        // client.
         let turn = (first + u64::from(reader.0)) / FORGET_EVERY;
         if std::mem::replace(&mut self.forgot_in, turn) != turn {
-            // An acknowledgement may come of an older word than the one that is under way.
+            // The acknowledgement of an older removal may still come.
             self.away.retain(|index, number| *number >= first || self.leaving.contains(*index));
             self.ever.clear();
             self.acked.iter().for_each(|row| self.ever.add(&row.entities));
         }
     }
 
-    /// Takes in that a packet of a snapshot arrived.
+    /// Handles the arrival of a packet of a snapshot.
     pub(super) fn handle_acked(&mut self, number: u64, content: &Content) {
         let at = self.place(number).unwrap_or_else(|at| {
             let mut entities = self.spare.pop().unwrap_or_default();
@@ -105,7 +107,7 @@ impl Knowledge {
             rest.acked = rest.acked.max(Some(number));
         }
         for index in &content.away {
-            // Unless it was sent as present since, or its end once more.
+            // Unless the entity was sent as present since, or its removal was sent again.
             let is_last = self.away.get(index).is_some_and(|newest| *newest <= number);
             if self.leaving.contains(*index) && is_last {
                 self.there.remove(*index);
@@ -114,12 +116,12 @@ impl Knowledge {
         }
     }
 
-    /// Takes in that a packet is lost, or is forgotten without a known fate.
+    /// Handles the loss of a packet, or its removal without a known fate.
     pub(super) fn handle_lost(&mut self, content: &Content) {
         content.away.iter().for_each(|index| self.leaving.remove(*index));
     }
 
-    /// Takes in that a packet of a snapshot leaves.
+    /// Handles the departure of a packet of a snapshot.
     pub(super) fn handle_sent(&mut self, number: u64, content: &Content) {
         if self.last.number != number {
             self.last.number = number;
@@ -145,23 +147,23 @@ impl Knowledge {
         &mut self.rests[index]
     }
 
-    /// The same of an entity that the client has for all that is known, and the snapshot behind the
-    /// last word that it is away: states from before do not count.
+    /// Returns the snapshots with an entity, if the client has it as far as is known, and the number
+    /// of the snapshot after its last removal, before which states do not count.
     fn rest(&self, index: u16) -> Option<(Rest, u64)> {
         let is_there = self.there.contains(index) && !self.leaving.contains(index);
         let rest = *self.rests.get(usize::from(index)).filter(|_| is_there)?;
         Some((rest, self.away.get(&index).map_or(0, |away| away + 1)))
     }
 
-    /// Writes those of whose end the client must be told, while it is told of `told`.
+    /// Writes the entities whose end the client must be sent, if it is sent the entities `told`.
     pub(super) fn write_ended(&self, told: &Bits, ended: &mut Bits) {
         ended.set(&self.there);
         ended.subtract(&self.leaving);
         ended.subtract(told);
     }
 
-    /// Entities that are [settled](Self::settle) still, of those that are `resting` among what the
-    /// client is told, after some `changed` in the newest snapshot.
+    /// Returns the entities that are still [settled](Self::settled), of those `resting` among the
+    /// client's entities, after some `changed` in the newest snapshot.
     pub(super) fn settled(&mut self, frame: &Frame, changed: &Bits, resting: &Bits) -> &Bits {
         let Settled { entities, at, until } = &mut self.settled;
         if *at + 1 != frame.number || frame.tick >= *until {
@@ -174,8 +176,8 @@ impl Knowledge {
         entities
     }
 
-    /// If the client's newest state of an entity that may rest is the present one, the tick at
-    /// which it is to be sent again. Such an entity stands still while nothing is sent of it.
+    /// Returns the tick at which an entity that may rest must be sent again, if the client's newest
+    /// state of it is the present one. Such an entity stands still while nothing is sent about it.
     pub(super) fn known_until<G: Game>(
         &self,
         source: &Source<'_, G>,
@@ -189,14 +191,14 @@ impl Knowledge {
         (source.frame.tick < until).then_some(until)
     }
 
-    /// Takes an entity as known until a tick, as long as it does not change.
+    /// Counts an entity as known until a tick, as long as it does not change.
     pub(super) fn settle(&mut self, index: u16, until: Tick) {
         self.settled.entities.insert(index);
         self.settled.until = self.settled.until.min(until);
     }
 
-    /// Tells whether the entity, which the reader does not own, may be left out by its kind's rule:
-    /// whichever of its states the client has, it extrapolates that well enough.
+    /// Whether its kind's rule allows leaving out the entity, which the reader does not own: from
+    /// any state that the client may have, it extrapolates the entity well enough.
     pub(super) fn is_unsaid<G: Game>(
         &self,
         encodings: &Encodings<G>,
@@ -216,14 +218,14 @@ impl Knowledge {
         is_younger(acked, REPEAT_TICKS)
             && is_younger(there, REPEAT_TICKS * 3 / 4)
             && silence.may_last(kind, frame.number - there)
-            // Whatever of the later ones arrived, the client may have it already.
+            // The client may have any of the later ones already.
             && std::iter::once(acked)
                 .chain(rest.sent.after(acked))
                 .all(|number| silence.is_near(encodings.codec(), source, index, number))
     }
 
-    /// Writes by the number of references, for each of the `strands`, the longest first, the
-    /// entities of which the client has all of its states.
+    /// Writes, for each of the `strands`, longest first, the entities for which the client has all
+    /// of its states, by the number of references.
     pub(super) fn write_led<'s>(
         &self,
         strands: impl Iterator<Item = &'s Strand>,
@@ -247,9 +249,9 @@ impl Knowledge {
         Some(&self.acked[self.place(number).ok()?].entities)
     }
 
-    /// Position of a snapshot's row, or where it would stand.
+    /// Returns the position of a snapshot's row, or where it would be.
     fn place(&self, number: u64) -> Result<usize, usize> {
-        // Most have no gap between them and the newest.
+        // Rows mostly have no gap between them and the newest.
         let newest = self.acked.back().map_or(0, |row| row.number);
         let back = newest.checked_sub(number).and_then(|back| usize::try_from(back).ok());
         let likely = back.and_then(|back| self.acked.len().checked_sub(back + 1));
@@ -259,8 +261,8 @@ impl Knowledge {
         }
     }
 
-    /// References of an entity: the newest state that the client has, and those of the `packet`
-    /// before it that the client has too.
+    /// Returns an entity's references: the newest state that the client has, and those of the
+    /// `packet`'s references before it that the client has too.
     pub(super) fn references<G: Game>(
         &self,
         source: &Source<'_, G>,
@@ -288,7 +290,7 @@ impl Knowledge {
         own
     }
 
-    /// The word that takes an entity back: only a client that saw it to its end is told that it is
+    /// Returns the removal of an entity: only a client that saw it to its end is sent that it is
     /// gone.
     pub(super) fn away<G: Game>(&self, source: &Source<'_, G>, index: u16) -> Change {
         let (history, frame) = (source.history, source.frame);

@@ -1,19 +1,19 @@
-//! Delta snapshots: the server's memory of the world ([`history`]), its knowledge of each client
-//! ([`sender`]), encodings shared by clients ([`encodings`]), the order of entities
-//! ([`priority`]), and the states that a client keeps ([`store`]).
+//! Delta snapshots: the history of the world ([`history`]), what the server knows about each client
+//! ([`sender`]), encodings shared by clients ([`encodings`]), the order of entities ([`priority`]),
+//! and the states that a client keeps ([`store`]).
 //!
-//! A kind may be sent only when its readers' extrapolation is off (`silence`).
+//! A kind can be sent only when its readers' extrapolation is off (`silence`).
 //!
-//! The server codes each entity as its difference from what is extrapolated from states that the
-//! client acknowledged. Packets are acknowledged one by one, so any pattern of loss, duplication
-//! and reordering ends in the server's state: what is not acknowledged is sent again in every
-//! snapshot that has bytes for it.
+//! The server codes each entity as its difference from an extrapolation of states that the client
+//! acknowledged. Packets are acknowledged one by one, so any pattern of loss, duplication and
+//! reordering ends in the server's state: what is not acknowledged is sent again in each snapshot
+//! that has space for it.
 //!
 //! *Invariants:*
-//! - What is sent depends on what the client acknowledged, never on what it was merely sent. What
-//!   is left out is near enough from any state that the client may have.
-//! - Nothing is sent of a hidden entity, except that its slot is taken.
-//! - No coder has a memory from one packet to the next.
+//! - What is sent depends on what the client acknowledged, never on what was merely sent. What is
+//!   left out is close enough to the extrapolation from any state that the client may have.
+//! - Nothing is sent about a hidden entity, except that its slot is in use.
+//! - No coder carries state from one packet to the next.
 
 mod bits;
 mod content;

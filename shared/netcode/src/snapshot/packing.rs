@@ -1,4 +1,4 @@
-//! The choice of what goes into a client's snapshot, and its packets.
+//! Chooses the content of a client's snapshot, and packs it.
 
 use std::mem::take;
 
@@ -14,14 +14,14 @@ use crate::wire::fields::without_hidden;
 use crate::wire::layout::BRIEF;
 use crate::wire::snapshot::{Change, References, SnapshotHeader, SnapshotWriter};
 
-/// Fewest bytes for which a packet is begun. Headers were measured to take 24 to 40.
+/// The minimum space for which a packet is started, in bytes. Headers measured 24 to 40.
 const HEADER_BYTES: usize = 48;
-/// Bytes that the first packet may always take: a header and one whole entity.
+/// Bytes that the first packet may always use: a header and one whole entity.
 const PACKET_BYTES_MIN: usize = DATAGRAM_BYTES_MIN;
-/// Estimated cost in 1/1024 bit of the word that an entity is away.
+/// Estimated cost of a removal in 1/1024 bit.
 const AWAY_COST: u64 = 12 * 1024;
 
-/// Where the codings of the chosen are.
+/// Where the codings of the chosen entities are.
 struct Listing<'a, G> {
     scene: &'a Scene<'a, G>,
     others: &'a [(References, Encoded)],
@@ -36,8 +36,8 @@ impl<G> Clone for Listing<'_, G> {
 impl<G> Copy for Listing<'_, G> {}
 
 impl Sender {
-    /// Fills the packets of a snapshot with what is listed: with all of it, or with what matters
-    /// most. Returns true if it had to be brought into an order.
+    /// Fills the packets of a snapshot with the listed entities: all of them, or the most important
+    /// ones. Returns whether they had to be ordered.
     pub(super) fn fill<G: Game>(
         &mut self,
         scene: &Scene<'_, G>,
@@ -64,8 +64,7 @@ impl Sender {
         self.priorities.order(usize::MAX, &mut due);
         self.choose(scene, space, &due, size);
         space.due = due;
-        // The choice was an estimate. While it does not fit, the least important entities stay
-        // behind.
+        // The choice was an estimate. While it does not fit, drop the least important entities.
         loop {
             let packed = self.write(scene, space, header, size);
             if packed == space.chosen.len() {
@@ -73,13 +72,13 @@ impl Sender {
             }
             let over = (space.chosen.len() - packed).max(space.chosen.len() / 16).max(1);
             let keep = space.chosen.len() - over;
-            // The chosen are in the order of indices.
+            // The chosen entities are in the order of indices.
             space.chosen.retain(|chosen| usize::from(chosen.rank) < keep);
         }
     }
 
-    /// Finds the entities of which the client has the packet's references, or the newest of them.
-    /// Whoever sees no more of its own than others do shares with them.
+    /// Finds the entities for which the client has the packet's references, or the newest of them.
+    /// A reader who sees no more of its own entities than others do shares their encodings.
     fn find_usual<G: Game>(&self, scene: &Scene<'_, G>, space: &mut Space) {
         let Scene { encodings, begun, .. } = scene;
         let Space { usual, led, ended, .. } = space;
@@ -100,7 +99,7 @@ impl Sender {
         usual.keep(&led[0]);
     }
 
-    /// The strand for an entity of which the client has the packet's newest references.
+    /// Returns the strand for an entity for which the client has the packet's newest references.
     #[inline]
     fn strand<'s, G: Game>(scene: &Scene<'s, G>, space: &Space, index: u16) -> Option<&'s Strand> {
         let mut strands = scene.encodings.strands(scene.begun.strand?);
@@ -113,7 +112,7 @@ impl Sender {
         strands.find(|strand| space.led[strand.references.len() - 1].contains(index))
     }
 
-    /// Chooses all that is listed, from the cursor on.
+    /// Chooses all listed entities, from the cursor on.
     fn choose_all<G: Game>(&self, scene: &Scene<'_, G>, space: &mut Space) {
         space.chosen.clear();
         space.others.clear();
@@ -131,8 +130,7 @@ impl Sender {
         space.listed = listed;
     }
 
-    /// Chooses from those `due`, in this order, what goes out, and sorts it by indices from the
-    /// cursor on.
+    /// Chooses from those `due`, in this order, and sorts them by index from the cursor on.
     fn choose<G: Game>(&self, scene: &Scene<'_, G>, space: &mut Space, due: &[u16], size: Size) {
         space.chosen.clear();
         space.others.clear();
@@ -150,8 +148,8 @@ impl Sender {
         space.chosen.sort_unstable_by_key(|chosen| (chosen.index < self.cursor, chosen.index));
     }
 
-    /// An entity's coding, and its estimated cost in 1/1024 bit: of the fields, and of what usually
-    /// goes with them.
+    /// Returns an entity's coding, and its estimated cost in 1/1024 bit: of the fields, and of what
+    /// usually accompanies them.
     fn coded<G: Game>(&self, scene: &Scene<'_, G>, space: &mut Space, index: u16) -> (Coded, u64) {
         let Scene { source, encodings, begun } = scene;
         let state = source.frame.get(index).filter(|_| !space.ended.contains(index));
@@ -191,7 +189,7 @@ impl Sender {
         }
     }
 
-    /// Writes the chosen into packets; returns the number of those that fit.
+    /// Writes the chosen entities into packets. Returns how many fit.
     fn write<G: Game>(
         &self,
         scene: &Scene<'_, G>,
@@ -200,7 +198,7 @@ impl Sender {
         size: Size,
     ) -> usize {
         space.buffers.extend(space.packets.drain(..).map(|packed| packed.bytes));
-        // What stays behind for want of bytes may not be taken for extrapolated.
+        // An entity left out for lack of space must not count as extrapolated.
         let is_whole = space.chosen.len() == space.listed.count();
         let mut left = space.chosen.as_slice();
         let mut remaining = size.snapshot;
@@ -240,7 +238,7 @@ impl Sender {
         space.chosen.len() - left.len()
     }
 
-    /// Writes an entity into a packet of at most so many bytes, if it fits.
+    /// Writes an entity into a packet of at most `bytes_max` bytes, if it fits.
     fn push<G: Game>(
         &self,
         writer: &mut SnapshotWriter<'_>,

@@ -1,4 +1,4 @@
-//! The parts of a client's snapshot while it is packed.
+//! Working data of a client's snapshot while it is packed.
 
 use super::bits::Bits;
 use super::content::Content;
@@ -9,33 +9,34 @@ use crate::limits::REFERENCES_MAX;
 use crate::wire::range::Group;
 use crate::wire::snapshot::References;
 
-/// A begun snapshot of one client.
+/// A snapshot of one client that was begun and not yet packed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Begun {
     /// References of most entities.
     pub(super) references: ReferenceSet,
-    /// Encodings from just these, if there is room for them.
+    /// Encodings from exactly these references, if there is space for them.
     pub(super) strand: Option<StrandId>,
 }
 
-/// Memory that is used again for each snapshot.
+/// Memory that is reused for each snapshot.
 #[derive(Debug, Default)]
 pub(super) struct Space {
-    /// Entities to send, and of these those of whose end the client must be told.
+    /// Entities to send, and those of them whose end the client must be sent.
     pub(super) listed: Bits,
     pub(super) ended: Bits,
-    /// Relevant entities that may rest, see [`Encodings::resting`].
+    /// Relevant entities that may rest; see [`Encodings::resting`].
     pub(super) resting: Bits,
-    /// Of these, those of which it has to be found out whether the client has them.
+    /// Resting entities for which the server must check whether the client has them.
     pub(super) unsure: Bits,
-    /// Entities of which the client has all the packet's references that they need.
+    /// Entities for which the client has all the packet's references that they need.
     pub(super) usual: Bits,
-    /// By their number, from one on, entities of which it has so many of the newest ones.
+    /// Entities for which the client has this many of the newest references, indexed by the number,
+    /// from one on.
     pub(super) led: [Bits; REFERENCES_MAX],
-    /// Some of the listed, the most important first.
+    /// Some of the listed entities, most important first.
     pub(super) due: Vec<u16>,
     pub(super) chosen: Vec<Chosen>,
-    /// Encodings from other references than the packet's.
+    /// Encodings from references other than the packet's.
     pub(super) others: Vec<(References, Encoded)>,
     pub(super) packets: Vec<Packed>,
     /// Buffers of packets that did not fit.
@@ -44,7 +45,7 @@ pub(super) struct Space {
     pub(super) groups: Vec<Group>,
 }
 
-/// An entity of a snapshot, and its coding.
+/// An entity in a snapshot, and its coding.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chosen {
     pub(super) index: u16,
@@ -58,9 +59,9 @@ pub(super) struct Chosen {
 pub(super) enum Coded {
     /// From the newest references of the packet: the place of an encoding.
     Led(u32),
-    /// From references of its own, at a position in [`Space::others`].
+    /// From its own references: a position in [`Space::others`].
     Other(u16),
-    /// The whole state.
+    /// The complete state.
     Full,
     Gone,
     Hidden,
@@ -70,11 +71,11 @@ pub(super) enum Coded {
 #[derive(Debug)]
 pub(super) struct Packed {
     pub(super) bytes: Vec<u8>,
-    /// Number of the chosen entities in it.
+    /// Number of entities in it.
     pub(super) count: usize,
 }
 
-/// All that a client's snapshot is made of.
+/// Everything that a client's snapshot is made from.
 #[derive(Debug)]
 pub(super) struct Scene<'a, G> {
     pub(super) source: Source<'a, G>,
@@ -82,7 +83,7 @@ pub(super) struct Scene<'a, G> {
     pub(super) begun: Begun,
 }
 
-/// Most bytes of one packet, and of all of a snapshot.
+/// The maximum bytes of one packet, and of all packets of a snapshot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
     pub(super) packet: usize,

@@ -1,23 +1,23 @@
-//! The order of entities when not all fit into a snapshot: one client's priority accumulators.
+//! The order of entities when not all fit into a snapshot: the priority accumulators of one client.
 //!
 //! After Glenn Fiedler, "State Synchronization" (gafferongames.com, 2015): each snapshot adds an
-//! entity's weight to its sum, the greatest sums are sent, and a sent entity starts again from 0.
-//! So important entities are sent more often, and none starves; the tests prove the bound.
+//! entity's weight to its sum, the largest sums are sent, and an entity that was sent starts from 0
+//! again. So important entities are sent more often, and none starves; the tests prove the bound.
 //!
 //! For each snapshot call [`begin`](Priorities::begin), [`relevant`](Priorities::relevant) for each
 //! entity that may be sent, [`urgent`](Priorities::urgent) for each whose end the client must be
-//! told, [`order`](Priorities::order), and [`sent`](Priorities::sent) for each that went out. Call
-//! [`lost`](Priorities::lost) later for each that did not arrive.
+//! sent, [`order`](Priorities::order), and [`sent`](Priorities::sent) for each that was sent.
+//! Later, call [`lost`](Priorities::lost) for each that did not arrive.
 //!
 //! *Invariants:*
-//! - The order depends on the calls alone: sums, then indices.
-//! - An irrelevant entity is forgotten: it returns without its old sum, and a late loss restores
+//! - The order depends only on the calls: by sum, then by index.
+//! - An irrelevant entity is removed: it comes back without its old sum, and a late loss restores
 //!   nothing.
 
 use crate::limits::ENTITIES_MAX;
 
 /// The sum that an entity had when it was sent, until the packet's fate is known. It can be neither
-/// copied nor made, so a loss restores it once.
+/// copied nor constructed, so a loss restores it only once.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "without it a loss cannot be made up for"]
 pub struct Owed {
@@ -30,16 +30,16 @@ pub struct Owed {
 struct Entry {
     /// Sum of the weights since it was sent.
     fresh: u32,
-    /// Sum that losses gave back since it was sent.
+    /// Sum restored by losses since it was sent.
     restored: u32,
-    /// The last snapshot in which it was relevant or urgent, and the first of those in a row.
+    /// The last snapshot in which it was relevant or urgent, and the first of the consecutive ones.
     seen: u32,
     since: u32,
     urgent: bool,
 }
 
-/// One client's accumulators: 20 bytes for each index up to the greatest one in use, and twice 8
-/// for each relevant entity.
+/// One client's accumulators: 20 bytes for each index up to the highest in use, plus twice 8 for
+/// each relevant entity.
 #[derive(Clone, Debug)]
 pub struct Priorities {
     entries: Vec<Entry>,
@@ -51,19 +51,19 @@ pub struct Priorities {
 
 impl Default for Priorities {
     fn default() -> Self {
-        // Entries begin as seen in snapshot 0, which must not look like the one before.
+        // Entries start as seen in snapshot 0, which must not look like the previous one.
         Self { entries: Vec::new(), snapshot: 2, listed: Vec::new(), keys: Vec::new() }
     }
 }
 
 impl Priorities {
-    /// Starts the next snapshot. Entities that are not named in it are forgotten.
+    /// Starts the next snapshot. Entities that are not listed in it are removed.
     pub fn begin(&mut self) {
         self.snapshot = self.snapshot.wrapping_add(1);
         self.listed.clear();
     }
 
-    /// Goes without an order, since everything was sent: forgets all sums.
+    /// Skips ordering because everything was sent, and resets all sums.
     pub fn rest(&mut self) {
         self.snapshot = self.snapshot.wrapping_add(2);
         self.listed.clear();
@@ -74,8 +74,8 @@ impl Priorities {
         self.list(index, weight.max(1), false);
     }
 
-    /// Lists an entity whose end the client must be told. It goes before all relevant ones and
-    /// loses its sum. Call this only while no such word is under way.
+    /// Lists an entity whose end the client must be sent. It goes before all relevant ones, and its
+    /// sum is reset. Call this only while no such message is in flight.
     pub fn urgent(&mut self, index: u16) {
         self.list(index, 1, true);
     }
@@ -95,7 +95,7 @@ impl Priorities {
         if !again {
             self.listed.push(index);
         }
-        // The last snapshot's sum goes on; others are forgotten.
+        // The sum of the last snapshot continues; older ones are dropped.
         let goes_on = !again && entry.seen == now.wrapping_sub(1) && entry.urgent == urgent;
         if !goes_on {
             *entry = Entry { since: now, urgent, ..Entry::default() };
@@ -104,8 +104,8 @@ impl Priorities {
         entry.fresh = entry.fresh.saturating_add(u32::from(weight));
     }
 
-    /// Writes the indices of at most `most` entities into `due`: urgent ones first, then by falling
-    /// sum, then by index.
+    /// Writes the indices of at most `most` entities into `due`: urgent ones first, then by
+    /// descending sum, then by index.
     pub fn order(&mut self, most: usize, due: &mut Vec<u16>) {
         self.keys.clear();
         self.keys.extend(self.listed.iter().map(|&index| {
@@ -122,10 +122,11 @@ impl Priorities {
         due.extend(self.keys.iter().map(|key| *key as u16));
     }
 
-    /// Takes in that the entity was sent; its sum starts again from 0.
+    /// Notes that the entity was sent; its sum starts from 0 again.
     ///
-    /// A loss gives back the weights since the last sending, without those that losses restored.
-    /// Else, on a path that loses the first packets, the same entities would always go first.
+    /// A loss restores the weights added since it was sent before, but not those that losses
+    /// restored. Otherwise, on a path that loses the first packets, the same entities would always
+    /// go first.
     pub fn sent(&mut self, index: u16) -> Owed {
         let Some(entry) = self.entries.get_mut(usize::from(index)) else {
             return Owed { weights: 0, since: 0 };
@@ -135,7 +136,7 @@ impl Priorities {
         owed
     }
 
-    /// Gives back the sum after a loss, if the entity was relevant ever since.
+    /// Restores the sum after a loss, if the entity was relevant all the time.
     pub fn lost(&mut self, index: u16, owed: Owed) {
         let Some(entry) = self.entries.get_mut(usize::from(index)) else { return };
         let still = entry.seen == self.snapshot || entry.seen == self.snapshot.wrapping_sub(1);
@@ -151,30 +152,29 @@ mod tests {
     use crate::random::Random;
     use proptest::prelude::*;
 
-    /// Most snapshots in a row that something relevant goes unsent. N = `entities` are relevant at
-    /// a time at most, weights are 1 to W = `weight_max`, however they change, and each snapshot
-    /// sends k = `sent` or more of what is relevant, in the [order](Priorities::order). Without
-    /// losses the bound is B = 2 (N - 1) (W + 1) / k.
+    /// Returns the maximum number of consecutive snapshots in which a relevant entity goes unsent.
+    /// At most N = `entities` are relevant at a time, weights are 1 to W = `weight_max` and may
+    /// change arbitrarily, and each snapshot sends at least k = `sent` of the relevant entities, in
+    /// the [order](Priorities::order). Without losses the bound is B = 2 (N - 1) (W + 1) / k.
     ///
-    /// Proof: let x go unsent in the snapshots 1 to T. In snapshot t its sum is t or more, so
-    /// those N - 1 at most that go before it have t or more each, k times a snapshot. The first
-    /// time that one goes before x it may live on what it had before; that is N - 1 times. Each
-    /// other time, of which there are kT - (N - 1), it spends t of the weights that it got since
-    /// its last time. The spending is least if these times are the first, and then (kT - (N -
-    /// 1))^2 / 2k; what was got is (N - 1) W T. With r = (N - 1) / k therefore (T - r)^2 <= 2 r W
-    /// T, so T <= r + r W + sqrt((r W)^2 + 2 r^2 W), which is at most 2 r (W + 1). Sums that
-    /// saturate do no harm, because B is less than that for any arguments.
+    /// Proof: let x go unsent in the snapshots 1 to T. In snapshot t its sum is at least t, so each
+    /// of the at most N - 1 entities that go before it has at least t, k times per snapshot. The
+    /// first time that an entity goes before x it may use what it had before; that happens N - 1
+    /// times. Each other time, of which there are kT - (N - 1), it spends t of the weights gained
+    /// since its last time. The spending is least if these times come first, and then it is (kT -
+    /// (N - 1))^2 / 2k; the gain is (N - 1) W T. So with r = (N - 1) / k, (T - r)^2 <= 2 r W T,
+    /// hence T <= r + r W + sqrt((r W)^2 + 2 r^2 W), which is at most 2 r (W + 1). Saturating sums
+    /// do no harm, because B is smaller than the maximum for any arguments.
     ///
-    /// The bound is tight within a factor of 2 (1 + 1 / W): if x alone weighs 1 and all others W,
-    /// they go in turn, each with a sum of r W, and x waits until it has as much.
+    /// The bound is tight within a factor of 2 (1 + 1 / W): if only x weighs 1 and all others W,
+    /// they take turns, each with a sum of r W, and x waits until it has as much.
     ///
-    /// With losses, whichever they be, at most B' = 2 ((N - 1) (2 W + 1) + L) / k snapshots pass
-    /// until x is *transmitted*: weights may be spent once more after a loss, and L = `losses`,
-    /// those noticed meanwhile of what was sent before, lets so many more live on what they had
-    /// before.
+    /// With arbitrary losses, at most B' = 2 ((N - 1) (2 W + 1) + L) / k snapshots pass until x is
+    /// *transmitted*: weights may be spent once more after a loss, and L = `losses`, the losses
+    /// noticed meanwhile of what was sent before, lets that many more use what they had before.
     ///
-    /// Urgent entities come before all that: n of them make it n / k snapshots more, where k then
-    /// counts them too.
+    /// Urgent entities come before all others: n of them add n / k snapshots, where k then counts
+    /// them too.
     fn unsent_snapshots_max(entities: u16, weight_max: u16, sent: u16, losses: Option<u32>) -> u64 {
         let (others, weight) = (u64::from(entities - 1), u64::from(weight_max));
         let spent = match losses {
@@ -212,7 +212,7 @@ mod tests {
             priorities.order(most, &mut due);
             assert_eq!(due, [3, 4000, 9, 1, 4][..most.min(5)]);
         }
-        // The urgent go in turn.
+        // Urgent entities take turns.
         let _ = priorities.sent(3);
         priorities.begin();
         for index in [3, 4000] {
@@ -237,7 +237,7 @@ mod tests {
         priorities.lost(2, owed);
         assert_eq!(order(&mut priorities), [1, 2], "equal: by index");
         let _ = priorities.sent(1);
-        // What came back is not owed again.
+        // What was restored is not restored again.
         assert_eq!(priorities.sent(2).weights, 10);
         priorities.lost(7, Owed { weights: 1, since: 3 });
         assert_eq!(priorities.sent(7), Owed { weights: 0, since: 0 });
@@ -270,7 +270,7 @@ mod tests {
         away.lost(2, b);
         away.relevant(2, 1);
         assert_eq!(away.sent(2).weights, 1);
-        // Now it is to be told gone, which is something else.
+        // Now its end must be sent, which is a different message.
         first.begin();
         first.urgent(2);
         first.lost(2, c);
@@ -294,8 +294,8 @@ mod tests {
         assert_eq!(order(&mut priorities), [1]);
     }
 
-    /// Choice of weights: all at random, one light entity among heavy ones, or an adversary's, who
-    /// heaps weight on those that can still get before the one that waits.
+    /// How weights are chosen: all at random, one light entity among heavy ones, or by an
+    /// adversary, who gives weight to those that can still overtake the one that waits.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Weights {
         Random,
@@ -310,15 +310,16 @@ mod tests {
         room: u16,
         extra: u32,
         weights: Weights,
-        /// Share of transmissions that is lost, noticed that many snapshots later.
+        /// Fraction of transmissions that is lost, and the number of snapshots after which that is
+        /// noticed.
         loss: f32,
         notice: usize,
-        /// Chance that an entity leaves and another comes.
+        /// Probability that an entity leaves and another comes.
         churn: f32,
     }
 
-    /// Plays so many snapshots; returns the longest that something relevant went unsent, and the
-    /// bound for that.
+    /// Simulates `snapshots` snapshots. Returns the longest time that a relevant entity went
+    /// unsent, and the bound for it.
     fn play(play: &Play, seed: u64, snapshots: u32) -> (u32, u64) {
         let mut random = Random::new(seed);
         let mut priorities = Priorities::default();
@@ -347,7 +348,7 @@ mod tests {
                 let light = match play.weights {
                     Weights::Random => random.chance(0.5),
                     Weights::OneLight => index == here[here.len() - 1],
-                    // What was sent lately cannot get before the last one soon enough.
+                    // Entities sent recently cannot overtake the last one soon enough.
                     Weights::Against => {
                         let last = waited[usize::from(here[here.len() - 1])];
                         index == here[here.len() - 1]
@@ -371,7 +372,7 @@ mod tests {
                     notices[play.notice].push((index, owed));
                 }
             }
-            // Snapshots that it went unsent so far, this one among them.
+            // Number of snapshots that it has gone unsent, including this one.
             longest = waited.iter().copied().fold(longest, u32::max);
         }
         let losses = (play.loss > 0.0).then_some((most_sent * (play.notice + 1)) as u32);

@@ -1,9 +1,9 @@
-//! Sets of recent numbers: of snapshots, or of packets.
+//! Sets of recent numbers, of snapshots or packets.
 
 use crate::time::Tick;
 
-/// A set of numbers, of which the last 64 are remembered: snapshots of two seconds at 30 Hz and of
-/// half of one at 128 Hz.
+/// A set of numbers that remembers the last 64: snapshots of two seconds at 30 Hz, or half a second
+/// at 128 Hz.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recent {
     newest: u64,
@@ -34,18 +34,19 @@ impl Recent {
             && self.bits >> (self.newest - number) & 1 == 1
     }
 
-    /// Tells whether a number is new, as far back as [`mask`](Self::mask) reaches.
+    /// Whether a number is new, as far back as [`mask`](Self::mask) reaches.
     pub(crate) fn is_new(&self, number: u64) -> bool {
         let in_reach = |newest: u64| number > newest || newest - number <= 32;
         self.newest().is_none_or(in_reach) && !self.contains(number)
     }
 
-    /// The 32 numbers before the newest: bit `n` stands for the one `n + 1` before it.
+    /// Returns the 32 numbers before the newest: bit `n` stands for the one `n + 1` before it.
     pub(crate) fn mask(&self) -> u32 {
         (self.bits >> 1) as u32
     }
 
-    /// Members among the 32 numbers before `number`: bit `n` stands for the one `n + 1` before it.
+    /// Returns the members among the 32 numbers before `number`: bit `n` stands for the one `n + 1`
+    /// before it.
     pub(crate) fn before(&self, number: u64) -> u32 {
         let bits = match number.checked_sub(self.newest) {
             Some(ahead) => u32::try_from(ahead).ok().and_then(|by| self.bits.checked_shl(by)),
@@ -56,7 +57,7 @@ impl Recent {
         (bits.unwrap_or(0) >> 1) as u32
     }
 
-    /// The number with these low bits that is nearest to the newest.
+    /// Returns the number with these low bits that is nearest to the newest.
     pub(crate) fn widen(&self, low: u16) -> u64 {
         Tick::widen(low, Tick(self.newest().unwrap_or(u64::from(low)))).0
     }
@@ -65,7 +66,7 @@ impl Recent {
         (self.bits != 0).then_some(self.newest)
     }
 
-    /// The members beyond `number`, newest first.
+    /// Returns the members greater than `number`, newest first.
     pub(crate) fn after(self, number: u64) -> impl Iterator<Item = u64> {
         let mut left = self.bits;
         std::iter::from_fn(move || {
@@ -76,7 +77,7 @@ impl Recent {
         .take_while(move |member| *member > number)
     }
 
-    /// The newest member up to `number`.
+    /// Returns the newest member that is at most `number`.
     pub(crate) fn at_most(&self, number: u64) -> Option<u64> {
         if number >= self.newest {
             return self.newest();

@@ -1,4 +1,4 @@
-//! The server's knowledge of one client: its states, the packets under way, and the next ones.
+//! What the server knows about one client: its states, the packets in flight, and the next ones.
 
 use std::collections::VecDeque;
 use std::mem::take;
@@ -46,19 +46,20 @@ struct SentPacket {
 #[error("protocol error: the client acknowledged a packet that was never sent")]
 pub struct NeverSent;
 
-/// Packets by which an arrival must overtake a packet for that to count as lost (RFC 9002, 6.1.1).
+/// Number of packets by which an arrival must overtake a packet for that one to count as lost (RFC
+/// 9002, 6.1.1).
 const REORDERED_MAX: u64 = 3;
 
-/// Packets before the newest acknowledged one of which late acknowledgements may still tell: those
-/// of a mask, and as many more in packets that were overtaken.
+/// How far behind the newest acknowledged packet a late acknowledgement still counts: the packets
+/// of a mask, and as many again from reordered packets.
 const ACK_REACH: u64 = 64;
 
-/// Snapshots from the baseline back to the other references. Near ones tell the present motion, far
-/// ones its rate to a fraction of a step. Found by trying, on bodies that fly and tumble and on
-/// cubes that fall and pile up.
+/// Snapshots from the baseline back to the other references. Near ones show the current motion, far
+/// ones its rate to a fraction of a step. Chosen by experiment, on bodies that fly and tumble and
+/// on cubes that fall and pile up.
 const REFERENCES_BACK: [u64; REFERENCES_MAX - 1] = [1, 3, 9, 21];
 
-/// Packer of one client's snapshots.
+/// Packs the snapshots of one client.
 #[derive(Debug)]
 pub struct Sender {
     pub(super) reader: PlayerId,
@@ -71,44 +72,44 @@ pub struct Sender {
     heard_from: Option<u64>,
     /// The fate of all packets before this one is known.
     settled: u64,
-    /// Packets and snapshots that arrived: of the latter any packet.
+    /// Packets and snapshots that arrived; a snapshot counts if any of its packets did.
     acked: Recent,
     arrived: Recent,
-    /// Entity that the next snapshot starts with: the first of the last packet, so that no regular
-    /// loss always hits the same entities.
+    /// Entity that the next snapshot starts with: the first of the last packet, so that a regular
+    /// loss does not always hit the same entities.
     pub(super) cursor: u16,
     pub(super) left_out: usize,
-    /// The client reads what silence says.
+    /// Whether the client understands what an entity's absence from a snapshot means.
     reads_silence: bool,
     space: Space,
 }
 
-/// The newest snapshot, as all clients share it.
+/// The newest snapshot and the data shared by all clients.
 #[derive(Debug)]
 pub struct Shared<'a, G> {
-    /// Its encodings, in which all clients' snapshots were [begun](Sender::begin).
+    /// Encodings, in which all clients' snapshots were [begun](Sender::begin).
     pub encodings: &'a Encodings<G>,
-    /// Rules.
+    /// The rules.
     pub game: &'a G,
     /// The snapshots so far.
     pub history: &'a History,
 }
 
-/// What one client's snapshot has of its own.
+/// The part of a snapshot that is specific to one client.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure<'a> {
-    /// Entities that the client is told of, by rising indices.
+    /// Entities that are sent to the client, by ascending index.
     pub relevant: &'a [Relevant],
     /// Header without sequence number and references.
     pub header: SnapshotHeader,
-    /// Time at which the packets leave.
+    /// When the packets leave.
     pub now: LocalTime,
-    /// Most bytes of a packet.
+    /// The maximum bytes of a packet.
     pub packet_bytes: usize,
 }
 
 impl Sender {
-    /// The sender for a client that has nothing yet.
+    /// Creates the sender for a client that has nothing yet.
     pub fn new(reader: PlayerId, rate: SendRate) -> Self {
         Self {
             reader,
@@ -128,52 +129,56 @@ impl Sender {
         }
     }
 
-    /// For a client that reads what silence says, or does not: only such a one is left without what
-    /// it extrapolates well enough.
+    /// Sets whether the client understands absence. Only such a client can be left without entities
+    /// that it extrapolates well enough.
     #[must_use]
     pub fn reading_silence(self, reads_silence: bool) -> Self {
         Self { reads_silence, ..self }
     }
 
-    /// Sequence number of the next packet.
+    /// Returns the sequence number of the next packet.
     pub fn next_seq(&self) -> u64 {
         self.next_seq
     }
 
-    /// Sets the most bytes of snapshots a second, from now on; at least
-    /// [`SNAPSHOT_BYTES_MIN`](crate::limits::SNAPSHOT_BYTES_MIN) a snapshot.
+    /// Sets the maximum snapshot bytes per second; at least
+    /// [`SNAPSHOT_BYTES_MIN`](crate::limits::SNAPSHOT_BYTES_MIN) per snapshot.
     pub fn set_bytes_per_second(&mut self, most: u32) {
         self.rate.set_most(most);
     }
 
-    /// The rate at which the client's path is used.
+    /// Returns the controller of the client's send rate.
     pub fn rate(&self) -> &SendRate {
         &self.rate
     }
 
-    /// True if a snapshot now would wait on the path, and so is better left out.
+    /// Whether a snapshot would now wait on the path, so that it is better skipped.
     pub fn is_path_full(&mut self, now: LocalTime) -> bool {
         self.rate.available(now) == 0
     }
 
-    /// Bytes that may be on their way at once.
+    /// Returns how many bytes may be in flight at once.
     pub fn window(&mut self, now: LocalTime) -> PathWindow {
         self.rate.window(now)
     }
 
-    /// Number of relevant entities that did not fit into the newest snapshot.
+    /// Returns the number of relevant entities that did not fit into the newest snapshot.
     pub fn left_out(&self) -> usize {
         self.left_out
     }
 
-    /// Takes in a measured round trip.
+    /// Handles a measured round trip time.
     pub fn handle_round_trip(&mut self, now: LocalTime, round_trip: Micros) {
         self.rate.handle_round_trip(now, round_trip);
     }
 
-    /// Takes in an acknowledgement; returns the sequence number of its newest packet.
+    /// Handles an acknowledgement and returns the sequence number of its newest packet.
+    ///
+    /// # Errors
+    ///
+    /// The packet was never sent.
     pub fn handle_ack(&mut self, now: LocalTime, ack: Ack) -> Result<u64, NeverSent> {
-        // The sequence number nearest to the next one that has these low bits.
+        // The sequence number with these low bits that is nearest to the next one.
         let ahead = i64::from(ack.newest.wrapping_sub(self.next_seq as u16) as i16);
         let newest = self
             .next_seq
@@ -195,7 +200,7 @@ impl Sender {
         Ok(newest)
     }
 
-    /// Number of the oldest packet that is remembered. Numbers have no gaps.
+    /// Returns the number of the oldest remembered packet. Numbers have no gaps.
     fn oldest(&self) -> u64 {
         self.next_seq - self.sent.len() as u64
     }
@@ -204,12 +209,12 @@ impl Sender {
         self.acked.insert(seq);
         let at = seq.checked_sub(self.oldest());
         let Some(packet) = at.and_then(|at| self.sent.get_mut(at as usize)) else {
-            return; // Forgotten; younger ones will be acknowledged.
+            return; // Removed; later ones will be acknowledged.
         };
         match std::mem::replace(&mut packet.fate, Fate::Arrived) {
             Fate::Arrived => return,
             Fate::Unknown => self.rate.handle_acked(now, packet.at, packet.bytes),
-            Fate::Lost => {} // The loss is dealt with.
+            Fate::Lost => {} // The loss has been handled.
         }
         self.arrived.insert(packet.frame);
         self.knowledge.handle_acked(packet.frame, &packet.content);
@@ -238,7 +243,7 @@ impl Sender {
             }
             take_back(&mut packet.content, &mut self.knowledge, &mut self.priorities);
         }
-        // What no acknowledgement reaches any more.
+        // Packets that no acknowledgement can reach any more.
         let reach = settled.saturating_sub(ACK_REACH);
         while self.oldest() < reach
             && let Some(packet) = self.sent.pop_front()
@@ -249,8 +254,8 @@ impl Sender {
         }
     }
 
-    /// Begins a snapshot: finds the references of most of its entities, and a place for what is
-    /// coded from them.
+    /// Begins a snapshot: finds the references of most of its entities, and a place for their
+    /// encodings.
     pub fn begin<G: Game>(&self, encodings: &mut Encodings<G>, history: &History) -> Begun {
         let Some(frame) = history.newest() else { return Begun::default() };
         encodings.begin(history, frame);
@@ -258,8 +263,8 @@ impl Sender {
         Begun { references, strand: encodings.strand(frame, &references) }
     }
 
-    /// Packs the newest snapshot, as [begun](Self::begin), into packets: as much as fits of what is
-    /// relevant. At least one packet goes out, since it carries the clock.
+    /// Packs the newest snapshot, as [begun](Self::begin), into packets, with as many relevant
+    /// entities as fit. At least one packet is sent, since it carries the clock.
     pub fn pack<G: Game>(
         &mut self,
         shared: &Shared<'_, G>,
@@ -316,12 +321,12 @@ impl Sender {
         self.space = space;
     }
 
-    /// Remembers a packet that leaves now, and forgets the oldest if there is no room for another.
+    /// Remembers a packet that leaves now, and removes the oldest if there is no space for another.
     fn remember(&mut self, space: &mut Space, sent: SentPacket) {
         if self.sent.len() == SENT_PACKETS_MAX
             && let Some(mut forgotten) = self.sent.pop_front()
         {
-            // Else its word of an entity's end would count as under way for ever.
+            // Otherwise its removals would count as in flight for ever.
             if forgotten.fate == Fate::Unknown {
                 take_back(&mut forgotten.content, &mut self.knowledge, &mut self.priorities);
                 space.contents.push(forgotten.content);
@@ -332,12 +337,12 @@ impl Sender {
         self.sent.push_back(sent);
     }
 
-    /// Kinds that the client's snapshots may leave out.
+    /// Returns the kinds that the client's snapshots may leave out.
     fn silent<G: Game>(&self, encodings: &Encodings<G>) -> KindSet {
         if self.reads_silence { encodings.silence().kinds() } else { KindSet::NONE }
     }
 
-    /// Lists what there is to send: relevant entities, and those that the client must forget.
+    /// Lists what to send: relevant entities, and those that the client must remove.
     fn list<G: Game>(&mut self, scene: &Scene<'_, G>, space: &mut Space, relevant: &[Relevant]) {
         let Space { listed, ended, resting, unsure, .. } = space;
         let Scene { source, encodings, .. } = scene;
@@ -381,7 +386,8 @@ impl Sender {
         listed.add(ended);
     }
 
-    /// The references of most entities: the newest snapshot that arrived, and some before it.
+    /// Returns the references of most entities: the newest snapshot that arrived, and some before
+    /// it.
     fn references<G: Game>(
         &self,
         codec: &Codec<G>,
@@ -411,7 +417,7 @@ impl Sender {
     }
 }
 
-/// Puts a packet's content back in line, after a loss or without a known fate.
+/// Queues a packet's content again after a loss, or without a known fate.
 fn take_back(content: &mut Content, knowledge: &mut Knowledge, priorities: &mut Priorities) {
     knowledge.handle_lost(content);
     for (index, owed) in content.owed.drain(..) {

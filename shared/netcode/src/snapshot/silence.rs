@@ -1,12 +1,12 @@
-//! Silence: entities that a snapshot leaves out, since its reader extrapolates them well enough.
+//! Silence: entities that a snapshot leaves out because its reader extrapolates them well enough.
 //!
 //! A client extrapolates an entity from the newest state that it has, and the server knows which
 //! ones that may be: the newest that was acknowledged, and all that were sent since. An entity is
-//! left out while each of these, extrapolated, is as near to the truth as its kind's [`SendRule`]
-//! demands. So whatever is lost on the way, a client that has all packets of a snapshot is within
+//! left out while the extrapolation from each of these is as close to the true state as its kind's
+//! [`SendRule`] demands. So whatever is lost, a client that has all packets of a snapshot is within
 //! the tolerance at its tick, and one that lost some is off by what happened since the last one.
 //!
-//! The verdict on a state depends on the entity and that state alone. It is found once for all
+//! The result for a state depends only on the entity and that state, and is computed once for all
 //! clients.
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -23,30 +23,31 @@ use crate::wire::fields::without_hidden;
 use crate::wire::snapshot::KindSet;
 use crate::wire::state::Codec;
 
-/// Age in snapshots from which on no state is extrapolated. The server remembers of so many
-/// snapshots in which of them an entity was sent.
+/// Age in snapshots from which on no state is extrapolated. For this many snapshots the server
+/// remembers in which ones an entity was sent.
 const SNAPSHOTS_MAX: u64 = 64;
 
-/// Verdicts on the extrapolation of a state.
+/// Results of checking the extrapolation of a state.
 const UNKNOWN: u8 = 0;
 const NEAR: u8 = 1;
 const FAR: u8 = 2;
 
-/// The rules by which kinds are sent, and what follows from them for the newest snapshot.
+/// The send rules of all kinds, and what they imply for the newest snapshot.
 #[derive(Debug)]
 pub(crate) struct Silence {
     rules: Vec<SendRule>,
     shapes: Vec<Shape>,
     /// Kinds that may be left out.
     kinds: KindSet,
-    /// Verdicts by the age of the state in snapshots, then by index.
+    /// Results, by age of the state in snapshots, then by index.
     verdicts: Vec<AtomicU8>,
     /// Number of indices.
     len: usize,
 }
 
 impl Silence {
-    /// The rules that a game declares; with plain coding everything is in every snapshot.
+    /// Creates the rules that a game declares; with plain coding, all entities are in each
+    /// snapshot.
     pub(super) fn new<G: Game>(codec: &Codec<G>) -> Self {
         let kinds = G::Entity::KINDS;
         let mut silence = Self {
@@ -61,29 +62,29 @@ impl Silence {
         silence
     }
 
-    /// Sends a kind by another rule from now on.
+    /// Sets the send rule of a kind.
     pub(super) fn set<G: Game>(&mut self, codec: &Codec<G>, kind: u8, rule: SendRule) {
         let Some(place) = self.rules.get_mut(usize::from(kind)).filter(|_| !codec.is_plain())
         else {
             return;
         };
         *place = rule;
-        // What does not move is left out anyway, until it changes.
+        // What does not move is left out anyway until it changes.
         self.kinds.set(kind, rule != SendRule::Every && !codec.is_stepwise(kind));
         self.forget();
     }
 
-    /// The rule by which a kind is sent.
+    /// Returns the send rule of a kind.
     pub(super) fn rule(&self, kind: u8) -> SendRule {
         self.rules.get(usize::from(kind)).copied().unwrap_or_default()
     }
 
-    /// Kinds that may be left out.
+    /// Returns the kinds that may be left out.
     pub(super) fn kinds(&self) -> KindSet {
         self.kinds
     }
 
-    /// Forgets what was found out about another snapshot.
+    /// Discards the results for the previous snapshot.
     pub(super) fn begin(&mut self, frame: &Frame) {
         self.len = frame.len();
         self.forget();
@@ -95,9 +96,8 @@ impl Silence {
         self.verdicts.resize_with(count, AtomicU8::default);
     }
 
-    /// Tells whether an entity may be left out, as far as its last sending goes, so many snapshots
-    /// ago. It is sent again before the state that was acknowledged is too old, so that the new one
-    /// is acknowledged by then.
+    /// Whether an entity that was last sent `snapshots` ago may still be left out. It is sent again
+    /// before the acknowledged state gets too old, so that the new one is acknowledged in time.
     pub(super) fn may_last(&self, kind: u8, snapshots: u64) -> bool {
         let most = match self.rule(kind) {
             SendRule::Adaptive(_) => STRETCH_MAX as u64,
@@ -106,8 +106,8 @@ impl Silence {
         snapshots < most
     }
 
-    /// Tells whether a reader who does not own the entity, and has nothing newer of it than its
-    /// state in the frame of a `number`, extrapolates it well enough.
+    /// Whether a reader that does not own the entity, and whose newest state of it is that of frame
+    /// `number`, extrapolates it well enough.
     pub(super) fn is_near<G: Game>(
         &self,
         codec: &Codec<G>,
@@ -125,7 +125,7 @@ impl Silence {
         if verdict == UNKNOWN {
             let near = self.judge(codec, source, index, number).unwrap_or(false);
             verdict = if near { NEAR } else { FAR };
-            // Whoever else finds it out comes to the same.
+            // Other threads come to an equal result.
             place.store(verdict, Ordering::Relaxed);
         }
         verdict == NEAR
@@ -154,15 +154,15 @@ impl Silence {
                 self.error(truth.kind, tolerance, &told, &truth_shown) <= 1.0
             }
             SendRule::Adaptive(tolerance) => {
-                // At a rate that changes evenly the error grows as the square of the age.
+                // If the rate changes uniformly, the error grows with the square of the age.
                 let growth = 1.0 + interval as f64 / f64::from(ticks.max(1));
                 self.error(truth.kind, tolerance, &told, &truth_shown) * growth * growth <= 1.0
             }
         })
     }
 
-    /// The distance of an extrapolated state from the truth, as a part of the tolerance; infinite
-    /// if something else than a motion differs.
+    /// Returns the distance of an extrapolated state from the true one, as a fraction of the
+    /// tolerance; infinite if something other than motion differs.
     fn error(&self, kind: u8, tolerance: Tolerance, told: &Packed, truth: &Packed) -> f64 {
         if told == truth {
             return 0.0;

@@ -1,4 +1,4 @@
-//! A client's received states, by entity and tick, and what to acknowledge.
+//! The states that a client has received, by entity and tick, and what to acknowledge.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ use crate::wire::snapshot::{
 };
 use crate::wire::state::Codec;
 
-/// A state at a tick; none if the entity was gone.
+/// A state at a tick; `None` if the entity was gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
     /// Tick of the state.
@@ -40,7 +40,7 @@ pub struct Received {
     pub entities: usize,
 }
 
-/// Reason why a packet changed nothing.
+/// Why a packet changed nothing.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
@@ -54,7 +54,7 @@ pub enum StoreError {
     FarOff,
 }
 
-/// A client's received states.
+/// The states that a client has received.
 #[derive(Debug)]
 pub struct Store<G: Game> {
     codec: Codec<G>,
@@ -64,9 +64,9 @@ pub struct Store<G: Game> {
     newest: Tick,
     /// By index.
     versions: Vec<Versions>,
-    /// By index: the newest state that follows from a snapshot's silence.
+    /// The newest state that follows from an entity's absence from a snapshot, by index.
     unsaid: Vec<Option<Version>>,
-    /// Indices of those that follow from the last packet.
+    /// Indices of entities whose state follows from the last packet.
     unsaid_now: Vec<u16>,
     /// All present entities in their newest states.
     latest: Entities<G::Entity>,
@@ -75,12 +75,12 @@ pub struct Store<G: Game> {
 /// An entity's versions, oldest first.
 type Versions = VecDeque<Version>;
 
-/// Ticks for which states are kept beyond the greatest age of a baseline, for overtaken packets.
-/// Arbitrary.
+/// Number of ticks for which states are kept beyond the maximum age of a baseline, for late
+/// packets. Arbitrary.
 const SLACK_TICKS: u64 = 32;
 
 impl<G: Game> Store<G> {
-    /// The empty store of a reader that was welcomed at `tick`.
+    /// Creates the empty store of a reader that was welcomed at `tick`.
     pub fn new(codec: Codec<G>, reader: PlayerId, tick: Tick) -> Self {
         Self {
             codec,
@@ -95,18 +95,18 @@ impl<G: Game> Store<G> {
         }
     }
 
-    /// Newest tick of a packet; the welcome's before the first.
+    /// Returns the newest tick of a packet, or that of the welcome before the first.
     pub fn newest(&self) -> Tick {
         self.newest
     }
 
-    /// The acknowledgement to send.
+    /// Returns the acknowledgement to send.
     pub fn ack(&self) -> Option<Ack> {
         let newest = self.arrivals.newest()?;
         Some(Ack { newest: newest as u16, mask: self.arrivals.mask() })
     }
 
-    /// Reads a packet. An error changes nothing, and the packet is not acknowledged.
+    /// Decodes and stores a packet. An error changes nothing, and the packet is not acknowledged.
     pub fn handle_packet(&mut self, game: &G, bytes: &[u8]) -> Result<Received, StoreError> {
         let mut told = std::mem::take(&mut self.told);
         let read = read_snapshot(bytes, &self.reading(game), &mut told);
@@ -122,13 +122,13 @@ impl<G: Game> Store<G> {
         received
     }
 
-    /// Entities of the last packet; none if it was refused.
+    /// Returns the entities in the last packet; none if it was refused.
     pub fn told(&self) -> &[Told] {
         &self.told
     }
 
-    /// Entities that the last packet's silence says something of, as they are at its tick; none if
-    /// it was refused.
+    /// Returns the entities whose state follows from their absence in the last packet, as they are
+    /// at its tick; none if it was refused.
     pub fn unsaid(&self) -> impl Iterator<Item = (u16, &EntityState)> {
         let states = self.unsaid_now.iter().map(|index| (*index, self.unsaid_version(*index)));
         states.filter_map(|(index, version)| Some((index, version?.state.as_ref()?)))
@@ -143,7 +143,7 @@ impl<G: Game> Store<G> {
         count_snapshot(bytes, &self.reading(game), counts);
     }
 
-    /// What is known before a packet is read.
+    /// Returns what is known before a packet is decoded.
     fn reading<'s>(
         &'s self,
         game: &'s G,
@@ -183,8 +183,9 @@ impl<G: Game> Store<G> {
         Ok(Received { header, tick, seq, entities: told.len(), bytes })
     }
 
-    /// Extrapolates all present entities of these kinds, but the reader's own, of which nothing is
-    /// known at a snapshot's tick or later: that is what its last packet says of them.
+    /// Extrapolates all present entities of these kinds, except the reader's own and those with a
+    /// state at the snapshot's tick or later: that is what their absence from the last packet
+    /// means.
     fn hear_silence(&mut self, game: &G, tick: Tick, kinds: KindSet) {
         self.unsaid_now.clear();
         if kinds.is_empty() {
@@ -209,7 +210,7 @@ impl<G: Game> Store<G> {
         }
     }
 
-    /// Takes the newest state of an entity over into `latest`.
+    /// Copies the newest state of an entity to `latest`.
     fn renew(&mut self, index: u16) {
         match self.last(index).and_then(|version| version.state) {
             Some(state) => self.latest.insert(state.to_slot(index)),
@@ -222,7 +223,7 @@ impl<G: Game> Store<G> {
 
     fn insert(&mut self, index: u16, version: Version) {
         let at = usize::from(index);
-        // It was extrapolated from an older state, or from one that now is the older.
+        // It was extrapolated from an older state, or from one that is now the older.
         if let Some(unsaid) = self.unsaid.get_mut(at) {
             *unsaid = None;
         }
@@ -237,7 +238,7 @@ impl<G: Game> Store<G> {
         }
     }
 
-    /// Drops states older than all baselines, except for the newest of a present entity.
+    /// Removes states older than all baselines, except for the newest of a present entity.
     fn forget(&mut self) {
         let newest = self.newest;
         let old =
@@ -252,38 +253,40 @@ impl<G: Game> Store<G> {
         }
     }
 
-    /// An entity's version at exactly that tick.
+    /// Returns an entity's version at exactly this tick.
     pub fn version(&self, index: u16, tick: Tick) -> Option<&Version> {
         let versions = self.versions.get(usize::from(index))?;
         Some(&versions[place(versions, tick).ok()?])
     }
 
-    /// The same, or the state of that tick that follows from a snapshot's silence.
+    /// Returns an entity's version at exactly this tick, either received or following from its
+    /// absence in a snapshot.
     pub fn known_at(&self, index: u16, tick: Tick) -> Option<&Version> {
         let unsaid = || self.unsaid_version(index).filter(|unsaid| unsaid.tick == tick);
         self.version(index, tick).or_else(unsaid)
     }
 
-    /// An entity's newest version, received or following from a snapshot's silence.
+    /// Returns an entity's newest version, either received or following from its absence in a
+    /// snapshot.
     pub fn last(&self, index: u16) -> Option<&Version> {
         let received = self.versions.get(usize::from(index))?.back();
         self.unsaid_version(index).or(received)
     }
 
-    /// All entities with their versions, oldest first.
+    /// Iterates over all entities with their versions, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (u16, &VecDeque<Version>)> {
         let all = (0..).zip(&self.versions);
         all.filter(|(_, versions)| !versions.is_empty())
     }
 
-    /// All present entities in their newest states.
+    /// Returns all present entities in their newest states.
     pub fn latest(&self) -> &Entities<G::Entity> {
         &self.latest
     }
 }
 
-/// The position of a tick's version, or the one at which it would be. References are few versions
-/// back, and versions mostly as far apart as the last two.
+/// Returns the position of a tick's version, or where it would be. References are few versions
+/// back, and versions are mostly as far apart as the last two.
 fn place(versions: &Versions, tick: Tick) -> Result<usize, usize> {
     let len = versions.len();
     if len > 1 {

@@ -1,9 +1,9 @@
 //! Encodings by the references that they are made from.
 //!
-//! A client's references of most entities are those of its packet. Of an entity that it has not
-//! seen for long it has the newest few of them: so each row of references begins like those of
+//! A client's references for most entities are those of its packet. For an entity that it has seen
+//! only recently, it has the newest few of them, so each row of references begins like those of
 //! other clients. A row or its beginning is a [`Strand`], with the encodings of all entities from
-//! just these references.
+//! exactly these references.
 
 #![expect(clippy::disallowed_types, reason = "nothing depends on the order of the maps")]
 use std::collections::HashMap;
@@ -39,13 +39,13 @@ impl Hasher for Spread {
 
 pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
 
-/// Age in ticks of an older frame, if it may be a baseline.
+/// Returns the age in ticks of an older frame, if it can be a baseline.
 fn age(newest: &Frame, then: &Frame) -> Option<u8> {
     let age = newest.tick.since(then.tick);
     (1..=BASELINE_AGE_TICKS_MAX).contains(&age).then_some(age as u8)
 }
 
-/// References, and the frames that they are of.
+/// References, and the numbers of their frames.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReferenceSet {
     pub(crate) references: References,
@@ -55,7 +55,7 @@ pub(crate) struct ReferenceSet {
 }
 
 impl ReferenceSet {
-    /// Adds a frame, older than those before. False if it is too old.
+    /// Adds a frame, older than those before. Returns `false` if it is too old.
     pub(crate) fn push(&mut self, newest: &Frame, then: &Frame) -> bool {
         let Some(age) = age(newest, then) else { return false };
         if self.len < REFERENCES_MAX {
@@ -66,50 +66,50 @@ impl ReferenceSet {
         true
     }
 
-    /// Numbers of the frames, newest first.
+    /// Returns the numbers of the frames, newest first.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u64> {
         self.numbers.into_iter().take(self.len)
     }
 
-    /// Number of references.
+    /// Returns the number of references.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// The newest `count` of them.
+    /// Returns the newest `count` of them.
     pub(super) fn first(&self, count: usize) -> Self {
         let len = self.len.min(count);
         Self { references: self.references.first(len), len, ..*self }
     }
 }
 
-/// Place of an encoding for which there is no room.
+/// Marks an encoding for which there is no space.
 pub(super) const NO_ROOM: u32 = u32::MAX - 1;
 
 /// Position of a strand among those of the snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StrandId(u32);
 
-/// Encodings from the same references.
+/// Encodings from one set of references.
 #[derive(Debug, Default)]
 pub(super) struct Strand {
     pub(super) references: ReferenceSet,
-    /// The one with the newest of these references, one or more fewer.
+    /// The strand with only the newest of these references, one or more fewer.
     pub(super) shorter: Option<StrandId>,
-    /// Entities that are there in all its frames and in the newest one.
+    /// Entities that are present in all its frames and in the newest one.
     pub(super) there: Bits,
-    /// By index a number one more than the place of an encoding; 0 for none.
+    /// Place of an encoding plus one, by index; 0 for none.
     places: Vec<AtomicU32>,
 }
 
 impl Strand {
-    /// The place that was [set](Self::set_place), if it was.
+    /// Returns the place that was [set](Self::set_place), if it was.
     #[inline]
     pub(super) fn place(&self, index: u16) -> Option<u32> {
         self.places.get(usize::from(index))?.load(Ordering::Acquire).checked_sub(1)
     }
 
-    /// Sets the place of an encoding that is there by now, or [`NO_ROOM`].
+    /// Sets the place of an encoding that exists by now, or [`NO_ROOM`].
     pub(super) fn set_place(&self, index: u16, place: u32) {
         if let Some(slot) = self.places.get(usize::from(index)) {
             slot.store(place + 1, Ordering::Release);
@@ -117,27 +117,27 @@ impl Strand {
     }
 }
 
-/// Most strands. Clients with losses have strands of their own; beyond so many their encodings are
-/// shared by a map. Arbitrary.
+/// The maximum number of strands. Clients with losses have their own; beyond this number their
+/// encodings are shared by a map. Arbitrary.
 const STRANDS_MAX: usize = 256;
-/// References in strands that are not all of a packet's: each makes an encoding of its own. Found
-/// by trying: three or four of five cost time and save no bytes.
+/// Numbers of references in strands that do not have all of a packet's: each makes an encoding of
+/// its own. Chosen by experiment: three or four of five cost time and save no bytes.
 const LENGTHS: [usize; 2] = [1, 2];
 
-/// The strands of one snapshot. The memory is used again for the next one.
+/// The strands of one snapshot. Memory is reused for the next one.
 #[derive(Debug, Default)]
 pub(super) struct Strands {
     /// Those in use come first.
     all: Vec<Strand>,
     used: usize,
     by_references: Map<u64, StrandId>,
-    /// Entities that came while a reference may be from before, with the numbers of their first
-    /// frames: the youngest first.
+    /// Entities that appeared so recently that a reference may be older, with the numbers of their
+    /// first frames, newest first.
     young: Vec<(u64, u16)>,
 }
 
 impl Strands {
-    /// Forgets those of another snapshot.
+    /// Discards the strands of the previous snapshot.
     pub(super) fn begin(&mut self, history: &History, frame: &Frame) {
         self.by_references.clear();
         self.used = 0;
@@ -152,8 +152,8 @@ impl Strands {
         &self.all[id.0 as usize]
     }
 
-    /// The strand with all of these references, if there is room for it. The newest frame has
-    /// `present`.
+    /// Returns the strand with all of these references, if there is space for it. The newest frame
+    /// has `present`.
     pub(super) fn find(
         &mut self,
         frame: &Frame,
@@ -189,7 +189,7 @@ impl Strands {
         Some(id)
     }
 
-    /// A strand and its shorter ones, the longest first.
+    /// Returns a strand and its shorter ones, longest first.
     pub(super) fn and_shorter(&self, id: StrandId) -> impl Iterator<Item = &Strand> {
         std::iter::successors(Some(self.get(id)), |strand| Some(self.get(strand.shorter?)))
     }

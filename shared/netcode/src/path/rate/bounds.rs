@@ -1,4 +1,4 @@
-//! Bounds of a send rate that change while it runs.
+//! Limits of a send rate that change while it runs.
 
 #[cfg(doc)]
 use crate::limits::SNAPSHOT_BYTES_MIN;
@@ -6,8 +6,7 @@ use crate::limits::SNAPSHOT_BYTES_MIN;
 use super::SendRate;
 
 impl SendRate {
-    /// Sets the most bytes of snapshots a second, from now on; at least [`SNAPSHOT_BYTES_MIN`] a
-    /// snapshot.
+    /// Sets the maximum snapshot bytes per second; at least [`SNAPSHOT_BYTES_MIN`] per snapshot.
     pub fn set_most(&mut self, most: u32) {
         self.most = u64::from(most).max(self.least);
         self.rate = self.rate.min(self.most);
