@@ -1,5 +1,5 @@
-//! The arrows of the house: which crate may know which, which modules of a crate may know which,
-//! and that no file imports in a circle.
+//! Dependencies point down: between crates, between the modules of a crate, and no file is part of
+//! an import cycle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::tidy::{code, root, sources};
 
-/// Each crate, its folder, and those of our crates that its library may know. A program's `main`
-/// also knows the games that it is made with.
+/// Each crate, its folder, and the crates of ours that its library may depend on. A program's
+/// `main` also depends on its games.
 const CRATES: [(&str, &str, &[&str]); 15] = [
     ("phaselock", "shared/netcode", &[]),
     ("phaselock-quic", "shared/quic", &["phaselock"]),
@@ -49,18 +49,18 @@ const ALL: &[&str] = &[
     "phaselock-bots",
 ];
 
-/// Crates with a program in them that is made with the five games.
+/// Crates with a program that includes the five games.
 const PROGRAMS: [&str; 4] =
     ["phaselock-server", "phaselock-lab", "phaselock-bots", "phaselock-client"];
 
-/// Text of a file outside of its tests and comments.
+/// Returns a file's text without tests and comments.
 fn statements(text: &str) -> String {
     let lines = code(text).lines().map(|line| line.split("//").next().unwrap_or_default());
-    // Neither a macro's path nor how far something is visible is an import.
+    // Paths in macros and visibilities are not imports.
     lines.collect::<Vec<_>>().join("\n").replace("$crate", "").replace("pub(in crate::", "pub(")
 }
 
-/// Returns true for a file of a program rather than of a library, or of the five games' views.
+/// Whether a file belongs to a program instead of a library, or to the five games' views.
 fn is_program(name: &str) -> bool {
     name.ends_with("src/main.rs") || name.contains("/bin/") || name.starts_with("client/views/")
 }
@@ -110,7 +110,7 @@ fn netcode_drivers_and_products_name_no_game() {
             if is_program(&name) {
                 continue;
             }
-            // Products' own tests may play what the products are made with.
+            // The products' own tests may name their games.
             let product = products.contains(folder);
             if product && is_test(&name) {
                 continue;
@@ -121,7 +121,7 @@ fn netcode_drivers_and_products_name_no_game() {
                 assert!(!said.contains(&quoted), "{name} says {quoted}");
             }
             for game in types {
-                // The title of a source, which the game is not.
+                // The title of a source, not the game.
                 let said = said.replace("Multiplayer Platformer Log", "");
                 assert!(!said.contains(game), "{name} says {game}");
             }
@@ -129,7 +129,8 @@ fn netcode_drivers_and_products_name_no_game() {
     }
 }
 
-/// Imports of each file in a folder, by module path. The crate itself has an empty path.
+/// Returns the imports of each file in a folder, by module path. The crate itself has an empty
+/// path.
 fn imports(folder: &str) -> BTreeMap<String, BTreeSet<String>> {
     let module = |file: &str| {
         let path = file.strip_prefix(folder).unwrap_or(file).trim_start_matches('/');
@@ -151,13 +152,13 @@ fn imports(folder: &str) -> BTreeMap<String, BTreeSet<String>> {
         .collect()
 }
 
-/// All paths in a text, those in braces spelled out.
+/// Returns all paths in a text, with braces expanded.
 fn paths(text: &str) -> Vec<String> {
     let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let mut found = Vec::new();
     let mut prefixes: Vec<String> = Vec::new();
     let mut word = String::new();
-    // A brace behind `::` opens a list of paths with one prefix.
+    // A brace after `::` opens a list of paths with a common prefix.
     for c in text.chars() {
         match c {
             c if is_path(c) => word.push(c),
@@ -182,7 +183,7 @@ fn paths(text: &str) -> Vec<String> {
     found
 }
 
-/// The file that a path leads to.
+/// Returns the file that a path leads to.
 fn resolve(from: &str, path: &str, known: &BTreeSet<String>) -> Option<String> {
     let mut parts: Vec<_> = path.split("::").filter(|part| !part.is_empty()).collect();
     let mut at: Vec<_> = from.split("::").filter(|part| !part.is_empty()).collect();
@@ -215,7 +216,7 @@ fn resolve(from: &str, path: &str, known: &BTreeSet<String>) -> Option<String> {
     (!at.is_empty()).then(|| at.join("::"))
 }
 
-/// A circle of imports, if there is one.
+/// Returns an import cycle, if there is one.
 fn circle(imports: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
     fn visit(
         at: &str,
@@ -239,8 +240,8 @@ fn circle(imports: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
     imports.keys().find_map(|file| visit(file, imports, &mut Vec::new(), &mut done))
 }
 
-/// Crates whose files import in no circle, with the number of their files at least, so that a
-/// folder that is not read is noticed.
+/// Crates without import cycles, each with a minimum number of files, so that an unread folder is
+/// noticed.
 const ACYCLIC: [(&str, usize); 13] = [
     ("shared/netcode/src", 60),
     ("shared/quic/src", 40),
@@ -267,13 +268,13 @@ fn files_import_in_no_circle() {
     let mut imports = imports("shared/netcode/src");
     assert!(imports["server::room"].contains("game"), "{:?}", imports["server::room"]);
     assert!(imports["client::output"].contains("games"), "{:?}", imports["client::output"]);
-    // It would be seen.
+    // A cycle would be found.
     imports.get_mut("time").expect("it is there").insert("server::room".into());
     assert!(circle(&imports).is_some());
 }
 
-/// Modules of a crate from the ground up: each knows only those above it in its list, and those
-/// beside it, as far as that makes no circle.
+/// A crate's modules from the bottom up: each depends only on modules in earlier rows, and on those
+/// in its own row as long as that makes no cycle.
 type Levels = &'static [&'static [&'static str]];
 
 /// Crates with levels; ARCHITECTURE.md says what each level is for.

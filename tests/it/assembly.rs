@@ -1,4 +1,4 @@
-//! People in rounds: sides, readiness, votes, pings, bots that make way.
+//! People in rounds: sides, readiness, votes, pings, and bots that make way.
 
 use phaselock::client::Notice;
 use phaselock::game::{Game, RoundPart};
@@ -28,7 +28,7 @@ fn config(bots: u16) -> RoomConfig {
     })
 }
 
-/// A game of puck with so many bots and people, who have been there for half a minute.
+/// A game of Shuffle Puck with a number of bots and people, after half a minute.
 fn puck(bots: u16, people: usize) -> Sim<ShufflePuck> {
     let mut sim = Sim::<ShufflePuck>::with(config(bots));
     for _ in 0..people {
@@ -53,7 +53,7 @@ fn side(sim: &Sim<ShufflePuck>, client: usize) -> u8 {
     place.expect("the player is on a rink").side
 }
 
-/// Refusals of what a client asked about the round.
+/// Returns the refusals of a client's requests about the round.
 fn refusals<G: Game>(sim: &mut Sim<G>, client: usize) -> Vec<Refusal> {
     let refused = |notice| match notice {
         Notice::Refused { request: 4, refusal } => Some(refusal),
@@ -62,7 +62,7 @@ fn refusals<G: Game>(sim: &mut Sim<G>, client: usize) -> Vec<Refusal> {
     notices(sim, client).into_iter().filter_map(refused).collect()
 }
 
-/// Ends of votes that a client was told.
+/// Returns the ends of votes that a client has received.
 fn outcomes<G: Game>(sim: &mut Sim<G>, client: usize) -> Vec<Outcome> {
     let outcome = |notice| match notice {
         Notice::Voted { outcome, .. } => Some(outcome),
@@ -128,7 +128,7 @@ fn a_vote_fails_times_out_and_its_caller_waits() {
     assert_eq!(outcomes(&mut sim, 3), [Outcome::Failed]);
     ask(&mut sim, 0, RoundRequest::Call(Motion::Shuffle));
     assert_eq!(refusals(&mut sim, 0), [Refusal::Soon]);
-    // Another one may; nobody else votes, so it comes to nothing when the time is up.
+    // Another player may. No one else votes, so the vote fails when its time is up.
     ask(&mut sim, 3, RoundRequest::Call(Motion::Shuffle));
     sim.run(31.0);
     assert_eq!(outcomes(&mut sim, 0), [Outcome::Failed]);
@@ -317,7 +317,7 @@ fn people_go_before_bots() {
             .collect();
         assert!(places.iter().all(|place| place.group == places[0].group), "{places:?}");
     }
-    // As soon as somebody comes, not only when a round begins.
+    // As soon as a player joins, not only when a round begins.
     let mut sim = Sim::<ShufflePuck>::new(2, 6);
     for _ in 0..2 {
         sim.join_bot(CABLE);
@@ -357,7 +357,7 @@ fn everybody_is_told_everybodys_ping() {
         let pings = players.map(|player| presence[&player].ping_ms);
         assert!((18..40).contains(&pings[0]) && (198..240).contains(&pings[1]), "{pings:?}");
     }
-    // It is no news for people.
+    // People get no notice of it.
     drop(notices(&mut sim, near));
     let mut told = 0;
     let until = sim.now + Micros::from_ms(20_000);

@@ -24,12 +24,12 @@ use phaselock_games::asteroids::{
 use phaselock_games::rounds::{Phase, Round, played, round};
 use phaselock_testing::{Press, Sim};
 
-/// 150 ms there and back, more or less 30, and each twentieth packet lost.
+/// A round trip of 150 ms, jitter of 30 ms, 5 % loss.
 const BAD: LinkConfig = LinkConfig::delayed(60, 30).losing(0.05);
 
 type Screen = Rc<RefCell<Option<Picture<Asteroids>>>>;
 
-/// A client whose player goes by what is on its screen.
+/// A client whose player acts by its screen.
 fn join(
     sim: &mut Sim<Asteroids>,
     link: LinkConfig,
@@ -65,7 +65,7 @@ fn a_round_is_played_to_its_end_over_a_bad_link_and_all_agree() {
         join_bot(&mut sim, BAD);
     }
     let mut phases: Vec<Vec<Phase>> = vec![Vec::new(); 2];
-    // The second round's warm-up: it is over as soon as the first one's results are.
+    // The second round's warm-up; it ends as soon as the first round's results do.
     while round(&sim.room.world().entities).played == 0 {
         sim.run(1.0);
         for (phases, client) in phases.iter_mut().zip(&sim.clients) {
@@ -78,7 +78,7 @@ fn a_round_is_played_to_its_end_over_a_bad_link_and_all_agree() {
         for client in 0..2 {
             assert!(sim.check_store(client) > 0);
         }
-        // What was checked need not be kept, but for what comes late.
+        // Drop what has been checked, except for late packets.
         let old = sim.room.tick().minus(60);
         sim.truth.retain(|tick, _| *tick > old);
     }
@@ -91,7 +91,7 @@ fn a_round_is_played_to_its_end_over_a_bad_link_and_all_agree() {
     for (client, phases) in sim.clients.iter().zip(&phases) {
         assert_eq!(client.closed, None);
         let core = client.core();
-        // In the warm-up nothing counts, so all have heard of the last score by now.
+        // Nothing counts in the warm-up, so all know the final score by now.
         assert_eq!(scores(&core.newest()), truth);
         assert_eq!(round(&core.newest()), round(&world.entities));
         assert_eq!(phases[..3], [Phase::WarmUp, Phase::Play, Phase::Results]);
@@ -105,12 +105,12 @@ fn a_round_is_played_to_its_end_over_a_bad_link_and_all_agree() {
     }
     println!("{truth:?}");
     for (_, score) in &truth {
-        // Half of them play over the bad link, and none is left behind.
+        // Half of them play over the bad link, and none falls behind.
         assert!(score.points > 60, "{truth:?}");
     }
 }
 
-/// To do something once a tick.
+/// Helper for something that happens once a tick.
 #[derive(Default)]
 struct LocalTick(Option<Tick>);
 
@@ -120,7 +120,7 @@ impl LocalTick {
     }
 }
 
-/// Drawn positions of all that moves.
+/// Drawn positions of all moving entities.
 fn drawn(picture: &Picture<Asteroids>) -> BTreeMap<EntityId, (u8, u8, Vec2)> {
     let one = |slot: &Slot<Piece>| {
         let position = match slot.entity {
@@ -158,14 +158,14 @@ fn bodies_are_never_drawn_streaking_across_the_field() {
         before = now;
     });
     assert!(crossed.iter().all(|count| *count > 1), "{crossed:?} crossed the edge");
-    // A frame is 4 ms: at their fastest ships go 0.07 m in it, rocks 0.05 and bullets 0.2.
+    // In a frame of 4 ms, the fastest ships move 0.07 m, rocks 0.05 m and bullets 0.2 m.
     // Corrections are faster; a streak would be tens of metres.
     println!("metres a frame at most: ships, rocks, bullets {most:?}");
     assert!(most[0] < 0.5 && most[1] < 0.3 && most[2] < 0.8, "{most:?}");
 }
 
-/// When and in which direction to shoot to hit something that keeps its course, from the own
-/// ship's place.
+/// Returns when and in which direction to shoot from the own ship's position to hit a target that
+/// keeps its course.
 fn lead(own: &Ship, at: Vec2, velocity: Vec2) -> (f32, Vec2) {
     let (to, velocity) = (FIELD.way(own.position(), at), velocity - own.velocity());
     let mut secs = 0.0;
@@ -175,7 +175,7 @@ fn lead(own: &Ship, at: Vec2, velocity: Vec2) -> (f32, Vec2) {
     (secs, to + velocity * secs)
 }
 
-/// Turns towards where the nearest ship will be, comes near, and shoots when the bullet will meet
+/// Turns towards where the nearest ship will be, approaches, and shoots when the bullet will meet
 /// it on the screen.
 fn marksman(client: &Client<Asteroids>, picture: &Picture<Asteroids>, _tick: Tick) -> Command {
     let me = client.player();
@@ -200,7 +200,8 @@ fn marksman(client: &Client<Asteroids>, picture: &Picture<Asteroids>, _tick: Tic
     }
 }
 
-/// Shots that were seen to hit a ship, and hits that counted, in 50 seconds at a round trip.
+/// Returns the shots that hit a ship on the screen, and the hits that counted, in 50 seconds at a
+/// round trip.
 fn hits(seed: u64, round_trip_ms: i64) -> (u32, u32) {
     let mut sim = Sim::<Asteroids>::new(seed, 0);
     let link = LinkConfig::delayed(round_trip_ms / 2, 2);
@@ -224,7 +225,7 @@ fn hits(seed: u64, round_trip_ms: i64) -> (u32, u32) {
         if last.passed(sim.room.tick()) {
             for ship in sim.room.world().entities.records::<Ship>() {
                 let hull = ship.entity.hull;
-                // A rock takes all at once.
+                // A rock takes all health at once.
                 let before = hulls.insert(ship.id, hull);
                 counted += u32::from(before == Some(hull + 1) && ship.owner != Some(core.player()));
             }
@@ -275,8 +276,8 @@ fn an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is() {
         if sim.now.0 % 100_000 != 0 {
             return;
         }
-        // On the screen all is at the player's own time, or at the server's present: exactly, but
-        // for the way between two ticks.
+        // On the screen everything is at the player's own time, or at the server's present:
+        // exactly, except for the motion between two ticks.
         let core = sim.clients[client].core();
         let screen = screen.borrow();
         let picture = screen.as_ref().expect("it draws");
@@ -298,7 +299,7 @@ fn an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is() {
     let bytes = stats.rx_bytes as f64 / stats.snapshots as f64;
     println!("{bytes:.1} bytes a snapshot with {rocks:.1} rocks in reach");
     assert!(compared > 300 && rocks > 3.0, "{compared}, {rocks}");
-    // Without any rock it is about 20: timing and acknowledgements.
+    // Without rocks it is about 20: timing and acknowledgements.
     assert!(bytes < 40.0, "{bytes}");
 }
 
@@ -317,7 +318,7 @@ fn a_player_near_an_edge_knows_what_is_across_it() {
         let own = ship_of(truth, core.player()).expect("it plays").entity;
         for rock in truth.records::<Rock>() {
             let there = rock.entity.position();
-            // Not what came into reach just now.
+            // Except entities that have just come into reach.
             if FIELD.distance(own.position(), there) > REACH - 8.0 || !old.contains_key(&rock.id) {
                 continue;
             }

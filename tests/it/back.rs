@@ -18,7 +18,7 @@ use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_testing::{Sim, body, hello, room_config};
 
-/// Everything that a room sent to whom, control messages and closes.
+/// Everything that a room sent, by recipient: control messages and closes.
 #[derive(Default)]
 struct Sent(Vec<Output>);
 
@@ -66,7 +66,7 @@ fn hello_of<G: Game>(key: u8, name: &str, wishes: u32) -> Vec<u8> {
     body(&ClientMessage::Hello(hello))
 }
 
-/// A client comes by this hello; returns what is sent for it.
+/// Lets a client join with this hello. Returns what the room sends in response.
 fn come<G: Game>(room: &mut Room<G>, client: u64, hello: &[u8]) -> Sent {
     room.handle_arrival(LocalTime(1), ClientId(client), hello, Pass::default());
     Sent::by(room)
@@ -94,7 +94,7 @@ fn a_connection_that_lingers_gives_way_at_once() {
     let now: Vec<_> = room.world().entities.owned_by(first.player).map(|slot| slot.id).collect();
     assert_eq!(now, bodies, "no second body");
     assert_eq!(events(&mut room), [Event::Resumed { player: first.player }]);
-    // Late packets of the old connection move nobody and take no seat.
+    // Late packets of the old connection have no effect and take no seat.
     room.handle_lost(LocalTime(2), ClientId(0), "it timed out");
     assert_eq!((room.seats_taken(), events(&mut room)), (2, Vec::new()));
 }
@@ -119,7 +119,7 @@ fn who_is_back_has_the_name_of_now() {
     assert_eq!((&*name, others), ("Countess", vec!["Countess".to_owned()]));
     assert_eq!(told, [resumed.clone(), renamed("Countess")]);
     assert_eq!(back(3, "Countess"), ("Countess".into(), Vec::new(), vec![resumed.clone()]));
-    // A name that is taken gets a number; after a deceptive name, the old one stays.
+    // A taken name gets a number; if the new name is deceptive, the old one stays.
     assert_eq!(back(4, "Bob").0, "Bob 2");
     assert_eq!(back(5, "admin").0, "Bob 2");
     assert_eq!(back(6, "Ada").2, [resumed, renamed("Ada")]);
@@ -134,7 +134,7 @@ fn watchers_come_back_and_change_sides_without_ghosts() {
     let sent = come(&mut room, 2, &hello_of::<Skirmish>(7, "Ada", WISH_WATCH));
     assert!(sent.welcome(2).watching.is_some());
     assert_eq!((sent.closed(0), room.watchers(), room.seats_taken()), (Some(Code::Replaced), 1, 1));
-    // From watching to playing, and back, each over a connection of its own.
+    // From watching to playing, and back, each over its own connection.
     let sent = come(&mut room, 3, &hello_of::<Skirmish>(7, "Ada", 0));
     assert!(sent.welcome(3).watching.is_none());
     assert_eq!((sent.closed(2), room.watchers(), room.seats_taken()), (Some(Code::Replaced), 0, 2));
@@ -179,13 +179,13 @@ fn a_seat_that_is_not_to_be_had_costs_no_place_in_the_queue() {
     assert!(waits.watching.is_some());
     let sent = come(&mut room, 2, &hello_of::<Skirmish>(7, "Ada", 0));
     assert_eq!((sent.closed(1), sent.closed(2)), (None, Some(Code::Full)));
-    // The only place is her own, and is free for her.
+    // The only place is her own, so it is free for her.
     let sent = come(&mut room, 3, &hello_of::<Skirmish>(7, "Ada", WISH_WAIT));
     assert!(sent.welcome(3).watching.is_some());
     assert_eq!((sent.closed(1), room.watchers()), (Some(Code::Replaced), 1));
 }
 
-/// After a restart, everybody is back in the seat of before, and the world is untouched by it.
+/// After a restart, all players get their former seats, and the world is untouched.
 fn a_restart_costs_nothing<G: Game>() {
     let mut sim = Sim::<G>::new(5, 1);
     let clients: Vec<_> = (0..3).map(|_| sim.join_bot(super::control::CABLE)).collect();
@@ -205,7 +205,7 @@ fn a_restart_costs_nothing<G: Game>() {
     let after: Vec<_> = seats.iter().map(|player| owned(&sim, *player)).collect();
     assert!(before == after, "{}: scores and bodies are kept", G::NAME);
     let there = sim.room.world().entities.len();
-    // One has changed the name meanwhile, unknown to the server.
+    // One player has changed the name meanwhile, unknown to the server.
     let restyled = sim.clients[clients[0]].session.restyle("Countess", Default::default());
     assert!(restyled.is_err(), "there is no connection");
     sim.run(3.0);

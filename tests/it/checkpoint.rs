@@ -1,4 +1,4 @@
-//! A server that is restarted goes on where it was: world, seats, scores.
+//! A restarted server continues where it was: world, seats, scores.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -22,7 +22,7 @@ use phaselock_tests::toy::Bells;
 
 const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 
-/// A room that goes on from a checkpoint, in a process that started at `now`.
+/// A room that continues from a checkpoint, in a process that started at `now`.
 fn restored<G: Game>(kept: &[u8], config: RoomConfig, now: LocalTime) -> Room<G> {
     let config = RoomConfig { start: now, seed: 999, map_seed: 998, ..config };
     Room::restore(Rotation::new(config), &[], kept, now).expect("it is whole")
@@ -32,7 +32,7 @@ fn goes_on_as_if_nothing_had_been<G: Game>() {
     let mut sim = Sim::<G>::new(5, 0);
     let clients: Vec<_> = (0..6).map(|_| sim.join_bot(CABLE)).collect();
     sim.run(17.3);
-    // A round as it is played, and in the middle of it.
+    // A whole round, with a checkpoint in the middle.
     for step in 0..3 {
         sim.run(7.7);
         if step == 2 {
@@ -47,7 +47,7 @@ fn goes_on_as_if_nothing_had_been<G: Game>() {
         let mut other = restored::<G>(&kept, room_config(5, 0), now);
         assert!(other.world().entities == sim.room.world().entities);
         if step == 2 {
-            // From here on nobody presses anything in either.
+            // From here on there are no inputs in either.
             for client in &clients {
                 sim.room.handle_lost(now, sim.clients[*client].id, "the cable was cut");
             }
@@ -55,7 +55,7 @@ fn goes_on_as_if_nothing_had_been<G: Game>() {
             for ms in (0..8000).step_by(5) {
                 let now = now + Micros::from_ms(ms);
                 sim.room.handle_timeout(now);
-                // Its tick began with the process, the other's at some time within a tick.
+                // Its tick began with the process, the original's at some point within a tick.
                 while other.tick() < sim.room.tick() {
                     let due = other.next_timeout();
                     other.handle_timeout(due);
@@ -113,7 +113,7 @@ fn players_of_a_killed_server_have_their_seats_and_scores_and_there_are_no_ghost
     let scored: Vec<_> = before.iter().map(|player| score(&sim, *player)).collect();
     assert!(scored.iter().all(Option::is_some));
     let kept = sim.room.checkpoint(sim.now).expect("it can be written");
-    // It is killed, and up again after a second.
+    // The server is killed, and up again after a second.
     for client in &clients {
         sim.cut(*client);
     }
@@ -125,7 +125,7 @@ fn players_of_a_killed_server_have_their_seats_and_scores_and_there_are_no_ghost
     for (player, was) in before.iter().zip(&scored) {
         assert_eq!(score(&sim, *player), *was);
     }
-    // Killed once more before anybody was back, they are still expected.
+    // Even if it is killed again before anyone is back, their seats are kept.
     let kept = sim.room.checkpoint(sim.now).expect("it can be written");
     let config = room_config(7, 2).with(|it| it.resume = Micros::from_ms(5000));
     sim.room = restored(&kept, config, sim.now);
@@ -163,7 +163,7 @@ fn damaged_checkpoints_and_those_of_other_rules_change_nothing() {
     for at in (0..kept.len()).step_by(3) {
         let mut bytes = kept.clone();
         bytes[at] ^= 0x55;
-        // Whatever it makes of it, it does not panic.
+        // Whatever the result, it must not panic.
         if let Ok(mut room) =
             Room::<Skirmish>::restore(Rotation::new(room_config(1, 2)), &[], &bytes, now)
         {
@@ -184,7 +184,7 @@ fn nothing_is_left_of_who_was_never_heard<G: Game>() {
         sim.join_bot(CABLE);
     }
     sim.run(12.0);
-    // Some have only just said hello, and one has left again.
+    // Some have only just sent their hello, and one has left again.
     for number in 0..3 {
         let hello = ClientMessage::Hello(hello::<G>("Eve", sim.now));
         sim.room.handle_first(sim.now, ClientId(70 + number), &body(&hello));
@@ -211,7 +211,7 @@ fn nothing_is_left_of_players_who_were_never_heard_in_any_game() {
     nothing_is_left_of_who_was_never_heard::<Platformer>();
 }
 
-/// Changes some bytes, or a piece of them.
+/// Mutates some bytes, or a range of them.
 fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..=random.below(3) {
         let mut at = || random.below(bytes.len() as u32) as usize;
@@ -252,7 +252,7 @@ fn plays_on_whatever_is_damaged<G: Game>() {
                 room.handle_timeout(now);
                 while room.poll_output(now).is_some() {}
             }
-            // What it is now can be kept again.
+            // The result can be saved again.
             let kept = room.checkpoint(now + Micros::from_ms(1000)).expect("it can be written");
             let rotation = Rotation::new(RoomConfig { start: now, ..room_config(5, 2) });
             assert!(Room::<G>::restore(rotation, &[], &kept, now).is_ok());

@@ -15,7 +15,7 @@ use quinn::AsyncUdpSocket;
 use quinn::udp::{EcnCodepoint, RecvMeta, Transmit};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-/// A socket at a bad network, one on the other side of it, and the former's clock.
+/// A socket behind a bad network, one on the other side, and the former's clock.
 fn conditioned(
     ether: &Ether,
     conditions: &str,
@@ -32,7 +32,7 @@ fn send(from: &dyn AsyncUdpSocket, to: SocketAddr, contents: &[u8]) {
     from.try_send(&transmit).expect("it never refuses");
 }
 
-/// Packets that come within so long: time, sender, and contents.
+/// Returns the packets that arrive within a time: arrival, sender, and contents.
 async fn receive(
     socket: &dyn AsyncUdpSocket,
     time: Duration,
@@ -87,7 +87,7 @@ async fn the_conditioner_loses_and_doubles_each_way_as_told() {
     let (above, below, ()) = tokio::join!(receive(&*peer, wait), receive(&*socket, wait), sending);
     assert!((4400..4600).contains(&above.len()), "{} of 4500 went up", above.len());
     assert!((4350..4650).contains(&below.len()), "{} of 4500 came down", below.len());
-    // Early ones are not held up by late ones.
+    // Late packets do not hold up early ones.
     assert!(above.windows(2).any(|pair| pair[0].2 > pair[1].2), "none overtook another");
 }
 
@@ -97,7 +97,7 @@ async fn the_conditioner_takes_coalesced_packets_apart() {
     let (socket, peer, _) = conditioned(&ether, "delay=10ms");
     assert_eq!((socket.max_receive_segments(), socket.max_transmit_segments()), (1, 1));
     let here = socket.local_addr().expect("an address");
-    // Nobody reads meanwhile, so that they coalesce; the last is shorter.
+    // No one reads meanwhile, so they coalesce; the last one is shorter.
     let packets: Vec<_> = (0..21_u8).map(|n| vec![n; if n == 20 { 7 } else { 1200 }]).collect();
     for packet in &packets {
         send(peer.as_ref(), here, packet);
@@ -118,7 +118,7 @@ async fn the_conditioner_holds_a_bounded_number_of_packets_and_ends_with_its_soc
     assert_eq!(received.len(), Link::PACKETS_MAX);
     assert!(received.iter().all(|(at, ..)| *at == Duration::from_secs(1)));
 
-    // A packet that becomes due earlier than what waits already wakes the task.
+    // A packet that is due earlier than those already waiting wakes the task.
     sleep_until(clock.instant(LocalTime(9_990_000))).await;
     send(socket.as_ref(), peer.address(), b"late");
     sleep_until(clock.instant(LocalTime(10_100_000))).await;
@@ -127,7 +127,7 @@ async fn the_conditioner_holds_a_bounded_number_of_packets_and_ends_with_its_soc
     assert_eq!(received.len(), 1, "{received:?}");
     assert_eq!(received[0].2, b"early");
 
-    // The task holds on to nothing; what is under way goes down with the socket.
+    // The task keeps nothing alive; packets in flight end with the socket.
     let tasks = tokio::runtime::Handle::current().metrics();
     assert_eq!((ether.sockets(), tasks.num_alive_tasks()), (2, 1));
     drop(socket);

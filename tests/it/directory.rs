@@ -1,4 +1,4 @@
-//! A directory, a server and whoever looks for one, over real UDP on this machine.
+//! A directory, a server and a client that looks for one, over real UDP on this machine.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ async fn servers_are_announced_asked_back_and_found() {
     let (info, _) = query(address).await.expect("a status");
     assert_eq!((info.server.as_str(), info.fingerprint), ("Found", Some(fingerprint)));
 
-    // Nobody serves at that port: the server is told so.
+    // No server answers at that port, and the announcer learns it.
     announcing.abort();
     let closed = std::net::UdpSocket::bind("127.0.0.1:0").expect("a socket");
     let port = closed.local_addr().expect("an address").port();

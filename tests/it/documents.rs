@@ -1,4 +1,4 @@
-//! Documents say what is so: links lead somewhere, names are those of the code.
+//! Documents are correct: links resolve, and names are those of the code.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -49,13 +49,13 @@ fn page(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The targets of a page's links.
+/// Returns the targets of a page's links.
 fn links(text: &str) -> Vec<String> {
     let ends = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     ends.map(str::to_owned).collect()
 }
 
-/// The anchors of a page's headings, as the forges make them.
+/// Returns the anchors of a page's headings, as code hosting sites generate them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = text.lines().filter(|line| line.starts_with('#'));
     let anchor = |line: &str| {
@@ -95,7 +95,7 @@ fn links_lead_somewhere() {
     assert!(followed > 20, "links were not found");
 }
 
-/// Where a link of a page in `docs/` leads, by its path from the root.
+/// Returns the target of a link in a page of `docs/`, as a path from the root.
 fn from_docs(link: &str) -> String {
     link.strip_prefix("../").map_or_else(|| format!("docs/{link}"), str::to_owned)
 }
@@ -181,7 +181,7 @@ fn the_guide_leads_through_the_game_as_it_stands() {
     assert!(shown > 15, "the blocks were not found: {shown}");
 }
 
-/// The rows of the table below this head, as cells without their blanks.
+/// Returns the rows of the table below this head, as trimmed cells.
 fn table(page: &str, head: &str) -> Vec<Vec<String>> {
     let lines = page.lines().skip_while(|line| !line.starts_with(head)).skip(2);
     let rows = lines.take_while(|line| line.starts_with('|'));

@@ -1,4 +1,4 @@
-//! Feel: what the own player's picture does while the network changes.
+//! Feel: the own player's picture while the network changes.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -35,7 +35,7 @@ fn own_player_walks_on_evenly_while_the_way_grows_longer() {
     let core = sim.clients[client].core();
     assert!((core.common().lead().lead() - lead).as_ms() > 50.0, "the lead had to grow");
     assert_eq!(core.stats().mispredictions, 0, "late inputs were those before");
-    // The inputs hurry by a quarter; what is drawn of them does not.
+    // Inputs speed up by a quarter; the picture does not.
     assert!(most < 1.16, "{most} times its speed");
     assert!(least > 0.8, "{least} times its speed");
 }

@@ -1,5 +1,5 @@
-//! Interest management: a client has nothing that it must not know, and what it may know comes,
-//! stays for as long as it should, and goes.
+//! Interest management: a client has nothing that it must not know, and entities that it may know
+//! come, stay as long as they should, and go.
 
 use std::collections::BTreeMap;
 
@@ -28,13 +28,13 @@ record! {
     struct Walker {
         x: f32 = Field::centred(14, 8),
         y: f32 = Field::centred(14, 8),
-        /// A number that nothing else in the world looks like.
+        /// A number that occurs nowhere else in the world.
         plan: f32 = Field::count(24).owner_only().server_only(),
     }
 }
 
 record! {
-    /// Shines.
+    /// A beacon.
     struct Beacon {
         x: f32 = Field::centred(14, 8),
         y: f32 = Field::centred(14, 8),
@@ -81,19 +81,19 @@ impl Entity for Thing {
     }
 }
 
-/// Range of a walker's viewpoint, and distance from which on entities in it are idle.
+/// Range of a walker's view, and distance beyond which entities in it count as idle.
 const REACH: f32 = 20.0;
 const IDLE: f32 = 15.0;
-/// Right end of the den. Nobody outside may know who is in it.
+/// Right end of the den. No one outside may know who is in it.
 const DEN: f32 = -4.0;
 
-/// Walkers hide in a den; or, by the `SCRIPT`, stand still and look at beacons that move.
+/// Walkers hide in a den or, with a `SCRIPT`, stand still and look at moving beacons.
 #[derive(Debug)]
 struct Hide<const SCRIPT: bool> {
     rates: Rates,
 }
 
-/// The beacons' script: what moves does so between tick `LEAVES` and the one before.
+/// The beacons' script: moves happen between the tick before `LEAVES` and `LEAVES`.
 const LEAVES: u64 = 300;
 const COMES: u64 = 400;
 
@@ -102,7 +102,7 @@ fn beacon(index: u16, tick: u64) -> Beacon {
     let x = match index {
         0 if left => 25.0,
         0 => 10.0,
-        // To and fro across the border, within less than what lingers.
+        // To and fro across the border, faster than entities stop lingering.
         1 if tick % 24 < 12 => REACH + 1.0,
         1 => REACH - 6.0,
         2 if left => 28.0,
@@ -155,7 +155,7 @@ impl<const SCRIPT: bool> Game for Hide<SCRIPT> {
                 _ => {}
             }
         }
-        // Somebody else moves into the slot of one that is near.
+        // Another entity moves into the slot of a near one.
         if SCRIPT && tick == LEAVES {
             let old = world.entities.at(2).map(|slot| slot.id);
             old.and_then(|old| world.despawn(old));
@@ -231,12 +231,12 @@ impl<const SCRIPT: bool> Hide<SCRIPT> {
     }
 }
 
-/// More than any time in microseconds that a test takes.
+/// Longer than any test, in microseconds.
 fn plan(player: PlayerId) -> u32 {
     16_000_000 + 12_347 * u32::from(player.0 % 60)
 }
 
-/// Asserts that a client's memory says nothing besides what its player may know.
+/// Asserts that a client's memory contains only what its player may know.
 fn search<const SCRIPT: bool>(sim: &Sim<Hide<SCRIPT>>, client: usize) {
     let core = sim.clients[client].core();
     let text = format!("{core:?}");
@@ -256,7 +256,8 @@ fn a_client_that_looks_for_secrets_finds_none() {
         sim.join_bot(link);
     }
     sim.run(2.0);
-    // For how many looks in a row who must not be known, or must; and how often that changed.
+    // Number of consecutive checks in which a player must, or must not, be known; and the number of
+    // changes.
     let mut since: BTreeMap<(usize, EntityId), (bool, u32)> = BTreeMap::new();
     let (mut left, mut came, mut compared) = (0, 0, 0);
     for _ in 0..110 {
@@ -315,7 +316,7 @@ fn walls_keep_their_secrets_over_any_line() {
     }
 }
 
-/// Presence of a beacon at each tick, as one client was told.
+/// A beacon's presence at each tick, as sent to one client.
 fn watch(index: u16) -> (BTreeMap<Tick, bool>, Sim<Hide<true>>) {
     let mut sim = Sim::<Hide<true>>::new(1, 0);
     sim.join_bot(LinkConfig::delayed(20, 0));
@@ -330,7 +331,7 @@ fn watch(index: u16) -> (BTreeMap<Tick, bool>, Sim<Hide<true>>) {
     (told, sim)
 }
 
-/// The ticks at which one is told to be there.
+/// Returns the ticks at which a beacon is present.
 fn there(told: &BTreeMap<Tick, bool>) -> Vec<u64> {
     told.iter().filter(|(_, there)| **there).map(|(tick, _)| tick.0).collect()
 }
@@ -344,7 +345,7 @@ fn entities_that_leave_or_become_idle_linger_and_go() {
         let (told, sim) = watch(index);
         let there = there(&told);
         let last = *there.last().expect("it was there");
-        // It was near last in the snapshot before it left.
+        // It was last near in the snapshot before it left.
         let near = LEAVES - 2;
         assert_eq!(last, near + LINGER, "beacon {index}");
         assert!(there.windows(2).all(|pair| pair[1] - pair[0] <= 2), "it flickers: {there:?}");

@@ -1,4 +1,4 @@
-//! Inputs that come too late, too early, too often and all at once.
+//! Inputs that arrive too late, too early, too often, or all at once.
 
 use crate::games::runners::{Runner, Runners, SPEED};
 use phaselock::client::Client;
@@ -28,8 +28,8 @@ fn restless<G: Game<Input = Walk>>(seed: u64) -> Press<G> {
     })
 }
 
-/// Lets time pass in which nothing comes from a client for a fifth of a second, every second:
-/// longer than any lead allows for.
+/// Lets time pass in which nothing arrives from a client for a fifth of each second, longer than
+/// any lead covers.
 fn run_with_gaps<G: Game>(
     sim: &mut Sim<G>,
     client: usize,
@@ -44,8 +44,8 @@ fn run_with_gaps<G: Game>(
     }
 }
 
-/// Corrections, late inputs and the way run, of a player alone on a terrible link for a minute,
-/// from its first tick on.
+/// Returns corrections, late inputs and the distance run by a player alone on a terrible link, in
+/// the first minute.
 fn alone<const WAIT: bool>(seed: u64) -> (u64, u64, f32) {
     let mut sim = Sim::<Runners<WAIT>>::new(seed, 0);
     sim.join(TERRIBLE, restless(seed));
@@ -72,7 +72,7 @@ fn players_waited_for_are_never_corrected_however_late_their_inputs_are() {
         assert!(late > 50, "only {late} inputs were late, seed {seed}");
         assert!(way > 100.0, "it hardly moves: {way} m");
     }
-    // Else there would have been something to correct.
+    // Otherwise there would have been something to correct.
     let (corrected, late, _) = alone::<false>(0);
     assert!(corrected > 5, "{corrected} corrections of {late} late inputs");
 }
@@ -80,7 +80,7 @@ fn players_waited_for_are_never_corrected_however_late_their_inputs_are() {
 #[test]
 fn late_players_are_seen_where_they_were_and_without_jumps() {
     let mut sim = Sim::<Runners<true>>::new(3, 0);
-    // To and fro, over a link on which some inputs are late.
+    // To and fro, over a link with some late inputs.
     let to_and_fro: Press<Runners<true>> =
         Box::new(|_, tick| Walk { right: if tick.0 % 120 < 60 { 1 } else { -1 } });
     sim.join(TERRIBLE, to_and_fro);
@@ -100,8 +100,8 @@ fn late_players_are_seen_where_they_were_and_without_jumps() {
         if let Some((x, then)) = before {
             let secs = ((now - then).0.max(1) as f32) / 1e6;
             let speed = (shown - x).abs() / secs;
-            // Shown at most a tenth too fast, on a grid of 4 mm; what waits stands, and what
-            // catches up does so between two snapshots that lie further apart in its time.
+            // Shown at most 10 % too fast, on a grid of 4 mm. While it waits it stands, and it
+            // catches up between two snapshots that lie further apart in its time.
             jumps += u32::from((shown - x).abs() > 0.01 && speed > 1.2 * SPEED);
             still += u32::from(speed == 0.0 && now > then);
         }
@@ -110,14 +110,15 @@ fn late_players_are_seen_where_they_were_and_without_jumps() {
     let late = sim.clients[0].core().stats().late_inputs - late;
     eprintln!("{late} late, {aged} looks at an old state, {jumps} jumps, {still} still");
     assert!(late > 50 && aged > 50, "{late} late, {aged} old");
-    // A state that was not there when it was due is caught up with in one frame.
+    // A state that was late is caught up with in one frame.
     assert!(jumps <= 2 * late as u32, "{jumps} jumps for {late} late inputs");
 }
 
-/// A cheat's packet when the world is at a tick: the newest input's tick and the number of inputs.
+/// A cheat's packet at a tick of the world: the newest input's tick and the number of inputs.
 type Cheat = fn(u64) -> Option<(u64, usize)>;
 
-/// Distance of a runner to the right in `ticks`, by the packets that it sends.
+/// Returns the distance that a runner covers to the right in `ticks`, with the packets that it
+/// sends.
 fn distance<const WAIT: bool>(ticks: u64, cheat: Cheat) -> f32 {
     let mut room = Room::<Runners<WAIT>>::new(room_config(1, 0));
     let me = ClientId(0);
@@ -130,7 +131,7 @@ fn distance<const WAIT: bool>(ticks: u64, cheat: Cheat) -> f32 {
         while room.poll_output(due).is_some() {}
         if let Some((newest, count)) = cheat(tick) {
             let now = due + Micros(1000);
-            // More than fits into a packet is in several.
+            // If they do not fit into one packet, send several.
             for part in 0..count.div_ceil(60) {
                 let newest = newest.saturating_sub(part as u64 * 60);
                 let count = (count - part * 60).min(60);
@@ -177,7 +178,7 @@ fn players_get_no_further_by_any_way_of_sending_inputs() {
         for (name, cheat) in cheats {
             let got = [distance::<false>(ticks, cheat), distance::<true>(ticks, cheat)];
             for ((policy, fair), got) in ["repeat", "wait"].into_iter().zip(fair).zip(got) {
-                // To the step: whatever is held back has not been run before.
+                // Exact to the step: ticks that are held back have not run before.
                 assert!(got <= fair + 0.01, "{name}, {policy}: {got} m, honestly {fair} m");
             }
         }
@@ -206,19 +207,19 @@ fn inputs_held_back_move_a_player_by_a_quarter_of_a_second_at_once_at_most() {
         });
         assert!(jump <= most, "{jump} m at once after {blocked_secs} s");
         let core = sim.clients[client].core();
-        // Short ones cost it nothing; the others what was too late.
+        // Short delays cost it nothing; longer ones cost the inputs that were too late.
         let corrected = core.stats().mispredictions;
         assert!(blocked_secs > 0.2 || corrected == 0, "{corrected} after {blocked_secs} s");
         assert!(sim.check_store(client) > 50);
     }
 }
 
-/// Returns what made most inputs late in 20 seconds with `trouble` once a second, by the client's
-/// measurements.
+/// Returns the main cause of late inputs in 20 seconds with `trouble` once a second, as measured by
+/// the client.
 fn cause_of(mut trouble: impl FnMut(&mut Sim<Runners<false>>)) -> Option<LateCause> {
     let mut sim = Sim::<Runners<false>>::new(7, 0);
     sim.join(STEADY, restless(7));
-    // In the first seconds the client finds the lead that the link needs.
+    // In the first seconds the lead adapts to the link.
     sim.run(5.0);
     let before = sim.clients[0].core().stats().clone();
     for _ in 0..20 {
@@ -232,7 +233,7 @@ fn cause_of(mut trouble: impl FnMut(&mut Sim<Runners<false>>)) -> Option<LateCau
 
 const STEADY: LinkConfig = LinkConfig::delayed(30, 2);
 
-/// No frame for this long; for a part of it the machine held the program up.
+/// No frame for this long; for part of it the machine kept the program waiting.
 fn hitch(sim: &mut Sim<Runners<false>>, held: Micros) {
     let usual = std::mem::replace(&mut sim.frame, Micros::from_ms(300));
     let now = sim.clients[0].skew.read(sim.now);
@@ -261,13 +262,13 @@ fn late_inputs_are_put_down_to_what_delayed_them() {
         assert_eq!(cause_of(|sim| trouble_up(sim, link, ms(0))), Some(LateCause::Network));
         assert_eq!(cause_of(|sim| trouble_up(sim, link, ms(4))), Some(LateCause::Network));
     }
-    // A machine that is so busy delays packets too.
+    // Such a busy machine delays packets, too.
     assert_eq!(cause_of(|sim| trouble_up(sim, slow, ms(260))), Some(LateCause::Machine));
 }
 
 #[test]
 fn jitter_and_a_slow_picture_are_told_apart() {
-    // A picture that takes a quarter of a second, always: no lead covers that.
+    // Every picture takes a quarter of a second, which no lead covers.
     let slow_picture = |sim: &mut Sim<Runners<false>>| sim.frame = Micros::from_ms(250);
     assert_eq!(cause_of(slow_picture), Some(LateCause::Frames));
     let jitter = |sim: &mut Sim<Runners<false>>| {

@@ -18,7 +18,7 @@ use crate::control::notices;
 const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 
 record! {
-    /// An input without keys.
+    /// A lamp, and an input that the rules ignore.
     struct Lamp { lit: u8 = Field::count(1) }
 }
 

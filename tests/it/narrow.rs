@@ -1,4 +1,4 @@
-//! A narrow path under the whole stack, in virtual time: a game that just passes, and silence.
+//! The whole stack over a narrow path, in virtual time: a game that just fits, and silence.
 
 #![allow(clippy::print_stdout, reason = "figures on request")]
 
@@ -7,11 +7,11 @@ use std::time::Duration;
 use super::stack::{Player, World, end};
 use phaselock_testing::room_config;
 
-/// Time that is left out: joining, and the first look at the path.
+/// Excluded time: joining, and the first estimates of the path.
 const SETTLING: Duration = Duration::from_secs(15);
 /// Two intervals of snapshots, in milliseconds.
 const TWO_INTERVALS_MS: f64 = 2.0 * 1000.0 / 30.0;
-/// Bytes a millisecond that pass 64 kbit/s, and those of QUIC, UDP and IPv4 in each packet.
+/// Bytes per millisecond at 64 kbit/s, and bytes of QUIC, UDP and IPv4 per packet.
 const PASSING: f64 = 8.0;
 const HEADS: usize = 56;
 
@@ -20,7 +20,7 @@ async fn snapshots_of_a_game_that_just_passes_are_young() {
     for (delay_ms, bots) in [(20.0, 64), (20.0, 128)] {
         let world = World::new(room_config(1, bots));
         let conditions = format!("delay={delay_ms}ms,down.rate=64kbit");
-        // Each over a path of its own, with QUIC's random numbers of its own: a single session is a
+        // Each over its own path, with its own random numbers for QUIC, since a single session is a
         // matter of chance.
         let join = || Player::join(&world, &conditions, Duration::from_secs(3600));
         let mut players = [join(), join(), join()];
@@ -32,7 +32,7 @@ async fn snapshots_of_a_game_that_just_passes_are_young() {
             assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
             let arrivals = player.arrivals.iter().zip(&player.sizes);
             let settled = arrivals.filter(|((at, _), _)| *at > SETTLING.as_secs_f64());
-            // What a packet waits besides its way and its own passing.
+            // Time that a packet waits, besides propagation and its own transmission.
             let before = waits.len();
             waits.extend(
                 settled.map(|((_, age), bytes)| age - delay_ms - (bytes + HEADS) as f64 / PASSING),
@@ -44,7 +44,7 @@ async fn snapshots_of_a_game_that_just_passes_are_young() {
         let usual = waits[waits.len() * 99 / 100];
         println!("{bots} bots: {} arrived, {usual:.1} ms, {:.1?}", waits.len(), waits.last());
         let [player, others @ ..] = players;
-        // The conditioner's timers are late by up to a millisecond.
+        // The conditioner's timers are up to a millisecond late.
         player.check("99 % of waits, ms", usual, -1.0..=TWO_INTERVALS_MS + 3.0);
         for other in others {
             other.leave().await;
@@ -55,7 +55,7 @@ async fn snapshots_of_a_game_that_just_passes_are_young() {
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
 async fn a_session_outlives_a_silence_on_a_narrow_path() {
-    // After three seconds a client looks for the server anew.
+    // After three seconds a client looks for the server again.
     for silence in [1000, 1500, 2000, 2500] {
         let over = 20_000 + silence;
         let conditions = format!("delay=20ms,rate=64kbit; 20s: loss=100%; {over}ms: loss=0%");

@@ -1,4 +1,4 @@
-//! Orders of the host to a room: mutes, lines for one player, commands of players, a countdown.
+//! The host's orders to a room: mutes, messages to one player, players' commands, a countdown.
 
 use phaselock::client::Notice;
 use phaselock::game::Game;
@@ -19,7 +19,7 @@ use crate::control::an_input;
 
 const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 
-/// Lines of chat that a client has got since the last call.
+/// Returns the chat lines that a client has received since the last call.
 fn lines<G: Game>(sim: &mut Sim<G>, client: usize) -> Vec<String> {
     let session = &mut sim.clients[client].session;
     let notices = std::iter::from_fn(|| session.poll_notice());
@@ -38,7 +38,7 @@ fn order<G: Game>(sim: &mut Sim<G>, command: Command) -> Result<(), CommandError
     sim.room.handle_command(sim.now, command)
 }
 
-/// Two who play and know each other, and nothing that has not been heard.
+/// Two players who know each other and have read all messages.
 fn two(config: RoomConfig) -> (Sim<Skirmish>, [PlayerId; 2]) {
     let mut sim = Sim::<Skirmish>::with(config);
     let clients = [0; 2].map(|_| sim.join_bot(CABLE));
@@ -63,7 +63,7 @@ fn a_muted_player_is_heard_by_nobody_and_told_why_until_it_is_over() {
     assert!(told.len() == 1 && told[0].contains("muted for another 5 seconds: spam"), "{told:?}");
     assert_eq!(events(&mut sim), []);
     assert!(sim.room.players(sim.now)[0].is_muted);
-    // Lost and back, she is still muted.
+    // After losing the connection and returning, she is still muted.
     sim.cut(0);
     sim.run(2.0);
     sim.clients[0].session.chat("again").expect("sent");
@@ -73,7 +73,7 @@ fn a_muted_player_is_heard_by_nobody_and_told_why_until_it_is_over() {
     sim.clients[0].session.chat("sorry").expect("sent");
     sim.run(1.0);
     assert_eq!(lines(&mut sim, 1), ["sorry"]);
-    // For good, and lifted.
+    // A permanent mute, and its end.
     let mute = Mute { within: None, reason: String::new() };
     order(&mut sim, Command::Mute { player: ada.into(), mute: Some(mute) }).expect("she is there");
     sim.clients[0].session.chat("quiet").expect("sent");
@@ -86,7 +86,7 @@ fn a_muted_player_is_heard_by_nobody_and_told_why_until_it_is_over() {
     let nobody = PlayerId(99);
     let missing = order(&mut sim, Command::Mute { player: nobody.into(), mute: None });
     assert_eq!(missing, Err(CommandError::NoPlayer(nobody)));
-    // An order that names the key of somebody else comes too late for the seat.
+    // An order with another player's key is too late for this seat.
     let late = Target { seat: ada, key: Some(PublicKey([9; 32])) };
     let kick = Command::Kick { player: late, text: "too late".into() };
     assert_eq!(order(&mut sim, kick), Err(CommandError::NoPlayer(ada)));
@@ -147,7 +147,7 @@ fn lines_that_begin_with_a_slash_go_to_a_host_that_takes_commands_alone() {
         Event::Chat { player: ada, to: Audience::All, text: "a/b".into() },
     ];
     assert_eq!(events(&mut sim), [asked, said]);
-    // Where nobody takes them they are what they look like.
+    // Without a handler for commands, they are ordinary chat lines.
     let (mut sim, _) = two(room_config(1, 0));
     sim.clients[0].session.chat("/me waves").expect("sent");
     sim.run(1.0);
@@ -177,7 +177,7 @@ fn a_drained_server_counts_down_and_goes_on_if_the_drain_is_taken_back() {
     let late = sim.join_bot(CABLE);
     sim.run(1.0);
     assert!(sim.clients[late].client().is_some(), "newcomers are welcome again");
-    // The order twice says the rest of the second one alone.
+    // Given twice, only the second order's countdown is announced.
     order(&mut sim, drain(3, true)).expect("it is drained");
     sim.run(3.2);
     let told = lines(&mut sim, late);
@@ -187,7 +187,7 @@ fn a_drained_server_counts_down_and_goes_on_if_the_drain_is_taken_back() {
     assert!(sim.room.drained(sim.now).is_some());
 }
 
-/// Says hello. Returns the code of the goodbye, if there is one.
+/// Sends a hello. Returns the code of the Disconnect, if there is one.
 fn arrive(sim: &mut Sim<Skirmish>, client: u64, is_staff: bool) -> Option<Code> {
     let hello = ClientMessage::Hello(hello::<Skirmish>("Eve", sim.now));
     let pass = Pass { is_staff, ..Pass::default() };
@@ -211,23 +211,23 @@ fn the_hosts_people_get_a_seat_when_all_are_taken_and_nobody_loses_one() {
         assert_eq!(arrive(&mut sim, client, false), None);
     }
     assert_eq!(arrive(&mut sim, 3, false), Some(Code::Full));
-    // Two beside the three, and no more.
+    // Two more besides the three, and no others.
     assert_eq!(arrive(&mut sim, 4, true), None);
     assert_eq!(arrive(&mut sim, 5, true), None);
     assert_eq!(arrive(&mut sim, 6, true), Some(Code::Full));
     assert_eq!((sim.room.seats_taken(), sim.room.status().players_max), (5, 3));
-    // Where they sit beyond the others, a seat that becomes free is none for everybody.
+    // While staff sit beyond the limit, a seat that becomes free is not open to everybody.
     sim.room.handle_left(ClientId(0), "it left");
     assert_eq!(arrive(&mut sim, 7, false), Some(Code::Full));
     assert_eq!(arrive(&mut sim, 8, true), None);
     for client in [1, 2, 4, 5, 8] {
         sim.room.handle_datagram(sim.now, ClientId(client), &an_input());
     }
-    // The next game has them all.
+    // All of them are in the next game.
     let before = std::mem::replace(&mut sim.room, Room::new(room_config(1, 0)));
     sim.room = Room::open(Box::new(before).close_game(), &[]);
     assert_eq!(sim.room.seats_taken(), 5);
-    // A seat that is kept for somebody goes first.
+    // A kept seat is given up first.
     for client in [1, 2, 8] {
         sim.room.handle_lost(sim.now, ClientId(client), "the cable was cut");
     }

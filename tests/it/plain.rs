@@ -1,4 +1,4 @@
-//! Plain coding: a client that knows the field tables alone has the same truth as any other.
+//! Plain coding: a client that knows only the field tables has the same states as any other.
 
 use phaselock::fields::{Entity, Field, Kind};
 use phaselock::game::Game;
@@ -20,8 +20,8 @@ use phaselock_testing::tables::assert_fit;
 use phaselock_testing::{Sim, body, hello, room_config};
 use phaselock_tests::toy::{Bells, Thing};
 
-/// Plays side by side with a client of the other coding over a lossy link, with a gap in which
-/// every baseline becomes too old.
+/// Plays next to a client with the other coding over a lossy link, with a gap in which every
+/// baseline becomes too old.
 fn plays<G: Game>() {
     let mut sim = Sim::<G>::new(5, 6);
     let link = LinkConfig { loss: 0.1, ..LinkConfig::delayed(60, 10) };
@@ -32,7 +32,7 @@ fn plays<G: Game>() {
     for client in [trained, plain] {
         assert!(sim.check_store(client) > 0, "{}: {client}", G::NAME);
     }
-    // Nothing comes for longer than any baseline lasts.
+    // Nothing arrives for longer than any baseline lasts.
     for client in &mut sim.clients {
         client.stalled = true;
     }
@@ -104,7 +104,7 @@ fn tables_that_were_trained_on_other_records_are_known() {
     assert!(trained.are_of(<Thing as Entity>::KINDS));
     let read = Tables::parse(&trained.to_bytes(Tables::general())).expect("it was just written");
     assert!(read.are_of(<Thing as Entity>::KINDS));
-    // As many fields, but another one among them.
+    // The number of fields is equal, but one is different.
     let mut fields = <Thing as Entity>::KINDS[0].fields.to_vec();
     fields[0] = Field::centred(15, 8).named("x");
     let changed = [

@@ -1,5 +1,5 @@
-//! Presentation over bad networks: what must be true of the methods, whatever their table says in
-//! detail.
+//! Presentation over bad networks: properties of the methods that must hold whatever their exact
+//! figures.
 
 use std::sync::LazyLock;
 
@@ -28,11 +28,11 @@ fn plan(seconds: f64) -> Plan {
     }
 }
 
-/// The table that the bench prints, of a shorter play.
+/// The bench's table, for a shorter play.
 static TABLE: LazyLock<Vec<Row>> =
     LazyLock::new(|| plan(45.0).run(|_| {}).expect("the networks have names"));
 
-/// The row of a method that is sent every snapshot.
+/// The row of a method that gets every snapshot.
 fn row(motion: Motion, profile: &str, method: &str) -> &'static Row {
     let found = TABLE.iter().find(|row| {
         row.motion == motion
@@ -43,7 +43,7 @@ fn row(motion: Motion, profile: &str, method: &str) -> &'static Row {
     found.unwrap_or_else(|| panic!("{motion} over {profile} by {method} was not measured"))
 }
 
-/// Every motion over every network that is measured.
+/// Every motion over every measured network.
 fn all() -> impl Iterator<Item = (Motion, &'static str)> {
     Motion::ALL.into_iter().flat_map(|motion| PROFILES.map(|profile| (motion, profile)))
 }
@@ -62,7 +62,7 @@ fn every_method_is_measured_and_finite() {
                 scores.jerk_max,
             ];
             let what = format!("{motion} over {profile} by {contender}: {scores:?}");
-            // A thousand kilometres off would be as bad as infinity.
+            // An error of a thousand kilometres would be as bad as infinity.
             assert!(figures.iter().all(|figure| (0.0..1e6).contains(figure)), "{what}");
             assert!(scores.error_shown_p99 <= scores.error_shown_max, "{what}");
             assert!(scores.error_now_mean <= scores.error_now_max, "{what}");
@@ -91,7 +91,7 @@ fn a_good_network_leaves_nothing_missing() {
     for motion in Motion::ALL {
         for contender in Contender::playable() {
             let scores = row(motion, "lan", &contender.to_string()).scores;
-            // Of a teleport it is known an interval late.
+            // A teleport becomes known an interval late.
             let absent = scores.absent_per_million;
             let starved = scores.missing_per_million - absent;
             assert!(starved <= 500.0, "{motion} by {contender}: {starved} per million");
@@ -106,8 +106,8 @@ fn stated_velocities_help_to_show_the_past() {
         let [linear, hermite] =
             ["linear", "hermite"].map(|method| row(motion, profile, method).scores);
         let what = format!("{motion} over {profile}: {hermite:?}, linear: {linear:?}");
-        // Where states are missing, Hermite glides back on its course rather than to jump, which
-        // takes a while. Where none is, it is nearer; but for grids, and a bounce that is on no
+        // Where states are missing, Hermite glides back to its course instead of jumping, which
+        // takes a while. Where none are, it is nearer, except for grids, and a bounce that fits no
         // cubic.
         let most = match (motion, profile) {
             (Motion::PUCK, _) => 1.15,
@@ -139,7 +139,7 @@ fn methods_of_the_present_are_nearer_to_the_present() {
 
 #[test]
 fn every_method_but_bare_extrapolation_is_smoother_than_none() {
-    // Over longer ways nothing is: who goes straight on through a wall has far to come back.
+    // Over longer paths nothing is: extrapolation straight through a wall has far to come back.
     let short = ["lan", "cable", "wifi"];
     for (motion, profile) in all().filter(|(_, profile)| short.contains(profile)) {
         let newest = row(motion, profile, "newest-state").scores.jerk;
@@ -198,7 +198,8 @@ fn a_ranking_has_every_method_once_and_the_best_is_no_outlier() {
 
 #[test]
 fn a_games_default_is_what_the_table_justifies() {
-    // Skirmish's players are shown in the past: the best of that, but for what nobody sees.
+    // Skirmish's players are shown in the past, with the best such method, up to invisible
+    // differences.
     let chosen = (Skirmish::KIT.presentation)(KindOf::new(0));
     assert_eq!(chosen.timeline(), Timeline::Past);
     let all = ranking(&TABLE, Motion::SHOOTER, Timeline::Past);
@@ -206,7 +207,7 @@ fn a_games_default_is_what_the_table_justifies() {
     let (best, chosen) = (all[0], of(chosen).expect("it was measured"));
     let near = |a: f64, b: f64| a <= b * 1.1 + 0.1;
     assert!(near(chosen.error, best.error) && near(chosen.jerk, best.jerk), "{chosen:?}, {best:?}");
-    // Nor would a plainer one do.
+    // A simpler method would not do.
     let plain = of(Choice::Linear).expect("it was measured");
     assert!(plain.jerk > chosen.jerk * 1.2, "{chosen:?}, {plain:?}");
 }
@@ -220,20 +221,20 @@ fn races_default_shows_cars_nearer_to_where_they_are_than_the_past_could() {
         let (shown, past) = (of(chosen), of(Choice::Hermite));
         assert!(shown < 0.25 * past, "over {profile}: {shown} m, in the past {past} m");
     }
-    // Of what shows the present it is not the nearest, but within what anybody sees of it.
+    // It is not the nearest method for the present, but the difference is invisible.
     let all = ranking(&TABLE, Motion::CAR, Timeline::Present);
     let chosen = all.iter().find(|it| it.of == chosen).expect("it was measured");
     let least = all.iter().map(|it| it.error).fold(f64::MAX, f64::min);
     assert!(chosen.bearable && chosen.error < least + 1.0, "{chosen:?}, {least} pixels");
 }
 
-/// Presentation method of the record of that name in a game.
+/// Returns the presentation method of a game's record.
 fn default<G: Game>(record: &str) -> Choice {
     let kind = kind_of(G::Entity::KINDS, record).expect("the game has such a record");
     (G::KIT.presentation)(KindOf::new(kind))
 }
 
-/// Default method of each game, beside all methods for the same timeline.
+/// Compares each game's default method with all methods for its timeline.
 #[test]
 fn every_games_default_is_what_its_own_play_justifies() {
     let plan = Plan {
@@ -256,7 +257,7 @@ fn every_games_default_is_what_its_own_play_justifies() {
         let all = ranking(&rows, motion, chosen.timeline());
         let of = |choice| all.iter().find(|standing| standing.of == choice).copied();
         let own = of(chosen).expect("it was measured");
-        // None of the others is both clearly nearer and as smooth.
+        // No other method is both clearly nearer and as smooth.
         let better = all
             .iter()
             .find(|other| other.error + 0.5 < 0.8 * own.error && other.jerk <= own.jerk.max(0.5));

@@ -1,4 +1,4 @@
-//! A server's room by itself: fed by hand, without clients.
+//! A server's room alone, with hand-made inputs instead of clients.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! A server that goes on to another game: everybody follows, clocks and seats stay, and no packet
-//! of the one is taken for one of the other.
+//! A server that moves on to another game: all clients follow, clocks and seats stay, and no packet
+//! of one game is mistaken for the other's.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl Player {
     }
 }
 
-/// Clients of one server, whatever it plays.
+/// Clients of one server, across games.
 struct Hall {
     now: LocalTime,
     players: Vec<Player>,
@@ -91,8 +91,8 @@ struct Hall {
 }
 
 impl Hall {
-    /// So many clients; the first `both` of them know both games of these tests, the others the
-    /// first only.
+    /// Creates a number of clients. The first `both` of them know both games of these tests, the
+    /// others only the first.
     fn new(count: u64, both: u64, link: LinkConfig) -> Self {
         let player = |number| {
             let games = Games::new().with::<Bells>();
@@ -120,7 +120,7 @@ impl Hall {
         }
     }
 
-    /// Everybody says hello.
+    /// All clients send their hellos.
     fn join<G: Game>(&mut self, room: &mut Room<G>) {
         for (player, id) in self.players.iter_mut().zip((0..).map(ClientId)) {
             while let Some(output) = player.session.poll_output() {
@@ -207,7 +207,7 @@ fn clients_follow_to_the_next_game_and_back() {
 
     let tick = room.tick();
     let refused_before = room.member_stats(ClientId(0)).expect("a session").refused;
-    // The word of the next game is slower than its first snapshots.
+    // The next game's Welcome is slower than its first snapshots.
     hall.control = link.slowest() + Micros::from_ms(200);
     let mut room = Room::<Air>::open(Box::new(room).close_game(), &[]);
     assert_eq!(room.tick(), tick, "the server's time goes on");
@@ -290,7 +290,7 @@ fn a_recorded_session_makes_the_same_pictures_again() {
         }
         drawn
     };
-    // As a file would keep it.
+    // As a file would store it.
     let kept = serde_json::to_string(fed).expect("it can be written");
     let kept: Vec<Fed> = serde_json::from_str(&kept).expect("it can be read");
     assert!(drawn_from(&kept) == *pictures, "other pictures");
@@ -299,8 +299,7 @@ fn a_recorded_session_makes_the_same_pictures_again() {
     assert!(drawn_from(&lossy) != *pictures, "what went in does not matter");
 }
 
-/// The real server and the real client with their drivers, whole rounds of real games, over a bad
-/// network.
+/// The real server and client with their drivers, in whole rounds of real games over a bad network.
 #[tokio::test(start_paused = true)]
 async fn a_server_takes_its_players_from_game_to_game() {
     let config = room_config(8, 5).with(|it| it.rounds = Some(1));
@@ -317,7 +316,7 @@ async fn a_server_takes_its_players_from_game_to_game() {
     // Each game, with the snapshots before it.
     let mut begun: Vec<(&str, u64)> = Vec::new();
     let mut frame = Instant::now();
-    // The rounds of both are over after ten minutes, however they go.
+    // The rounds of both end within ten minutes in any case.
     let end = frame + Duration::from_secs(600);
     while begun.len() < 4 && frame < end {
         driver.receive();

@@ -1,5 +1,5 @@
-//! Rules by which kinds are sent: however bad the line, a client that has all of a snapshot is
-//! within each kind's tolerance of the truth at its tick.
+//! Send rules: however bad the path, a client with a complete snapshot is within each kind's
+//! tolerance of the truth at its tick.
 
 use std::collections::BTreeMap;
 
@@ -27,30 +27,30 @@ use crate::yard::{READER, Scene, Server, Thing, Yard, store};
 const SLOTS: u16 = 40;
 const PACKET_BYTES: usize = 400;
 
-/// A line that loses and delays packets one by one.
+/// A path that loses and delays each packet independently.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     loss: f32,
-    /// Snapshots that a packet takes at least, and how many more at most.
+    /// Minimum delay of a packet, and maximum extra delay, in snapshots.
     delay: u32,
     jitter: u32,
 }
 
-/// A client at the end of a line, with the rules by which it is sent things.
+/// A client at the end of a path, with its send rules.
 struct Play {
     server: Server,
     scene: Scene,
     store: Store<Yard<false>>,
     random: Random,
     line: Line,
-    /// Packets under way, by the snapshot in which they arrive.
+    /// Packets in flight, by the snapshot in which they arrive.
     under_way: BTreeMap<u64, Vec<Vec<u8>>>,
-    /// Packets of each snapshot that did not come yet.
+    /// Packets of each snapshot that have not arrived yet.
     missing: BTreeMap<Tick, usize>,
     snapshots: u64,
-    /// Entities of which a packet told.
+    /// Entities that a packet contained.
     told: usize,
-    /// Comparisons of a whole snapshot with the truth.
+    /// Number of complete snapshots compared with the truth.
     compared: usize,
 }
 
@@ -76,11 +76,12 @@ impl Play {
         (0..).zip(rules).for_each(|(kind, rule)| self.server.encodings.set_rule(kind, rule));
     }
 
-    /// A snapshot leaves, and what is due arrives. Returns the tick of a newest snapshot that came
-    /// whole.
+    /// Sends a snapshot, and delivers the packets that are due. Returns the tick of the newest
+    /// snapshot, if it is complete.
     fn step(&mut self) -> Option<Tick> {
         let packets = self.server.snapshot(&self.scene, PACKET_BYTES, |_| 1);
-        // A path that loses much is used with care: a snapshot without some is never whole.
+        // The rate drops on a path with heavy losses; a snapshot with omitted entities is never
+        // complete.
         let is_whole = self.server.sender.left_out() == 0;
         self.missing.insert(self.server.tick, if is_whole { packets.len() } else { usize::MAX });
         for packet in packets {
@@ -91,7 +92,7 @@ impl Play {
         }
         let mut whole = None;
         for packet in self.under_way.remove(&self.snapshots).unwrap_or_default() {
-            // Those that overtook each other too far are of no use.
+            // Packets that were overtaken too far are useless.
             let Ok(received) = self.store.handle_packet(&Yard, &packet) else { continue };
             self.told += received.entities;
             let missing = self.missing.get_mut(&received.tick).expect("it was sent");
@@ -105,7 +106,7 @@ impl Play {
         whole
     }
 
-    /// Compares all that the client knows of a snapshot's tick with the truth.
+    /// Compares everything that the client knows at a snapshot's tick with the truth.
     fn compare(&mut self, tick: Tick, rules: [SendRule; 2]) {
         let truth = &self.server.truth[&tick];
         let known = self.store.latest();
@@ -119,8 +120,8 @@ impl Play {
     }
 }
 
-/// Distance from the truth as a part of the tolerance; all that the reader owns, and whatever has
-/// no tolerance, has to be exact.
+/// Distance from the truth as a share of the tolerance. The reader's own entities, and kinds
+/// without a tolerance, have to be exact.
 fn error(truth: &Slot<Thing>, known: &Thing, tolerance: Option<Tolerance>) -> f64 {
     if *known == truth.entity {
         return 0.0;
@@ -181,13 +182,13 @@ proptest! {
         let mut random = Random::new(seed ^ 1);
         play.send_by(first);
         for number in 0..300 {
-            // The rules are switched on the way.
+            // Switch the rules midway.
             if number == 150 {
                 play.send_by(then);
             }
             let ticks = rates.ticks_per_snapshot();
             play.scene.change(&mut random, SLOTS, ticks);
-            // What left before the switch went by the first rules.
+            // Packets from before the switch follow the first rules.
             let switched = 150 + u64::from(line.delay + line.jitter);
             if let Some(tick) = play.step() {
                 if number < 150 {
@@ -201,14 +202,14 @@ proptest! {
     }
 }
 
-/// A line without losses, on which packets overtake each other.
+/// A path without losses, on which packets overtake each other.
 const CABLE: LinkConfig = LinkConfig::delayed(40, 20);
 
 fn events<G: Game>(sim: &mut Sim<G>) -> Vec<Event> {
     std::iter::from_fn(|| sim.room.poll_event()).collect()
 }
 
-/// Number of states that a client is sent in so many seconds.
+/// Number of states sent to a client in a number of seconds.
 fn updates<G: Game>(sim: &mut Sim<G>, client: usize, secs: f64) -> u64 {
     let count = |sim: &Sim<G>| sim.clients[client].core().stats().entity_updates;
     let before = count(sim);
@@ -216,7 +217,7 @@ fn updates<G: Game>(sim: &mut Sim<G>, client: usize, secs: f64) -> u64 {
     count(sim) - before
 }
 
-/// Greatest distance of others, as a client knows them, from where they are at its newest tick.
+/// Greatest distance of other players' states at a client from the truth at its newest tick.
 fn off_by<G: Game>(sim: &Sim<G>, client: usize) -> f32 {
     let core = sim.clients[client].core();
     let (store, game) = (core.store(), core.game());
@@ -234,7 +235,7 @@ fn off_by<G: Game>(sim: &Sim<G>, client: usize) -> f32 {
     here.filter_map(off).fold(0.0, f32::max)
 }
 
-/// Plays a game with all kinds within a tolerance.
+/// Plays a game with a tolerance for all kinds.
 fn plays_within<G: Game>(tolerance: f32) {
     let rule: SendRule = format!("threshold:{tolerance}").parse().expect("a rule");
     let kinds = G::Entity::KINDS.iter();
@@ -246,7 +247,7 @@ fn plays_within<G: Game>(tolerance: f32) {
     for _ in 0..200 {
         sim.run(0.03);
         let off = off_by(&sim, client);
-        // Positions are rounded once more where they are measured.
+        // Measuring rounds positions once more.
         assert!(off <= tolerance * 1.001, "{}: off by {off}", G::NAME);
     }
     for client in [client, lossy] {

@@ -1,6 +1,6 @@
-//! A storm of newcomers into a room: those who play are undisturbed, and all get in soon. Server
-//! and clients are the real ones, over a network in memory and in virtual time; handshakes and
-//! packets take the server time, rules and snapshots none.
+//! A storm of newcomers into a room: players are undisturbed, and all newcomers get in soon. Server
+//! and clients are real, over an in-memory network in virtual time; handshakes and packets take
+//! server time, rules and snapshots none.
 
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
@@ -27,23 +27,23 @@ use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
 const PLAYERS: usize = 24;
 const NEWCOMERS: usize = 256;
-/// Time in which all newcomers come.
+/// Time within which all newcomers join.
 const STORM: Duration = Duration::from_secs(1);
-/// Longest time from a newcomer's coming to its first snapshot.
+/// Maximum time from a newcomer's arrival to its first snapshot.
 const IN_WITHIN: Duration = Duration::from_secs(2);
 const FRAME: Duration = Duration::from_millis(16);
-/// Part of a player's snapshots that have to come.
+/// Share of a player's snapshots that have to arrive.
 const SNAPSHOTS_MIN: f64 = 0.95;
 
-/// Microseconds of the server for a packet that comes. This and the next two are arbitrary, and a
-/// few times what a machine takes.
+/// The server's microseconds for an incoming packet. This and the next two are arbitrary, and a few
+/// times the cost on a real machine.
 const PACKET_IN: u64 = 5;
-/// The same for a packet that leaves.
+/// The server's microseconds for an outgoing packet.
 const PACKET_OUT: u64 = 10;
-/// The same for a handshake, which signs, checks a proof, and makes keys.
+/// The server's microseconds for a handshake, which signs, checks a proof, and derives keys.
 const HANDSHAKE: u64 = 500;
 
-/// A socket that adds up how long its server takes.
+/// A socket that adds up its server's work.
 #[derive(Debug)]
 struct Costly {
     inner: Arc<EtherSocket>,
@@ -62,7 +62,7 @@ impl AsyncUdpSocket for Costly {
     }
 
     fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
-        // A long header of the type of QUIC's first packets: the answer to a handshake begins.
+        // A long header of an Initial packet: the answer to a handshake begins.
         let begins = transmit.contents.first().is_some_and(|first| first & 0xf0 == 0xc0);
         let segment = transmit.segment_size.unwrap_or(transmit.contents.len()).max(1);
         let packets = transmit.contents.len().div_ceil(segment) as u64;
@@ -92,7 +92,7 @@ impl AsyncUdpSocket for Costly {
     }
 }
 
-/// A server that goes on when the time is over that its work took.
+/// A server that continues when the time for its work has passed.
 struct Slow<F> {
     inner: Pin<Box<F>>,
     micros: Arc<AtomicU64>,
@@ -105,7 +105,7 @@ impl<F: Future> Future for Slow<F> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         ready!(self.busy.as_mut().poll(cx));
         let polled = self.inner.as_mut().poll(cx);
-        // The timer counts milliseconds; what is less is kept.
+        // The timer counts milliseconds; keep the remainder.
         let millis = self.micros.load(Ordering::Relaxed) / 1000;
         if millis > 0 {
             self.micros.fetch_sub(millis * 1000, Ordering::Relaxed);
@@ -120,7 +120,7 @@ struct Player {
     driver: Driver,
     random: Random,
     came: Instant,
-    /// Time from its coming to its first snapshot.
+    /// Time from its arrival to its first snapshot.
     waited: Option<Duration>,
 }
 
@@ -157,7 +157,7 @@ impl Player {
     }
 }
 
-/// Has all play for so long, while newcomers come at even distances.
+/// Lets all play for a time, while newcomers join at even intervals.
 async fn play(
     players: &mut Vec<Player>,
     time: Duration,
@@ -172,7 +172,7 @@ async fn play(
         while players.len() - before < due {
             players.push(join());
         }
-        // Each half of them at a time.
+        // Half of them at a time.
         for half in 0..2 {
             players.iter_mut().skip(half).step_by(2).for_each(Player::frame);
             frame += FRAME / 2;
@@ -204,13 +204,13 @@ async fn storm() {
     let mut players: Vec<_> = (0..PLAYERS).map(|_| join()).collect();
     play(&mut players, Duration::from_secs(5), 0, &join).await;
     assert!(players.iter().all(|player| player.stats().snapshots > 100), "all play");
-    // The storm, and the time until the last of them are in.
+    // The storm, and the time until the last newcomers are in.
     for (time, newcomers) in [(STORM, NEWCOMERS), (IN_WITHIN, 0)] {
         let before: Vec<_> = players.iter().map(Player::stats).take(PLAYERS).collect();
         play(&mut players, time, newcomers, &join).await;
         for (player, before) in players.iter().zip(&before) {
             let Stats { snapshots, late_inputs, mispredictions, .. } = player.stats().since(before);
-            // One may be on its way.
+            // One may be in flight.
             let due = time.as_secs_f64() * 30.0;
             let came = (snapshots + 1) as f64;
             assert!(came >= SNAPSHOTS_MIN * due, "{snapshots} of {due} snapshots came");

@@ -10,7 +10,7 @@ use phaselock_games::race::{self, Race};
 use phaselock_games::skirmish::{self, Skirmish};
 use phaselock_testing::bots::BotWorld;
 
-/// Sums of what bots of two strengths score in a mixed crowd, over some seeds.
+/// Total scores of bots of two strengths in a mixed crowd, over some seeds.
 fn scored<G: Game, S: Record>(
     [strong, weak]: [Strength; 2],
     players: u16,
@@ -39,7 +39,7 @@ where
     sums
 }
 
-/// Has hard bots beat normal ones, and these easy ones, by a factor at least.
+/// Asserts that hard bots beat normal ones, and normal ones easy ones, by at least a factor.
 fn check<G: Game, S: Record>(factor: f64, players: u16, secs: u64, score: fn(&S) -> f64)
 where
     G::Entity: Holds<S>,
@@ -68,7 +68,7 @@ fn better_bots_win_races() {
 
 #[test]
 fn better_bots_win_in_puck() {
-    // One against one: the first of a rink is on the left.
+    // One against one: the first player of a rink is on the left.
     check::<ShufflePuck, puck::Score>(1.05, 2, 100, |score| f64::from(score.goals));
 }
 

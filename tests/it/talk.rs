@@ -17,7 +17,7 @@ use crate::control::notices;
 const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 
 record! {
-    /// An input without keys.
+    /// An entity, and an input that the rules ignore.
     struct Peg { hue: u8 = Field::count(1) }
 }
 

@@ -1,4 +1,4 @@
-//! The end of one of a server's threads is noticed at once.
+//! The server notices at once when one of its threads ends.
 
 use std::any::Any;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -20,7 +20,7 @@ use quinn::congestion::{Controller, ControllerFactory};
 use quinn::{Runtime, TokioRuntime};
 use tokio::time::{sleep, timeout};
 
-/// Panics on a thread of rooms, once it is armed.
+/// Panics on a room thread, once it is armed.
 #[derive(Clone, Debug)]
 struct Mine(Arc<AtomicBool>);
 

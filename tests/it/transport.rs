@@ -1,5 +1,5 @@
-//! The game's packets over QUIC, in virtual time: share that arrives, age, and bytes. Shown with
-//! `--nocapture`.
+//! The game's packets over QUIC, in virtual time: share that arrives, age, and bytes. `--nocapture`
+//! prints the figures.
 
 #![allow(clippy::print_stdout, reason = "figures on request")]
 
@@ -16,20 +16,20 @@ use tokio::sync::broadcast::Receiver;
 
 use super::stack::{Controllers, Player, World, end};
 
-/// So much is left out of the figures: joining, and the first look at the path.
+/// Time excluded from the figures: joining, and the first estimates of the path.
 const SETTLING: Duration = Duration::from_secs(10);
-/// So long is looked at: a minute in the deep tier.
+/// Measured time: a minute in the deep tier.
 static LOOK: LazyLock<Duration> = LazyLock::new(|| Duration::from_secs_f64(depth::secs(15.0)));
 
-/// Where the first client's socket is.
+/// Address of the first client's socket.
 const CLIENT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(10, 0, 2, 1)), 4433);
 
-/// Packets and snapshots that a client got meanwhile.
+/// Packets and snapshots that a client received in the measured time.
 #[derive(Clone, Copy, Debug)]
 struct Got {
     /// Snapshot packets a second.
     per_s: f64,
-    /// Their ages at arrival, in milliseconds: the median, of 99 in 100, the greatest.
+    /// Their ages at arrival, in milliseconds: median, 99th percentile, maximum.
     median_ms: f64,
     p99_ms: f64,
     max_ms: f64,
@@ -51,7 +51,7 @@ impl Got {
     }
 }
 
-/// Looks at what comes over a network, with so many bots.
+/// Measures a session over a network, with a number of bots.
 async fn look(conditions: &str, bots: u16, controller: Option<Controllers>) -> (World, Player) {
     let world = World::with_controller(room_config(1, bots), controller);
     let mut player = Player::join(&world, conditions, Duration::from_secs(3600));
@@ -59,7 +59,8 @@ async fn look(conditions: &str, bots: u16, controller: Option<Controllers>) -> (
     (world, player)
 }
 
-/// The mean of three sessions, each over a path of its own: a single one is a matter of chance.
+/// Returns the mean of three sessions, each over its own path, since a single one is a matter of
+/// chance.
 async fn got_by_three(conditions: &str, bots: u16, controller: Option<Controllers>) -> Got {
     let world = World::with_controller(room_config(1, bots), controller);
     let join = || Player::join(&world, conditions, Duration::from_secs(3600));
@@ -87,8 +88,8 @@ fn got(player: &Player) -> Got {
     Got::of(player, from, from + span)
 }
 
-/// Age of a state that is sent at once and comes the way of `delay_ms` at the latest with so much
-/// jitter; what timers are late by; and two intervals of snapshots.
+/// Maximum age of a state that is sent at once over `delay_ms` with this jitter, plus the lateness
+/// of timers and two snapshot intervals.
 fn age_max_ms(delay_ms: f64, jitter_ms: f64) -> f64 {
     delay_ms + jitter_ms + 3.0 + 2.0 * 1000.0 / 30.0
 }
@@ -100,10 +101,10 @@ async fn snapshots_keep_flowing_at_200_ms_with_losses_in_bursts() {
         let (world, player) = look(&conditions, bots, None).await;
         let got = got(&player);
         assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
-        // Four fifths, of which loss takes a quarter.
+        // Four fifths of the rate; losses take a quarter of it.
         player.check("snapshots/s", got.per_s, 24.0..=30.5);
         player.check("greatest age, ms", got.max_ms, 100.0 - 5.0..=age_max_ms(100.0, 5.0));
-        // Nor does anything wait on the way, as long as that is wide enough.
+        // Nothing is queued on a path that is wide enough.
         player.check("99 % of ages, ms", got.p99_ms, 0.0..=110.0);
         end(world, player).await;
     }
@@ -114,10 +115,10 @@ async fn snapshots_on_a_narrow_path_are_fewer_but_not_older() {
     for (conditions, bots, kbit, per_s, turns) in [
         ("delay=20ms,rate=256kbit", 128, 256.0, 29.0, 2.0),
         ("delay=20ms,down.rate=64kbit", 16, 64.0, 29.0, 2.0),
-        // Whether the trials of a higher rate fall on each other is chance: 2 to 3 in eight runs.
+        // Whether probes of a higher rate coincide is chance: 2 to 3 in eight runs.
         ("delay=20ms,down.rate=64kbit", 250, 64.0, 5.0, 4.0),
-        // The way up is full too, and what waits there is in the round trip: it tells the less of
-        // what waits on the way down.
+        // The uplink is full, too, and its queue is part of the round trip, which hides the
+        // downlink's queue.
         ("delay=20ms,rate=64kbit", 250, 64.0, 5.0, 4.0),
     ] {
         let (world, player) = look(conditions, bots, None).await;
@@ -125,13 +126,14 @@ async fn snapshots_on_a_narrow_path_are_fewer_but_not_older() {
         println!("{conditions}, {bots} bots: {got:?}, at first {first:?}");
         assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
         player.check("snapshots/s", got.per_s, per_s..=30.5);
-        // Two greatest packets take so long: one that is under way, and the packet itself.
+        // Transmission time of two packets of the maximum size: one in flight, and the packet
+        // itself.
         let turns_ms = turns * 1206.0 * 8.0 / kbit;
         let bound = age_max_ms(20.0, 0.0) + turns_ms;
         player.check("99 % of ages, ms", got.p99_ms, 0.0..=bound);
-        // Now and then it is tried whether more passes.
+        // Now and then the controller probes for more.
         player.check("greatest age, ms", got.max_ms, 0.0..=bound + 2.0 * turns_ms);
-        // The names of everybody are on the way too, before anything is known of it.
+        // All players' names are sent, too, before the path is known.
         player.check("greatest age at first, ms", first.max_ms, 0.0..=bound + 6.0 * turns_ms);
         end(world, player).await;
     }
@@ -158,7 +160,7 @@ async fn a_narrow_way_up_holds_up_nothing() {
     }
 }
 
-/// The addresses to which players moved since the last look, as the host hears of it.
+/// Returns the addresses that players moved to since the last call, as reported to the host.
 fn moves(news: &mut Receiver<RoomEvent>) -> Vec<SocketAddr> {
     let news = std::iter::from_fn(|| news.try_recv().ok());
     let moved = |news: RoomEvent| match news.event {
@@ -176,7 +178,7 @@ async fn an_address_is_the_players_once_the_client_has_answered_there() {
     player.play(&world, Duration::from_secs(2)).await;
     assert_eq!(moves(&mut news), []);
     world.ether.forge(CLIENT, Some(elsewhere));
-    // Not long enough for the client to give up the connection.
+    // Too short for the client to give up the connection.
     player.play(&world, Duration::from_secs(2)).await;
     world.ether.forge(CLIENT, None);
     player.play(&world, Duration::from_secs(8)).await;
@@ -197,7 +199,7 @@ async fn a_session_survives_a_new_address() {
         world.ether.move_to(CLIENT, seen);
         let from = (SETTLING + *LOOK).as_secs_f64();
         player.play(&world, Duration::from_secs(1)).await;
-        // Another port is nothing that a host need know.
+        // A change of port is not reported to the host.
         let told: Vec<_> = [seen].into_iter().filter(|it| it.ip() != CLIENT.ip()).collect();
         assert_eq!(moves(&mut news), told);
         player.play(&world, Duration::from_secs(9)).await;

@@ -1,4 +1,4 @@
-//! Certificates that change, and fingerprints that somebody told, over real QUIC on this machine.
+//! Certificates that change, and pinned fingerprints, over real QUIC on this machine.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -23,8 +23,8 @@ fn server(address: SocketAddr) -> LocalServer {
     })
 }
 
-/// Joins until the session is connected or has ended: the reason of the end, and the certificates
-/// if one has changed.
+/// Joins until the session is connected or has ended. Returns the reason for the end, and the
+/// certificates if one has changed.
 fn join(address: SocketAddr, pins: Pins) -> Result<(), (String, Option<Changed>)> {
     let options = Options::new(address.into(), pins);
     let config = SessionConfig::new(phaselock_games::all(), "Ada");

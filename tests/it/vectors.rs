@@ -1,4 +1,5 @@
-//! The test vectors in `shared/netcode/vectors`: the code makes just these, and reads them back.
+//! The test vectors in `shared/netcode/vectors`: the code generates exactly these, and reads them
+//! back.
 
 use std::fs;
 
@@ -50,7 +51,7 @@ fn reader(session: &Value) -> Reader {
     )
 }
 
-/// Checks that a reader says of a datagram what its line says.
+/// Asserts that a reader gets from a datagram what its line says.
 fn check(reader: &mut Reader, line: &Value) {
     let mut read = parsed(&reader.read(&bytes(&line["bytes"])));
     for name in ["session", "after", "why"] {

@@ -1,4 +1,4 @@
-//! Those who watch: no seat, nothing young, nothing hidden, and a seat when one is free.
+//! Spectators: no seat, nothing before the delay, nothing hidden, and a seat when one is free.
 
 use phaselock::client::{Notice, Part, State};
 use phaselock::game::{Game, Relevance};
@@ -87,7 +87,7 @@ fn watcher_holds_no_seat_and_its_packets_change_nothing() {
         if watches {
             for _ in 0..3 {
                 let client = watcher(&mut sim, Part::Watch);
-                // It presses fire all the same.
+                // It presses fire anyway.
                 sim.clients[client].forge = Some(Box::new(|packet, near| {
                     let input = skirmish::Command { right: 2, fire: true, ..Default::default() };
                     let pressed = phaselock::wire::input::Pressed { input, lag: Some(0) };
@@ -122,7 +122,7 @@ fn seats_go_to_those_who_wait_in_their_order() {
     assert!(line.iter().chain([&idler]).all(|client| is_watching(&sim, *client)));
     let told = notices(&mut sim, line[2]);
     assert!(told.contains(&Notice::Places { free: 0, ahead: Some(2) }), "{told:?}");
-    // Someone who came later does not get before them.
+    // A later client does not overtake them.
     let newcomer = sim.join_bot(CABLE);
     sim.run(1.0);
     assert!(matches!(sim.clients[newcomer].session.state(), State::Waiting { .. }));
@@ -156,7 +156,7 @@ fn player_goes_to_watch_and_comes_back_over_one_connection() {
     let core = sim.clients[client].core();
     assert_eq!(core.player(), player);
     assert!(sim.room.tick().since(core.newest_tick()) >= 120);
-    // The clock shows what the watcher sees.
+    // The clock shows the time of what the watcher sees.
     assert!((sim.clients[client].clock_error_ms(sim.now) + 2000.0).abs() < 5.0);
     assert_eq!(sim.room.seats_taken(), 1);
     assert!(!sim.clients[other].core().roster().contains_key(&player));
@@ -290,7 +290,7 @@ fn host_kicks_and_mutes_watchers_as_players() {
 
 #[test]
 fn watchers_go_on_to_the_next_game_and_outlast_the_delay_without_pictures() {
-    // Longer than a silent client is borne with.
+    // Longer than the timeout of a silent client.
     let delay = SILENCE_MAX.0 / 1000 + 5000;
     let mut sim = Sim::<Skirmish>::with(config(4, delay));
     sim.join_bot(CABLE);

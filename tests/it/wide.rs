@@ -1,5 +1,5 @@
-//! Fields of 32 bits, vectors, rotations, enums and ranges: what one player sets is what everybody
-//! has, to the last bit.
+//! Fields of 32 bits, vectors, rotations, enums and ranges: every client has exactly the values
+//! that one player sets.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -44,7 +44,7 @@ phaselock::record! {
     }
 }
 
-/// Edges of 32 bits, and others.
+/// Extreme values of 32 bits, and others.
 const WORDS: [u32; 8] =
     [u32::MAX, 0, 1 << 31, (1 << 31) - 1, 1, u32::MAX - 1, 1 << 24, 123_456_789];
 
@@ -56,7 +56,7 @@ impl Craft {
         self.fuel = (word % 401) as f32 / 4.0;
     }
 
-    /// Tells whether all that steps agrees.
+    /// Whether all steps agree.
     fn agrees(&self) -> bool {
         let mut other = *self;
         other.follow(self.word);

@@ -1,5 +1,5 @@
-//! A yard full of things, for looking at snapshots from both ends: a game with every sort of
-//! field, things that come, go and move at random, and one client at the end of a bad line.
+//! A yard full of things, for testing snapshots from both ends: a game with every type of field,
+//! entities that come, go and move at random, and one client at the end of a bad path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use phaselock::wire::snapshot::SnapshotHeader;
 use phaselock::wire::state::Codec;
 
 record! {
-    /// Something that is thrown.
+    /// A thrown ball.
     pub(crate) struct Crate {
         /// Across.
         pub(crate) x: f32 = Field::centred(16, 6).moved_by("vx"),
@@ -33,7 +33,7 @@ record! {
 }
 
 record! {
-    /// Something that spins, and can be steered.
+    /// A spinning top that can be steered.
     pub(crate) struct Top {
         turn: u8 = Field::count(2).steering(),
         x: f32 = Field::centred(14, 4).trending(),
@@ -53,7 +53,7 @@ record! {
     }
 }
 record! {
-    /// Something that stands there, and changes now and then.
+    /// A post that stands still, and changes now and then.
     pub(crate) struct Sign {
         text: u8 = Field::count(4),
         seen: u8 = Field::count(3).owner_only(),
@@ -100,8 +100,8 @@ impl Entity for Thing {
     }
 }
 
-/// The rules, as two machines see them: what is `OTHER` rounds some of what it extrapolates
-/// otherwise.
+/// The rules on two kinds of machines: with `OTHER`, some extrapolated values are rounded
+/// differently.
 #[derive(Debug)]
 pub(crate) struct Yard<const OTHER: bool>;
 
@@ -132,12 +132,12 @@ impl<const OTHER: bool> Game for Yard<OTHER> {
     phaselock_tests::unplayed!();
 }
 
-/// Turn of a top in a tick for each unit of steering.
+/// Turn of a top per tick and unit of steering.
 const RATE: f32 = 1.0 / 1024.0;
 /// The onlooker.
 pub(crate) const READER: PlayerId = PlayerId(1);
 
-/// The world, and whom the reader may know of.
+/// The world, and the entities that the reader may know.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scene {
     pub(crate) entities: Entities<Thing>,
@@ -146,13 +146,13 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// Puts a new thing that moves into a slot.
+    /// Puts a new moving entity into a slot.
     pub(crate) fn spawn(&mut self, index: u16, random: &mut Random) {
         let kind = random.below(2) as u8;
         self.spawn_kind(index, kind, random);
     }
 
-    /// Puts a new thing of a kind into a slot.
+    /// Puts a new entity of a kind into a slot.
     pub(crate) fn spawn_kind(&mut self, index: u16, kind: u8, random: &mut Random) {
         let generation = self.generations.entry(index).or_insert(0);
         *generation = generation.wrapping_add(1);
@@ -165,7 +165,8 @@ impl Scene {
         self.entities.insert(Slot { id, owner, entity: Thing::unpack(kind, &packed) });
     }
 
-    /// Things come, go, change hands, move, rest, and are hidden and found, among `most` slots.
+    /// Lets entities come, go, change owners, move, rest, and be hidden and shown again, among
+    /// `most` slots.
     pub(crate) fn change(&mut self, random: &mut Random, most: u16, ticks: u64) {
         for index in 0..most {
             if random.chance(0.01) && !self.relevant.remove(&index) {
@@ -186,7 +187,7 @@ impl Scene {
         self.go_on(random, ticks);
     }
 
-    /// Everything moves on as its table says, but for some.
+    /// Moves everything on as its table says, with exceptions.
     pub(crate) fn go_on(&mut self, random: &mut Random, ticks: u64) {
         let secs = ticks as f32 / 60.0;
         for slot in self.entities.iter_mut() {
@@ -229,7 +230,7 @@ impl Scene {
         }
     }
 
-    /// An entity as the reader may know it: none if it may not know of it.
+    /// Returns an entity as the reader may know it; None if it may not.
     pub(crate) fn shown(&self, index: u16) -> Option<Slot<Thing>> {
         let slot = self.entities.at(index).filter(|_| self.relevant.contains(&index))?;
         let mut packed = slot.entity.pack();
@@ -242,7 +243,7 @@ impl Scene {
     }
 }
 
-/// A server of one client's snapshots, with the truth at each of its ticks.
+/// A server that sends snapshots to one client, with the truth at each of its ticks.
 pub(crate) struct Server {
     pub(crate) sender: Sender,
     pub(crate) truth: BTreeMap<Tick, Scene>,
@@ -269,7 +270,7 @@ impl Server {
         LocalTime(self.rates.time_of(self.tick).0)
     }
 
-    /// The next snapshot's packets.
+    /// Returns the next snapshot's packets.
     pub(crate) fn snapshot(
         &mut self,
         scene: &Scene,
@@ -296,7 +297,7 @@ impl Server {
         packets
     }
 
-    /// Acknowledges what a store received.
+    /// Acknowledges what a store has received.
     pub(crate) fn acknowledge<G: Game>(&mut self, store: &Store<G>) {
         if let Some(ack) = store.ack() {
             self.sender.handle_ack(self.now(), ack).expect("only what was sent is acknowledged");
@@ -308,21 +309,21 @@ impl Server {
         assert_eq!(known, self.truth[&version.tick].shown(index), "{index} at {}", version.tick);
     }
 
-    /// Checks that all a client has is true.
+    /// Asserts that all states of a client are true.
     pub(crate) fn check_all<G: Game>(&self, store: &Store<G>) {
         for (index, versions) in store.iter() {
             versions.iter().for_each(|version| self.check_version(index, version));
         }
     }
 
-    /// The same of the newest that it has of each.
+    /// Asserts that the newest state of each entity is true.
     pub(crate) fn check_newest<G: Game>(&self, store: &Store<G>) {
         for (index, versions) in store.iter() {
             self.check_version(index, versions.back().expect("no entry is empty"));
         }
     }
 
-    /// Returns true if a client has all that there is for it, and no more, as it is now.
+    /// Whether a client has exactly the present state of all that it may know.
     pub(crate) fn is_up_to_date<G: Game<Entity = Thing>>(&self, store: &Store<G>) -> bool {
         let scene = &self.truth[&self.tick];
         let shown = scene.entities.iter().filter_map(|slot| scene.shown(slot.id.index));
@@ -330,12 +331,12 @@ impl Server {
     }
 }
 
-/// A client of any machine.
+/// A client on either kind of machine.
 pub(crate) fn store<G: Game>(rates: Rates) -> Store<G> {
     Store::new(Codec::new(rates), READER, Tick(0))
 }
 
-/// Entities of which a packet that was just received told.
+/// Returns the entities in a packet that was just received.
 pub(crate) fn told_at<G: Game>(store: &Store<G>, tick: Tick) -> Vec<u16> {
     let indices = store.iter().map(|(index, _)| index);
     indices.filter(|index| store.version(*index, tick).is_some()).collect()

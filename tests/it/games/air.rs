@@ -1,5 +1,5 @@
 //! A third game: paddles on a line strike a puck, push each other and throw darts. It has what the
-//! others lack: things that several players move, and things that a player brings into the world.
+//! others lack: entities that several players move, and entities that a player spawns.
 
 use phaselock::fields::KindOf;
 use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, MispredictionCause, Slot, World};
@@ -130,8 +130,8 @@ impl Air {
         }
     }
 
-    /// Settles the entities of `moves` after the paddles' own movement: paddles push each other
-    /// apart, and the puck and darts move on.
+    /// Completes a tick for the entities of `moves` after the paddles' own movement: paddles push
+    /// each other apart, and the puck and darts move on.
     fn settle(&self, entities: &mut Entities<Body>, moves: impl Fn(EntityId) -> bool) {
         let paddles = |entities: &Entities<Body>| -> Vec<(EntityId, f32)> {
             let only = entities.iter().filter(|slot| matches!(slot.entity, Body::Paddle(_)));
@@ -224,8 +224,7 @@ impl Game for Air {
             if slot.id == own {
                 thrown = slot.owner.zip(self.move_paddle(paddle, push));
             } else {
-                // Others hold what they held for a sixth of a second more, then nothing is to be
-                // expected.
+                // Other players are assumed to hold their keys for another sixth of a second.
                 let right = if ahead.ticks <= 10 { paddle.right } else { 0 };
                 self.move_paddle(paddle, &Push { right, throw: false });
             }
@@ -239,7 +238,7 @@ impl Game for Air {
     fn co_predicts(&self, entities: &Entities<Body>, own: EntityId, other: &Slot<Body>) -> bool {
         let Some(me) = entities.get(own) else { return false };
         match other.entity {
-            // The own darts; others' are shown as the server has them.
+            // Own darts; other players' darts are shown as the server has them.
             Body::Dart(_) => other.owner == me.owner,
             _ => (other.entity.x() - me.entity.x()).abs() < REACH,
         }
@@ -277,7 +276,7 @@ impl Game for Air {
     }
 }
 
-/// Goes here and there.
+/// Moves randomly.
 #[derive(Debug)]
 struct Wanderer;
 

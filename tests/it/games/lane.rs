@@ -1,5 +1,5 @@
-//! A lane: Race without a race, in which all stand side by side on the straight until they drive
-//! off.
+//! A lane: Race without a race, in which all cars stand side by side on the straight until they
+//! drive off.
 
 use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
@@ -7,14 +7,12 @@ use phaselock::physics::turns;
 use phaselock::time::Rates;
 use phaselock_games::race::{Book, Car, Command, Piece, Race};
 
-/// From middle to middle of two who stand side by side, in metres.
+/// Distance between the middles of two cars side by side, in metres.
 pub(crate) const APART: f32 = 4.0;
-/// Where they stand: in metres from the line, before which the straight begins and after which it
-/// goes on.
+/// Their position in metres from the line; the straight begins before it and continues after it.
 const STATION: f32 = -40.0;
 
-/// The rules; `SHARED` is whether cars near the own one are computed ahead with it, as Race has
-/// it.
+/// The rules; `SHARED` says whether cars near the own one are co-predicted, as in Race.
 #[derive(Debug)]
 pub(crate) struct Lane<const SHARED: bool>(Race);
 

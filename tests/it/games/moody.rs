@@ -1,5 +1,5 @@
-//! A game whose rules do as its players wish: they play, panic, or wait. Nobody can join it on a
-//! map of [`DOOMED`]'s seed.
+//! A game whose rules do as its players ask: play, panic, or wait. On a map with the seed
+//! [`DOOMED`], no one can join.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
@@ -24,7 +24,7 @@ record! {
     pub(crate) struct Fellow {
         /// Ticks, modulo 256.
         pub(crate) age: u8 = Field::count(8),
-        /// The player does not let go.
+        /// Whether the player keeps asking.
         pub(crate) clings: bool = Field::count(1),
     }
 }
@@ -37,17 +37,17 @@ entities! {
 static IS_RELEASED: AtomicBool = AtomicBool::new(false);
 static WAITING: AtomicU32 = AtomicU32::new(0);
 
-/// Lets all go on that wait, now and later.
+/// Lets all waiting rules continue, now and later.
 pub(crate) fn release() {
     IS_RELEASED.store(true, Ordering::Release);
 }
 
-/// True if the rules of a room wait.
+/// Whether the rules of a room are waiting.
 pub(crate) fn is_waiting() -> bool {
     WAITING.load(Ordering::Acquire) > 0
 }
 
-/// Seed of a map on which nobody can join.
+/// Seed of a map on which no one can join.
 pub(crate) const DOOMED: u64 = 0xd00d;
 
 /// The rules, with the map's seed.

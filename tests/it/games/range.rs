@@ -1,5 +1,4 @@
-//! A shooting range: Skirmish in which everybody has a position and a course of its own, and nobody
-//! dies.
+//! A shooting range: Skirmish in which each player has a fixed start and course, and none dies.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,11 +13,11 @@ use phaselock_games::skirmish::{Command, HEALTH, Piece, Player, Skirmish, player
 
 use phaselock_testing::Press;
 
-/// Where the first who joins stands: at the lower end of a free field, with a box to its right.
+/// Position of the first player: at the lower end of a free field, with a box to its right.
 pub(crate) const STAND: Vec2 = Vec2::new(0.0, 11.5);
-/// Where the second starts: straight up from there.
+/// Start of the second: straight up from there.
 pub(crate) const FIELD: Vec2 = Vec2::new(0.0, 7.2);
-/// Where the third starts: to the right, below the shade of the box.
+/// Start of the third: to the right, below the shade of the box.
 pub(crate) const CORNER: Vec2 = Vec2::new(11.0, 14.4);
 
 /// The rules.
@@ -75,17 +74,17 @@ impl Game for Range {
     }
 }
 
-/// Where a client's last frame is to be found by whoever presses its keys.
+/// A client's last frame, for the code that makes its inputs.
 pub(crate) type Screen = Rc<RefCell<Option<Picture<Range>>>>;
 
-/// Somebody on a screen.
+/// A player on a screen.
 pub(crate) fn on_screen(screen: &Screen, of: PlayerId) -> Option<Vec2> {
     let screen = screen.borrow();
     let shown = players(&screen.as_ref()?.entities).find(|slot| slot.owner == Some(of));
     shown.map(|slot| Vec2::new(slot.entity.x, slot.entity.y))
 }
 
-/// Stands where it is, holds the trigger and aims at somebody, wherever the screen shows it.
+/// Stands still, holds the trigger and aims at a player where the screen shows it.
 pub(crate) fn perfect_aim(screen: &Screen, at: PlayerId) -> Press<Range> {
     let screen = Rc::clone(screen);
     Box::new(move |_: &Client<Range>, _: Tick| {
@@ -94,7 +93,7 @@ pub(crate) fn perfect_aim(screen: &Screen, at: PlayerId) -> Press<Range> {
     })
 }
 
-/// Runs to and fro across the field, each way for as many ticks as half of this.
+/// Runs to and fro across the field, half of this many ticks each way.
 pub(crate) fn strafe(period: u64) -> Press<Range> {
     Box::new(move |client: &Client<Range>, tick: Tick| {
         // Back towards the middle when it has gone far.

@@ -1,4 +1,4 @@
-//! A third game: runners with momentum on a line, who go by their own time or by the world's.
+//! A third game: runners with momentum on a line, in their own time or in the world's.
 
 use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, Late, World};
 use phaselock::ids::{EntityId, PlayerId};
@@ -23,7 +23,7 @@ record! {
 /// Speed of a run in metres a second.
 pub(crate) const SPEED: f32 = 6.0;
 
-/// The rules; `WAIT` for late inputs, or repeat.
+/// The rules; with `WAIT` they wait for late inputs, otherwise they repeat the last one.
 #[derive(Debug)]
 pub(crate) struct Runners<const WAIT: bool> {
     rates: Rates,
@@ -58,7 +58,7 @@ impl<const WAIT: bool> Game for Runners<WAIT> {
         for slot in world.entities.iter_mut() {
             for step in slot.owner.map_or(&[][..], |owner| inputs.steps(owner)) {
                 self.run(&mut slot.entity, &step.input);
-                // As after each tick: what is replayed is on the grid, too.
+                // As after each tick: replayed states are on the grid, too.
                 slot.entity = phaselock::fields::Record::snapped(&slot.entity);
             }
         }
@@ -81,7 +81,7 @@ impl<const WAIT: bool> Game for Runners<WAIT> {
     }
 }
 
-/// Goes here and there.
+/// Moves randomly.
 #[derive(Debug)]
 struct Wanderer;
 
