@@ -227,7 +227,7 @@ fn the_hosts_people_get_a_seat_when_all_are_taken_and_nobody_loses_one() {
     let before = std::mem::replace(&mut sim.room, Room::new(room_config(1, 0)));
     sim.room = Room::open(Box::new(before).close_game(), &[]);
     assert_eq!(sim.room.seats_taken(), 5);
-    // A kept seat is given up first.
+    // Kept seats are given up first.
     for client in [1, 2, 8] {
         sim.room.handle_lost(sim.now, ClientId(client), "the cable was cut");
     }

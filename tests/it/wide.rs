@@ -56,7 +56,7 @@ impl Craft {
         self.fuel = (word % 401) as f32 / 4.0;
     }
 
-    /// Whether all steps agree.
+    /// Whether all fields follow from the same word.
     fn agrees(&self) -> bool {
         let mut other = *self;
         other.follow(self.word);

@@ -19,7 +19,7 @@ use phaselock::wire::snapshot::SnapshotHeader;
 use phaselock::wire::state::Codec;
 
 record! {
-    /// A thrown ball.
+    /// A thrown crate.
     pub(crate) struct Crate {
         /// Across.
         pub(crate) x: f32 = Field::centred(16, 6).moved_by("vx"),
@@ -53,7 +53,7 @@ record! {
     }
 }
 record! {
-    /// A post that stands still, and changes now and then.
+    /// A sign that stands still, and changes now and then.
     pub(crate) struct Sign {
         text: u8 = Field::count(4),
         seen: u8 = Field::count(3).owner_only(),

@@ -14,29 +14,29 @@ use phaselock_testing::{Sim, Skew, bot};
 /// Figures of a client over a network.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ClockFigures {
-    /// The network, as it is written for `--link`, or its name.
+    /// The network's name, or its text for `--link`.
     pub profile: String,
     /// Loop filter of the PLL.
     pub method: &'static str,
-    /// Seconds measured: after the lock, or from joining on without one.
+    /// Seconds measured, after the lock, or after joining if there is none.
     pub seconds: f64,
-    /// Seconds from the hello to the clock's lock; none without one.
+    /// Seconds from the hello to the clock's lock; None without one.
     pub lock_s: Option<f64>,
-    /// Error of the client's server time against the server's, in milliseconds.
+    /// Median error of the client's server time against the server's, in milliseconds.
     pub error_ms_p50: f64,
     /// Its 99th percentile.
     pub error_ms_p99: f64,
-    /// The greatest.
+    /// Its maximum.
     pub error_ms_max: f64,
-    /// Greatest correction of the clock's rate, in parts per million, if known.
+    /// Maximum correction of the clock's rate, in parts per million, if known.
     pub rate_ppm_max: Option<f64>,
     /// Ticks that the server ran without the client's input, per million.
     pub late_per_million: f64,
     /// Mean lead, in ticks.
     pub lead_ticks_mean: f64,
-    /// Least constant lead with which 99.9 % of inputs are in time, in ticks, if known.
+    /// Smallest constant lead with which 99.9 % of inputs are in time, in ticks, if known.
     pub floor999_ticks: Option<f64>,
-    /// Least constant lead with which all inputs are in time, in ticks, if known.
+    /// Smallest constant lead with which all inputs are in time, in ticks, if known.
     pub floor_ticks: Option<f64>,
     /// Mean interpolation delay, in milliseconds.
     pub delay_ms_mean: f64,
@@ -44,8 +44,8 @@ pub struct ClockFigures {
     pub underruns_per_million: f64,
 }
 
-/// Plays for so many seconds over a network, at 250 frames a second, on a machine whose clock is
-/// three hours ahead of the server's and runs 80 ppm too fast.
+/// Plays for a number of seconds over a network, at 250 frames a second, on a machine whose clock
+/// is three hours ahead of the server's and runs 80 ppm too fast.
 pub fn measure(conditions: &Conditions, filter: LoopFilter, secs: f64, seed: u64) -> ClockFigures {
     let mut sim = Sim::<Skirmish>::new(seed, 4);
     let skew = Skew { start: Micros::from_ms(3 * 3_600_000), ppm: 80.0 };
@@ -117,7 +117,7 @@ pub fn measure(conditions: &Conditions, filter: LoopFilter, secs: f64, seed: u64
 }
 
 impl ClockFigures {
-    /// Figures of bots on one host, where the truth is the host's clock.
+    /// Figures of bots on one host; the host's clock is the truth.
     pub fn of_bots(profile: &str, filter: LoopFilter, summary: &Summary) -> Self {
         Self {
             profile: profile.into(),

@@ -1,19 +1,19 @@
-//! Identities of servers and players in tests that repeat to the byte.
+//! Identities of servers and players for tests that repeat to the byte.
 
 use phaselock_quic::identity::Identity;
 use phaselock_quic::player::PlayerKeys;
 use rcgen::{CertificateParams, KeyPair, SerialNumber};
 use tempfile::TempDir;
 
-/// An Ed25519 key of so many equal bytes (RFC 8410, 7).
+/// An Ed25519 key of equal bytes (RFC 8410, 7).
 fn same_key(byte: u8) -> anyhow::Result<KeyPair> {
     let mut key = vec![0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
     key.extend([byte; 32]);
     Ok(KeyPair::try_from(key)?)
 }
 
-/// A player's key that is the same each time, and the directory with its file: everybody is told a
-/// number of it, whose length differs from key to key. Fails if the system takes no files.
+/// A fixed player's key, and the directory with its file. All clients get a number derived from it,
+/// whose length differs from key to key. Fails if files cannot be written.
 pub fn same_player(number: u64) -> anyhow::Result<(PlayerKeys, TempDir)> {
     let directory = tempfile::tempdir()?;
     let path = directory.path().join("player.pem");
@@ -21,9 +21,9 @@ pub fn same_player(number: u64) -> anyhow::Result<(PlayerKeys, TempDir)> {
     Ok((PlayerKeys::File(path), directory))
 }
 
-/// An identity that is the same each time, with signatures of one length (RFC 8032): others' differ
-/// by bytes, which is enough for another course of a session on a narrow path. Fails if the system
-/// takes no files.
+/// A fixed identity, with signatures of one length (RFC 8032): other signatures differ in length,
+/// which is enough to change the course of a session on a narrow path. Fails if files cannot be
+/// written.
 pub fn same_identity() -> anyhow::Result<Identity> {
     let key = same_key(0)?;
     let mut certificate = CertificateParams::new(["phaselock".to_owned()])?;

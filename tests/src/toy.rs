@@ -23,17 +23,17 @@ record! {
     pub struct Walker {
         /// Metres from the middle.
         pub x: f32 = Field::centred(16, 8),
-        /// A value for the owner alone.
+        /// A value that only the owner sees.
         pub secret: u8 = Field::count(8).owner_only().server_only(),
     }
 }
 
 record! {
-    /// Rings for as long as it is there.
+    /// A bell, which rings while it exists.
     pub struct Bell {
         /// Metres from the middle.
         pub x: f32 = Field::centred(16, 8),
-        /// Times that it was rung.
+        /// Number of times that it was rung.
         pub rung: u8 = Field::count(8),
     }
 }
@@ -94,7 +94,7 @@ impl Game for Bells {
                 self.walk(walker, &inputs.get(owner));
             }
         }
-        // Bells come and go, so that slots change hands.
+        // Bells come and go, so that slots are reused.
         let bells = world.memory.bells.len();
         if world.random.chance(0.2) && bells < 8 {
             let x = world.random.range(-5.0, 5.0);
@@ -131,7 +131,7 @@ impl Game for Bells {
     }
 }
 
-/// Goes here and there.
+/// Walks randomly.
 #[derive(Debug)]
 struct Wanderer;
 
@@ -148,7 +148,7 @@ impl phaselock::game::Bot<Bells> for Wanderer {
     }
 }
 
-/// Where a walker stands; none for a bell.
+/// Position of a walker; None for a bell.
 pub fn walker_x(thing: &Thing) -> Option<f32> {
     Some(<Thing as Holds<Walker>>::record(thing)?.x)
 }

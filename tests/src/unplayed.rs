@@ -1,15 +1,15 @@
-//! Games that nobody plays: a test or a trace moves their entities by itself.
+//! Games without players: a test or a trace moves their entities.
 
 use phaselock::record;
 
 record! {
-    /// An input that says nothing.
+    /// An empty input.
     pub struct Nothing {
         nothing: bool = Field::count(1),
     }
 }
 
-/// Those parts of a [`Game`](phaselock::game::Game) that concern its players, where there are none.
+/// The parts of a [`Game`](phaselock::game::Game) that concern players, for games without any.
 #[macro_export]
 macro_rules! unplayed {
     () => {

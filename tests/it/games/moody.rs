@@ -24,7 +24,7 @@ record! {
     pub(crate) struct Fellow {
         /// Ticks, modulo 256.
         pub(crate) age: u8 = Field::count(8),
-        /// Whether the player keeps asking.
+        /// Whether the rules panic when the player leaves.
         pub(crate) clings: bool = Field::count(1),
     }
 }

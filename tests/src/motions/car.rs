@@ -1,4 +1,4 @@
-//! A car that is raced around a closed track: throttle, brake, steering, and tyres that slip.
+//! A car that races around a closed track: throttle, brake, steering, and tyres that slip.
 //!
 //! A bicycle model with a bounded lateral force; its figures are those of a sports car, rounded.
 
@@ -11,19 +11,19 @@ use phaselock::record;
 use super::{Ahead, RATES, Recording, run};
 
 const TAU: f32 = std::f32::consts::TAU;
-/// Metres a second squared: what engine, brakes and tyres give at most.
+/// Maximum accelerations of engine, brakes and tyres, in metres a second squared.
 const ENGINE: f32 = 8.0;
 const BRAKE: f32 = 11.0;
 const GRIP: f32 = 11.0;
-/// Metres a second at which the engine gives nothing more.
+/// Speed at which the engine gives no more acceleration, in metres a second.
 const TOP_SPEED: f32 = 70.0;
-/// Metres between the axles.
+/// Distance between the axles, in metres.
 const WHEELBASE: f32 = 2.6;
-/// Turns of the front wheels at full steering: 30 degrees.
+/// Angle of the front wheels at full steering, in turns: 30 degrees.
 const LOCK: f32 = 30.0 / 360.0;
 
 record! {
-    /// The car; 1/4096 m fine, within 512 m.
+    /// The car, in steps of 1/4096 m, within 512 m.
     struct Car {
         /// -1 is full brakes, 1 full throttle.
         throttle: f32 = Field::centred(8, 6).steering(),
@@ -54,7 +54,7 @@ fn step(car: &Car) -> Car {
     let position = Vec2::new(car.x, car.y) + velocity * secs;
 
     let wheels = direction(car.steer * LOCK);
-    // The front wheels slip, too: no faster around than the tyres could hold, and a little.
+    // The front wheels slip, too: it turns only a little faster than the tyres could hold.
     let most = 1.15 * GRIP / along.max(1.0) / TAU;
     let wanted = (along * wheels.y / wheels.x / WHEELBASE / TAU).clamp(-most, most);
     let spin = car.spin + (wanted - car.spin) * 0.125;
@@ -69,7 +69,7 @@ fn track(angle: f32) -> Vec2 {
         * (120.0 + 30.0 * wave(2.0, 0.0) + 16.0 * wave(3.0, 0.2) + 5.0 * wave(7.0, 0.1))
 }
 
-/// Bend of the track at an angle, in radians a metre.
+/// Curvature of the track at an angle, in radians per metre.
 fn bend(angle: f32) -> f32 {
     let [a, b, c] = [-0.01, 0.0, 0.01].map(|by| track(angle + by));
     turn_between(turns(b - a), turns(c - b)) * TAU / (c - a).length() * 2.0
@@ -78,9 +78,9 @@ fn bend(angle: f32) -> f32 {
 /// A driver.
 struct Driver {
     random: Random,
-    /// Metres beside the middle of the track.
+    /// Distance from the middle of the track, in metres.
     line: f32,
-    /// Part of the tyres' grip that is used.
+    /// Share of the tyres' grip that the driver uses.
     nerve: f32,
     /// Seconds until that changes.
     held: f32,
@@ -106,9 +106,9 @@ impl Driver {
         let off = turn_between(car.heading, turns(to));
         let curve = 2.0 * direction(off).y / to.length();
         let wanted = (arc_tangent(curve * WHEELBASE) / TAU / LOCK).clamp(-1.0, 1.0);
-        // Controls turn a wheel in a third of a second from one side to the other.
+        // The controls turn the wheel from one side to the other in a third of a second.
         car.steer += (wanted - car.steer).clamp(-6.0 * secs, 6.0 * secs);
-        // As fast as it may be in every bend ahead, and can brake down to.
+        // As fast as possible, given every bend ahead and the distance to brake.
         let allowed = (0..12).map(|n| {
             let metres = n as f32 * 6.0;
             let bend = bend(angle_at(metres)).abs().max(1e-4);

@@ -1,4 +1,4 @@
-//! A ship that flies straight on, and every few seconds gently changes its course.
+//! A ship that flies straight and gently changes its course every few seconds.
 
 use glam::Vec2;
 use phaselock::fields::turn_between;
@@ -10,13 +10,13 @@ use super::{Ahead, RATES, Recording, run};
 
 /// Metres a second.
 const SPEED: f32 = 40.0;
-/// Turns a second while it turns: 22 degrees a second.
+/// Rate of its turns: 22 degrees a second.
 const TURN_RATE: f32 = 0.06;
 /// Distance from the start at which the ship turns back, in metres.
 const FAR: f32 = 1200.0;
 
 record! {
-    /// The ship; 1/4096 m fine, within 2 km.
+    /// The ship, in steps of 1/4096 m, within 2 km.
     struct Flyer {
         turn: i16 = Field::centred(2, 0).steering(),
         x: f32 = Field::centred(24, 12).moved_by("vx"),
@@ -38,7 +38,7 @@ fn step(ship: &Flyer) -> Flyer {
 pub(super) fn record(ticks: u64, seed: u64) -> Recording {
     let mut random = Random::new(seed);
     let start = Flyer { heading: random.unit(), ..Flyer::default() };
-    // Seconds for which it still holds what it holds.
+    // Seconds until its keys change.
     let mut held = 0.0;
     run(step(&start), ticks, Ahead::new(step), move |ship| {
         held -= RATES.step_secs();

@@ -1,10 +1,9 @@
-//! Recorded motions for scoring presentation: five bodies of five sorts of game, each with the
-//! rules that moved it.
+//! Recorded motions for scoring presentation: bodies from five types of game, each with the rules
+//! that moved it.
 //!
-//! A recording holds the body's state at each tick, on its wire grid, as a server knows it. A seed
-//! makes it: rules move the body, and random input presses its keys. [`Ahead`] runs the same rules,
-//! so a method that runs a state forward has the very movement that made it. Positions are in
-//! metres.
+//! A recording holds the body's state at each tick, on its wire grid, as a server knows it. It
+//! follows from a seed: rules move the body, by random inputs. [`Ahead`] runs these rules, so a
+//! method that runs a state forward uses the very movement that made it. Positions are in metres.
 
 mod car;
 mod flyer;
@@ -41,11 +40,11 @@ pub struct Motion(u8);
 struct Entry {
     /// Name on the command line.
     name: &'static str,
-    /// Metres that such a game shows from left to right.
+    /// Width of such a game's view, in metres.
     width: f64,
-    /// Record of a game that is followed; empty for a body that is made here.
+    /// Record of the game to follow; empty for a body made here.
     record: &'static str,
-    /// Records so many ticks, and one more, from a seed.
+    /// Records a number of ticks, plus one, from a seed.
     make: fn(&str, u64, u64) -> Recording,
 }
 
@@ -57,7 +56,7 @@ const fn played<G: Game>(name: &'static str, record: &'static str, width: f64) -
     Entry { name, width, record, make: follow::<G> }
 }
 
-/// The widths of bodies that are made here are arbitrary; the others' are those of their windows.
+/// The widths for bodies made here are arbitrary; the others are those of the games' windows.
 static MOTIONS: [Entry; 11] = [
     made("straight-flyer", 200.0, |_, ticks, seed| flyer::record(ticks, seed)),
     made("race-car", 100.0, |_, ticks, seed| car::record(ticks, seed)),
@@ -73,17 +72,17 @@ static MOTIONS: [Entry; 11] = [
 ];
 
 impl Motion {
-    /// A ship at 40 m/s that now and then gently changes its course.
+    /// A ship at 40 m/s that gently changes its course now and then.
     pub const FLYER: Self = Self(0);
     /// A car that races around a closed track, brakes into the bends and slips through them.
     pub const CAR: Self = Self(1);
-    /// A player of Skirmish, moved by its own rules and by its bots.
+    /// A player of Skirmish, moved by its rules and bots.
     pub const SHOOTER: Self = Self(2);
-    /// Somebody who runs, turns and jumps among platforms.
+    /// A runner who turns and jumps among platforms.
     pub const RUNNER: Self = Self(3);
     /// A puck that bounces off the sides of a table and is struck now and then.
     pub const PUCK: Self = Self(4);
-    /// Bodies that are made here.
+    /// Bodies made here.
     pub const ALL: [Self; 5] = [Self::FLYER, Self::CAR, Self::SHOOTER, Self::RUNNER, Self::PUCK];
 
     /// Records of the games, as their bots play them.
@@ -95,16 +94,16 @@ impl Motion {
         &MOTIONS[usize::from(self.0)]
     }
 
-    /// Metres that a pixel shows on a screen of 1920 by 1080, of which nobody sees less.
+    /// Metres per pixel on a screen of 1920 by 1080; less is invisible.
     pub fn pixel(self) -> f64 {
         self.entry().width / 1920.0
     }
 
-    /// The first so many ticks from that seed, and one more.
+    /// Records a number of ticks, plus one, from a seed.
     pub fn record(self, ticks: u64, seed: u64) -> Recording {
         let Entry { record, make, .. } = self.entry();
         let mut recording = make(record, ticks, seed);
-        // Arbitrary: just visible to somebody who looks for it.
+        // Arbitrary: just visible if you look for it.
         recording.tolerance = Tolerance { distance: 5.0 * self.pixel(), turns: 0.02 };
         recording
     }
@@ -149,7 +148,7 @@ fn recording(
     Recording::of(fields, samples, rules).expect("every body is somewhere")
 }
 
-/// Rules that run a body's own step with the keys that it holds.
+/// Rules that run a body's own step with its held keys.
 pub struct Ahead<B> {
     step: Box<dyn Fn(&B) -> B + Send + Sync>,
 }
@@ -159,17 +158,17 @@ impl<B: Record> Ahead<B> {
         Self { step: Box::new(step) }
     }
 
-    /// The body a tick later.
+    /// Returns the body a tick later.
     fn next(&self, body: &B) -> B {
         (self.step)(body).snapped()
     }
 }
 
-/// Ticks that a body is run ahead for.
+/// Number of ticks for which a body is run forward.
 fn ahead(secs: f64) -> f64 {
     /// More than any method may ask for.
     const SECS_MAX: f64 = HORIZON_SECS + 0.1;
-    // Not a number is no time.
+    // NaN counts as no time.
     let secs = if secs > 0.0 { secs.min(SECS_MAX) } else { 0.0 };
     secs * f64::from(RATES.tick_hz)
 }
@@ -199,7 +198,7 @@ impl<B: Record> Rules for Ahead<B> {
     }
 }
 
-/// Runs a body for so many ticks: for each, `hands` press its keys (or strike it), then the rules
+/// Runs a body for a number of ticks. In each, `hands` set its keys (or strike it), then the rules
 /// move it.
 fn run<B: Record>(
     mut body: B,
@@ -268,8 +267,7 @@ mod tests {
                 }
                 steps += 1.0;
             }
-            // It goes somewhere, and where its velocity says, but for landings, walls and
-            // roundings.
+            // It moves, and as its velocity says, except for landings, walls and rounding.
             assert!(far / steps > 0.01, "{motion} moves {} m a tick", far / steps);
             assert!(off < 0.04 * far, "{motion} is off by {off} of {far} m");
         }
@@ -298,7 +296,7 @@ mod tests {
                 right += usize::from(recording.position().into_iter().all(near));
                 all += 1;
             }
-            // A puck is struck without keys.
+            // A puck has no keys.
             assert!(all > 1000 && right * 100 > all * 98, "{motion}: {right} of {all}");
             let still = recording.rules.forward(&recording.samples[9].values, f64::NAN);
             assert_eq!(still, Some(recording.samples[9].values));

@@ -14,7 +14,7 @@ const BOTS: u16 = 6;
 /// Ticks before the recording begins: the warm-up, and some of the play.
 const BEFORE: u64 = 15 * 60;
 
-/// Follows the record of that name in a game.
+/// Follows the record with that name in a game.
 pub(super) fn follow<G: Game>(record_name: &str, ticks: u64, seed: u64) -> Recording {
     let kind = kind_of(G::Entity::KINDS, record_name).expect("the game has such a record");
     let mut bots = BotWorld::<G>::new(seed, BOTS, false);
@@ -32,8 +32,8 @@ pub(super) fn follow<G: Game>(record_name: &str, ticks: u64, seed: u64) -> Recor
     recording(G::Entity::KINDS[usize::from(kind)].fields, &states, Box::new(rules))
 }
 
-/// States of one entity that `look` sees for as long as it does so, then of another. A segment ends
-/// with the entity, or when the numbers beside its values change.
+/// Returns states of one entity for as long as `look` sees it, then of another. A segment ends with
+/// the entity, or when the numbers beside its values change.
 pub(super) fn states<G: Game>(
     bots: &mut BotWorld<G>,
     ticks: u64,
@@ -52,7 +52,7 @@ pub(super) fn states<G: Game>(
             followed = Some((id, cuts));
             states.push(State { values, segment });
         } else {
-            // There is none at the moment.
+            // There is none at present.
             followed = None;
             states.extend(states.last().copied());
         }

@@ -1,4 +1,4 @@
-//! A puck on a table: it slides, bounces off the sides, and is struck by a paddle at either end.
+//! A puck on a table that slides, bounces off the sides, and is struck by a paddle at either end.
 
 use glam::Vec2;
 use phaselock::physics::direction;
@@ -7,17 +7,17 @@ use phaselock::record;
 
 use super::{Ahead, RATES, Recording, run};
 
-/// Half of the way that its middle has along and across a table of 2.4 m by 1.2 m, in metres.
+/// Half of the range of its middle along and across a table of 2.4 m by 1.2 m, in metres.
 const HALF: Vec2 = Vec2::new(1.15, 0.55);
 /// Deceleration by sliding, in metres a second squared.
 const FRICTION: f32 = 0.35;
-/// Part of the speed into a side that a bounce keeps.
+/// Share of the speed into a side that a bounce keeps.
 const BOUNCE: f32 = 0.9;
-/// A puck that is slower than that is fetched, in metres a second.
+/// Speed below which the puck is fetched, in metres a second.
 const SLOW: f32 = 0.6;
 
 record! {
-    /// The puck; 1/8192 m fine, within 2 m.
+    /// The puck, in steps of 1/8192 m, within 2 m.
     struct Puck {
         x: f32 = Field::centred(15, 13).moved_by("vx"),
         y: f32 = Field::centred(15, 13).moved_by("vy"),
@@ -26,7 +26,7 @@ record! {
     }
 }
 
-/// Brings one coordinate back from beyond a side.
+/// Reflects a coordinate that is beyond a side.
 fn bounce(position: &mut f32, speed: &mut f32, half: f32) {
     if position.abs() > half {
         *position = (2.0 * half).copysign(*position) - *position;
@@ -54,7 +54,7 @@ pub(super) fn record(ticks: u64, seed: u64) -> Recording {
     run(start, ticks, Ahead::new(step), move |puck| {
         let velocity = Vec2::new(puck.vx, puck.vy);
         slow_secs = if velocity.length() < SLOW { slow_secs + RATES.step_secs() } else { 0.0 };
-        // Who defends an end meets it there; who does not, lets it bounce.
+        // A paddle that defends its end strikes it there; otherwise it bounces.
         let comes = puck.x.abs() > line && puck.x * puck.vx > 0.0;
         if !comes && slow_secs < 0.7 {
             return;

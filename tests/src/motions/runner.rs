@@ -1,24 +1,24 @@
-//! Somebody who runs, turns and jumps among platforms: sharp changes, and a fall under gravity.
+//! A runner who turns and jumps among platforms: sharp changes, and falls under gravity.
 
 use phaselock::random::Random;
 use phaselock::record;
 
 use super::{Ahead, RATES, Recording, run};
 
-/// Metres a second: of a run, and upwards at the start of a jump.
+/// Speeds of a run, and upwards at the start of a jump, in metres a second.
 const SPEED: f32 = 7.0;
 const JUMP: f32 = 12.0;
-/// Metres a second squared: on the ground, in the air, and down; twice that while a jump is cut
-/// short.
+/// Accelerations on the ground, in the air, and down, in metres a second squared; down is doubled
+/// while a jump is cut short.
 const ACCELERATION: f32 = 60.0;
 const AIR_ACCELERATION: f32 = 25.0;
 const GRAVITY: f32 = 30.0;
 /// Fastest fall in metres a second.
 const FALL_MAX: f32 = 20.0;
-/// Where the level ends, in metres from its middle.
+/// Half the level's width, in metres.
 const END: f32 = 30.0;
 
-/// Platforms: from, to, height, in metres. They can be jumped through from below.
+/// Platforms: from, to, height, in metres. One can jump through them from below.
 const PLATFORMS: [(f32, f32, f32); 9] = [
     (-END, END, 0.0),
     (-26.0, -18.0, 1.5),
@@ -32,7 +32,7 @@ const PLATFORMS: [(f32, f32, f32); 9] = [
 ];
 
 record! {
-    /// The runner; 1/4096 m fine, within 64 m. Up is positive.
+    /// The runner, in steps of 1/4096 m, within 64 m. Up is positive.
     struct Runner {
         right: i16 = Field::centred(2, 0).steering(),
         jump: bool = Field::count(1).steering(),
@@ -43,7 +43,7 @@ record! {
     }
 }
 
-/// The highest platform that is met on the way down from one height to another.
+/// Returns the highest platform on the way down from one height to another.
 fn ground(x: f32, from: f32, to: f32) -> Option<f32> {
     let met = PLATFORMS.iter().filter(|(left, right, height)| {
         (*left..=*right).contains(&x) && from >= *height && to <= *height
@@ -77,7 +77,7 @@ fn step(runner: &Runner) -> Runner {
 
 pub(super) fn record(ticks: u64, seed: u64) -> Recording {
     let mut random = Random::new(seed);
-    // Seconds for which feet and thumb stay as they are.
+    // Seconds until direction and jump key change.
     let (mut feet, mut thumb) = (0.0, 0.0);
     run(Runner::default(), ticks, Ahead::new(step), move |runner| {
         feet -= RATES.step_secs();

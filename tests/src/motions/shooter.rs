@@ -1,4 +1,4 @@
-//! Skirmish as its bots play it: one of them is followed until it dies, then another.
+//! Skirmish as its bots play it: follows one of them until it dies, then another.
 
 use phaselock::fields::Record;
 use phaselock::record;
@@ -73,7 +73,7 @@ mod tests {
         assert!((3..60).contains(&lives), "{lives} lives in a minute");
         for pair in recording.samples.windows(2).filter(|pair| pair[0].segment == pair[1].segment) {
             let [x, y] = recording.position().map(|at| pair[1].values[at] - pair[0].values[at]);
-            // What is blown about goes at 15.5 m/s at most.
+            // Players blown about move at 15.5 m/s at most.
             assert!(x.hypot(y) < 0.27, "it jumps by {x}, {y} m within a life");
         }
     }

@@ -1,5 +1,6 @@
-//! Presentation, scored: every method shows recorded motions over bad networks, against the truth.
-//! The laboratory ([`phaselock_lab`]) does it; here are the measurements that the defaults rest on.
+//! Scores of presentation: every method shows recorded motions over bad networks, compared with the
+//! truth. The laboratory ([`phaselock_lab`]) does the work; here are the measurements behind the
+//! defaults.
 //!
 //! A snapshot goes out each second tick, 30 a second. Frames come 60.07 times a second, so that
 //! their phase drifts through that of the ticks.
@@ -15,7 +16,7 @@ use crate::motions::RATES;
 
 pub use scores::{Plan, Row};
 
-/// The networks that are measured unless others are asked for.
+/// The networks that are measured by default.
 pub const PROFILES: [&str; 5] = ["lan", "cable", "wifi", "intercontinental", "terrible"];
 
 /// Seconds from frame to frame.
@@ -23,7 +24,7 @@ const FRAME: f64 = 0.016_647;
 /// Seconds that are not scored, until the interpolation delay has settled.
 const WARM_UP_SECS: f64 = 5.0;
 
-/// Senders that a method is measured with: dead reckoning also with senders made for it.
+/// Senders that a method is measured with; dead reckoning also with senders made for it.
 pub fn sendings(contender: Contender) -> &'static [Sending] {
     match contender {
         Contender::Method(Choice::DeadReckoning) => Sending::ALL,

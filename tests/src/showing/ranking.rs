@@ -1,8 +1,8 @@
-//! Rankings of the methods by the table. Defaults are chosen by them, and a test holds them to it.
+//! Rankings of the methods by the table. Defaults follow them, which a test checks.
 //!
-//! There are two goals. *The past*, shown as it was: the least error against the true position at
-//! the time shown, and of those about alike the least jerk. *The present*, shown as it is: the
-//! least error against the true position now, among those whose jerk is bearable.
+//! There are two goals. *The past*: the least error against the true position at the time shown
+//! and, if errors are similar, the least jerk. *The present*: the least error against the true
+//! position now, among methods with bearable jerk.
 
 use phaselock::motion::Timeline;
 use phaselock::motion::choice::Choice;
@@ -13,7 +13,7 @@ use crate::motions::Motion;
 
 /// Ratio of errors below which jerk decides. Arbitrary.
 const ALIKE: f64 = 1.05;
-/// Bearable jerk, as a share of that of the newest state. Arbitrary.
+/// Bearable jerk, as a share of the jerk of showing the newest state. Arbitrary.
 pub const BEARABLE: f64 = 0.5;
 
 /// The figures of a method in pixels.
@@ -25,22 +25,22 @@ pub struct Standing {
     pub error: f64,
     /// Jerk.
     pub jerk: f64,
-    /// True for bearable jerk, and always for the past.
+    /// Whether its jerk is bearable; always true for the past.
     pub bearable: bool,
 }
 
-/// The methods for a goal, best first, by all rows of a motion: over all its networks.
+/// Returns the methods for a goal, best first, by all rows of a motion, over all its networks.
 pub fn ranking(rows: &[Row], motion: Motion, timeline: Timeline) -> Vec<Standing> {
     rank(rows.iter().filter(|row| row.motion == motion), timeline)
 }
 
-/// The best method for a motion, if any was measured.
+/// Returns the best method for a motion, if any was measured.
 pub fn best(rows: &[Row], motion: Motion, timeline: Timeline) -> Option<Choice> {
     ranking(rows, motion, timeline).first().map(|standing| standing.of)
 }
 
-/// The same by any rows. Networks and motions count alike, by the geometric mean of the figures in
-/// pixels; a pixel is added to each, since nobody sees less.
+/// Returns the methods for a goal, best first, by any rows. Networks and motions have equal weight:
+/// the geometric mean of the figures in pixels, plus a pixel each, since less is invisible.
 pub fn rank<'a>(rows: impl Iterator<Item = &'a Row> + Clone, timeline: Timeline) -> Vec<Standing> {
     let of = |contender: Contender| {
         let rows = rows.clone();
@@ -67,7 +67,7 @@ pub fn rank<'a>(rows: impl Iterator<Item = &'a Row> + Clone, timeline: Timeline)
         })
         .collect();
     all.sort_by(|a, b| b.bearable.cmp(&a.bearable).then(a.error.total_cmp(&b.error)));
-    // Those about as good as the best, by their jerk.
+    // Sort those about as good as the best by jerk.
     let alike = all.first().map_or(0, |best| {
         let (most, bearable) = ((best.error + 1.0) * ALIKE - 1.0, best.bearable);
         all.iter().take_while(|it| it.bearable == bearable && it.error <= most).count()

@@ -23,16 +23,16 @@ pub struct Row {
     pub method: Contender,
     /// The time that the method shows: `past` or `present`.
     pub timeline: &'static str,
-    /// When the sender sent.
+    /// The send rule.
     pub sending: &'static str,
-    /// States a second that it sent.
+    /// States that it sent per second.
     pub sends_per_second: f64,
     /// Mean interpolation delay, in milliseconds.
     pub delay_ms: f64,
     /// Errors and jerks.
     #[serde(flatten)]
     pub scores: Scores,
-    /// Nanoseconds to show one body once; none if not measured.
+    /// Nanoseconds to show one body once; None if not measured.
     pub ns_per_frame: Option<f64>,
 }
 
@@ -45,7 +45,7 @@ fn by_name<S: Serializer>(what: &impl Display, to: S) -> Result<S::Ok, S::Error>
 pub struct Plan {
     /// Recorded motions.
     pub motions: Vec<Motion>,
-    /// Networks, as they are written for `--link`.
+    /// Networks, as for `--link`.
     pub profiles: Vec<String>,
     /// Methods.
     pub contenders: Vec<Contender>,
@@ -56,7 +56,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Measures all, one motion and network after the other. An error is that of a network's text.
+    /// Measures everything, one motion and network after the other. Fails if a network's text is
+    /// invalid.
     pub fn run(&self, mut each: impl FnMut(&[Row])) -> Result<Vec<Row>, ConditionsError> {
         let networks: Result<Vec<Conditions>, _> =
             self.profiles.iter().map(|profile| profile.parse()).collect();
@@ -127,7 +128,7 @@ mod tests {
         let carried = carry(&recording, &broken, Sending::Every, 20.0, 1);
         for contender in Contender::playable() {
             let missing = Scores::of(&recording, &carried, contender).missing_per_million;
-            // For ten of fifteen seconds, less as long as it goes on without news.
+            // For ten of fifteen seconds, less the time that it continues without news.
             let horizon = match contender {
                 Contender::Method(Choice::DeadReckoning) => RECKONED_SECS,
                 _ => HORIZON_SECS,

@@ -1,8 +1,9 @@
-//! Snapshot packets in plain coding, decision by decision: also such as no server writes.
+//! Snapshot packets in plain coding, made decision by decision, including some that no server
+//! writes.
 
 use phaselock::time::Tick;
 
-/// Writer of bits, the highest of a byte first: numbers as they are, decisions 0 for yes.
+/// A writer of bits, highest bit of a byte first; a decision is 0 for yes.
 #[derive(Debug, Default)]
 pub(super) struct Craft {
     bits: Vec<bool>,
@@ -10,25 +11,25 @@ pub(super) struct Craft {
 }
 
 impl Craft {
-    /// A packet with nothing in its header but its number and tick.
+    /// A packet with only its number and tick in the header.
     pub(super) fn new(seq: u64, tick: Tick) -> Self {
         let (seq, tick) = (seq as u32 & 0xffff, u32::from(tick.low()));
         Self::default().even(seq, 16).even(tick, 16).even(0, 3).number(0)
     }
 
-    /// Low bits of a number, highest first.
+    /// Writes the low bits of a number, highest first.
     pub(super) fn even(mut self, value: u32, count: u32) -> Self {
         self.bits.extend((0..count).rev().map(|at| value >> at & 1 == 1));
         self
     }
 
-    /// Decisions.
+    /// Writes decisions.
     pub(super) fn yes<const N: usize>(mut self, answers: [bool; N]) -> Self {
         self.bits.extend(answers.map(|yes| !yes));
         self
     }
 
-    /// A number in the code of header numbers.
+    /// Writes a number in the code of header numbers.
     pub(super) fn number(self, value: u32) -> Self {
         self.exponent(value, 32)
     }
@@ -41,12 +42,12 @@ impl Craft {
         craft.even((one_more & ((1 << exponent) - 1)) as u32, exponent)
     }
 
-    /// The beginning of an entity: so many indices are left out.
+    /// Begins an entity after a gap of this many indices.
     pub(super) fn entity(self, gap: u16) -> Self {
         self.yes([true]).exponent(gap.into(), 16)
     }
 
-    /// An entity that is gone.
+    /// Writes an entity that is gone.
     pub(super) fn gone(self, gap: u16, index: u16) -> Self {
         self.entity(gap).yes([false, false, true]).summed(&[index.into()])
     }
@@ -59,14 +60,14 @@ impl Craft {
         self
     }
 
-    /// The packet, marked with its game, with its checksum changed by so much.
+    /// Returns the packet, marked with its game, with its checksum changed by this much.
     pub(super) fn finish(self, number: u8, change: u32) -> Vec<u8> {
         let sum = (self.sum ^ self.sum >> 16) ^ change;
         let craft = self.yes([false]).even(sum, 16);
         let byte = |bits: &[bool]| {
             bits.iter().zip((0..8).rev()).fold(0, |byte, (bit, at)| byte | u8::from(*bit) << at)
         };
-        // It leaves when its tick is due.
+        // The stamp: it leaves when its tick is due.
         let mut bytes = vec![2 | number << 4, 0, 0];
         bytes.extend(craft.bits.chunks(8).map(byte));
         while bytes.len() > 3 && bytes.last() == Some(&0) {

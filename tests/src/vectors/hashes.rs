@@ -15,7 +15,7 @@ use rustls::pki_types::PrivatePkcs8KeyDer;
 use super::json::{file, hex, lines, object, value};
 use super::specimens::{Specimen, Specimens};
 
-/// Texts whose hashes are examples; an empty one has the start value.
+/// Texts whose hashes are examples; the empty text has the start value.
 const TEXTS: [&str; 5] = ["", "a", "foobar", "Café", "line\nline\n"];
 
 /// Secret of the first example of RFC 8032, section 7.1.
@@ -28,7 +28,7 @@ const SECRET: [u8; 32] = [
 const PKCS8_START: [u8; 16] =
     [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 
-/// FNV-1a with 64 bits, written down once more: the engine's own is not to be had from outside.
+/// 64-bit FNV-1a, repeated here because the engine's own is private.
 fn fnv1a(bytes: &[u8]) -> String {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
     format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, step))
@@ -38,7 +38,7 @@ fn fnv1a(bytes: &[u8]) -> String {
 ///
 /// # Panics
 ///
-/// If the hash here is not the engine's.
+/// If the hash here differs from the engine's.
 pub(super) fn hashes() -> String {
     let all = Description::of::<Specimens>();
     let tables = Layout::new(Cow::Borrowed(Tables::general()), Specimen::KINDS);
@@ -56,7 +56,7 @@ pub(super) fn hashes() -> String {
     ])
 }
 
-/// The file of a key, and a proof by it for one connection.
+/// A key's file, and its proof for one connection.
 ///
 /// # Panics
 ///

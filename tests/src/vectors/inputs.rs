@@ -11,7 +11,7 @@ use phaselock::wire::{Echo, mark_game};
 use super::json::{file, hex, lines, list, object, value};
 use super::specimens::{Command, Gait, Specimens, command};
 
-/// Packets of every form, and some that chance made.
+/// Packets of every form, and some random ones.
 pub(super) fn packets() -> Vec<Vec<u8>> {
     let bare = InputPacket {
         seq: 0,
@@ -86,7 +86,7 @@ pub(super) fn packets() -> Vec<Vec<u8>> {
     marked.collect()
 }
 
-/// A packet with its values, on a line.
+/// A packet with its values, on one line.
 ///
 /// # Panics
 ///

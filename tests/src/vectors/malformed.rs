@@ -1,4 +1,4 @@
-//! Datagrams and messages that a reader refuses, and some odd ones that it takes.
+//! Datagrams and messages that a reader refuses, and some odd ones that it accepts.
 
 use phaselock::limits::{
     CONTROL_BYTES_MAX, GAME_SETUP_BYTES_MAX, NAME_BYTES_MAX, PACKET_ENTITIES_MAX, ROSTER_CHUNK,
@@ -19,7 +19,7 @@ use super::messages::{framed_body, hello, welcome};
 use super::session::{Reader, Recorded, recorded, wire_refusal};
 use super::specimens::Command;
 
-/// A snapshot datagram, after so many of a session.
+/// A snapshot datagram, after a number of datagrams of a session.
 struct Case {
     session: &'static Recorded,
     after: usize,
@@ -46,7 +46,7 @@ impl Case {
     }
 }
 
-/// Good datagrams of the sessions, spoilt.
+/// Good datagrams of the sessions, damaged.
 fn spoilt() -> Vec<Case> {
     let mut cases = Vec::new();
     for (session, after) in recorded().iter().flat_map(|it| [(it, 6), (it, 60)]) {
@@ -77,7 +77,7 @@ fn spoilt() -> Vec<Case> {
     cases
 }
 
-/// Packets by hand, in plain coding, for a reader that has nothing yet.
+/// Hand-made packets in plain coding, for a reader without any states.
 fn crafted() -> Vec<Case> {
     let session = &recorded()[0];
     let (number, tick) = (session.welcome.number, Tick(session.welcome.tick.0 + 3));
@@ -88,7 +88,7 @@ fn crafted() -> Vec<Case> {
         |held: u32| headed().even(1, 1).even(0x12_3456, 24).number(2 * held).even(0, 2).number(0);
     let referring = |count| headed().even(0, 3).number(count);
     let full = |craft: Craft| craft.yes([false, true]);
-    // A post of nobody's, generation 9: state, gait, facing, stamp; the gait has 5 variants.
+    // A post without owner, generation 9: state, gait, facing, stamp; the gait has 5 variants.
     let post = |gait: u32| {
         let craft = full(new().entity(40)).even(9, 8).even(3, 3).yes([false]);
         craft.even(15, 4).even(gait, 3).even(200, 8).even(0xdead_beef, 32)
@@ -120,7 +120,7 @@ fn crafted() -> Vec<Case> {
     ];
     let wrong = new().gone(0, 0).finish(number, 1);
     cases.push(Case { session, after: 0, why: "a wrong checksum", bytes: wrong });
-    // Of the numbers, acknowledgements reach 32 back.
+    // Acknowledgements reach 32 numbers back.
     let after = 60;
     let mut reader = Reader::of(session);
     for bytes in &session.datagrams[..after] {
@@ -188,7 +188,7 @@ fn inputs() -> Vec<String> {
     cases.into_iter().map(line).collect()
 }
 
-/// Cases of bodies, behind their lengths, and one of a length that is too great.
+/// Cases of bodies after their lengths, and one with too great a length.
 fn messages(
     cases: Vec<(&'static str, Vec<u8>)>,
     parse: impl Fn(&[u8]) -> Option<WireError>,
@@ -302,11 +302,11 @@ fn of_servers() -> Vec<String> {
     messages(cases, |body| ServerMessage::parse(body).err())
 }
 
-/// The file of what is malformed.
+/// The file of malformed data.
 ///
 /// # Panics
 ///
-/// If a reader takes what it should refuse.
+/// If a reader accepts what it should refuse.
 pub(super) fn malformed() -> String {
     let cases: Vec<_> = spoilt().into_iter().chain(crafted()).collect();
     let (mut taken, mut refused) = (Vec::new(), Vec::new());

@@ -217,7 +217,7 @@ fn of_servers() -> Vec<ServerMessage> {
     messages
 }
 
-/// Values of a client's message, by the names of `WIRE.md`; 64-bit numbers as texts.
+/// Values of a client's message, by their names in `WIRE.md`; 64-bit numbers as texts.
 pub fn client_values(message: &ClientMessage) -> String {
     match message {
         ClientMessage::Hello(hello) => object(&[
@@ -264,7 +264,7 @@ pub fn client_values(message: &ClientMessage) -> String {
     }
 }
 
-/// Values of a server's message, the same way.
+/// Values of a server's message, likewise.
 pub fn server_values(message: &ServerMessage) -> String {
     match message {
         ServerMessage::Disconnect(goodbye) => object(&[
@@ -376,12 +376,12 @@ fn line(framed: &[u8], values: String) -> String {
     object(&[("bytes", hex(framed)), ("message", values)])
 }
 
-/// A frame with bytes of a later version behind its message's fields.
+/// A frame with bytes of a later version after its message's fields.
 fn longer(framed: &[u8]) -> Vec<u8> {
     framed_body(&[&framed[2..], b"later"].concat())
 }
 
-/// A body behind its length, whatever it says.
+/// A body after its length, unchecked.
 pub(super) fn framed_body(body: &[u8]) -> Vec<u8> {
     let len = u16::try_from(body.len()).expect("a body of a test is short");
     [&len.to_le_bytes(), body].concat()
@@ -398,7 +398,7 @@ pub(super) fn messages() -> String {
     let messages = of_servers();
     let mut server: Vec<_> =
         messages.iter().map(|each| line(&framed(each), server_values(each))).collect();
-    // One each of the kinds that may go on.
+    // One of each kind that may grow.
     let open = |each: &&ServerMessage| {
         matches!(each, ServerMessage::Status(_) | ServerMessage::Welcome(_))
     };

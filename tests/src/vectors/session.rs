@@ -1,5 +1,5 @@
-//! Two sessions of the same room over bad links, one in each coding: the datagrams that arrive,
-//! and what a reader must get of each.
+//! Two sessions of one room over bad links, one in each coding: the datagrams that arrive, and what
+//! a reader must get from each.
 
 use std::sync::LazyLock;
 
@@ -23,22 +23,22 @@ use super::specimens::{Specimen, Specimens, command};
 
 /// Ticks and snapshots a second: neither divides a second into whole microseconds.
 const RATES: Rates = Rates { tick_hz: 60, snapshot_hz: 20 };
-/// Games that the server played before, so that datagrams carry 3.
+/// Number of games that the server has played before, so that datagrams carry 3.
 const GAMES_BEFORE: u8 = 19;
-/// Seconds before the players come: ticks pass 65536 early in their session.
+/// Seconds before the players join, so that ticks pass 65536 early in their session.
 const SECONDS_BEFORE: f64 = 1_087.0;
-/// So little that not all entities fit a packet, and each gets references of its own.
+/// Bytes so few that not all entities fit into a packet, and each gets its own references.
 const BYTES_PER_SECOND: u32 = 1_500;
-/// Silences, after so many seconds of play each: longer than what is extrapolated, and longer than
-/// the oldest baseline.
+/// Seconds of play before each silence: one longer than the extrapolation, and one longer than the
+/// oldest baseline.
 const SILENCES: [(f64, f64); 4] = [(5.0, 0.8), (4.5, 4.2), (4.0, 0.7), (3.4, 0.0)];
 
-/// A session, as its player got it.
+/// A session, as its player received it.
 #[derive(Debug)]
 pub struct Recorded {
     /// Its file.
     pub name: &'static str,
-    /// The reader wished for plain coding.
+    /// Whether the reader asked for plain coding.
     pub plain: bool,
     /// The reader's welcome.
     pub welcome: Welcome,
@@ -66,7 +66,7 @@ fn record() -> [Recorded; 2] {
         let before = std::mem::replace(&mut sim.room, next);
         sim.room = Room::open(Box::new(before).close_game(), &[]);
     }
-    // Nobody draws a picture, and nobody compares the truth.
+    // No picture is drawn, and no truth compared.
     sim.frame = Micros::from_ms(1000);
     sim.run_each(SECONDS_BEFORE, |sim| sim.truth.clear());
     sim.frame = Micros::from_ms(8);
@@ -110,32 +110,33 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// The reader of a session, before its first datagram.
+    /// Creates the reader of a session, before its first datagram.
     pub fn new(plain: bool, player: PlayerId, number: u8, tick: Tick) -> Self {
         let codec = if plain { Codec::plain(RATES) } else { Codec::new(RATES) };
         let store = Store::new(codec, player, tick);
         Self { store, game: Specimens::new(RATES, 0), number }
     }
 
-    /// The reader of a recorded session.
+    /// Creates the reader of a recorded session.
     pub fn of(session: &Recorded) -> Self {
         let Welcome { player, number, tick, .. } = session.welcome;
         Self::new(session.plain, player, number, tick)
     }
 
-    /// Reads a datagram. Returns it with what it says, or with why it is refused, on a line.
+    /// Reads a datagram. Returns it with its contents, or with the reason for its refusal, on one
+    /// line.
     pub fn read(&mut self, bytes: &[u8]) -> String {
         let mut members = vec![("bytes", hex(bytes))];
         members.extend(self.outcome(bytes));
         object(&members)
     }
 
-    /// Number and tick of the newest datagram: the welcome's tick before the first.
+    /// Number and tick of the newest datagram; before the first one, the welcome's tick.
     pub(super) fn newest(&self) -> (u64, Tick) {
         (self.store.ack().map_or(0, |ack| ack.newest.into()), self.store.newest())
     }
 
-    /// The same without the bytes.
+    /// Reads a datagram. Returns the line without the bytes.
     pub fn outcome(&mut self, bytes: &[u8]) -> Vec<(&'static str, String)> {
         let read = match is_of_game(bytes, self.number) {
             true => self.store.handle_packet(&self.game, bytes),
@@ -148,7 +149,7 @@ impl Reader {
     }
 }
 
-/// A refusal in a word.
+/// A refusal as one word.
 fn refusal(error: StoreError) -> &'static str {
     match error {
         StoreError::OtherGame => "game",
@@ -158,7 +159,7 @@ fn refusal(error: StoreError) -> &'static str {
     }
 }
 
-/// The same of bytes that are read without older ones.
+/// The refusal of bytes that are read without earlier ones.
 pub(super) fn wire_refusal(error: WireError) -> &'static str {
     match error {
         WireError::Short => "short",

@@ -1,5 +1,5 @@
-//! The game of the test vectors: every sort of field, moving by a script. It has no extrapolation
-//! and no tables of its own, so its snapshots can be read by `WIRE.md` alone.
+//! The game of the test vectors: every type of field, moved by a script. It has no extrapolation or
+//! tables of its own, so `WIRE.md` suffices to read its snapshots.
 
 use glam::{Quat, Vec2, Vec3};
 use phaselock::fields::Holds;
@@ -44,13 +44,13 @@ record! {
 }
 
 record! {
-    /// A player's body: keys and counters that steer, speeds that move, fields of its owner's.
+    /// A player's body: keys and counters that steer, speeds that move, fields for the owner.
     pub struct Runner {
         /// Key to the side.
         pub right: i16 = Field::centred(2, 0).steering(),
         /// Key forward.
         pub up: i16 = Field::centred(2, 0).steering(),
-        /// Key that only the owner knows of.
+        /// Key that only the owner sees.
         pub whim: u8 = Field::count(2).owner_only().steering(),
         /// Ticks since a key changed.
         pub held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
@@ -68,19 +68,19 @@ record! {
         pub climb: f32 = Field::centred(14, 6).drifting(-9.81),
         /// Direction in turns.
         pub aim: f32 = Field::angle(12),
-        /// Force that is left.
+        /// Remaining force.
         pub power: f32 = Field::range(0, 100, 2),
-        /// Teleports so far.
+        /// Number of teleports so far.
         pub teleports: u8 = Field::cut(3),
-        /// Secret of the owner's.
+        /// The owner's secret.
         pub plan: u32 = Field::count(32).owner_only(),
-        /// Purse of the owner's.
+        /// The owner's purse.
         pub purse: f32 = Field::range(-7, 12, 1).owner_only(),
     }
 }
 
 record! {
-    /// A thrown thing, whose course is seen only.
+    /// A thrown thing, with positions but no speeds.
     pub struct Tumbler {
         /// Metres around the world.
         pub x: f32 = Field::wrapping(13, 6).trending(),
@@ -92,7 +92,7 @@ record! {
         pub heading: f32 = Field::angle(10).trending(),
         /// Rotation.
         pub turn: Quat = Field::unit(12, 10).trending(),
-        /// Throws so far; in every fourth one nobody sees it.
+        /// Number of throws so far; in every fourth one it is hidden.
         pub throws: u8 = Field::count(4),
     }
 }
@@ -102,7 +102,7 @@ record! {
     pub struct Planet {
         /// Component of its rotation that is left out.
         pub largest: u8 = Field::largest(),
-        /// The first other one.
+        /// The first other component.
         pub a: f32 = Field::smallest(11),
         /// The second.
         pub b: f32 = Field::smallest(11),
@@ -112,11 +112,11 @@ record! {
         pub along: f32 = Field::wrapping(12, 4).moved_by("pace"),
         /// Metres a second along it.
         pub pace: f32 = Field::centred(8, 3),
-        /// Metres along a greater one, near the end of which it goes to and fro.
+        /// Metres along a greater orbit, near the end of which it goes to and fro.
         pub far: f64 = Field::wrapping(32, 6).moved_by("rush"),
         /// Metres a second along that.
         pub rush: f32 = Field::centred(10, 2),
-        /// Burden, with a least value that is no power of two.
+        /// Burden, with a least value that is not a power of two.
         pub load: f32 = Field::range(-5, 20, 3),
         /// Rotation of its ring.
         pub ring: Quat = Field::unit(10, 8),
@@ -126,7 +126,7 @@ record! {
 }
 
 record! {
-    /// A thing that changes all at once, and seldom.
+    /// A thing that changes abruptly and seldom.
     pub struct Post {
         /// Number.
         pub state: u8 = Field::count(4),
@@ -140,7 +140,7 @@ record! {
 }
 
 record! {
-    /// A thing that does not last.
+    /// A short-lived thing.
     pub struct Spark {
         /// Metres from the middle.
         pub position: Vec2 = Field::centred(12, 4).moved_by("velocity"),
@@ -148,7 +148,7 @@ record! {
         pub velocity: Vec2 = Field::centred(9, 3),
         /// Glow, which fades as the spark falls.
         pub glow: f32 = Field::centred(10, 2).moved_by("velocity.y").drifting(-0.75),
-        /// Ticks that are left.
+        /// Remaining ticks.
         pub life: u8 = Field::count(6),
     }
 }
@@ -170,12 +170,12 @@ fn wave(tick: u64, period: u64) -> f32 {
     (1.5 * (1.0 - (4.0 * part - 2.0).abs())).clamp(-1.0, 1.0)
 }
 
-/// Numbers that change once in a while, by entity and time.
+/// A number that changes now and then, by entity and time.
 fn scattered(tick: u64, every: u64, of: u16) -> Random {
     Random::new(tick / every * 65_536 + u64::from(of))
 }
 
-/// The input of a player at a tick.
+/// Returns a player's input at a tick.
 pub fn command(tick: Tick, player: PlayerId) -> Command {
     let mut random = scattered(tick.0 + u64::from(player.0) * 17, 43, player.0);
     let mut key = || random.below(3) as i16 - 1;
