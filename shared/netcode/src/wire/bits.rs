@@ -1,9 +1,9 @@
-//! Bits into bytes and back, lowest bit first.
+//! Packs bits into bytes and back, lowest bit first.
 
 use super::cast::{count32, low8};
 use super::error::WireError;
 
-/// Writer of bits to a growing buffer.
+/// Writes bits to a growing buffer.
 #[derive(Clone, Debug, Default)]
 pub struct BitWriter {
     bytes: Vec<u8>,
@@ -12,27 +12,27 @@ pub struct BitWriter {
 }
 
 impl BitWriter {
-    /// An empty writer.
+    /// Creates an empty writer.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty writer with memory for so many bytes.
+    /// Creates an empty writer with memory for this many bytes.
     pub fn with_capacity(bytes: usize) -> Self {
         Self { bytes: Vec::with_capacity(bytes), len: 0 }
     }
 
-    /// Number of bits.
+    /// Returns the number of bits written.
     pub fn bit_len(&self) -> usize {
         self.len
     }
 
-    /// The bytes; unused bits of the last are 0.
+    /// Returns the bytes; unused bits of the last one are 0.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// Writes the low `count` bits (at most 64) of `value`; the bits above must be 0.
+    /// Writes the low `count` bits (at most 64) of `value`. The bits above must be 0.
     pub fn bits(&mut self, value: u64, count: u32) {
         debug_assert!(count == 64 || value >> count == 0, "{value} does not fit in {count} bits");
         let mut left = count;
@@ -58,8 +58,8 @@ impl BitWriter {
         self.bits(u64::from(value), 1);
     }
 
-    /// Writes a number as an Exp-Golomb code of the given order: small ones in few bits, any in at
-    /// most 2 * 32 - order.
+    /// Writes a number as an Exp-Golomb code of the given order: small numbers take few bits, none
+    /// more than 2 * 32 - order.
     pub fn golomb(&mut self, value: u32, order: u32) {
         let shifted = (u64::from(value) >> order) + 1;
         let width = 63 - shifted.leading_zeros();
@@ -69,7 +69,7 @@ impl BitWriter {
         self.bits(u64::from(value) & ((1 << order) - 1), order);
     }
 
-    /// Takes the bits behind the first `len` back, if there are more.
+    /// Removes all bits after the first `len`.
     pub fn truncate(&mut self, len: usize) {
         if len < self.len {
             self.bytes.truncate(len.div_ceil(8));
@@ -91,7 +91,7 @@ impl BitWriter {
     }
 }
 
-/// Reader of bits from a buffer that may be anything.
+/// Reads bits from a buffer with arbitrary content.
 #[derive(Clone, Debug)]
 pub struct BitReader<'a> {
     bytes: &'a [u8],
@@ -99,12 +99,12 @@ pub struct BitReader<'a> {
 }
 
 impl<'a> BitReader<'a> {
-    /// A reader at the first bit.
+    /// Creates a reader at the first bit.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 
-    /// Number of bits not yet read.
+    /// Returns the number of bits not read yet.
     pub fn left(&self) -> usize {
         self.bytes.len() * 8 - self.at
     }
@@ -127,7 +127,7 @@ impl<'a> BitReader<'a> {
         Ok(value)
     }
 
-    /// Reads a number of `count` bits, as many as its type has or fewer.
+    /// Reads a number of `count` bits, at most as many as its type has.
     pub fn number<T: TryFrom<u64>>(&mut self, count: u32) -> Result<T, WireError> {
         T::try_from(self.bits(count)?).map_err(|_| WireError::Range("number"))
     }
@@ -151,7 +151,7 @@ impl<'a> BitReader<'a> {
         u32::try_from(value).map_err(|_| WireError::Range("Exp-Golomb code"))
     }
 
-    /// Ends reading: only zero bits up to the next whole byte may follow.
+    /// Finishes reading: only zero bits up to the next whole byte may follow.
     pub fn finish(mut self) -> Result<(), WireError> {
         let left = self.left();
         if left >= 8 || self.bits(count32(left))? != 0 {
@@ -166,7 +166,7 @@ pub fn zigzag(value: i32) -> u32 {
     ((value << 1) ^ (value >> 31)).cast_unsigned()
 }
 
-/// The reverse of [`zigzag`].
+/// Inverts [`zigzag`].
 pub fn unzigzag(value: u32) -> i32 {
     (value >> 1) as i32 ^ -((value & 1) as i32)
 }
@@ -192,7 +192,7 @@ mod tests {
                 writer.golomb(number, order);
                 writer.golomb(zigzag(signed), order);
             }
-            // What is taken back was never there.
+            // What is removed leaves no trace.
             let len = writer.bit_len();
             items.iter().for_each(|&(value, ..)| writer.bits(value, 64));
             writer.truncate(len);

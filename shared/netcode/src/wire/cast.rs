@@ -1,47 +1,46 @@
-//! Conversions between numbers, each with its bound.
+//! Conversions between numbers, with their limits.
 
-/// The low 8 bits; the others are dropped.
+/// Returns the low 8 bits and drops the others.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the other bits are dropped on purpose")]
 pub(super) fn low8(value: u64) -> u8 {
     value as u8
 }
 
-/// The low 16 bits; the others are dropped.
+/// Returns the low 16 bits and drops the others.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the other bits are dropped on purpose")]
 pub(super) fn low16(value: u32) -> u16 {
     value as u16
 }
 
-/// The low 32 bits; the others are dropped.
+/// Returns the low 32 bits and drops the others.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the other bits are dropped on purpose")]
 pub(super) fn low32(value: u64) -> u32 {
     value as u32
 }
 
-/// A count or a length as a number of 32 bits; the greatest if it is greater.
+/// Converts a count or length to 32 bits; saturates.
 #[inline]
 pub(super) fn count32(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// A number as a position; the greatest if it is greater.
+/// Converts a number to an index; saturates.
 #[inline]
 pub(super) fn position(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// A number without its fraction. Numbers out of range become the nearest one in range, and no
-/// number at all becomes 0.
+/// Truncates a number. Numbers out of range saturate, and NaN becomes 0.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "`as` saturates here")]
 pub(super) fn truncated(number: f64) -> i64 {
     number as i64
 }
 
-/// A number to 24 binary digits.
+/// Rounds a number to 24 binary digits.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "rounded on purpose")]
 pub(super) fn single(number: f64) -> f32 {

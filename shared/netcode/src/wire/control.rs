@@ -1,8 +1,8 @@
-//! Control messages: postcard on one reliable stream, each behind its length in two bytes.
+//! Control messages: postcard on one reliable stream, each prefixed with its length in two bytes.
 //!
 //! *Invariant:* the kinds, the first fields of [`ClientMessage::Hello`], and the fields of
 //! [`ServerMessage::Disconnect`] and [`ServerMessage::Status`] never change, so that any two builds
-//! can tell that they do not match, and any client can ask for the status. Kinds are only ever
+//! can find out that they do not match, and any client can ask for the status. Kinds are only ever
 //! added: a server refuses a request of an unknown kind, and a client ignores such a notice.
 
 mod refusal;
@@ -26,17 +26,17 @@ use crate::limits::{
 };
 use crate::time::{LocalTime, Micros, Offset, Rates, Tick};
 
-/// From a client.
+/// A message from a client.
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ClientMessage {
-    /// The first message of whoever wants to play.
+    /// The first message of a client that wants to play.
     Hello(Hello),
     /// The only message of a client that asks for the server's status.
     Query,
-    /// A line to read. The server cleans and clips it.
+    /// A chat line. The server cleans and clips it.
     Chat {
-        /// The people who get it.
+        /// Who should receive it.
         to: Audience,
         /// The line.
         text: String,
@@ -45,214 +45,215 @@ pub enum ClientMessage {
     Game {
         /// Index of the game in the server's rotation, modulo 256.
         number: u8,
-        /// The request, in the game's own format.
+        /// The request, in the game's format.
         bytes: Vec<u8>,
     },
     /// A request about the round: readiness, sides, votes.
     Round(RoundRequest),
-    /// A wish to watch from now on, or to play.
+    /// A request to watch, or to play.
     Watch {
-        /// True to give the seat up, or the place in the line for one; false for a seat as soon as
-        /// one is free.
+        /// Whether to give up the seat, or the place in the queue for one; otherwise the client
+        /// gets a seat as soon as one is free.
         on: bool,
     },
-    /// A quick message, which each client says in its own language.
+    /// A quick message, which each client shows in its own language.
     Quick {
-        /// The people who get it.
+        /// Who should receive it.
         to: Audience,
-        /// Number of the message, below [`QUICK_MESSAGES_MAX`].
+        /// Number of the message, less than [`QUICK_MESSAGES_MAX`].
         number: u8,
     },
     /// A mark on the map.
     Mark {
-        /// The people who get it.
+        /// Who should receive it.
         to: Audience,
         /// The mark.
         mark: Mark,
     },
-    /// A wish for another name or other looks.
+    /// A request for another name or appearance.
     Restyle {
         /// The name.
         name: String,
-        /// The looks.
+        /// The appearance.
         look: Look,
     },
 }
 
-/// A client's request to play.
+/// A client's request to join.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
-    /// [`wire_hash`](super::protocol::wire_hash) of the client's build.
+    /// The [`wire_hash`](super::protocol::wire_hash) of the client's build.
     pub wire: u64,
     /// The client's version, for people.
     pub version: String,
-    /// The player's wished name.
+    /// The name that the player wants.
     pub name: String,
-    /// The games this build knows, with their [`game_hash`](super::protocol::game_hash)es.
+    /// The games in this build, with their [`game_hash`](super::protocol::game_hash)es.
     pub games: Vec<(String, u64)>,
     /// The client's clock when it sent this.
     pub sent: LocalTime,
-    /// The player's key, and the proof that it is the player's.
+    /// The player's key, and the proof of owning it.
     pub credentials: Credentials,
     /// Token of the session to resume, from its welcome.
     pub resume: Option<ResumeToken>,
     /// [`WISH_PLAIN`], [`WISH_SILENCE`], [`WISH_WATCH`], [`WISH_WAIT`], [`WISH_GAME`], and bits of
     /// later versions.
     pub wishes: u32,
-    /// The room to play in; none for the server's choice.
+    /// The room to join; `None` lets the server choose.
     pub room: Option<RoomCode>,
-    /// The server's password, where it needs one; at most [`TEXT_BYTES_MAX`] bytes.
+    /// The server's password, if it requires one; at most [`TEXT_BYTES_MAX`] bytes.
     pub password: Option<String>,
-    /// The player's looks.
+    /// The player's appearance.
     pub look: Look,
 }
 
-/// Wish for [plain coding](super::state::Codec::plain); the games' hashes are then those of their
-/// [field tables](super::protocol::fields_hash) alone.
+/// Asks for [plain coding](super::state::Codec::plain). The games' hashes are then those of only
+/// their [field tables](super::protocol::fields_hash).
 pub const WISH_PLAIN: u32 = 1;
 
-/// Wish for snapshots whose silence says something: the client extrapolates what they leave out. It
-/// counts for nothing beside [`WISH_PLAIN`].
+/// Asks for snapshots that leave out entities which the client extrapolates. Ignored with
+/// [`WISH_PLAIN`].
 pub const WISH_SILENCE: u32 = 2;
 
-/// Wish to watch, without a seat.
+/// Asks to watch, without a seat.
 pub const WISH_WATCH: u32 = 4;
 
-/// Wish to play, and to watch until a seat is free. It counts for nothing beside [`WISH_WATCH`].
+/// Asks to play, and to watch until a seat is free. Ignored with [`WISH_WATCH`].
 pub const WISH_WAIT: u32 = 8;
 
-/// Wish for a room that plays the first of the client's games. It counts for nothing beside a room
-/// or a seat that is kept.
+/// Asks for a room that plays the first of the client's games. Ignored if a room is named or a seat
+/// is kept.
 pub const WISH_GAME: u32 = 16;
 
 impl Hello {
-    /// The game that the client would rather play than others, if it has said so.
+    /// Returns the game that the client prefers, if it named one.
     pub fn wished_game(&self) -> Option<&str> {
         let first = self.games.first().filter(|_| self.wishes & WISH_GAME != 0);
         first.map(|(name, _)| name.as_str())
     }
 
-    /// Tells whether the client wishes to watch.
+    /// Whether the client asks to watch.
     pub fn wishes_to_watch(&self) -> bool {
         self.wishes & WISH_WATCH != 0
     }
 
-    /// Tells whether the client watches rather than goes, until a seat is free.
+    /// Whether the client wants to watch until a seat is free.
     pub fn wishes_to_wait(&self) -> bool {
         self.wishes & (WISH_WATCH | WISH_WAIT) == WISH_WAIT
     }
 
-    /// Tells whether the client reads what a snapshot's silence says.
+    /// Whether the client understands what an entity's absence from a snapshot means.
     pub fn wishes_silence(&self) -> bool {
         self.wishes & WISH_SILENCE != 0
     }
 
-    /// Tells whether the client wishes for plain coding.
+    /// Whether the client asks for plain coding.
     pub fn wishes_plain(&self) -> bool {
         self.wishes & WISH_PLAIN != 0
     }
 }
 
-/// Somebody who plays.
+/// A player as others see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
     /// The player's name.
     pub name: String,
-    /// True if the server plays it.
+    /// Whether the player is a bot of the server.
     pub bot: bool,
-    /// The player's looks.
+    /// The player's appearance.
     pub look: Look,
-    /// The player's [`person`](super::talk::person) number; none for a bot.
+    /// The player's [`person`](super::talk::person) number; `None` for a bot.
     pub person: Option<u64>,
 }
 
 impl Seat {
-    /// A seat of a player without a number, with the first look.
+    /// Creates the seat of a player without a number, with the first appearance.
     pub fn new(name: impl Into<String>, bot: bool) -> Self {
         Self { name: name.into(), bot, look: Look::default(), person: None }
     }
 }
 
-/// From the server.
+/// A message from the server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ServerMessage {
     /// The last message: the client is refused, or its session ends.
     Disconnect(Disconnect),
     /// The answer to a query.
     Status(Status),
-    /// The answer to a hello, and the beginning of the next game of the rotation.
+    /// The answer to a hello, or the start of the next game of the rotation.
     Welcome(Welcome),
-    /// Players are here, at most [`ROSTER_CHUNK`]: all of them for a newcomer, who may get several
-    /// such messages, then each newcomer for all, and whoever has another name or other looks.
+    /// Players who are present, at most [`ROSTER_CHUNK`]. A newcomer gets all of them, in several
+    /// messages if necessary; later each message has newcomers, and players with another name or
+    /// appearance.
     Joined(Vec<(PlayerId, Seat)>),
-    /// A player is gone.
+    /// A player left.
     Left {
-        /// The seat.
+        /// The player's id.
         player: PlayerId,
-        /// Cause.
+        /// Why the player left.
         code: Code,
     },
     /// Tick 0 moved, after a stall too long to catch up.
     Epoch {
-        /// The new epoch's number, modulo 256.
+        /// Number of the new epoch, modulo 256.
         epoch: u8,
-        /// Unix time of tick 0 in microseconds by the host's own clock.
+        /// Unix time of tick 0 in microseconds, on the host's clock.
         unix_micros: i64,
     },
-    /// A line to read.
+    /// A chat line.
     Chat {
-        /// The player who wrote it. None: the host.
+        /// The player who wrote it; `None` for the host.
         from: Option<PlayerId>,
-        /// The people who got it.
+        /// Who receives it.
         to: Audience,
         /// The line; at most [`TEXT_BYTES_MAX`] bytes.
         text: String,
     },
-    /// A request of the client was not done.
+    /// A request of the client was refused.
     Refused {
         /// Kind of the request: the number of its [`ClientMessage`] variant.
         request: u32,
-        /// Cause.
+        /// Why it was refused.
         refusal: Refusal,
     },
-    /// An event of the game, in the game's own format.
+    /// An event of the game, in the game's format.
     Game(Vec<u8>),
-    /// News about the round and the people in it.
+    /// A notice about the round and the people in it.
     Round(RoundNotice),
-    /// Some of those who are here watch from now on, or play. Whoever is not told of plays.
+    /// Some members became spectators, or players. Members that are never mentioned play.
     Watching {
-        /// They; at most [`WATCHERS_MAX`].
+        /// The members; at most [`WATCHERS_MAX`].
         players: Vec<PlayerId>,
-        /// True if they watch.
+        /// Whether they watch now.
         watching: bool,
     },
-    /// Seats for a client that watches. It comes again when this changes.
+    /// Seats available to a spectator. Sent again when this changes.
     Places {
-        /// Seats that are free.
+        /// Number of free seats.
         free: u16,
-        /// Others who get one before the client; none if it does not wait for one.
+        /// Spectators ahead of the client in the queue; `None` if it does not wait for a seat.
         ahead: Option<u16>,
     },
     /// A quick message of a player.
     Quick {
         /// The player.
         from: PlayerId,
-        /// The people who got it.
+        /// Who receives it.
         to: Audience,
-        /// Number of the message, below [`QUICK_MESSAGES_MAX`].
+        /// Number of the message, less than [`QUICK_MESSAGES_MAX`].
         number: u8,
     },
     /// A mark that a player set.
     Mark {
         /// The player.
         from: PlayerId,
-        /// The people who got it.
+        /// Who receives it.
         to: Audience,
         /// The mark.
         mark: Mark,
     },
-    /// Commands that the client's player may write into the chat, behind a slash; at most
-    /// [`COMMANDS_MAX`]. They take the place of those before.
+    /// Commands that the player may write into the chat, after a slash; at most [`COMMANDS_MAX`].
+    /// They replace the previous ones.
     Commands(Vec<CommandHint>),
 }
 
@@ -263,59 +264,63 @@ pub struct Status {
     pub server: String,
     /// The server's version, for people.
     pub version: String,
-    /// The game that is played.
+    /// The current game.
     pub game: String,
     /// Number of people who play.
     pub players: u16,
-    /// Seats for people.
+    /// Number of seats for people.
     pub players_max: u16,
     /// Number of bots that play.
     pub bots: u16,
     /// The world's tick.
     pub tick: Tick,
-    /// Rooms that anybody may join, the first [`ROOMS_LISTED_MAX`]; empty from a room alone. The
-    /// figures above are of all rooms together, game and tick of one of them.
+    /// Public rooms, the first [`ROOMS_LISTED_MAX`]; empty if sent by a single room. The figures
+    /// above are totals over all rooms; game and tick are those of one of them.
     pub rooms: Vec<RoomStatus>,
-    /// Number of people who watch.
+    /// Number of spectators.
     pub watchers: u16,
 }
 
-/// A client's data for its first packet.
+/// What a client needs before its first packet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Welcome {
     /// The server's name.
     pub server: String,
-    /// The game that is played.
+    /// The current game.
     pub game: String,
-    /// Index of the game in the server's rotation, modulo 256; datagrams carry its low bits.
+    /// Index of the game in the server's rotation, modulo 256. Datagrams carry its low bits.
     pub number: u8,
-    /// The map's and the rules' seed.
+    /// Seed of the map and the rules.
     pub seed: u64,
-    /// Ticks and snapshots a second.
+    /// Rates of ticks and snapshots.
     pub rates: Rates,
-    /// The client's own seat.
+    /// The client's own id.
     pub player: PlayerId,
-    /// Token by which the session is resumed when its connection is lost.
+    /// Token for resuming the session when its connection is lost.
     pub token: ResumeToken,
-    /// The session is resumed: seat, score and entity are those of before.
+    /// Whether the session was resumed, with the earlier seat, score and entity.
     pub resumed: bool,
     /// The world's tick.
     pub tick: Tick,
-    /// First offset, wrong by the way of the hello. Snapshots carry changes to it.
+    /// The first offset, off by the transit time of the hello. Snapshots carry differences from it.
     pub offset: Offset,
-    /// Number of the epoch, raised whenever tick 0 moves.
+    /// Number of the epoch, which increases whenever tick 0 moves.
     pub epoch: u8,
-    /// Unix time of tick 0 in microseconds by the host's own clock.
+    /// Unix time of tick 0 in microseconds, on the host's clock.
     pub unix_micros: i64,
     /// Configuration of the rules ([`Kit::configure`](crate::game::Kit::configure)), in the game's
-    /// own format; at most [`GAME_SETUP_BYTES_MAX`].
+    /// format; at most [`GAME_SETUP_BYTES_MAX`].
     pub setup: Vec<u8>,
-    /// The client watches, so long after it happened: `tick` and `offset` are of that time too. At
-    /// most [`WATCH_DELAY_MAX`]. None: it plays.
+    /// Delay with which the client watches, at most [`WATCH_DELAY_MAX`]; `tick` and `offset` are
+    /// delayed too. `None` if it plays.
     pub watching: Option<Micros>,
 }
 
-/// Puts a message behind its length; refuses one that is too long.
+/// Prefixes a message with its length.
+///
+/// # Errors
+///
+/// The message is too long.
 pub fn frame<M: Serialize>(message: &M) -> Result<Vec<u8>, WireError> {
     let body = postcard::to_stdvec(message).map_err(|_| WireError::Unreadable)?;
     let len = u16::try_from(body.len())
@@ -327,7 +332,7 @@ pub fn frame<M: Serialize>(message: &M) -> Result<Vec<u8>, WireError> {
     Ok(framed)
 }
 
-/// The length of the body behind a two-byte prefix.
+/// Returns the length of the body after a two-byte prefix.
 pub fn body_len(prefix: [u8; 2]) -> Result<usize, WireError> {
     let len = usize::from(u16::from_le_bytes(prefix));
     if len > CONTROL_BYTES_MAX {
@@ -336,10 +341,10 @@ pub fn body_len(prefix: [u8; 2]) -> Result<usize, WireError> {
     Ok(len)
 }
 
-/// Number of the last kind of client message and of server message.
+/// Numbers of the last kind of client message and of server message.
 const LAST_KINDS: [u32; 2] = [8, 14];
 
-/// Kind of a message: the number of its variant.
+/// Returns the kind of a message: the number of its variant.
 fn kind(body: &[u8]) -> Result<u32, WireError> {
     if body.len() > CONTROL_BYTES_MAX {
         return Err(WireError::Long(CONTROL_BYTES_MAX));
@@ -348,9 +353,9 @@ fn kind(body: &[u8]) -> Result<u32, WireError> {
     Ok(kind)
 }
 
-/// Reads a message. Those of `open` kinds may go on, in words of a later version, and may lack the
-/// last fields, so many zeros. A hello and a status of an earlier version end before the room, the
-/// password and the looks, or the rooms; then there are none.
+/// Decodes a message. Messages of `open` kinds may continue with fields of a later version, and may
+/// lack their last fields, which are that many zeros. A hello or a status of an earlier version
+/// ends before the room, the password and the looks, or the rooms, which are then absent.
 fn parse<M: DeserializeOwned>(
     body: &[u8],
     last: u32,
@@ -360,7 +365,7 @@ fn parse<M: DeserializeOwned>(
     if kind > last {
         return Err(WireError::Message(kind));
     }
-    // Behind whatever goes on it is unread.
+    // Anything after it is ignored.
     let open = open.iter().find(|(it, _)| *it == kind);
     let padded = open.map(|(_, zeros)| [body, &[0; 4][..*zeros]].concat());
     match postcard::take_from_bytes(padded.as_deref().unwrap_or(body)) {
@@ -374,7 +379,7 @@ fn check_text(text: &str, max: usize, what: &'static str) -> Result<(), WireErro
     if text.len() > max { Err(WireError::Range(what)) } else { Ok(()) }
 }
 
-/// Checks a peer's text and makes it fit to print.
+/// Checks a peer's text and makes it printable.
 fn clean_text(text: &mut String, max: usize, what: &'static str) -> Result<(), WireError> {
     check_text(text, max, what)?;
     *text = printable(text);
@@ -382,7 +387,7 @@ fn clean_text(text: &mut String, max: usize, what: &'static str) -> Result<(), W
 }
 
 impl ClientMessage {
-    /// Reads the body of a frame.
+    /// Decodes the body of a frame.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
         let mut message: Self = parse(body, LAST_KINDS[0], &[(0, 4)])?;
         if let Self::Round(request) = &mut message {
@@ -405,7 +410,7 @@ impl ClientMessage {
         Ok(message)
     }
 
-    /// Number of its kind.
+    /// Returns the number of the message's kind.
     pub fn kind(&self) -> u32 {
         match self {
             Self::Hello(_) => 0,
@@ -420,9 +425,10 @@ impl ClientMessage {
         }
     }
 
-    /// The part of a hello that every build can read: wire hash and version.
+    /// Decodes the part of a hello that all builds can read: wire hash and version.
     pub fn parse_hello_head(body: &[u8]) -> Result<(u64, String), WireError> {
-        // A varint has longer spellings too: this must read whatever `parse` takes for a hello.
+        // A varint has longer spellings too, and this must accept all that `parse` accepts as a
+        // hello.
         let ((kind, wire, version), _) = postcard::take_from_bytes::<(u32, u64, String)>(body)
             .map_err(|_| WireError::Unreadable)?;
         if kind != 0 {
@@ -434,7 +440,7 @@ impl ClientMessage {
 }
 
 impl ServerMessage {
-    /// Reads the body of a frame. Texts come out fit to print.
+    /// Decodes the body of a frame. Texts are made printable.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
         let mut message: Self = parse(body, LAST_KINDS[1], &[(0, 1), (1, 2), (2, 2)])?;
         match &mut message {

@@ -1,4 +1,4 @@
-//! Tables made from counted decisions.
+//! Trains tables from counted decisions.
 
 use super::model::*;
 use super::range::{Coder, Level, level_of, low_bits};
@@ -8,18 +8,18 @@ use crate::fields::Kind;
 /// Counts of decisions, from which tables are made.
 #[derive(Clone, Debug)]
 pub struct Counts {
-    /// No and yes.
+    /// Counts of no and yes.
     counts: Vec<[f64; 2]>,
     kinds: Vec<usize>,
     /// FNV-1a of the records.
     records: u64,
-    /// Even decisions, by the last one with a context before them.
+    /// Even decisions, by the last preceding one with a context.
     even: Vec<f64>,
     last: usize,
 }
 
 impl Counts {
-    /// No counts yet, for these kinds.
+    /// Creates empty counts for these kinds.
     pub fn new(kinds: &[Kind]) -> Self {
         let records = if kinds.is_empty() { 0 } else { records_digest(kinds) };
         let kinds: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
@@ -27,7 +27,7 @@ impl Counts {
         Self { counts: vec![[0.0; 2]; len], even: vec![0.0; len], kinds, records, last: 0 }
     }
 
-    /// The sum over all kinds and fields.
+    /// Returns the sum over all kinds and fields.
     pub fn generalised(&self) -> Self {
         let mut all = Self::new(&[]);
         let mut add = |to: usize, from: usize, len: usize| {
@@ -57,13 +57,13 @@ impl Counts {
         }
     }
 
-    /// Number of decisions.
+    /// Returns the number of decisions.
     pub fn decisions(&self) -> f64 {
         self.counts.iter().flatten().chain(&self.even).sum()
     }
 
-    /// Cost of everything counted by tables for the same kinds, in bits: of the header, then for
-    /// each kind of the entity and of each field.
+    /// Returns the cost in bits of coding everything counted with tables for the same kinds: of the
+    /// header, then for each kind of the entity and of each field.
     pub fn bits(&self, tables: &Tables) -> Vec<Vec<f64>> {
         let sum = |from: usize, len: usize| -> f64 {
             (from..from + len)
@@ -85,7 +85,7 @@ impl Counts {
         parts
     }
 
-    /// The tables. Rare decisions go by similar ones, unseen ones by `otherwise`.
+    /// Returns the tables. Rare decisions follow similar ones, unseen ones follow `otherwise`.
     pub fn tables(&self, otherwise: &Tables) -> Tables {
         let mut tables = Tables::even(&self.kinds);
         let levels = &mut tables.levels;
@@ -95,7 +95,7 @@ impl Counts {
         for (start, fields) in starts(&self.kinds) {
             for at in 0..ENTITY {
                 let parent = if at < USUAL {
-                    // All decisions of the same present change.
+                    // All decisions with the current change of the same size.
                     let now = at / (ACTIVITIES * 4) * (ACTIVITIES * 4);
                     (start + now..start + now + ACTIVITIES * 4).collect()
                 } else {
@@ -116,10 +116,11 @@ impl Counts {
         Tables::of(tables.levels, tables.kinds, self.records)
     }
 
-    /// The level of a decision, drawn towards its parents' together, and these towards `general`.
+    /// Returns the level of a decision, drawn towards its parents' together, which are drawn
+    /// towards `general`.
     fn level(&self, at: usize, parents: &[usize], general: Level) -> Level {
         let likely = 1.0 / (1.0 + libm::exp((128.0 - f64::from(general)) / 16.0));
-        // Worth so many observations; arbitrary.
+        // Weight of the prior in observations; arbitrary.
         const PRIOR: f64 = 2.0;
         let seen = |all: &mut dyn Iterator<Item = [f64; 2]>| {
             all.fold([0.0, 0.0], |sum, one| [sum[0] + one[0], sum[1] + one[1]])
@@ -134,7 +135,7 @@ impl Counts {
     }
 }
 
-/// Similar decisions of a field: of the same class, whatever the residuals before.
+/// Returns similar decisions of a field: those of the same class, whatever the residuals before.
 fn parents(at: usize) -> Vec<usize> {
     if at < EXPONENT {
         let block = NEAR * FAR;

@@ -1,14 +1,14 @@
-//! The first byte of every datagram, and the echo that both ways carry.
+//! The first byte of each datagram, and the echo that both directions carry.
 
 use super::bits::{BitReader, BitWriter};
 use super::error::WireError;
 use crate::time::Micros;
 
-/// Bits of a datagram's kind in its first byte. The others are its game's index in the rotation, so
-/// that no straggler is read with the rules of the next game.
+/// Bits of a datagram's kind in its first byte. The other bits are its game's index in the
+/// rotation, so that no late packet is decoded with the rules of the next game.
 pub(super) const KIND_BITS: u32 = 4;
 
-/// The kind of a datagram, by its first byte.
+/// Returns the kind of a datagram from its first byte.
 pub(super) fn kind_of(first: u8) -> u8 {
     first & ((1 << KIND_BITS) - 1)
 }
@@ -20,26 +20,27 @@ pub fn mark_game(datagram: &mut [u8], game: u8) {
     }
 }
 
-/// Tells whether a datagram belongs to the game with that index.
+/// Whether a datagram belongs to the game with this index.
 pub fn is_of_game(datagram: &[u8], game: u8) -> bool {
     datagram.first().is_some_and(|first| first >> KIND_BITS == game % (1 << KIND_BITS))
 }
 
-/// A timestamp sent back, with how long it lay here: what a round trip is measured by.
+/// A timestamp that is sent back, with how long it was held, to measure the round trip time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Echo {
     /// Low bits of the peer's clock when it sent the packet, in microseconds.
     pub time: u32,
-    /// Microseconds from that packet's arrival to this packet's departure, up to
+    /// Microseconds from that packet's arrival to this packet's departure, at most
     /// [`Echo::HELD_MAX`].
     pub held: u32,
 }
 
 impl Echo {
-    /// Longest held time: 4.2 seconds; longer ones are left out.
+    /// The longest held time: 4.2 seconds. Echoes held longer are left out.
     pub const HELD_MAX: u32 = (1 << 22) - 1;
 
-    /// The echo of a packet from `peer_time` that arrived `held` ago, if that is not too long.
+    /// Creates the echo of a packet from `peer_time` that arrived `held` ago, or `None` if that is
+    /// too long.
     pub fn new(peer_time: u32, held: Micros) -> Option<Self> {
         let held = u32::try_from(held.0).ok().filter(|held| *held <= Self::HELD_MAX)?;
         Some(Self { time: peer_time, held })

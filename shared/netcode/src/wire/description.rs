@@ -1,5 +1,5 @@
-//! A game in words that a program in another language can read: what it takes to join by
-//! [plain coding](super::state::Codec::plain), and the texts behind the hashes.
+//! Describes a game for programs in other languages: what they need to join with [plain
+//! coding](super::state::Codec::plain), and the texts behind the hashes.
 
 use serde::Serialize;
 
@@ -19,9 +19,9 @@ pub struct Description {
     pub game: &'static str,
     /// Version of its rules.
     pub rules_version: u32,
-    /// Its hash in a hello, and the text that it is of.
+    /// Its hash in a hello, and the hashed text.
     pub rules: Hashed,
-    /// Its hash in a hello that wishes for plain coding, and the text that it is of.
+    /// Its hash in a hello that asks for plain coding, and the hashed text.
     pub fields: Hashed,
     /// The record of a player's input.
     pub input: RecordDescription,
@@ -34,7 +34,7 @@ pub struct Description {
 pub struct WireDescription {
     /// Version of the layout.
     pub layout: u32,
-    /// Its hash in a hello, and the text that it is of.
+    /// Its hash in a hello, and the hashed text.
     #[serde(flatten)]
     pub hashed: Hashed,
 }
@@ -42,7 +42,7 @@ pub struct WireDescription {
 /// A text and its hash.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hashed {
-    /// FNV-1a of the text, 16 hexadecimal digits.
+    /// FNV-1a of the text, as 16 hexadecimal digits.
     pub hash: String,
     /// The text.
     pub text: String,
@@ -57,30 +57,29 @@ pub struct RecordDescription {
     pub fields: Vec<FieldDescription>,
 }
 
-/// A field of a record. Its value is `min + n / 2^fraction_bits` for the whole number `n` on the
-/// wire.
+/// A field of a record. Its value is `min + n / 2^fraction_bits` for the integer `n` on the wire.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FieldDescription {
-    /// Its name; of a vector's component `position.x` and the like.
+    /// Its name; `position.x` and the like for the component of a vector.
     pub name: String,
-    /// The least value.
+    /// The minimum value.
     pub min: f64,
     /// Bits of `n`.
     pub bits: u32,
-    /// The greatest `n`.
+    /// The maximum `n`.
     pub greatest: u32,
-    /// Binary digits after the point.
+    /// Number of fractional bits.
     pub fraction_bits: u32,
-    /// Motion between snapshots, as `WIRE.md` names it.
+    /// Motion between snapshots, as named in `WIRE.md`.
     pub motion: &'static str,
-    /// Clients that are told of it: `all`, or the `owner` alone.
+    /// Clients that may see it: `all`, or only the `owner`.
     pub audience: &'static str,
-    /// True if it states the age of the entity's state in ticks.
+    /// Whether it holds the age of the entity's state in ticks.
     pub age: bool,
 }
 
 impl Description {
-    /// The description of a game.
+    /// Describes a game.
     pub fn of<G: Game>() -> Self {
         let kinds = G::Entity::KINDS.iter();
         Self {

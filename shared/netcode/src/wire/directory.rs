@@ -1,5 +1,5 @@
-//! Finding servers: what a directory is asked by servers that want to be listed, and by whoever
-//! looks for one.
+//! Finding servers: the protocol between a directory, the servers that want to be listed, and
+//! clients that look for one.
 //!
 //! ```text
 //! question   "?directory"  u8 version  8 bytes of the asker's choice  u8 ask     fields  zeros
@@ -15,11 +15,11 @@
 //! directory -> server   listed: seconds; or refused: reason
 //! ```
 //!
-//! An answer is never longer than its question, so that nobody can have a directory flood others.
-//! A server signs [`signed_text`].
+//! An answer is never longer than its question, so a directory cannot be used to flood others. A
+//! server signs [`signed_text`].
 //!
 //! *Invariant:* all of this never changes, as with the [status](super::query): kinds are only
-//! added, unknown ones are passed over, and kind 0 ends the fields.
+//! added, unknown ones are ignored, and kind 0 ends the fields.
 
 use core::net::{IpAddr, SocketAddr};
 
@@ -33,11 +33,11 @@ use crate::limits::{
 
 const QUESTION: &[u8; 10] = b"?directory";
 const ANSWER: &[u8; 10] = b"!directory";
-/// Version of questions and answers. Another one may add what the fields cannot.
+/// Version of questions and answers. A new version may add what fields cannot express.
 const VERSION: u8 = 1;
-/// Bytes before the fields.
+/// Number of bytes before the fields.
 const HEAD_BYTES: usize = QUESTION.len() + 2 + size_of::<Nonce>();
-/// Bytes of the first announcement: those of a challenge, and some for what may be added.
+/// Bytes of the first announcement: those of a challenge, and some for later additions.
 const FIRST_BYTES: usize = 96;
 /// Bytes of the field [`kind::NEXT`].
 const NEXT_BYTES: usize = 7;
@@ -45,7 +45,7 @@ const NEXT_BYTES: usize = 7;
 const _: () = assert!(HEAD_BYTES + 3 + size_of::<Token>() <= FIRST_BYTES);
 const _: () = assert!(QUESTION.len() == ANSWER.len());
 
-/// Asks.
+/// Kinds of questions.
 mod ask {
     pub(super) const LIST: u8 = 1;
     pub(super) const ANNOUNCE: u8 = 2;
@@ -80,10 +80,10 @@ mod kind {
 #[cfg(test)]
 pub(super) use kind::KINDS;
 
-/// Bytes by which a directory knows that an address is the asker's own.
+/// Proof to a directory that an address belongs to the asker.
 pub type Token = [u8; 24];
 
-/// Text that a server signs: a token, the port that it serves at, and the SHA-256 digest of its
+/// Returns the text that a server signs: a token, its port, and the SHA-256 digest of its
 /// certificate.
 pub fn signed_text(token: &Token, port: u16, certificate: Fingerprint) -> Vec<u8> {
     let label = b"phaselock directory announcement";
@@ -97,44 +97,44 @@ pub struct Proof {
     pub token: Token,
     /// The server's certificate in DER.
     pub certificate: Vec<u8>,
-    /// The signature's scheme, numbered as in TLS 1.3.
+    /// The signature scheme, numbered as in TLS 1.3.
     pub scheme: u16,
     /// Signature of [`signed_text`] with the certificate's key.
     pub signature: Vec<u8>,
 }
 
-/// A question for a directory.
+/// A question to a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// The servers behind this place in the list; 0 for the first ones.
+    /// Asks for the servers after a position in the list; 0 for the first ones.
     List {
-        /// Place of the last server that is known.
+        /// Position of the last server that is known.
         after: u32,
     },
-    /// A server at this port of the asker's address wants to be listed. Without a proof it is told
-    /// what to prove.
+    /// Announces a server at this port of the asker's address. Without a proof, the answer is a
+    /// challenge.
     Announce {
         /// Its UDP port.
         port: u16,
-        /// Its proof.
+        /// The server's proof.
         proof: Option<Proof>,
     },
 }
 
-/// A listed server.
+/// A server in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Listed {
-    /// IPv6 address, or an IPv4 one mapped into `::ffff:0:0/96`.
+    /// IPv6 address, or an IPv4 address mapped into `::ffff:0:0/96`.
     pub ip: [u8; 16],
     /// UDP port.
     pub port: u16,
-    /// The certificate that it showed.
+    /// Fingerprint of the certificate that it presented.
     pub fingerprint: Fingerprint,
 }
 
 impl Listed {
-    /// Its address, for a client that has it from the directory at this address. A link-local
-    /// address takes on the directory's zone.
+    /// Returns the server's address for a client that got it from the directory at this address. A
+    /// link-local address takes on the directory's zone.
     pub fn address(&self, directory: SocketAddr) -> SocketAddr {
         let address = SocketAddr::new(IpAddr::from(self.ip).to_canonical(), self.port);
         match (address, directory) {
@@ -149,7 +149,7 @@ impl Listed {
     }
 }
 
-/// A directory does not list a server.
+/// Why a directory does not list a server.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -191,7 +191,7 @@ impl Refusal {
         Self::Taken,
     ];
 
-    /// Its number on the wire; 0 is for none of these.
+    /// Returns its number on the wire; 0 for none of these.
     fn code(self) -> u8 {
         let place = Self::ALL.iter().position(|it| *it == self);
         place.and_then(|place| u8::try_from(place + 1).ok()).unwrap_or_default()
@@ -206,20 +206,20 @@ impl Refusal {
 /// A directory's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Some of the list.
+    /// A page of the list.
     Page {
-        /// Servers in the whole list.
+        /// Number of servers in the whole list.
         total: u32,
-        /// Servers of this page, [`DIRECTORY_PAGE_MAX`] at most.
+        /// Servers of this page, at most [`DIRECTORY_PAGE_MAX`].
         servers: Vec<Listed>,
-        /// Place to ask on from; none at the list's end.
+        /// Position to continue from; `None` at the end of the list.
         next: Option<u32>,
     },
-    /// To be signed.
+    /// A token to sign.
     Challenge(Token),
     /// The server is listed.
     Listed {
-        /// Seconds for which it stays so without another announcement.
+        /// Seconds until the server must announce itself again.
         seconds: u32,
     },
     /// The server is not listed.
@@ -227,7 +227,7 @@ pub enum Answer {
 }
 
 impl Question {
-    /// The question's bytes: as many as its answer may have.
+    /// Encodes the question, padded to the maximum length of its answer.
     pub fn encode(&self, nonce: Nonce) -> Vec<u8> {
         let (ask, least) = match self {
             Self::List { .. } => (ask::LIST, QUESTION_BYTES),
@@ -251,7 +251,7 @@ impl Question {
         bytes
     }
 
-    /// Reads a question and its nonce.
+    /// Decodes a question and its nonce.
     pub fn parse(bytes: &[u8]) -> Result<(Self, Nonce), WireError> {
         let (nonce, ask, mut rest) = parse_head(QUESTION, bytes)?;
         let (mut after, mut port, mut token, mut scheme) = (0, None, None, None);
@@ -291,7 +291,7 @@ impl Question {
 }
 
 impl Answer {
-    /// The answer to a question of so many bytes; none if it does not fit them.
+    /// Encodes the answer to a question of `bytes_max` bytes; `None` if it does not fit.
     pub fn encode(&self, nonce: Nonce, bytes_max: usize) -> Option<Vec<u8>> {
         let mut fields = match self {
             Self::Page { total, servers, next } => {
@@ -315,11 +315,11 @@ impl Answer {
             Self::Listed { seconds } => fields.put(kind::SECONDS, &seconds.to_le_bytes()),
             Self::Refused(refusal) => fields.put(kind::REASON, &[refusal.code()]),
         }
-        // What does not fit was left out, and the answer is nothing without it.
+        // A field that did not fit was left out, and the answer is useless without it.
         (fields.bytes_max > 0 && fields.bytes.len() <= bytes_max).then_some(fields.bytes)
     }
 
-    /// Reads the answer to a question with this nonce.
+    /// Decodes the answer to a question with this nonce.
     pub fn parse(bytes: &[u8], nonce: Nonce) -> Result<Self, WireError> {
         let (found, answer, mut rest) = parse_head(ANSWER, bytes)?;
         if found != nonce {
@@ -350,13 +350,14 @@ impl Answer {
     }
 }
 
-/// The nonce of an answer, by which the asker finds its question; none if it is no answer.
+/// Returns the nonce of an answer, by which the asker finds its question; `None` if it is no
+/// answer.
 pub fn nonce_of_answer(bytes: &[u8]) -> Option<Nonce> {
     parse_head(ANSWER, bytes).ok().map(|(nonce, ..)| nonce)
 }
 
-/// A page of as many of these servers as fit, each with its place in the list; none if not even
-/// its head does.
+/// Encodes a page with as many of these servers as fit, each with its position in the list; `None`
+/// if not even the head fits.
 pub fn page(
     nonce: Nonce,
     bytes_max: usize,
@@ -373,7 +374,8 @@ pub fn page(
         let field = server_field(&server);
         let is_full = fields.bytes.len() + 3 + field.len() + NEXT_BYTES > bytes_max;
         if is_full || count >= DIRECTORY_PAGE_MAX {
-            // Room was left for it; before the first server there is nothing to go on from.
+            // Space was reserved for it; before the first server there is no position to continue
+            // from.
             if let Some(last) = last {
                 let last: u32 = last;
                 fields.put(kind::NEXT, &last.to_le_bytes());
@@ -400,11 +402,11 @@ fn parse_head<'a>(mark: &[u8; 10], bytes: &'a [u8]) -> Result<(Nonce, u8, &'a [u
     let (version, rest) = rest.split_first().ok_or(WireError::Short)?;
     let (nonce, rest) = rest.split_first_chunk().ok_or(WireError::Short)?;
     let (what, rest) = rest.split_first().ok_or(WireError::Short)?;
-    // Later ones are read as this one is.
+    // Later versions are decoded like this one.
     if *version < VERSION { Err(WireError::Unreadable) } else { Ok((*nonce, *what, rest)) }
 }
 
-/// The next field and its kind; none at the end.
+/// Returns the next field and its kind; `None` at the end.
 fn next_field<'a>(rest: &mut &'a [u8]) -> Result<Option<(u8, &'a [u8])>, WireError> {
     let Some((kind, after)) = rest.split_first() else { return Ok(None) };
     if *kind == kind::END {
@@ -425,10 +427,10 @@ fn within(field: &[u8], bytes_max: usize) -> Result<&[u8], WireError> {
     if field.len() > bytes_max { Err(WireError::Long(bytes_max)) } else { Ok(field) }
 }
 
-/// First bytes of IPv4 addresses among those of IPv6.
+/// Prefix of IPv4 addresses mapped to IPv6.
 const MAPPED: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
-/// Fingerprint, port (u16), and the address: 4 bytes or 16.
+/// Fingerprint, port (u16), and the address: 4 or 16 bytes.
 fn server_field(server: &Listed) -> Vec<u8> {
     let ip = server.ip.strip_prefix(&MAPPED).unwrap_or(&server.ip);
     [&server.fingerprint.0[..], &server.port.to_le_bytes(), ip].concat()

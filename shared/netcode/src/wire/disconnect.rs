@@ -1,4 +1,4 @@
-//! The end of a session: a code for programs, a text for people, and the way on.
+//! The end of a session: a code for programs, a text for people, and what to do next.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,8 +8,8 @@ use crate::limits::TEXT_BYTES_MAX;
 
 macro_rules! codes {
     ($($(#[doc = $meaning:literal])+ $name:ident = $number:literal, $retry:expr;)+) => {
-        /// Cause of the end of a session. It also closes the QUIC connection. The numbers stand in
-        /// `WIRE.md`, and none is ever used for anything else.
+        /// Why a session ended. It also closes the QUIC connection. The numbers are listed in
+        /// `WIRE.md` and are never reused.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(from = "u16", into = "u16")]
         pub enum Code {
@@ -19,10 +19,10 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// Every code that this version knows.
+            /// All codes that this version knows.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// What it means, in a sentence.
+            /// Returns what it means, in a sentence.
             fn meaning(self) -> &'static str {
                 match self {
                     $(Self::$name => concat!($($meaning),+).trim_start(),)+
@@ -30,8 +30,8 @@ macro_rules! codes {
                 }
             }
 
-            /// Seconds after which another attempt makes sense, if nothing else is said: none where
-            /// the same would happen again.
+            /// Returns the default number of seconds until another attempt makes sense; `None` if
+            /// it would fail again.
             pub fn retry_after(self) -> Option<u32> {
                 match self {
                     $(Self::$name => $retry,)+
@@ -109,26 +109,26 @@ codes! {
     ForeignPage = 22, None;
 }
 
-/// The end of a session, as told to whoever was in it.
+/// The end of a session, as sent to the client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disconnect {
-    /// Cause, for a program to act on.
+    /// The reason, for programs to act on.
     pub code: Code,
-    /// Cause, for a person to read; at most [`TEXT_BYTES_MAX`] bytes on the wire.
+    /// The reason, for people to read; at most [`TEXT_BYTES_MAX`] bytes on the wire.
     pub text: String,
-    /// Seconds after which another attempt makes sense. None: it makes no sense.
+    /// Seconds until another attempt makes sense; `None` if it never does.
     pub retry_after: Option<u32>,
     /// Another server to join instead, as `host:port`; at most [`TEXT_BYTES_MAX`] bytes.
     pub redirect: Option<String>,
 }
 
 impl Disconnect {
-    /// With the retry that goes with the code.
+    /// Creates a disconnect with the retry delay of its code.
     pub fn new(code: Code, text: impl Into<String>) -> Self {
         Self { code, text: text.into(), retry_after: code.retry_after(), redirect: None }
     }
 
-    /// The same with texts that fit the wire.
+    /// Clips the texts to fit the wire.
     #[must_use]
     pub fn clipped(mut self) -> Self {
         for text in std::iter::once(&mut self.text).chain(&mut self.redirect) {
@@ -137,7 +137,7 @@ impl Disconnect {
         self
     }
 
-    /// Checks what a peer sent, and makes its texts fit to print.
+    /// Checks what a peer sent, and makes its texts printable.
     pub(super) fn check(&mut self) -> Result<(), WireError> {
         let redirect = self.redirect.iter_mut();
         for (text, what) in

@@ -1,6 +1,6 @@
-//! Reasons to refuse a message.
+//! Why messages are refused.
 
-/// Reason why a message was refused and changed nothing.
+/// Why a message was refused. A refused message changes nothing.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {

@@ -1,8 +1,8 @@
-//! Extrapolation of a state from older ones: the value around which the residual is coded.
+//! Extrapolates a state from older ones; the residual is coded relative to the result.
 //!
-//! Both sides compute this and must get the same bits. So it uses whole numbers, or floats with
-//! additions, multiplications, divisions and square roots alone, which IEEE 754 defines exactly,
-//! and functions from `libm` rather than the system's.
+//! Both sides compute this and must get the same bits. So it uses only integers, or floats with
+//! additions, multiplications, divisions and square roots, which IEEE 754 defines exactly, and
+//! functions from `libm` instead of the system's.
 
 use super::cast::{count32, low32, position, single, truncated};
 use super::fields::difference;
@@ -14,7 +14,7 @@ use crate::time::Rates;
 /// States of an entity that both sides have, newest first.
 #[derive(Clone, Copy, Debug)]
 pub struct ReferenceStates<'a> {
-    /// Ticks from each to the extrapolated state: rising, 1 or more.
+    /// Ticks from each to the extrapolated state: ascending, 1 or more.
     pub ages: [u8; REFERENCES_MAX],
     /// The states.
     pub states: [&'a Packed; REFERENCES_MAX],
@@ -30,7 +30,7 @@ impl Default for ReferenceStates<'_> {
 }
 
 impl<'a> ReferenceStates<'a> {
-    /// Adds an older state; further ones than fit are left out.
+    /// Adds an older state. Ignored if there is no space.
     pub fn push(&mut self, age: u8, state: &'a Packed) {
         if self.len < REFERENCES_MAX {
             self.ages[self.len] = age;
@@ -39,7 +39,7 @@ impl<'a> ReferenceStates<'a> {
         }
     }
 
-    /// The newest state.
+    /// Returns the newest state.
     pub fn base(&self) -> &'a Packed {
         self.states[0]
     }
@@ -48,33 +48,33 @@ impl<'a> ReferenceStates<'a> {
         i64::from(self.ages[at])
     }
 
-    /// Size of the change between two states: the binary digits of the greatest change of a field,
-    /// at most 7; 8 without two states.
+    /// Returns the size of the change between two states: the binary digits of the largest change
+    /// of a field, at most 7; 8 without two states.
     fn activity_between(&self, fields: &[Field], a: usize, b: usize) -> u8 {
         if a == b || b >= self.len {
             return 8;
         }
         let pairs = self.states[a].iter().zip(self.states[b]);
-        // Most are the same.
+        // Most are equal.
         let changed = fields.iter().zip(pairs).filter(|(_, (a, b))| a != b);
         let changes = changed.map(|(field, (a, b))| difference(field, *b, *a));
         let most = changes.map(i32::unsigned_abs).max().unwrap_or(0);
         digits(u64::from(most)).min(7) as u8
     }
 
-    /// Sizes of the last change, and of the change over all references.
+    /// Returns the sizes of the last change, and of the change over all references.
     pub(crate) fn activity(&self, fields: &[Field]) -> [u8; 2] {
         let oldest = self.len.saturating_sub(1).min(3);
         [self.activity_between(fields, 0, 1), self.activity_between(fields, 0, oldest)]
     }
 }
 
-/// Binary digits of a number.
+/// Returns the number of binary digits of a number.
 pub(crate) fn digits(number: u64) -> u32 {
     u64::BITS - number.leading_zeros()
 }
 
-/// Parts of a grid step in which values are predicted.
+/// Fractions of a grid step in which values are predicted.
 pub(crate) const FINE: i64 = 256;
 
 /// Predicted value of a field.
@@ -82,17 +82,18 @@ pub(crate) const FINE: i64 = 256;
 pub(crate) struct Predicted {
     /// Value in 1/256 steps.
     pub(crate) fine: i64,
-    /// Class by the expected move or the certainty: below [`CLASSES`].
+    /// Class by the expected move or the certainty, less than [`CLASSES`].
     pub(crate) class: usize,
-    /// True if the value is more likely too low than too high.
+    /// Whether the value is more likely too low than too high.
     pub(crate) up: bool,
-    /// Context instead of the previous residuals, where there is a better one.
+    /// Replaces the context from the previous residuals, where there is a better one.
     pub(crate) far: Option<usize>,
 }
 
-/// Classes of predictions that only say how far the field was expected to move: its digits.
+/// Classes of predictions that are based only on how far the field was expected to move, by its
+/// digits.
 const MOVES: usize = 12;
-/// Classes of sure values, by the nearness to the middle between two steps.
+/// Classes of certain values, by how close they are to the middle between two steps.
 const FRACTIONS: usize = 8;
 /// First class of the last component of a rotation, which follows from the others.
 const IMPLIED: usize = MOVES + 3 * FRACTIONS;
@@ -102,13 +103,13 @@ const FALLING: usize = IMPLIED + 8;
 const _: () = assert!(FALLING + 4 == CLASSES, "every class has its place in the tables");
 
 impl Predicted {
-    /// The nearest step.
+    /// Returns the nearest step.
     pub(crate) fn step(&self) -> i64 {
         (self.fine + FINE / 2).div_euclid(FINE)
     }
 
-    /// A value that is known to a fraction of a step, and the nearness of the fraction to the
-    /// middle between two steps: below [`FRACTIONS`].
+    /// Creates a value that is known to a fraction of a step. Returns how close the fraction is to
+    /// the middle between two steps, less than [`FRACTIONS`].
     fn sure(fine: i64) -> (Self, usize) {
         let predicted = Self { fine, ..Self::default() };
         let fraction = fine - predicted.step() * FINE;
@@ -116,26 +117,26 @@ impl Predicted {
         (Self { up: fraction >= 0, ..predicted }, near)
     }
 
-    /// A value with the class of its move. Moves fall short of predictions more often than they
-    /// exceed them.
+    /// Creates a value with the class of its move. Moves fall short of predictions more often than
+    /// they exceed them.
     pub(crate) fn moving(fine: i64, base: i64) -> Self {
         let way = fine - base * FINE;
         let class = digits((way.unsigned_abs() + 128) / FINE as u64).min(count32(MOVES) - 1);
         Self { fine, class: class as usize, up: way <= 0, far: None }
     }
 
-    /// Any number up to `most`, all equally likely.
+    /// Creates a prediction of any number up to `most`, all equally likely.
     pub(crate) fn anything_to(most: i64) -> Self {
         Self { up: true, ..Self::moving(most * FINE / 2, 0) }
     }
 
-    /// A value in free fall, which is surer than most.
+    /// Creates a value in free fall, which is more certain than most.
     fn falling(fine: i64, base: i64) -> Self {
         let predicted = Self::moving(fine, base);
         Self { class: FALLING + predicted.class.saturating_sub(5).div_ceil(2).min(3), ..predicted }
     }
 
-    /// A value on which `references` states agree, 3 or more.
+    /// Creates a value on which `references` states agree, 3 or more.
     pub(super) fn agreed(fine: i64, references: usize) -> Self {
         let (predicted, near) = Self::sure(fine);
         Self { class: MOVES + (references - 3) * FRACTIONS + near, ..predicted }
@@ -145,14 +146,14 @@ impl Predicted {
     /// 1.
     pub(super) fn implied(fine: i64, others: f64) -> Self {
         let (predicted, near) = Self::sure(fine);
-        // At most 7 before it becomes a position, whose size differs from platform to platform.
+        // At most 7 before it becomes an index, whose size depends on the platform.
         let eighths = position(truncated(others * 8.0).clamp(0, 7).cast_unsigned());
         let class = IMPLIED + eighths;
         Self { class, far: Some(near), ..predicted }
     }
 }
 
-/// Extrapolates by the field table: each field changes at the rate that another one states.
+/// Extrapolates with the field table: each field changes at the rate that another one holds.
 pub(crate) fn by_table(fields: &[Field], rates: Rates, base: &Packed, ticks: u64) -> Packed {
     let mut told = *base;
     let (ticks, hz) = (ticks as i64, i64::from(rates.tick_hz));
@@ -180,14 +181,15 @@ pub(crate) fn by_table(fields: &[Field], rates: Rates, base: &Packed, ticks: u64
     told
 }
 
-/// Drift of a field in parts of a step a second, in the precision in which it is declared.
+/// Returns the drift of a field in fractions of a step per second, in the precision in which it is
+/// declared.
 fn drift_of(field: &Field) -> i64 {
     truncated(f64::from(field.drift * single(field.steps()) * FINE as f32))
 }
 
-/// Way in some ticks at a speed and a drift a second, brought onto another grid by a shift.
+/// Returns the way in `ticks` at a speed and a drift per second, shifted onto another grid.
 fn way(speed: i64, drift: i64, shift: i64, ticks: i64, hz: i64) -> i128 {
-    // A division of 64 bits takes a fraction of the time of one of 128.
+    // A 64-bit division is much faster than a 128-bit one.
     let short = speed.checked_mul(ticks).filter(|way| way.unsigned_abs() < 1 << 50);
     match short.filter(|_| drift == 0 && shift.abs() <= 12) {
         Some(way) if shift >= 0 => ((way << shift) / hz).into(),
@@ -196,9 +198,9 @@ fn way(speed: i64, drift: i64, shift: i64, ticks: i64, hz: i64) -> i128 {
     }
 }
 
-/// The same whatever the numbers are.
+/// Computes the way in 128 bits, for any numbers.
 fn wide_way(speed: i64, drift: i64, shift: i64, ticks: i64, hz: i64) -> i128 {
-    // Half of the drift a second times the square of the seconds.
+    // Half the drift per second times the squared seconds.
     let wide = |number: i64| i128::from(number);
     let drifted = wide(drift) * wide(ticks * ticks) / wide(2 * hz);
     let way = wide(speed) * wide(ticks) + drifted;
@@ -206,14 +208,14 @@ fn wide_way(speed: i64, drift: i64, shift: i64, ticks: i64, hz: i64) -> i128 {
     way / wide(hz)
 }
 
-/// Adds a move, bounded whatever a game declares: by 256 periods of the widest field.
+/// Adds a move, limited to 256 periods of the widest field whatever a game declares.
 fn on_the_way(fine: i64, way: i128) -> i64 {
     let most = 1_i128 << 48;
     let bounded = (i128::from(fine) + way).clamp(-most, most);
     i64::try_from(bounded).unwrap_or(fine)
 }
 
-/// The step of the field's grid that is nearest: what goes around wraps, the rest is clamped.
+/// Returns the nearest step of the field's grid: wrapped if the field wraps, otherwise clamped.
 pub(crate) fn on_grid(field: &Field, step: i64) -> u32 {
     match field.motion {
         Motion::Angle | Motion::Wrap => low32(step.cast_unsigned()) & field.mask(),
@@ -224,13 +226,14 @@ pub(crate) fn on_grid(field: &Field, step: i64) -> u32 {
 /// The line on which the newest states lie.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trend {
-    /// Number of states on it: 0 without two states, else 2 or more.
+    /// Number of states on it: 0 without two states, otherwise 2 or more.
     references: usize,
     sums: [i64; 3],
 }
 
-/// Sums for a line of least squares over the newest `len` states: their number, the sum of their
-/// times, and of the squares. Times are in ticks before the extrapolated state, so negative.
+/// Returns the sums for a least-squares line over the newest `len` states: their number, the sum of
+/// their times, and the sum of the squares. Times are in ticks before the extrapolated state, so
+/// negative.
 fn sums(past: &ReferenceStates<'_>, len: usize) -> [i64; 3] {
     let mut sums = [len as i64, 0, 0];
     for at in 0..len {
@@ -240,8 +243,8 @@ fn sums(past: &ReferenceStates<'_>, len: usize) -> [i64; 3] {
     sums
 }
 
-/// The line of a field by the `sums` of these states, in parts of `divisor`, from the baseline's
-/// value: (value now, rise a tick, divisor).
+/// Returns the line of a field by the `sums` of these states, in fractions of `divisor`, relative
+/// to the baseline's value: (value now, rise per tick, divisor).
 fn line(
     past: &ReferenceStates<'_>,
     field: &Field,
@@ -258,7 +261,8 @@ fn line(
 }
 
 impl Trend {
-    /// The line of all trending fields: a state is on it if each of them is, to a step.
+    /// Computes the line of all trending fields: a state is on it if each of them is, to within a
+    /// step.
     pub(crate) fn of(fields: &[Field], past: &ReferenceStates<'_>) -> Self {
         if past.len < 2 {
             return Self { references: 0, sums: [0; 3] };
@@ -307,15 +311,15 @@ impl Trend {
     }
 }
 
-/// Move of a freely falling field from its baseline; none if it does not fall. It falls if it
-/// gained its drift lately, to two fifths: bodies that roll or rest do not.
+/// Returns the move of a freely falling field from its baseline; `None` if it does not fall. It
+/// falls if it recently gained its drift, to within two fifths: bodies that roll or rest do not.
 fn falling(past: &ReferenceStates<'_>, field: &Field, rates: Rates, at: usize) -> Option<i64> {
     if field.drift == 0.0 || past.len < 3 {
         return None;
     }
     let hz = f64::from(rates.tick_hz);
     let steps = field.steps();
-    // In 1/256 steps a tick squared; the rest is in whole numbers.
+    // In 1/256 steps per squared tick; the rest uses integers.
     let drift = truncated(f64::from(field.drift) * steps * FINE as f64 / (hz * hz));
     let value = |j: usize| FINE * i64::from(difference(field, past.base()[at], past.states[j][at]));
     let (newer, older) = (past.age(1) - past.age(0), past.age(2) - past.age(1));
@@ -325,7 +329,7 @@ fn falling(past: &ReferenceStates<'_>, field: &Field, rates: Rates, at: usize) -
         .then(|| speed * past.age(0) + drift * past.age(0) * (past.age(0) + newer) / 2)
 }
 
-/// Tells whether a field is predicted by its trend.
+/// Whether a field is predicted from its trend.
 pub(crate) fn follows(field: &Field) -> bool {
     field.trending && matches!(field.motion, Motion::Linear | Motion::Angle | Motion::Wrap)
 }
@@ -350,7 +354,7 @@ mod tests {
 
     #[test]
     fn predictions_across_an_edge_are_as_good_as_anywhere() {
-        // By 12 a second for half of one, and by 6 in the same time, there and back.
+        // At 12 per second for half a second, and at 6 for as long, there and back.
         for (vx, rise) in [(12.0, 3.0), (-12.0, -3.0)] {
             let at = |shift: f32, halves: f32| {
                 packed(shift + 0.5 * vx * halves, vx, shift + rise * halves)

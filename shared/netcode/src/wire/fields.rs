@@ -1,17 +1,17 @@
-//! A record's fields as the difference from an older state of the same record.
+//! Codes a record's fields as the difference from an older state.
 //!
-//! Fields that only the owner may see are left out of what others get, and are 0 there.
+//! Fields that only the owner may see are left out for others, who read 0.
 
 use super::bits::{BitReader, BitWriter, unzigzag, zigzag};
 use super::error::WireError;
 use crate::fields::{Audience, Field, Packed};
 
-/// Tells whether a reader sees a field; `owner` if the entity is the reader's own.
+/// Whether a reader sees a field; `owner` says whether the reader owns the entity.
 pub(crate) fn visible(field: &Field, owner: bool) -> bool {
     owner || field.audience == Audience::All
 }
 
-/// The state as a reader may know it, with hidden fields at 0.
+/// Returns the state as a reader may know it, with hidden fields set to 0.
 pub(crate) fn without_hidden(fields: &[Field], owner: bool, packed: &Packed) -> Packed {
     let mut shown = *packed;
     for (field, value) in fields.iter().zip(&mut shown) {
@@ -22,8 +22,8 @@ pub(crate) fn without_hidden(fields: &[Field], owner: bool, packed: &Packed) -> 
     shown
 }
 
-/// Writes the visible fields: a bit each whether it changed, then the difference from `base`, the
-/// shorter way around.
+/// Writes the visible fields: one bit for whether each has changed, then the difference from
+/// `base`, along the shorter way around.
 pub(crate) fn write_delta(
     writer: &mut BitWriter,
     fields: &[Field],
@@ -64,21 +64,21 @@ pub(crate) fn read_delta(
     Ok(packed)
 }
 
-/// The whole number that lies `by` from `base`, around 2^bits. Beyond the field's greatest, where
-/// only a broken peer goes, it is that.
+/// Returns the integer that is `by` from `base`, wrapped at 2^bits. Clamped to the field's maximum,
+/// which only a broken peer exceeds.
 pub(crate) fn moved(field: &Field, base: u32, by: i32) -> u32 {
     (base.wrapping_add_signed(by) & field.mask()).min(field.greatest)
 }
 
-/// From `base` to `value` the shorter way around 2^bits: -2^(bits-1) up to but excluding
+/// Returns the shorter way around 2^bits from `base` to `value`: -2^(bits-1) up to but excluding
 /// 2^(bits-1).
 pub(crate) fn difference(field: &Field, base: u32, value: u32) -> i32 {
     let shift = 32 - field.bits;
     (value.wrapping_sub(base) << shift) as i32 >> shift
 }
 
-/// Order of the Exp-Golomb code for a field's differences: half of its bits less two. A rule of
-/// thumb, for inputs alone: snapshots go by trained tables.
+/// Returns the order of the Exp-Golomb code for a field's differences: half of its bits minus two.
+/// A rule of thumb, used only for inputs; snapshots use trained tables.
 fn order_of(field: &Field) -> u32 {
     (field.bits / 2).saturating_sub(2)
 }

@@ -11,42 +11,42 @@ use crate::limits::{DATAGRAM_BYTES_MAX, FIELDS_MAX, PACKET_INPUTS_MAX};
 /// First byte of an input packet.
 pub const INPUT_KIND: u8 = 1;
 
-/// Snapshot packets that arrived.
+/// Acknowledgement of snapshot packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
-    /// Low bits of the newest one's sequence number.
+    /// Low bits of the newest packet's sequence number.
     pub newest: u16,
     /// Bit `n` stands for the packet `n + 1` before it.
     pub mask: u32,
 }
 
-/// An input, and the view time of its player.
+/// An input, and its view time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pressed<I> {
     /// The player's input.
     pub input: I,
-    /// Its *view lag*: the time from the shown moment to the input's tick, in [`VIEW_PARTS`] a
-    /// tick. The newest input of a packet has one (or 0); of the older ones those that matter, and
-    /// the rest have that of the next newer one.
+    /// Its *view lag*: the time from the shown moment to the input's tick, in 1/[`VIEW_PARTS`]
+    /// ticks. The newest input of a packet has one (or 0). Of the older ones only those that need
+    /// it do; the others have that of the next newer one.
     pub lag: Option<u16>,
 }
 
-/// Parts of a tick of view lags: 0.26 ms at 60 Hz, in which nothing moves visibly. 16 bits hold
-/// eight seconds at the fastest rate.
+/// Fractions of a tick in which view lags are given: 0.26 ms at 60 Hz, too short for visible
+/// motion. 16 bits hold eight seconds at the highest rate.
 pub const VIEW_PARTS: u32 = 64;
 
 /// An input packet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputPacket<I> {
-    /// Low bits of the packet's sequence number: one more than that of the packet before.
+    /// Low bits of the packet's sequence number; they are consecutive.
     pub seq: u16,
-    /// Snapshot packets received; none before the first.
+    /// Snapshot packets received; `None` before the first.
     pub ack: Option<Ack>,
     /// Low bits of the client's clock when it sent this, in microseconds.
     pub sent: u32,
-    /// The send time of the newest snapshot packet.
+    /// Echo of the newest snapshot packet's send time.
     pub echo: Option<Echo>,
-    /// Newest known epoch of the server, in which ticks are counted.
+    /// The newest epoch of the server that the client knows, in which ticks are counted.
     pub epoch: u8,
     /// Low bits of the newest input's tick.
     pub tick: u16,
@@ -54,12 +54,12 @@ pub struct InputPacket<I> {
     pub inputs: Vec<Pressed<I>>,
 }
 
-/// Bits of the count of inputs.
+/// Bits of the number of inputs.
 const COUNT_BITS: u32 = 7;
-/// Bytes for which a packet takes memory at once. Arbitrary; most have fewer.
+/// Bytes allocated for a packet at first. Arbitrary; most are shorter.
 const USUAL_BYTES: usize = 128;
 
-/// Writes the packet, without the oldest inputs if they do not fit.
+/// Encodes the packet, without the oldest inputs if they do not fit.
 pub fn write_input<I: Record>(packet: &InputPacket<I>) -> Vec<u8> {
     let mut writer = BitWriter::with_capacity(USUAL_BYTES);
     writer.bits(u64::from(INPUT_KIND), 8);
@@ -74,7 +74,7 @@ pub fn write_input<I: Record>(packet: &InputPacket<I>) -> Vec<u8> {
     writer.bits(u64::from(packet.epoch), 8);
     writer.bits(u64::from(packet.tick), 16);
 
-    // Their count is known behind them.
+    // Their number is only known afterwards.
     let place = writer.bit_len();
     writer.bits(0, COUNT_BITS);
     let begin = writer.bit_len();
@@ -105,7 +105,7 @@ pub fn write_input<I: Record>(packet: &InputPacket<I>) -> Vec<u8> {
     writer.into_bytes()
 }
 
-/// Reads a packet that may be anything.
+/// Decodes a packet with arbitrary content.
 pub fn read_input<I: Record>(bytes: &[u8]) -> Result<InputPacket<I>, WireError> {
     let mut reader = BitReader::new(bytes);
     let kind = kind_of(reader.number(8)?);
@@ -123,7 +123,7 @@ pub fn read_input<I: Record>(bytes: &[u8]) -> Result<InputPacket<I>, WireError> 
     let epoch = reader.number(8)?;
     let tick = reader.number(16)?;
     let count: usize = reader.number(COUNT_BITS)?;
-    // An input takes two bits or more, so this allocates in proportion.
+    // An input takes at least two bits, so this allocates in proportion to the packet.
     if count > PACKET_INPUTS_MAX || count > reader.left() {
         return Err(WireError::Range("count of inputs"));
     }
@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// The newest two alike, the second with a view of its own.
+    /// The newest two are equal, and the second has its own view lag.
     fn three() -> Vec<Pressed<Keys>> {
         let held = Keys { x: 1, aim: 0.25, fire: true }.snapped();
         vec![

@@ -1,4 +1,4 @@
-//! Tables in use: where a game's decisions stand in them, and what follows from them alone.
+//! Tables in use: where a game's decisions are in them, and what follows from them alone.
 
 use std::borrow::Cow;
 
@@ -10,44 +10,46 @@ use super::range::{EVEN, Group, Growing, Level, Recorder};
 use crate::fields::Kind;
 use crate::limits::REFERENCES_MAX;
 
-/// Most references that an entity without trends is coded from.
+/// The maximum number of references for an entity without trends.
 pub(crate) const BRIEF: usize = 2;
-/// Gaps between indices whose codings are kept. Arbitrary: longer ones are rare in crowds.
+/// Number of gaps between indices whose codings are kept. Arbitrary: longer gaps are rare in
+/// crowds.
 const GAPS: u16 = 64;
-/// Gaps before that are told apart.
+/// Number of previous gaps that are distinguished.
 const GAPS_BEFORE: u16 = 4;
 
-/// Tables of a game, and the places of its decisions in them.
+/// The tables of a game, and the places of its decisions in them.
 #[derive(Debug)]
 pub struct Layout {
     tables: Cow<'static, Tables>,
     /// Start of the decisions of each kind's entity.
     kinds: Vec<usize>,
-    /// For each kind the most references that its coding goes by.
+    /// The maximum number of references in the coding of each kind.
     references: Vec<usize>,
     /// By the gap, the gap before, and both answers.
     openings: Vec<Option<Opening>>,
 }
 
-/// The beginning of a known entity: that it follows, its gap, that it is known, and whether its
+/// The start of a known entity: that it follows, its gap, that it is known, and whether its
 /// references are the packet's; if not, that its baseline is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opening {
-    /// A group that ended within it, and the cost of that in 1/1024 bit.
+    /// A group that ended within it, and the group's cost in 1/1024 bit.
     pub(crate) ended: Option<Group>,
     pub(crate) cost: u32,
     pub(crate) growing: Growing,
 }
 
 impl Layout {
-    /// A game's kinds in its tables; if these were made for other kinds, in the general ones.
+    /// Finds a game's kinds in its tables, or in the general ones if these were made for other
+    /// kinds.
     pub fn new(tables: Cow<'static, Tables>, kinds: &[Kind]) -> Self {
         let fields: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
         let tables = match tables {
             fit if fit.fit(kinds) => fit,
             _ => Cow::Owned(Tables::general().spread(&fields)),
         };
-        // Older states tell trends; for the rest, the two newest tell how much changes.
+        // Older states show trends; for other fields, the two newest show how much changes.
         let references = |kind: &Kind| match kind.fields.iter().any(|field| field.trending) {
             true => REFERENCES_MAX,
             false => BRIEF,
@@ -68,17 +70,18 @@ impl Layout {
         Self { tables, kinds, references, openings }
     }
 
-    /// The likelihoods.
+    /// Returns the likelihoods.
     pub fn levels(&self) -> &[Level] {
         &self.tables.levels
     }
 
-    /// Digest of the tables.
+    /// Returns the digest of the tables.
     pub fn digest(&self) -> u64 {
         self.tables.digest
     }
 
-    /// The most references that an entity of a kind is coded from: further ones change nothing.
+    /// Returns the maximum number of references that an entity of a kind is coded from; more change
+    /// nothing.
     pub fn references(&self, kind: u8) -> usize {
         self.references[usize::from(kind)]
     }
@@ -87,29 +90,31 @@ impl Layout {
         self.kinds[usize::from(kind)]
     }
 
-    /// Start of a field's decisions.
+    /// Returns the start of a field's decisions.
     pub(crate) fn at(&self, kind: u8, field: usize) -> FieldAt {
         FieldAt(self.entity(kind) + ENTITY + field * FIELD)
     }
 
-    /// Context of whether an entity is as extrapolated, given the two before it (`lately`).
+    /// Returns the context of whether an entity is as extrapolated, given the two before it
+    /// (`lately`).
     pub(crate) fn extrapolated_context(&self, kind: u8, activity: [u8; 2], lately: u8) -> usize {
         self.entity(kind) + extrapolated_at(activity) + usize::from(lately)
     }
 
-    /// Levels of whether an entity is as extrapolated, by the two entities before.
+    /// Returns the levels of whether an entity is as extrapolated, by the two entities before.
     pub(crate) fn extrapolated(&self, kind: u8, activity: [u8; 2]) -> [Level; 4] {
         let start = self.entity(kind) + extrapolated_at(activity);
         [0, 1, 2, 3].map(|lately| self.tables.levels[start + lately])
     }
 
-    /// Levels of having each of a packet's references behind its newest.
+    /// Returns the levels of having each of a packet's references after its newest.
     pub(crate) fn present_levels(&self) -> &[Level; REFERENCES_MAX] {
         let levels = &self.tables.levels[HEADER + PRESENT..];
         levels.first_chunk().unwrap_or(&[EVEN; REFERENCES_MAX])
     }
 
-    /// The beginning of an entity in a packet with two references or more, unless it is long.
+    /// Returns the start of an entity in a packet with two references or more, unless its gap is
+    /// long.
     #[inline]
     pub(crate) fn opening(
         &self,
@@ -128,13 +133,13 @@ impl Layout {
 /// How a known entity begins.
 #[derive(Clone, Copy, Debug)]
 struct Begins {
-    /// Gap to the entity before.
+    /// Gap to the previous entity.
     gap: u16,
-    /// Gap before that one.
+    /// The gap before that one.
     before: u16,
-    /// The entity before was coded from the packet's references.
+    /// Whether the previous entity was coded from the packet's references.
     was_usual: bool,
-    /// This one is.
+    /// Whether this one is.
     usual: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The format: every byte that crosses the network is written and read here, and described in
+//! The wire format: each byte that crosses the network is written and read here, and described in
 //! `WIRE.md`.
 
 #![warn(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -7,7 +7,7 @@
 macro_rules! field_kinds {
     ($($(#[doc = $doc:literal])* $name:ident = $number:literal;)+) => {
         $($(#[doc = $doc])* pub(super) const $name: u8 = $number;)+
-        /// All of them.
+        /// All kinds.
         #[cfg(test)]
         pub(in crate::wire) const KINDS: &[u8] = &[$($number),+];
     };

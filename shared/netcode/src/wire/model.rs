@@ -1,8 +1,9 @@
-//! Frozen tables of likelihoods for the coding of snapshots, and each decision's place in them.
+//! Frozen tables of likelihoods for the coding of snapshots, and the place of each decision in
+//! them.
 //!
 //! A number is coded as the decisions of an Exp-Golomb code, each with a likelihood that depends on
-//! what is known by then. A trainer ([`Counts`](super::counts::Counts)) takes the likelihoods from
-//! recorded play; client and server never adapt them, so no lost packet can put them out of step.
+//! what is known so far. A trainer ([`Counts`](super::counts::Counts)) takes the likelihoods from
+//! recorded play. Client and server never adapt them, so no lost packet can put them out of step.
 //! They are part of the game's hash.
 
 use super::cast::{count32, low8, low16, low32};
@@ -12,7 +13,7 @@ use super::records::records_digest;
 use crate::fields::Kind;
 use crate::limits::REFERENCES_MAX;
 
-/// A number in a packet's header, with statistics of its own.
+/// A number in a packet's header, with its own statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
     Held,
@@ -28,25 +29,25 @@ pub(crate) enum Number {
     ReferenceAge,
 }
 
-/// Number of them.
+/// Number of variants.
 pub(super) const NUMBERS: usize = 11;
-/// Numbers have at most 32 bits, so exponents up to 32.
+/// Numbers have at most 32 bits, so exponents are at most 32.
 pub(super) const EXPONENTS: usize = 33;
-/// Indices have 16 bits. For each size of the gap before and each exponent there is the exponent's
-/// decision and three of the two digits after the first.
+/// Indices have 16 bits. For each size of the previous gap and each exponent, there is the
+/// exponent's decision and three for the two digits after the first.
 pub(super) const GAP_EXPONENTS: usize = 17;
 pub(super) const GAPS: usize = GAP_EXPONENTS * 4;
 pub(super) const GAP: usize = NUMBERS * EXPONENTS;
-/// Decisions of a header, and of the gaps between entities.
+/// Number of decisions of a header, and of the gaps between entities.
 pub(super) const HEADER: usize = GAP + 4 * GAPS;
 
-/// Classes of predicted values: the expected move, or the certainty and the nearness to a step.
+/// Classes of predicted values: the expected move, or the certainty and the distance from a step.
 pub(crate) const CLASSES: usize = 48;
-/// Sizes of the residual before.
+/// Sizes of the previous residual.
 pub(super) const NEAR: usize = 10;
-/// Sizes of the greatest residual before that one.
+/// Sizes of the largest residual before that one.
 pub(super) const FAR: usize = 8;
-/// Exponents that are told apart.
+/// Number of exponents that are distinguished.
 pub(super) const MAGNITUDES: usize = 14;
 pub(super) const ZERO: usize = 0;
 pub(super) const SIGN: usize = ZERO + CLASSES * NEAR * FAR;
@@ -54,7 +55,7 @@ pub(super) const EXPONENT: usize = SIGN + CLASSES * NEAR * FAR;
 /// Classes, near and far are halved for the exponents.
 pub(super) const BROAD: [usize; 3] = [CLASSES / 2, NEAR / 2, FAR / 2];
 pub(super) const MANTISSA: usize = EXPONENT + BROAD[0] * BROAD[1] * BROAD[2] * 2 * MAGNITUDES;
-/// Decisions of a field.
+/// Number of decisions of a field.
 pub(super) const FIELD: usize = MANTISSA + MAGNITUDES * 4;
 
 /// Sizes of an entity's recent change, and one for an unknown change.
@@ -64,7 +65,7 @@ pub(super) const USUAL: usize = EXTRAPOLATED + ACTIVITIES * ACTIVITIES * 4;
 pub(super) const NEWEST: usize = USUAL + 2;
 pub(super) const PRESENT: usize = NEWEST + 1;
 pub(super) const KNOWN: usize = PRESENT + REFERENCES_MAX;
-/// Decisions of an entity apart from its fields.
+/// Number of decisions of an entity, without its fields.
 pub(super) const ENTITY: usize = KNOWN + 5;
 
 /// Frozen likelihoods.
@@ -79,7 +80,7 @@ pub struct Tables {
     pub(super) records: u64,
 }
 
-/// Reason why tables cannot be read.
+/// Why tables cannot be decoded.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TablesError {
@@ -89,18 +90,18 @@ pub enum TablesError {
     Version,
 }
 
-/// First bytes of a file of tables; changes whenever decisions are added or moved.
+/// First bytes of a file of tables; changes when decisions are added or moved.
 const VERSION: &[u8] = b"phaselock tables 7\n";
 
 impl Tables {
-    /// Tables for games without their own, trained on all scenes.
+    /// Returns the tables for games without their own, trained on all scenes.
     pub fn general() -> &'static Self {
         static GENERAL: std::sync::LazyLock<Tables> =
             std::sync::LazyLock::new(|| Tables::included(include_bytes!("general.tables")));
         &GENERAL
     }
 
-    /// Tables in which all decisions are even.
+    /// Creates tables in which all decisions are even.
     pub fn even(kinds: &[usize]) -> Self {
         Self::of(vec![EVEN; len(kinds)], kinds.to_vec(), 0)
     }
@@ -110,29 +111,30 @@ impl Tables {
         Self { levels, kinds, digest, records }
     }
 
-    /// The tables from which those for `kinds` are written as a difference.
+    /// Returns the tables relative to which those for `kinds` are written.
     fn ground(kinds: &[usize], general: &Self) -> Self {
         if kinds.is_empty() { Self::even(&[]) } else { general.spread(kinds) }
     }
 
-    /// Reads included tables. Unreadable ones only make packets larger; a test checks each game's.
+    /// Decodes included tables. If they are invalid, packets only get larger; a test checks each
+    /// game's.
     pub fn included(bytes: &[u8]) -> Self {
         Self::parse(bytes).unwrap_or_else(|_| Self::even(&[]))
     }
 
-    /// Tells whether the tables can code just these kinds.
+    /// Whether the tables can code exactly these kinds.
     pub fn fit(&self, kinds: &[Kind]) -> bool {
         self.kinds.iter().copied().eq(kinds.iter().map(|kind| kind.fields.len()))
     }
 
-    /// Tells whether the tables were trained on just these kinds, or are general. Others cost
-    /// bytes: a third more where they do not even [fit](Self::fit), and the general ones stand in.
+    /// Whether the tables were trained on exactly these kinds, or are general. Others cost bytes: a
+    /// third more if they do not even [fit](Self::fit) and the general ones are used instead.
     pub fn are_of(&self, kinds: &[Kind]) -> bool {
         let trained = self.fit(kinds) && self.records == records_digest(kinds);
         trained || self.digest == Self::general().digest
     }
 
-    /// General tables for every field of such kinds.
+    /// Creates general tables for each field of these kinds.
     pub(super) fn spread(&self, kinds: &[usize]) -> Self {
         let (header, rest) = self.levels.split_at(HEADER);
         let (entity, field) = rest.split_at(ENTITY);
@@ -146,10 +148,10 @@ impl Tables {
         Self::of(levels, kinds.to_vec(), 0)
     }
 
-    /// Reads a file of tables: the version line; the digest of the records, 8 bytes, lowest first;
-    /// the number of kinds and of each one's fields, a byte each; then, up to the end, a varint for
-    /// how many levels are those of the general tables, another for how many others follow, and
-    /// these, a byte each.
+    /// Decodes a file of tables: the version line; the digest of the records, 8 bytes, lowest
+    /// first; the number of kinds and of each one's fields, a byte each; then, up to the end, a
+    /// varint for how many levels equal those of the general tables, another for how many different
+    /// ones follow, and these, a byte each.
     pub fn parse(bytes: &[u8]) -> Result<Self, TablesError> {
         let rest = bytes.strip_prefix(VERSION).ok_or(TablesError::Version)?;
         let (records, rest) = rest.split_first_chunk::<8>().ok_or(TablesError::Length)?;
@@ -159,7 +161,7 @@ impl Tables {
         if kinds.len() != usize::from(count) {
             return Err(TablesError::Length);
         }
-        // The general tables must not ask for themselves.
+        // The general tables must not refer to themselves.
         let mut levels = match kinds.as_slice() {
             [] => Self::even(&[]).levels,
             kinds => Self::general().spread(kinds).levels,
@@ -177,7 +179,7 @@ impl Tables {
         Ok(Self::of(levels, kinds, u64::from_le_bytes(*records)))
     }
 
-    /// The reverse of [`parse`](Self::parse), in a build with these general tables.
+    /// Encodes the tables for [`parse`](Self::parse) in a build with these general tables.
     pub fn to_bytes(&self, general: &Self) -> Vec<u8> {
         let mut bytes = VERSION.to_vec();
         bytes.extend(self.records.to_le_bytes());
@@ -197,7 +199,7 @@ impl Tables {
     }
 }
 
-/// A LEB128 number of at most 28 bits.
+/// Decodes a LEB128 number of at most 28 bits.
 fn varint(bytes: &mut std::slice::Iter<'_, u8>) -> Result<usize, TablesError> {
     let mut number = 0;
     for shift in [0, 7, 14, 21] {
@@ -218,8 +220,8 @@ fn push_varint(bytes: &mut Vec<u8>, mut number: usize) {
     bytes.push(low8(number as u64));
 }
 
-/// For each kind the start of its decisions and its number of fields. Tables for any kinds are for
-/// one kind with one field.
+/// Returns for each kind the start of its decisions and its number of fields. Tables for any kinds
+/// have one kind with one field.
 pub(super) fn starts(kinds: &[usize]) -> impl Iterator<Item = (usize, usize)> {
     let kinds = if kinds.is_empty() { &[1] } else { kinds };
     kinds.iter().scan(HEADER, |next, fields| {
@@ -229,12 +231,12 @@ pub(super) fn starts(kinds: &[usize]) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Number of decisions of tables for such kinds.
+/// Returns the number of decisions in tables for these kinds.
 pub(super) fn len(kinds: &[usize]) -> usize {
     starts(kinds).last().map_or(HEADER, |(start, fields)| start + ENTITY + fields * FIELD)
 }
 
-/// Codes a number of a header: its exponent by the tables, the rest as it is.
+/// Codes a number of a header: its exponent with the tables, the rest unchanged.
 pub(crate) fn number<C: Coder>(coder: &mut C, which: Number, value: u32) -> u32 {
     let start = which as usize * EXPONENTS;
     let one_more = u64::from(value) + 1;
@@ -245,17 +247,17 @@ pub(crate) fn number<C: Coder>(coder: &mut C, which: Number, value: u32) -> u32 
     low32(value.min(u64::from(u32::MAX)))
 }
 
-/// Codes the number of indices left out, given the gap `before`: gaps repeat.
+/// Codes the number of indices left out, given the previous gap `before`, since gaps repeat.
 pub(crate) fn gap<C: Coder>(coder: &mut C, before: u16, value: u16) -> u16 {
     let start = GAP + usize::from(before.min(3)) * GAPS;
     let one_more = u32::from(value) + 1;
     let most = count32(GAP_EXPONENTS) - 1;
     let exponent = exponent(coder, most, one_more.ilog2(), |at| start + at * 4);
-    // The greatest exponent has room for more than 16 bits.
+    // The largest exponent allows more than 16 bits.
     low16(mantissa(coder, start + exponent as usize * 4 + 1, exponent, one_more) - 1)
 }
 
-/// Codes an exponent, up to `most`.
+/// Codes an exponent of at most `most`.
 fn exponent<C: Coder>(coder: &mut C, most: u32, value: u32, at: impl Fn(usize) -> usize) -> u32 {
     let mut read = 0;
     while read < most && coder.bit(at(read as usize), read < value) {
@@ -264,8 +266,8 @@ fn exponent<C: Coder>(coder: &mut C, most: u32, value: u32, at: impl Fn(usize) -
     read
 }
 
-/// Codes `count` binary digits after the first. The two highest are not evenly spread: each is a
-/// decision whether it is 0, so that with even likelihoods the digits are the number's bits.
+/// Codes `count` binary digits after the first. The two highest are not uniformly distributed: each
+/// is a decision whether it is 0, so that with even likelihoods the digits are the number's bits.
 fn mantissa<C: Coder>(coder: &mut C, start: usize, count: u32, value: u32) -> u32 {
     let mut read = 1;
     for nth in 0..count.min(2) {
@@ -282,11 +284,11 @@ fn mantissa<C: Coder>(coder: &mut C, start: usize, count: u32, value: u32) -> u3
 /// Decisions about an entity with one context each, shared by all kinds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Plain {
-    /// The references are the packet's, given whether the entity before had them.
+    /// The references are the packet's, given whether the previous entity had them.
     Usual(bool),
     /// The baseline is the packet's.
     Newest,
-    /// The packet's reference of a number is among the entity's.
+    /// The packet's reference with this number is among the entity's.
     Present(usize),
     Known,
     There,
@@ -314,15 +316,15 @@ pub(crate) fn plain<C: Coder>(coder: &mut C, what: Plain, yes: bool) -> bool {
 /// Context of a residual.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Knowledge {
-    /// Below [`CLASSES`].
+    /// Less than [`CLASSES`].
     pub(crate) class: usize,
-    /// Size of the residual before.
+    /// Size of the previous residual.
     pub(crate) near: usize,
-    /// Size of the greatest residual before that.
+    /// Size of the largest residual before that.
     pub(crate) far: usize,
 }
 
-/// Codes the residual of a field: below 2^(bits - 1) either way.
+/// Codes the residual of a field, whose absolute value is below 2^(bits - 1).
 pub(crate) fn residual<C: Coder>(
     coder: &mut C,
     start: FieldAt,
@@ -345,7 +347,7 @@ pub(crate) fn residual<C: Coder>(
     let exponent = exponent(coder, bits - 1, value, |at| exponents + magnitude(at));
     let digits = start + MANTISSA + magnitude(exponent as usize) * 4;
     let size = mantissa(coder, digits, exponent, size) as i32;
-    // At 32 bits -2^31 has no counterpart above.
+    // At 32 bits, -2^31 has no positive counterpart.
     if below { size.wrapping_neg() } else { size }
 }
 

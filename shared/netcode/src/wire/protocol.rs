@@ -1,4 +1,4 @@
-//! Hashes that tell mismatched builds apart before they misread each other.
+//! Hashes with which builds detect a mismatch before they misread each other.
 
 use std::borrow::Cow;
 
@@ -9,19 +9,19 @@ use crate::fields::{Entity, Field, Kind, Record};
 use crate::game::Game;
 use crate::limits;
 
-/// QUIC's application protocol name (ALPN, RFC 7301), whatever the format, so that mismatched
-/// builds can tell each other.
+/// QUIC's application protocol name (ALPN, RFC 7301), independent of the format, so that builds
+/// that do not match can say so.
 pub const ALPN: &[u8] = b"phaselock";
 
-/// Raised whenever a layout in `WIRE.md` changes.
+/// Version of the layouts in `WIRE.md`. Raised whenever one changes.
 pub const LAYOUT: u32 = 10;
 
-/// A build's packet format, whatever the game.
+/// Returns the hash of a build's packet format, independent of the game.
 pub fn wire_hash() -> u64 {
     fnv1a(wire_text().as_bytes())
 }
 
-/// The parameters of the packet format, as text.
+/// Returns the parameters of the packet format as text.
 pub(super) fn wire_text() -> String {
     format!(
         "layout {LAYOUT} inputs {} baselines {} entities {} extrapolated {}",
@@ -32,13 +32,13 @@ pub(super) fn wire_text() -> String {
     )
 }
 
-/// A game's rules, field tables and coding tables.
+/// Returns the hash of a game's rules, field tables and coding tables.
 pub fn game_hash<G: Game>() -> u64 {
     fnv1a(game_text::<G>().as_bytes())
 }
 
-/// The parameters of a game's packets and predictions, as text: a line for the game, one for each
-/// record, one for each field.
+/// Returns the parameters of a game's packets and predictions as text: a line for the game, one for
+/// each record, one for each field.
 pub fn game_text<G: Game>() -> String {
     let tables = Layout::new(Cow::Borrowed((G::KIT.coding.tables)()), G::Entity::KINDS).digest();
     let game = format!("game {} {}\ntables {tables:016x}\n", G::NAME, G::RULES_VERSION);
@@ -46,12 +46,12 @@ pub fn game_text<G: Game>() -> String {
     game + &records_text(&[input]) + &records_text(G::Entity::KINDS)
 }
 
-/// A game's field tables, for clients with plain coding.
+/// Returns the hash of a game's field tables, for clients with plain coding.
 pub fn fields_hash<G: Game>() -> u64 {
     fnv1a(fields_text::<G>().as_bytes())
 }
 
-/// The parameters of a game's packets in plain coding, as text.
+/// Returns the parameters of a game's packets in plain coding as text.
 pub fn fields_text<G: Game>() -> String {
     let input = Kind { name: G::Input::NAME, fields: G::Input::FIELDS };
     let mut text = format!("fields {}\n", G::NAME);

@@ -6,12 +6,12 @@
 //! field      u8 kind       u16 length (little-endian)                 so many bytes
 //! ```
 //!
-//! An answer is never longer than its question, so that nobody can have a server flood others with
-//! it; fields that do not fit are left out, the last ones first. No QUIC packet begins so: the
-//! second bit of each is 1.
+//! An answer is never longer than its question, so a server cannot be used to flood others. Fields
+//! that do not fit are left out, the last ones first. No QUIC packet begins like this: the second
+//! bit of each is 1.
 //!
-//! *Invariant:* all of this never changes, so that anything can ask any server. Kinds are only
-//! added, and unknown ones are passed over.
+//! *Invariant:* all of this never changes, so that any version can query any server. Kinds are only
+//! added, and unknown ones are ignored.
 
 use super::error::WireError;
 use super::rooms::{RoomCode, RoomStatus};
@@ -21,9 +21,9 @@ use crate::limits::{GAMES_MAX, NAME_BYTES_MAX, QUESTION_BYTES, ROOMS_LISTED_MAX,
 
 const QUESTION: &[u8; 10] = b"?phaselock";
 const ANSWER: &[u8; 10] = b"!phaselock";
-/// Version of questions and answers. Another one may add what the fields cannot.
+/// Version of questions and answers. A new version may add what fields cannot express.
 const VERSION: u8 = 1;
-/// Bytes before the fields.
+/// Number of bytes before the fields.
 const HEAD_BYTES: usize = QUESTION.len() + 1 + size_of::<Nonce>();
 
 const _: () = assert!(QUESTION.len() == ANSWER.len() && HEAD_BYTES < QUESTION_BYTES);
@@ -49,63 +49,64 @@ mod kind {
 #[cfg(test)]
 pub(super) use kind::KINDS;
 
-/// Flag of a server that asks for a password.
+/// Flag of a server that requires a password.
 const NEEDS_PASSWORD: u32 = 1;
 
-/// Bytes of the asker's choice, which come back in the answer.
+/// Bytes chosen by the asker, which the answer repeats.
 pub type Nonce = [u8; 8];
 
-/// Status of a server, as it tells anybody.
+/// Public status of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Info {
     /// The server's name.
     pub server: String,
     /// The server's version, for people.
     pub version: String,
-    /// Games that are played in turn, [`GAMES_MAX`] at most, the first one first.
+    /// Games that are played in turn, at most [`GAMES_MAX`], the current one first.
     pub games: Vec<String>,
     /// Number of people who play.
     pub players: u32,
-    /// Seats for people.
+    /// Number of seats for people.
     pub players_max: u32,
     /// Number of bots that play.
     pub bots: u32,
-    /// Number of people who watch.
+    /// Number of spectators.
     pub watchers: u32,
-    /// Rounds of the present game that have been played in the room that has played most.
+    /// Rounds of the current game that have been played, in the room that has played most.
     pub round: u32,
-    /// Number of rooms, those too that are not listed.
+    /// Number of rooms, including those that are not listed.
     pub rooms_count: u32,
-    /// True if whoever joins needs a password.
+    /// Whether joining requires a password.
     pub needs_password: bool,
-    /// The certificate that the server shows, as it says itself: a hint for people, and no proof.
+    /// Fingerprint of the certificate that the server claims to present: a hint for people, not a
+    /// proof.
     pub fingerprint: Option<Fingerprint>,
-    /// Rooms that anybody is led to, [`ROOMS_LISTED_MAX`] at most.
+    /// Public rooms, at most [`ROOMS_LISTED_MAX`].
     pub rooms: Vec<RoomStatus>,
 }
 
-/// A question of [`QUESTION_BYTES`].
+/// Encodes a question of [`QUESTION_BYTES`].
 pub fn question(nonce: Nonce) -> Vec<u8> {
     question_of(nonce, QUESTION_BYTES)
 }
 
-/// A question of so many bytes, or of the fewest there can be; its answer has no more.
+/// Encodes a question of `bytes` bytes, or of the minimum length. Its answer has no more.
 pub fn question_of(nonce: Nonce, bytes: usize) -> Vec<u8> {
     let mut question = [&QUESTION[..], &[VERSION], &nonce].concat();
     question.resize(bytes.clamp(HEAD_BYTES, QUESTION_BYTES), 0);
     question
 }
 
-/// The nonce of a question; none if it is no question.
+/// Returns the nonce of a question; `None` if it is no question.
 pub fn parse_question(bytes: &[u8]) -> Option<Nonce> {
     let rest = bytes.strip_prefix(QUESTION)?;
     let (version, rest) = rest.split_first()?;
-    // Later questions are answered as this one is.
+    // Later versions are answered like this one.
     (*version >= VERSION).then_some(rest.first_chunk()).flatten().copied()
 }
 
 impl Info {
-    /// The answer to a question of so many bytes, at most as long.
+    /// Encodes the answer to a question of `bytes_max` bytes, which is at most as long.
     pub fn answer(&self, nonce: Nonce, bytes_max: usize) -> Vec<u8> {
         let mut fields = Fields { bytes: Vec::with_capacity(bytes_max.min(2048)), bytes_max };
         fields.bytes.extend(ANSWER);
@@ -136,7 +137,7 @@ impl Info {
         fields.bytes
     }
 
-    /// Reads the answer to a question with this nonce. Fields that it does not have are empty.
+    /// Decodes the answer to a question with this nonce. Missing fields are empty.
     pub fn parse(bytes: &[u8], nonce: Nonce) -> Result<Self, WireError> {
         let head = [&ANSWER[..], &[VERSION], &nonce].concat();
         let mut rest = bytes.strip_prefix(&head[..]).ok_or(WireError::Unreadable)?;
@@ -192,7 +193,7 @@ impl Fields {
             self.bytes.extend(len.to_le_bytes());
             self.bytes.extend(field);
         } else {
-            // Nor is anything behind it told: what is left out are the last ones.
+            // Nothing after it is written either, so only the last fields are missing.
             self.bytes_max = 0;
         }
     }
@@ -226,7 +227,7 @@ fn room(field: &[u8]) -> Result<RoomStatus, WireError> {
     Ok(RoomStatus { code, game: text(game, NAME_BYTES_MAX)?, players, players_max, bots })
 }
 
-/// Text that is fit to print.
+/// Decodes a text and makes it printable.
 fn text(field: &[u8], bytes_max: usize) -> Result<String, WireError> {
     if field.len() > bytes_max {
         return Err(WireError::Long(bytes_max));
@@ -235,7 +236,7 @@ fn text(field: &[u8], bytes_max: usize) -> Result<String, WireError> {
     Ok(printable(text))
 }
 
-/// A little-endian number of 1 to 4 bytes.
+/// Decodes a little-endian number of 1 to 4 bytes.
 pub(super) fn number(field: &[u8]) -> Result<u32, WireError> {
     let mut bytes = [0; 4];
     let fits = (1..=4).contains(&field.len());

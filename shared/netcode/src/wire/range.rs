@@ -1,13 +1,13 @@
-//! A binary range coder: decisions of known likelihood into as few bytes as they take.
+//! A binary range coder, which codes decisions of known likelihood into as few bytes as possible.
 //!
-//! This is Martin's range coder (1979) with 56 bits of state. Its symbols are *groups* of decisions
-//! in a row: each decision halves an interval of whole numbers below 2^32 as its likelihood says,
-//! and once the interval is *narrow*, or the format [ends the group](Coder::end), the coder
-//! takes the interval as one symbol. So a decision costs a multiplication of small numbers, and
-//! decisions that were made once are written for every client in one or two steps. Zero bytes at
+//! This is Martin's range coder (1979) with 56 bits of state. Its symbols are *groups* of
+//! consecutive decisions: each decision splits an interval of integers below 2^32 according to its
+//! likelihood, and once the interval is *narrow*, or the format [ends the group](Coder::end), the
+//! coder takes the interval as one symbol. So a decision costs a multiplication of small numbers,
+//! and decisions that were made once are written for each client in one or two steps. Zero bytes at
 //! the end are left out.
 //!
-//! A likelihood is a [`Level`], one of 256 at even distances of 1/16 in log-odds, which cost at
+//! A likelihood is a [`Level`], one of 256 at equal distances of 1/16 in log-odds, which cost at
 //! most a ten-thousandth of a bit.
 
 #[cfg(test)]
@@ -16,44 +16,44 @@ mod tests;
 use super::cast::{low32, position, truncated};
 use super::error::WireError;
 
-/// The likelihood of a decision's yes: `1 / (1 + exp((128 - level) / 16))`.
+/// Likelihood that a decision is yes: `1 / (1 + exp((128 - level) / 16))`.
 pub type Level = u8;
 
-/// As likely as not.
+/// Yes and no are equally likely.
 pub const EVEN: Level = 128;
 
-/// Writer, reader, recorder or counter of decisions: one description of a format serves all four.
+/// Writes, reads, records or counts decisions, so that one description of a format serves all four.
 pub trait Coder {
-    /// Codes a decision with the likelihood of its `context` in the tables. A writer returns
-    /// `yes`; a reader ignores it and returns what was written.
+    /// Codes a decision with the likelihood of its `context` in the tables. A writer returns `yes`;
+    /// a reader ignores it and returns what was written.
     fn bit(&mut self, context: usize, yes: bool) -> bool;
 
-    /// Codes the low `count` bits (at most 32) of any number, all of them as likely as not, and
-    /// returns these.
+    /// Codes the low `count` bits (at most 32) of a number, all values equally likely, and returns
+    /// them.
     fn raw(&mut self, value: u32, count: u32) -> u32;
 
-    /// Ends a group: what follows may be written behind anything else.
+    /// Ends a group, so that what follows can be appended to anything.
     fn end(&mut self);
 
-    /// Codes a decision that is as likely as not.
+    /// Codes a decision whose outcomes are equally likely.
     fn even(&mut self, yes: bool) -> bool {
         self.raw(yes.into(), 1) == 1
     }
 }
 
-/// The low `count` bits of a number.
+/// Returns the low `count` bits of a number.
 pub(super) fn low_bits(value: u32, count: u32) -> u32 {
     value & low32((1_u64 << count.min(32)) - 1)
 }
 
-/// Levels in numbers.
+/// Levels as numbers.
 #[derive(Debug)]
 struct Scale {
     /// In 1/65536.
     likelihood: [u16; 256],
     /// Costs of no and yes in 1/1024 bit, rounded up.
     cost: [[u16; 2]; 256],
-    /// Costs in 1/1024 bit of groups of 2^31 (1 + n / 256) numbers or more, rounded up.
+    /// Costs in 1/1024 bit of groups of at least 2^31 (1 + n / 256) numbers, rounded up.
     group_cost: [u32; 256],
 }
 
@@ -75,19 +75,19 @@ fn scale() -> &'static Scale {
     &SCALE
 }
 
-/// The level nearest to the likelihood `yes / all`.
+/// Returns the level nearest to the likelihood `yes / all`.
 pub fn level_of(yes: f64, all: f64) -> Level {
     let odds = (yes.max(1e-9)) / (all - yes).max(1e-9);
     let level = (128.0 + 16.0 * libm::log(odds)).round().clamp(1.0, 255.0);
     Level::try_from(truncated(level)).unwrap_or(Level::MAX)
 }
 
-/// Cost of a decision in 1/1024 bit.
+/// Returns the cost of a decision in 1/1024 bit.
 pub fn cost(level: Level, yes: bool) -> u32 {
     u32::from(scale().cost[usize::from(level)][usize::from(yes)])
 }
 
-/// An interval of whole numbers below 2^32 that stands for the decisions of a group.
+/// An interval of integers below 2^32 that represents the decisions of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Group {
     start: u32,
@@ -95,29 +95,29 @@ pub struct Group {
 }
 
 impl Group {
-    /// Cost in 1/1024 bit, rounded up.
+    /// Returns the cost in 1/1024 bit, rounded up.
     pub fn cost(self) -> u32 {
-        // The eight digits behind the first tell the logarithm to a 180th of a bit.
+        // The eight digits after the first give the logarithm to 1/180 bit.
         let digits = self.width.max(1).ilog2();
         let behind = position((u64::from(self.width) << 8) >> digits) & 0xff;
         scale().group_cost[behind] + (31 - digits) * 1024
     }
 }
 
-/// An interval with fewer numbers is narrow: its group ends. A decision rounds by one of them.
+/// An interval with fewer numbers is narrow, and its group ends. A decision rounds by one of them.
 const NARROW: u64 = 1 << 16;
-/// Numbers of a group without decisions.
+/// Number of integers in a group without decisions.
 const WHOLE: u64 = 1 << 32;
-/// Bits that are taken in one go at most, so that the interval does not become narrow.
+/// The maximum number of bits coded at once, so that the interval does not become narrow.
 const RAW_BITS_MAX: u32 = 16;
 
-/// Part of an interval that falls to the yes.
+/// Returns the part of an interval for a yes.
 #[inline]
 fn split(scale: &Scale, width: u64, level: Level) -> u64 {
     (width * u64::from(scale.likelihood[usize::from(level)])) >> 16
 }
 
-/// A group that grows.
+/// A group that is being built.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Growing {
     start: u64,
@@ -137,14 +137,14 @@ impl Growing {
         }
     }
 
-    /// Decides with a likelihood; returns the group if it ended with that.
+    /// Codes a decision of this likelihood. Returns the group if that ended it.
     #[inline]
     pub(super) fn bit(&mut self, level: Level, yes: bool) -> Option<Group> {
         self.decide(split(scale(), self.width, level), yes);
         if self.width < NARROW { self.take() } else { None }
     }
 
-    /// The group so far, if there is anything in it. The next one begins.
+    /// Takes the group so far, if it is not empty, and starts the next one.
     #[inline]
     pub(super) fn take(&mut self) -> Option<Group> {
         let Self { start, width } = std::mem::replace(self, Self::NEW);
@@ -152,19 +152,19 @@ impl Growing {
     }
 }
 
-/// Fewest bits of the range after a group, so that groups hardly round.
+/// The minimum number of bits of the range after a group, so that groups hardly round.
 const RANGE_BITS_MIN: u32 = 48;
 /// Bits of the state.
 const STATE_BITS: u32 = 56;
 const STATE_MASK: u64 = (1 << STATE_BITS) - 1;
 
-/// Bytes by which a range is too small.
+/// Returns how many bytes a range is too small.
 #[inline]
 fn bytes_short(range: u64) -> u32 {
     (RANGE_BITS_MIN + 7).saturating_sub(range.max(1).ilog2()) / 8
 }
 
-/// Writer of groups behind the bytes of a buffer.
+/// Writes groups after the bytes of a buffer.
 #[derive(Debug)]
 pub struct RangeWriter {
     bytes: Vec<u8>,
@@ -175,7 +175,7 @@ pub struct RangeWriter {
 }
 
 impl RangeWriter {
-    /// A writer behind `bytes`.
+    /// Creates a writer that appends to `bytes`.
     pub fn new(bytes: Vec<u8>) -> Self {
         let start = bytes.len();
         Self { bytes, start, low: 0, range: 1 << STATE_BITS }
@@ -194,12 +194,12 @@ impl RangeWriter {
         }
     }
 
-    /// Moves the highest bytes of the state out; an overflow carries into the bytes before.
+    /// Moves the highest bytes of the state out. An overflow carries into the bytes before.
     #[inline]
     fn emit(&mut self, count: u32) {
         self.carry();
         let state = (self.low << (u64::BITS - STATE_BITS)).to_be_bytes();
-        // Of constant length, and then cut: quicker than few bytes at a time.
+        // Writing a constant length and truncating is faster than writing a few bytes at a time.
         let len = self.bytes.len() + count as usize;
         self.bytes.extend_from_slice(&state);
         self.bytes.truncate(len);
@@ -224,9 +224,9 @@ impl RangeWriter {
         }
     }
 
-    /// The shortest bytes with all groups.
+    /// Returns the shortest bytes that contain all groups.
     pub fn finish(mut self) -> Vec<u8> {
-        // The number of the range with the most zeros at its end.
+        // The number in the range with the most zeros at its end.
         let last = self.low + self.range - 1;
         let zeros = (0..=STATE_BITS).rev().find(|zeros| {
             let number = last >> zeros << zeros;
@@ -245,7 +245,7 @@ impl RangeWriter {
     }
 }
 
-/// Reader of decisions from bytes that may be anything; it never fails.
+/// Reads decisions from bytes with arbitrary content. Never fails.
 #[derive(Debug)]
 pub struct RangeReader<'t> {
     levels: &'t [Level],
@@ -256,12 +256,12 @@ pub struct RangeReader<'t> {
     /// Part of the range for each number of a group.
     unit: u64,
     growing: Growing,
-    /// The group's number, from the interval's start on.
+    /// The number of the group, counted from the start of the interval.
     number: u64,
 }
 
 impl<'t> RangeReader<'t> {
-    /// A reader with the likelihoods of the writer.
+    /// Creates a reader with the likelihoods of the writer.
     pub fn new(levels: &'t [Level], bytes: &'t [u8]) -> Self {
         let (unit, growing) = (1 << (STATE_BITS - 32), Growing::NEW);
         let scale = scale();
@@ -279,7 +279,7 @@ impl<'t> RangeReader<'t> {
     }
 
     fn begin(&mut self) {
-        // Bytes that nobody wrote may lie behind the last number.
+        // Invalid bytes may be beyond the last number.
         self.number = (self.code / self.unit).min(WHOLE - 1);
     }
 
@@ -293,7 +293,7 @@ impl<'t> RangeReader<'t> {
         yes
     }
 
-    /// Ends reading: no byte may follow, and the last must not be zero.
+    /// Finishes reading: no byte may follow, and the last must not be zero.
     pub fn finish(mut self) -> Result<(), WireError> {
         self.end();
         if self.at < self.bytes.len() || self.bytes.last() == Some(&0) {
@@ -321,7 +321,7 @@ impl Coder for RangeReader<'_> {
                 self.end();
             }
             let part = self.growing.width >> take;
-            // The last part is the greatest: it has the rest.
+            // The last part is the largest: it gets the remainder.
             let digits = u64::from(low32(self.number) / low32(part)).min((1 << take) - 1);
             self.growing.start += part * digits;
             self.growing.width = part;
@@ -343,24 +343,24 @@ impl Coder for RangeReader<'_> {
     }
 }
 
-/// Collector of groups to be written later, and of their cost.
+/// Collects groups to be written later, and their cost.
 #[derive(Debug)]
 pub struct Recorder<'t> {
     levels: &'t [Level],
     scale: &'static Scale,
     groups: &'t mut Vec<Group>,
     growing: Growing,
-    /// Cost of the ended groups in 1/1024 bit.
+    /// Cost of the finished groups in 1/1024 bit.
     pub cost: u32,
 }
 
 impl<'t> Recorder<'t> {
-    /// A collector that appends to `groups`.
+    /// Creates a recorder that appends to `groups`.
     pub fn new(levels: &'t [Level], groups: &'t mut Vec<Group>) -> Self {
         Self { levels, scale: scale(), groups, growing: Growing::NEW, cost: 0 }
     }
 
-    /// The cost of the ended groups in 1/1024 bit, and the group that has not ended.
+    /// Returns the cost of the finished groups in 1/1024 bit, and the unfinished group.
     pub(super) fn pause(self) -> (u32, Growing) {
         (self.cost, self.growing)
     }

@@ -1,9 +1,9 @@
-//! Field tables as text, for hashes that tell mismatched ones apart.
+//! Field tables as text, for hashes that detect mismatches.
 
 use super::hash::fnv1a;
 use crate::fields::{Audience, Field, Kind, Motion};
 
-/// Digest of the records that coding tables are trained on.
+/// Returns the digest of the records that coding tables are trained on.
 pub(super) fn records_digest(kinds: &[Kind]) -> u64 {
     fnv1a(records_text(kinds).as_bytes())
 }
@@ -28,7 +28,7 @@ pub(super) fn audience(field: &Field) -> &'static str {
     }
 }
 
-/// Records as text: a line for each of them, and one for each field.
+/// Returns records as text: a line for each record, and one for each field.
 pub(super) fn records_text(kinds: &[Kind]) -> String {
     let mut text = String::new();
     for kind in kinds {

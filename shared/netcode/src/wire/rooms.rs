@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::ROOM_CODE_BYTES_MAX;
 
-/// Code by which players find a room: 1 to [`ROOM_CODE_BYTES_MAX`] lower-case letters, digits and
+/// Code with which players find a room: 1 to [`ROOM_CODE_BYTES_MAX`] lower-case letters, digits and
 /// dashes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RoomCode(Box<str>);
 
-/// A text is no code of a room.
+/// The text is not a room code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a room's code has 1 to {ROOM_CODE_BYTES_MAX} lower-case letters, digits and dashes")]
 pub struct BadRoomCode;
 
 impl RoomCode {
-    /// The code of a room that is known by its number.
+    /// Returns the code of a room that is identified by number.
     pub fn numbered(number: u32) -> Self {
         Self(number.to_string().into())
     }
 
-    /// The text.
+    /// Returns the code as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -69,7 +69,7 @@ pub struct RoomStatus {
     pub game: String,
     /// Number of people who play there.
     pub players: u16,
-    /// Its seats for people.
+    /// Number of seats for people.
     pub players_max: u16,
     /// Number of bots that play there.
     pub bots: u16,

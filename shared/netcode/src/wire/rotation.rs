@@ -1,4 +1,4 @@
-//! Extrapolation of rotations: unit quaternions of which all components are sent, or the three
+//! Extrapolates rotations: unit quaternions of which all components are sent, or the three
 //! smallest.
 
 use super::cast::truncated;
@@ -18,12 +18,12 @@ struct Turn {
     from: Quaternion,
     /// Point at a right angle to `from` on the great circle.
     side: Quaternion,
-    /// Radians a tick on the circle.
+    /// Radians per tick on the circle.
     rate: f64,
 }
 
 impl Turn {
-    /// The turn through two rotations, the second `ticks` before the first.
+    /// Computes the turn through two rotations, the second `ticks` before the first.
     fn through(newer: &Quaternion, older: &Quaternion, ticks: i64) -> Self {
         let mut older = *older;
         let mut cosine = dot(newer, &older);
@@ -43,7 +43,7 @@ impl Turn {
         Self { from: *newer, side, rate: angle / ticks.max(1) as f64 }
     }
 
-    /// The rotation `ticks` after the newer one.
+    /// Returns the rotation `ticks` after the newer one.
     fn at(&self, ticks: i64) -> Quaternion {
         let (sine, cosine) = libm::sincos(self.rate * ticks as f64);
         let mut to = [0.0; 4];
@@ -54,13 +54,13 @@ impl Turn {
     }
 }
 
-/// Prediction of a rotation of four fields from `first` on, all of which are sent.
+/// Prediction of a rotation whose four fields, from `first` on, are all sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Whole {
     predicted: Quaternion,
     references: usize,
     first: usize,
-    /// Position of the component that the others imply, which is coded last.
+    /// Index of the component that the others imply, which is coded last.
     pub(crate) last: usize,
 }
 
@@ -78,7 +78,7 @@ fn whole(fields: &[Field], state: &Packed, first: usize) -> Quaternion {
 }
 
 impl Whole {
-    /// Predicts the rotation; `told` is the state by other means.
+    /// Predicts the rotation; `told` is the state predicted by other means.
     pub(crate) fn of(
         fields: &[Field],
         past: &ReferenceStates<'_>,
@@ -93,7 +93,7 @@ impl Whole {
                 let oldest = whole(fields, past.states[len - 1], first);
                 Turn::through(&newest, &oldest, past.age(len - 1) - past.age(0))
             };
-            // One and a half steps: all three points are rounded.
+            // One and a half steps, since all three points are rounded.
             let near = 1.5 / fields[first].steps();
             references = 2;
             for len in 3..=past.len {
@@ -142,7 +142,7 @@ impl Whole {
     }
 }
 
-/// The rotation of a [`Motion::Largest`] field and the three after it.
+/// Returns the rotation of a [`Motion::Largest`] field and the three after it.
 fn smallest_three(fields: &[Field], state: &Packed, first: usize) -> Quaternion {
     let largest = state[first] as usize & 3;
     let mut turned = [0.0; 4];
@@ -157,7 +157,7 @@ fn smallest_three(fields: &[Field], state: &Packed, first: usize) -> Quaternion 
     turned
 }
 
-/// Predicts the three smallest components behind the field `first`, whose present value is `now`.
+/// Predicts the three smallest components after the field `first`, whose current value is `now`.
 pub(crate) fn smallest(
     fields: &[Field],
     past: &ReferenceStates<'_>,

@@ -1,4 +1,4 @@
-//! Messages about rounds and the people in them: readiness, sides, votes, how everybody is.
+//! Messages about rounds and the people in them: readiness, sides, votes, presence.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,87 +10,87 @@ use crate::limits::{GAMES_MAX, NAME_BYTES_MAX, ROSTER_CHUNK};
 /// A member's request about the round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RoundRequest {
-    /// The member is ready for the round, or not any more.
+    /// Whether the member is ready for the round.
     Ready(bool),
-    /// The member wants to be on a side, from 0 on.
+    /// The member wants to be on this side, counted from 0.
     Side(u8),
     /// The member calls a vote.
     Call(Motion),
-    /// The member's voice in the vote that runs.
+    /// The member's ballot in the current vote.
     Vote(Ballot),
 }
 
-/// A motion that people vote on.
+/// What players vote on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Motion {
-    /// Another game of the rotation, by its name.
+    /// Another game of the rotation, by name.
     Game(String),
-    /// A player is put out, and stays out for a while.
+    /// Kick a player, who must stay out for a while.
     Kick(PlayerId),
-    /// The round lasts longer.
+    /// Extend the round.
     MoreTime,
-    /// People are dealt to the sides anew.
+    /// Shuffle people between the sides.
     Shuffle,
 }
 
-/// Voice in a vote.
+/// A ballot in a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ballot {
-    /// For it.
+    /// In favour.
     Yes,
-    /// Against it.
+    /// Against.
     No,
-    /// The host's people end the vote.
+    /// Ends the vote; only for the host's staff.
     Veto,
 }
 
-/// News about the round, for a member.
+/// A notice about the round, for a member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RoundNotice {
-    /// The house's rules.
+    /// The house rules.
     House(House),
-    /// Players of whom there is news, at most [`ROSTER_CHUNK`].
+    /// Players whose presence has changed, at most [`ROSTER_CHUNK`].
     Presence(Vec<(PlayerId, Presence)>),
-    /// State of the vote that runs.
+    /// State of the current vote.
     Poll(Poll),
     /// A vote is over.
     Voted {
         /// Its motion.
         motion: Motion,
-        /// Its end.
+        /// Its outcome.
         outcome: Outcome,
     },
 }
 
-/// Rules of the house.
+/// House rules: what the host offers and allows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct House {
     /// Games of the rotation, at most [`GAMES_MAX`].
     pub games: Vec<String>,
-    /// The game that comes after this round; none if this one goes on.
+    /// The next game; `None` if this one continues.
     pub next: Option<String>,
     /// Votes that may be called.
     pub votes: VoteKinds,
-    /// Effect of being ready.
+    /// What happens when players are ready.
     pub ready: ReadyUp,
-    /// The member is one of the host's people, and may veto.
+    /// Whether the member belongs to the host's staff and may veto.
     pub is_staff: bool,
 }
 
-/// Votes that people may call: a bit for each kind.
+/// Votes that players may call, with one bit for each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VoteKinds(pub u8);
 
 impl VoteKinds {
-    /// None of them.
+    /// No votes.
     pub const NONE: Self = Self(0);
-    /// All of them.
+    /// All votes.
     pub const ALL: Self = Self(15);
-    /// The kinds by their names in settings, each with its bit.
+    /// The kinds by name in settings, each with its bit.
     pub const NAMED: [(&'static str, u8); 4] =
         [("game", 1), ("kick", 2), ("time", 4), ("sides", 8)];
 
-    /// Tells whether a motion's kind is among them.
+    /// Whether a motion's kind is allowed.
     pub fn allow(self, motion: &Motion) -> bool {
         let bit = match motion {
             Motion::Game(_) => 1,
@@ -108,26 +108,26 @@ impl Default for VoteKinds {
     }
 }
 
-/// Effect of people who say that they are ready.
+/// What happens when players say that they are ready.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReadyUp {
-    /// None.
+    /// Nothing.
     Off,
-    /// A warm-up ends early when everybody is.
+    /// A warm-up ends early when all players are ready.
     #[default]
     Early,
-    /// A warm-up ends only when most are, or after two minutes.
+    /// A warm-up ends only when most players are ready, or after two minutes.
     Wait,
 }
 
-/// State of a player, apart from the game.
+/// State of a player, independent of the game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Presence {
-    /// Round trip in milliseconds; 0 as long as it is not known.
+    /// Round trip time in milliseconds; 0 while unknown.
     pub ping_ms: u16,
-    /// Ready for the round.
+    /// Whether the player is ready for the round.
     pub is_ready: bool,
-    /// The connection is lost, and the seat is kept.
+    /// Whether the connection is lost and the seat is kept.
     pub is_away: bool,
 }
 
@@ -138,26 +138,26 @@ pub struct Poll {
     pub by: PlayerId,
     /// Its motion.
     pub motion: Motion,
-    /// Voices for it.
+    /// Ballots in favour.
     pub yes: u16,
-    /// Voices against it.
+    /// Ballots against.
     pub no: u16,
-    /// Players who may vote. It passes with more than half of them.
+    /// Number of players who may vote. The motion passes if more than half of them are in favour.
     pub voters: u16,
-    /// Milliseconds until its end.
+    /// Milliseconds until the vote ends.
     pub left_ms: u32,
 }
 
-/// End of a vote.
+/// Outcome of a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// The motion is carried out.
     Passed,
-    /// Too few were for it.
+    /// Too few were in favour.
     Failed,
-    /// One of the host's people ended it.
+    /// The host's staff ended it.
     Vetoed,
-    /// There is nothing to decide any more.
+    /// There is nothing left to decide.
     Moot,
 }
 
@@ -186,7 +186,7 @@ impl RoundRequest {
 }
 
 impl RoundNotice {
-    /// Checks what a server sent, and makes its texts fit to print.
+    /// Checks what a server sent, and makes its texts printable.
     pub(super) fn check(&mut self) -> Result<(), WireError> {
         match self {
             Self::House(house) => {

@@ -1,4 +1,4 @@
-//! The snapshot packet, from the server to a client: a header, and entities, each against
+//! The snapshot packet, from the server to a client: a header, and entities, coded relative to
 //! acknowledged states. A snapshot may take several packets; each is useful alone.
 
 mod change;

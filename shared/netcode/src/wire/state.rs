@@ -1,4 +1,4 @@
-//! An entity's state, coded as its difference from the extrapolated one.
+//! Codes an entity's state as its difference from the extrapolated one.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -17,21 +17,22 @@ use crate::ids::{EntityId, PlayerId};
 use crate::limits::EXTRAPOLATION_TICKS_MAX;
 use crate::time::Rates;
 
-/// An entity's state as the wire has it, without its index.
+/// An entity's state as it is on the wire, without its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntityState {
-    /// Generation of the slot's tenant.
+    /// Generation of the entity in the slot.
     pub generation: u8,
     /// Index into the game's kinds.
     pub kind: u8,
-    /// The player who owns it; never changes during an entity's life.
+    /// The player who owns it. After a change of owner, states are coded from scratch
+    /// ([`same_entity`](Self::same_entity)).
     pub owner: Option<PlayerId>,
     /// Field values.
     pub packed: Packed,
 }
 
 impl EntityState {
-    /// The state of an entity in the world.
+    /// Returns the state of an entity in the world.
     pub fn of<E: Entity>(slot: &Slot<E>) -> Self {
         Self {
             generation: slot.id.generation,
@@ -41,7 +42,7 @@ impl EntityState {
         }
     }
 
-    /// The entity in the world, in the slot `index`.
+    /// Returns the entity in the world, in the slot `index`.
     pub fn to_slot<E: Entity>(&self, index: u16) -> Slot<E> {
         Slot {
             id: EntityId { index, generation: self.generation },
@@ -50,20 +51,20 @@ impl EntityState {
         }
     }
 
-    /// Tells whether both are states of the same entity.
+    /// Whether both are states of the same entity.
     pub fn same_entity(&self, other: &Self) -> bool {
         (self.generation, self.kind, self.owner) == (other.generation, other.kind, other.owner)
     }
 }
 
-/// The data that both sides need to read the same from the same bytes.
+/// The data that both sides need to decode the same state from the same bytes.
 #[derive(Debug)]
 pub struct Codec<G> {
     rates: Rates,
     layout: Layout,
-    /// For each kind: all of its fields change in steps.
+    /// For each kind, whether all of its fields are stepwise.
     stepwise: Vec<bool>,
-    /// For each kind: the fields that only its owner may see.
+    /// For each kind, the fields that only its owner may see.
     hidden: Vec<Vec<usize>>,
     plain: bool,
     game: PhantomData<fn() -> G>,
@@ -74,13 +75,13 @@ pub struct Codec<G> {
 pub(crate) struct Basis<'a> {
     /// Index into the game's kinds.
     pub(crate) kind: u8,
-    /// The reader owns the entity.
+    /// Whether the reader owns the entity.
     pub(crate) own: bool,
     /// The entity's older states that the reader has; not empty.
     pub(crate) past: &'a ReferenceStates<'a>,
 }
 
-/// The state that is expected, and the one that is if what steers changes to something else.
+/// The expected state, and the one expected if the steering fields change.
 struct Expected<F> {
     told: Packed,
     steer: F,
@@ -116,19 +117,19 @@ impl Surprises {
 }
 
 impl<G: Game> Codec<G> {
-    /// The codec of a game at these rates.
+    /// Creates the codec of a game at these rates.
     pub fn new(rates: Rates) -> Self {
         Self::holding(rates, Cow::Borrowed((G::KIT.coding.tables)()), false)
     }
 
-    /// Plain coding, which needs nothing but the field tables: every decision takes one bit, and
-    /// every field is expected to be as in the baseline.
+    /// Creates the plain codec, which needs only the field tables: each decision takes one bit, and
+    /// each field is expected to equal the baseline's.
     pub fn plain(rates: Rates) -> Self {
         let kinds: Vec<_> = G::Entity::KINDS.iter().map(|kind| kind.fields.len()).collect();
         Self::holding(rates, Cow::Owned(Tables::even(&kinds)), true)
     }
 
-    /// The same with other tables than the game's, to measure these.
+    /// Creates a codec with tables other than the game's, to measure them.
     pub fn with_tables(rates: Rates, tables: &Tables) -> Self {
         Self::holding(rates, Cow::Owned(tables.clone()), false)
     }
@@ -148,23 +149,23 @@ impl<G: Game> Codec<G> {
         Self { rates, layout, stepwise, hidden, plain, game: PhantomData }
     }
 
-    /// Tells whether an entity of this kind stays as it is without an update.
+    /// Whether an entity of this kind stays unchanged without an update.
     pub(crate) fn is_stepwise(&self, kind: u8) -> bool {
         self.stepwise[usize::from(kind)]
     }
 
-    /// Tells whether any field is predicted by more than its last state.
+    /// Whether any field is predicted from more than its last state.
     pub(crate) fn follows_trends(&self) -> bool {
         let kinds = G::Entity::KINDS.iter();
         !self.plain && kinds.flat_map(|kind| kind.fields).any(|field| field.trending)
     }
 
-    /// Tells whether only the owner of an entity of this kind may see all of it.
+    /// Whether only the owner of an entity of this kind sees it completely.
     pub(crate) fn hides(&self, kind: u8) -> bool {
         !self.hidden[usize::from(kind)].is_empty()
     }
 
-    /// Tells whether it is the plain coding.
+    /// Whether this is the plain codec.
     pub(crate) fn is_plain(&self) -> bool {
         self.plain
     }
@@ -177,7 +178,7 @@ impl<G: Game> Codec<G> {
         &self.layout
     }
 
-    /// Writes all fields that the reader sees. Returns whether all are as extrapolated.
+    /// Encodes all fields that the reader sees. Returns whether all are as extrapolated.
     pub(crate) fn write<C: Coder>(
         &self,
         coder: &mut C,
@@ -190,7 +191,7 @@ impl<G: Game> Codec<G> {
         self.code(coder, basis, Expected { told: *told, steer }, state)
     }
 
-    /// Reads all fields that the reader sees, and overwrites `state`.
+    /// Decodes all fields that the reader sees, and overwrites `state`.
     pub(crate) fn read<C: Coder>(
         &self,
         game: &G,
@@ -212,8 +213,8 @@ impl<G: Game> Codec<G> {
         self.code(coder, basis, Expected { told, steer }, state);
     }
 
-    /// The extrapolations of a baseline that [`write`](Self::write) needs for the `state`, whatever
-    /// the other references are.
+    /// Returns the extrapolations of a baseline that [`write`](Self::write) needs for the `state`,
+    /// whatever the other references are.
     pub(crate) fn extrapolations(
         &self,
         game: &G,
@@ -236,10 +237,11 @@ impl<G: Game> Codec<G> {
         Extrapolations { told, steered }
     }
 
-    /// The state that a reader who does not own an entity takes it for `ticks` after its state
-    /// `base`, if nothing is said of it: by the kind's own rule, with what steers it held on.
+    /// Returns the state that a reader who does not own an entity assumes `ticks` after its state
+    /// `base` if nothing is sent: extrapolated by the kind's own rule, with constant steering
+    /// fields.
     pub(crate) fn unsaid(&self, game: &G, kind: u8, base: &Packed, ticks: u8) -> Packed {
-        // A game is asked for so many ticks at most, and then again from there on.
+        // A game extrapolates a limited number of ticks at a time, then again from there.
         const STEP: u8 = 32;
         const { assert!(STEP as u64 == EXTRAPOLATION_TICKS_MAX, "it is the longest there is") };
         let mut state = *base;
@@ -256,7 +258,7 @@ impl<G: Game> Codec<G> {
         let fields = G::Entity::KINDS[usize::from(kind)].fields;
         let mut steering = *base;
         if fields.iter().any(|field| field.steering && field.drift != 0.0) {
-            // What counts how long it is held has counted on.
+            // Counters of how long something is held have continued.
             let told = by_table(fields, self.rates, base, ticks.into());
             let values = fields.iter().zip(steering.iter_mut().zip(&told));
             for (_, (value, told)) in values.filter(|(field, _)| field.steering) {
@@ -310,14 +312,14 @@ impl<G: Game> Codec<G> {
         coding.surprises.none()
     }
 
-    /// The state that the game or the field table extrapolates.
+    /// Returns the state that the game or the field table extrapolates.
     fn extrapolate(&self, game: &G, basis: Basis<'_>, steering: &Packed) -> Packed {
         let [base, steering] =
             [basis.past.base(), steering].map(|state| G::Entity::unpack(basis.kind, state));
         self.extrapolate_by(game, basis, &base, &steering)
     }
 
-    /// The same with the baseline and what steers as entities.
+    /// Extrapolates with the baseline and the steering fields as entities.
     fn extrapolate_by(
         &self,
         game: &G,
@@ -343,8 +345,8 @@ impl<G: Game> Codec<G> {
     }
 }
 
-/// An entity's state as extrapolated from a baseline, by what steers it there, and by what steers
-/// it now if that is something else.
+/// An entity's state as extrapolated from a baseline, with the steering fields of the baseline, and
+/// with the current ones if they differ.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extrapolations {
     told: Packed,
@@ -363,7 +365,7 @@ struct Coding<'a, C> {
 }
 
 impl<C: Coder> Coding<'_, C> {
-    /// All but the fields that steer.
+    /// Codes all fields except the steering ones.
     fn rest(&mut self, state: &mut Packed, told: &Packed) {
         let (fields, past) = (self.fields, self.past);
         let trend = Trend::of(fields, past);
@@ -399,7 +401,7 @@ impl<C: Coder> Coding<'_, C> {
         }
     }
 
-    /// A counter that started again at any tick since the baseline.
+    /// Codes a counter that restarted at any tick since the baseline.
     fn restarted(&mut self, state: &mut Packed, at: usize, field: &Field) {
         if visible(field, self.own) {
             let ticks = i64::from(self.past.ages[0]);
@@ -407,7 +409,7 @@ impl<C: Coder> Coding<'_, C> {
         }
     }
 
-    /// A field that is expected to be as extrapolated.
+    /// Codes a field that is expected to be as extrapolated.
     fn field(&mut self, state: &mut Packed, told: &Packed, at: usize, field: &Field) {
         if !visible(field, self.own) {
             return;
@@ -416,7 +418,7 @@ impl<C: Coder> Coding<'_, C> {
             i64::from(told[at]) - i64::from(difference(field, self.past.base()[at], told[at]));
         let mut predicted = Predicted::moving(i64::from(told[at]) * FINE, base);
         if field.bits <= FEW_BITS {
-            // The next value depends on the present one.
+            // The next value depends on the current one.
             predicted = Predicted { class: told[at] as usize, up: true, ..predicted };
         }
         self.residual(state, at, field, predicted);
@@ -439,10 +441,10 @@ impl<C: Coder> Coding<'_, C> {
     }
 }
 
-/// Most bits of a field with statistics for each of its values.
+/// The maximum bits of a field with statistics for each of its values.
 const FEW_BITS: u32 = 3;
 
-/// Tells whether four fields are a unit quaternion.
+/// Whether four fields are a unit quaternion.
 fn is_whole(fields: &[Field], at: usize) -> bool {
     fields.get(at..at + 4).is_some_and(|four| four.iter().all(|f| f.motion == Motion::Unit))
 }
@@ -452,7 +454,7 @@ fn has_smallest(fields: &[Field], at: usize) -> bool {
     three.is_some_and(|three| three.iter().all(|f| f.motion == Motion::Smallest))
 }
 
-/// Coder that answers every question with yes, and so reads the extrapolated state.
+/// A coder that answers yes to all decisions, and so reads the extrapolated state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AsExtrapolated;
 

@@ -1,4 +1,5 @@
-//! Talk of players: who hears it, marks on the map, and looks by which players are told apart.
+//! What players say to each other: recipients, marks on the map, and the appearance that
+//! distinguishes players.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +8,10 @@ use crate::identity::PublicKey;
 use crate::ids::PlayerId;
 use crate::limits::{COLORS, MARK_KINDS, MARK_UNITS_MAX, PATTERNS};
 
-/// The people who get what a player says.
+/// Who receives what a player says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Audience {
-    /// Everybody in the room.
+    /// All people in the room.
     #[default]
     All,
     /// The players on the speaker's side ([`Kit::sides`](crate::game::Kit::sides)).
@@ -18,7 +19,7 @@ pub enum Audience {
 }
 
 impl Audience {
-    /// Its name, for logs and for the host.
+    /// Returns its name, for logs and for the host.
     pub fn name(self) -> &'static str {
         match self {
             Self::All => "all",
@@ -27,27 +28,27 @@ impl Audience {
     }
 }
 
-/// Looks of a player, the same in all games.
+/// Appearance of a player, the same in all games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Look {
-    /// Index of a colour, below [`COLORS`]; which one it is, is the window's choice.
+    /// Index of a colour, less than [`COLORS`]; the client chooses the actual colour.
     pub color: u8,
-    /// Index of a marking, below [`PATTERNS`].
+    /// Index of a pattern, less than [`PATTERNS`].
     pub pattern: u8,
 }
 
 impl Look {
-    /// Looks of a bot in that seat: neighbours have different ones.
+    /// Returns the appearance of a bot in this seat; neighbours differ.
     pub fn of_bot(player: PlayerId) -> Self {
         let round = u64::from(player.0) / u64::from(COLORS);
         Self { color: index(player.0.into(), COLORS), pattern: index(round, PATTERNS) }
     }
 
-    /// Looks of a client whose player chose none: the server gives the colour.
+    /// Appearance of a client whose player chose none: the server assigns the colour.
     pub const UNCHOSEN: Self = Self { color: COLORS, pattern: 0 };
 
-    /// The looks that a person wears who wishes for these: one who chose no colour has one by the
-    /// person's number.
+    /// Returns the appearance of a person who asks for this one. Without a chosen colour, it
+    /// follows from the person's number.
     pub fn worn_by(self, person: u64) -> Self {
         if self.color == COLORS {
             return Self { color: index(person, COLORS), ..self };
@@ -55,18 +56,18 @@ impl Look {
         self
     }
 
-    /// True of [valid](Self::is_valid) looks, and of those [without a colour](Self::UNCHOSEN).
+    /// Whether the appearance is [valid](Self::is_valid), or has [no colour](Self::UNCHOSEN).
     pub fn is_wish(self) -> bool {
         self.worn_by(0).is_valid()
     }
 
-    /// False if an index is of no colour or no marking.
+    /// Whether both indices are valid.
     pub fn is_valid(self) -> bool {
         self.color < COLORS && self.pattern < PATTERNS
     }
 }
 
-/// A number as an index below `count`.
+/// Reduces a number to an index less than `count`.
 fn index(number: u64, count: u8) -> u8 {
     u8::try_from(number % u64::from(count)).expect("a remainder is less than its divisor")
 }
@@ -74,19 +75,19 @@ fn index(number: u64, count: u8) -> u8 {
 /// A mark on the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// Kind, below [`MARK_KINDS`]; its meaning is the clients' own.
+    /// Kind, less than [`MARK_KINDS`]; each client chooses its meaning.
     pub kind: u8,
-    /// Position in units of 1/[`Mark::PER_METRE`] of the game's unit, within [`MARK_UNITS_MAX`].
+    /// X coordinate in 1/[`Mark::PER_METRE`] of the game's unit, within [`MARK_UNITS_MAX`].
     pub x: i32,
-    /// The same, downwards or upwards as in the game.
+    /// Y coordinate in the same units, upwards or downwards as in the game.
     pub y: i32,
 }
 
 impl Mark {
-    /// Units of a mark's position in one of the game's, such as a metre.
+    /// Units of a mark's position per unit of the game, such as a metre.
     pub const PER_METRE: f32 = 64.0;
 
-    /// A mark of a kind at a position of the game; none if that is out of range.
+    /// Creates a mark of a kind at a position in the game; `None` if that is out of range.
     #[expect(clippy::cast_possible_truncation, reason = "it is checked to be in range")]
     pub fn at(kind: u8, position: glam::Vec2) -> Option<Self> {
         let units = position * Self::PER_METRE;
@@ -95,33 +96,32 @@ impl Mark {
         (is_near && mark.is_valid()).then_some(mark)
     }
 
-    /// Its position in the game.
+    /// Returns its position in the game.
     pub fn position(self) -> glam::Vec2 {
         glam::Vec2::new(self.x as f32, self.y as f32) / Self::PER_METRE
     }
 
-    /// False if it is of no kind, or too far away.
+    /// Whether the kind and the position are valid.
     pub fn is_valid(self) -> bool {
         let is_near = |units: i32| units.unsigned_abs() <= MARK_UNITS_MAX;
         self.kind < MARK_KINDS && is_near(self.x) && is_near(self.y)
     }
 }
 
-/// Beginning of what [`person`] hashes; the key follows it.
+/// Prefix of what [`person`] hashes, followed by the key.
 const PERSON_CONTEXT: &[u8] = b"phaselock person 1";
 
-/// A number by which others know a player again, on any server: 64-bit FNV-1a of
-/// `phaselock person 1` and the player's public key. It is the same everywhere, so that whoever
-/// mutes somebody does so for good; the key cannot be told from it, since three quarters of the
-/// key's bits are lost.
+/// Returns the number by which others recognise a player on any server: 64-bit FNV-1a of `phaselock
+/// person 1` and the player's public key. It is equal everywhere, so that muting a player is
+/// permanent. It does not reveal the key, since three quarters of the key's bits are lost.
 pub fn person(key: PublicKey) -> u64 {
     fnv1a(&[PERSON_CONTEXT, &key.0].concat())
 }
 
-/// One of a server's commands, as players write it into the chat.
+/// A command of a server, as players write it into the chat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandHint {
-    /// Name, without its slash.
+    /// Name, without the slash.
     pub name: String,
     /// Arguments, for people; may be empty.
     pub usage: String,

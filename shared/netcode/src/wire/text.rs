@@ -1,22 +1,22 @@
-//! Texts of peers: clipped, and safe to show to people.
+//! Texts from peers: clipped, and safe to show.
 
 use icu_properties::props::{DefaultIgnorableCodePoint, GeneralCategory};
 use icu_properties::{CodePointMapData, CodePointSetData};
 
 use crate::limits::NAME_BYTES_MAX;
 
-/// Shortens a text to at most `max` bytes at a character's boundary.
+/// Shortens a text to at most `max` bytes at a character boundary.
 pub fn clip(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
 }
 
-/// A peer's text for people, safe to print: without characters that are [hidden](is_hidden).
+/// Makes a peer's text safe to print, by removing characters that are [hidden](is_hidden).
 pub fn printable(text: &str) -> String {
     text.chars().filter(|c| !is_hidden(*c)).collect()
 }
 
-/// Cleans typed or pasted text for a field of one line: [`printable`], with blanks for line breaks
-/// and tabs between words. Breaks at the end, which come with copied lines, are dropped.
+/// Cleans typed or pasted text for a field of one line: like [`printable`], with blanks for line
+/// breaks and tabs between words. Breaks at the end, which come with copied lines, are dropped.
 pub fn one_line(text: &str) -> String {
     let is_control_break = |c: char| matches!(c, '\t'..='\r' | '\u{1c}'..='\u{1f}');
     let is_break = |c: char| is_control_break(c) || "\u{85}\u{2028}\u{2029}".contains(c);
@@ -31,8 +31,8 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// A name as others may see it: without hidden characters, marks that have no letter, and blanks
-/// around it, at most [`NAME_BYTES_MAX`] bytes; `None` if nothing is left.
+/// Returns a name as others may see it: without hidden characters and marks that have no letter,
+/// trimmed, at most [`NAME_BYTES_MAX`] bytes. `None` if nothing is left.
 pub fn clean_name(name: &str) -> Option<String> {
     let mut visible = printable(name);
     let mut before = ' ';
@@ -47,7 +47,11 @@ pub fn clean_name(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Reads the name that a player asks for, without blanks around it.
+/// Returns the name that a player asks for, trimmed.
+///
+/// # Errors
+///
+/// The name is unacceptable; see [`NameError`].
 pub fn read_name(stated: &str) -> Result<&str, NameError> {
     let name = stated.trim();
     if stated.chars().any(is_hidden) {
@@ -72,7 +76,7 @@ pub enum NameError {
     /// The name has no visible character.
     #[error("a name needs at least one visible character")]
     Empty,
-    /// The name is longer than [`NAME_BYTES_MAX`]; its length in bytes.
+    /// The name is longer than [`NAME_BYTES_MAX`]; contains its length in bytes.
     #[error(
         "a name has at most {NAME_BYTES_MAX} bytes, and this one has {0}; a letter other than a to \
          z takes 2 to 4"
@@ -81,21 +85,21 @@ pub enum NameError {
     /// The name has hidden characters.
     #[error("your name has characters that nobody can see; choose another name")]
     Hidden,
-    /// The name has a combining mark at its beginning or after a blank.
+    /// The name has a combining mark at its start or after a blank.
     #[error("your name has an accent or another mark without a letter; choose another name")]
     Baseless,
 }
 
-/// Characters with an empty glyph, although no Unicode property says so: the braille pattern
-/// without dots, the placeholder for an object, two blank hieroglyphs, the filler of Khitan's small
-/// script and the musical note without a head. A test compares them with all names that sound
-/// alike.
+/// Characters with an empty glyph that no Unicode property marks as such: the braille pattern
+/// without dots, the object placeholder, two blank hieroglyphs, the filler of Khitan small script
+/// and the musical note without a head. A test compares them with all characters that have similar
+/// names.
 const BLANK: [char; 6] =
     ['\u{2800}', '\u{fffc}', '\u{13441}', '\u{13442}', '\u{16fe4}', '\u{1d159}'];
 
-/// Whether a character is invisible by itself or changes the writing direction, so that one name
-/// could pass for another: control, format, private and unassigned characters, separators of lines,
-/// whatever Unicode says to ignore by default, and blank symbols. Spaces are not hidden.
+/// Whether a character is invisible or changes the writing direction, so that one name could pass
+/// for another: control, format, private and unassigned characters, line separators,
+/// default-ignorable characters, and blank symbols. Spaces are not hidden.
 pub fn is_hidden(c: char) -> bool {
     use GeneralCategory as Is;
 
@@ -118,7 +122,7 @@ pub fn is_hidden(c: char) -> bool {
         )
 }
 
-/// True for characters that are drawn on the letter before them.
+/// Whether a character is drawn on the letter before it.
 pub(crate) fn is_mark(c: char) -> bool {
     use GeneralCategory as Is;
 
@@ -157,7 +161,7 @@ mod tests {
         assert_eq!(clean_name("\u{301} \u{302}"), None);
     }
 
-    /// Invisible characters from every block that has some.
+    /// Invisible characters from each block that has some.
     const HIDDEN: [(&str, &[char]); 18] = [
         ("controls", &['\u{0}', '\n', '\u{7f}', '\u{85}', '\u{9f}']),
         ("soft hyphen, joiner of graphemes", &['\u{ad}', '\u{34f}']),
@@ -196,8 +200,8 @@ mod tests {
         }
     }
 
-    /// Every character of Unicode 18 whose name has one of the words blank, empty, fill, filler,
-    /// inherent, invisible, joiner, lost, null, space and void: those that show nothing.
+    /// All characters of Unicode 18 whose name contains one of the words blank, empty, fill,
+    /// filler, inherent, invisible, joiner, lost, null, space and void: those that show nothing.
     const NAMED_BLANK: [RangeInclusive<char>; 18] = [
         '\u{34f}'..='\u{34f}',
         '\u{115f}'..='\u{1160}',
@@ -219,7 +223,8 @@ mod tests {
         '\u{e0021}'..='\u{e007f}',
         '\u{1bca0}'..='\u{1bca3}',
     ];
-    /// Those that are white space: it is trimmed, and two names that differ in it alone are one.
+    /// Those that are white space: it is trimmed, and two names that differ only in it count as
+    /// equal.
     const NAMED_SPACE: [RangeInclusive<char>; 7] = [
         ' '..=' ',
         '\u{a0}'..='\u{a0}',

@@ -1,31 +1,31 @@
-//! Causes for which a request is not done.
+//! Why requests are refused.
 
 use serde::{Deserialize, Serialize};
 
-/// Cause for which a request was not done.
+/// Why a request was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Refusal {
-    /// The server does not know requests of that kind.
+    /// The server does not know requests of this kind.
     Unknown,
-    /// Requests of that kind come too fast.
+    /// Requests of this kind come too fast.
     TooMany,
-    /// The request is too long, or has nothing in it.
+    /// The request is too long or empty.
     Length,
     /// The game does not understand it.
     Game,
-    /// The host has that switched off, or the game has no such thing.
+    /// The host has disabled it, or the game does not have it.
     Off,
-    /// The player has to wait: newcomers, and those whose last vote failed.
+    /// The player must wait, as newcomers and players whose last vote failed must.
     Soon,
-    /// A vote runs already.
+    /// A vote is already running.
     Busy,
     /// The sides would be uneven.
     Uneven,
-    /// Nobody is there whom it could be about, or the host's people protect that player.
+    /// The target is not present, or is protected by the host's staff.
     Protected,
-    /// Nobody else may watch.
+    /// There is no place for another spectator.
     Full,
-    /// The player is on no side, so nobody would hear it.
+    /// The player is on no side, so no one would receive it.
     NoSide,
     /// A number in it is out of range.
     Range,

@@ -1,23 +1,23 @@
-//! A packet's word of one entity, and an entity's coding.
+//! What a packet says about one entity, and how an entity is coded.
 
 use super::references::References;
 use crate::wire::state::EntityState;
 
-/// A packet's word of one entity.
+/// What a packet says about one entity.
 #[derive(Clone, Copy, Debug)]
 pub enum Change {
-    /// Difference from states that the reader has.
+    /// Its difference from states that the reader has.
     Known(References, Encoding),
-    /// The whole state.
+    /// Its complete state.
     Full(EntityState),
-    /// Its end.
+    /// The entity no longer exists.
     Gone,
-    /// The reader may not see it any more.
+    /// The reader may no longer see it.
     Hidden,
 }
 
 impl Change {
-    /// Cost of the fields' own groups in 1/1024 bit.
+    /// Returns the cost of the fields' own groups in 1/1024 bit.
     pub(super) fn fields_cost(&self) -> u32 {
         match self {
             Self::Known(_, encoding) => encoding.cost,
@@ -26,14 +26,14 @@ impl Change {
     }
 }
 
-/// Coding of an entity's state for readers with certain older ones.
+/// Coding of an entity's state for readers with certain older states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encoding {
     /// The entity's kind.
     pub kind: u8,
-    /// Size of its recent change, and of that over all references.
+    /// Sizes of its last change, and of its change over all references.
     pub activity: [u8; 2],
-    /// All fields are as extrapolated.
+    /// Whether all fields are as extrapolated.
     pub extrapolated: bool,
     /// Cost of its fields in 1/1024 bit; 0 if they are as extrapolated.
     pub cost: u32,

@@ -1,4 +1,4 @@
-//! The header of a snapshot packet: its tick, and the timing of both ways.
+//! The header of a snapshot packet: its tick, and the timing of both directions.
 
 use super::references::References;
 use super::silence::KindSet;
@@ -12,61 +12,64 @@ use crate::wire::{Echo, WireError};
 /// The server's measurement of a client's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Perceived {
-    /// The client's offset less the one in its welcome, in microseconds.
+    /// The client's offset minus the one in its welcome, in microseconds.
     pub offset_change: i32,
-    /// Round trip in microseconds, in steps of 16.
+    /// Round trip time in microseconds, in steps of 16.
     pub round_trip: u32,
     /// Bound of the offset's error in microseconds, in steps of 16.
     pub error_max: u32,
 }
 
-/// Earliness of a client's inputs.
+/// How early a client's inputs arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InputReport {
     /// Low bits of the newest tick for which the server has an input.
     pub newest: u16,
-    /// Time from its arrival to its tick in microseconds, in steps of 16; negative after the tick.
+    /// Time from its arrival until its tick in microseconds, in steps of 16; negative after the
+    /// tick.
     pub newest_early: i32,
-    /// Ticks from the latest input of the last few snapshots to `newest`, at most 127.
+    /// Ticks from the worst input to `newest`, at most 127. The worst input is that which arrived
+    /// latest for its tick, of those since the last few snapshots.
     pub worst_back: u8,
-    /// Earliness of that input, as `newest_early`.
+    /// How early the worst input arrived, in the units of `newest_early`.
     pub worst_early: i32,
-    /// Low bits of the number of ticks without an input. Like the next, only in each fourth packet.
+    /// Low bits of the number of ticks without an input. Like `missing`, only in each fourth
+    /// packet.
     pub late: Option<u16>,
-    /// Low bits of the number of input packets that did not come.
+    /// Low bits of the number of input packets that did not arrive.
     pub missing: Option<u16>,
 }
 
-/// All of a snapshot packet but the entities.
+/// All of a snapshot packet except the entities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotHeader {
     /// Low bits of the packet's sequence number for this client.
     pub seq: u16,
-    /// The tick that the states are of.
+    /// Tick of the states.
     pub tick: Tick,
     /// Low bits of the server's time when it sent this, in microseconds.
     pub sent: u32,
-    /// The send time of the client's newest input packet, of which the low 24 bits are sent.
+    /// Echo of the newest input packet's send time, whose low 24 bits are sent.
     pub echo: Option<Echo>,
-    /// The client's clock as the server perceives it; none before the first round trip.
+    /// The client's clock as measured by the server; `None` before the first round trip.
     pub perceived: Option<Perceived>,
-    /// Earliness of inputs; none before the first.
+    /// How early inputs arrive; `None` before the first.
     pub inputs: Option<InputReport>,
     /// References of most entities in the packet.
     pub references: References,
-    /// Kinds of which all entities that the snapshot does not name are as extrapolated from the
-    /// reader's newest states. Only the snapshot's last packet says so, behind its entities.
+    /// Kinds whose entities are all as extrapolated from the reader's newest states, unless the
+    /// snapshot contains them. Only the snapshot's last packet says so, after its entities.
     pub silent: KindSet,
 }
 
 impl SnapshotHeader {
-    /// The stamp for its send time.
+    /// Returns the stamp for its send time.
     pub(super) fn stamp(&self, rates: Rates) -> Stamp {
         let due = rates.time_of(self.tick).low();
         Stamp::of(Micros(i64::from(self.sent.wrapping_sub(due) as i32)))
     }
 
-    /// Writes it, or reads into it, all but the `stamp`; `near` is a tick near its own.
+    /// Codes all except the `stamp`; `near` is a tick near its own.
     pub(super) fn code<C: Coder>(
         &mut self,
         coder: &mut C,
@@ -81,7 +84,7 @@ impl SnapshotHeader {
         if coder.even(self.echo.is_some()) {
             let echo = self.echo.unwrap_or(Echo { time: 0, held: 0 });
             let time = coder.raw(echo.time & ECHO_MASK, ECHO_BITS);
-            // Until the tick was due, so that the stamp alone tells when the packet left.
+            // Until the tick was due, so that the stamp alone says when the packet left.
             let before = signed(coder, Number::Held, (echo.held as i32).wrapping_sub(after));
             let held = u32::try_from(before.saturating_add(after)).ok();
             let held = held.filter(|held| *held <= Echo::HELD_MAX);
@@ -114,7 +117,7 @@ impl InputReport {
         let early = signed(coder, Number::NewestEarly, early);
         let back = number(coder, Number::WorstBack, u32::from(self.worst_back));
         self.worst_back = u8::try_from(back).unwrap_or(u8::MAX);
-        // The worst is worse than the newest, or the same.
+        // The worst is as late as the newest, or later.
         let worst = self.worst_early.div_euclid(COARSE as i32);
         let less = signed(coder, Number::WorstEarly, early.wrapping_sub(worst));
         self.worst_early = early.wrapping_sub(less).saturating_mul(COARSE as i32);
@@ -129,16 +132,15 @@ impl InputReport {
     }
 }
 
-/// Time at which a packet leaves, in two bytes behind its first, apart from what is coded: so it
-/// can be written last. The number counts from the time at which the tick was due: microseconds
-/// below 32,768, and 64 of them for each one more, up to 2.1 s. What leaves still later says so
-/// much.
+/// Departure time of a packet, in two bytes after its first, separate from the coded part so that
+/// it can be written last. The number counts from the time at which the tick was due: microseconds
+/// below 32,768, and units of 64 µs above, up to 2.1 s. Later times saturate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp(u16);
 
 impl Stamp {
     pub(super) const BYTES: usize = 2;
-    /// Number from which on it counts coarsely.
+    /// Number from which on the units are coarse.
     const FINE: i64 = 1 << 15;
     const STEP: i64 = 64;
 
@@ -167,7 +169,7 @@ impl Stamp {
     }
 }
 
-/// Writes into a snapshot packet of a tick that it leaves now; nothing else of it changes.
+/// Stamps a snapshot packet of a tick with its departure time; nothing else in it changes.
 pub fn stamp(packet: &mut [u8], rates: Rates, tick: Tick, now: ServerTime) {
     let stamp = Stamp::of(now - rates.time_of(tick));
     if let Some(place) = packet.get_mut(1..=Stamp::BYTES) {
@@ -175,18 +177,18 @@ pub fn stamp(packet: &mut [u8], rates: Rates, tick: Tick, now: ServerTime) {
     }
 }
 
-/// Bits of an echoed time: 16.8 seconds. A packet is held for a quarter of it, and under way for
-/// less than another.
+/// Bits of an echoed time: 16.8 seconds. A packet is held for at most a quarter of that, and in
+/// flight for less than another.
 const ECHO_BITS: u32 = 24;
 const ECHO_MASK: u32 = (1 << ECHO_BITS) - 1;
 
 const _: () =
     assert!(Echo::HELD_MAX < 1 << (ECHO_BITS - 2), "the reader can tell which time it was");
 
-/// Counters of the session are in each of so many packets.
+/// Counters of the session are in each fourth packet.
 const COUNTED_EACH: u16 = 4;
 
-/// Times that need not be exact are in units of so many microseconds.
+/// Times that need not be exact are in units of 16 microseconds.
 const COARSE: u32 = 16;
 
 fn coarse<C: Coder>(coder: &mut C, which: Number, micros: u32) -> u32 {

@@ -1,5 +1,5 @@
-//! The common parts of writer and reader of a snapshot's packets: kinds, digests, whole states, and
-//! their progress.
+//! Common parts of the writer and the reader of a snapshot's packets: kinds, digests, complete
+//! states, and progress.
 
 use crate::fields::Entity;
 use crate::game::Game;
@@ -14,10 +14,11 @@ use crate::wire::state::EntityState;
 
 /// First byte of a snapshot packet.
 pub const SNAPSHOT_KIND: u8 = 2;
-/// First byte of a snapshot's last packet, if the snapshot's silence says something.
+/// First byte of a snapshot's last packet, if absence from the snapshot means that an entity is as
+/// extrapolated.
 pub const SILENCE_KIND: u8 = 3;
 
-/// 32-bit FNV-1a of an entity.
+/// Returns the 32-bit FNV-1a of an entity.
 pub(crate) fn digest<E: Entity>(index: u16, state: Option<&EntityState>) -> u32 {
     let step = |hash: u32, word: u32| (hash ^ word).wrapping_mul(0x0100_0193);
     let start = step(0x811c_9dc5, u32::from(index));
@@ -32,26 +33,26 @@ fn add_digest(sum: u32, digest: u32) -> u32 {
     (sum.rotate_left(5) ^ digest).wrapping_mul(0x0100_0193)
 }
 
-/// Bits of a packet's checksum, which tells of different extrapolations or references; QUIC
-/// protects the bytes.
+/// Bits of a packet's checksum, which detects different extrapolations or references; QUIC protects
+/// the bytes.
 pub(super) const CHECK_BITS: u32 = 16;
 
 pub(super) fn check(sum: u32) -> u32 {
     (sum ^ sum >> 16) & ((1 << CHECK_BITS) - 1)
 }
 
-/// State of both sides while they go through a packet's entities.
+/// State of both sides as they process a packet's entities.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Progress {
     pub(super) count: usize,
-    /// Index behind the last entity, and the number of indices since the first.
+    /// Index after the last entity, and the number of indices since the first.
     pub(super) next: u16,
     pub(super) turned: u32,
     /// The gap before the last entity.
     pub(super) gap: u16,
-    /// Two bits: the entities before were as extrapolated.
+    /// Two bits: whether the previous two entities were as extrapolated.
     pub(super) lately: u8,
-    /// The one before had the packet's references.
+    /// Whether the previous one had the packet's references.
     pub(super) usual: bool,
     pub(super) sum: u32,
 }
@@ -61,7 +62,7 @@ impl Progress {
         index.wrapping_sub(self.next)
     }
 
-    /// Tells whether an entity may follow: indices go around at most once.
+    /// Whether an entity may follow: indices wrap at most once.
     pub(super) fn may_follow(&self, gap: u16) -> bool {
         let turned = if self.count == 0 { 0 } else { self.turned + u32::from(gap) };
         self.count < PACKET_ENTITIES_MAX && turned <= u32::from(u16::MAX)
@@ -80,12 +81,12 @@ impl Progress {
     }
 }
 
-/// Bits for the number of a kind.
+/// Returns the number of bits for a kind.
 fn kind_bits<E: Entity>() -> u32 {
     usize::BITS - (E::KINDS.len() - 1).leading_zeros()
 }
 
-/// Writes a whole state, or reads into it.
+/// Codes a complete state.
 pub(super) fn code_full<G: Game, C: Coder>(
     coder: &mut C,
     state: &mut EntityState,

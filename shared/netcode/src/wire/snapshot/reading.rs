@@ -1,4 +1,5 @@
-//! Reading a snapshot packet: everything is read and validated before the caller commits any of it.
+//! Decodes a snapshot packet: everything is decoded and validated before the caller commits any of
+//! it.
 
 use super::header::{SnapshotHeader, Stamp};
 use super::progress::{
@@ -19,18 +20,18 @@ use crate::wire::model::{Plain, gap, plain};
 use crate::wire::range::{Coder, RangeReader};
 use crate::wire::state::{AsExtrapolated, Basis, Codec, EntityState};
 
-/// A packet's word of an entity, with every reference looked up.
+/// What a packet says about an entity, with all references resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
     /// Index of its slot.
     pub index: u16,
-    /// Its state at the packet's tick; none if it is gone or hidden.
+    /// Its state at the packet's tick; `None` if it is gone or hidden.
     pub state: Option<EntityState>,
-    /// True if it is hidden, not gone.
+    /// Whether it is hidden, not gone.
     pub hidden: bool,
 }
 
-/// What a reader knows before it reads a packet.
+/// What a reader knows before it decodes a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading<'a, G, F> {
     /// The game's coding.
@@ -45,8 +46,8 @@ pub struct Reading<'a, G, F> {
     pub known: F,
 }
 
-/// Reads any bytes as a packet into `told`, which is cleared first. Nothing else is changed; the
-/// caller commits.
+/// Decodes bytes with arbitrary content as a packet into `told`, which is cleared first. Changes
+/// nothing else; the caller commits.
 pub fn read_snapshot<'s, G: Game>(
     bytes: &[u8],
     reading: &Reading<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
@@ -60,9 +61,12 @@ pub fn read_snapshot<'s, G: Game>(
     Ok(read)
 }
 
-/// Reads the header of any bytes as a packet, and leaves its entities unread: for programs that
-/// acknowledge without looking, such as a crowd that loads a server. `near` is a tick near the
-/// packet's. Errors are those of a packet too short or of another kind.
+/// Decodes only the header of a packet with arbitrary content, for programs that acknowledge
+/// without looking, such as a crowd that loads a server. `near` is a tick near the packet's.
+///
+/// # Errors
+///
+/// The packet is too short, or of another kind.
 pub fn read_header<G: Game>(
     bytes: &[u8],
     codec: &Codec<G>,
@@ -79,11 +83,11 @@ pub fn read_header<G: Game>(
 #[derive(Clone, Copy, Debug)]
 struct Opened {
     stamp: Stamp,
-    /// The packet says of which kinds silence says something.
+    /// Whether the packet contains kinds for which absence has a meaning.
     is_silent: bool,
 }
 
-/// Splits a packet into its beginning and what is coded.
+/// Splits a packet into its start and the coded part.
 fn open(bytes: &[u8]) -> Result<(Opened, &[u8]), WireError> {
     let (kind, rest) = bytes.split_first().ok_or(WireError::Short)?;
     let is_silent = match kind_of(*kind) {
@@ -95,7 +99,7 @@ fn open(bytes: &[u8]) -> Result<(Opened, &[u8]), WireError> {
     Ok((Opened { stamp: Stamp::read(*stamp), is_silent }, coded))
 }
 
-/// Counts the decisions of a readable packet.
+/// Counts the decisions of a valid packet.
 pub(crate) fn count_snapshot<'s, G: Game>(
     bytes: &[u8],
     reading: &Reading<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
@@ -129,7 +133,7 @@ impl Coder for Counting<'_> {
     }
 }
 
-/// All that is coded.
+/// Decodes all that is coded.
 fn read_from<'s, G: Game, C: Coder>(
     coder: &mut C,
     reading: &Reading<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
@@ -174,7 +178,7 @@ fn read_from<'s, G: Game, C: Coder>(
     Ok(header)
 }
 
-/// An entity that the reader has older states of.
+/// Decodes an entity of which the reader has older states.
 #[inline]
 fn read_known<'s, G: Game, C: Coder>(
     coder: &mut C,

@@ -1,4 +1,4 @@
-//! References to older states of an entity: their ages, of the packet and of single entities.
+//! References to older states: their ages, for a packet and for single entities.
 
 use crate::limits::{BASELINE_AGE_TICKS_MAX, REFERENCES_MAX};
 use crate::wire::WireError;
@@ -13,10 +13,10 @@ pub struct References {
 }
 
 impl References {
-    /// None.
+    /// No references.
     pub const NONE: Self = Self { ages: [0; REFERENCES_MAX] };
 
-    /// Adds one, older than those before; what does not fit is left out.
+    /// Adds a reference, older than those before. Ignored if there is no space.
     pub fn push(&mut self, age: u8) {
         debug_assert!(age > 0 && self.iter().all(|newer| newer < age), "{age} after {self:?}");
         if let Some(free) = self.ages.iter_mut().find(|age| **age == 0) {
@@ -24,24 +24,24 @@ impl References {
         }
     }
 
-    /// The ages, rising.
+    /// Iterates over the ages in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u8> + Clone {
         self.ages.into_iter().filter(|age| *age != 0)
     }
 
-    /// The baseline's.
+    /// Returns the age of the baseline.
     pub fn baseline(&self) -> Option<u8> {
         self.iter().next()
     }
 
-    /// The newest `count` of them.
+    /// Returns the newest `count` references.
     #[must_use]
     pub fn first(mut self, count: usize) -> Self {
         self.ages.iter_mut().skip(count).for_each(|age| *age = 0);
         self
     }
 
-    /// All in one number.
+    /// Returns all ages in one number.
     pub(crate) fn key(&self) -> u64 {
         self.ages.iter().fold(0, |key, age| key << 8 | u64::from(*age))
     }

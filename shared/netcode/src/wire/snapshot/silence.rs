@@ -1,41 +1,41 @@
-//! The end of a snapshot whose silence says something: kinds of which all entities that it does not
-//! name are as extrapolated.
+//! The end of a snapshot in which absence has a meaning: kinds whose absent entities are all as
+//! extrapolated.
 
 use crate::wire::cast::count32;
 use crate::wire::range::Coder;
 
-/// Kinds by their numbers. Those from [`KindSet::MAX`] on are never in it.
+/// A set of kinds, by number. Kinds from [`KindSet::MAX`] on are never in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KindSet(u32);
 
 impl KindSet {
-    /// Number of kinds that a set has bits for.
+    /// Number of kinds that fit into a set.
     pub const MAX: usize = u32::BITS as usize;
-    /// No kind.
+    /// The empty set.
     pub const NONE: Self = Self(0);
 
-    /// Adds a kind, or takes it out. A kind without a bit stays out.
+    /// Adds or removes a kind. A kind without a bit stays out.
     pub fn set(&mut self, kind: u8, is_in: bool) {
         let bit = 1_u32.checked_shl(kind.into()).unwrap_or(0);
         self.0 = if is_in { self.0 | bit } else { self.0 & !bit };
     }
 
-    /// Tells whether a kind is in it.
+    /// Whether a kind is in the set.
     pub fn contains(self, kind: u8) -> bool {
         self.0.checked_shr(kind.into()).unwrap_or(0) & 1 == 1
     }
 
-    /// Tells whether no kind is in it.
+    /// Whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Writes it with a bit for each of a game's `kinds`, or reads it.
+    /// Codes the set with a bit for each of a game's `kinds`.
     pub(super) fn code<C: Coder>(self, coder: &mut C, kinds: usize) -> Self {
         Self(coder.raw(self.0, Self::bits(kinds)))
     }
 
-    /// Bits that it takes in a game with so many kinds.
+    /// Returns the bits that it takes in a game with this many kinds.
     pub(super) fn bits(kinds: usize) -> u32 {
         count32(kinds.min(Self::MAX))
     }

@@ -1,4 +1,4 @@
-//! The writer of snapshot packets.
+//! Encodes snapshot packets.
 
 use super::change::{Change, Encoding};
 use super::header::SnapshotHeader;
@@ -16,11 +16,12 @@ use crate::wire::model::{Plain, gap, plain};
 use crate::wire::range::{Coder, Group, Level, RangeWriter, Recorder};
 use crate::wire::state::Codec;
 
-/// Bits of a packet's end: the last decision at its dearest, the checksum, the coder's last byte.
+/// Bits at a packet's end: the last decision at its maximum cost, the checksum, the coder's last
+/// byte.
 pub(super) const END_BITS: u32 = 12 + CHECK_BITS + 8;
 
-/// Most cost of an entity without its fields in 1/1024 bit, if its gap is short: each of some 20
-/// decisions takes less than 12 bits.
+/// The maximum cost of an entity without its fields in 1/1024 bit, if its gap is short: each of
+/// about 20 decisions takes less than 12 bits.
 const HEAD_COST_MAX: u32 = 256 * 1024;
 
 /// Coding of an entity from the newest references of a packet.
@@ -29,12 +30,12 @@ pub(crate) struct Led {
     pub(crate) encoding: Encoding,
     /// Levels of being as extrapolated, by the two entities before.
     pub(crate) levels: [Level; 4],
-    /// Number of references, and the most that the kind goes by.
+    /// Number of references, and the maximum that the kind uses.
     pub(crate) count: u8,
     pub(crate) needed: u8,
 }
 
-/// Writer of one packet.
+/// Encodes one packet.
 #[derive(Debug)]
 pub struct SnapshotWriter<'l> {
     layout: &'l Layout,
@@ -47,7 +48,7 @@ pub struct SnapshotWriter<'l> {
     references_count: usize,
     progress: Progress,
     reader: PlayerId,
-    /// Kinds of which silence says something, and the bits that this takes in the last packet.
+    /// Kinds for which absence has a meaning, and the bits that they take in the last packet.
     silent: KindSet,
     pub(super) silent_bits: u32,
     is_last: bool,
@@ -55,7 +56,7 @@ pub struct SnapshotWriter<'l> {
 
 impl<'l> SnapshotWriter<'l> {
     /// Starts a packet for `reader`, who sees all fields of its own entities, in a buffer; `groups`
-    /// is memory for it.
+    /// is scratch memory.
     pub fn new<G: Game>(
         codec: &'l Codec<G>,
         mut header: SnapshotHeader,
@@ -71,7 +72,7 @@ impl<'l> SnapshotWriter<'l> {
         let unstamped = count32(buffer.len());
         groups.clear();
         let mut recorder = Recorder::new(layout.levels(), groups);
-        // Nothing is wrong with a header that is written.
+        // A header that is written is always valid.
         let _ = header.code(&mut recorder, codec.rates(), header.tick, stamp);
         recorder.end();
         let cost = unstamped * 8 * 1024 + recorder.cost;
@@ -97,8 +98,8 @@ impl<'l> SnapshotWriter<'l> {
         }
     }
 
-    /// Adds an entity, with its fields' groups if it is [`Change::Known`], unless the packet
-    /// exceeds `bytes_max` then. Indices rise, but may go around once.
+    /// Adds an entity, with its fields' groups if it is [`Change::Known`], unless the packet would
+    /// then exceed `bytes_max`. Indices ascend, but may wrap once.
     pub fn push<G: Game>(
         &mut self,
         index: u16,
@@ -126,8 +127,7 @@ impl<'l> SnapshotWriter<'l> {
         true
     }
 
-    /// Adds an entity that is coded from the packet's newest references, like
-    /// [`push`](Self::push).
+    /// Adds an entity that is coded from the packet's newest references, like [`push`](Self::push).
     #[inline]
     pub(crate) fn push_led<G: Game>(
         &mut self,
@@ -168,7 +168,7 @@ impl<'l> SnapshotWriter<'l> {
         true
     }
 
-    /// Writes a group that ended, if there is one, and adds its cost.
+    /// Writes a finished group, if there is one, and adds its cost.
     #[inline]
     fn write_counted(&mut self, ended: Option<Group>) {
         if let Some(group) = ended {
@@ -177,24 +177,24 @@ impl<'l> SnapshotWriter<'l> {
         }
     }
 
-    /// Tells whether a packet of such a cost is small enough.
+    /// Whether a packet of this cost is small enough.
     #[inline]
     fn fits(&self, cost: u32, bytes_max: usize) -> bool {
         cost.div_ceil(1024) + END_BITS + self.silent_bits <= count32(bytes_max).saturating_mul(8)
     }
 
-    /// Number of entities.
+    /// Returns the number of entities.
     pub fn count(&self) -> usize {
         self.progress.count
     }
 
-    /// Makes it the snapshot's last packet: it says of which kinds all that no packet of the
-    /// snapshot names is as extrapolated.
+    /// Makes this the snapshot's last packet, which contains the kinds whose absent entities are
+    /// all as extrapolated.
     pub fn end_snapshot(&mut self) {
         self.is_last = true;
     }
 
-    /// The finished packet.
+    /// Returns the finished packet.
     pub fn finish(mut self) -> Vec<u8> {
         let is_silent = self.is_last && self.silent_bits > 0;
         self.groups.clear();
