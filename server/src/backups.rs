@@ -180,7 +180,7 @@ mod tests {
     use crate::tests::{author, serve};
 
     #[test]
-    fn backups_are_due_by_their_age() {
+    fn backups_are_due_by_age() {
         for (age, hours, due) in [
             (None, 24, true),
             (Some(86_399), 24, false),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_backups_are_kept_and_a_server_goes_on_from_one() {
+    fn the_newest_backups_are_kept_and_can_be_restored() {
         let served = serve(&["--backup-keep", "2"]);
         let host = &served.host;
         let ban = BanRequest { address: Some("192.0.2.7".into()), ..BanRequest::default() };

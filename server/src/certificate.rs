@@ -266,7 +266,7 @@ mod tests {
     use crate::logging;
 
     #[test]
-    fn a_check_finds_what_a_start_would_refuse_and_changes_nothing() {
+    fn a_check_finds_what_fails_a_start_and_changes_nothing() {
         let dir = tempfile::tempdir().expect("a directory");
         let config = Config { data_dir: dir.path().to_owned(), ..Config::default() };
         let required = Config { require_identity: true, ..config.clone() };
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_certificate_is_told_two_weeks_before() {
+    fn expiry_is_announced_two_weeks_before() {
         let identity = Identity::ephemeral().expect("an identity");
         let expires = expiry(&identity.certificate).expect("it has an end");
         assert_eq!(date(expires), "3000-01-01 00:00 UTC");
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn the_expiry_goes_by_the_calendar_and_the_log_says_so_once() {
+    fn expiry_follows_the_calendar_and_is_logged_once() {
         const DAY: i64 = 86_400_000;
         let (log, _logs) = logging::for_tests();
         let presented = Presented::new(Identity::ephemeral().expect("an identity"));

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_end_of_a_task_is_told_with_its_name() {
+    async fn the_end_of_a_task_is_reported_by_name() {
         let (watch, mut failures) = watch();
         watch.spawn("a task that lasts", pending());
         let quiet = timeout(Duration::from_millis(20), failures.next()).await;

@@ -132,7 +132,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn notifications_come_by_path_and_by_abstract_name() {
+    fn notifications_work_by_path_and_by_abstract_name() {
         use std::os::unix::net::{SocketAddr, UnixDatagram};
 
         let dir = tempfile::tempdir().expect("a directory");

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_start_would_refuse_is_found_and_nothing_is_changed() {
+    fn what_fails_a_start_is_found_and_nothing_is_changed() {
         let dir = tempfile::tempdir().expect("a directory");
         let at = |name: &str| dir.path().join(name).to_str().expect("text").to_owned();
         fs::write(at("file"), "").expect("writable");
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn the_systems_own_directories_take_no_files_even_of_root() {
+    fn system_directories_are_read_only_even_for_root() {
         for flag in ["--data-dir=/proc/nope", "--data-dir=/sys/a/b", "--log-file=/proc/nope"] {
             let told = told(&[flag]);
             assert!(told.len() == 1 && told[0].contains("cannot write in /"), "{told:?}");
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn no_mistake_hides_behind_another() {
+    fn all_mistakes_are_reported() {
         let dir = tempfile::tempdir().expect("a directory");
         let file = dir.path().join("file");
         fs::write(&file, "nonsense").expect("writable");
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_running_servers_directory_is_good() {
+    fn the_directory_of_a_running_server_is_valid() {
         let dir = tempfile::tempdir().expect("a directory");
         let flag = format!("--data-dir={}", dir.path().display());
         let config = Config { data_dir: dir.path().to_owned(), ..Config::default() };

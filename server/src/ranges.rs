@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_has_comments_and_traces_of_editors() {
+    fn comments_and_editor_artifacts_are_accepted() {
         let list = parse(
             "\u{feff}# VPNs\r\n\r\n192.0.2.0/25 ; SBL1\r\n192.0.2.128/25\r\n; more\r\n \
              198.51.100.7 # one\r\n::ffff:203.0.113.0/120\r\n2001:db8::7",
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_reported_with_its_line() {
+    fn bad_lines_are_reported_with_their_numbers() {
         let error = |text: &str| parse(text).expect_err("it is refused").to_string();
         let long = format!("192.0.2.1\n\n{}\n", "<html>\u{1b}".repeat(40));
         let told = error(&long);
@@ -237,7 +237,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranges_hold_what_a_look_at_each_network_finds(
+        fn ranges_agree_with_a_linear_search(
             networks in prop::collection::vec((near(), 0u8..10), 0..20),
             addresses in prop::collection::vec(near(), 50),
         ) {

@@ -115,7 +115,7 @@ mod tests {
     use crate::commands::parse_from;
 
     #[test]
-    fn kinds_of_entities_are_checked_beside_unknown_games_and_in_each_scope() {
+    fn kinds_of_entities_are_checked_in_each_scope() {
         let file = tempfile::NamedTempFile::new().expect("a file");
         let path = file.path().to_str().expect("text");
         let told = |content: &str| {

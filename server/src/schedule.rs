@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn players_are_told_15_5_and_1_minutes_before() {
+    fn players_are_warned_15_5_and_1_minutes_before() {
         let mut machine = Machine::start(MIDNIGHT, &[FOUR]);
         let at = MIDNIGHT + 4 * HOUR;
         assert_eq!(machine.next(), Some(at));
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_at_the_moment_of_a_restart_leads_to_no_other() {
+    fn a_start_at_the_time_of_a_restart_causes_no_other() {
         let at = MIDNIGHT + 4 * HOUR;
         // The date may be corrected by seconds in both directions.
         for start in [at - 59, at - 1, at, at + 1, at + 59] {
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_of_a_suspend_are_skipped() {
+    fn times_during_a_suspend_are_skipped() {
         let mut machine = Machine::start(MIDNIGHT, &[FOUR, Every(6)]);
         machine.run(HOUR);
         machine.now.unix += 9 * HOUR;
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_that_changes_a_restart_is_told_to_whoever_was_warned() {
+    fn warned_players_are_told_of_a_jump_that_moves_a_restart() {
         let at = MIDNIGHT + 4 * HOUR;
         let mut machine = Machine::start(at - HOUR, &[FOUR]);
         assert_eq!(machine.run(50 * MINUTE).len(), 1);
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn other_settings_keep_what_they_do_not_change() {
+    fn new_times_keep_the_unchanged_entries() {
         let mut machine = Machine::start(MIDNIGHT, &[Every(6)]);
         machine.run(5 * HOUR + 50 * MINUTE);
         let now = machine.now;

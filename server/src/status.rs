@@ -88,7 +88,7 @@ mod tests {
     use phaselock::wire::rooms::{RoomCode, RoomStatus};
 
     #[test]
-    fn status_is_a_line_for_people_and_an_object_for_programs() {
+    fn status_is_text_or_json() {
         let room = |number| RoomStatus {
             code: RoomCode::numbered(number),
             game: "chess".into(),

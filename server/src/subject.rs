@@ -313,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn subjects_are_read_and_written_back() {
+    fn subjects_survive_a_round_trip() {
         let key = "0123456789abcdef".repeat(4);
         for (kind, text, back) in [
             ("key", &*key, &*key),
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_holds_its_addresses_and_no_others() {
+    fn a_network_contains_only_its_addresses() {
         let about = |subject: &str, address: &str| {
             let subject = Subject::parse("network", subject).expect("it is one");
             let address = address.parse::<IpAddr>().expect("an address");
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_local_address_is_one_of_its_link() {
+    fn a_link_local_address_belongs_to_its_link() {
         let at = |text: &str| text.parse::<SocketAddr>().expect("an address");
         let here = Subject::of_address(at("[fe80::7%2]:5000"));
         assert_eq!(Subject::parse("address", "fe80::7%2"), Ok(here));

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_and_dates_are_told_for_people() {
+    fn spans_and_dates_are_formatted() {
         assert_eq!(span_text(61), "1 minute 1 second");
         assert_eq!(span_text(i64::MAX), "106751991 days 4 hours");
         assert_eq!(date(0), "1970-01-01 00:00 UTC");

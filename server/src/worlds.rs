@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn rooms_are_kept_whole_or_not_at_all() {
+    fn rooms_are_saved_whole_or_not_at_all() {
         let dir = tempfile::tempdir().expect("a directory");
         let (worlds, thread) =
             Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn rooms_that_cannot_be_kept_are_told_until_they_are() {
+    fn failed_saves_are_reported_until_they_succeed() {
         let dir = tempfile::tempdir().expect("a directory");
         let (worlds, thread) =
             Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_is_tried_again_unless_there_is_something_newer() {
+    fn failed_jobs_are_retried_unless_replaced() {
         let dir = tempfile::tempdir().expect("a directory");
         let rooms = dir.path().join("rooms");
         let (worlds, thread) =
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_that_fail_for_ever_do_not_add_up() {
+    fn jobs_that_always_fail_do_not_accumulate() {
         let mut jobs = Jobs::default();
         let error = io::Error::from(io::ErrorKind::StorageFull);
         for room in 0..WAITING_MAX + 5 {
@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn rooms_that_nobody_can_come_back_to_are_removed() {
+    fn rooms_too_old_to_resume_are_removed() {
         let dir = tempfile::tempdir().expect("a directory");
         let (worlds, thread) =
             Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");

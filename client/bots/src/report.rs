@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_of_magnitudes() {
+    fn quantiles_use_magnitudes() {
         let samples = Samples([-3000, 1000, 2000].map(Micros).to_vec());
         assert_eq!(samples.quantile_ms(0.5), 2.0);
         assert_eq!(samples.quantile_ms(1.0), 3.0);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_over_the_time_in_the_game_and_means_over_the_bots() {
+    fn rates_use_the_time_in_the_game_and_means_all_bots() {
         let mut report = Report::default();
         let stats = Stats { snapshots: 60, ticks: 1000, late_inputs: 1, ..Stats::default() };
         report.add(&stats, Rates::DEFAULT, Micros::from_ms(1000));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_is_locked_when_it_stays_within() {
+    fn a_clock_locks_once_its_error_stays_small() {
         let mut timer = LockTimer::default();
         for ms in 0..3000 {
             // A glitch after 1.2 s restarts the second.

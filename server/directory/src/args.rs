@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn command_lines_are_read() {
+    fn command_lines_are_parsed() {
         let parse = |line: &str| Args::try_parse_from(line.split_whitespace());
         let args = parse("phaselock-directory").unwrap();
         assert_eq!(args.listen, "[::]:4435".parse().unwrap());

@@ -59,7 +59,7 @@ mod tests {
     use crate::tests::PATIENCE;
 
     #[tokio::test]
-    async fn silent_connections_keep_nobody_out() {
+    async fn silent_connections_do_not_block_others() {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("it binds");
         let address = listener.local_addr().expect("it is bound");
         let router = Router::new().route("/", get(|| async { "here" }));

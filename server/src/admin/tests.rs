@@ -57,7 +57,7 @@ fn sentence(answer: &Response<String>) -> String {
 }
 
 #[test]
-fn mistakes_have_a_status_and_a_sentence() {
+fn errors_have_a_status_and_a_sentence() {
     let served = serve(&[]);
     let admin = token(&served, Role::Admin);
     let (get, post, delete) = (Method::GET, Method::POST, Method::DELETE);
@@ -134,7 +134,7 @@ fn mistakes_have_a_status_and_a_sentence() {
 }
 
 #[test]
-fn every_route_stands_in_the_description_and_takes_a_token() {
+fn every_route_is_described_and_requires_a_token() {
     let served = serve(&[]);
     let viewer = token(&served, Role::Viewer);
     let answer = call(&served, (Method::GET, "/openapi.json"), None, "");
@@ -191,7 +191,7 @@ fn every_route_stands_in_the_description_and_takes_a_token() {
 }
 
 #[test]
-fn answers_have_the_shape_that_their_schema_says() {
+fn answers_match_their_schemas() {
     let served = serve(&["--game", "race"]);
     let admin = token(&served, Role::Admin);
     let _ada = served.join("Ada");
@@ -215,7 +215,7 @@ fn answers_have_the_shape_that_their_schema_says() {
 }
 
 #[test]
-fn tokens_come_by_any_spelling_of_the_scheme_and_wrong_ones_are_counted() {
+fn any_spelling_of_bearer_works_and_wrong_tokens_are_counted() {
     let served = serve(&[]);
     let viewer = token(&served, Role::Viewer);
     let status = |authorization: &str| {
@@ -244,7 +244,7 @@ fn tokens_come_by_any_spelling_of_the_scheme_and_wrong_ones_are_counted() {
 }
 
 #[test]
-fn what_was_said_before_and_scores_are_told() {
+fn earlier_chat_and_scores_are_served() {
     let served = serve(&["--game", "skirmish"]);
     let admin = token(&served, Role::Admin);
     let _ada = served.join("Ada");
@@ -263,7 +263,7 @@ fn what_was_said_before_and_scores_are_told() {
 }
 
 #[test]
-fn the_allow_list_is_changed_in_its_file() {
+fn the_allow_list_is_edited_in_its_file() {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("allowed");
     std::fs::write(&file, "# friends\n").expect("it can be written");
@@ -367,7 +367,7 @@ impl Reader {
 
 /// Streams are counted for the whole process, so this is one test.
 #[test]
-fn streams_give_figures_are_bounded_and_end() {
+fn streams_send_figures_are_limited_and_end() {
     let served = serve(&[]);
     let (admin, viewer) = (token(&served, Role::Admin), token(&served, Role::Viewer));
     let mut reader = Reader::open(&served, &viewer);
@@ -410,7 +410,7 @@ fn streams_give_figures_are_bounded_and_end() {
 }
 
 #[test]
-fn the_page_comes_with_its_policy_and_nothing_is_kept() {
+fn the_page_has_its_policy_and_is_not_cached() {
     let served = serve(&[]);
     let page = call(&served, (Method::GET, "/"), None, "");
     assert_eq!(page.status(), 200);
@@ -429,7 +429,7 @@ fn the_page_comes_with_its_policy_and_nothing_is_kept() {
 }
 
 #[test]
-fn hosts_of_elsewhere_are_misdirected() {
+fn foreign_host_names_are_refused() {
     let served = serve(&[]);
     let ask = |target: &str, version: &str, hosts: &[&str]| {
         let mut stream = TcpStream::connect(served.admin).expect("it listens");
@@ -482,7 +482,7 @@ fn hosts_of_elsewhere_are_misdirected() {
 }
 
 #[test]
-fn probes_tell_a_server_that_takes_players_from_one_that_does_not() {
+fn the_probes_show_whether_players_can_join() {
     let served = serve(&[]);
     let _ada = served.join("Ada");
     let status = |path| call(&served, (Method::GET, path), None, "").status().as_u16();
@@ -495,7 +495,7 @@ fn probes_tell_a_server_that_takes_players_from_one_that_does_not() {
 }
 
 #[test]
-fn metrics_are_text_that_can_be_read_with_bounded_labels() {
+fn metrics_parse_and_have_bounded_labels() {
     let served = serve(&["--rooms", "2"]);
     let _players = ["Ada", "Bob", "Cyd"].map(|name| served.join(name));
     served.knock("<b>{room=\"x\"}", None).until("an answer", |it| it.joined > 0);
@@ -548,7 +548,7 @@ fn metrics_are_text_that_can_be_read_with_bounded_labels() {
 }
 
 #[test]
-fn a_crowd_of_idle_connections_shuts_nobody_out() {
+fn a_crowd_of_idle_connections_does_not_block_others() {
     let served = serve(&[]);
     let status = || call(&served, (Method::GET, "/"), None, "").status();
     let mut idle = VecDeque::new();

@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_read_by_name_as_they_were_written() {
+    fn events_survive_a_round_trip() {
         let (room, name) = (|| "lobby".to_owned(), || "Ada".to_owned());
         let all = [
             HostEvent::Joined { room: room(), seat: 1, name: name(), key: name(), address: None },

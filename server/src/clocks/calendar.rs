@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_that_goes_back_leaves_no_trace() {
+    fn a_reverted_jump_leaves_no_trace() {
         for jump in [YEARS, -YEARS, DAY, -DAY, 8 * HOUR, -8 * HOUR, 60 * SECOND] {
             let mut machine = Machine::running();
             let before = machine.calendar.unix();
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_boot_without_a_date_goes_on_from_the_newest_one_known() {
+    fn a_boot_without_a_date_continues_from_the_newest_known() {
         let machine = Machine::running();
         let known = machine.calendar.unix();
         // 1970, and no network for two days.
@@ -514,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suspend_counts_and_is_no_jump() {
+    fn a_suspend_counts_and_is_not_a_jump() {
         let mut machine = Machine::running();
         let before = machine.calendar.unix();
         machine.now.wall += 3 * DAY;
@@ -525,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn a_monotonic_clock_that_goes_back_takes_nothing_away() {
+    fn a_monotonic_clock_going_back_subtracts_nothing() {
         let mut machine = Machine::running();
         let before = machine.calendar.unix();
         machine.now.awake -= 10 * DAY;

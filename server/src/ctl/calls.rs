@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn each_request_is_one_that_the_server_describes() {
+    fn each_request_matches_the_api_description() {
         let description = admin::description();
         let command = ctl::command();
         let mut requests = 0;

@@ -490,7 +490,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_sentence_has_its_line() {
+    fn each_sentence_has_its_own_line() {
         let done = "Ada is no longer banned\n192.0.2.7 is\u{7} no longer banned".to_owned();
         let shown = Done { done }.text();
         assert_eq!(shown, "Ada is no longer banned\n192.0.2.7 is no longer banned");

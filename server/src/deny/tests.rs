@@ -74,7 +74,7 @@ fn until(what: &str, done: impl Fn() -> bool) {
 }
 
 #[test]
-fn a_fetch_that_fails_keeps_the_last_good_list_across_restarts() {
+fn a_failed_fetch_keeps_the_last_good_list_across_restarts() {
     let never = TcpListener::bind("127.0.0.1:0").expect("a port");
     let moved = never.local_addr().expect("it is bound");
     let moved = format!("302 Found\r\nlocation: http://{moved}/");

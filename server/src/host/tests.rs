@@ -57,7 +57,7 @@ fn forbidden<T>(done: Result<T, ActError>) -> bool {
 }
 
 #[test]
-fn a_drain_is_for_a_time_and_to_an_address_that_settings_would_take() {
+fn a_drain_checks_its_time_and_redirect() {
     let served = serve(&[]);
     let _ada = served.join("Ada");
     let host = &served.host;
@@ -100,7 +100,7 @@ fn a_drain_is_for_a_time_and_to_an_address_that_settings_would_take() {
 }
 
 #[test]
-fn each_right_has_its_lowest_role() {
+fn each_right_has_a_minimum_role() {
     for (right, lowest) in
         [(Right::Look, Role::Viewer), (Right::Order, Role::Moderator), (Right::Manage, Role::Admin)]
     {
@@ -112,7 +112,7 @@ fn each_right_has_its_lowest_role() {
 }
 
 #[test]
-fn each_act_takes_its_role_and_nothing_happens_without() {
+fn each_action_requires_its_role() {
     let served = serve(&[]);
     let host = &served.host;
     let unseen = "ab".repeat(32);
@@ -168,7 +168,7 @@ fn each_act_takes_its_role_and_nothing_happens_without() {
 }
 
 #[test]
-fn nobody_acts_on_a_player_of_a_higher_role() {
+fn players_of_a_higher_role_cannot_be_acted_on() {
     let served = serve(&[]);
     let host = &served.host;
     let (mut ada, mut bob) = (served.join("Ada"), served.join("Bob"));
@@ -200,7 +200,7 @@ fn nobody_acts_on_a_player_of_a_higher_role() {
 }
 
 #[test]
-fn a_ban_by_kick_holds_also_if_the_player_has_just_gone() {
+fn a_kick_with_a_time_bans_a_player_who_has_just_left() {
     let served = serve(&[]);
     let host = &served.host;
     let ada = served.join("Ada");
@@ -223,7 +223,7 @@ fn a_ban_by_kick_holds_also_if_the_player_has_just_gone() {
 }
 
 #[test]
-fn a_moderator_lifts_nothing_of_an_admin() {
+fn a_moderator_cannot_lift_an_admins_ban() {
     for act in [Act::Ban, Act::Mute] {
         lifts_nothing_of_an_admin(act);
     }
@@ -249,7 +249,7 @@ fn lifts_nothing_of_an_admin(act: Act) {
 }
 
 #[test]
-fn lifting_all_of_a_player_leaves_only_what_the_author_may_not_lift() {
+fn lifting_all_leaves_only_what_the_author_may_not_lift() {
     let served = serve(&[]);
     let host = &served.host;
     let _ada = served.join("Ada");
@@ -278,7 +278,7 @@ fn lifting_all_of_a_player_leaves_only_what_the_author_may_not_lift() {
 }
 
 #[test]
-fn players_with_a_role_give_orders_in_chat_and_others_do_not() {
+fn only_players_with_a_role_can_use_chat_commands() {
     let served = serve(&[]);
     let (mut ada, mut bob) = (served.join("Ada"), served.join("Bob"));
     bob.say("/kick Ada now");
@@ -428,7 +428,7 @@ fn a_mute_holds_across_a_reconnect_and_until_it_is_lifted() {
 }
 
 #[test]
-fn old_figures_bring_nobody_back_who_has_left() {
+fn old_figures_do_not_bring_back_a_player_who_left() {
     // Its clocks stand still, so that she has just left however long the test takes.
     let served = Hands::new().serve_with(&[]);
     let host = &served.host;
@@ -448,7 +448,7 @@ fn old_figures_bring_nobody_back_who_has_left() {
 }
 
 #[test]
-fn names_that_look_alike_are_told_apart() {
+fn similar_names_are_distinguished() {
     let served = serve(&[]);
     let host = &served.host;
     let _ada = served.join("Ada");
@@ -470,7 +470,7 @@ fn names_that_look_alike_are_told_apart() {
 }
 
 #[test]
-fn a_text_of_several_lines_becomes_one_whose_words_stay_apart() {
+fn several_lines_become_one_with_words_separated() {
     let list = tempfile::NamedTempFile::new().expect("a file");
     let path = list.path().to_str().expect("text");
     let served = serve(&["--allow-list", path]);
@@ -510,7 +510,7 @@ fn a_seat_in_two_rooms_is_ambiguous_without_the_room() {
 }
 
 #[test]
-fn a_password_and_a_list_let_in_whom_they_should() {
+fn the_password_and_the_allow_list_are_enforced() {
     let served = serve(&["--password", "sesame"]);
     served.knock("Ada", None).is_put_out(Code::Password, "needs a password");
     served.knock("Ada", Some("Sesame")).is_put_out(Code::Password, "is not the server's password");
@@ -529,7 +529,7 @@ fn a_password_and_a_list_let_in_whom_they_should() {
 }
 
 #[test]
-fn results_of_a_round_are_kept_with_their_players() {
+fn results_of_a_round_are_stored_with_their_players() {
     let served = serve(&["--game", "race", "--rounds", "1"]);
     let host = &served.host;
     let mut events = host.events();
@@ -556,7 +556,7 @@ fn results_of_a_round_are_kept_with_their_players() {
 }
 
 #[test]
-fn only_what_strangers_may_see_becomes_a_public_record() {
+fn only_public_play_makes_public_records() {
     let served = serve(&["--game", "race", "--rooms-max", "2"]);
     let host = &served.host;
     let _ada = served.join("Ada");
@@ -592,7 +592,7 @@ fn only_what_strangers_may_see_becomes_a_public_record() {
 }
 
 #[test]
-fn newcomers_are_greeted_and_who_has_left_can_be_banned_by_name() {
+fn newcomers_are_greeted_and_players_who_left_can_be_banned() {
     let served = serve(&["--greeting", "Be nice."]);
     let host = &served.host;
     let mut ada = served.join("Ada");

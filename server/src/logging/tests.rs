@@ -119,7 +119,7 @@ fn a_bad_filter_is_refused() {
 }
 
 #[test]
-fn a_stalled_output_costs_lines_and_the_log_says_how_many() {
+fn a_stalled_output_drops_lines_and_logs_their_number() {
     let queue = Arc::new(Queue::new(100));
     let shared = Shared::default();
     let (go, is_asked, output) = stalled(&shared);
@@ -144,7 +144,7 @@ fn a_stalled_output_costs_lines_and_the_log_says_how_many() {
 }
 
 #[test]
-fn a_thread_that_writes_no_more_is_told_and_holds_up_nothing() {
+fn a_dead_writer_thread_is_reported_and_blocks_nothing() {
     struct Broken;
     impl Write for Broken {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
@@ -164,7 +164,7 @@ fn a_thread_that_writes_no_more_is_told_and_holds_up_nothing() {
 }
 
 #[test]
-fn the_end_waits_for_a_stalled_output_no_longer_than_it_is_told() {
+fn the_wait_for_a_stalled_output_is_bounded() {
     let queue = Arc::new(Queue::new(100));
     let (_go, _, output) = stalled(&Shared::default());
     queue::start(&queue, output, |_| String::new()).expect("a thread");
@@ -174,7 +174,7 @@ fn the_end_waits_for_a_stalled_output_no_longer_than_it_is_told() {
 }
 
 #[test]
-fn a_full_disk_costs_lines_until_there_is_another() {
+fn a_full_disk_drops_lines_until_the_output_is_replaced() {
     let queue = Arc::new(Queue::new(1000));
     let (broken, mended) = (Shared::default(), Shared::default());
     let output = Box::new(Full(9, broken.clone()));
@@ -220,7 +220,7 @@ fn a_line_that_was_cut_off_does_not_run_into_the_next() {
 }
 
 #[test]
-fn the_note_about_dropped_lines_is_a_line_like_others() {
+fn the_note_about_dropped_lines_is_a_normal_line() {
     let text = drop_note(LogFormat::Text, 12);
     assert!(text.ends_with("phaselock_server::logging: 12 lines of the log were dropped\n"));
     let json: serde_json::Value =
@@ -231,7 +231,7 @@ fn the_note_about_dropped_lines_is_a_line_like_others() {
 }
 
 #[test]
-fn a_log_file_is_appended_to_and_opened_anew() {
+fn a_log_file_is_appended_to_and_reopened() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("server.log");
     std::fs::write(&path, "before\n").expect("writable");

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_told_of_once_a_minute_with_what_came_between() {
+    fn an_address_is_logged_once_a_minute_with_a_count() {
         let failed = FailedLogins::default();
         let now = Instant::now();
         let at = |text: &str, secs: u64| {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_addresses_is_counted_and_takes_no_more_memory() {
+    fn a_flood_of_addresses_is_counted_in_bounded_memory() {
         let failed = FailedLogins::default();
         let now = Instant::now();
         let flood = |now: Instant| {

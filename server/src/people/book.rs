@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ban_gives_way_to_a_new_one_unless_a_higher_role_made_it() {
+    fn a_new_ban_replaces_an_old_one_unless_of_a_higher_role() {
         let book = Book::default();
         let holding =
             |now| book.sentences(Act::Ban, now).iter().map(|it| it.id).collect::<Vec<_>>();
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_stays_while_the_date_is_in_doubt() {
+    fn ended_bans_stay_while_the_date_is_unsure() {
         let book = Book::default();
         let of = |key| Subject::Key(PublicKey([key; 32]));
         let year = 365 * 86_400;
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ban_lasts_for_its_span_when_the_date_changes() {
+    fn a_ban_keeps_its_duration_when_the_date_changes() {
         let loaded = Sentence { id: 4, ..ban(Role::Admin, 0, Some(1000)) };
         let book = Book::new(Everything { sentences: vec![loaded], ..Everything::default() });
         let subject = Subject::Key(PublicKey([1; 32]));
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn who_keeps_order_does_not_answer_for_a_neighbour() {
+    fn moderators_are_not_banned_with_a_neighbour() {
         let book = Book::default();
         let home = "192.0.2.7:5000".parse().expect("an address");
         let subject = Subject::of_address(home);

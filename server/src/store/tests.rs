@@ -55,7 +55,7 @@ fn record(value: f64, best: Best) -> Change {
 }
 
 #[tokio::test]
-async fn everything_is_there_after_the_next_start() {
+async fn everything_survives_a_restart() {
     let dir = tempfile::tempdir().expect("a directory");
     let (store, everything, thread) = Store::open(dir.path()).expect("it opens");
     assert!(everything.sentences.is_empty());
@@ -114,7 +114,7 @@ async fn records_are_the_best_of_each_player() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_said_and_what_was_kept_in_memory_is_written_later() {
+async fn a_full_disk_is_reported_and_changes_are_written_later() {
     let dir = tempfile::tempdir().expect("a directory");
     let (store, _, thread) = Store::open(dir.path()).expect("it opens");
     let limit = |pages: u32| {
@@ -155,7 +155,7 @@ async fn a_full_disk_is_said_and_what_was_kept_in_memory_is_written_later() {
 }
 
 #[test]
-fn what_the_host_decided_outlives_results_in_memory() {
+fn decisions_outlive_results_in_memory() {
     let dir = tempfile::tempdir().expect("a directory");
     let (connection, _) = open::open(&dir.path().join(FILE)).expect("it opens");
     let mut keeping = Keeping::new(connection, dir.path().join(FILE), Arc::default());
@@ -176,7 +176,7 @@ fn what_the_host_decided_outlives_results_in_memory() {
 }
 
 #[tokio::test]
-async fn changes_are_written_in_their_order_however_many_there_are() {
+async fn many_changes_are_written_in_order() {
     let dir = tempfile::tempdir().expect("a directory");
     let (store, _, thread) = Store::open(dir.path()).expect("it opens");
     // The thread waits for this.
@@ -212,7 +212,7 @@ async fn changes_are_written_in_their_order_however_many_there_are() {
 }
 
 #[tokio::test]
-async fn what_is_old_is_forgotten_part_by_part_and_people_on_demand() {
+async fn old_records_are_deleted_in_parts_and_people_on_demand() {
     let dir = tempfile::tempdir().expect("a directory");
     let (store, _, thread) = Store::open(dir.path()).expect("it opens");
     let played = |key, time| {
@@ -277,7 +277,7 @@ async fn what_is_old_is_forgotten_part_by_part_and_people_on_demand() {
 }
 
 #[tokio::test]
-async fn public_bests_are_of_a_span_and_each_player_is_in_a_list_once() {
+async fn public_bests_cover_a_span_and_list_each_player_once() {
     const DAY: i64 = 86_400;
     let dir = tempfile::tempdir().expect("a directory");
     let (store, _, thread) = Store::open(dir.path()).expect("it opens");
@@ -367,7 +367,7 @@ async fn a_backup_is_whole_and_replaces_nothing() {
 }
 
 #[tokio::test]
-async fn a_row_that_makes_no_sense_costs_no_other() {
+async fn an_invalid_row_costs_no_other() {
     let dir = tempfile::tempdir().expect("a directory");
     let (store, _, thread) = Store::open(dir.path()).expect("it opens");
     let bans = [ban(1, None), ban(2, None)].map(Change::Sentence);
@@ -384,7 +384,7 @@ async fn a_row_that_makes_no_sense_costs_no_other() {
 }
 
 #[tokio::test]
-async fn results_are_told_by_round_the_newest_first() {
+async fn results_are_listed_by_round_newest_first() {
     let dir = tempfile::tempdir().expect("a directory");
     let (store, _, _thread) = Store::open(dir.path()).expect("it opens");
     let result = |round: u32, name: &str| {
@@ -414,7 +414,7 @@ async fn results_are_told_by_round_the_newest_first() {
 }
 
 #[tokio::test]
-async fn a_change_that_no_database_takes_holds_up_no_other() {
+async fn an_impossible_change_blocks_no_other() {
     let dir = tempfile::tempdir().expect("a directory");
     let (store, _, thread) = Store::open(dir.path()).expect("it opens");
     // A group is written whole or not at all, and its caller is notified.

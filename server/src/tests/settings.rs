@@ -52,7 +52,7 @@ fn rooms_and_games_have_settings_of_their_own() {
 }
 
 #[test]
-fn a_setting_changes_until_the_server_ends_and_a_reload_keeps_it() {
+fn a_changed_setting_survives_a_reload() {
     let (served, file) = with_file(FILE);
     let (host, by) = (&served.host, author(Role::Admin));
     served.until("the first games", |it| is(it, "1", "skirmish", 0, 20));
@@ -101,7 +101,7 @@ fn a_setting_changes_until_the_server_ends_and_a_reload_keeps_it() {
 }
 
 #[test]
-fn a_changed_setting_is_told_apart_from_files_that_have_changed_with_it() {
+fn a_changed_setting_is_distinguished_from_changed_files() {
     let word = tempfile::NamedTempFile::new().expect("a file");
     fs::write(word.path(), "sesame").expect("writable");
     let path = word.path().to_str().expect("text");

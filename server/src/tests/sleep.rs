@@ -15,7 +15,7 @@ fn ticks(host: &Host) -> Vec<u64> {
 }
 
 #[test]
-fn an_empty_server_sleeps_is_well_and_wakes_for_a_player() {
+fn an_empty_server_sleeps_stays_healthy_and_wakes() {
     let served = serve(&["--sleep-seconds", "1", "--rooms", "2"]);
     served.until("sleep", is_asleep);
     let before = ticks(&served.host);
@@ -38,7 +38,7 @@ fn an_empty_server_sleeps_is_well_and_wakes_for_a_player() {
 }
 
 #[test]
-fn a_server_that_sleeps_can_be_drained_at_once() {
+fn a_sleeping_server_drains_at_once() {
     let served = serve(&["--sleep-seconds", "1"]);
     served.until("sleep", is_asleep);
     let drain = Drain { within: Some("1h".into()), ..Drain::default() };

@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn an_address_has_so_much_and_others_have_theirs() {
+    async fn each_address_has_its_own_limit() {
         let bounds = Bounds::new(1_000_000);
         let [one, other]: [IpAddr; 2] =
             ["192.0.2.1", "198.51.100.1"].map(|it| it.parse().expect("an address"));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn bodies_go_out_at_the_pace_in_equal_shares() {
+    async fn bodies_are_paced_in_equal_shares() {
         let bounds = Arc::new(Bounds::new(1_000_000));
         let busy = Busy::default();
         let [crowd, one]: [IpAddr; 2] =

@@ -59,7 +59,7 @@ pub(super) async fn body(response: Response<Body>) -> String {
 }
 
 #[tokio::test]
-async fn files_are_compressed_and_kept_by_their_content() {
+async fn files_are_compressed_and_cached_by_content() {
     let folder = folder();
     let (_server, page) = page_of(folder.path(), Config::default());
     let lasting = format!("/play.{DIGITS_OF_PLAY}.js");
@@ -94,7 +94,7 @@ async fn files_are_compressed_and_kept_by_their_content() {
 }
 
 #[tokio::test]
-async fn the_page_has_the_address_by_which_it_was_asked_for() {
+async fn the_page_contains_its_own_address() {
     let folder = folder();
     let text = "<meta content=\"{origin}/preview.png\">";
     fs::write(folder.path().join("index.html"), text).expect("written");
@@ -116,7 +116,7 @@ async fn the_page_has_the_address_by_which_it_was_asked_for() {
 }
 
 #[tokio::test]
-async fn nothing_but_the_page_is_told() {
+async fn only_the_page_is_served() {
     let folder = folder();
     let (_server, page) = page_of(folder.path(), Config::default());
     let response = page.answer(&get("/?game=puck", &[]));
@@ -133,7 +133,7 @@ async fn nothing_but_the_page_is_told() {
 }
 
 #[tokio::test]
-async fn the_server_is_told_of_to_its_own_page_and_to_allowed_ones() {
+async fn the_facts_go_to_the_own_page_and_to_allowed_ones() {
     let folder = folder();
     let origin = "https://play.example.org";
     let config = Config {
@@ -161,7 +161,7 @@ async fn the_server_is_told_of_to_its_own_page_and_to_allowed_ones() {
 }
 
 #[tokio::test]
-async fn without_tls_only_this_machine_is_served() {
+async fn without_tls_only_local_browsers_are_served() {
     let folder = folder();
     let (_server, page) = page_of(folder.path(), Config::default());
     for host in ["localhost:4433", "127.0.0.1", "[::1]:80", "127.8.9.1:1", "my.LOCALHOST"] {
@@ -202,7 +202,7 @@ fn served(folder: &Path) -> (Server, SocketAddr) {
 }
 
 #[tokio::test]
-async fn silent_connections_make_room_for_the_next() {
+async fn silent_connections_are_replaced() {
     let folder = folder();
     let (_server, address) = served(folder.path());
     let mut silent = Vec::new();
@@ -221,7 +221,7 @@ async fn silent_connections_make_room_for_the_next() {
 }
 
 #[tokio::test]
-async fn a_connection_ends_after_so_many_requests() {
+async fn a_connection_ends_after_its_last_request() {
     let folder = folder();
     let (_server, address) = served(folder.path());
     let mut asking = TcpStream::connect(address).await.expect("it connects");
@@ -237,7 +237,7 @@ async fn a_connection_ends_after_so_many_requests() {
 }
 
 #[test]
-fn a_folder_without_a_page_is_told_with_advice() {
+fn a_folder_without_a_page_is_reported_with_advice() {
     let empty = tempfile::tempdir().expect("a folder");
     let error = |folder: PathBuf| format!("{:#}", Files::load(&[folder]).expect_err("no page"));
     let text = error(empty.path().to_owned());
@@ -250,7 +250,7 @@ fn a_folder_without_a_page_is_told_with_advice() {
 }
 
 #[test]
-fn links_are_of_this_machine_and_of_its_network() {
+fn links_are_for_this_machine_and_its_network() {
     let at = |text: &str| links(text.parse().expect("an address"), None);
     let (here, elsewhere) = at("0.0.0.0:4433");
     assert_eq!(here, "http://127.0.0.1:4433/");

@@ -120,7 +120,7 @@ fn signatures_are_those_of_the_standard_webhooks_specification() {
 }
 
 #[test]
-fn a_failed_delivery_is_repeated_with_the_same_identifier() {
+fn a_failed_delivery_is_retried_with_the_same_identifier() {
     let (address, got) = receiver(&["503 Service Unavailable"]);
     let counts = Arc::new(Counts::default());
     let hook = webhook(address, WebhookFormat::Json);
@@ -184,7 +184,7 @@ fn a_full_queue_drops_the_oldest_and_never_waits() {
 }
 
 #[test]
-fn discord_gets_lines_that_call_nobody_and_name_no_key() {
+fn discord_lines_mention_no_one_and_contain_no_key() {
     let (address, got) = receiver(&["429 Too Many Requests\r\nretry-after: 0.1"]);
     let counts = Arc::new(Counts::default());
     let hook = webhook(address, WebhookFormat::Discord);
@@ -223,7 +223,7 @@ fn discord_gets_lines_that_call_nobody_and_name_no_key() {
 }
 
 #[test]
-fn players_sanctions_and_alarms_of_a_server_are_told() {
+fn players_sanctions_and_alarms_are_sent() {
     let (address, got) = receiver(&[]);
     let secret = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(secret.path(), "0123456789abcdef0123456789abcdef\r\n").expect("writable");
@@ -261,7 +261,7 @@ fn players_sanctions_and_alarms_of_a_server_are_told() {
 }
 
 #[test]
-fn alarms_are_told_once_in_a_while_with_what_was_left_out() {
+fn alarms_are_rate_limited_with_a_count() {
     let line = |level, event, target| crate::logging::LogLine {
         time_unix_millis: 0,
         level,

@@ -103,7 +103,7 @@ fn list(directory: &mut Directory, now: LocalTime, from: &str) -> Vec<Listed> {
 }
 
 #[test]
-fn server_is_listed_renewed_and_forgotten() {
+fn a_server_is_listed_renewed_and_expired() {
     let mut directory = directory(Bounds::default());
     let server = Server::new("203.0.113.7:4433");
     let listed = Some(Answer::Listed { seconds: LISTED_SECS });
@@ -125,7 +125,7 @@ fn server_is_listed_renewed_and_forgotten() {
 }
 
 #[test]
-fn whoever_does_not_answer_at_the_announced_port_is_told_so() {
+fn a_server_silent_at_its_announced_port_is_refused() {
     let mut directory = directory(Bounds::default());
     let closed = Server { answers: false, ..Server::new("203.0.113.7:4433") };
     let refused = closed.announce(&mut directory, secs(1));
@@ -179,7 +179,7 @@ fn forged_addresses_are_never_listed_nor_flooded() {
 }
 
 #[test]
-fn tokens_are_of_an_address_a_port_and_a_time() {
+fn tokens_are_bound_to_address_port_and_time() {
     let mint = Mint::new(&SECRET);
     let from = at("203.0.113.7:50000");
     let token = mint.token(secs(100), from, 4433);
@@ -217,7 +217,7 @@ fn networks_and_the_whole_list_are_bounded() {
 }
 
 #[test]
-fn a_certificate_has_one_entry_which_nobody_else_takes() {
+fn a_certificate_has_one_entry_that_others_cannot_take() {
     let mut directory = directory(Bounds::default());
     let server = Server::new("203.0.113.7:4433");
     server.announce(&mut directory, secs(1));
@@ -230,7 +230,7 @@ fn a_certificate_has_one_entry_which_nobody_else_takes() {
 }
 
 #[test]
-fn server_that_moves_is_counted_where_it_goes() {
+fn a_server_that_moves_counts_in_its_new_network() {
     let mut directory = directory(Bounds { per_network: 1, ..Bounds::default() });
     let server = Server::new("203.0.113.7:4433");
     server.announce(&mut directory, secs(1));
@@ -243,7 +243,7 @@ fn server_that_moves_is_counted_where_it_goes() {
 }
 
 #[test]
-fn server_that_moves_needs_no_second_place() {
+fn a_server_that_moves_needs_no_second_place() {
     let mut directory = directory(Bounds { servers: 1, per_network: 1, ..Bounds::default() });
     let server = Server::new("203.0.113.7:4433");
     server.announce(&mut directory, secs(1));
@@ -253,7 +253,7 @@ fn server_that_moves_needs_no_second_place() {
 }
 
 #[test]
-fn server_that_was_set_up_anew_takes_its_own_place() {
+fn a_reinstalled_server_takes_its_old_place() {
     let bounds = Bounds { per_network: 1, ..Bounds::default() };
     let mut directory = directory(bounds);
     let (before, after) = (Server::new("203.0.113.7:4433"), Server::new("203.0.113.7:4433"));
@@ -270,7 +270,7 @@ fn server_that_was_set_up_anew_takes_its_own_place() {
 }
 
 #[test]
-fn servers_of_local_networks_are_shown_to_local_askers_alone() {
+fn local_servers_are_shown_only_to_local_readers() {
     let mut directory = directory(Bounds::default());
     Server::new("192.168.1.7:4433").announce(&mut directory, secs(1));
     Server::new("203.0.113.7:4433").announce(&mut directory, secs(1));
@@ -279,7 +279,7 @@ fn servers_of_local_networks_are_shown_to_local_askers_alone() {
 }
 
 #[test]
-fn long_lists_come_in_pages_that_lose_nobody() {
+fn long_lists_come_in_pages_without_gaps() {
     let bounds = Bounds { per_network: 999, ..Bounds::default() };
     let mut directory = directory(bounds);
     let (until, mut prints) = (secs(600), Vec::new());
@@ -309,7 +309,7 @@ fn junk_changes_nothing() {
 }
 
 #[test]
-fn answers_come_from_the_address_that_was_asked_and_servers_are_asked_back_from_there() {
+fn answers_and_questions_come_from_the_contacted_address() {
     let mut directory = directory(Bounds::default());
     let server = Server::new("203.0.113.7:4433");
     let local = Some("198.51.100.2".parse().expect("an address"));

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_format_is_the_one_that_a_client_prefers() {
+    fn the_client_chooses_the_format() {
         let cases = [
             // Nothing, a browser, curl.
             (&[][..], Prometheus),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_declared_by_the_names_of_their_values() {
+    fn counters_are_declared_under_their_sample_names() {
         let text = "# HELP a_joins Players who joined.\n# TYPE a_joins counter\n\
                     a_joins_total{room=\"1\"} 5\n# HELP a_up_seconds Time.\n\
                     # TYPE a_up_seconds gauge\n# UNIT a_up_seconds seconds\na_up_seconds 7.0\n\

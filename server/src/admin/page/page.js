@@ -520,11 +520,11 @@ function newRow(id) {
   row.addEventListener("click", () => openPlayer(id));
   const made = { row, called, marks, seat, cells, button, marked: "", seen: false };
   row.made = made;
-  sight.observe(row);
+  rowObserver.observe(row);
   return made;
 }
 // Charts are drawn only for visible rows.
-const sight = new IntersectionObserver((entries) => {
+const rowObserver = new IntersectionObserver((entries) => {
   for (const entry of entries) {
     const made = entry.target.made;
     made.seen = entry.isIntersecting;
@@ -577,7 +577,7 @@ function drawPlayers() {
     if (made.seen) drawLines(made);
   }
   for (const id of left) {
-    sight.unobserve(rows.get(id).row);
+    rowObserver.unobserve(rows.get(id).row);
     rows.get(id).row.remove();
     rows.delete(id);
   }
@@ -1126,12 +1126,12 @@ $("#secret").addEventListener("close", () => { $("#secret input").value = ""; })
 
 // ---- Views, and logging in and out.
 
-const beside = matchMedia("(min-width: 1200px)");
+const wide = matchMedia("(min-width: 1200px)");
 function view() {
   const asked = location.hash.slice(1);
   const there = $$("[data-view]").some((it) => it.dataset.view === asked);
   if (!there || (asked === "audit" && !can("moderator"))) return "overview";
-  return asked === "chat" && beside.matches ? "overview" : asked;
+  return asked === "chat" && wide.matches ? "overview" : asked;
 }
 function open(which) {
   const load = { bans: [loadSanctions, loadAllowed], audit: [loadAudit], log: [drawLog],
@@ -1147,13 +1147,13 @@ function turn() {
   }
   const talk = $("#talk"), place = which === "chat" ? $("#chat") : $("#below");
   if (talk.parentElement !== place) place.append(talk);
-  show(talk, which === "chat" || beside.matches);
+  show(talk, which === "chat" || wide.matches);
   open(which);
   if (status) draw();
   for (const it of $$(".feed")) it.scrollTop = it.scrollHeight;
 }
 addEventListener("hashchange", () => { turn(); scrollTo(0, 0); });
-beside.addEventListener("change", turn);
+wide.addEventListener("change", turn);
 addEventListener("resize", () => { if (status) draw(); });
 setInterval(pulse, 1000);
 

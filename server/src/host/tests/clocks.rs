@@ -74,7 +74,7 @@ fn ban_for(served: &Served, key: &str, span: &str) -> Sentence {
 }
 
 #[test]
-fn a_ban_lasts_for_its_span_whatever_the_system_clock_does() {
+fn a_ban_keeps_its_duration_when_the_clock_jumps() {
     for jump in [YEARS, -DAY] {
         let hands = Hands::new();
         let served = hands.serve();
@@ -106,7 +106,7 @@ fn a_ban_lasts_for_its_span_whatever_the_system_clock_does() {
 }
 
 #[test]
-fn a_ban_lasts_for_its_span_when_the_server_restarts_while_the_date_is_wrong() {
+fn a_ban_keeps_its_duration_across_a_restart_with_a_wrong_date() {
     for jump in [YEARS, -100 * DAY] {
         for boots in [false, true] {
             let hands = Hands::new();
@@ -165,7 +165,7 @@ fn statistics_and_uptime_count_elapsed_time() {
 }
 
 #[test]
-fn certificates_for_browsers_follow_a_jump_that_lasts_and_no_other() {
+fn browser_certificates_follow_only_a_lasting_jump() {
     for (jump, kept) in [(-DAY / 2, 2), (-2 * DAY, 0), (5 * DAY, 1), (YEARS, 0)] {
         let hands = Hands::new();
         let clocks = hands.clocks(1)(None);

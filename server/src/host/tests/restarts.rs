@@ -50,7 +50,7 @@ fn players_are_warned_of_a_scheduled_restart_and_the_server_drains() {
 }
 
 #[test]
-fn a_server_that_somebody_drains_stays_down() {
+fn a_server_drained_by_a_person_stays_down() {
     let hands = Hands::new();
     let served = hands.serve_with(&["--restarts", "01:00,02:00"]);
     let (host, by) = (&served.host, author(Role::Admin));
@@ -69,7 +69,7 @@ fn a_server_that_somebody_drains_stays_down() {
 }
 
 #[test]
-fn a_restart_can_be_skipped_and_players_hear_of_it() {
+fn a_restart_can_be_skipped_and_players_are_notified() {
     let hands = Hands::new();
     let served = hands.serve_with(&["--restarts", "01:00"]);
     let (host, by) = (&served.host, author(Role::Admin));

@@ -48,7 +48,7 @@ fn punish(served: &Served, act: Act, text: &str) {
 }
 
 #[test]
-fn a_ban_or_a_mute_is_lifted_in_every_spelling_that_makes_it() {
+fn a_ban_can_be_lifted_by_any_spelling_that_makes_it() {
     let served = serve(&[]);
     let host = &served.host;
     let lift = |act, text: &str| served.wait(host.lift_all(&author(Role::Admin), act, &whom(text)));

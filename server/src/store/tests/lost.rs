@@ -15,7 +15,7 @@ fn deciding(id: i64) -> (tempfile::TempDir, Keeping) {
 }
 
 #[tokio::test]
-async fn a_database_that_is_lost_while_the_server_runs_costs_no_decision() {
+async fn a_database_lost_at_run_time_costs_no_decision() {
     // Removed with its journals, removed without them, moved, and replaced.
     let remove_all = |dir: &Path| fs::remove_dir_all(dir).expect("it can be removed");
     let remove = |dir: &Path| fs::remove_file(dir.join(FILE)).expect("it can be removed");
@@ -53,7 +53,7 @@ async fn a_database_that_is_lost_while_the_server_runs_costs_no_decision() {
 }
 
 #[test]
-fn a_journal_that_is_removed_costs_nothing() {
+fn a_removed_journal_costs_nothing() {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join(FILE);
     let (connection, _) = open::open(&file).expect("it opens");
@@ -79,7 +79,7 @@ fn a_journal_that_is_removed_costs_nothing() {
 }
 
 #[test]
-fn a_lost_database_has_the_history_of_the_copy_and_the_decisions_of_now() {
+fn a_recreated_database_has_the_copy_and_current_decisions() {
     let (dir, mut keeping) = deciding(2);
     let file = dir.path().join(FILE);
     let first = vec![record(1.0, Best::Least), Change::Sentence(ban(1, None))];
@@ -97,7 +97,7 @@ fn a_lost_database_has_the_history_of_the_copy_and_the_decisions_of_now() {
 }
 
 #[test]
-fn a_journal_that_is_none_holds_up_no_copy_for_ever() {
+fn an_invalid_journal_does_not_block_copies() {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join(FILE);
     let (connection, _) = open::open(&file).expect("it opens");
@@ -112,7 +112,7 @@ fn a_journal_that_is_none_holds_up_no_copy_for_ever() {
 }
 
 #[test]
-fn damage_shows_with_the_next_copy_and_costs_no_decision() {
+fn damage_is_noticed_by_the_next_copy_and_costs_no_decision() {
     let (dir, mut keeping) = deciding(1);
     let file = dir.path().join(FILE);
     keeping.write(vec![Change::Sentence(ban(1, None))]).expect("it takes it");

@@ -73,7 +73,7 @@ fn texts(published: &Published) -> Vec<String> {
 }
 
 #[test]
-fn names_are_text_whatever_is_in_them() {
+fn names_are_escaped() {
     let published = Published::of(&board(vec![room("1", &HOSTILE)]));
     let plain = Published::of(&board(vec![room("1", &["a"; HOSTILE.len()])]));
     for (page, plain) in published.pages.iter().zip(&plain.pages) {
@@ -92,7 +92,7 @@ fn names_are_text_whatever_is_in_them() {
 }
 
 #[test]
-fn each_list_of_records_is_shown_once_with_its_spans() {
+fn equal_lists_of_records_are_merged() {
     let mut board = board(Vec::new());
     let html = page::html(&board, LANGUAGES[0]);
     assert!(html.contains("No one is playing."), "{html}");
@@ -131,7 +131,7 @@ fn a_reader_gets_the_language_of_the_link_or_of_the_browser() {
 }
 
 #[tokio::test]
-async fn there_is_no_page_unless_the_host_wants_one() {
+async fn the_page_is_off_by_default() {
     let folder = folder();
     let (_server, mut page) = page_of(folder.path(), Config::default());
     for path in ["/public", "/public.json", "/public.css"] {
@@ -168,7 +168,7 @@ async fn there_is_no_page_unless_the_host_wants_one() {
 }
 
 #[tokio::test]
-async fn pages_of_other_hosts_read_the_json_if_players_may_come_from_there() {
+async fn allowed_hosts_can_read_the_json() {
     let folder = folder();
     let origin = "https://play.example.org";
     let config = Config { web_origins: vec![origin.to_owned()], ..Config::default() };
@@ -205,7 +205,7 @@ fn published(served: &Served) -> Published {
 }
 
 #[test]
-fn nothing_that_strangers_may_not_know_is_in_it() {
+fn the_page_reveals_nothing_private() {
     let served = serve(&["--rooms-max", "2", "--name", "Friday night"]);
     let host = &served.host;
     let admin = author(Role::Admin);
@@ -295,7 +295,7 @@ fn nothing_that_strangers_may_not_know_is_in_it() {
 }
 
 #[test]
-fn records_are_there_after_a_restart_until_the_player_is_forgotten() {
+fn records_survive_a_restart_until_the_player_is_forgotten() {
     let served = serve(&[]);
     let records = vec![best("Champion", 7, 9.0, true), best("Second", 8, 3.0, true)];
     served.wait(served.host.store.write(records)).expect("written");
@@ -314,7 +314,7 @@ fn records_are_there_after_a_restart_until_the_player_is_forgotten() {
 }
 
 #[test]
-fn the_better_number_comes_first_and_none_last() {
+fn the_better_score_comes_first_and_none_last() {
     let numbers = [Some(2.0), None, Some(1.0), Some(f64::NAN), None, Some(3.0)];
     for (best, expected) in [(Best::Least, [1.0, 2.0, 3.0]), (Best::Most, [3.0, 2.0, 1.0])] {
         let mut sorted = numbers;
@@ -326,7 +326,7 @@ fn the_better_number_comes_first_and_none_last() {
 }
 
 #[test]
-fn a_crowd_is_counted_beyond_so_many_names() {
+fn a_crowd_is_listed_up_to_a_limit() {
     let served = serve(&[]);
     let host = &served.host;
     let mut players: Vec<_> = ["Ada", "Bob", "Cyd"].map(|name| served.join(name)).into();
@@ -354,7 +354,7 @@ fn a_crowd_is_counted_beyond_so_many_names() {
 }
 
 #[test]
-fn the_page_comes_and_goes_with_its_setting_and_keeps_up() {
+fn the_page_follows_its_setting_and_stays_current() {
     let served = serve(&["--web", "127.0.0.1:0"]);
     let (shown, mut public) = watch::channel(None);
     let host = Arc::clone(&served.host);
