@@ -1,4 +1,4 @@
-//! No decoder allocates more than a stated multiple of what it reads, whatever that is.
+//! No decoder allocates more than a stated multiple of its input, whatever the input is.
 
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
@@ -33,20 +33,20 @@ use phaselock_tests::fuzz::seeds;
 
 use crate::measure::allocations;
 
-/// Reads bytes and forgets what it read.
+/// Decodes bytes and drops the result.
 type Decode = fn(&[u8]);
 
-/// A decoder, its bound on allocations, and its first inputs, proper and greedy.
+/// A decoder, its bound on allocations, and its first inputs, valid and greedy.
 struct Decoder {
     name: &'static str,
     decode: Decode,
-    /// Bytes for each byte read.
+    /// Allocated bytes per byte read.
     multiple: usize,
-    /// Bytes besides.
+    /// Allocated bytes in addition.
     base: usize,
-    /// Proper inputs.
+    /// Valid inputs.
     proper: fn() -> Vec<Vec<u8>>,
-    /// Makes inputs of about so many bytes that ask for as much as they can.
+    /// Makes inputs of about this size that request as much as possible.
     greedy: fn(usize) -> Vec<u8>,
 }
 
@@ -58,8 +58,7 @@ fn corpus(target: &str) -> Vec<Vec<u8>> {
     seeds(target).into_values().collect()
 }
 
-/// Whatever the file says, reading it takes a path, an open file and, for the server, a command
-/// line.
+/// Reading any file takes a path, an open file and, for the server, a command line.
 const FILE_BYTES_BASE: usize = 256 * 1024;
 
 /// Reads bytes through a file.
@@ -85,7 +84,7 @@ const DECODERS: [Decoder; 9] = [
     Decoder {
         name: "snapshot packet",
         decode: |bytes| {
-            // A new store, for which everything is new.
+            // An empty store, for which everything is new.
             let mut store = Store::new(Codec::new(Rates::DEFAULT), PlayerId(3), Tick(0));
             let _ = black_box(store.handle_packet(&*GAME, bytes));
         },
@@ -169,7 +168,7 @@ const DECODERS: [Decoder; 9] = [
     },
 ];
 
-/// As many inputs as there are bits, all alike; the number may be more than is allowed.
+/// As many equal inputs as there are bits; the number may exceed the limit.
 fn many_inputs(size: usize) -> Vec<u8> {
     let mut writer = BitWriter::new();
     writer.bits(u64::from(INPUT_KIND), 8);
@@ -177,14 +176,14 @@ fn many_inputs(size: usize) -> Vec<u8> {
     writer.bits(0, 1 + 8 + 16);
     let count = (size * 4).saturating_sub(11).clamp(1, 64);
     writer.bits(count as u64, 7);
-    // The first is other than zeros by no field; the rest are the same again.
+    // The first has no changed field; the others repeat it.
     writer.flag(true);
     writer.bits(0, 4 + 16);
     (1..count).for_each(|_| writer.bits(0, 2));
     writer.into_bytes()
 }
 
-/// As many entities that are no more as there is room for.
+/// As many removed entities as fit.
 fn many_entities(size: usize) -> Vec<u8> {
     let header = SnapshotHeader { tick: Tick(9), ..SnapshotHeader::default() };
     let mut memory = Vec::new();
@@ -194,7 +193,7 @@ fn many_entities(size: usize) -> Vec<u8> {
     writer.finish()
 }
 
-/// A hello that says to know as many games as it has bytes left.
+/// A hello that claims as many games as it has bytes left.
 fn many_games(size: usize) -> Vec<u8> {
     let size = size.clamp(6, 2040);
     let games = size - 6;
@@ -223,7 +222,7 @@ fn decoders_allocate_no_more_than_their_input_justifies() {
     let seed = std::env::var("PHASELOCK_TEST_SEED")
         .map_or(seed, |seed| seed.parse().expect("PHASELOCK_TEST_SEED is a number"));
     eprintln!("PHASELOCK_TEST_SEED={seed}");
-    // Made once, and not by what is read.
+    // Created once, independent of the input.
     let _ = black_box((&*GAME, &*CODEC));
     for decoder in &DECODERS {
         let mut random = Random::new(seed);
@@ -246,7 +245,7 @@ fn decoders_allocate_no_more_than_their_input_justifies() {
             most = most.max(check(decoder, &bytes));
             mutate(&mut bytes, any(&mut random), &mut random);
             most = most.max(check(decoder, &bytes));
-            // Greed with a flaw.
+            // Greedy and damaged inputs.
             let mut bytes = (decoder.greedy)(random.below(1200) as usize);
             mutate(&mut bytes, any(&mut random), &mut random);
             most = most.max(check(decoder, &bytes));

@@ -1,5 +1,5 @@
-//! Allocations of a client in frames without incidents: the bytes of the packets that it sends,
-//! which the transport takes, and nothing else.
+//! Allocations of a client in ordinary frames: the bytes of the packets that it sends, which the
+//! transport takes, and nothing else.
 
 use std::collections::BTreeSet;
 
@@ -19,9 +19,9 @@ use phaselock_tests::crowd::Open;
 
 use crate::measure::allocations;
 
-/// Others that the client is told of, as far as they are in sight.
+/// Other players, whom the client gets if they are in sight.
 const OTHERS: u16 = 64;
-/// Frames until all queues have grown, and frames that are measured.
+/// Frames until all queues have grown, and measured frames.
 const SETTLING: u64 = 900;
 const FRAMES: u64 = 300;
 
@@ -54,7 +54,7 @@ impl Player {
         Self { room, client, bot: new_bot::<Open>(), random: Random::new(3), now }
     }
 
-    /// A frame; returns the client's allocations, and the packets that it sent.
+    /// Runs a frame. Returns the client's allocations, and the number of packets that it sent.
     fn frame(&mut self) -> (u64, u64) {
         self.now = self.room.next_timeout();
         self.room.handle_timeout(self.now);
@@ -82,14 +82,13 @@ impl Player {
         (allocated, packets)
     }
 
-    /// Everybody in sight.
+    /// All players in sight.
     fn ids(&self) -> impl Iterator<Item = EntityId> {
         self.client.shown().iter().map(|slot| slot.id)
     }
 }
 
-/// Allocations that an entity takes when it comes: its states, its track and its method. They are
-/// made as it needs them.
+/// Allocations that a new entity takes as needed: its states, its track and its method.
 const FOR_NEWCOMERS: u64 = 16;
 
 #[test]

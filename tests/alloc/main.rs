@@ -1,4 +1,4 @@
-//! Allocations, counted thread by thread by an allocator that is this program's own.
+//! Allocations, counted per thread by this program's own allocator.
 
 mod decoders;
 mod frames;

@@ -2,9 +2,9 @@
 
 use allocation_counter::AllocationInfo;
 
-/// Runs something and tells what it returned, how often this thread allocated meanwhile
-/// (`count_total`), how many bytes in all (`bytes_total`; what grows counts anew each time) and
-/// how many at once (`bytes_max`).
+/// Runs a function. Returns its result, the number of this thread's allocations meanwhile
+/// (`count_total`), their bytes in total (`bytes_total`; each growth counts in full) and the
+/// maximum at once (`bytes_max`).
 pub(crate) fn allocations<T>(run: impl FnOnce() -> T) -> (T, AllocationInfo) {
     let mut result = None;
     let info = allocation_counter::measure(|| result = Some(run()));

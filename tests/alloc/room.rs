@@ -1,4 +1,4 @@
-//! A room's memory is bounded, whoever plays and for however long.
+//! A room's memory is bounded, whatever its players do and for however long.
 
 use phaselock::fields::Record;
 use phaselock::random::Random;
@@ -11,8 +11,8 @@ use phaselock_testing::{body, hello, room_config};
 
 use crate::measure::allocations;
 
-/// A crowd that joins again and again, acknowledges nothing, sends inputs for ticks of any date,
-/// garbage and far too much of both.
+/// A crowd that joins again and again, acknowledges nothing, and sends inputs for any ticks and
+/// garbage, far too much of both.
 struct Crowd {
     room: Room<Skirmish>,
     now: LocalTime,
@@ -85,9 +85,9 @@ impl Crowd {
 
 #[test]
 fn a_crowd_that_misbehaves_costs_no_more_the_longer_it_stays() {
-    // What is made once and stays, such as tables of names, is nobody's.
+    // One-time allocations, such as tables of names, do not count.
     Crowd::new().run(2);
-    // The longest history, that of sent packets, is full after 34 s. So much at once:
+    // The longest history, that of sent packets, is full after 34 s. Bytes at once:
     let most = |ticks| {
         let ((), info) = allocations(|| {
             let mut crowd = Crowd::new();
@@ -99,8 +99,8 @@ fn a_crowd_that_misbehaves_costs_no_more_the_longer_it_stays() {
     };
     let (soon, late) = (most(2500), most(6000));
     eprintln!("{soon} bytes at most, later {late}");
-    // What grows by doubling makes the figure uneven.
+    // Growth by doubling makes the figure uneven.
     assert!(late < soon + soon / 3, "first {soon} bytes, later {late}");
-    // Most of it is what the sent packets told, of these and of some sixty things.
+    // Most of it is the contents of sent packets, about these players and some sixty objects.
     assert!(late < 9_000_000, "{late} bytes for five people and four bots");
 }

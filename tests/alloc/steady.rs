@@ -1,5 +1,5 @@
-//! Allocations of a room in a tick without incidents: a datagram's bytes, which the transport
-//! takes, and next to nothing else.
+//! Allocations of a room in an ordinary tick: the bytes of datagrams, which the transport takes,
+//! and next to nothing else.
 
 use phaselock::client::{AnyClient, Client};
 use phaselock::fields::Record;
@@ -44,7 +44,7 @@ impl Table {
         Self { room, now, clients, random: Random::new(3) }
     }
 
-    /// Runs ticks; returns the room's allocations on its own account, and the datagrams.
+    /// Runs ticks. Returns the room's own allocations, and the number of datagrams.
     fn run(&mut self, ticks: u64) -> (u64, u64) {
         let (mut allocated, mut datagrams) = (0, 0);
         for _ in 0..ticks {

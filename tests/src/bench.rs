@@ -1,4 +1,4 @@
-//! Command lines and tables of the benches, and what those have in common that play the games with
+//! Command lines and tables of the benches, and the common part of those that play the games with
 //! bots.
 
 #![allow(clippy::print_stdout, reason = "benches print their figures")]
@@ -16,7 +16,7 @@ pub struct Format {
     bench: bool,
 }
 
-/// Seconds on the command line, from `MIN` to `MAX`.
+/// A number of seconds on the command line, from `MIN` to `MAX`.
 pub fn seconds<const MIN: u32, const MAX: u32>(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if (f64::from(MIN)..=f64::from(MAX)).contains(&seconds) => Ok(seconds),
@@ -27,7 +27,7 @@ pub fn seconds<const MIN: u32, const MAX: u32>(text: &str) -> Result<f64, String
 /// A column of a table: its heading, and the text of its cell in a row.
 pub type Column<R> = (&'static str, fn(&R) -> String);
 
-/// Prints the headings of a Markdown table. Its first column is aligned on the left.
+/// Prints the headings of a Markdown table, whose first column is left-aligned.
 pub fn head<R>(columns: &[Column<R>]) {
     let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();
     println!("\n| {} |", names.join(" | "));
@@ -45,14 +45,14 @@ pub fn json(row: &impl Serialize) {
     println!("{}", serde_json::to_string(row).expect("figures are plain numbers"));
 }
 
-/// A number with so many digits, or a dash.
+/// A number with this many decimals, or a dash.
 pub fn number(value: impl Into<Option<f64>>, digits: usize) -> String {
     value.into().map_or_else(|| "-".into(), |value| format!("{value:.digits$}"))
 }
 
-/// Counts of players with which games are measured.
+/// Numbers of players with which games are measured.
 const PLAYERS: [u16; 3] = [8, 64, 256];
-/// Ticks before anything is measured: beyond the warm-up of every game, into its play.
+/// Ticks before measuring: past the warm-up of every game, into its play.
 pub const BEFORE: u64 = 720;
 
 /// Options of a bench that plays the games with bots.
@@ -75,12 +75,12 @@ fn names() -> Vec<&'static str> {
     phaselock_games::all().names().collect()
 }
 
-/// A game's name, and what measures it with so many players for so many ticks.
+/// A game's name, and the function that measures it with a number of players for a number of ticks.
 pub type Measure<R> = (&'static str, fn(u16, u64) -> R);
 
 impl Played {
-    /// Measures each game with each count of players for so many ticks, and prints a table. `said`
-    /// makes the line above it, of the number of ticks.
+    /// Measures each game with each number of players for a number of ticks, and prints a table.
+    /// `said` makes the line above it, from the number of ticks.
     pub fn measure<R: Serialize>(
         &self,
         ticks: u64,

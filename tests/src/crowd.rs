@@ -1,4 +1,4 @@
-//! A crowd of players, to measure snapshots and to make tables.
+//! A crowd of players, for measuring snapshots and training tables.
 
 use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, World};
 use phaselock::ids::{EntityId, PlayerId};
@@ -6,7 +6,7 @@ use phaselock::random::Random;
 use phaselock::time::{Rates, Tick};
 use phaselock_games::skirmish::{Bot, Command, HEALTH, Piece, Player, Score, Skirmish};
 
-/// Skirmish in which all see each other and nobody dies, so that all move all the time.
+/// Skirmish in which all players see each other and none dies, so that all move all the time.
 #[derive(Debug)]
 pub struct Open(Skirmish);
 

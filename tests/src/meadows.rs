@@ -1,4 +1,5 @@
-//! Players who run about in meadows far from each other: a room of many in which each sees few.
+//! Players who run about in meadows far from each other: a large room in which each player sees few
+//! others.
 
 use glam::Vec2;
 use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, Viewpoint, World};
@@ -7,9 +8,9 @@ use phaselock::random::Random;
 use phaselock::record;
 use phaselock::time::{Rates, Tick};
 
-/// Players of a meadow, who see each other.
+/// Number of players in a meadow, who see each other.
 pub const TOGETHER: u16 = 16;
-/// Meadows. Players beyond `MEADOWS * TOGETHER` go to the first ones.
+/// Number of meadows. Players beyond `MEADOWS * TOGETHER` go to the first ones.
 const MEADOWS: u16 = 16;
 
 record! {
@@ -89,7 +90,7 @@ impl Game for Meadows {
     }
 }
 
-/// Input of a player in a tick: a turn each half second, with a hand's tremor.
+/// A player's input in a tick: a turn each half second, with the tremor of a hand.
 pub fn push(tick: Tick, random: &mut Random) -> Push {
     let way = Vec2::from_angle((tick.0 / 30) as f32 * 1.7 + random.range(0.0, 0.1));
     Push { way }

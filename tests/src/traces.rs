@@ -1,7 +1,7 @@
 //! Recorded motion as games without players, for scoring the snapshot encoder.
 //!
-//! A trace is a sequence of frames, each with a record for every body. A server's sender sends it
-//! to one client that acknowledges a fixed number of frames later.
+//! A trace is a sequence of frames, each with a record for every body. A snapshot sender sends it
+//! to one client, whose acknowledgements come a fixed number of frames later.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -51,25 +51,25 @@ record! {
     }
 }
 
-/// A kind of body that was recorded.
+/// A recorded kind of body.
 pub trait Recorded: Record {
     /// The trace's name.
     const TRACE: &'static str;
-    /// Bytes of a body in the file.
+    /// Bytes per body in the file.
     const BYTES: usize;
-    /// Bodies in a frame.
+    /// Bodies per frame.
     const BODIES: usize;
-    /// Frames a second.
+    /// Frames per second.
     const HZ: u32;
-    /// The grid of its fields, as a text for people.
+    /// The grid of its fields, for people to read.
     const GRID: &'static str;
-    /// A body's record from its bytes.
+    /// Returns a body's record from its bytes.
     fn read(bytes: &[u8]) -> Self;
-    /// The tables made of the trace.
+    /// The tables trained on the trace.
     fn tables() -> &'static Tables;
 }
 
-/// The words of four bytes of a body.
+/// A body's bytes as 32-bit words.
 fn words<const N: usize>(bytes: &[u8]) -> [[u8; 4]; N] {
     let (words, _) = bytes.as_chunks();
     words.try_into().expect("a body has its bytes")
@@ -140,15 +140,16 @@ impl<R: Recorded> Game for Trace<R> {
 pub struct Scored {
     /// Bytes of its packets.
     pub bytes: usize,
-    /// Bytes among them for time and order, which published figures leave out.
+    /// Bytes for time and order among them, which published figures leave out.
     pub header_bytes: usize,
     /// Entities in it.
     pub updates: usize,
-    /// Nanoseconds of packing.
+    /// Nanoseconds to pack it.
     pub nanos: u128,
 }
 
-/// Bytes of a packet's sequence number, tick and checksum. The send time is the tick's, and free.
+/// Bytes of a packet's sequence number, tick and checksum. The send time is the tick's, and costs
+/// nothing.
 const TIMING_BYTES: usize = 2 + 2 + 2;
 
 /// Sends a trace to a client whose acknowledgements come `age` frames later.
@@ -165,19 +166,19 @@ pub struct Replay<R: Recorded> {
     everybody: Vec<Relevant>,
     tick: Tick,
     rates: Rates,
-    /// Decisions in the packets, if tables are to be made of them.
+    /// Decisions in the packets, if recorded to train tables.
     pub counts: Option<Counts>,
 }
 
 const READER: PlayerId = PlayerId(0);
-/// Times that the first frame is sent before the rest: a few for whole states, and 21 for
-/// references.
+/// How often the first frame is sent before the rest: a few times for whole states, and 21 times
+/// for references.
 const PRIMING_FRAMES: usize = 60;
-/// Time between frames as the send rate sees it, so that it never holds one back.
+/// Time between frames for the send rate, so long that it never holds one back.
 const APART: Micros = Micros::from_ms(500);
 
 impl<R: Recorded> Replay<R> {
-    /// A replay from the start by these tables; a frame a tick.
+    /// Creates a replay from the start with these tables, one frame per tick.
     pub fn new(age: usize, tables: &Tables) -> Self {
         let rates = Rates { tick_hz: R::HZ, snapshot_hz: R::HZ };
         Self {
@@ -198,8 +199,8 @@ impl<R: Recorded> Replay<R> {
         }
     }
 
-    /// Sends one frame again and again until the client has acknowledged all of it, so that no
-    /// scored frame is a whole state for want of a baseline.
+    /// Sends one frame until the client has acknowledged all of it, so that no scored frame
+    /// contains whole states for lack of a baseline.
     pub fn prime(&mut self, bytes: &[u8]) {
         for _ in 0..PRIMING_FRAMES {
             self.frame(bytes);
@@ -207,7 +208,7 @@ impl<R: Recorded> Replay<R> {
         assert_eq!(self.frame(bytes).updates, R::BODIES, "not all has arrived");
     }
 
-    /// Sends one frame, in the bytes of the file. Panics if the client reads anything else.
+    /// Sends one frame, given as the file's bytes. Panics if the client reads anything else.
     pub fn frame(&mut self, bytes: &[u8]) -> Scored {
         self.tick = self.tick.plus(1);
         for (body, index) in bytes.chunks_exact(R::BYTES).zip(0..) {

@@ -1,4 +1,4 @@
-//! Writes what fuzzing starts from to `fuzz/corpus`, in place of what is there.
+//! Writes the seeds for fuzzing to `fuzz/corpus`, replacing the generated ones.
 
 use std::io::Write;
 

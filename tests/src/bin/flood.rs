@@ -1,8 +1,8 @@
-//! Floods a server, to measure what its players notice of it.
+//! Floods a server, to measure what its players notice.
 //!
 //! `cargo run --release -p phaselock-tests --bin flood -- 127.0.0.1:4433 initials --rate 100000`
-//! sends first packets of handshakes, each valid and each of another connection. All sources are
-//! addresses of 127.0.0.0/8, so that it reaches nobody but this machine, and needs no privileges.
+//! sends first packets of handshakes, each valid and each from a new connection. All sources are
+//! addresses of 127.0.0.0/8, so it reaches only this machine and needs no privileges.
 //! `tests/FIGURES.md` has the figures.
 
 #![allow(clippy::print_stdout, reason = "a program to be run by hand")]
@@ -30,11 +30,11 @@ use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::udp::{Transmit, UdpSocketState};
 use quinn::{ClientConfig, ConnectionId, Endpoint};
 
-/// Bytes of a handshake's first packet.
+/// Size of a handshake's first packet.
 const INITIAL_BYTES: usize = 1200;
-/// Packets that are made before the flood begins, and sent over and over.
+/// Number of packets that are made before the flood, and sent over and over.
 const PACKETS: usize = 40_000;
-/// Packets between two looks at the clock.
+/// Packets between two readings of the clock.
 const BURST: u64 = 32;
 
 /// Kind of a flood.
@@ -46,14 +46,13 @@ enum Kind {
     Forged,
     /// Random bytes of random length.
     Garbage,
-    /// Connections that say nothing, as many as `--sources`, made again when they end.
+    /// As many silent connections as `--sources`, reopened when they end.
     Idle,
     /// Joins with a proven key, which leave at once.
     Joins,
-    /// No flood: the same once every half a second, each from another address that never came
-    /// before. Tells how long each takes.
+    /// No flood: one join every half a second, each from a new address. Prints how long each takes.
     Newcomers,
-    /// Questions for the status from `--sources` addresses.
+    /// Queries for the status from `--sources` addresses.
     Queries,
 }
 
@@ -63,10 +62,10 @@ struct Args {
     /// Address of the server, of 127.0.0.0/8.
     address: SocketAddr,
     kind: Kind,
-    /// Packets, or joins, a second; connections have none.
+    /// Packets or joins per second; not for silent connections.
     #[arg(long, default_value_t = 100_000)]
     rate: u64,
-    /// Number of addresses that it comes from, in as many networks of 256 addresses.
+    /// Number of source addresses, each in its own network of 256 addresses.
     #[arg(long, default_value_t = 256)]
     sources: u32,
     /// Duration.
@@ -86,7 +85,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// Address of a source: one in each network, apart from those of whoever measures.
+/// Address of a source: one per network, outside the networks of the measuring programs.
 fn source(number: u32) -> Ipv4Addr {
     Ipv4Addr::from_bits(Ipv4Addr::new(127, 64, 0, 7).to_bits() + (number << 8))
 }
@@ -145,14 +144,14 @@ fn packets(args: &Args) -> Result<Vec<Vec<u8>>> {
     (0..PACKETS).map(|_| mint.packet(random.bits())).collect()
 }
 
-/// Makes first packets of one and the same hello, each with an id and keys of its own.
+/// Makes first packets with one TLS hello, each with its own id and keys.
 struct Mint {
     crypto: Arc<QuicServerConfig>,
     hello: Vec<u8>,
 }
 
-/// Place of a packet's length, of its number behind that, and of its contents, with an id of 8
-/// bytes, no id of the source, and no token.
+/// Offsets of a packet's length, number and contents, with an id of 8 bytes, no source id, and no
+/// token.
 const LENGTH_AT: usize = 1 + 4 + 1 + 8 + 1 + 1;
 const NUMBER_AT: usize = LENGTH_AT + 2;
 const NUMBER_BYTES: usize = 4;
@@ -160,7 +159,7 @@ const BODY_AT: usize = NUMBER_AT + NUMBER_BYTES;
 const TAG_BYTES: usize = 16;
 
 impl Mint {
-    /// Takes the hello from a real client's first packet.
+    /// Extracts the TLS hello from a real client's first packet.
     fn new() -> Result<Self> {
         let tls = Identity::ephemeral()?.server_crypto(ALPN)?;
         let crypto = Arc::new(QuicServerConfig::try_from(tls)?);
@@ -257,7 +256,7 @@ async fn idle(endpoint: &Endpoint, to: SocketAddr, made: &AtomicU64) -> Result<(
     Ok(())
 }
 
-/// Joins from one new address after the other, and prints what it took.
+/// Joins from one new address after the other, and prints the times.
 async fn come(args: &Args) -> Result<()> {
     let config = client()?;
     let mut tasks = Vec::new();
@@ -290,7 +289,7 @@ async fn come(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Joins, hears the answer, and leaves.
+/// Joins, waits for the answer, and leaves.
 async fn join(endpoint: &Endpoint, to: SocketAddr) -> Result<()> {
     let connecting = endpoint.connect(to, "phaselock")?;
     let connection = tokio::time::timeout(Duration::from_secs(2), connecting).await??;
@@ -303,7 +302,7 @@ async fn join(endpoint: &Endpoint, to: SocketAddr) -> Result<()> {
     let mut answer = [0; 3];
     receive.read_exact(&mut answer).await?;
     connection.close(0_u32.into(), b"");
-    // A welcome is kind 2 of the server's messages.
+    // A Welcome is the server's message of kind 2.
     ensure!(answer[2] == 2, "refused");
     Ok(())
 }

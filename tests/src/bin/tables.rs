@@ -1,11 +1,10 @@
-//! Makes the frozen tables that snapshots are coded with, from recorded motion and from simulated
-//! play.
+//! Trains the frozen tables for coding snapshots, on recorded motion and simulated play.
 //!
-//! `cargo run --release -p phaselock-tests --bin tables` makes those of the games, and with
-//! `PHASELOCK_TEST_ASTEROIDS` and `PHASELOCK_TEST_CUBES` set to their files, those of the
-//! traces and the general ones. Run it whenever the decisions, a game's records or its rules
-//! change, and twice when much changed: what fits into a packet depends a little on the tables in
-//! force. The same sources make the same tables.
+//! `cargo run --release -p phaselock-tests --bin tables` makes those of the games and, if
+//! `PHASELOCK_TEST_ASTEROIDS` and `PHASELOCK_TEST_CUBES` name their files, those of the traces and
+//! the general ones. Run it whenever the decisions, a game's records or its rules change, and twice
+//! after a large change, because what fits into a packet depends a little on the tables in force.
+//! The result follows from the sources.
 
 #![allow(clippy::print_stdout, reason = "a program to be run by hand")]
 
@@ -34,7 +33,7 @@ fn main() -> anyhow::Result<()> {
         general = all.tables(&Tables::even(&[]));
         write(&general, &general, &root.join("shared/netcode/src/wire/general.tables"))?;
     }
-    // All others are written down by how they differ from the general ones.
+    // All others are written as differences from the general ones.
     let skirmish = skirmish.tables(&general);
     write(&skirmish, &general, &root.join("shared/games/src/skirmish/skirmish.tables"))?;
     for (counts, name) in [(asteroids, "asteroids"), (cubes, "cubes")] {

@@ -1,4 +1,4 @@
-//! Writes the test vectors of the wire to `shared/netcode/vectors`, in place of what is there.
+//! Writes the wire's test vectors to `shared/netcode/vectors`, replacing the old ones.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! A whole client and a hostile server: control messages, datagrams and time in any order.
+//! A whole client with a hostile server: control messages, datagrams and time in any order.
 
 use phaselock::client::{AnyClient, Client};
 use phaselock::fields::{Entity, Record};
@@ -17,9 +17,9 @@ use super::{Script, digest, push_block};
 const MESSAGE: u8 = 0;
 /// A datagram follows, as a block.
 const DATAGRAM: u8 = 1;
-/// Time passes: so many tenths of a millisecond, in two bytes; then a frame is drawn.
+/// Time passes, in tenths of a millisecond, in two bytes; then a frame is drawn.
 const FRAME: u8 = 2;
-/// Time passes: so many seconds, in two bytes; nothing is drawn.
+/// Time passes, in seconds, in two bytes; nothing is drawn.
 const PAUSE: u8 = 3;
 
 /// A welcome as a block (a default one if it cannot be read), then operations on the client.
@@ -33,7 +33,7 @@ pub fn client(data: &[u8]) -> bool {
     let client = Client::<Skirmish>::new(&welcome, now - Micros(20_000), now);
     let Ok(mut client) = client else { return false };
     let mut any = false;
-    // The bound is the fuzzer's, not the client's.
+    // This limit is the fuzzer's, not the client's.
     for _ in 0..256 {
         let Some(operation) = script.next() else { break };
         let before = client.server_time(now);
@@ -51,7 +51,7 @@ pub fn client(data: &[u8]) -> bool {
             }
             _ => now = now + Micros::from_ms(i64::from(script.u16()) * 1000),
         }
-        // Only what the server says can set the clock back.
+        // Only the server's messages can set the clock back.
         let after = client.server_time(now);
         assert!(after >= before || operation % 4 < FRAME, "{before:?}, then {after:?}");
         while let Some(packet) = client.poll_transmit() {
@@ -63,7 +63,7 @@ pub fn client(data: &[u8]) -> bool {
 }
 
 fn datagram(client: &mut Client<Skirmish>, bytes: &[u8], now: LocalTime) -> bool {
-    // All but the counters.
+    // Everything except the counters.
     let all = |client: &Client<Skirmish>| {
         let clocks = (client.pll(), client.lead(), client.delay());
         let heard = (client.store().ack(), client.newest_tick());
@@ -130,7 +130,7 @@ fn default_welcome() -> Welcome {
 pub(super) struct ClientScript(pub(super) Vec<u8>);
 
 impl ClientScript {
-    /// `welcome` is a body, as `message` is.
+    /// `welcome` is a body, like `message`.
     pub(super) fn new(welcome: &[u8]) -> Self {
         let mut script = Vec::new();
         push_block(&mut script, welcome);

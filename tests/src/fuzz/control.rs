@@ -12,7 +12,7 @@ use phaselock::wire::round::{Motion, Poll, RoundNotice};
 use phaselock::wire::text::{clean_name, clip, printable};
 use serde::Serialize;
 
-/// Control messages of a client.
+/// A client's control messages.
 pub fn client_message(data: &[u8]) -> bool {
     bodies(data).into_iter().filter(|body| one_of_client(body)).count() > 0
 }
@@ -40,7 +40,7 @@ fn one_of_client(body: &[u8]) -> bool {
     true
 }
 
-/// Control messages of a server.
+/// A server's control messages.
 pub fn server_message(data: &[u8]) -> bool {
     bodies(data).into_iter().filter(|body| one_of_server(body)).count() > 0
 }
@@ -108,7 +108,7 @@ fn one_of_server(body: &[u8]) -> bool {
     true
 }
 
-/// The bytes as one body, and the bodies of the frames that they are as a stream.
+/// Returns the bytes as one body, and as a stream the bodies of its frames.
 fn bodies(data: &[u8]) -> Vec<&[u8]> {
     let mut bodies = vec![data];
     let mut stream = data;
@@ -122,7 +122,7 @@ fn bodies(data: &[u8]) -> Vec<&[u8]> {
     bodies
 }
 
-/// Asserts that a message that was read can be sent on, and is then read as the same.
+/// Asserts that a message that was read can be sent again, and reads back unchanged.
 fn framed_again<M: Serialize + PartialEq + Debug>(
     message: &M,
     parse: impl Fn(&[u8]) -> Result<M, phaselock::wire::WireError>,

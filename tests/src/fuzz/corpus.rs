@@ -1,7 +1,8 @@
-//! Seeds of the fuzz targets that read packets, made from a simulated game.
+//! Seeds for the fuzz targets that read packets, made from a simulated game.
 //!
 //! `cargo run -p phaselock-tests --bin corpus` writes them to `fuzz/corpus` as `made-NN`. Run it
-//! when a layout changes. The other files there depend on no layout and are kept by hand.
+//! when a layout changes. The other files there do not depend on a layout and are maintained by
+//! hand.
 
 use std::io;
 
@@ -29,7 +30,7 @@ use super::room::RoomScript;
 use super::snapshot::snapshot_script;
 use crate::toy::Bells;
 
-/// Makes the seeds of one target.
+/// Makes one target's seeds.
 type Maker = fn() -> Vec<Vec<u8>>;
 
 /// The targets whose seeds are made, and their makers.
@@ -44,7 +45,7 @@ const MADE: [(&str, Maker); 6] = [
 
 const TICK: Micros = Micros(16_700);
 
-/// Replaces the made seeds in `fuzz/corpus`. Returns the bytes written.
+/// Replaces the generated seeds in `fuzz/corpus`. Returns the number of bytes written.
 pub fn write() -> io::Result<usize> {
     let mut bytes = 0;
     for (target, make) in MADE {
@@ -78,7 +79,7 @@ fn record<G: Game>() -> Recording {
 fn record_coded<G: Game>(plain: bool) -> Recording {
     let mut sim = Sim::<G>::new(7, 3);
     sim.plain = plain;
-    // With losses, so that baselines are of several ages.
+    // With losses, so that baselines have several ages.
     let lossy = LinkConfig::PERFECT.losing(0.15);
     let skew = Skew { start: Micros(5_000_000), ppm: 0.0 };
     sim.wires = Some(Vec::new());
@@ -154,9 +155,9 @@ fn client_messages() -> Vec<Vec<u8>> {
     let bodies = messages.iter().map(body);
     let stream: Vec<u8> =
         messages.iter().flat_map(|message| frame(message).expect("it is short")).collect();
-    // The variant in a longer spelling.
+    // The variant in a longer encoding.
     let odd = [&[0x80, 0][..], &body(&messages[0])[1..]].concat();
-    // A list that says to be long: behind it come time, credentials, no token, no room.
+    // A list that claims to be long; after it come time, credentials, no token, no room.
     let mut boast = body(&messages[3]);
     boast.truncate(boast.len() - 100);
     boast.extend([0xff, 0xff, 0xff, 0xff, 0x0f]);
@@ -224,7 +225,7 @@ fn server_messages() -> Vec<Vec<u8>> {
     recording.messages.into_iter().chain(bodies).chain([stream]).collect()
 }
 
-/// The snapshot packets of a game, the first of which needs no baseline.
+/// The snapshot packets of a game; the first needs no baseline.
 pub fn snapshot_packets() -> Vec<Vec<u8>> {
     record::<Skirmish>().down
 }
@@ -242,7 +243,7 @@ fn snapshots_of<G: Game>(game: u8) -> Vec<Vec<u8>> {
     let script = |chosen: Vec<&[u8]>| snapshot_script(game, reader, 0, chosen);
     let mut seeds: Vec<_> = [1, 2, 3, 5, 8, 13, 40].map(|n| script(packets[..n].to_vec())).into();
     seeds.push(script(packets.iter().step_by(2).copied().collect()));
-    // Out of order, and for somebody else.
+    // Out of order, and for another player.
     seeds.push(script(packets[..12].iter().rev().copied().collect()));
     seeds.push(snapshot_script(game, PlayerId(0), 65_500, packets[..8].iter().copied()));
     seeds
@@ -258,7 +259,7 @@ fn rooms() -> Vec<Vec<u8>> {
         recorded.time(TICK);
         recorded.datagram(0, packet);
     }
-    // Control messages that end it, one client after the other.
+    // Control messages that end the session, one client after the other.
     let mut ended = RoomScript::new(0);
     for (client, message) in (0..6).zip(client_messages()) {
         ended.control(client, &message);
@@ -284,7 +285,7 @@ fn client() -> Vec<Vec<u8>> {
         }
         seeds.push(script.0);
     }
-    // The epoch changes, players go, the server falls silent, and comes back from elsewhere.
+    // The epoch changes, players leave, the server falls silent, and returns from another address.
     let mut script = ClientScript::new(&[]);
     for packet in &recording.down[..8] {
         script.datagram(packet);
@@ -302,7 +303,7 @@ fn client() -> Vec<Vec<u8>> {
         script.frame(TICK, 3);
     }
     seeds.push(script.0);
-    // Welcomes from the edge.
+    // Welcomes with extreme values.
     let edge = |rates: Rates, tick, offset| {
         let welcome = Welcome { rates, tick, offset: Offset(offset), ..recording.welcome.clone() };
         let mut script = ClientScript::new(&body(&ServerMessage::Welcome(welcome)));

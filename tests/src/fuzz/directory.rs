@@ -1,11 +1,11 @@
-//! Questions for a directory, and answers to them.
+//! Queries to a directory, and its answers.
 
 use phaselock::limits::{ANNOUNCEMENT_BYTES_MAX, DIRECTORY_PAGE_MAX};
 use phaselock::wire::directory::{Answer, Question, nonce_of_answer};
 
 use super::taken;
 
-/// Whatever comes to a directory's port, or to that of whoever asks one.
+/// Any packet at the port of a directory or of its client.
 pub fn directory(data: &[u8]) -> bool {
     if let Some((question, nonce)) = taken(Question::parse(data)) {
         let bytes = question.encode(nonce);
@@ -18,7 +18,7 @@ pub fn directory(data: &[u8]) -> bool {
     if let Answer::Page { servers, .. } = &answer {
         assert!(servers.len() <= DIRECTORY_PAGE_MAX);
     }
-    // What was read can be told again, in no more bytes than there may be.
+    // What was read can be written again, within the maximum size.
     for bytes_max in [0, 40, data.len(), 2 * ANNOUNCEMENT_BYTES_MAX] {
         let again = answer.encode(nonce, bytes_max);
         assert!(again.as_ref().is_none_or(|again| again.len() <= bytes_max));

@@ -1,6 +1,6 @@
-//! Files: the server's settings and identity, the servers that a client knows, recorded motion.
+//! Files: the server's settings and identity, a client's known servers, recorded motion.
 //!
-//! All but motion are read from files, which is the only way in: in a temporary folder.
+//! All except motion are read from files in a temporary folder, since there is no other interface.
 
 use std::ffi::OsString;
 use std::fs;
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use super::{Script, taken};
 
-/// Runs with this thread's folder, which keeps its files.
+/// Runs a function with this thread's folder, which keeps its files.
 fn in_folder<T>(run: impl FnOnce(&Path) -> T) -> T {
     thread_local! {
         static FOLDER: TempDir = TempDir::new().expect("a temporary folder");
@@ -51,7 +51,7 @@ pub fn config(data: &[u8]) -> bool {
         let rates = Rates { tick_hz: config.tick_hz, snapshot_hz: config.snapshot_hz };
         assert!(rates.validate().is_ok());
         assert!(config.name.chars().count() <= NAME_CHARS_MAX && !config.name.trim().is_empty());
-        // The same words mean the same on the command line.
+        // The command line gives the same result.
         let by_flags = std::iter::once(program()).chain(flags(&settings));
         match commands::parse_from(by_flags, [], &|_, _| Vec::new())
             .expect("it was good in the file")
@@ -63,7 +63,7 @@ pub fn config(data: &[u8]) -> bool {
     })
 }
 
-/// The settings that were given, as flags.
+/// The given settings, as flags.
 fn flags(settings: &Settings) -> Vec<OsString> {
     let is_given = |it: &SettingValue| it.origin != "default" && it.setting != "password";
     let given = settings.list().into_iter().filter(is_given);
@@ -98,7 +98,7 @@ pub fn known_hosts(data: &[u8]) -> bool {
         for (host, _) in &entries {
             assert_eq!(known.check(host), last(host).map(|(_, print)| *print), "{host}");
         }
-        // A server met for the first time is one more line.
+        // A new server adds one line.
         let print = known.check(NEW).unwrap_or(Fingerprint([7; 32]));
         known.remember(NEW, print).expect("there is room for it");
         let after = fs::read(&path).expect("it is there");
@@ -136,10 +136,10 @@ pub fn motion(data: &[u8]) -> bool {
     true
 }
 
-/// The server's certificate and its key: each behind its length in two bytes.
+/// The server's certificate and key, each after its length in two bytes.
 ///
-/// The key in the corpus was made for it alone: `openssl req -x509 -newkey ec -pkeyopt
-/// ec_paramgen_curve:P-256 -nodes -keyout key.pem -out cert.pem -subj /CN=fuzz -days 365000`.
+/// The key in the corpus was made only for it:
+/// `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem -out cert.pem -subj /CN=fuzz -days 365000`.
 pub fn identity(data: &[u8]) -> bool {
     in_folder(|folder| {
         let mut script = Script(data);

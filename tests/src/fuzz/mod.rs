@@ -1,8 +1,8 @@
-//! Bodies of the fuzz targets: for each decoder of foreign bytes a function that takes any bytes
-//! at all.
+//! Bodies of the fuzz targets: for each decoder of foreign bytes, a function that accepts any
+//! bytes.
 //!
-//! Each panics when an invariant does not hold, and returns whether the decoder took anything, so
-//! that a corpus which is refused throughout is noticed. They run under libFuzzer, in the one
+//! Each panics if an invariant does not hold, and returns whether the decoder accepted anything, so
+//! that a corpus that is refused throughout is noticed. They run under libFuzzer, in the one
 //! program of `fuzz/`, and in `cargo test`, over the checked-in corpus and mutations of it
 //! ([`mutate`]). [`corpus`] makes the packets of that corpus.
 
@@ -36,10 +36,10 @@ pub use snapshot::snapshot;
 pub use texts::{address, conditions, fingerprint, invitation};
 pub use web::{web, web_control};
 
-/// Runs a target on any bytes. Returns true if its decoder took anything of them.
+/// Runs a target on any bytes. Returns whether its decoder accepted any of them.
 pub type Body = fn(&[u8]) -> bool;
 
-/// Everything that is fuzzed, by the name of its target in `fuzz/`.
+/// All targets, by their names in `fuzz/`.
 pub const TARGETS: [(&str, Body); 19] = [
     ("address", address),
     ("bits", bits),
@@ -66,7 +66,7 @@ fn corpus_folder(target: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus")).join(target)
 }
 
-/// The checked-in seeds of a target, by the names of their files.
+/// A target's checked-in seeds, in the order of their file names.
 pub fn seeds(target: &str) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(corpus_folder(target)).expect("every target has a corpus");
     let read = |entry: io::Result<fs::DirEntry>| {
@@ -77,16 +77,16 @@ pub fn seeds(target: &str) -> BTreeMap<String, Vec<u8>> {
     entries.map(read).collect()
 }
 
-/// The value that a decoder made, if it took the bytes. An error must have a text.
+/// Returns a decoder's value, if it accepted the bytes. An error must have a text.
 fn taken<T, E: Display>(result: Result<T, E>) -> Option<T> {
     result.inspect_err(|error| assert!(!error.to_string().is_empty())).ok()
 }
 
-/// Reads a script; behind its end it reads zeros.
+/// Reads a script; beyond the end it reads zeros.
 struct Script<'a>(&'a [u8]);
 
 impl<'a> Script<'a> {
-    /// The next byte, unless that was all.
+    /// Returns the next byte, or None at the end.
     fn next(&mut self) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;
@@ -105,14 +105,14 @@ impl<'a> Script<'a> {
         u32::from(self.u16()) | u32::from(self.u16()) << 16
     }
 
-    /// So many bytes, or as many as there are.
+    /// Returns this many bytes, or fewer at the end.
     fn take(&mut self, count: usize) -> &'a [u8] {
         let (taken, rest) = self.0.split_at(count.min(self.0.len()));
         self.0 = rest;
         taken
     }
 
-    /// Bytes, behind their count in two bytes.
+    /// Returns bytes that follow their count in two bytes.
     fn block(&mut self) -> &'a [u8] {
         let count = self.u16();
         self.take(usize::from(count))

@@ -1,18 +1,18 @@
-//! Changes to bytes at random, as a fuzzer makes them, but from a seed.
+//! Random changes to bytes, like a fuzzer's, but from a seed.
 
 use phaselock::random::Random;
 
-/// Most bytes of what comes out.
+/// Maximum number of bytes in a result.
 const BYTES_MAX: usize = 8192;
 
-/// Numbers at which something often changes.
+/// Numbers at which behaviour often changes.
 const EDGES: [u8; 9] = [0, 1, 2, 63, 64, 127, 128, 254, 255];
 
 /// Insertions into texts and scripts.
 const WORDS: [&str; 12] =
     ["\0\0", "\u{7f}", "=", ";", ",", ":", ".", "\n", "\"", "999999999999999999999", "-", "é"];
 
-/// One to six changes of `bytes`; `other` is something to take parts from.
+/// Returns `bytes` with one to six changes; parts may come from `other`.
 pub fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     for _ in 0..=random.below(6) {
         change(bytes, other, random);

@@ -1,4 +1,4 @@
-//! The input packet, and the bits that all packets are made of.
+//! The input packet, and the bits that packets consist of.
 
 use phaselock::fields::Record;
 use phaselock::limits::{DATAGRAM_BYTES_MAX, PACKET_INPUTS_MAX};
@@ -10,7 +10,7 @@ use phaselock_games::skirmish::Command;
 use super::Script;
 
 phaselock::record! {
-    /// As wide as a record can be, so that packets with many inputs outgrow a datagram.
+    /// As wide as a record can be, so that packets with many inputs exceed a datagram.
     struct Wide {
         a: f32 = Field::count(24), b: f32 = Field::count(24), c: f32 = Field::count(24),
         d: f32 = Field::centred(24, 12), e: f32 = Field::centred(24, 0), f: f32 = Field::angle(24),
@@ -38,7 +38,8 @@ fn input_of<I: Record>(data: &[u8]) -> bool {
         let packed = input.pack();
         assert!(I::FIELDS.iter().zip(packed).all(|(field, value)| value >> field.bits == 0));
     }
-    // A packet that was read is written as the same, but for inputs that do not fit a datagram.
+    // A packet that was read is written identically, except for inputs that do not fit into a
+    // datagram.
     let bytes = write_input(&packet);
     assert!(bytes.len() <= DATAGRAM_BYTES_MAX);
     let mut again = read_input::<I>(&bytes).expect("we wrote it");
@@ -52,7 +53,7 @@ fn input_of<I: Record>(data: &[u8]) -> bool {
 }
 
 /// Bits and Exp-Golomb codes: a byte for their count, a byte for each one's kind, then the stream.
-/// Whatever is read is written again, to the same bits.
+/// What is read is written again, to the same bits.
 pub fn bits(data: &[u8]) -> bool {
     let mut script = Script(data);
     let count = script.u8();

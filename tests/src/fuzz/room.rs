@@ -1,5 +1,4 @@
-//! A room as a whole, at the mercy of its clients: control messages, datagrams and time in any
-//! order.
+//! A whole room with hostile clients: control messages, datagrams and time in any order.
 
 use phaselock::fields::{Entity, Record};
 use phaselock::game::Game;
@@ -21,12 +20,12 @@ use super::snapshot::store;
 use super::{Script, push_block};
 use phaselock_testing::{body, hello, room_config};
 
-/// Operations; a byte is the operation plus so many times the client's number.
+/// Number of operations; a byte is the operation plus this times the client's number.
 const OPERATIONS: u8 = 8;
 /// A control message's body follows, as a block.
 const CONTROL: u8 = 0;
-/// A proper hello. A byte follows: which of four keys (2 bits), and whose token it has (3 bits, of
-/// a key; none from 4 on).
+/// A valid hello. A byte follows: one of four keys (2 bits), and the key whose token it has (3
+/// bits; none from 4 on).
 const HELLO: u8 = 1;
 /// A datagram follows, as a block.
 const DATAGRAM: u8 = 2;
@@ -34,18 +33,18 @@ const DATAGRAM: u8 = 2;
 const INPUT: u8 = 3;
 /// A well-formed input packet whose fields follow.
 const FORGED: u8 = 4;
-/// Time passes: so many tenths of a millisecond, in two bytes.
+/// Time passes, in tenths of a millisecond, in two bytes.
 const TIME: u8 = 5;
-/// By the next byte: 2, the player leaves; 6, a player is kicked; 8, a line is said; 10, the server
-/// is drained; other even ones, the connection is lost; odd ones, its path carries 8 times as many
-/// bytes.
+/// Depends on the next byte: 2, the player leaves; 6, a player is kicked; 8, the host writes a
+/// line; 10, the server is drained; other even values, the connection is lost; odd values, the path
+/// carries 8 times as many bytes.
 const DRIVER: u8 = 6;
 /// The square of the next byte in milliseconds passes; 255 shuts the room down.
 const PAUSE: u8 = 7;
 
-/// People's seats in the room.
+/// Seats for people in the room.
 const PLAYERS: u16 = 4;
-/// Connections at a time.
+/// Maximum number of connections at a time.
 const CONNECTIONS: usize = 6;
 
 /// The client's side of a connection.
@@ -57,7 +56,7 @@ struct Peer {
     epoch: u8,
     key: usize,
     is_new: bool,
-    /// Its first message was a hello that wishes for plain coding.
+    /// Whether its first message was a hello that asks for plain coding.
     plain: bool,
 }
 
@@ -93,7 +92,7 @@ pub fn room(data: &[u8]) -> bool {
         play.peers.push(peer);
     }
     let mut any = false;
-    // The bound is the fuzzer's, not the room's.
+    // This limit is the fuzzer's, not the room's.
     for _ in 0..400 {
         let Some(operation) = script.next() else { break };
         play.run(operation % OPERATIONS, usize::from(operation / OPERATIONS), &mut script);
@@ -173,7 +172,7 @@ impl Play {
         }
     }
 
-    /// A driver knows which message is a client's first.
+    /// Passes a message on as the driver does, which knows each client's first message.
     fn control(&mut self, index: usize, body: &[u8]) {
         let peer = &mut self.peers[index];
         if let Ok(ClientMessage::Hello(hello)) = ClientMessage::parse(body)
@@ -195,7 +194,7 @@ impl Play {
         assert!(self.room.next_timeout() > self.now, "all that is due was done");
     }
 
-    /// A datagram never changes the world, but by ending a session; and it is counted once.
+    /// A datagram changes the world only by ending a session, and it is counted once.
     fn datagram(&mut self, index: usize, bytes: &[u8]) {
         let id = self.peers[index].id;
         let entities = self.room.world().entities.clone();
@@ -225,13 +224,13 @@ impl Play {
         }
     }
 
-    /// Hands the room's outputs to its clients.
+    /// Passes the room's outputs to its clients.
     fn drain(&mut self) {
         let mut outputs = 0;
         let game = self.game.clone();
         while let Some(output) = self.room.poll_output(self.now) {
             outputs += 1;
-            // To each client a snapshot, and at most three messages about each player.
+            // Each client gets a snapshot, and at most three messages about each player.
             let each = SNAPSHOT_PACKETS_MAX + 3 * usize::from(SEATS_MAX) + 3;
             assert!(outputs <= CONNECTIONS * each, "it goes on and on");
             match output {
@@ -284,12 +283,12 @@ impl Play {
         }
     }
 
-    /// Checks status and world. Returns true if anybody is in.
+    /// Checks status and world. Returns whether any player is in.
     fn check(&self) -> bool {
         let status = self.room.status();
         assert!(status.players <= PLAYERS && status.bots == self.config.settings.bots);
         let entities = &self.room.world().entities;
-        // A player and a score each, and what they fired. Kept seats count, too.
+        // A body and a score for each player, and their shots. Kept seats count, too.
         assert!(self.room.seats_taken() <= usize::from(PLAYERS));
         let seats = self.room.seats_taken() + usize::from(status.bots);
         let count =
@@ -301,7 +300,7 @@ impl Play {
             let (kind, packed) = (slot.entity.kind(), Entity::pack(&slot.entity));
             let again = <<Skirmish as Game>::Entity as Entity>::unpack(kind, &packed);
             assert_eq!(again, slot.entity, "it lies on the grid");
-            // The round, and what stands and lies about, is nobody's.
+            // The round and the objects in the arena have no owner.
             let nobodys =
                 matches!(slot.entity, Piece::Round(_) | Piece::Prop(_) | Piece::Pickup(_));
             let seated = |player: PlayerId| player.0 < u16::MAX;
@@ -320,7 +319,7 @@ fn command(keys: u8) -> skirmish::Command {
     skirmish::Command { right, down, aim: f32::from(keys) / 256.0, fire, grab, weapon }.snapped()
 }
 
-/// Keys with a view lag of up to 64 ticks, or (every other one) none.
+/// Keys with a view lag of up to 64 ticks or, in every other input, none.
 fn pressed(keys: u8) -> Pressed<skirmish::Command> {
     let lag = (keys & 1 == 0).then_some(u16::from(keys) * 16);
     Pressed { input: command(keys), lag }

@@ -21,7 +21,7 @@ pub(super) fn store<G: Game>(reader: PlayerId, tick: Tick, plain: bool) -> Store
     Store::new(codec(Rates::DEFAULT), reader, tick)
 }
 
-/// Hands a packet to a store. An error must change nothing; a packet that is taken is acknowledged.
+/// Passes a packet to a store. An error must change nothing; an accepted packet is acknowledged.
 fn receive_checked<G: Game>(
     game: &G,
     store: &mut Store<G>,
@@ -46,7 +46,7 @@ fn receive_checked<G: Game>(
     result
 }
 
-/// A digest of every state in a store; far faster than that of its `Debug` text.
+/// A digest of every state in a store; far faster than a digest of its `Debug` text.
 pub(super) fn states<G: Game>(store: &Store<G>) -> u64 {
     let mut hasher = DefaultHasher::new();
     for (index, versions) in store.iter() {
@@ -60,7 +60,7 @@ pub(super) fn states<G: Game>(store: &Store<G>) -> u64 {
     hasher.finish()
 }
 
-/// Checks all states of a store.
+/// Checks all states in a store.
 fn check<G: Game>(store: &Store<G>, reader: PlayerId) {
     let mut count = 0;
     for (index, versions) in store.iter() {
@@ -92,8 +92,8 @@ fn check_state<G: Game>(state: &EntityState, index: u16, reader: PlayerId) {
 }
 
 /// Packets that reach a store one after the other: a byte for the game and, in its second bit, for
-/// plain coding, the reader's seat in two bytes, the tick at which it was welcomed in four, then
-/// each packet as a block.
+/// plain coding; the reader's seat in two bytes; the tick of its welcome in four; then each packet
+/// as a block.
 pub fn snapshot(data: &[u8]) -> bool {
     let mut script = Script(data);
     // One game has a single kind of entity, the other several.
@@ -110,10 +110,10 @@ fn packets<G: Game>(mut script: Script<'_>, plain: bool) -> bool {
     let reader = PlayerId(script.u16());
     let game = G::new(Rates::DEFAULT, 1);
     let mut store = store::<G>(reader, Tick(u64::from(script.u32())), plain);
-    // The first packet that was taken, with its number, and the newest number.
+    // The first accepted packet, with its number, and the newest number.
     let mut first = None;
     let mut newest = 0;
-    // A bound for the fuzzer's patience, not the store's.
+    // This limit is for the fuzzer's sake, not the store's.
     for _ in 0..64 {
         if script.0.is_empty() {
             break;
@@ -137,7 +137,7 @@ fn packets<G: Game>(mut script: Script<'_>, plain: bool) -> bool {
     first.is_some()
 }
 
-/// Packets as a script for [`snapshot`].
+/// Writes packets as a script for [`snapshot`].
 pub(super) fn snapshot_script<'a>(
     game: u8,
     reader: PlayerId,

@@ -17,7 +17,7 @@ fn parsed<T: FromStr<Err: Display>>(data: &[u8]) -> Option<(&str, T)> {
     Some((text, taken(text.parse())?))
 }
 
-/// A network's conditions; packets are sent over whatever network is read.
+/// A network's conditions; packets are sent over each network that is read.
 pub fn conditions(data: &[u8]) -> bool {
     let Some((text, conditions)) = parsed::<Conditions>(data) else { return false };
     assert_eq!(conditions.to_string(), text.trim());
@@ -45,7 +45,7 @@ pub fn conditions(data: &[u8]) -> bool {
     for link in [&mut up, &mut down] {
         let end = now + LinkConfig::TIME_MAX + LinkConfig::TIME_MAX;
         while let Some(at) = link.next_arrival() {
-            // A slow rate keeps a full queue for longer, but not for ever.
+            // With a slow rate a full queue lasts longer, but not for ever.
             assert!(at < end + Micros::from_ms(24 * 3600 * 1000), "it arrives some day");
             assert!(link.poll(at).is_some());
         }
@@ -67,7 +67,7 @@ pub fn address(data: &[u8]) -> bool {
     let Some((text, address)) = parsed::<Address>(data) else { return false };
     let shown = address.to_string();
     assert!(!shown.contains(char::is_whitespace) && !shown.contains(char::is_control));
-    // The dot of the root is not shown.
+    // The trailing dot of the root is not shown.
     let rooted = text.contains(".:") || text.trim_end().ends_with('.');
     assert!(rooted || shown.parse().as_ref() == Ok(&address), "{text:?} is {shown:?}");
     true
@@ -77,7 +77,7 @@ pub fn address(data: &[u8]) -> bool {
 pub fn invitation(data: &[u8]) -> bool {
     let Some((text, invitation)) = parsed::<Invitation>(data) else { return false };
     assert!(text.trim().len() <= LINK_BYTES_MAX);
-    // The dot of the root is not shown.
+    // The trailing dot of the root is not shown.
     let shown = invitation.to_string();
     let read: Invitation = shown.parse().expect("as it is shown");
     assert_eq!((read.to_string(), read.fingerprint), (shown, invitation.fingerprint));

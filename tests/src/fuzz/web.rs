@@ -1,5 +1,5 @@
-//! A browser's streams of HTTP/3: the one on which it asks for a session and says goodbye, and the
-//! one with its settings.
+//! A browser's HTTP/3 streams: the one on which it requests and closes a session, and the one with
+//! its settings.
 
 use phaselock::limits::TEXT_BYTES_MAX;
 use phaselock::wire::text::printable;
@@ -7,7 +7,7 @@ use phaselock_quic::web::{ControlReader, RequestReader, Said};
 
 use super::{Script, taken};
 
-/// Whatever comes on the stream, in pieces: behind the length of each its bytes.
+/// Any bytes on the stream, in pieces, each after its length.
 pub fn web(data: &[u8]) -> bool {
     let (mut script, mut reader, mut whole) = (Script(data), RequestReader::default(), Vec::new());
     let mut all = Vec::new();
@@ -32,14 +32,14 @@ pub fn web(data: &[u8]) -> bool {
             }
         }
     }
-    // Exactly one request comes, and before all else. Permissions grow; a goodbye is the last.
+    // There is exactly one request, before everything else. Limits grow; a close comes last.
     let is_first = |said: &Said| matches!(said, Said::Asked(_) | Said::Refused(_));
     assert!(all.iter().skip(1).all(|said| !is_first(said)) && all.first().is_none_or(is_first));
     let allowed = |said: &Said| if let Said::Allowed(bytes) = said { Some(*bytes) } else { None };
     assert!(all.iter().filter_map(allowed).is_sorted(), "{all:?}");
     let is_last = |said: &Said| matches!(said, Said::Left(_) | Said::Refused(_));
     assert!(all.iter().rev().skip(1).all(|said| !is_last(said)), "{all:?}");
-    // Pieces of another size change nothing, but a fault behind the end is not looked for.
+    // The size of pieces does not matter, except that faults after the end are not looked for.
     let is_over = all.last().is_some_and(is_last);
     match RequestReader::default().take(&whole) {
         Ok(together) => assert!(is_good && together == all, "{together:?}, {all:?}"),
