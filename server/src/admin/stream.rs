@@ -23,7 +23,7 @@ use crate::host::Host;
 
 /// Maximum streams at a time. Arbitrary.
 pub(super) const STREAMS_MAX: usize = 32;
-/// Maximum events that wait for a reader. A slower reader misses some, and is told how many.
+/// Maximum events that wait for a reader. A slower reader misses some, and gets their number.
 const WAITING_MAX: usize = 64;
 
 /// Number of open streams.

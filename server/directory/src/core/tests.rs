@@ -1,4 +1,4 @@
-//! The directory in virtual time: what is listed, what is not, and that it floods nobody.
+//! The directory in virtual time: what is listed, what is not, and that it floods no one.
 
 use phaselock::wire::directory::Listed;
 use phaselock::wire::query::parse_question;
@@ -24,7 +24,7 @@ fn sent(directory: &mut Directory) -> Vec<Transmit> {
     std::iter::from_fn(|| directory.poll_transmit()).collect()
 }
 
-/// A server at an address, which announces itself from another port of it.
+/// A server at an address, which announces itself from another port.
 struct Server {
     identity: Identity,
     address: SocketAddr,
@@ -44,8 +44,8 @@ impl Server {
         Info { fingerprint: Some(self.identity.fingerprint), ..Info::default() }
     }
 
-    /// Announces itself; carries packets to and fro until nothing is under way. Returns the last
-    /// answer.
+    /// Announces the server, and carries packets back and forth until none are in flight. Returns
+    /// the last answer.
     fn announce(&self, directory: &mut Directory, now: LocalTime) -> Option<Answer> {
         let nonce = [3; 8];
         let port = self.address.port();
@@ -152,7 +152,7 @@ fn forged_addresses_are_never_listed_nor_flooded() {
     let mut directory = directory(Bounds::default());
     let (attacker, victim) = (Server::new("203.0.113.7:4433"), at("192.0.2.1:4433"));
     let nonce = [3; 8];
-    // It sees its own token, and none that goes to the address that it forges.
+    // It sees its own token, but none that is sent to the forged address.
     let token = directory.mint.token(secs(1), attacker.from, 4433);
     let proof = attacker.identity.signer().prove(token, 4433).expect("a proof");
     let announced = Question::Announce { port: 4433, proof: Some(proof) }.encode(nonce);
@@ -211,7 +211,7 @@ fn networks_and_the_whole_list_are_bounded() {
     assert_eq!(said("[2001:db8:0:3::1]:1", 1), Some(network));
     assert_eq!(said("198.51.100.1:1", 1), listed);
     assert_eq!(said("192.0.2.1:1", 1), Some(full));
-    // Those places are free again when nobody has renewed them.
+    // Those places are free again after they were not renewed.
     directory.handle_timeout(secs(700));
     assert_eq!(Server::new("192.0.2.1:1").announce(&mut directory, secs(700)), listed);
 }
@@ -264,7 +264,7 @@ fn a_reinstalled_server_takes_its_old_place() {
     let fingerprints: Vec<_> = found.iter().map(|it| it.fingerprint).collect();
     assert_eq!(fingerprints, [after.identity.fingerprint]);
     assert_eq!(directory.listed(), 1);
-    // Whoever has the old key somewhere else is not kept out.
+    // The owner of the old key, at another address, can still be listed.
     let moved = Server { identity: before.identity, ..Server::new("198.51.100.9:4433") };
     assert_eq!(moved.announce(&mut directory, secs(4)), listed);
 }
