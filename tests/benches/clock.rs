@@ -1,7 +1,6 @@
-//! `cargo bench -p phaselock-tests --bench clock`: seconds to lock the clocks, their errors, and
-//! the cost in lead and delay; over networks in simulated time, and over this host's loopback in
-//! real time, with 16 bots, alone and beside threads that keep every core busy. `-- --help` lists
-//! the options.
+//! `cargo bench -p phaselock-tests --bench clock`: seconds until clocks lock, their errors, and the
+//! cost in lead and delay. It runs over networks in simulated time, and over this host's loopback
+//! in real time with 16 bots, on idle and on busy cores. `-- --help` lists the options.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -23,7 +22,7 @@ use phaselock_quic::local::LocalServer;
 use phaselock_tests::bench::{Column, Format, head, json, number, row, seconds};
 use phaselock_tests::figures::{ClockFigures, measure};
 
-/// Networks beside the named profiles.
+/// Networks besides the named profiles.
 const MORE: [&str; 5] = [
     "delay=100ms,jitter=30ms",
     "delay=100ms,jitter=30ms,loss=5%,burst=2",
@@ -42,7 +41,7 @@ struct Args {
     seconds: f64,
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The only network, such as mobile
+    /// Measures only this network, such as mobile
     #[arg(long, value_name = "CONDITIONS", value_parser = |text: &str| text.parse::<Conditions>())]
     link: Option<Conditions>,
 }
@@ -77,11 +76,10 @@ fn main() -> anyhow::Result<()> {
 
 /// Bots on the loopback.
 const BOTS: u64 = 16;
-/// Longest play in real time.
+/// Maximum play in real time.
 const LOOPBACK_SECS_MAX: f64 = 20.0;
 
-/// Plays with bots over the loopback, beside as many threads that do nothing but run as there are
-/// cores, if it is to be busy.
+/// Plays with bots over loopback; if `busy`, next to one spinning thread per core.
 fn loopback(filter: LoopFilter, busy: bool, secs: f64) -> anyhow::Result<ClockFigures> {
     let games = Games::new().with::<Skirmish>();
     let server = LocalServer::start(games.clone(), 4)?;
@@ -120,7 +118,7 @@ fn loopback(filter: LoopFilter, busy: bool, secs: f64) -> anyhow::Result<ClockFi
     Ok(ClockFigures::of_bots(profile, filter, &mean))
 }
 
-/// Measures all runs on all cores. Returns the results in the order of the runs.
+/// Measures all runs, on all cores. Returns the results in the order of the runs.
 fn in_parallel<R: Sync, F: Send + Sync>(runs: &[R], measure: impl Fn(&R) -> F + Sync) -> Vec<F> {
     let done: Vec<OnceLock<F>> = runs.iter().map(|_| OnceLock::new()).collect();
     let left = Mutex::new(runs.iter().zip(&done));

@@ -1,8 +1,8 @@
-//! `cargo bench -p phaselock-tests --bench interest`: the time that a snapshot takes to decide who
-//! is told of what, in each game with 8, 64 and 256 bots.
+//! `cargo bench -p phaselock-tests --bench interest`: the time per snapshot to decide which
+//! entities each client gets, in each game with 8, 64 and 256 bots.
 //!
-//! A room does this once a snapshot before anything is packed; here on one thread: the grid, the
-//! game's relevance of whatever is near to each player, and what lingers. `-- --help` lists the
+//! A room does this once per snapshot before packing; here on one thread: the grid, the game's
+//! relevance of nearby entities to each player, and lingering entities. `-- --help` lists the
 //! options.
 
 use std::time::Instant;
@@ -32,12 +32,12 @@ struct Row {
     game: &'static str,
     players: u16,
     entities: usize,
-    /// Entities that a player is told of, on average.
+    /// Mean number of entities that a player gets.
     told: f64,
-    /// Microseconds a snapshot.
+    /// Microseconds per snapshot.
     p50: f64,
     p99: f64,
-    /// Nanoseconds for each entity and player, near or not, at the median.
+    /// Median nanoseconds per entity and player, near or not.
     pair_ns: f64,
 }
 

@@ -1,10 +1,10 @@
 //! `cargo bench -p phaselock-tests --bench rooms`: the server's time for sixteen rooms of sixteen
 //! players, and for one room of 256 players who see sixteen each.
 //!
-//! The server and 256 clients are the real ones, over a network in memory and in virtual time, so
-//! that both have the same to do but for the rooms. The server's time is that of its turns, without
-//! the system's for packets. `-- --help` lists the options; with `--rooms` and `--quick` a run is
-//! short enough for valgrind, whose `--toggle-collect='*Metered*poll*'` counts instructions.
+//! The server and 256 clients are real, over an in-memory network in virtual time, so that the two
+//! cases differ only in the rooms. The server's time is that of its turns, without the system's
+//! time for packets. `-- --help` lists the options; with `--rooms` and `--quick` a run is short
+//! enough for valgrind, whose `--toggle-collect='*Metered*poll*'` counts instructions.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -32,7 +32,7 @@ use serde::Serialize;
 use tokio::time::{Instant, sleep_until};
 
 const PLAYERS: u16 = 256;
-/// Time of a client's frame: that of a tick.
+/// Time between a client's frames: a tick.
 const FRAME: Duration = Duration::from_micros(16_667);
 /// Virtual time of a figure; the median of several is printed.
 const SPAN: Duration = Duration::from_millis(500);
@@ -42,15 +42,15 @@ const SPAN: Duration = Duration::from_millis(500);
 struct Args {
     #[command(flatten)]
     format: Format,
-    /// Plays for a moment only
+    /// Plays only for a moment
     #[arg(long)]
     quick: bool,
-    /// The only count of rooms, 1 to 16
+    /// Measures only this number of rooms, 1 to 16
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=16))]
     rooms: Option<u16>,
 }
 
-/// A future whose time is counted.
+/// A future whose polling time is counted.
 struct Metered<F> {
     inner: Pin<Box<F>>,
     took: Rc<Cell<Duration>>,
@@ -68,16 +68,16 @@ impl<F: Future> Future for Metered<F> {
     }
 }
 
-/// Figures of so many rooms.
+/// Figures for a number of rooms.
 #[derive(Debug, Serialize)]
 struct Row {
     rooms: u16,
     players: u16,
-    /// Entities that a client is told of, on average.
+    /// Mean number of entities that a client gets.
     told: f64,
-    /// Milliseconds of the server a second.
+    /// The server's milliseconds per second.
     server_ms: f64,
-    /// The same of the first row.
+    /// The server's milliseconds per second in the first row.
     ratio: Option<f64>,
 }
 
@@ -159,7 +159,7 @@ async fn play(rooms: u16, players: u16, spans: u32) -> anyhow::Result<Row> {
     Ok(Row { rooms, players: players / rooms, told, server_ms, ratio: None })
 }
 
-/// Has all clients play until then, each at a phase of its own.
+/// Lets all clients play until a time, each at its own phase.
 async fn run(clients: &mut [(Driver, Random)], frame: &mut Instant, end: Instant) {
     const PHASES: usize = 8;
     while *frame < end {

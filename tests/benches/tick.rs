@@ -1,9 +1,9 @@
 //! `cargo bench -p phaselock-tests --bench tick`: the time of a tick of each game with 8, 64 and
 //! 256 bots.
 //!
-//! A tick runs the rules, moves the world to the wire's grid and keeps it for rewinding. Beside it:
-//! a bot's input, the relevance of an entity to a player, and an extrapolation by 8 ticks. The
-//! floor is to move the same world to the grid without rules, in the same run. `-- --help` lists
+//! A tick runs the rules, snaps the world to the wire's grid and keeps it for rewinding. Measured
+//! separately: a bot's input, the relevance of an entity to a player, and an extrapolation by 8
+//! ticks. The floor is only snapping the same world to the grid, in the same run. `-- --help` lists
 //! the options.
 
 use std::hint::black_box;

@@ -2,10 +2,10 @@
 //! play with 128 others in sight, at 30 snapshots and 60 frames a second, without drawing.
 //!
 //! A room and a client play over a simulated link in virtual time, and the client's session is
-//! recorded. The recording is then fed to other sessions of the same code, which are all that is
-//! measured: each entry counts with its quickest run, since others use the machine too. Of a
-//! datagram the store and the presenter are measured once more by themselves; the rest of it, and
-//! the player's ticks, are prediction. `-- --help` lists the options. Instructions are counted by
+//! recorded. The recording is then replayed to other sessions of the same code, and only these are
+//! measured. Each entry counts with its fastest run, since other programs use the machine, too. The
+//! store's and the presenter's shares of a datagram are measured separately; the rest of it, and
+//! the player's ticks, are prediction. `-- --help` lists the options. To count instructions, run
 //! `valgrind --tool=callgrind --toggle-collect='*::measured' BENCH --passes 1`.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
@@ -20,9 +20,9 @@ use serde::Serialize;
 
 use replay::{Costs, Play};
 
-/// Others in sight of the client.
+/// Other players in the client's sight.
 const OTHERS: u16 = 128;
-/// Methods that the others are shown by, unless they are named.
+/// Methods for showing the others by default.
 const METHODS: [Choice; 4] =
     [Choice::Linear, Choice::Hermite, Choice::RunForward, Choice::Adaptive];
 
@@ -31,24 +31,24 @@ const METHODS: [Choice; 4] =
 struct Args {
     #[command(flatten)]
     format: Format,
-    /// A method that the others are shown by; repeatable
+    /// Method for showing the others; repeatable
     #[arg(long, value_name = "NAME")]
     method: Vec<Choice>,
-    /// The network by its profile or as for `--link`
+    /// Network: a profile, or conditions as for `--link`
     #[arg(long, value_name = "NETWORK", default_value = "delay=50ms,jitter=1ms")]
     network: Conditions,
-    /// Others in sight
+    /// Number of others in sight
     #[arg(long, default_value_t = OTHERS, value_parser = clap::value_parser!(u16).range(1..=255))]
     others: u16,
     /// Seconds of play
     #[arg(long, default_value = "5", value_parser = seconds::<1, 60>)]
     seconds: f64,
-    /// Runs of each entry, of which the quickest counts
+    /// Runs of each entry; the fastest counts
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     passes: u32,
 }
 
-/// Figures of a method: milliseconds for a second of play, but for the last four.
+/// Figures of a method: milliseconds per second of play, except for the last four.
 #[derive(Debug, Serialize)]
 struct Row {
     method: String,

@@ -1,4 +1,4 @@
-//! A recorded stay of a client, and its costs when it is played again.
+//! A client's recorded session, and its cost when replayed.
 
 use std::time::Instant;
 
@@ -18,36 +18,36 @@ use phaselock::wire::state::Codec;
 use phaselock_testing::tables::crowd;
 use phaselock_tests::crowd::Open;
 
-/// Seconds before anything is measured: queues have grown, and clocks are locked.
+/// Seconds before measuring, until queues have grown and clocks are locked.
 const SETTLING: f64 = 4.0;
 const SEED: u64 = 1;
 /// Time between two frames: 60 a second.
 const FRAME: Micros = Micros(16_667);
 
-/// A recorded stay.
+/// A recorded session.
 pub(crate) struct Play {
-    /// All that went into the session, and the time of it that is measured.
+    /// The session's inputs, and the measured time.
     fed: Vec<Fed>,
     measured: usize,
     seconds: f64,
 }
 
-/// Seconds that parts of the measured time take, and what they do.
+/// Processor seconds for parts of the measured time, and amounts of work.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Costs {
     /// Seconds of play.
     pub(crate) seconds: f64,
-    /// Datagrams as a whole, and the store's and the presenter's share.
+    /// Datagrams in total, and the store's and the presenter's shares.
     pub(crate) datagrams: f64,
     pub(crate) reading: f64,
     pub(crate) keeping: f64,
     /// The player's ticks and their packets.
     pub(crate) ticks: f64,
     pub(crate) pictures: f64,
-    /// Entities that were read.
+    /// Number of entities read.
     pub(crate) entities: u64,
     pub(crate) frames: usize,
-    /// Allocations but those of the packets that are sent.
+    /// Allocations, except those of sent packets.
     pub(crate) allocations: u64,
 }
 
@@ -57,7 +57,7 @@ fn config() -> SessionConfig {
 }
 
 impl Play {
-    /// Plays with so many others for so many seconds.
+    /// Records a session with a number of others, for a number of seconds.
     pub(crate) fn record(others: u16, network: &Conditions, seconds: f64) -> Self {
         let mut sim = crowd::<Open>(SEED, others + 1, 1, network, CLIENT_BYTES_MAX);
         sim.frame = FRAME;
@@ -76,7 +76,7 @@ impl Play {
     }
 }
 
-/// The quickest of several runs of each entry.
+/// The fastest of several runs of each entry.
 #[derive(Debug)]
 struct Quickest(Vec<f64>);
 
@@ -94,20 +94,20 @@ impl Quickest {
         done
     }
 
-    /// Seconds of all entries that were run.
+    /// Seconds of all entries.
     fn sum(&self) -> f64 {
         self.0.iter().filter(|secs| secs.is_finite()).sum()
     }
 }
 
-/// Feeds an entry of the measured time: all that a profiler shall see.
+/// Feeds an entry of the measured time; the only function for a profiler to measure.
 #[inline(never)]
 fn measured(session: &mut Session, fed: &Fed) {
     session.feed(fed);
 }
 
 impl Play {
-    /// Plays it again so often, with the others shown by a method.
+    /// Replays it a number of times, with the others shown by a method.
     pub(crate) fn costs(&self, method: Choice, passes: u32) -> Costs {
         let mut costs = Costs { seconds: self.seconds, ..Costs::default() };
         let len = self.fed.len();
@@ -139,7 +139,7 @@ impl Play {
         costs
     }
 
-    /// A session at the beginning of the measured time.
+    /// Returns a session at the beginning of the measured time.
     fn settled(&self, method: Choice) -> Session {
         let mut session = Session::new(config(), LocalTime(0));
         session.handle_connected(LocalTime(0), Default::default());
@@ -153,7 +153,7 @@ impl Play {
         session
     }
 
-    /// Counts what is read and what is allocated.
+    /// Counts entities read and allocations.
     fn count(&self, method: Choice, costs: &mut Costs) {
         let mut session = self.settled(method);
         let read = |session: &Session| {
@@ -167,8 +167,7 @@ impl Play {
         costs.entities = read(&session) - before;
     }
 
-    /// Runs store and presenter by themselves; `run` is told which entry of the measured time, and
-    /// which part of it.
+    /// Runs store and presenter separately; `run` gets the entry of the measured time and the part.
     fn parts(&self, method: Choice, mut run: impl FnMut(usize, Part, &mut dyn FnMut())) {
         let welcome = self.welcome();
         let game = Open::new(welcome.rates, welcome.seed);
@@ -219,17 +218,17 @@ impl Play {
     }
 }
 
-/// A part of what a datagram costs.
+/// A part of a datagram's cost.
 #[derive(Clone, Copy, Debug)]
 enum Part {
     Reading,
     Keeping,
 }
 
-/// Interpolation delay of the presenter by itself: about that of the session.
+/// Interpolation delay of the separate presenter: about the session's.
 const DELAY_SECS: f64 = 0.1;
 
-/// The room's clock is the client's, from 0 on.
+/// The room's clock equals the client's, from 0 on.
 fn secs(time: LocalTime) -> f64 {
     time.0 as f64 / 1e6
 }

@@ -1,4 +1,4 @@
-//! Costs of showing a body in a frame and of replaying the own player.
+//! Costs of showing a body per frame, and of replaying the own player.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -16,14 +16,14 @@ use phaselock_tests::showing::carry;
 
 /// Bodies on the screen at once.
 const BODIES: usize = 64;
-/// Seconds between two bodies in the recording.
+/// Seconds between two bodies' positions in the recording.
 const APART_SECS: f64 = 0.5;
-/// Seconds that they are shown for.
+/// Seconds for which they are shown.
 const SECONDS: f64 = 5.0;
-/// Passes of each measurement. The quickest counts, since others use the machine too.
+/// Passes of each measurement. The fastest counts, since other programs use the machine, too.
 const PASSES: usize = 5;
 
-/// Nanoseconds a body and frame, and their ratio to those of showing the newest state.
+/// Nanoseconds per body and frame, and the ratio to showing the newest state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
     pub(crate) contender: Contender,
@@ -31,7 +31,7 @@ pub(crate) struct Cost {
     pub(crate) ratio: f64,
 }
 
-/// Shows players of Skirmish over an intercontinental network, where methods run forward furthest.
+/// Shows players of Skirmish over an intercontinental network, where methods extrapolate furthest.
 pub(crate) fn measure(contenders: &[Contender]) -> Vec<Cost> {
     let secs = SECONDS + BODIES as f64 * APART_SECS;
     let recording = Motion::SHOOTER.record((secs * 60.0) as u64, 1);
@@ -54,7 +54,7 @@ pub(crate) fn measure(contenders: &[Contender]) -> Vec<Cost> {
 }
 
 /// Shows all frames of all bodies, each at another point of the recording. Returns the sum of all
-/// coordinates, so that the compiler leaves none out.
+/// coordinates, so that the compiler omits none.
 fn show(recording: &Recording, carried: &Carried, contender: Contender) -> f64 {
     let rules = &*recording.rules;
     let mut screens: Vec<_> =
@@ -83,8 +83,7 @@ pub(crate) const REPLAY_TICKS: usize = 15;
 /// Players in the world.
 pub(crate) const PLAYERS: u16 = 64;
 
-/// Milliseconds of a replay: the median, the 99th percentile, and the median of copying the world
-/// for it.
+/// Milliseconds of a replay: median, 99th percentile, and the median of copying the world for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Replay {
     pub(crate) ms: f64,
@@ -93,7 +92,7 @@ pub(crate) struct Replay {
 }
 
 /// Measures the core of a correction, without co-predicted entities and predicted spawns: a client
-/// copies the world, runs its own inputs since then, and keeps each state on the grid.
+/// copies the world, runs its inputs since then, and stores each state on the grid.
 pub(crate) fn replay() -> Replay {
     let mut bots = BotWorld::<Skirmish>::new(1, PLAYERS, true);
     let mut past: Vec<Command> = Vec::new();

@@ -15,7 +15,7 @@ use phaselock_tests::bench::{Format, seconds};
 use phaselock_tests::motions::Motion;
 use phaselock_tests::showing::{PROFILES, Plan};
 
-/// Seconds of play of a quick run at most.
+/// Maximum seconds of play in a quick run.
 const QUICK_SECS: f64 = 12.0;
 
 #[derive(Debug, Parser)]
@@ -23,16 +23,16 @@ const QUICK_SECS: f64 = 12.0;
 struct Args {
     #[command(flatten)]
     format: Format,
-    /// A tenth of the time over two networks
+    /// Measures a tenth of the time, over two networks
     #[arg(long)]
     quick: bool,
-    /// A motion to measure; repeatable
+    /// Motion to measure; repeatable
     #[arg(long, value_name = "NAME")]
     motion: Vec<Motion>,
-    /// A network by its profile or as for `--link`; repeatable
+    /// Network: a profile, or conditions as for `--link`; repeatable
     #[arg(long, value_name = "NETWORK", value_parser = network)]
     profile: Vec<String>,
-    /// A method to measure; repeatable
+    /// Method to measure; repeatable
     #[arg(long, value_name = "NAME")]
     method: Vec<Contender>,
     /// Seconds of play

@@ -22,7 +22,7 @@ pub(crate) fn head(plan: &Plan) {
     );
 }
 
-/// A distance in metres as millimetres, in four digits or so.
+/// Formats metres as millimetres, with about four digits.
 fn mm(metres: f64) -> String {
     let mm = metres * 1e3;
     let digits = if mm < 9.995 { 2 } else { usize::from(mm < 99.95) };
@@ -81,7 +81,7 @@ pub(crate) fn replay_json(replay: &Replay) {
     }));
 }
 
-/// The first few of a ranking, with what they are ranked by.
+/// Formats the first few of a ranking, with their figures.
 fn leaders(standings: &[Standing]) -> String {
     let three = standings.iter().take(3).map(|standing| {
         let mark = if standing.bearable { "" } else { "!" };

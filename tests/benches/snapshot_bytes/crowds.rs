@@ -1,4 +1,5 @@
-//! 64 players over a network: bytes over real QUIC, and the error of what one of them is shown.
+//! 64 players over a network: bytes over real QUIC, and the error of the positions that one of them
+//! sees.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,11 +19,11 @@ use super::encode;
 use super::row::{Out, Row, Table};
 use super::wire::{UDP_BYTES, carry};
 
-/// Seconds that are not measured.
+/// Unmeasured seconds.
 const SETTLING: f64 = 8.0;
 const SEED: u64 = 1;
 
-/// A network, and the bytes a second that a client may get.
+/// A network, and a client's byte budget per second.
 #[derive(Clone, Copy, Debug)]
 struct Scene {
     name: &'static str,
@@ -64,14 +65,14 @@ pub(crate) fn open(out: &Out, seconds: f64) -> anyhow::Result<()> {
     ));
     out.head(Table::Crowds);
     for scene in OPEN {
-        // What it costs does not depend on what is lost.
+        // The cost does not depend on losses.
         let encode_us = encode::one(scene.round_trip_ms);
         measure::<Open>(out, "skirmish open", scene, seconds, Some(encode_us))?;
     }
     Ok(())
 }
 
-/// Measures the real rules: players behind a wall are not told of.
+/// Measures the real rules: players behind a wall are not sent.
 pub(crate) fn skirmish(out: &Out, seconds: f64) -> anyhow::Result<()> {
     out.say(
         "skirmish: the same by the real rules; players die, and only those in sight are told of.",
@@ -120,7 +121,7 @@ fn mean(samples: &[f64]) -> f64 {
     samples.iter().sum::<f64>() / samples.len().max(1) as f64
 }
 
-/// Errors of the positions at which others are shown, in metres.
+/// Errors of other players' shown positions, in metres.
 #[derive(Debug, Default)]
 struct Shown {
     /// From their positions at the time shown.
@@ -173,7 +174,7 @@ fn shown<G: Game<Entity = Piece>>(out: &Out, scene: Scene, seconds: f64) -> anyh
         sim.truth.retain(|tick, _| *tick >= old);
     });
     if let Some(counts) = &sim.counts {
-        // Scores hardly ever change, and are sent only then.
+        // Scores hardly ever change, and are sent only when they do.
         let updates = (updates(&sim) - before) as f64;
         out.parts(Piece::KINDS, counts, (G::KIT.coding.tables)(), updates);
     }
@@ -194,7 +195,8 @@ impl Shown {
     }
 }
 
-/// True position of a player at a time of one life; none if it is unknown, or the player is dead.
+/// True position of a player at a time within one life; None if it is unknown, or the player is
+/// dead.
 fn position(
     truth: &BTreeMap<Tick, Entities<Piece>>,
     id: EntityId,

@@ -28,26 +28,27 @@ use phaselock_tests::crowd::{CROWD, Open};
 
 use super::row::{Out, Row, Table};
 
-/// Snapshots that are not measured, until all references are there.
+/// Unmeasured snapshots, until all references exist.
 const SETTLING: usize = 32;
-/// Snapshots that are measured at most.
+/// Maximum number of measured snapshots.
 const SNAPSHOTS_MAX: f64 = 100.0;
 /// Round trips of a crowd's clients, in turn.
 const MIXED_MS: [u32; 4] = [20, 50, 100, 150];
-/// An input packet waits for its tick, half of one on average, and for the next snapshot.
+/// An input packet waits for its tick (half a tick on average), and for the next snapshot.
 const ACK_WAITS_MS: f64 = 8.0;
 
 /// A client as the server knows it.
 struct Peer {
     sender: Sender,
-    /// Snapshots from one until it is acknowledged.
+    /// Number of snapshots until one is acknowledged.
     lag: usize,
     /// Numbers of each snapshot's packets, if they arrive.
     sent: Vec<Option<Range<u64>>>,
 }
 
 impl Peer {
-    /// The acknowledgement of all that arrived up to the newest packet that is acknowledged now.
+    /// Returns the acknowledgement of all packets that arrived, up to the newest one acknowledged
+    /// now.
     fn ack(&self) -> Option<Ack> {
         let end = self.sent.len().checked_sub(self.lag)?;
         let came = self.sent[end.saturating_sub(40)..=end].iter().rev().flatten();
@@ -61,10 +62,10 @@ impl Peer {
 /// Costs of packing a snapshot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Took {
-    /// Median microseconds for a client's snapshot.
+    /// Median microseconds per client's snapshot.
     micros: f64,
     bytes: f64,
-    /// Encodings made for a client's snapshot.
+    /// Encodings made per client's snapshot.
     made: f64,
     /// Microseconds to copy a client's packets.
     copy_micros: f64,
@@ -79,8 +80,8 @@ fn lag(round_trip_ms: u32) -> usize {
     ((f64::from(round_trip_ms) + ACK_WAITS_MS) / interval).ceil().max(1.0) as usize
 }
 
-/// Packs so many snapshots of 64 players in sight of each other for so many clients, to each of
-/// which a share of the snapshots is lost.
+/// Packs snapshots of 64 players in sight of each other for a number of clients, each of which
+/// loses a share of the snapshots.
 fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, loss: f32) -> Took {
     let rates = Rates::DEFAULT;
     let mut bots = BotWorld::<Open>::new(1, CROWD, true);
@@ -98,7 +99,7 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, loss: f32) -> To
         .collect();
     let always = |index| Relevant { index, generation: 0, weight: 1, near: Tick(0) };
     let told: Vec<_> = bots.world.entities.iter().map(|slot| always(slot.id.index)).collect();
-    // The first client reads, to tell how long that takes, and what its packets are made of.
+    // The first client reads, which shows how long that takes, and what its packets consist of.
     let mut store = Store::<Open>::new(Codec::new(rates), PlayerId(0), Tick(0));
     let mut counts = Counts::new(<Open as Game>::Entity::KINDS);
     let (mut micros, mut copies, mut reads, mut bytes) = (vec![], vec![], vec![], 0_usize);
@@ -139,7 +140,7 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, loss: f32) -> To
         }
         let copy = begin.elapsed();
         for ((peer, from), at) in peers.iter_mut().zip(firsts).zip(0..) {
-            // What the first one reads, and the beginning, arrive.
+            // The first client's packets, and those at the beginning, arrive.
             let arrives = at == 0 || number < SETTLING / 2 || !random.chance(loss);
             peer.sent.push(arrives.then(|| from..peer.sender.next_seq()));
         }
@@ -171,11 +172,11 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, loss: f32) -> To
     }
 }
 
-/// Microseconds of the coder alone for so many decisions that take so many bytes: to make groups of
-/// them, and to write these groups.
+/// Returns the coder's microseconds, for this number of decisions in this number of bytes, to make
+/// groups of them and to write the groups.
 fn bare(decisions: f64, bytes: f64) -> [f64; 2] {
     let mean_bits = (bytes * 8.0 / decisions.max(1.0)).min(1.0);
-    // The likelihood of which a decision carries so many bits.
+    // The probability with which a decision carries this number of bits.
     let entropy = |p: f64| -p * p.log2() - (1.0 - p) * (1.0 - p).log2();
     let (mut low, mut high) = (1e-6, 0.5);
     for _ in 0..60 {
@@ -215,12 +216,12 @@ fn bare(decisions: f64, bytes: f64) -> [f64; 2] {
     [make, write]
 }
 
-/// Microseconds for a client alone.
+/// Microseconds for a single client.
 pub(crate) fn one(round_trip_ms: u32) -> f64 {
     pack(1, &[round_trip_ms], SNAPSHOTS_MAX as usize, 0.0).micros
 }
 
-/// Share of snapshots that are lost, so that hardly two clients have the same references.
+/// Share of lost snapshots, so that hardly any two clients have the same references.
 const LOSS: f32 = 0.3;
 
 /// Measures crowds of clients.

@@ -1,9 +1,10 @@
 //! `cargo bench -p phaselock-tests --bench snapshot_bytes`: bytes and encoding time of snapshots.
 //!
-//! Recorded bodies, by the age of the baseline, and by tables made of the other half of the
-//! recording; 64 players of Skirmish, all in sight and moving, over real QUIC in virtual time, and
-//! the error of what one of them is shown; the time to encode for many clients; and what each rule
-//! of sending saves and costs in the five games. `-- --help` lists the options.
+//! It measures recorded bodies, by the age of the baseline, and with tables trained on the other
+//! half of the recording; 64 players of Skirmish, all in sight and moving, over real QUIC in
+//! virtual time, and the error of the positions that one of them sees; the time to encode for many
+//! clients; and what each send rule saves and costs in the five games. `-- --help` lists the
+//! options.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -20,9 +21,9 @@ use phaselock_tests::traces::{Body, Cube};
 
 use row::Out;
 
-/// Scenes that can be measured alone.
+/// Scenes that can be measured separately.
 const SCENES: [&str; 6] = ["asteroids", "cubes", "open", "skirmish", "encode", "senders"];
-/// Seconds of play, unless told.
+/// Seconds of play by default.
 const SECONDS: f64 = 30.0;
 
 #[derive(Debug, Parser)]
@@ -36,7 +37,7 @@ struct Args {
     /// Seconds of play and of the recordings
     #[arg(long, value_parser = seconds::<2, 3600>)]
     seconds: Option<f64>,
-    /// The only scene
+    /// Measures only this scene
     #[arg(long, value_name = "NAME", value_parser = SCENES)]
     scene: Option<String>,
 }
@@ -47,7 +48,7 @@ fn main() -> anyhow::Result<()> {
     let wanted = |scene| args.scene.as_deref().is_none_or(|only| only == scene);
     let seconds = args.seconds.unwrap_or(SECONDS);
     if wanted("asteroids") {
-        // The whole age of a baseline of 100 ms first.
+        // First a baseline of 100 ms.
         recorded::score::<Body>(out, "PHASELOCK_TEST_ASTEROIDS", &[3, 1, 6], args.seconds)?;
     }
     if wanted("cubes") {

@@ -8,7 +8,7 @@ use phaselock_tests::traces::{Recorded, Replay, Scored};
 
 use super::row::{Out, Row, Table};
 
-/// Frames that are not scored: by the rule the decoder has frames that are so much older.
+/// Unscored frames: by the rule, the decoder has frames this much older.
 const GIVEN_FRAMES: usize = 6;
 
 /// Sums over a span of frames.
@@ -47,7 +47,7 @@ impl Sum {
     }
 }
 
-/// Sends all frames. Returns the sums over either half of the scored frames.
+/// Sends all frames. Returns the sums over each half of the scored frames.
 fn replay<R: Recorded>(frames: &[u8], age: usize, tables: &Tables) -> anyhow::Result<[Sum; 2]> {
     let mut replay = Replay::<R>::new(age, tables);
     let mut frames = frames.chunks_exact(R::BYTES * R::BODIES);
@@ -75,14 +75,14 @@ fn replay<R: Recorded>(frames: &[u8], age: usize, tables: &Tables) -> anyhow::Re
     Ok(halves)
 }
 
-/// Tables of nothing but what was counted.
+/// Tables made only from the counts.
 fn made_of(counts: &Counts) -> Tables {
     let even = Tables::even(&[]);
     counts.tables(&counts.generalised().tables(&even))
 }
 
-/// Scores a recording by baselines so many frames old; the first of them also by tables made of
-/// the other half.
+/// Scores a recording with baselines of these ages in frames; the first one also with tables
+/// trained on the other half.
 pub(crate) fn score<R: Recorded>(
     out: &Out,
     variable: &str,
@@ -147,7 +147,7 @@ fn whole(halves: &[Sum; 2]) -> Sum {
     all
 }
 
-/// Scores each half by tables made of the other alone, which have not seen it.
+/// Scores each half with tables trained only on the other.
 fn held_out<R: Recorded>(
     out: &Out,
     bytes: &[u8],

@@ -7,8 +7,8 @@ use phaselock::wire::{counts::Counts, model::Tables};
 use phaselock_tests::bench::{self, Column, number};
 use serde::Serialize;
 
-/// Figures of a scene, none where not measured. A frame is a snapshot in all its packets; a second
-/// is a client's.
+/// Figures of a scene; None if not measured. A frame is a snapshot in all its packets; figures per
+/// second are per client.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Row {
     pub(crate) scene: String,
@@ -22,36 +22,36 @@ pub(crate) struct Row {
     /// Bytes that leave the server's socket, with the headers of QUIC, UDP and IPv4.
     pub(crate) wire_bytes_per_update: Option<f64>,
     pub(crate) wire_bytes_per_s: Option<f64>,
-    /// Wire bytes without payload and the headers of UDP and IPv4, for each snapshot packet.
+    /// Wire bytes per snapshot packet, without payload and the headers of UDP and IPv4.
     pub(crate) quic_bytes_per_packet: Option<f64>,
     /// Time to encode a client's snapshot.
     pub(crate) encode_us: Option<f64>,
-    /// Distance of others from their positions at the time shown.
+    /// Distance of other players from their positions at the time shown.
     pub(crate) error_shown_mean_m: Option<f64>,
     pub(crate) error_shown_p99_m: Option<f64>,
-    /// Distance of others from their present positions.
+    /// Distance of other players from their present positions.
     pub(crate) error_now_mean_m: Option<f64>,
     pub(crate) error_now_p99_m: Option<f64>,
     pub(crate) delay_ms: Option<f64>,
     pub(crate) clients: Option<u32>,
-    /// Time to encode an entity for a client, where clients share encodings, and where they do not.
+    /// Time to encode an entity for a client, if clients share encodings, and if they do not.
     pub(crate) shared_ns: Option<f64>,
     pub(crate) unshared_ns: Option<f64>,
-    /// Encodings made for each entity of a client.
+    /// Encodings made, per entity and client.
     pub(crate) made: Option<f64>,
     pub(crate) unshared_made: Option<f64>,
     /// Time to read an entity.
     pub(crate) read_ns: Option<f64>,
-    /// Time of the coder alone, with as many decisions of as many bits: to make groups of them, and
-    /// to write these.
+    /// Time of only the coder, with this number of decisions and bits: to make groups of them, and
+    /// to write the groups.
     pub(crate) make_floor_ns: Option<f64>,
     pub(crate) write_floor_ns: Option<f64>,
     /// Time to copy the packets.
     pub(crate) copy_ns: Option<f64>,
-    /// Entities of a kind at a time, and the bytes that each takes in a second.
+    /// Entities of a kind at a time, and bytes per entity and second.
     pub(crate) entities: Option<f64>,
     pub(crate) bytes_per_entity_s: Option<f64>,
-    /// Share of an entity's snapshots that have it.
+    /// Share of snapshots that contain an entity.
     pub(crate) sent_share: Option<f64>,
     /// Distance from the position at the time shown, and a pixel, in the game's unit.
     pub(crate) error_shown_mean: Option<f64>,
@@ -61,7 +61,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Figures of a scene by the bytes and the updates of a frame, and frames a second.
+    /// Figures of a scene from the bytes and updates per frame, and frames per second.
     pub(crate) fn of(scene: String, bytes: f64, updates: f64, hz: f64) -> Self {
         Self {
             scene,
@@ -160,12 +160,12 @@ impl Out {
         Self { json, parts, begun: Cell::new(false) }
     }
 
-    /// Prints the progress, apart from the figures.
+    /// Prints the progress, separate from the figures.
     pub(crate) fn progress(&self, what: &str) {
         eprintln!("snapshot_bytes: {what}");
     }
 
-    /// A sentence between the tables.
+    /// Prints a sentence between the tables.
     pub(crate) fn say(&self, what: &str) {
         if self.json {
             return self.progress(what);
@@ -186,7 +186,7 @@ impl Out {
         if self.json { bench::json(row) } else { bench::row(table.columns(), row) }
     }
 
-    /// Prints the bits of each field in so many updates, if that is wanted.
+    /// Prints the bits of each field in a number of updates, if requested.
     pub(crate) fn parts(&self, kinds: &[Kind], counts: &Counts, tables: &Tables, updates: f64) {
         if !self.parts || !tables.fit(kinds) {
             return;

@@ -1,5 +1,5 @@
-//! Rules by which kinds of entities are sent: the bytes that each takes, and the visual error that
-//! comes with it, over the same recording of each game.
+//! Send rules of kinds of entities: the bytes and the visual error of each, over one recording of
+//! each game.
 
 use std::collections::BTreeMap;
 
@@ -35,19 +35,19 @@ use super::row::{Out, Row, Table};
 
 /// Bots of each game.
 const PLAYERS: u16 = 16;
-/// The onlooker, who owns nothing.
+/// The spectator, who owns nothing.
 const READER: PlayerId = PlayerId(999);
-/// Ticks that a packet takes, either way: 50 ms.
+/// Ticks that a packet takes in each direction: 50 ms.
 const WAY_TICKS: u64 = 3;
-/// Ticks by which what is shown in the past is behind: the way, a snapshot, a lost one, and some.
+/// Ticks by which the shown past is behind: the path, a snapshot, a lost one, and a margin.
 const DELAY_TICKS: u64 = 8;
-/// Share of the snapshots that is lost.
+/// Share of lost snapshots.
 const LOSS: f32 = 0.02;
-/// Ticks that are not measured.
+/// Unmeasured ticks.
 const SETTLING: u64 = 180;
-/// Ticks around a frame in which a cut makes it count for nothing: what is shown stands meanwhile.
+/// Ticks around a cut in which frames do not count, since the shown position stands still.
 const CUT_TICKS: u64 = 16;
-/// Pixels that a receiver may be off by: just visible to somebody who looks for it.
+/// Tolerance of a receiver in pixels: just visible if you look for it.
 const TOLERANCE_PIXELS: f64 = 5.0;
 
 const RATES: Rates = Rates::DEFAULT;
@@ -75,7 +75,7 @@ impl<G: Game> Recorded<G> {
         &self.worlds[tick as usize]
     }
 
-    /// Kinds that are somewhere, and move.
+    /// Kinds that have a position and move.
     fn kinds(&self) -> impl Iterator<Item = u8> {
         let here = |kind: &u8| {
             let mut slots = self.worlds.iter().flat_map(Entities::iter);
@@ -92,8 +92,8 @@ impl<G: Game> Recorded<G> {
         self.game.position(entity)
     }
 
-    /// Distance of a shown entity from where it was at a tick; none if it was not there all the
-    /// time, or was moved elsewhere.
+    /// Distance of a shown entity from its position at a tick; None if it did not exist all the
+    /// time, or was teleported.
     fn error(&self, shown: &Slot<G::Entity>, tick: u64) -> Option<f64> {
         let from = tick.saturating_sub(CUT_TICKS);
         let to = (tick + CUT_TICKS).min(self.worlds.len() as u64 - 1);
@@ -117,16 +117,16 @@ impl<G: Game> Recorded<G> {
 struct Sent {
     packet_bytes: usize,
     snapshots: f64,
-    /// Entities that there were, and that were sent.
+    /// Number of existing entities, and of sent ones.
     entities: f64,
     updates: f64,
     errors: Vec<f64>,
 }
 
-/// Packets that are under way.
+/// Packets in flight.
 type Way<T> = BTreeMap<u64, Vec<T>>;
 
-/// Sends all of a `kind` by a rule; nothing at all without a kind.
+/// Sends all entities of a `kind` by a rule; without a kind, nothing.
 fn send<G: Game>(recorded: &Recorded<G>, kind: Option<u8>, rule: SendRule) -> Sent {
     let Recorded { game, worlds } = recorded;
     let mut encodings = Encodings::new(Codec::<G>::new(RATES));
@@ -205,7 +205,7 @@ fn send<G: Game>(recorded: &Recorded<G>, kind: Option<u8>, rule: SendRule) -> Se
     sent
 }
 
-/// Measures one game, whose window shows so many of its units from left to right.
+/// Measures one game, whose window has this width in its units.
 fn game<G: Game>(out: &Out, width: f64, seconds: f64) {
     let recorded = Recorded::<G>::play(seconds);
     let empty = send(&recorded, None, SendRule::Every);
@@ -241,7 +241,7 @@ fn game<G: Game>(out: &Out, width: f64, seconds: f64) {
     }
 }
 
-/// Measures the kinds of all five games that move.
+/// Measures the moving kinds of all five games.
 pub(crate) fn run(out: &Out, seconds: f64) {
     out.say(&format!(
         "senders: {seconds} seconds of {PLAYERS} bots of each game, to an onlooker at a round trip \

@@ -24,7 +24,7 @@ use tokio::time::{Instant, sleep_until};
 
 /// Time from frame to frame of a client.
 const FRAME: Duration = Duration::from_millis(4);
-/// Seconds that are not measured: joining, and the first estimates of the path.
+/// Unmeasured seconds: joining, and the first estimates of the path.
 const SETTLING: Duration = Duration::from_secs(8);
 /// Bytes of IPv4's and UDP's headers.
 pub(crate) const UDP_BYTES: f64 = 28.0;
@@ -36,20 +36,20 @@ pub(crate) struct Carried {
     pub(crate) seconds: f64,
     /// Snapshot packets sent, by their numbers.
     pub(crate) sent: f64,
-    /// Packets that came.
+    /// Packets that arrived.
     pub(crate) packets: f64,
     /// Their bytes.
     pub(crate) bytes: f64,
     /// Players' states in them.
     pub(crate) updates: f64,
-    /// Ticks from baselines, summed up over packets.
+    /// Ages of baselines in ticks, summed over packets.
     pub(crate) ages: f64,
     /// UDP packets that the server's socket sent.
     pub(crate) socket: Traffic,
 }
 
 impl Carried {
-    /// Bytes of the packets that were sent, if lost packets were like those that came.
+    /// Bytes of the sent packets, assuming that lost ones were like those that arrived.
     pub(crate) fn bytes_sent(&self) -> f64 {
         self.bytes / self.packets.max(1.0) * self.sent
     }
@@ -65,10 +65,10 @@ impl Carried {
     }
 }
 
-/// Counts the players' states in what comes.
+/// Counts the players' states in packets that arrive.
 #[derive(Debug, Default)]
 struct Counter {
-    /// Of the newest ticks, how many were there already.
+    /// Number of states counted so far, for the newest ticks.
     known: VecDeque<(Tick, usize)>,
 }
 
@@ -94,7 +94,7 @@ impl Counter {
     }
 }
 
-/// Plays for so long over a network, among bots, and measures it after the beginning.
+/// Plays for a time over a network, among bots, and measures after the beginning.
 pub(crate) fn carry<G: Game<Entity = Piece>>(
     config: RoomConfig,
     network: &str,
@@ -172,7 +172,7 @@ async fn play<G: Game<Entity = Piece>>(
     carried.sent = (core.stats().expected - expected) as f64;
     carried.socket = ether.sent(at) - socket;
     driver.leave("all is measured").await;
-    // Ends only if the server has ended already.
+    // This ends only if the server has ended already.
     let _ = stop.send("all is measured".into());
     server.await?;
     Ok(carried)

@@ -1,11 +1,10 @@
 //! `cargo bench -p phaselock-tests --bench world`: a thousand players in one world.
 //!
-//! A room of the real engine with a world in the manner of Skirmish, in which each player sees some
-//! sixty others. Sessions are real: each player's inputs come as packets that acknowledge what it
-//! was sent, over a way of two ticks, and half a per cent of all packets is lost. Measured is the
-//! server's work of each tick, on so many threads: to read the inputs, to run the rules, to decide
-//! who is told of what, and to pack the snapshots. The network's work is not in it. `-- --help`
-//! lists the options.
+//! A room of the real engine with a world like Skirmish's, in which each player sees some sixty
+//! others. Sessions are real: each player's inputs arrive as packets that acknowledge snapshots,
+//! over a path of two ticks, and 0.5 % of all packets are lost. The bench measures the server's
+//! work per tick, on a number of threads: reading inputs, running the rules, interest management,
+//! and packing snapshots. The network's work is not included. `-- --help` lists the options.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -31,7 +30,7 @@ use steppe::{Press, RANGE, Steppe, Thing};
 
 /// Seconds before anything is measured.
 const BEFORE: u64 = 5;
-/// Ticks that a packet takes each way.
+/// Ticks that a packet takes in each direction.
 const WAY: u64 = 2;
 const LOSS: f32 = 0.005;
 
@@ -57,20 +56,20 @@ struct Args {
 struct Row {
     players: u16,
     workers: u8,
-    /// Entities that a player is told of in a snapshot, on average.
+    /// Mean number of entities that a player gets per snapshot.
     told: f64,
     /// Ticks without and with a snapshot.
     plain_p50: f64,
     plain_p99: f64,
     snapshot_p50: f64,
     snapshot_p99: f64,
-    /// Part of all ticks that took longer than a tick lasts, in per cent.
+    /// Percentage of ticks that took longer than a tick lasts.
     over: f64,
-    /// Players that the same work would be enough for if it took all of the time.
+    /// Number of players that this machine could serve if the work took all of the time.
     players_max: f64,
-    /// Kilobits a second to each client.
+    /// Kilobits per second to each client.
     kbit: f64,
-    /// Part of its snapshots that each client got, in per cent: of those not lost.
+    /// Percentage of snapshots that each client got, among those that were not lost.
     snapshots: f64,
 }
 
@@ -107,16 +106,16 @@ fn main() {
     }
 }
 
-/// A client and the packets on its way.
+/// A client and the packets on its path.
 struct Player {
     light: Light<Steppe>,
     down: VecDeque<(u64, Vec<u8>)>,
     up: VecDeque<(u64, Vec<u8>)>,
-    /// Snapshots that came.
+    /// Number of snapshots that arrived.
     came: u64,
 }
 
-/// Entities within sight of a player, itself included, on average.
+/// Returns the mean number of entities within a player's sight, including itself.
 fn in_sight(world: &World<Steppe>) -> f64 {
     let at = |thing: &Thing| match thing {
         Thing::Runner(it) => it.position,
@@ -163,7 +162,7 @@ fn measure(players: u16, workers: u8, seconds: u64) -> Row {
                 let is_new = player.light.handle_datagram(&packet, now);
                 player.came += u64::from(is_new && tick > before);
             }
-            // A fraction of a tick of its own.
+            // Its own fraction of a tick.
             let at = now.0 - 1 - (client as i64 * 7919) % 16_000;
             let id = player.light.player;
             let packet = player.light.transmit(LocalTime(at), |tick| Press::of(id, tick));

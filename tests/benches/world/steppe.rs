@@ -1,4 +1,4 @@
-//! A large world in the manner of Skirmish: players run between pillars, aim, and fire rockets.
+//! A large world like Skirmish's: players run between pillars, aim, and fire rockets.
 
 use glam::Vec2;
 use phaselock::game::{Ahead, Entities, Game, Inputs, Slot, Viewpoint, World};
@@ -7,18 +7,18 @@ use phaselock::random::Random;
 use phaselock::time::{Rates, Tick};
 use phaselock::{entities, record};
 
-/// Half of the world's side in metres.
+/// Half of the world's width in metres.
 const HALF: f32 = 63.0;
-/// Distance of pillars, and of their rims from their middles.
+/// Distance between pillars, and their radius.
 const PILLARS: f32 = 8.0;
 const PILLAR: f32 = 1.0;
 /// Range of sight: at 1,000 players some 60 others are within it.
 pub(crate) const RANGE: f32 = 18.0;
-/// Metres a second, and the part of the difference to it that is left after a tick.
+/// Speed in metres a second, and the share of the difference to it that remains after a tick.
 const SPEED: f32 = 6.0;
 const SLIDE: f32 = 0.8;
 const ROCKET_SPEED: f32 = 16.0;
-/// Ticks of a rocket's flight, and between two.
+/// Ticks of a rocket's flight, and between two rockets.
 const FLIGHT: u8 = 60;
 const COOLDOWN: u8 = 90;
 const REACH: f32 = 0.9;
@@ -66,7 +66,7 @@ pub(crate) struct Steppe {
 }
 
 impl Press {
-    /// A player's input of a tick: it wanders, turns, and fires.
+    /// A player's input in a tick: it wanders, turns, and fires.
     pub(crate) fn of(player: PlayerId, tick: Tick) -> Self {
         let stretch = tick.0 / 40;
         let mut random = Random::new(u64::from(player.0) << 32 | stretch);
@@ -82,7 +82,7 @@ impl Steppe {
         let wish = Vec2::new(press.right.into(), press.down.into()).normalize_or_zero() * SPEED;
         runner.pace = wish + (runner.pace - wish) * SLIDE;
         runner.position += runner.pace * self.rates.step_secs();
-        // The nearest pillar, and the world's end.
+        // The nearest pillar, and the world's edge.
         let pillar = (runner.position / PILLARS).round() * PILLARS;
         let off = runner.position - pillar;
         if off.length_squared() < PILLAR * PILLAR {
