@@ -55,8 +55,8 @@ pub struct BadLine {
 fn more(count: usize) -> Option<String> {
     match count {
         0 => None,
-        1 => Some("1 more line is wrong".to_owned()),
-        _ => Some(format!("{count} more lines are wrong")),
+        1 => Some("1 more line is invalid".to_owned()),
+        _ => Some(format!("{count} more lines are invalid")),
     }
 }
 
@@ -202,8 +202,8 @@ mod tests {
         let told = problems(&"x\n".repeat(BAD_LINES_MAX));
         assert!(told.len() == BAD_LINES_MAX && told[19].starts_with("line 20 "), "{told:?}");
         let many = "x\n".repeat(BAD_LINES_MAX + 7);
-        assert_eq!(problems(&many)[BAD_LINES_MAX..], ["7 more lines are wrong"]);
-        assert!(error(&many).ends_with("; 26 more lines are wrong"), "{}", error(&many));
+        assert_eq!(problems(&many)[BAD_LINES_MAX..], ["7 more lines are invalid"]);
+        assert!(error(&many).ends_with("; 26 more lines are invalid"), "{}", error(&many));
         assert!(error("192.0.2.1 192.0.2.2").starts_with("line 1 has"));
         assert!(error("192.0.2.1\n\0").contains("line 2 has a zero byte"));
         assert_eq!(Ranges::parse(&vec![b'\n'; LIST_BYTES_MAX + 1]), {

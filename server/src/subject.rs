@@ -15,26 +15,26 @@ pub enum BadSubject {
     #[error("a key is 64 hexadecimal digits")]
     Key,
     /// The text is not an address.
-    #[error("an address is one such as 192.0.2.7 or 2001:db8::7, without a port")]
+    #[error("an address looks like 192.0.2.7 or 2001:db8::7, without a port")]
     Address,
     /// The text is an address with a port.
     #[error("a port is not part of an address: write 192.0.2.7, without :5000")]
     Port,
     /// The zone names no interface of this machine, or the address cannot have one.
     #[error(
-        "only a link-local address has a %, and behind it the name or number of one of the \
-         server's network interfaces, such as fe80::7%eth0"
+        "only a link-local address has a %, followed by the name or number of one of the server's \
+         network interfaces, such as fe80::7%eth0"
     )]
     Zone,
     /// The text is not a network.
     #[error(
-        "a network is an address without a % and a length, such as 192.0.2.0/24 or 2001:db8::/48"
+        "a network is an address and a length, such as 192.0.2.0/24 or 2001:db8::/48, without a %"
     )]
     Network,
     /// The network has too many addresses.
     #[error(
-        "a network of IPv4 has a length from 8 to 32 (from 104 to 128 behind ::ffff:), and one of \
-         IPv6 from 16 to 128"
+        "an IPv4 network has a length from 8 to 32 (104 to 128 after ::ffff:), and an IPv6 network \
+         from 16 to 128"
     )]
     Length,
     /// The prefix length is too small for a list, or invalid.

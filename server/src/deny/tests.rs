@@ -83,7 +83,7 @@ fn a_failed_fetch_keeps_the_last_good_list_across_restarts() {
     let bad = [
         ("404 Not Found", "198.51.100.1", "the server answered 404"),
         (&*moved, "", "redirects are not followed"),
-        (GOOD, "198.51.100.1\n<html>", "line 2 has \"<html>\", but an address is one"),
+        (GOOD, "198.51.100.1\n<html>", "line 2 has \"<html>\", but an address looks like"),
         (GOOD, " \r\n", "it is empty"),
         (&*large, &*too_large, "cannot read the list"),
         ("200 OK\r\ncontent-length: 100", "198.51.100.1", "cannot read the list"),

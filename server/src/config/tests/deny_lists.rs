@@ -21,7 +21,7 @@ fn deny_lists_are_files_and_urls() {
     assert_eq!(changes.len(), 1);
     fs::write(list.path(), "192.0.2.0/25\nnonsense").expect("writable");
     let mistakes = settings.load_again(&judge).expect_err("it is refused");
-    let problem = format!("{}: line 2 has \"nonsense\", but an address is one such", list.path());
+    let problem = format!("{}: line 2 has \"nonsense\", but an address looks like", list.path());
     assert!(mistakes[0].to_string().contains(&problem), "{mistakes:?}");
     // Each bad line is a mistake of its own, beside those of other lists.
     fs::write(list.path(), "one\n192.0.2.0/25\nthree").expect("writable");
