@@ -1,12 +1,12 @@
-//! Advice: the method for a motion over a network, with its delay and send rate.
+//! Advice: the best method for a motion over a network, with its delay and send rate.
 //!
-//! There are two answers. *Now* has the thing where it truly is at the moment, as the thesis
-//! measures. *Then* shows truly how it moved, a little later. *Now* is the usual choice.
+//! There are two answers. *Now* shows the body where it truly is at the moment, as the thesis
+//! measures. *Then* shows its true motion a little later. *Now* is the usual choice.
 //!
-//! The best method has the least *visual error*: the mean distance and `JERK_WEIGHT` times the
-//! jerk, in pixels. By distance alone the worst stutter would often win. All is measured on many
-//! seeds, and the *median* counts: a rare outage hits every method, and must not decide between
-//! send rates.
+//! The best method has the least *visual error*: the mean distance plus `JERK_WEIGHT` times the
+//! jerk, in pixels. By distance only, the worst stutter would often win. Everything is measured on
+//! many seeds, and the *median* counts: a rare outage hits every method, and must not decide
+//! between send rates.
 
 mod page;
 #[cfg(test)]
@@ -25,26 +25,26 @@ use super::scores::quantile;
 use super::sweep::{Plan, Row, Subject};
 use super::{Contender, DelayRule, Network, Sending, Setup, Stamps};
 
-/// A question for advice.
+/// What advice is asked for.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The motion.
     pub subject: Subject,
     /// The network.
     pub network: Network,
-    /// Updates a second to choose from, rising.
+    /// Send rates to choose from, in updates per second, rising.
     pub rates: Vec<f64>,
-    /// Frames a second.
+    /// Frames per second.
     pub frame_rate: f64,
     /// Size of a pixel in the motion's own unit.
     pub pixel: f64,
-    /// Seeds on which each method is measured.
+    /// Number of seeds on which each method is measured.
     pub repeats: u64,
     /// The first seed.
     pub seed: u64,
 }
 
-/// A method for a time and a send rate, with medians over the seeds in pixels; the best one is
+/// A method for a timeline and a send rate, with medians over the seeds in pixels. The best one is
 /// also compared with the others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 struct Pick {
@@ -55,21 +55,22 @@ struct Pick {
     error_px: f64,
     error_px_p99: f64,
     jerk_px: f64,
-    /// The visual error, by which methods are ranked.
+    /// The visual error, which ranks the methods.
     visual_px: f64,
     visual_px_quartiles: [f64; 2],
     missing_per_million: f64,
-    /// Better than to show the newest state as it came.
+    /// Whether it is better than showing the newest state as it came.
     helps: bool,
-    /// Methods within the noise of this one (sign test); none if the seeds are too few.
+    /// Methods that differ from this one only by chance (sign test); empty if there are too few
+    /// seeds.
     by_chance: Vec<String>,
     absent_per_million: f64,
-    /// Methods that do exactly as well, with more delay.
+    /// Equally good methods with more delay.
     as_good: Vec<String>,
     /// Better methods that are absent too often; see [`ABSENT_MAX`].
     too_often_absent: Vec<String>,
     next: Option<Next>,
-    /// The visual error of each repeat, by its seed.
+    /// The visual error on each seed.
     #[serde(skip)]
     by_seed: BTreeMap<u64, f64>,
 }
@@ -81,11 +82,11 @@ struct Next {
     error_px: f64,
     jerk_px: f64,
     visual_px: f64,
-    /// Its visual error as a multiple of the better one's; none if that is 0.
+    /// Its visual error as a multiple of the best one's; `None` if that is 0.
     margin: Option<f64>,
 }
 
-/// The best methods at a send rate; none if nothing was seen.
+/// The best methods at a send rate; `None` if nothing was seen.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct AtRate {
     send_rate_hz: f64,
@@ -93,7 +94,7 @@ struct AtRate {
     then: Option<Pick>,
 }
 
-/// The best method for then at a fixed delay.
+/// The best *then* method at a fixed delay.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 struct AtDelay {
     delay_ms: f64,
@@ -103,51 +104,53 @@ struct AtDelay {
     missing_per_million: f64,
 }
 
-/// The answers with their grounds.
+/// The answers, with what supports them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Advice {
     /// Name of the motion.
     pub path: String,
     network: String,
-    /// Seconds of the motion that were measured, at each rate.
+    /// Seconds of the motion measured at each rate.
     secs: f64,
     pixel: f64,
     now: Option<Pick>,
     then: Option<Pick>,
-    /// A shorter fixed delay that does as well for *then*.
+    /// A shorter fixed delay that is as good for *then*.
     delay_enough_ms: Option<f64>,
-    /// A longer fixed delay that is clearly better, if no shorter one does as well.
+    /// A longer fixed delay that is clearly better, if no shorter one is as good.
     delay_better_ms: Option<f64>,
     by_send_rate: Vec<AtRate>,
     /// The best method for *then* at its send rate.
     by_delay: Vec<AtDelay>,
 }
 
-/// Pixels of distance that a pixel of jerk counts for. Arbitrary; a jump by a pixel is a pixel of
-/// jerk in two frames.
+/// Pixels of distance that count as much as a pixel of jerk. Arbitrary; a jump by a pixel is a
+/// pixel of jerk in two frames.
 const JERK_WEIGHT: f64 = 2.0;
 /// Ratio of visual errors, with a pixel added to both, within which a lower rate is as good as a
 /// higher one, and another delay as good as the client's. Arbitrary.
 const AS_GOOD: f64 = 1.1;
-/// Frames without a later state that a delay may leave, per million: one in a hundred. Arbitrary.
+/// Maximum number of frames without a later state that a delay may leave, per million: one in a
+/// hundred. Arbitrary.
 const MISSING_MAX: f64 = 10_000.0;
-/// Frames in which a method may be absent more often than the one that is least absent, per
-/// million: half a second in each minute. Arbitrary. Absent frames have no error, so without this
-/// bound a method that shows nothing would often win.
+/// By how much more often a method may be absent than the one that is absent least, in frames per
+/// million: half a second per minute. Arbitrary. Absent frames have no error, so without this limit
+/// a method that shows nothing would often win.
 const ABSENT_MAX: f64 = 10_000.0;
-/// Standard deviations beyond which winning on most seeds is no chance: once in fifty it is.
+/// Standard deviations beyond which winning on most seeds is not chance; chance exceeds them once
+/// in fifty cases.
 const CHANCE: f64 = 2.0;
-/// Least seeds for a sign test: five fall the same way once in thirty-two times.
+/// Minimum number of seeds for a sign test: five fall the same way once in thirty-two times.
 const SEEDS_MIN: f64 = 6.0;
-/// Difference of visual errors that counts as none, in pixels.
+/// Visual errors that differ by less count as equal, in pixels.
 const SAME_PX: f64 = 1e-6;
-/// Least seconds of play over all seeds. Arbitrary: with less, chance often picks another method.
+/// Minimum seconds of play over all seeds. Arbitrary: with less, chance often picks another method.
 const MEASURED_SECS: f64 = 1200.0;
-/// Least number of seeds, to see how far chance goes.
+/// Minimum number of seeds, to see the effect of chance.
 const REPEATS_MIN: f64 = 16.0;
-/// Delays that are tried, in update intervals on top of the updates' way.
+/// Delays to try, in update intervals on top of the updates' latency.
 const DELAYS: [f64; 8] = [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0];
-/// The longest delay that is tried.
+/// The longest delay to try.
 const DELAY_SECS_MAX: f64 = 1.0;
 
 impl Question {
@@ -180,21 +183,20 @@ impl Question {
         }
     }
 
-    /// Seconds that are measured at each rate: the same, since a later part may be of another
-    /// kind.
+    /// Seconds measured at each rate: the same for all, since a later part may be of another kind.
     fn secs(&self) -> f64 {
         let longest = |rate: &f64| Setup::longest(1.0 / rate, 1.0 / self.frame_rate);
         self.rates.iter().map(longest).fold(self.subject.recording.secs(), f64::min)
     }
 
-    /// The second measurement: the best method for *then* at its rate, a plan for each delay.
+    /// The second measurement: the best *then* method at its rate, with one plan per delay.
     pub fn delay_plans(&self, rows: &[Row]) -> Vec<Plan> {
         let Some(then) = best(&self.by_rate(rows), |it| it.then.as_ref()) else {
             return Vec::new();
         };
         let Ok(method) = then.method.parse() else { return Vec::new() };
         let interval = 1.0 / then.send_rate_hz;
-        // What the client steers to is the way and about an interval and a half.
+        // The client steers to the latency plus about an interval and a half.
         let way = (then.delay_ms / 1e3 - 1.5 * interval).max(0.0);
         let delays = DELAYS.map(|intervals| way + intervals * interval);
         let plan = |secs: f64| Plan {
@@ -206,7 +208,7 @@ impl Question {
         delays.into_iter().filter(|secs| *secs <= DELAY_SECS_MAX).map(plan).collect()
     }
 
-    /// The answers by both measurements, one at least.
+    /// The answers from both measurements. Fails if there is none.
     pub fn answer(&self, rows: &[Row], by_delay: &[Vec<Row>]) -> Result<Advice, NoAdvice> {
         let by_send_rate = self.by_rate(rows);
         let now = best(&by_send_rate, |it| it.now.as_ref());
@@ -241,7 +243,7 @@ impl Question {
                 && it.error_px + 1.0 <= AS_GOOD * (then.error_px + 1.0)
                 && it.jerk_px + 1.0 <= AS_GOOD * (then.jerk_px + 1.0)
         });
-        // The shortest that is clearly better, where that is seen.
+        // The shortest that is clearly better, if that can be seen.
         let delay_better_ms = first(|it, then| {
             it.delay_ms > 1.1 * then.delay_ms
                 && then.visual_px > 1.0
@@ -273,7 +275,7 @@ impl Question {
         self.rates.iter().map(at_rate).collect()
     }
 
-    /// The best method of a timeline. Methods of the past are not asked for *now*: after a
+    /// The best method of a timeline. Methods of the past are not candidates for *now*: after a
     /// teleport they are elsewhere for longer, where they have no error.
     fn pick(&self, rows: &[&Row], shown: Timeline) -> Option<Pick> {
         let (newest, others): (Vec<_>, Vec<_>) =
@@ -282,14 +284,15 @@ impl Question {
         let of_it = others.iter().filter(|it| it.method.timeline() == shown);
         let mut all: Vec<_> = of_it.map(|means| self.judge(means, rows, shown)).collect();
         all.retain(|one| one.visual_px.is_finite());
-        // Of equally good methods the one with the least delay, then the first in the list.
+        // Among equally good methods, the one with the least delay, then the first in the list.
         let grade = |one: &Pick| (one.visual_px / SAME_PX).round();
         all.sort_by(|a, b| grade(a).total_cmp(&grade(b)).then(a.delay_ms.total_cmp(&b.delay_ms)));
         let absent = all.iter().map(|one| one.absent_per_million).fold(f64::INFINITY, f64::min);
         let often = |one: &Pick| one.absent_per_million > absent + ABSENT_MAX;
         let (missed, ranked): (Vec<_>, Vec<_>) = all.into_iter().partition(often);
         let (best, others) = ranked.split_first()?;
-        // The same under another name is no other: the adaptive one is whichever it has chosen.
+        // The same method under another name is not another one: the adaptive method is whichever
+        // it has chosen.
         let same =
             |one: &Pick| one.method == Choice::Adaptive.name() && one.by_seed == best.by_seed;
         let others: Vec<_> = others.iter().filter(|other| !same(other)).collect();
@@ -348,8 +351,8 @@ impl Question {
 }
 
 impl Pick {
-    /// True unless the other is within the noise of this one (sign test), or the seeds are too
-    /// few.
+    /// Whether the other one differs from this one by more than chance (sign test), or there are
+    /// too few seeds to say.
     fn is_told_apart(&self, other: &Self) -> bool {
         let both =
             self.by_seed.iter().filter_map(|(seed, own)| Some((own, other.by_seed.get(seed)?)));
@@ -362,19 +365,19 @@ impl Pick {
                 Ordering::Greater => 0.0,
             };
         }
-        // Of that many coins the standard deviation is half the root.
+        // The standard deviation of that many coin flips is half the square root.
         count < SEEDS_MIN || won > 0.5 * count + CHANCE * 0.5 * f64::sqrt(count)
     }
 }
 
-/// A quantile of the finite values; not a number if there are none.
+/// A quantile of the finite values; NaN if there are none.
 fn quantile_of(values: impl Iterator<Item = f64>, part: f64) -> f64 {
     let mut values: Vec<_> = values.filter(|value| value.is_finite()).collect();
     if values.is_empty() { f64::NAN } else { quantile(&mut values, part) }
 }
 
 /// The pick at the lowest rate that is about as good as the best of all, among those that are not
-/// absent too often: at low rates a lost update hides a teleport for longer.
+/// absent too often: at low rates, a lost update hides a teleport for longer.
 fn best(all: &[AtRate], of: impl Fn(&AtRate) -> Option<&Pick>) -> Option<Pick> {
     let picks = || all.iter().filter_map(&of);
     let absent = picks().map(|pick| pick.absent_per_million).fold(f64::INFINITY, f64::min);
@@ -384,7 +387,7 @@ fn best(all: &[AtRate], of: impl Fn(&AtRate) -> Option<&Pick>) -> Option<Pick> {
     picks().filter(there).find(enough).cloned()
 }
 
-/// There is no advice.
+/// Why there is no advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoAdvice {
     /// No method showed anything after the warm-up.

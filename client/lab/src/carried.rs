@@ -1,5 +1,5 @@
-//! A recording after the network: the states that arrive, and the moments at which a client
-//! shows them.
+//! A recording after the network: the states that arrive, and the times at which a client shows
+//! them.
 
 use std::collections::VecDeque;
 
@@ -14,36 +14,36 @@ use super::{DelayRule, Recording, Setup, Stamps};
 
 /// Bytes of an update with a few dozen players in sight. Arbitrary: every profile carries it.
 const PACKET_BYTES: usize = 300;
-/// Frames between questions whether to go on: some milliseconds. Arbitrary.
+/// Number of frames between checks whether to go on: some milliseconds. Arbitrary.
 pub(super) const ASKED_EVERY: u64 = 4096;
 
 /// A state that arrived.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrival {
-    /// Arrival in seconds.
+    /// Arrival time in seconds.
     pub at: f64,
-    /// Departure in seconds.
+    /// Departure time in seconds.
     pub sent: f64,
-    /// Time that it is taken to be of; see [`Stamps`].
+    /// Time that the state is assumed to be of; see [`Stamps`].
     pub time: f64,
     /// Segment of the body.
     pub segment: u32,
     /// Values of the body's fields.
     pub values: Values,
-    /// Seconds to the next arrival as expected then.
+    /// Seconds to the next arrival, as expected then.
     pub interval: f64,
 }
 
-/// A recording as it comes to a client.
+/// A recording as a client receives it.
 #[derive(Clone, Debug)]
 pub struct Carried {
-    /// States in the order of their arrival.
+    /// States in order of arrival.
     pub arrivals: Vec<Arrival>,
-    /// Frames that are drawn.
+    /// Frames drawn.
     pub frames: Vec<Moment>,
-    /// Times of the states that were sent, lost ones included.
+    /// Times of the states sent, including lost ones.
     pub sent: Vec<f64>,
-    /// States sent a second.
+    /// Number of states sent per second.
     pub sends_per_second: f64,
     /// Mean interpolation delay over the scored frames.
     pub delay_mean: Micros,
@@ -59,12 +59,12 @@ impl Carried {
         Self::while_told(recording, setup, &|| true)
     }
 
-    /// The same while `go_on` agrees; it is asked every few thousand frames. A stopped result is
-    /// worthless.
+    /// Sends a recording over the network while `go_on` returns true; it is called every few
+    /// thousand frames. An interrupted result is worthless.
     pub fn while_told(recording: &Recording, setup: &Setup, go_on: &dyn Fn() -> bool) -> Self {
         let setup = &setup.bounded();
         let (schedule, seed) = setup.network.schedule();
-        // As the conditioner seeds its way down.
+        // As the conditioner seeds the direction to the client.
         let seed = (seed.wrapping_add(setup.seed) << 1) | 1;
         let mut down: Link<(f64, Option<(Values, u32)>)> =
             Link::starting(LocalTime(0), schedule, seed);
@@ -93,7 +93,7 @@ impl Carried {
                     break;
                 }
                 number += 1;
-                // A segment has a sender of its own, which begins with sending.
+                // Each segment has its own sender, which starts with sending.
                 let due = recording.state(time).filter(|(values, segment)| {
                     if sender.as_ref().is_none_or(|(last, _)| last != segment) {
                         sender = Some((*segment, setup.sending.make(recording, setup.interval)));
@@ -117,7 +117,7 @@ impl Carried {
                     Arrival { at, sent, time, segment, values, interval }
                 }));
             }
-            // Before the first update there is no delay, and frames miss all that they need.
+            // Before the first update there is no delay, and frames miss everything that they need.
             let delay = receiver.advance(now);
             let past = now - delay.unwrap_or(Micros::ZERO).as_secs();
             carried.frames.push(Moment { now, past, interval: receiver.expected() });
@@ -136,7 +136,7 @@ impl Carried {
     }
 }
 
-/// The client's expectations of the next update.
+/// What the client expects of the next update.
 struct Receiver<'a> {
     setup: &'a Setup,
     steered: Option<Delay>,
@@ -152,9 +152,9 @@ impl Receiver<'_> {
         let at = secs_of(arrival);
         let known =
             |sent: f64, came: f64| if self.setup.stamps == Stamps::Sent { sent } else { came };
-        // The delay is never longer than its bound, however seldom updates come.
+        // The delay never exceeds its limit, however rarely updates come.
         let interval = Micros::from_f64(self.setup.interval * 1e6).min(INTERPOLATION_DELAY_MAX);
-        // As the client does: from the round trip, then by each new newest snapshot.
+        // As the client does: first from the round trip, then from each newest snapshot.
         let age = Micros::from_f64((at - known(sent, at)) * 1e6);
         let steered =
             self.steered.get_or_insert_with(|| Delay::new(arrival, Micros(age.0 * 2), interval));
@@ -173,12 +173,12 @@ impl Receiver<'_> {
         }
     }
 
-    /// True if the update is newer than all before.
+    /// Whether the update is newer than all before.
     fn is_news(&self, sent: f64) -> bool {
         self.newest.is_none_or(|(newest, _)| newest < sent)
     }
 
-    /// The interpolation delay; none before the first update.
+    /// The interpolation delay; `None` before the first update.
     fn advance(&mut self, now: f64) -> Option<Micros> {
         let steered = self.steered.as_mut()?.advance(local(now));
         Some(match self.setup.delay {
@@ -196,8 +196,8 @@ impl Receiver<'_> {
     }
 }
 
-/// The n-th of evenly spaced moments, in whole microseconds as server time is, so that frames,
-/// updates and arrivals coincide whatever the rounding.
+/// The n-th of evenly spaced times, in whole microseconds as server time is, so that frames,
+/// updates and arrivals coincide despite rounding.
 fn moment(number: u64, apart: f64) -> f64 {
     secs_of(local(number as f64 * apart))
 }

@@ -1,5 +1,5 @@
 //! Contenders of a measurement: the product's methods, every extrapolator with every interpolator,
-//! and no method at all.
+//! and no method.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,14 +14,15 @@ use phaselock::motion::{HORIZON_SECS, Method, Moment, Rules, Shown, Timeline, Tr
 pub enum Contender {
     /// The newest state as it came, for comparison.
     Newest,
-    /// A method that games and players choose from.
+    /// A method that games and players can choose.
     Method(Choice),
-    /// An extrapolator predicts the next update's position, an interpolator leads there.
+    /// An extrapolator that predicts the next update's position, and an interpolator that leads
+    /// there.
     Waypoints(Extrapolator, Joining),
 }
 
 impl Contender {
-    /// The newest state, and all methods that games and players choose from.
+    /// The newest state, and all methods that games and players can choose.
     pub fn playable() -> impl Iterator<Item = Self> {
         std::iter::once(Self::Newest).chain(Choice::ALL.iter().copied().map(Self::Method))
     }
@@ -38,7 +39,7 @@ impl Contender {
         Self::playable().chain(Self::combined())
     }
 
-    /// Time that it shows.
+    /// The timeline that it shows.
     pub fn timeline(self) -> Timeline {
         match self {
             Self::Newest | Self::Waypoints(..) => Timeline::Present,
@@ -54,7 +55,7 @@ impl Contender {
         }
     }
 
-    /// Makes the method; a combination extrapolates for `horizon` seconds beyond the newest
+    /// Creates the method; a combination extrapolates up to `horizon` seconds beyond the newest
     /// state.
     pub fn make(self, horizon: f64) -> Box<dyn Method> {
         match self {
@@ -66,7 +67,7 @@ impl Contender {
         }
     }
 
-    /// Its name for people.
+    /// Name for people.
     pub fn title(self) -> String {
         match self {
             Self::Newest => "Newest state".into(),
@@ -90,7 +91,7 @@ impl fmt::Display for Contender {
     }
 }
 
-/// An unknown name of a method.
+/// The name of a method is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no method \"{0}\"; there are: {playable}; and an extrapolator and an interpolator \

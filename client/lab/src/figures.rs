@@ -1,5 +1,5 @@
-//! A sweep's results as pictures: true and shown paths, and errors against each parameter,
-//! as in the thesis's figures 14 to 22.
+//! A sweep's results as plots: true and shown paths, and errors against each parameter, as in the
+//! thesis's figures 14 to 22.
 
 use phaselock::motion::waypoints::{Extrapolator, Joining};
 
@@ -10,18 +10,18 @@ use super::sweep::{Cell, Plan, Row, Subject};
 use super::track::{self, Fate, Legs};
 use super::{Carried, Contender, OnScreen, Recording, Scores, Setup, Watched, watch};
 
-/// Methods in one picture, the nearest by *now* and by *then*; more lie on top of each other.
+/// Maximum number of methods in one plot, the nearest by *now* and by *then*; more would overlap.
 const METHODS_MAX: [usize; 2] = [5, 2];
-/// Seconds of a path in a picture.
+/// Maximum seconds of a path in a plot.
 const SECS_MAX: f64 = 6.0;
-/// Winding, as a multiple of the beginning's, from which on another part is drawn. Arbitrary.
+/// Winding, as a multiple of the beginning's, from which another part is drawn. Arbitrary.
 const WINDING: f64 = 1.3;
-/// Parts of a long path that are compared: ten minutes of it.
+/// Maximum number of parts of a long path that are compared: ten minutes of it.
 const PARTS_MAX: u32 = 100;
-/// Points of a curve in a picture: every pixel of a wide one.
+/// Maximum number of points of a curve: every pixel of a wide one.
 const POINTS_MAX: usize = 4000;
 
-/// Pictures of a sweep, with their names.
+/// Plots of a sweep, with their names.
 pub fn of_sweep(plan: &Plan, rows: &[Row]) -> Vec<(String, String)> {
     let mut all = Vec::new();
     for (at, subject) in plan.subjects.iter().enumerate() {
@@ -49,7 +49,7 @@ pub fn of_sweep(plan: &Plan, rows: &[Row]) -> Vec<(String, String)> {
     all
 }
 
-/// Errors by one part of the methods, whatever the others; of all its values those that occur.
+/// Errors by one part of the methods, for all others; only values that occur.
 fn by<T: Copy + PartialEq + ToString>(
     name: &str,
     what: &str,
@@ -64,7 +64,7 @@ fn by<T: Copy + PartialEq + ToString>(
     scattered(&format!("{name}: {what}"), rows, &names, index)
 }
 
-/// The methods to draw: the nearest by either measure, one of several equal ones.
+/// The methods to draw: the nearest by either measure, and one of several equal ones.
 fn chosen(mut all: Vec<Means>) -> Vec<Means> {
     let mut best: Vec<Means> = Vec::new();
     let by: [fn(&Means) -> f64; 2] = [|means| means.now, |means| means.shown];
@@ -82,7 +82,7 @@ fn chosen(mut all: Vec<Means>) -> Vec<Means> {
     best
 }
 
-/// Pictures of each path of a plan with some methods, amid all that is varied.
+/// Plots of each path of a plan with some methods, at the middle of all parameters.
 pub fn of_paths(plan: &Plan, methods: &[Contender]) -> Vec<(String, String)> {
     let picture = |(at, subject): (usize, &Subject)| {
         (format!("{} paths", subject.name), of_cell(&plan.cell(middle(plan, at)), methods))
@@ -94,13 +94,13 @@ fn of_cell(cell: &Cell<'_>, methods: &[Contender]) -> String {
     curves(&cell.subject.name, &cell.subject.recording, &cell.setup, methods)
 }
 
-/// A cell of a subject amid all that is varied.
+/// A subject's cell at the middle of all parameters.
 fn middle(plan: &Plan, subject: usize) -> usize {
     let each = plan.cells() / plan.subjects.len().max(1);
     subject * each + each / 2
 }
 
-/// A picture of a path with some methods; of a long path a part.
+/// A plot of a path with some methods; of a long path, only a part.
 pub fn curves(name: &str, recording: &Recording, setup: &Setup, methods: &[Contender]) -> String {
     let carried = Carried::new(recording, setup);
     let (begin, end) = part(recording, recording.secs().min(setup.secs));
@@ -140,11 +140,11 @@ pub fn curves(name: &str, recording: &Recording, setup: &Setup, methods: &[Conte
     })
 }
 
-/// The seconds of a path to draw: the beginning, or where it is much more winding.
+/// The seconds of a path to draw: the beginning, or a part that winds much more.
 fn part(recording: &Recording, secs: f64) -> (f64, f64) {
     let span = secs.min(SECS_MAX);
     let at = |step: u32| f64::from(step) * span;
-    // The sum of all deviations from going straight on.
+    // The sum of all deviations from a straight line.
     let winding = |begin: f64| {
         let step = span / 240.0;
         let position = |at: u32| recording.truth(begin + f64::from(at) * step);
@@ -175,7 +175,7 @@ fn shown(frame: &Watched) -> Option<([f64; 2], u32)> {
     Some((frame.position?, segment))
 }
 
-/// Errors against each parameter that varies; none without one, or without two series.
+/// Errors against each varying parameter; `None` without one, or without two series.
 pub(super) fn scattered(
     title: &str,
     rows: &[&Row],
@@ -184,7 +184,7 @@ pub(super) fn scattered(
 ) -> Option<String> {
     let rows: Vec<_> = rows.iter().copied().filter(|row| of(row).is_some()).collect();
     let panel = |&dimension: &Dimension| {
-        // Networks with names have no place on an axis.
+        // Named networks have no place on an axis.
         let named = |row: &&Row| dimension.value(row).is_some_and(|(value, _)| value.is_nan());
         if rows.iter().any(named) || values(&rows, dimension).len() < 2 {
             return None;

@@ -44,8 +44,8 @@ pub use self::motion::{
 };
 
 /// Reads a file of any of the three kinds; a recording of play must be of one of these games.
-/// Beside the points that are read, memory holds no more than one element of the file. More bytes
-/// than [`FILE_BYTES_MAX`] and one need not be passed.
+/// Besides the points, memory holds no more than one element of the file. The caller need not pass
+/// more than [`FILE_BYTES_MAX`] plus one bytes.
 pub fn read(bytes: &[u8], games: &Games) -> Result<Motion, FileError> {
     let text = Text::decode(bytes, FILE_BYTES_MAX).map_err(|error| match error {
         TextError::TooLong(most) => Problem::Long.at(line_at(bytes, most)),

@@ -1,9 +1,9 @@
-//! Paths by formula: those of the thesis.
+//! Built-in paths: those of the thesis.
 //!
-//! The thesis drew three paths with the mouse (4.3.7), accelerated, zigzag and smooth, and took
-//! two functions (2.3.1), a sine and a logarithm. The drawings are lost: the three here are of
-//! those characters, on a canvas of about 1000 by 600 pixels. Functions have a value every 100 ms
-//! where the thesis has one for each natural number, and 100 pixels for 1.
+//! The thesis drew three paths with the mouse (4.3.7), accelerated, zigzag and smooth, and took two
+//! functions (2.3.1), a sine and a logarithm. The drawings are lost: the three here have these
+//! characters, on a canvas of about 1000 by 600 pixels. Functions have a value every 100 ms where
+//! the thesis has one for each natural number, and 100 pixels for 1.
 
 use std::f64::consts::TAU;
 use std::fmt;
@@ -12,18 +12,19 @@ use std::str::FromStr;
 use super::file::Point;
 use super::recording::Recording;
 
-/// A path by formula.
+/// A built-in path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Formula {
-    /// Always speeding up or braking, at 700 pixels a second squared across and 250 up and down.
+    /// Always speeding up or braking, at 700 pixels per second squared horizontally and 250
+    /// vertically.
     Accelerated,
-    /// Straight strokes at 650 pixels a second, with sharp corners.
+    /// Straight strokes at 650 pixels per second, with sharp corners.
     Zigzag,
-    /// A figure of eight, at 125 to 404 pixels a second.
+    /// A figure of eight, at 125 to 404 pixels per second.
     Smooth,
-    /// A sine, of which hardly more than six points are known in a period.
+    /// A sine with hardly more than six known points per period.
     Sine,
-    /// The logarithm of 1 more than the argument, so that it begins at 0.
+    /// The logarithm of 1 plus the argument, so that it begins at 0.
     Logarithm,
 }
 
@@ -80,7 +81,7 @@ impl Formula {
         }
     }
 
-    /// The path for 0.1 to 600 seconds.
+    /// The path with a length of 0.1 to 600 seconds.
     pub fn record(self, secs: f64) -> Recording {
         let secs = if secs.is_finite() { secs.clamp(0.1, 600.0) } else { 0.1 };
         drawn(secs, STEP_SECS, |time| self.at(time, secs))
@@ -98,8 +99,8 @@ pub(super) fn drawn(secs: f64, step: f64, at: impl Fn(f64) -> [f64; 2]) -> Recor
     Recording::of_points(&points).expect("it has a hundred points at least, all finite")
 }
 
-/// Over a distance and back at a constant rate of one sign or the other: speeding up for half of
-/// the way, braking for the rest.
+/// Back and forth over a distance, at a constant acceleration of alternating sign: speeding up for
+/// half of the way, braking for the rest.
 fn to_and_fro(time: f64, acceleration: f64, distance: f64) -> f64 {
     let half = (distance / acceleration).sqrt();
     let phase = time.rem_euclid(4.0 * half);
@@ -114,7 +115,7 @@ fn to_and_fro(time: f64, acceleration: f64, distance: f64) -> f64 {
     if back { distance - gone } else { gone }
 }
 
-/// Strokes of so many seconds at 650 pixels a second, up and down and slowly across.
+/// Strokes of `stroke` seconds at 650 pixels per second, up and down and slowly sideways.
 pub(super) fn zigzag(time: f64, stroke: f64) -> [f64; 2] {
     [swing(150.0 * time, 900.0), swing(632.0 * time, 632.0 * stroke)]
 }
@@ -130,7 +131,7 @@ impl fmt::Display for Formula {
     }
 }
 
-/// An unknown name of a path.
+/// The name of a path is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no path \"{0}\"; there are accelerated, zigzag, smooth, sine and logarithm")]
 pub struct UnknownFormula(String);

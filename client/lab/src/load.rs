@@ -1,4 +1,4 @@
-//! Motions from files.
+//! Loads motions from files.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::file::{self, FILE_BYTES_MAX, FileError, Motion};
 
-/// A motion cannot be loaded.
+/// Why a motion cannot be loaded.
 #[derive(Debug, Error)]
 pub enum LoadError {
     /// The file cannot be read.
@@ -20,7 +20,7 @@ pub enum LoadError {
     File(#[from] FileError),
 }
 
-/// Reads the motion in a file or a pipe; a recording of play must be of one of these games.
+/// Reads the motion from a file or a pipe; a recording of play must be of one of these games.
 pub fn load(path: &Path, games: &Games) -> Result<Motion, LoadError> {
     let mut bytes = Vec::new();
     // One byte more than allowed reveals a file that is too large.

@@ -1,8 +1,7 @@
-//! Plots as SVG text: curves over an axis, paths in the plane, and errors against parameters.
+//! Plots as SVG: curves over an axis, paths in the plane, and errors against parameters.
 //!
-//! The same data gives the same bytes, and valid XML whatever the numbers: a number that is not
-//! finite, or beyond [`MAGNITUDE_MAX`](series::MAGNITUDE_MAX), breaks a curve and is left out of a
-//! cloud.
+//! The same data gives the same bytes, and always valid XML: a number that is not finite, or beyond
+//! [`MAGNITUDE_MAX`](series::MAGNITUDE_MAX), breaks a curve and is left out of a cloud.
 
 mod axis;
 mod curves;

@@ -1,8 +1,8 @@
-//! Recordings of play as files: the own player's motion, one line for each tick that the server
+//! Records play into files: the local player's motion, one line for each tick that the server
 //! confirmed.
 //!
-//! Each game of a run has a file of its own: `FILE`, then `FILE-2` and so on, the number before
-//! the extension. What they look like, and how they are read, is in [`lab::file`](crate::file).
+//! Each game of a run has its own file: `FILE`, then `FILE-2` and so on, with the number before the
+//! extension. For the format, see [`lab::file`](crate::file).
 
 #[cfg(test)]
 mod tests;
@@ -17,19 +17,19 @@ use thiserror::Error;
 use crate::file::{FILE_BYTES_MAX, POINTS_MAX, SPAN_HOURS_MAX, Source, header, line};
 use phaselock::client::{MotionSample, Recorded, Session};
 
-/// Wait before lines are written to the disk: the most that a crash loses.
+/// Maximum time before lines are written to disk: what a crash can lose.
 const FLUSH_AFTER: Micros = Micros::from_ms(1000);
 
-/// Recording fails or ends early. Play goes on.
+/// Why recording failed or ended early. Play goes on.
 #[derive(Debug, Error)]
 pub enum RecordError {
     /// The file cannot be opened.
     #[error("cannot write the motion to {path}: {1}", path = .0.display())]
     Open(PathBuf, io::Error),
-    /// The file cannot be written any longer; whole lines are in it.
+    /// Writing to the file failed; it has only whole lines.
     #[error("the motion in {path} ends here; writing failed: {1}", path = .0.display())]
     Write(PathBuf, io::Error),
-    /// The file is as long as any that is read.
+    /// The file has reached the maximum length.
     #[error(
         "the motion in {} ends here: a file has at most {POINTS_MAX} points, {SPAN_HOURS_MAX} \
          hours and {FILE_BYTES_MAX} bytes; start again to record more",
@@ -41,13 +41,13 @@ pub enum RecordError {
     NoPosition(&'static str),
 }
 
-/// A file for recorded motion, and its successors. The first one is opened beforehand, so that a
-/// path that cannot be written is known before anything else happens; the file keeps its old
+/// A file for recorded motion, and its successors. The first one is opened in advance, so that a
+/// path that cannot be written is known before anything else happens. The file keeps its old
 /// content until the first line is recorded.
 #[derive(Debug)]
 pub struct MotionFiles {
     path: PathBuf,
-    /// The first file until it is used, and true if it is new.
+    /// The first file until it is used, and whether it is new.
     first: Option<(File, bool)>,
     /// Number of files begun.
     begun: u32,
@@ -60,7 +60,7 @@ pub struct MotionFiles {
 /// The state of recording.
 #[derive(Debug)]
 enum Current {
-    /// The next line begins a file.
+    /// The next line starts a file.
     Next,
     /// Lines go into this file.
     Open(Open),
@@ -73,7 +73,7 @@ struct Open {
     path: PathBuf,
     file: File,
     source: Source,
-    /// Whole lines that wait since `flushed`.
+    /// Whole lines waiting since `flushed`.
     waiting: String,
     flushed: LocalTime,
     written: usize,
@@ -85,7 +85,7 @@ struct Open {
 impl Open {
     fn flush(&mut self) -> Result<(), RecordError> {
         if let Err(error) = self.file.write_all(self.waiting.as_bytes()) {
-            // Half a line could not be read. If it stays all the same, its reader says so.
+            // A partial line could not be read. If it remains, its reader reports it.
             let _ = self.file.set_len(self.written as u64);
             self.waiting.clear();
             return Err(RecordError::Write(self.path.clone(), error));
@@ -112,7 +112,7 @@ impl MotionFiles {
         })
     }
 
-    /// Ends the file; the next line begins another.
+    /// Ends the file; the next line starts another one.
     pub fn begin(&mut self) -> Result<(), RecordError> {
         match std::mem::replace(&mut self.current, Current::Next) {
             Current::Open(mut open) => open.flush(),
@@ -120,8 +120,8 @@ impl MotionFiles {
         }
     }
 
-    /// Takes down what a session recorded ([`Session::record_motion`]), and writes it when that
-    /// is due. After an error nothing more is recorded of this game.
+    /// Takes what a session recorded ([`Session::record_motion`]), and writes it when due. After an
+    /// error, nothing more of this game is recorded.
     pub fn take_from(&mut self, session: &mut Session, now: LocalTime) -> Result<(), RecordError> {
         while let Some(motion) = session.poll_motion() {
             if self.stay.replace(motion.stay).is_some_and(|stay| stay != motion.stay) {
@@ -215,7 +215,7 @@ impl MotionFiles {
 
 impl Drop for MotionFiles {
     fn drop(&mut self) {
-        // For the error, call `begin` before.
+        // Call `begin` first to get the error.
         let _ = self.begin();
         if let Some((_, true)) = self.first {
             // An empty file is useless; failing to remove it does no harm.

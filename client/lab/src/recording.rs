@@ -1,5 +1,4 @@
-//! Motion that was recorded: what a server knows, and where the thing truly was at any time
-//! between.
+//! A recorded motion: what the server knew, and where the body truly was at any time in between.
 
 use std::fmt;
 
@@ -19,14 +18,15 @@ pub struct Sample {
     pub time: f64,
     /// Values of its fields.
     pub values: Values,
-    /// Number of the uninterrupted motion; the next begins after a teleport or with another body.
+    /// Number of the uninterrupted motion; the next one begins after a teleport or with another
+    /// body.
     pub segment: u32,
 }
 
 /// The true position of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
-    /// Position across, and up or down, in the recording's own unit.
+    /// Horizontal and vertical position, in the recording's own unit.
     pub position: [f64; 2],
     /// Direction in turns, for a body that has one.
     pub turn: Option<f64>,
@@ -34,16 +34,16 @@ pub struct Truth {
     pub segment: u32,
 }
 
-/// Rules that move a body, for methods that ask.
+/// Rules that move a body, for methods that use them.
 pub type SharedRules = Box<dyn Rules + Send + Sync>;
 
 /// A body at rising times, and the rules that move it.
 pub struct Recording {
     /// Motions of its fields.
     pub shape: Shape,
-    /// Samples by rising time, the first at 0; two at least.
+    /// Samples by rising time, the first at 0; at least two.
     pub samples: Vec<Sample>,
-    /// Rules of the body while its keys are held.
+    /// The body's rules while its keys are held.
     pub rules: SharedRules,
     /// Error that a sender tolerates, in the fields' units.
     pub tolerance: Tolerance,
@@ -62,25 +62,25 @@ impl fmt::Debug for Recording {
 }
 
 phaselock::record! {
-    /// A point of which only the position is known, in steps of 1/4096, within 2048.
+    /// A point with only a position, in steps of 1/4096, within 2048.
     pub struct Dot {
-        /// Position across.
+        /// Horizontal position.
         pub x: f32 = Field::centred(24, 12).snap_beyond(4096.0),
-        /// Position up or down.
+        /// Vertical position.
         pub y: f32 = Field::centred(24, 12).snap_beyond(4096.0),
     }
 }
 
 /// Longer side of a path of points after scaling: a quarter of a [`Dot`]'s range, since
-/// extrapolation leads beyond.
+/// extrapolation goes beyond.
 const EXTENT: f64 = 1024.0;
-/// Seconds below which times are the same: server time has microseconds.
+/// Times that differ by less, in seconds, are equal: server time has microseconds.
 const SAME_SECS: f64 = 2e-6;
 /// Pixels of the longer side of a path. Arbitrary; about those of a path that fills a window.
 const PIXELS: f64 = 1000.0;
 
 impl Recording {
-    /// A recording of bodies with a position; none with fewer than two samples.
+    /// Creates a recording of bodies with a position; `None` with fewer than two samples.
     pub fn of(fields: &'static [Field], samples: Vec<Sample>, rules: SharedRules) -> Option<Self> {
         Self::scaled(fields, samples, rules, 1.0, [0.0; 2])
     }
@@ -105,7 +105,8 @@ impl Recording {
         Some(recording)
     }
 
-    /// A recording of points by rising time; none unless there are two and all are finite.
+    /// Creates a recording of points by rising time; `None` unless there are two and all are
+    /// finite.
     pub fn of_points(points: &[Point]) -> Option<Self> {
         let is_finite =
             |point: &Point| [point.time, point.x, point.y].iter().all(|part| part.is_finite());
@@ -125,7 +126,7 @@ impl Recording {
         Self::scaled(Dot::FIELDS, samples.collect(), Box::new(NoRules), scale, origin)
     }
 
-    /// A recording of a file; a recording of play has the game's own rules.
+    /// Creates a recording from a file; a recording of play has the game's own rules.
     pub fn of_motion(motion: &Motion, games: &Games) -> Option<Self> {
         let Some(source) = &motion.source else { return Self::of_points(&motion.points) };
         let samples = motion.points.iter().zip(&motion.values).map(|(point, values)| Sample {
@@ -155,12 +156,12 @@ impl Recording {
         self.samples.last().map_or(0.0, |last| last.time)
     }
 
-    /// Where some coordinates are, in the recording's own unit.
+    /// Position of some coordinates, in the recording's own unit.
     pub fn position_of(&self, coords: &Coords) -> [f64; 2] {
         [0, 1].map(|axis| coords[self.position[axis]] * self.scale + self.origin[axis])
     }
 
-    /// The shorter way from one position to another, where the world wraps.
+    /// The shorter way from one position to another, if the world wraps.
     pub fn way(&self, from: [f64; 2], to: [f64; 2]) -> [f64; 2] {
         std::array::from_fn(|axis| {
             let way = to[axis] - from[axis];
@@ -171,7 +172,7 @@ impl Recording {
         })
     }
 
-    /// The least and the greatest coordinates, across and up or down.
+    /// The least and the greatest coordinates, horizontal and vertical.
     pub fn bounds(&self) -> [[f64; 2]; 2] {
         bounds_of(self.samples.iter().map(|sample| {
             let value = |axis: usize| sample.values[self.position[axis]];
@@ -202,7 +203,7 @@ impl Recording {
         Some((values, from.segment))
     }
 
-    /// The true position at a time, on a straight line between samples. None across a cut and
+    /// The true position at a time, on a straight line between samples. `None` across a cut and
     /// outside of the recording.
     pub fn truth(&self, time: f64) -> Option<Truth> {
         if !(0.0..=self.secs()).contains(&time) {
@@ -265,7 +266,7 @@ mod tests {
         let [a, b, c] = [0, 1, 2].map(|at| recording.samples[at].values[0]);
         assert_eq!((x(0.0), x(0.1), x(0.2)), (Some((a, 0)), Some((b, 0)), Some((c, 1))));
         assert_eq!(x(0.05), Some((f64::midpoint(a, b), 0)));
-        // A millionth of a second is no time, and a cut is not crossed.
+        // A millionth of a second is no difference, and a cut is not crossed.
         assert_eq!((x(0.100_001), x(0.15), x(0.3)), (Some((b, 0)), Some((b, 0)), None));
         assert_eq!(recording.truth(0.15), None);
     }

@@ -1,4 +1,4 @@
-//! A sweep's results as tables in Markdown.
+//! A sweep's results as Markdown tables.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use super::Contender;
 use super::scores::ratio;
 use super::sweep::{Plan, Row};
 
-/// A number with four significant digits; a dash if it is none.
+/// A number with four significant digits; a dash for NaN.
 pub(super) fn figure(value: f64) -> String {
     if value.is_nan() {
         return "-".into();
@@ -66,7 +66,7 @@ pub(super) fn table(head: &[String], lines: &[Vec<String>]) -> String {
 /// The columns of a table: each title with the cell of a line.
 pub(super) type Columns<'a, T> = &'a [(&'a str, fn(&T) -> String)];
 
-/// A table with a line for each thing.
+/// A table with one line per item.
 pub(super) fn tabulate<T>(columns: Columns<'_, T>, things: &[T]) -> String {
     let head: Vec<_> = columns.iter().map(|(title, _)| (*title).to_owned()).collect();
     let line = |thing| columns.iter().map(|(_, cell)| cell(thing)).collect();
@@ -81,7 +81,7 @@ pub(super) fn whole(value: f64) -> String {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Means {
     pub(super) method: Contender,
-    /// Errors at the present.
+    /// Errors at present.
     pub(super) now: f64,
     pub(super) now_p99: f64,
     /// Errors at the time shown.
@@ -94,7 +94,7 @@ pub(super) struct Means {
     pub(super) absent: f64,
 }
 
-/// Means of each method, in the order of the rows. An unknown mean is no number, and sorts last.
+/// Means of each method, in the order of the rows. An unknown mean is NaN, and sorts last.
 pub(super) fn means<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Means> {
     let mut methods: Vec<(Contender, Vec<&Row>)> = Vec::new();
     for row in rows {
@@ -132,7 +132,7 @@ pub(super) fn means<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Means> {
 pub(super) struct Dimension {
     /// Name, with the unit.
     pub(super) title: &'static str,
-    /// Value for a row; not a number for a network that has a name.
+    /// Value for a row; `None` for a named network.
     number: fn(&Row) -> Option<f64>,
 }
 
@@ -147,7 +147,7 @@ impl Dimension {
         Self { title: "frames a second", number: |row| Some(row.frame_hz) },
     ];
 
-    /// Its value for a row, to sort by and to show.
+    /// Its value for a row, for sorting and for display.
     pub(super) fn value(self, row: &Row) -> Option<(f64, String)> {
         let value = (self.number)(row)?;
         let named = || row.network.to_string();
@@ -167,9 +167,9 @@ pub(super) fn values(rows: &[&Row], dimension: Dimension) -> Vec<String> {
     all.into_iter().map(|(_, value)| value).collect()
 }
 
-/// A sweep's results: for each path a table of the methods, the least error at the present first,
-/// and one for each dimension. Means are over the cells of which every method was measured: over
-/// others some methods would have it harder.
+/// A sweep's results: for each path, a table of the methods, the least error at present first, and
+/// a table for each dimension. Means are over the cells in which every method was measured;
+/// otherwise some methods would have it harder.
 pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
     let mut text = String::from("# Sweep\n\n");
     let (done, all) = (rows.len(), plan.rows());
@@ -233,7 +233,7 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
     text
 }
 
-/// Names the methods that came out the same in everything.
+/// Names the methods with identical results.
 fn alike(all: &[Means]) -> String {
     let figures = |it: &Means| [it.now, it.now_p99, it.shown, it.shown_p99, it.jerk];
     let mut groups: Vec<Vec<&Means>> = Vec::new();

@@ -13,13 +13,13 @@ pub struct Watched {
     pub at: Moment,
     /// Time that is shown.
     pub time: f64,
-    /// Content of the screen.
+    /// What the screen shows.
     pub seen: OnScreen,
-    /// Position shown, in the recording's own unit.
+    /// Shown position, in the recording's own unit.
     pub position: Option<[f64; 2]>,
     /// True position at the time shown.
     pub then: Option<Truth>,
-    /// True position at the present.
+    /// True position at present.
     pub present: Option<Truth>,
 }
 
@@ -62,24 +62,24 @@ pub struct Scores {
     pub error_shown_mean: f64,
     /// Its 99th percentile.
     pub error_shown_p99: f64,
-    /// The greatest.
+    /// The maximum.
     pub error_shown_max: f64,
-    /// Mean distance from the true position at the present.
+    /// Mean distance from the true position at present.
     pub error_now_mean: f64,
     /// Its 99th percentile.
     pub error_now_p99: f64,
-    /// The greatest.
+    /// The maximum.
     pub error_now_max: f64,
-    /// Jerk between frames as drawn; no number without three in a row.
+    /// Jerk between frames as drawn; NaN without three in a row.
     pub jerk: f64,
     /// Greatest change from one frame to the next.
     pub jerk_max: f64,
     /// Mean error of the direction in turns, for a body that has one.
     pub turned_shown_mean: Option<f64>,
-    /// Frames that were absent or lacked what the method needs, per million.
+    /// Frames in which the body was absent or what the method needs was missing, per million.
     pub missing_per_million: f64,
-    /// Frames with nothing, or with the body elsewhere around a teleport, per million. They have
-    /// no error.
+    /// Frames with nothing, or with the body elsewhere around a teleport, per million. They have no
+    /// error.
     pub absent_per_million: f64,
     /// Number of scored frames.
     pub frames: usize,
@@ -91,7 +91,8 @@ impl Scores {
         Self::while_told(recording, carried, contender, &|| true)
     }
 
-    /// The same while `go_on` agrees; it is asked every few thousand frames.
+    /// Shows a recording as it was carried, while `go_on` returns true; it is called every few
+    /// thousand frames.
     pub(super) fn while_told(
         recording: &Recording,
         carried: &Carried,
@@ -125,7 +126,7 @@ pub struct Tally<'a> {
 }
 
 impl<'a> Tally<'a> {
-    /// Begins with no frame.
+    /// Starts without frames.
     pub fn new(recording: &'a Recording) -> Self {
         let (shown, now) = (Vec::new(), Vec::new());
         let (frames, starved, absent, turns) = (0, 0, 0, 0.0);
@@ -135,7 +136,7 @@ impl<'a> Tally<'a> {
     /// Counts the next frame.
     pub fn push(&mut self, frame: &Watched) {
         let (Some(then), Some(present)) = (frame.then, frame.present) else {
-            // A teleport is no method's error.
+            // A teleport is not a method's error.
             self.jerks.cut();
             return;
         };
@@ -151,7 +152,7 @@ impl<'a> Tally<'a> {
             self.now.push(length(off(present.position)));
         }
         if of != then.segment {
-            // On another segment the distance means nothing: the body is absent where it truly is.
+            // On another segment, the distance means nothing: the body is absent where it truly is.
             self.absent += 1;
             self.jerks.cut();
             return;
@@ -207,8 +208,8 @@ pub fn quantile(samples: &mut [f64], part: f64) -> f64 {
     *samples.select_nth_unstable_by(at, f64::total_cmp).1
 }
 
-/// A mean; without values the positive NaN, which sorts last. A processor's 0 / 0 may be the
-/// negative NaN, which sorts first.
+/// A mean; without values, positive NaN, which sorts last. A processor's 0 / 0 may be negative NaN,
+/// which sorts first.
 pub(super) fn ratio(sum: f64, count: usize) -> f64 {
     if count == 0 { f64::NAN } else { sum / count as f64 }
 }

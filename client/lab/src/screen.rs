@@ -1,4 +1,4 @@
-//! One body on a client's screen: the segments that are known of it, and what shows them.
+//! One body on a client's screen: its known segments, and the methods that show them.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use phaselock::motion::{Method, Moment, Rules, Shape, Shown, Timeline, Track};
 
 use super::Contender;
 
-/// The segments of a body that are known to a client, each with its own method.
+/// The segments of a body that a client knows, each with its own method.
 #[derive(Debug)]
 pub struct Screen {
     shape: Shape,
@@ -21,9 +21,9 @@ pub struct Screen {
 /// Content of a screen.
 #[derive(Clone, Copy, Debug)]
 pub enum OnScreen {
-    /// Nothing is known of the time shown.
+    /// Nothing is known about the time shown.
     Nothing,
-    /// The body goes elsewhere about now.
+    /// The body is teleporting about now.
     Cut,
     /// The body, on a segment.
     Shown(Shown, u32),
@@ -37,7 +37,7 @@ struct Segment {
 }
 
 impl Screen {
-    /// An empty screen for a kind of body; for the horizon see [`Setup::horizon`](super::Setup).
+    /// An empty screen for a kind of body. For the horizon see [`Setup::horizon`](super::Setup).
     pub fn new(shape: Shape, contender: Contender, horizon: f64) -> Self {
         let timeline = contender.timeline();
         Self { shape, contender, horizon, timeline, segments: VecDeque::new() }
@@ -53,7 +53,7 @@ impl Screen {
     ) {
         let at = self.segments.partition_point(|other| other.number < segment);
         if self.segments.get(at).is_none_or(|other| other.number != segment) {
-            // A segment that is over is not shown again.
+            // A segment that has ended is not shown again.
             if at == 0 && !self.segments.is_empty() {
                 return;
             }
@@ -74,7 +74,7 @@ impl Screen {
     /// The content at a moment.
     pub fn show(&mut self, at: Moment, rules: &dyn Rules) -> OnScreen {
         let time = self.timeline.time(at);
-        // A segment begins at its first state; the present is that of the newest segment.
+        // A segment begins at its first state; the present is on the newest segment.
         let begins =
             |segment: &Segment| segment.path.knots().front().map_or(time, |knot| knot.time);
         while self.segments.get(1).is_some_and(|next| begins(next) <= time) {
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(x(1.05), Some((1, 200.0)));
         assert_eq!(x(1.2), None, "it is nowhere between two segments");
         assert_eq!(x(1.35), Some((2, 1050.0)));
-        // A segment before a teleport is over.
+        // The segment before a teleport has ended.
         screen.receive(1, (1.15, 1.36), &values(0.4), &NoRules);
         let OnScreen::Shown(shown, 2) = screen.show(at(1.5), &NoRules) else {
             panic!("it is there")

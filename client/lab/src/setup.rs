@@ -10,14 +10,14 @@ use phaselock::time::Micros;
 
 use super::Recording;
 
-/// A rule for putting a body's state into an update.
+/// Rule that decides whether a body's state is put into an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sending {
     /// Every update has the state.
     Every,
     /// Sent when extrapolation from the sent states is off by more than the tolerance.
     Threshold,
-    /// Sent more seldom the better the body can be predicted.
+    /// Sent less often the better the body can be predicted.
     Predictable,
 }
 
@@ -34,7 +34,7 @@ impl Sending {
         }
     }
 
-    /// Makes a sender for a segment, at this update interval in seconds.
+    /// Creates a sender for a segment, at this update interval in seconds.
     pub(super) fn make(self, recording: &Recording, interval: f64) -> Box<dyn sending::Sending> {
         let (shape, tolerance) = (recording.shape, recording.tolerance);
         match self {
@@ -48,20 +48,20 @@ impl Sending {
     }
 }
 
-/// The way from the sender to the screen.
+/// The network from the sender to the screen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Network {
-    /// The thesis's network (4.3.5): `latency`, and up to `jitter` more, evenly spread. Updates
-    /// may overtake each other.
+    /// The thesis's network (4.3.5): `latency` plus up to `jitter`, evenly distributed. Updates can
+    /// overtake each other.
     Latency {
-        /// Least latency.
+        /// Minimum latency.
         latency: Micros,
-        /// Greatest further latency.
+        /// Maximum extra latency.
         jitter: Micros,
         /// Share of lost updates: 0 to 1.
         loss: f32,
     },
-    /// The way down of a named or described network.
+    /// The downlink of a named or described network.
     Link(Box<Conditions>),
 }
 
@@ -75,7 +75,7 @@ impl Network {
         PROFILES.iter().filter_map(|(name, _)| name.parse().ok())
     }
 
-    /// Latency and jitter in milliseconds, of the thesis's network.
+    /// Latency and jitter of the thesis's network, in milliseconds.
     pub fn latency_jitter_ms(&self) -> Option<(f64, f64)> {
         match self {
             Self::Latency { latency, jitter, .. } => Some((latency.as_ms(), jitter.as_ms())),
@@ -83,10 +83,10 @@ impl Network {
         }
     }
 
-    /// Share of lost updates, of the thesis's network.
+    /// Share of lost updates of the thesis's network.
     pub fn loss(&self) -> Option<f64> {
         match self {
-            // By its decimals: a tenth is a tenth.
+            // By its decimals: a tenth is exactly a tenth.
             Self::Latency { loss, .. } => loss.to_string().parse().ok(),
             Self::Link(_) => None,
         }
@@ -99,7 +99,7 @@ impl Network {
                 let half = Micros(jitter.0 / 2);
                 let delay = latency + half;
                 let config = LinkConfig { delay, jitter: half, loss, ..LinkConfig::PERFECT };
-                // The seed that a network without a seed has.
+                // The seed that a network without a seed gets.
                 (config.into(), 1)
             }
             Self::Link(conditions) => (conditions.down.clone(), conditions.seed),
@@ -134,7 +134,7 @@ impl FromStr for Network {
     }
 }
 
-/// The time that a state is taken to be of.
+/// The time that a state is assumed to be of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stamps {
     /// Departure, by a common clock: what Phaselock does.
@@ -154,7 +154,7 @@ impl Stamps {
     }
 }
 
-/// The rule of the interpolation delay.
+/// How the interpolation delay is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum DelayRule {
     /// The client's own.
@@ -174,7 +174,7 @@ impl DelayRule {
     }
 }
 
-/// All settings. A value beyond its bounds is taken for the nearest within.
+/// All settings. A value out of range is replaced by the nearest one in range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
     /// Seconds between updates, within [`SEND_HZ`](Self::SEND_HZ).
@@ -185,7 +185,7 @@ pub struct Setup {
     pub network: Network,
     /// Times of the states.
     pub stamps: Stamps,
-    /// Past intervals averaged to expect the next arrival; 0 for the sender's interval.
+    /// Number of past intervals averaged to predict the next arrival; 0 uses the sender's interval.
     pub history: usize,
     /// Interpolation delay.
     pub delay: DelayRule,
@@ -194,9 +194,10 @@ pub struct Setup {
     pub horizon: f64,
     /// Seconds between frames, within [`FRAME_HZ`](Self::FRAME_HZ).
     pub frame: f64,
-    /// Phase of the frames to the updates: 0 to 1. At 0 whole frames of latency are seen at once.
+    /// Phase of the frames relative to the updates: 0 to 1. At 0, whole frames of latency are seen
+    /// at once.
     pub phase: f64,
-    /// Seconds shown at most; see [`longest`](Self::longest).
+    /// Maximum seconds shown; see [`longest`](Self::longest).
     pub secs: f64,
     /// Seconds at the beginning that are not scored.
     pub warm_up: f64,
@@ -205,26 +206,26 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Bounds of updates a second.
+    /// Range of updates per second.
     pub const SEND_HZ: (f64, f64) = (0.5, 240.0);
-    /// Bounds of frames a second.
+    /// Range of frames per second.
     pub const FRAME_HZ: (f64, f64) = (1.0, 1000.0);
-    /// Greatest number of past intervals averaged.
+    /// Maximum number of past intervals averaged.
     pub const HISTORY_MAX: usize = 64;
-    /// Greatest delay, latency and jitter. Arbitrary.
+    /// Maximum delay, latency and jitter. Arbitrary.
     pub const DELAY_MAX: Micros = Micros::from_ms(5000);
-    /// Greatest number of frames: a day at 60 a second, and 150 MB.
+    /// Maximum number of frames: a day at 60 Hz, and 150 MB.
     pub const FRAMES_MAX: u32 = 24 * 3600 * 60;
-    /// Greatest number of updates: a day at eleven a second.
+    /// Maximum number of updates: a day at 11 Hz.
     pub const SENDS_MAX: u32 = 1_000_000;
 
-    /// Thirty updates and sixty frames a second over a perfect network, for a whole recording.
-    /// The first quarter, 5 s at most, is not scored: the delay settles.
+    /// Thirty updates and sixty frames per second over a perfect network, for a whole recording.
+    /// The first quarter, at most 5 s, is not scored, because the delay settles.
     pub fn new(recording: &Recording) -> Self {
         Self::lasting(recording, f64::INFINITY)
     }
 
-    /// The same for `secs` seconds at most.
+    /// As [`new`](Self::new), for at most `secs` seconds.
     pub fn lasting(recording: &Recording, secs: f64) -> Self {
         let secs = secs.min(recording.secs());
         Self {
@@ -243,18 +244,17 @@ impl Setup {
         }
     }
 
-    /// The [`phase`](Self::phase) by a seed: the fraction of a half and the seed times the golden
-    /// ratio, which spreads seeds in a row evenly (Knuth, The Art of Computer Programming, volume
-    /// 3, 6.4, theorem S), so that no frame rate is favoured.
+    /// The [`phase`](Self::phase) for a seed: the fractional part of a half plus the seed times the
+    /// golden ratio, which spreads consecutive seeds evenly (Knuth, The Art of Computer
+    /// Programming, volume 3, 6.4, theorem S), so that no frame rate is favoured.
     pub fn phase_of(seed: u64) -> f64 {
-        // In units of 2^-64, where wrapping around leaves the fraction; 53 bits are what an `f64`
-        // holds.
+        // In units of 2^-64, where wrapping around leaves the fraction; an `f64` holds 53 bits.
         let spread = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1 << 63);
         (spread >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// The nearest settings within bounds. So a measurement ends, and takes some hundred
-    /// megabytes at most.
+    /// The nearest settings within range. So a measurement ends, and takes at most some hundred
+    /// megabytes.
     pub(super) fn bounded(&self) -> Self {
         let within = |secs: f64, (least, most): (f64, f64), default: f64| {
             if secs.is_nan() { default } else { secs.clamp(1.0 / most, 1.0 / least) }
@@ -287,7 +287,7 @@ impl Setup {
         }
     }
 
-    /// The longest run at this interval and frame time.
+    /// Maximum length of a run at this interval and frame time.
     pub fn longest(interval: f64, frame: f64) -> f64 {
         (f64::from(Self::FRAMES_MAX) * frame).min(f64::from(Self::SENDS_MAX) * interval)
     }

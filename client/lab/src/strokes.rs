@@ -1,11 +1,11 @@
-//! Looks of curves that are told apart with colour, without it, and by colour-blind eyes.
+//! Looks of curves that differ in colour, without colour, and for colour-blind eyes.
 
 /// The look of a curve, in a plot and in the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stroke {
     /// Colour as red, green and blue of sRGB.
     pub color: [u8; 3],
-    /// Lengths in points, in turn drawn and left out; none for a solid line.
+    /// Lengths in points, alternately drawn and left out; empty for a solid line.
     pub dash: &'static [f32],
     /// Marker along the curve.
     pub marker: Marker,
@@ -16,7 +16,7 @@ pub struct Stroke {
 pub enum Marker {
     /// A disc.
     Circle,
-    /// A square on its side.
+    /// An upright square.
     Square,
     /// A triangle that points up.
     Triangle,
@@ -46,7 +46,7 @@ const COLORS: [[u8; 3]; 8] = [
     [0xCC, 0x79, 0xA7],
 ];
 
-/// Dashes in points. Each repeats within 42 points, so that a legend's sample shows all of it.
+/// Dashes in points. Each repeats within 42 points, so that a legend's sample shows it completely.
 /// Arbitrary.
 const DASHES: [&[f32]; 9] = [
     &[],
@@ -87,8 +87,8 @@ impl Stroke {
 }
 
 impl Marker {
-    /// The corners of the marker's outline, which is to be filled, in a circle of radius 1 around
-    /// the origin; y points down. A circle is given by twelve corners.
+    /// Corners of the marker's filled outline, in a circle of radius 1 around the origin; y points
+    /// down. A circle has twelve corners.
     #[must_use]
     pub fn outline(self) -> Vec<[f32; 2]> {
         match self {
@@ -96,7 +96,7 @@ impl Marker {
             Self::Square => turned(&[[-0.8, -0.8]]),
             Self::Triangle => vec![[0.0, -1.0], [0.866, 0.5], [-0.866, 0.5]],
             Self::Diamond => turned(&[[0.0, -1.0]]),
-            // The plus sign, turned by an eighth and drawn in a little.
+            // The plus sign, turned by an eighth and slightly smaller.
             Self::Cross => turned(&[[-0.9, -0.5], [-0.5, -0.9], [0.0, -0.4]]),
             Self::TriangleDown => vec![[0.0, 1.0], [-0.866, -0.5], [0.866, -0.5]],
             // Arms with 0.3 for half their width.
@@ -105,7 +105,7 @@ impl Marker {
     }
 }
 
-/// The corners of a quarter of an outline, and these turned by one, two and three quarters.
+/// The corners of a quarter of an outline, repeated turned by one, two and three quarters.
 fn turned(corners: &[[f32; 2]]) -> Vec<[f32; 2]> {
     let quarters = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]];
     let turn = |[cos, sin]: [f32; 2]| {
@@ -134,7 +134,7 @@ mod tests {
         a.max(b) / a.min(b)
     }
 
-    /// CIELAB (D65) of what an eye sees that maps linear RGB by `eye`.
+    /// CIELAB (D65) as seen by an eye that maps linear RGB by `eye`.
     fn lab(color: [u8; 3], eye: &[[f64; 3]; 3]) -> [f64; 3] {
         let light = linear(color);
         let [r, g, b] =

@@ -32,13 +32,13 @@ pub struct Plan {
     pub intervals: Vec<f64>,
     /// Networks.
     pub networks: Vec<Network>,
-    /// Past intervals averaged to expect the next update.
+    /// Number of past intervals averaged to predict the next update.
     pub histories: Vec<usize>,
-    /// Frames a second.
+    /// Frames per second.
     pub frame_rates: Vec<f64>,
     /// Methods.
     pub contenders: Vec<Contender>,
-    /// Rule for putting a state into an update.
+    /// Rule that decides whether a state is put into an update.
     pub sending: Sending,
     /// Times of the states.
     pub stamps: Stamps,
@@ -50,7 +50,7 @@ pub struct Plan {
     pub repeats: u64,
     /// The first seed.
     pub seed: u64,
-    /// Seconds of each path at most.
+    /// Maximum seconds of each path.
     pub secs: f64,
 }
 
@@ -110,12 +110,13 @@ impl Plan {
         Cell { subject, setup }
     }
 
-    /// Measures a cell while `go_on` agrees: a row for each method. Unfinished rows are left out.
+    /// Measures a cell while `go_on` returns true: one row per method. Unfinished rows are left
+    /// out.
     pub fn measure(&self, number: usize, go_on: impl Fn() -> bool) -> Vec<Row> {
         self.measuring(number, &go_on).collect()
     }
 
-    /// The same, row by row.
+    /// Measures a cell row by row, while `go_on` returns true.
     pub fn measuring<'a>(
         &'a self,
         number: usize,
@@ -154,9 +155,9 @@ impl Plan {
         })
     }
 
-    /// The cells of which every method was measured, of rows in the plan's order.
+    /// The cells in which every method was measured, from rows in the plan's order.
     pub fn whole<'a>(&'a self, rows: &'a [Row]) -> impl Iterator<Item = &'a [Row]> {
-        // No method is in a plan twice, and a stop leaves out the last methods of a cell.
+        // No method is in a plan twice, and an interruption leaves out the last methods of a cell.
         let first = self.contenders.first();
         let cells = rows.chunk_by(move |_, next| Some(&next.method) != first);
         cells.filter(|cell| cell.len() == self.contenders.len())
@@ -171,21 +172,21 @@ pub struct Row {
     /// The network.
     #[serde(serialize_with = "by_name")]
     pub network: Network,
-    /// Least latency, of the thesis's network.
+    /// Minimum latency, of the thesis's network.
     pub latency_ms: Option<f64>,
-    /// Greatest further latency, likewise.
+    /// Maximum extra latency, of the thesis's network.
     pub jitter_ms: Option<f64>,
-    /// Share of lost updates, likewise.
+    /// Share of lost updates, of the thesis's network.
     pub loss: Option<f64>,
-    /// Rule for putting a state into an update.
+    /// Rule that decided whether a state was put into an update.
     pub sending: &'static str,
     /// Times of the states: `sent` or `arrived`.
     pub stamps: &'static str,
     /// Milliseconds between updates.
     pub interval_ms: f64,
-    /// Past intervals averaged to expect the next update.
+    /// Number of past intervals averaged to predict the next update.
     pub history: usize,
-    /// Frames a second.
+    /// Frames per second.
     pub frame_hz: f64,
     /// Seed.
     pub seed: u64,
@@ -200,14 +201,14 @@ pub struct Row {
     pub delay: &'static str,
     /// Mean interpolation delay.
     pub delay_ms: f64,
-    /// States sent a second.
+    /// States sent per second.
     pub sends_per_second: f64,
     /// The scores.
     #[serde(flatten)]
     pub scores: Scores,
 }
 
-/// Rounds off what conversion from seconds added.
+/// Rounds off what the conversion from seconds added.
 fn tidied(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
@@ -224,7 +225,7 @@ pub const CSV_HEADER: &str = "\
     missing_per_million,absent_per_million,frames";
 
 impl Row {
-    /// True if anything was shown: errors are then known, jerk perhaps.
+    /// Whether anything was shown; errors are then known, and jerk perhaps.
     pub fn is_measured(&self) -> bool {
         [self.scores.error_now_mean, self.scores.error_shown_mean].iter().all(|it| it.is_finite())
     }
@@ -245,7 +246,7 @@ impl Row {
     }
 }
 
-/// A text as one of comma-separated values (RFC 4180).
+/// Quotes a text for comma-separated values (RFC 4180).
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -297,7 +298,7 @@ mod tests {
             assert!(seen.insert(format!("{} {:?}", cell.subject.name, cell.setup)));
         }
         let text = |rows: Vec<Row>| rows.iter().map(Row::csv).collect::<Vec<_>>().join("\n");
-        // The last network draws delays, losses and all.
+        // The last network draws delays, losses and everything else.
         let number = (0..plan.cells())
             .find(|number| matches!(plan.cell(*number).setup.network, Network::Link(_)))
             .expect("there is one");
@@ -311,7 +312,7 @@ mod tests {
         let text = |plan: &Plan, cell| plan.measure(cell, || true).iter().map(Row::csv).collect();
         let plan = Plan { repeats: 3, ..plan() };
         let again = Plan { seed: 2, repeats: 1, ..plan.clone() };
-        // Of the worst network, which is not the first.
+        // For the worst network, which is not the first.
         let at = |plan: &Plan, seed| {
             let fits = |cell: &usize| {
                 let setup = plan.cell(*cell).setup;

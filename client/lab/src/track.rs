@@ -1,4 +1,4 @@
-//! Data for a picture of a path: the pieces that a line joins, and the fates of the updates.
+//! Data for a plot of a path: the connected pieces, and the fates of the updates.
 
 use super::{Carried, Recording, Setup};
 
@@ -24,7 +24,7 @@ impl Legs {
         self.number
     }
 
-    /// The drawable pieces of a track, broken where there is no position, too.
+    /// The drawable pieces of a track, also broken where there is no position.
     pub fn pieces(
         recording: &Recording,
         positions: impl Iterator<Item = Option<([f64; 2], u32)>>,
@@ -66,16 +66,16 @@ pub enum Fate {
     Arrives(f64),
     /// Never arrives.
     Lost,
-    /// The path ends before that is known.
+    /// The path ends before this is known.
     Open,
 }
 
-/// The fate of all updates, in the order of departure, as far as the last frame tells.
+/// The fates of all updates, in order of departure, as far as known at the last frame.
 pub fn updates(recording: &Recording, carried: &Carried, setup: &Setup) -> Vec<Update> {
     // An update that comes after the last frame is not seen.
     let end = carried.frames.last().map_or(0.0, |frame| frame.now);
     let longest = setup.network.latency_jitter_ms();
-    // Where nothing came, late updates cannot be told from lost ones.
+    // If nothing arrived, late updates cannot be distinguished from lost ones.
     let unknown = if carried.arrivals.is_empty() { f64::INFINITY } else { 0.0 };
     let mut slowest = longest.map_or(unknown, |(latency, jitter)| (latency + jitter) / 1e3);
     let mut came = vec![f64::INFINITY; carried.sent.len()];
@@ -151,7 +151,7 @@ mod tests {
                 Fate::Open => assert!(update.sent > 9.64, "{update:?}"),
             }
         }
-        // Of a path that is over before anything came nothing is lost nor known.
+        // If the path ends before anything arrives, nothing is lost or known.
         for network in [latency(365, 0.0), "delay=365ms".parse().expect("a network")] {
             let all = over(network, &points(0.3, 31));
             assert!(all.len() > 1 && all.iter().all(|it| it.fate == Fate::Open), "{all:?}");
@@ -171,7 +171,7 @@ mod tests {
         );
         assert_eq!(pieces(vec![at(-1e4, 0), at(1e4, 0)]).len(), 1, "no edge, no break");
 
-        // What leaves at one side comes in at the other.
+        // What leaves on one side enters on the other.
         let sample = |(time, x): (f64, f32)| Sample {
             time,
             values: Ring { x, y: 64.0 }.values(),

@@ -1,4 +1,4 @@
-//! Mistakes on the command line, in one sentence.
+//! Reports mistakes on the command line in one sentence.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -1,15 +1,15 @@
-//! The limiter behind everything: nothing clips, and quiet sounds pass as they are.
+//! The limiter at the end: nothing clips, and quiet sounds pass unchanged.
 
 use super::{SAMPLE_RATE, Stereo};
 
 /// Level from which the sum is turned down.
 const THRESHOLD: f32 = 0.7;
-/// Half-life of what was turned down, in seconds.
+/// Half-life of the recovery from a lower gain, in seconds.
 const RELEASE_SECS: f32 = 0.12;
-/// Half-life of the way to a lower gain, in seconds: as fast as does not crackle.
+/// Half-life of the change to a lower gain, in seconds: as fast as possible without crackling.
 const ATTACK_SECS: f32 = 0.0015;
 
-/// Turns the sum down when it is too loud, and bends what is left of a peak.
+/// Turns the sum down when it is too loud, and bends the rest of a peak.
 #[derive(Clone, Copy, Debug)]
 pub struct Limiter {
     gain: f32,
@@ -35,7 +35,7 @@ impl Limiter {
     }
 }
 
-/// The sample itself up to the threshold, and bent towards 1 beyond.
+/// The sample itself up to the threshold, bent towards 1 beyond.
 fn bend(sample: f32) -> f32 {
     let over = sample.abs() - THRESHOLD;
     if over <= 0.0 {
@@ -56,7 +56,7 @@ mod tests {
         let wave = |n: i32| 40.0 * (n as f32 * 0.05).sin();
         let loud: Vec<_> = (0..9600).map(|n| limiter.limit([wave(n), -wave(n)])).collect();
         assert!(loud.iter().flatten().all(|sample| sample.abs() <= 1.0));
-        // Turned down rather than cut off: at its end it is about as loud as the threshold.
+        // Turned down, not cut off: at its end, it is about as loud as the threshold.
         let peak = loud[8000..].iter().flatten().fold(0.0_f32, |peak, it| peak.max(it.abs()));
         assert!((0.6..0.95).contains(&peak), "{peak}");
     }

@@ -1,4 +1,4 @@
-//! The mixer: orders in, samples out. A plain core without a clock.
+//! The mixer: turns orders into samples. It has no clock.
 
 use super::limiter::Limiter;
 use super::patch::{Channel, Sound};
@@ -10,19 +10,19 @@ mod slot;
 
 use slot::{ENDED_SECS, Slot};
 
-/// Most voices at a time: a busy battle has about twenty.
+/// Maximum number of voices: a busy battle has about twenty.
 pub const VOICES_MAX: usize = 32;
-/// Most voices that fade out because another one took their place.
+/// Maximum number of voices that fade out because another one took their place.
 pub const TAILS_MAX: usize = 8;
-/// Seconds for which a continuous sound goes on when nobody speaks of it any more: a few frames.
+/// Seconds after which a continuous sound ends if it is not ordered again: a few frames.
 const UNHEARD_SECS: f32 = 0.15;
-/// Seconds of the fade of a voice that makes place, and of a continuous one that ends.
+/// Fade-out in seconds of a voice that makes way for another, and of a continuous one that ends.
 const STOLEN_SECS: f32 = 0.005;
-/// Half-life of the way to another volume, in seconds.
+/// Half-life of the change to another volume, in seconds.
 const VOLUME_SECS: f32 = 0.02;
-/// Loudness of all of it at full volume: a usual sound stays well below the limiter.
+/// Overall gain at full volume: a usual sound stays well below the limiter.
 const HEADROOM: f32 = 0.5;
-/// Longest delay of a sound, in seconds.
+/// Maximum delay of a sound, in seconds.
 const DELAY_SECS_MAX: f32 = 5.0;
 
 /// An order to the mixer.
@@ -32,23 +32,23 @@ pub enum Order {
     Play {
         /// The sound.
         sound: &'static Sound,
-        /// Loudness and direction.
+        /// Gain and direction.
         placed: Placed,
-        /// Multiple of its pitch.
+        /// Pitch factor.
         pitch: f32,
-        /// Seconds until it begins.
+        /// Seconds until it starts.
         delay: f32,
     },
-    /// Begins a continuous sound, or changes it. To be said again in each frame: it fades when
-    /// nobody speaks of it for 150 ms.
+    /// Starts a continuous sound, or changes it. Repeat this in each frame: the sound fades 150 ms
+    /// after the last order.
     Keep {
-        /// Name of this one among all.
+        /// Key that identifies this sound among all.
         key: u64,
         /// The sound.
         sound: &'static Sound,
-        /// Loudness and direction.
+        /// Gain and direction.
         placed: Placed,
-        /// Multiple of its pitch.
+        /// Pitch factor.
         pitch: f32,
     },
     /// Sets the volumes.
@@ -64,22 +64,22 @@ impl Order {
     }
 }
 
-/// Volumes from 0 to 1, as the player sets them.
+/// The player's volumes, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Volumes {
-    /// Of everything.
+    /// Master volume.
     pub master: f32,
-    /// Of each [`Channel`].
+    /// Volume of each [`Channel`].
     pub channels: [f32; Channel::COUNT],
 }
 
 impl Volumes {
-    /// All at their loudest.
+    /// Full volume everywhere.
     pub const FULL: Self = Self { master: 1.0, channels: [1.0; Channel::COUNT] };
     /// Silence.
     pub const NONE: Self = Self { master: 0.0, ..Self::FULL };
 
-    /// Gain of a channel: squared, because ears count in powers.
+    /// Gain of a channel: squared, because loudness is perceived in powers.
     fn gain(&self, channel: usize) -> f32 {
         let volume = self.master.clamp(0.0, 1.0) * self.channels[channel].clamp(0.0, 1.0);
         volume * volume * HEADROOM
@@ -96,12 +96,12 @@ pub struct Mixer {
     gains: [f32; Channel::COUNT],
     limiter: Limiter,
     random: Noise,
-    /// Sounds begun so far: the age of a voice, and the seed of its noise.
+    /// Number of sounds started so far: the age of a voice, and the seed of its noise.
     begun: u32,
 }
 
 impl Mixer {
-    /// A mixer at full volume. The seed varies pitches and noise.
+    /// Creates a mixer at full volume. The seed varies pitches and noise.
     pub fn new(seed: u32) -> Self {
         Self {
             voices: [Slot::EMPTY; VOICES_MAX],
@@ -129,7 +129,7 @@ impl Mixer {
         }
     }
 
-    /// Number of voices that play or wait; [`VOICES_MAX`] at most.
+    /// Number of voices playing or waiting; at most [`VOICES_MAX`].
     pub fn voices(&self) -> usize {
         self.voices.iter().filter(|slot| slot.sound.is_some()).count()
     }
@@ -200,7 +200,7 @@ impl Mixer {
         self.begin(slot);
     }
 
-    /// Ends the oldest of the same sound until there is place for so many more.
+    /// Ends the oldest voices of a sound until there is space for `count` more.
     fn make_place_among_its_like(&mut self, sound: &'static Sound, count: usize) {
         let most = usize::from(sound.at_most) * count;
         loop {
@@ -221,7 +221,7 @@ impl Mixer {
         }
     }
 
-    /// Puts a voice into a free place, or into that of the least important one.
+    /// Puts a voice into a free slot, or into that of the least important one.
     fn begin(&mut self, slot: Slot) {
         if let Some(free) = self.voices.iter_mut().find(|slot| slot.sound.is_none()) {
             *free = slot;
@@ -231,7 +231,7 @@ impl Mixer {
         let Some(least) = least.filter(|least| least.weight() <= slot.weight()) else { return };
         let mut tail = std::mem::replace(least, slot);
         tail.end(STOLEN_SECS);
-        // The tail that is next to its end is the softest.
+        // The tail that is nearest to its end is the softest.
         let place = self.tails.iter_mut().min_by(|a, b| a.left().total_cmp(&b.left()));
         if let Some(place) = place {
             *place = tail;

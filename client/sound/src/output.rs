@@ -1,8 +1,8 @@
-//! Sound on the default device: a thread that feeds it, and tries again when there is none.
+//! Sound on the default device: a thread that feeds it, and retries when there is none.
 //!
-//! On Linux it speaks the protocol of PulseAudio, which PipeWire understands as well. On Windows
-//! and macOS cpal hands frames to the system. From an order to the ear take about 40 ms: up to
-//! 10 ms until frames are asked for, and 30 ms of buffer.
+//! On Linux it speaks the PulseAudio protocol, which PipeWire also understands. On Windows and
+//! macOS, cpal passes frames to the system. From an order to the ear it takes about 40 ms: up to 10
+//! ms until frames are requested, and 30 ms of buffer.
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
@@ -30,30 +30,30 @@ mod device;
 #[cfg(any(target_os = "windows", target_os = "macos", test))]
 mod resample;
 
-/// Most orders that wait: those of about ten busy frames. Further ones are dropped.
+/// Maximum number of waiting orders: those of about ten busy frames. Further ones are dropped.
 pub const ORDERS_MAX: usize = 512;
-/// Frames that are wanted between an order and the device: 30 ms.
+/// Length of the buffer before the device: 30 ms.
 pub const BUFFER_MS: u32 = 30;
-/// Time from a failure to the next attempt: a headset is plugged in sooner than one is missed.
+/// Time from a failure to the next attempt: short enough for a newly plugged headset.
 #[cfg(not(target_arch = "wasm32"))]
 const RETRY: Duration = Duration::from_secs(4);
-/// Time between two looks at what waits while there is no device.
+/// Interval between checks for orders while there is no device.
 #[cfg(not(target_arch = "wasm32"))]
 const NAP: Duration = Duration::from_millis(50);
 
 /// State of the output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Status {
-    /// The first attempt is under way.
+    /// The first attempt is in progress.
     #[default]
     Starting,
     /// A device plays, with its name if that is known.
     Playing(Option<String>),
-    /// Nothing is heard; the sentence says why, and what to do. Another attempt follows.
+    /// There is no sound. The sentence says why, and what to do. Another attempt follows.
     Silent(String),
 }
 
-/// A device could not be used.
+/// Why there is no sound.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OutputError {
     /// There is no sound server.
@@ -62,13 +62,13 @@ pub enum OutputError {
     /// There is no device.
     #[error("there is no sound device; plug one in to hear the game")]
     NoDevice,
-    /// The server or the system refused, or went away.
+    /// The sound server or the system refused, or the connection ended.
     #[error("the sound device cannot be used ({0}); check the system's sound settings")]
     Device(String),
-    /// This platform has no output.
+    /// This platform is not supported.
     #[error("sound is not supported on this system; play on Linux, Windows or macOS to hear it")]
     Unsupported,
-    /// There was no thread to spare.
+    /// No thread could be started.
     #[error("cannot start the sound thread ({0}); close other programs and start again")]
     NoThread(String),
 }
@@ -100,7 +100,7 @@ impl Output {
         Self { orders: Some(orders), status }
     }
 
-    /// An output that plays nothing, and says nothing about it.
+    /// Returns an output that plays nothing and reports nothing.
     pub fn off() -> Self {
         Self {
             orders: None,
@@ -110,8 +110,8 @@ impl Output {
         }
     }
 
-    /// Hands an order on; it is dropped if too many wait. Never blocks. Returns true if it was
-    /// taken.
+    /// Passes on an order, which is dropped if too many are waiting. Never blocks. Returns whether
+    /// the order was taken.
     pub fn send(&self, order: Order) -> bool {
         let sent = self.orders.as_ref().map(|orders| orders.try_send(order));
         !matches!(sent, Some(Err(TrySendError::Full(_) | TrySendError::Disconnected(_))) | None)
@@ -123,15 +123,15 @@ impl Output {
     }
 }
 
-/// Frames that wait for a browser to play them: 50 ms, and those that come in between. It asks for
-/// some once a frame of its page.
+/// Number of frames queued for a browser: 50 ms, and those that play in between. They are filled up
+/// once per frame of the page.
 #[cfg(target_arch = "wasm32")]
 const PAGE_FRAMES: usize = 3200;
 
-/// Sound of a page, whose frames are fetched rather than played by a thread.
+/// Sound of a page, which fetches frames instead of a thread playing them.
 #[cfg(target_arch = "wasm32")]
 impl Output {
-    /// Begins. The seed varies pitches and noise.
+    /// Starts the output. The seed varies pitches and noise.
     pub fn start(seed: u32) -> Self {
         let (orders, waiting) = sync_channel(ORDERS_MAX);
         let source = Source { orders: waiting, mixer: Mixer::new(seed), is_over: false };
@@ -139,7 +139,8 @@ impl Output {
         Self { orders: Some(orders), status, source: Some(source) }
     }
 
-    /// Renders what is missing while so many frames wait; none while nobody listens.
+    /// Renders what is missing when `waiting` frames are queued; nothing if it is `None`, as no one
+    /// can hear it.
     pub fn render(&self, waiting: Option<usize>, hand: impl FnOnce(&[Stereo])) {
         let Some(source) = &self.source else { return };
         let Some(waiting) = waiting else {
@@ -154,7 +155,7 @@ impl Output {
     }
 }
 
-/// Tells the state of the output.
+/// Reports the state of the output.
 #[cfg(not(target_arch = "wasm32"))]
 struct Report(Arc<Mutex<Status>>);
 
@@ -165,25 +166,25 @@ impl Report {
     }
 }
 
-/// A mixer with the orders that wait for it.
+/// A mixer with the orders waiting for it.
 #[derive(Debug)]
 struct Source {
     orders: Receiver<Order>,
     mixer: Mixer,
-    /// Nobody gives orders any more.
+    /// Whether the sender of orders is gone.
     is_over: bool,
 }
 
 impl Source {
-    /// Carries out what waits, and renders the next frames. Breaks when nobody gives orders any
-    /// more.
+    /// Carries out waiting orders, and renders the next frames. Breaks when the sender of orders is
+    /// gone.
     fn fill(&mut self, frames: &mut [Stereo]) -> ControlFlow<()> {
         let left = self.take_orders(|_| true);
         self.mixer.render(frames);
         left
     }
 
-    /// Takes what waits while nobody listens: volumes are kept, sounds are forgotten.
+    /// Takes waiting orders while there is no device: volumes are kept, sounds are dropped.
     fn skip(&mut self) -> ControlFlow<()> {
         self.take_orders(|order| matches!(order, Order::Volumes(_) | Order::Hush))
     }
@@ -204,7 +205,7 @@ impl Source {
     }
 }
 
-/// Plays until nobody gives orders any more; after a failure it tries again.
+/// Plays until the sender of orders is gone; retries after a failure.
 #[cfg(not(target_arch = "wasm32"))]
 fn run(source: Source, report: &Report) {
     let source = Arc::new(Mutex::new(source));

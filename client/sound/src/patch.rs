@@ -1,33 +1,33 @@
 //! Sounds as constants: oscillators, envelopes, sweeps, filters, and notes.
 
-/// Most layers of a sound.
+/// Maximum number of layers of a sound.
 pub const LAYERS_MAX: usize = 5;
-/// Most notes of a tune.
+/// Maximum number of notes of a tune.
 pub const NOTES_MAX: usize = 16;
 
-/// A sound: up to [`LAYERS_MAX`] layers that begin together, once or for each note.
+/// A sound: up to [`LAYERS_MAX`] layers that start together, once or for each note.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sound {
-    /// Its parts.
+    /// Layers of the sound.
     pub layers: &'static [Layer],
-    /// Notes of a tune; none for a sound that is played once.
+    /// Notes of a tune; empty for a sound that is played once.
     pub notes: &'static [Note],
-    /// The channel whose volume it has.
+    /// Channel that sets its volume.
     pub channel: Channel,
-    /// Loudness, 0 to 1.
+    /// Gain, 0 to 1.
     pub gain: f32,
     /// Random change of pitch at each play, in semitones up or down.
     pub vary: f32,
-    /// Most at a time; the oldest makes place.
+    /// Maximum number that play at once; the oldest makes way.
     pub at_most: u8,
-    /// Rank: when there are too many voices, those of a lower one go first.
+    /// Rank: when there are too many voices, those of a lower rank go first.
     pub rank: u8,
 }
 
 /// An oscillator or noise, with envelope and filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layer {
-    /// Shape.
+    /// Waveform.
     pub wave: Wave,
     /// Frequency in hertz; noise has none.
     pub hz: Sweep,
@@ -35,24 +35,24 @@ pub struct Layer {
     pub envelope: Envelope,
     /// Filter.
     pub filter: Filter,
-    /// Loudness, 0 to 1.
+    /// Gain, 0 to 1.
     pub gain: f32,
-    /// Second oscillator that bends the phase of a sine.
+    /// Second oscillator, which modulates the phase of a sine.
     pub bend: Bend,
-    /// Tremble of the level.
+    /// Tremolo of the level.
     pub tremble: Tremble,
 }
 
-/// Shape of an oscillation.
+/// Waveform of an oscillator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wave {
     /// Sine.
     Sine,
     /// Triangle.
     Triangle,
-    /// Saw tooth.
+    /// Sawtooth.
     Saw,
-    /// Pulse that is up for this part of its period.
+    /// Pulse that is high for this share of its period.
     Pulse(f32),
     /// White noise.
     Noise,
@@ -65,16 +65,16 @@ pub struct Sweep {
     pub from: f32,
     /// Value at the end.
     pub to: f32,
-    /// Half-life of the way that is left, in seconds.
+    /// Half-life of the remaining way, in seconds.
     pub half_secs: f32,
 }
 
-/// Level over time: a soft rise, a hold, and a fall by halves.
+/// Level over time: a soft attack, a hold, and an exponential decay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Envelope {
-    /// Seconds of silence before.
+    /// Seconds of silence before the attack.
     pub delay: f32,
-    /// Seconds of the rise.
+    /// Seconds of the attack.
     pub attack: f32,
     /// Seconds at full level; infinite for a continuous sound.
     pub hold: f32,
@@ -82,16 +82,16 @@ pub struct Envelope {
     pub half_secs: f32,
 }
 
-/// A filter of the second order.
+/// A second-order filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Filter {
     /// None.
     Open,
-    /// Lets low frequencies pass: cut-off in hertz, and resonance from 0 to 1.
+    /// Low-pass: cut-off in hertz, and resonance from 0 to 1.
     Low(Sweep, f32),
-    /// Lets high frequencies pass.
+    /// High-pass: cut-off in hertz, and resonance from 0 to 1.
     High(Sweep, f32),
-    /// Lets a band pass.
+    /// Band-pass: centre in hertz, and resonance from 0 to 1.
     Band(Sweep, f32),
 }
 
@@ -100,13 +100,13 @@ pub enum Filter {
 pub struct Bend {
     /// Frequency as a multiple of the sine's.
     pub ratio: f32,
-    /// Depth in turns at the beginning; 0 for none.
+    /// Depth in turns at the start; 0 for none.
     pub depth: f32,
     /// Half-life of the depth, in seconds.
     pub half_secs: f32,
 }
 
-/// A tremble of the level.
+/// Tremolo: a periodic change of the level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tremble {
     /// Frequency in hertz.
@@ -118,15 +118,15 @@ pub struct Tremble {
 /// A note of a tune.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Note {
-    /// Seconds after the beginning.
+    /// Seconds after the start.
     pub at: f32,
     /// Semitones above the sound's own pitch.
     pub semitones: f32,
-    /// Loudness, 0 to 1.
+    /// Gain, 0 to 1.
     pub gain: f32,
 }
 
-/// Kinds of sounds, each with a volume of its own.
+/// Kinds of sounds, each with its own volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
     /// The world.
@@ -143,7 +143,7 @@ impl Channel {
 }
 
 impl Sound {
-    /// An effect without layers: begin with it.
+    /// An effect without layers to start from.
     pub const EFFECT: Self = Self {
         layers: &[],
         notes: &[],
@@ -153,16 +153,16 @@ impl Sound {
         at_most: 6,
         rank: 1,
     };
-    /// A musical cue without layers.
+    /// A musical cue without layers to start from.
     pub const CUE: Self =
         Self { channel: Channel::Music, vary: 0.0, at_most: 1, rank: 3, ..Self::EFFECT };
-    /// A sound of the interface without layers.
+    /// An interface sound without layers to start from.
     pub const INTERFACE: Self =
         Self { channel: Channel::Interface, vary: 0.0, at_most: 2, rank: 2, ..Self::EFFECT };
-    /// A continuous sound without layers.
+    /// A continuous sound without layers to start from.
     pub const DRONE: Self = Self { vary: 0.0, rank: 2, ..Self::EFFECT };
 
-    /// Seconds until the sound is over; infinite for a continuous one.
+    /// Seconds until the sound ends; infinite for a continuous one.
     pub fn secs(&self) -> f32 {
         let layer = self.layers.iter().map(|layer| layer.envelope.secs()).fold(0.0, f32::max);
         self.notes.iter().map(|note| note.at).fold(0.0, f32::max) + layer
@@ -184,14 +184,14 @@ impl Layer {
     pub const NOISE: Self = Self { wave: Wave::Noise, ..Self::SINE };
     /// A triangle.
     pub const TRIANGLE: Self = Self { wave: Wave::Triangle, ..Self::SINE };
-    /// A saw tooth.
+    /// A sawtooth.
     pub const SAW: Self = Self { wave: Wave::Saw, ..Self::SINE };
     /// A square.
     pub const SQUARE: Self = Self { wave: Wave::Pulse(0.5), ..Self::SINE };
 }
 
 impl Sweep {
-    /// A value that stays.
+    /// A constant value.
     pub const fn still(value: f32) -> Self {
         Self { from: value, to: value, half_secs: 1.0 }
     }
@@ -201,38 +201,38 @@ impl Sweep {
         Self { from, to, half_secs }
     }
 
-    /// The value after so many seconds.
+    /// The value after `secs` seconds.
     pub fn at(self, secs: f32) -> f32 {
         self.to + (self.from - self.to) * (-secs / self.half_secs.max(1e-4)).exp2()
     }
 }
 
 impl Envelope {
-    /// Part of the level at which a sound is over: 66 dB below its loudest.
+    /// Share of the level at which a sound has ended: 66 dB below its peak.
     pub const OVER: f32 = 0.0005;
 
-    /// A rise and a fall, with the seconds of the rise and the half-life of the fall.
+    /// An attack and a decay, with the seconds of the attack and the half-life of the decay.
     pub const fn struck(attack: f32, half_secs: f32) -> Self {
         Self { delay: 0.0, attack, hold: 0.0, half_secs }
     }
 
-    /// A rise, a hold and a fall.
+    /// An attack, a hold and a decay.
     pub const fn held(attack: f32, hold: f32, half_secs: f32) -> Self {
         Self { delay: 0.0, attack, hold, half_secs }
     }
 
-    /// A level that stays until the voice is let go.
+    /// A level that stays until the voice is released.
     pub const fn steady(attack: f32) -> Self {
         Self { delay: 0.0, attack, hold: f32::INFINITY, half_secs: 1.0 }
     }
 
-    /// The same after a delay in seconds.
+    /// Delays it by a number of seconds.
     #[must_use]
     pub const fn after(self, delay: f32) -> Self {
         Self { delay, ..self }
     }
 
-    /// Level after so many seconds.
+    /// Level after `secs` seconds.
     pub fn at(self, secs: f32) -> f32 {
         let secs = secs - self.delay;
         if secs < 0.0 {
@@ -246,14 +246,14 @@ impl Envelope {
         if fall <= 0.0 { 1.0 } else { (-fall / self.half_secs.max(1e-4)).exp2() }
     }
 
-    /// Seconds until it is over.
+    /// Seconds until it has ended.
     pub fn secs(self) -> f32 {
         let halves = -Self::OVER.log2();
         self.delay + self.attack + self.hold + halves * self.half_secs.max(1e-4)
     }
 }
 
-/// A note at a time in seconds, so many semitones up, at full loudness.
+/// A note at a time in seconds, `semitones` higher, at full gain.
 pub const fn note(at: f32, semitones: f32) -> Note {
     Note { at, semitones, gain: 1.0 }
 }

@@ -1,26 +1,25 @@
-//! Loudness and direction of a sound by its place.
+//! Gain and direction of a sound from its position.
 
-/// Most that a sound leaves the middle, 0 to 1: an ear that hears nothing at all is unpleasant in
-/// headphones.
+/// Maximum pan of a sound, 0 to 1: complete silence in one ear is unpleasant with headphones.
 const PAN_MAX: f32 = 0.8;
-/// Cut-off in hertz of a sound beside the listener, and of one at the edge of hearing: air takes
-/// the high ones.
+/// Cut-off in hertz of a sound next to the listener, and of one at the edge of hearing: air absorbs
+/// high frequencies.
 const OPEN_HZ: f32 = 18_000.0;
 const FAR_HZ: f32 = 1_800.0;
 
-/// Loudness and direction of a sound.
+/// Gain and direction of a sound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placed {
-    /// Loudness, 0 to 1.
+    /// Gain, 0 to 1.
     pub gain: f32,
     /// -1 left, 0 in the middle, 1 right.
     pub pan: f32,
-    /// Cut-off of a low pass in hertz.
+    /// Cut-off of a low-pass filter in hertz.
     pub cut_off: f32,
 }
 
 impl Placed {
-    /// In the middle, at full loudness.
+    /// In the middle, at full gain.
     pub const MIDDLE: Self = Self { gain: 1.0, pan: 0.0, cut_off: OPEN_HZ };
 
     /// A sound at a way from the listener: `x` to the right and `y` down, in metres; `half` is
@@ -42,13 +41,13 @@ impl Placed {
         }
     }
 
-    /// The same at a part of the loudness.
+    /// Multiplies the gain.
     #[must_use]
     pub fn times(self, gain: f32) -> Self {
         Self { gain: self.gain * gain, ..self }
     }
 
-    /// Gains of the left and the right ear, of equal power for each direction.
+    /// Gains of the left and the right ear, with equal power for each direction.
     pub fn ears(self) -> [f32; 2] {
         let turn = (self.pan.clamp(-1.0, 1.0) + 1.0) * std::f32::consts::FRAC_PI_4;
         [turn.cos() * self.gain, turn.sin() * self.gain]

@@ -1,16 +1,16 @@
-//! A voice: the state of a sound that is being played.
+//! A voice: the state of a playing sound.
 
 use std::f32::consts::{PI, TAU};
 
 use super::SAMPLE_RATE;
 use super::patch::{Envelope, Filter, LAYERS_MAX, Layer, Sound, Wave};
 
-/// Frames between two looks at envelopes, sweeps and volumes: two thirds of a millisecond.
+/// Number of frames between updates of envelopes, sweeps and volumes: two thirds of a millisecond.
 pub const BLOCK: usize = 32;
 
 /// Seconds of a sample.
 const SAMPLE_SECS: f32 = 1.0 / SAMPLE_RATE as f32;
-/// Highest frequency and cut-off, in hertz.
+/// Maximum frequency and cut-off, in hertz.
 const HZ_MAX: f32 = 18_000.0;
 
 /// Seeded random numbers: xorshift.
@@ -18,7 +18,7 @@ const HZ_MAX: f32 = 18_000.0;
 pub struct Noise(u32);
 
 impl Noise {
-    /// Another seed gives other numbers.
+    /// Creates a generator; each seed gives other numbers.
     pub fn new(seed: u32) -> Self {
         // The state must not be 0; the factor is Knuth's.
         Self(seed.wrapping_mul(2_654_435_761) | 1)
@@ -37,23 +37,23 @@ impl Noise {
 #[derive(Clone, Copy, Debug)]
 pub struct Voice {
     layers: [Playing; LAYERS_MAX],
-    /// Samples since it began.
+    /// Number of samples since it started.
     age: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Playing {
-    /// Phases of the oscillator, of what bends it, and of the tremble, in turns.
+    /// Phases of the oscillator, of its modulator, and of the tremolo, in turns.
     phase: f32,
     bend: f32,
     tremble: f32,
     noise: Noise,
-    /// Memory of the filter.
+    /// State of the filter.
     filter: [f32; 2],
 }
 
 impl Voice {
-    /// A voice at its beginning.
+    /// Creates a voice at its start.
     pub fn new(seed: u32) -> Self {
         let playing = |number: usize| Playing {
             phase: 0.0,
@@ -65,8 +65,8 @@ impl Voice {
         Self { layers: std::array::from_fn(playing), age: 0 }
     }
 
-    /// Adds the next samples, at most [`BLOCK`], at a multiple of the sound's pitch; returns false
-    /// when the sound is over.
+    /// Adds the next samples, at most [`BLOCK`], at a factor of the sound's pitch. Returns false
+    /// when the sound has ended.
     pub fn render(&mut self, sound: &Sound, pitch: f32, out: &mut [f32]) -> bool {
         let begin = self.age as f32 * SAMPLE_SECS;
         let end = (self.age + out.len() as u64) as f32 * SAMPLE_SECS;
@@ -128,7 +128,7 @@ impl Playing {
 /// Sine of a phase in turns; its error is below a thousandth.
 fn sine(turns: f32) -> f32 {
     let x = turns - turns.floor();
-    // Folded into the quarter turns about 0.
+    // Folded into the quarter turns around 0.
     let x = if x > 0.75 {
         x - 1.0
     } else if x > 0.25 {
@@ -140,7 +140,7 @@ fn sine(turns: f32) -> f32 {
     x * (TAU + y * (-41.341_7 + y * (81.605_25 + y * -76.705_86)))
 }
 
-/// Rounds the edge of a saw or a pulse, which would alias otherwise (polyBLEP).
+/// Rounds the edge of a saw or a pulse, which would otherwise alias (polyBLEP).
 fn round_edge(phase: f32, step: f32) -> f32 {
     if step <= 0.0 {
         0.0

@@ -1,4 +1,4 @@
-//! Rendered sound as a WAV file, to listen to or to look at.
+//! Rendered sound as a WAV file, to listen to or to inspect.
 
 use std::io::{self, Write};
 

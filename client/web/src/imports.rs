@@ -1,14 +1,14 @@
-//! Functions of the page, `page/play.js`. Bytes are passed as a pointer and a count; the page reads
-//! them, or writes as many as it announced, before it returns.
+//! Functions of the page, `page/play.js`. Bytes are passed as a pointer and a count. Before it
+//! returns, the page reads them, or writes as many as it announced.
 
 #![expect(unsafe_code, reason = "foreign functions need an unsafe extern block")]
 
 unsafe extern "C" {
-    /// Time since the page began, in microseconds.
+    /// Time since the page started, in microseconds.
     pub(crate) safe fn phaselock_now() -> f64;
-    /// Unix time of that beginning, in microseconds.
+    /// Unix time of that start, in microseconds.
     pub(crate) safe fn phaselock_unix_of_start() -> f64;
-    /// Connects to the server at `to`, or to the page's own if that is empty. A proof of the
+    /// Connects to the server at `to`, or to the page's own if that is empty. The proof of the
     /// player's key signs `context` first.
     pub(crate) safe fn phaselock_connect(
         to: *const u8,
@@ -44,19 +44,19 @@ unsafe extern "C" {
     pub(crate) safe fn phaselock_held() -> f64;
     /// Reloads the page. Returns 0 if that was done a moment ago.
     pub(crate) safe fn phaselock_reload() -> i32;
-    /// 1 while nobody sees the page.
+    /// 1 while the page is hidden.
     pub(crate) safe fn phaselock_is_hidden() -> i32;
     /// Number of queued frames of sound; -1 while there is no sound.
     pub(crate) safe fn phaselock_sound_waiting() -> i32;
-    /// Queues frames of sound: samples for left and right in turn.
+    /// Queues frames of sound: left and right samples alternately.
     pub(crate) safe fn phaselock_sound(samples: *const f32, count: usize);
     /// Writes the values of a gamepad to `to` in the standard mapping, axes before buttons. Returns
     /// their number; 0 if there is no gamepad.
     pub(crate) safe fn phaselock_pad(to: *mut f32, most: usize) -> usize;
     /// Lets the page's text field stand in for the client's field `number`, with up to `most`
-    /// letters; 0 hides it. The letters are masked if `is_secret` is 1. The field is visible if
-    /// `is_on_glass` is 1.
+    /// letters; 0 hides it. If `is_secret` is 1, the letters are masked. If `is_on_glass` is 1, the
+    /// field is visible.
     pub(crate) safe fn phaselock_write(number: u32, most: u32, is_secret: i32, is_on_glass: i32);
-    /// Shakes the gamepad.
+    /// Makes the gamepad rumble.
     pub(crate) safe fn phaselock_shake(strength: f32, millis: f32);
 }

@@ -11,7 +11,7 @@ use phaselock::wire::text::{clip, printable};
 use crate::imports;
 use crate::page::Clock;
 
-/// Bytes before an event's own: its kind, and its arrival in microseconds.
+/// Bytes before an event's own: its kind, and its arrival time in microseconds.
 const HEAD_BYTES: usize = 1 + 8;
 
 /// Kinds of events.
@@ -21,9 +21,9 @@ const DATAGRAM: u8 = 3;
 const SAID: u8 = 4;
 const LOST: u8 = 5;
 
-/// A session over WebTransport, to the server that the page's address names. Call
-/// [`receive`](Self::receive), press keys on the [`session`](Self::session), call
-/// [`transmit`](Self::transmit), once a frame.
+/// A session over WebTransport, to the server in the page's address. In each frame, call
+/// [`receive`](Self::receive), press keys on the [`session`](Self::session), and call
+/// [`transmit`](Self::transmit).
 #[derive(Debug)]
 pub struct Driver {
     /// The session.
@@ -31,7 +31,7 @@ pub struct Driver {
     channel: Channel,
 }
 
-/// The way to the page's script.
+/// The channel to the page's script.
 #[derive(Debug)]
 struct Channel {
     clock: Clock,
@@ -74,7 +74,7 @@ fn close(goodbye: &Disconnect) {
     imports::phaselock_close(u16::from(goodbye.code).into(), text.as_ptr(), text.len());
 }
 
-/// An event of the page; none if it is of no known kind.
+/// An event of the page, or `None` for an unknown kind.
 fn read(bytes: &[u8]) -> Option<Event<Vec<u8>>> {
     let (head, rest) = bytes.split_at_checked(HEAD_BYTES)?;
     let arrival = head.last_chunk().map(|micros| LocalTime(f64::from_le_bytes(*micros) as i64))?;
@@ -100,7 +100,7 @@ fn read(bytes: &[u8]) -> Option<Event<Vec<u8>>> {
 }
 
 impl Driver {
-    /// Joins.
+    /// Starts joining.
     pub fn begin(config: SessionConfig) -> Self {
         let clock = Clock::start();
         let mut driver =
@@ -109,22 +109,22 @@ impl Driver {
         driver
     }
 
-    /// The clock that times are on.
+    /// The clock of all times.
     pub fn clock(&self) -> Clock {
         self.channel.clock
     }
 
-    /// Takes in what came, and acts on the time.
+    /// Receives packets, and acts on the time.
     pub fn receive(&mut self) {
         carriage::receive(&mut self.session, &mut self.channel, |_, _, _| {});
     }
 
-    /// Carries out what the session asks for.
+    /// Sends what the session asks for.
     pub fn transmit(&mut self) {
         carriage::transmit(&mut self.session, &mut self.channel);
     }
 
-    /// Leaves.
+    /// Leaves the server.
     pub fn close(mut self, reason: &str) {
         self.session.leave(reason);
         self.transmit();

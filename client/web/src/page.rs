@@ -1,4 +1,4 @@
-//! Clock, storage, sound and pads of the page.
+//! Clock, storage, sound and gamepads of the page.
 
 use phaselock::time::{LocalTime, Micros};
 
@@ -23,18 +23,18 @@ impl Clock {
         LocalTime(imports::phaselock_now() as i64)
     }
 
-    /// Unix time in microseconds at the clock's zero, as the system clock had it then.
+    /// Unix time in microseconds at zero of the clock, by the system clock at the start.
     pub fn unix_of_start(&self) -> i64 {
         imports::phaselock_unix_of_start() as i64
     }
 }
 
-/// Returns the text that was stored under that name.
+/// Returns the text stored under this name.
 pub fn kept(name: &str) -> Option<String> {
     text(&format!("kept:{name}"))
 }
 
-/// Returns a text that this tab keeps, even when the page is reloaded.
+/// Returns a text stored by this tab, which survives a reload.
 pub fn of_tab(name: &str) -> Option<String> {
     text(&format!("tab:{name}"))
 }
@@ -109,8 +109,8 @@ pub fn is_hidden() -> bool {
     imports::phaselock_is_hidden() == 1
 }
 
-/// Returns the number of queued frames of sound; none before the first key or click, because
-/// browsers are silent until then.
+/// Returns the number of queued frames of sound. `None` before the first key press or click,
+/// because browsers are silent until then.
 pub fn sound_waiting() -> Option<usize> {
     usize::try_from(imports::phaselock_sound_waiting()).ok()
 }
@@ -128,9 +128,9 @@ pub struct Field {
     pub number: u32,
     /// Maximum number of letters.
     pub letters_max: u32,
-    /// The letters are masked.
+    /// Whether the letters are masked.
     pub is_secret: bool,
-    /// The player has a touchscreen and sees the page's field in place of the client's.
+    /// Whether the player uses a touch screen and sees the page's field instead of the client's.
     pub is_on_glass: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Advice in words, tables and a picture.
+//! Advice in words, tables and a plot.
 
 use std::fmt::Write;
 
@@ -10,8 +10,8 @@ use super::super::report::{Columns, figure, tabulate, whole};
 use super::super::strokes::Stroke;
 use super::{Advice, AtDelay, AtRate, Next, Pick};
 
-/// Frames without what a method needs, per million, from which on it is said. Arbitrary: one in
-/// ten.
+/// Frames without what a method needs, per million, from which they are mentioned. Arbitrary: one
+/// in ten.
 const MISSING_MUCH: f64 = 100_000.0;
 /// Ratio of visual errors below which two methods are about as good. Arbitrary.
 const ALIKE: f64 = 1.05;
@@ -101,7 +101,7 @@ impl Pick {
     }
 }
 
-/// A sentence about some names; none without names.
+/// A sentence about some names; empty without names.
 fn about(names: &[String], sentence: impl Fn(String) -> String) -> String {
     if names.is_empty() { String::new() } else { sentence(names.join(", ")) }
 }
@@ -112,7 +112,7 @@ fn of(pick: &Option<Pick>, cell: fn(&Pick) -> String) -> String {
 }
 
 impl Advice {
-    /// In words and tables.
+    /// The advice in Markdown.
     pub fn markdown(&self, recording: &Recording) -> String {
         let Self { path, network, secs, .. } = self;
         let whole = recording.secs();
@@ -210,7 +210,7 @@ impl Advice {
         text.push_str(&tabulate(columns, &self.by_delay));
     }
 
-    /// The errors by send rate, as a picture.
+    /// A plot of the errors by send rate.
     pub fn picture(&self) -> String {
         let curve = |number: usize, name: &str, of: &dyn Fn(&AtRate) -> Option<&Pick>| {
             let point = |it: &AtRate| of(it).map(|pick| [it.send_rate_hz, pick.visual_px]);

@@ -1,4 +1,4 @@
-//! Advice by what is measured, and by what might have been.
+//! Tests of advice from real measurements, and from made-up ones.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ fn ask(shape: Formula, network: &str) -> Advice {
     answer(&Question { repeats: 1, ..question }).expect("all was measured")
 }
 
-/// A straight line, or what stands still.
+/// A straight line, or a body at rest.
 fn line(secs: f64, speed: f64) -> Recording {
     let points = [0.0, secs].map(|time| Point { time, x: speed * time, y: 0.0, segment: 0 });
     Recording::of_points(&points).expect("two points")
@@ -89,7 +89,7 @@ fn what_is_short_is_advised_on_by_what_was_seen_of_it() {
     }
 }
 
-/// A row of a cell that might have been measured.
+/// A made-up row of a cell.
 fn row(rate: f64, seed: u64, method: Choice, error: f64, jerk: f64, absent: f64) -> Row {
     let question = question("line", line(8.0, 1.0), "cable");
     let plan = Plan { contenders: vec![Contender::Method(method)], ..question.plan() };
@@ -190,7 +190,7 @@ fn of_what_is_as_good_that_without_delay_is_taken() {
 
 #[test]
 fn what_chance_alone_could_make_is_told_apart() {
-    // The same dice: the second is worse on each, the third on half of them.
+    // On the same seeds, the second is worse on each, the third on half of them.
     let mut rows = Vec::new();
     for seed in 1..=8 {
         let luck = seed as f64;
@@ -205,7 +205,7 @@ fn what_chance_alone_could_make_is_told_apart() {
     assert_eq!((now.visual_px, now.visual_px_quartiles), (14.0, [12.0, 16.0]));
     let text = advice.markdown(&line(8.0, 1.0));
     assert!(text.contains("Chance alone could make the difference to fir-linear."), "{text}");
-    // A lower rate that is about as good is enough, though on one of its dice there was an outage.
+    // A lower rate that is about as good is enough, despite an outage on one of its seeds.
     for (more, rate) in [(1.0, 5.0), (2.0, 20.0)] {
         let mut rows = rows.clone();
         rows.extend((1..=8).map(|seed| {

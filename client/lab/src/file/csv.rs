@@ -1,4 +1,4 @@
-//! Motion files of lines: plain ones, and recordings of play.
+//! Motion files in lines: plain ones, and recordings of play.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ pub(super) fn read(text: Text<'_>, games: &Games) -> Result<Motion, FileError> {
     let lines = text.lines().count();
     let (_, first) = text.lines().next().unwrap_or_default();
     let told = first.strip_prefix(MARK).and_then(|told| told.split_once(':'));
-    // Without a number it is a comment like any other.
+    // Without a number, it is an ordinary comment.
     let told = told.filter(|(layout, _)| layout.bytes().all(|byte| byte.is_ascii_digit()));
     let content = text.lines().filter(|(_, line)| {
         let line = line.trim_start();
@@ -29,7 +29,7 @@ pub(super) fn read(text: Text<'_>, games: &Games) -> Result<Motion, FileError> {
     let mut taker = Taker::default();
     match told {
         Some(told) => {
-            // The last line counts only if it is over: a number may have lost its last digits.
+            // The last line counts only if it is complete: a number may have lost its last digits.
             let whole = if text.is_complete() { lines } else { lines - 1 };
             let content = content.take_while(|(at, _)| *at <= whole);
             recording((told, games), content, lines, &mut taker)?;
@@ -46,7 +46,7 @@ fn cell(text: &str) -> &str {
     quoted.unwrap_or(text).trim()
 }
 
-/// The cells of a line; a separator between quotation marks is none.
+/// The cells of a line; a separator between quotation marks does not count.
 fn split(line: &str, separator: char) -> impl Iterator<Item = &str> + Clone {
     let mut quoted = false;
     line.split(move |char| {
@@ -64,7 +64,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// Reads the first line. Returns whether it is a header. `next` is the line after it.
+    /// Reads the first line, and returns whether it is a header. `next` is the line after it.
     fn of(number: usize, line: &str, next: &str) -> Result<(Self, bool), FileError> {
         let separator = ['\t', ';', ','].into_iter().find(|it| line.contains(*it)).unwrap_or(',');
         let cells = || split(line, separator).map(cell);
@@ -88,7 +88,7 @@ impl Columns {
     }
 }
 
-/// The decimal mark of a file's numbers, from the first number that has one.
+/// The decimal mark of a file, from the first number that has one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Decimal(Option<char>);
 

@@ -14,7 +14,7 @@ const TIMES: [(&str, f64); 9] = [
     ("millis", 1000.0),
     ("milliseconds", 1000.0),
 ];
-/// A name for the time that another one may stand beside, if both say the same.
+/// A time column that may accompany another one if both agree.
 const TIMESTAMP: &str = "timestamp";
 
 /// A part of a point.
@@ -42,7 +42,7 @@ pub(super) struct Heads<P> {
 pub(super) struct Found<P> {
     pub(super) time: P,
     pub(super) per_second: f64,
-    /// A timestamp beside that time, which must agree with it.
+    /// A timestamp next to that time, which must agree with it.
     pub(super) timestamp: Option<P>,
     pub(super) x: P,
     pub(super) y: P,
@@ -56,7 +56,7 @@ impl<P> Default for Heads<P> {
 }
 
 impl<P: Copy> Heads<P> {
-    /// Records a name and its index. Other names than those of a point's parts are ignored.
+    /// Notes a name and its index. Names that are not parts of a point are ignored.
     pub(super) fn note(&mut self, name: &str, place: P) {
         let is = |known: &str| name.eq_ignore_ascii_case(known);
         let time = TIMES.iter().find(|(known, _)| is(known));

@@ -1,7 +1,7 @@
-//! Motion files of JSON.
+//! Motion files in JSON.
 //!
-//! serde_json hands on the text of each number. So an error names the number's line, and the same
-//! rules apply as in other files.
+//! serde_json passes on the text of each number, so errors name the number's line, and the rules
+//! are those of other files.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -33,7 +33,7 @@ fn mistake(error: &serde_json::Error) -> Problem {
     if error.is_eof() { Problem::JsonEnds } else { Problem::Json(error.column()) }
 }
 
-/// True for an array of numbers in each line, rather than one of points.
+/// Whether each line is an array of numbers, rather than the whole an array of points.
 pub(super) fn is_lines(text: Text<'_>) -> bool {
     let mut lines = text.lines().map(|(_, line)| line).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
@@ -43,7 +43,7 @@ pub(super) fn is_lines(text: Text<'_>) -> bool {
             .is_ok_and(|parts| parts.len() >= 3 && parts[..3].iter().all(is_plain))
 }
 
-/// Reads a text that is an object or an array in each line.
+/// Reads a text with an object or an array on each line.
 pub(super) fn read_lines(text: &str) -> Result<Motion, FileError> {
     let mut points = Points::of(text);
     let mut first = true;
@@ -54,7 +54,7 @@ pub(super) fn read_lines(text: &str) -> Result<Motion, FileError> {
         let element = serde_json::from_str(line).map_err(|error| mistake(&error).at(number));
         let taken = element.and_then(|element: &RawValue| points.take(element.get()));
         taken.map_err(|error| match error.problem {
-            // It is one object, and no points by themselves.
+            // It is one object, not a sequence of points.
             Problem::JsonEnds
             | Problem::Lacks { .. }
             | Problem::LongPoint(_)
@@ -81,7 +81,7 @@ struct Points<'t> {
     first: (&'t str, usize),
     /// The segment of the last element that has one.
     segment: Option<u32>,
-    /// The mistake that ended the array, if the JSON itself is right up to there.
+    /// The mistake that ended the array, if the JSON is valid up to there.
     refused: Option<FileError>,
 }
 
@@ -119,7 +119,7 @@ impl<'t> Points<'t> {
 
     fn take(&mut self, element: &'t str) -> Result<(), FileError> {
         let (before, line) = self.last;
-        // It is a part of the text.
+        // It is part of the text.
         let offset = element.as_ptr().addr() - self.text.as_ptr().addr();
         let between = self.text.as_bytes().get(before..offset).unwrap_or_default();
         let line = line + line_at(between, between.len()) - 1;
@@ -164,7 +164,7 @@ impl<'t> Points<'t> {
         self.taker.take(line, Point { time, x, y, segment })
     }
 
-    /// Refuses a first array that may be a header of numbers.
+    /// Rejects a first array that may be a header of numbers.
     fn check_numbered(&mut self, line: usize, element: &'t str) -> Result<(), FileError> {
         let next = match self.taker.motion.points.len() {
             0 => {

@@ -44,8 +44,8 @@ impl Clock {
 /// Units per second that a timestamp may count: seconds, and thousandths, millionths and billionths
 /// of them.
 const UNITS: [f64; 4] = [1.0, 1e3, 1e6, 1e9];
-/// Part of the time since the first point, and time in seconds, by which a timestamp may differ.
-/// Arbitrary: clocks drift and jitter by less, and numbers of frames differ by more.
+/// How much a timestamp may differ, as a share of the time since the first point, and as a time in
+/// seconds. Arbitrary: clocks drift and jitter by less, and frame numbers differ by more.
 const DRIFT_MAX: f64 = 0.25;
 const JITTER_MAX: f64 = 0.01;
 
@@ -65,8 +65,8 @@ impl Default for Timestamps {
 }
 
 impl Timestamps {
-    /// Compares a timestamp with a time in seconds. Text that is neither a number nor a date is no
-    /// time, so it is ignored.
+    /// Compares a timestamp with a time in seconds. Text that is neither a number nor a date is
+    /// ignored.
     pub(super) fn check(&mut self, line: usize, time: f64, text: &str) -> Result<(), FileError> {
         let text = text.trim().trim_matches('"');
         // As seconds, a date is exact to a microsecond.

@@ -1,4 +1,4 @@
-//! A motion, and what may be wrong with a file of one.
+//! A motion, and what can be wrong with its file.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display, Write};
@@ -6,33 +6,33 @@ use std::fmt::{self, Display, Write};
 use phaselock::fields::{Exact, Field, Kind, Values};
 use phaselock::time::Rates;
 
-/// Points of a motion: four and a half hours at 60 a second. Arbitrary; it bounds a file's cost.
+/// Maximum number of points: four and a half hours at 60 Hz. Arbitrary; it bounds a file's cost.
 pub const POINTS_MAX: usize = 1_000_000;
-/// Bytes of a file. Arbitrary: two hours of play, at about 100 bytes a point.
+/// Maximum size of a file in bytes. Arbitrary: two hours of play, at about 100 bytes per point.
 pub const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Bytes of one point in JSON, with everything that a file says about it. Arbitrary.
+/// Maximum size of one point in JSON, including everything that belongs to it. Arbitrary.
 pub(super) const POINT_BYTES_MAX: usize = 4096;
-/// The greatest magnitude: enough for Unix time in milliseconds. An `f64` has steps of 0.002
-/// there.
+/// Maximum magnitude of a value: enough for Unix time in milliseconds. There, an `f64` has steps of
+/// 0.002.
 pub const VALUE_MAX: f64 = 1e13;
-/// Hours from the first point to the last. Arbitrary.
+/// Maximum hours from the first point to the last. Arbitrary.
 pub const SPAN_HOURS_MAX: u32 = 24;
-/// Length of a quote from a file, in characters.
+/// Maximum length of a quote from a file, in characters.
 const QUOTE_CHARS_MAX: usize = 40;
 
-/// Beginning of a recording of play; the number of its layout and a colon follow.
+/// Start of a recording of play; the layout's number and a colon follow.
 pub(super) const MARK: &str = "# phaselock motion ";
 
 /// A position at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Seconds from any moment on.
+    /// Seconds, from any origin.
     pub time: f64,
-    /// Position across in any unit; metres in recordings of play.
+    /// Horizontal position in any unit; metres in recordings of play.
     pub x: f64,
-    /// Position up or down.
+    /// Vertical position.
     pub y: f64,
-    /// Number of the uninterrupted motion, rising; 0 throughout unless a file says so.
+    /// Number of the uninterrupted motion, rising; always 0 unless the file has segments.
     pub segment: u32,
 }
 
@@ -43,13 +43,13 @@ pub struct Source {
     pub game: String,
     /// The record's name.
     pub record: String,
-    /// Its number among the game's kinds.
+    /// The record's index among the game's kinds.
     pub kind: u8,
-    /// Its table, which has a position.
+    /// The record's field table, which has a position.
     pub fields: &'static [Field],
-    /// Ticks a second.
+    /// Ticks per second.
     pub tick_hz: u16,
-    /// Seed of the game's rules, its map for one; 0 if the file does not say.
+    /// Seed of the game's rules, for example of its map; 0 if the file does not say.
     pub seed: u64,
 }
 
@@ -58,13 +58,13 @@ pub struct Source {
 pub struct Motion {
     /// The origin of a recording of play.
     pub source: Option<Source>,
-    /// In the order of their times, which differ.
+    /// In order of time, without equal times.
     pub points: Vec<Point>,
     /// The whole record at each point of a recording of play.
     pub values: Vec<Values>,
 }
 
-/// A mistake in a file.
+/// A mistake in a file, with its line.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct FileError {
@@ -193,7 +193,7 @@ pub(super) enum Problem {
     Segment(Quote),
 }
 
-/// A part of a file, as it may be shown: short, without control characters.
+/// A quote from a file, fit to be shown: short, without control characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Quote(String);
 
@@ -227,7 +227,7 @@ impl Problem {
     }
 }
 
-/// Reads a number that may stand in a motion.
+/// Reads a number of a motion.
 pub(super) fn number(
     line: usize,
     what: impl Into<Cow<'static, str>>,
@@ -251,7 +251,7 @@ pub(super) fn rising(text: &str, before: u32, line: usize) -> Result<u32, FileEr
     segment.ok_or_else(|| Problem::Segment(Quote::of(text)).at(line))
 }
 
-/// A motion that is being read, point by point.
+/// A motion being read, point by point.
 #[derive(Debug, Default)]
 pub(super) struct Taker {
     pub(super) motion: Motion,
@@ -292,14 +292,13 @@ impl Taker {
     }
 }
 
-/// Number of the kind with that name.
+/// Index of the kind with this name.
 pub fn kind_of(kinds: &[Kind], record: &str) -> Option<u8> {
     (0..).zip(kinds).find(|(_, kind)| kind.name == record).map(|(number, _)| number)
 }
 
 impl Source {
-    /// Describes one of a game's kinds, with the seed of the welcome. None without a
-    /// position.
+    /// Describes one of a game's kinds, with the seed of the welcome. `None` if it has no position.
     pub fn of(
         game: &str,
         kinds: &'static [Kind],
@@ -325,7 +324,7 @@ impl Source {
     }
 }
 
-/// Indices of the fields `x` and `y`, or else of the components of a vector `position`.
+/// Indices of the fields `x` and `y`, or of the components of a vector `position`.
 pub(crate) fn position_fields(fields: &[Field]) -> Option<[usize; 2]> {
     let at = |label| fields.iter().position(|field| field.is_labelled(label));
     let both = |x, y| Some([at(x)?, at(y)?]);
@@ -349,7 +348,7 @@ pub fn header(source: &Source) -> String {
 pub fn line(source: &Source, time: f64, segment: u32, values: &Values) -> String {
     let mut text = format!("{time:?},{segment}");
     for (value, field) in values.iter().zip(source.fields) {
-        // In as few digits as its grid needs. A string takes everything.
+        // In as few digits as its grid needs. Writing to a string cannot fail.
         let _ = match Exact::SINGLE.holds(field) {
             true => write!(text, ",{}", *value as f32),
             false => write!(text, ",{value}"),
@@ -372,13 +371,13 @@ impl Motion {
         )
     }
 
-    /// The motion as a file that reads the same: a recording, if it is one, otherwise CSV.
+    /// The motion as a file that reads back the same: a recording, if it is one, otherwise CSV.
     pub fn to_text(&self) -> String {
         let Some(source) = &self.source else {
             let cut = self.points.iter().any(|point| point.segment != 0);
             let mut text = String::from(if cut { "time,x,y,segment\n" } else { "time,x,y\n" });
             for Point { time, x, y, segment } in &self.points {
-                // A string takes everything.
+                // Writing to a string cannot fail.
                 let _ = write!(text, "{time:?},{x:?},{y:?}");
                 let _ = if cut { writeln!(text, ",{segment}") } else { writeln!(text) };
             }

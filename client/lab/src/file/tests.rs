@@ -1,4 +1,4 @@
-//! Files as people and programs write them, and what is said of those that are wrong.
+//! Tests of files as people and programs write them, and of the errors for invalid ones.
 
 use std::fmt::Write as _;
 
@@ -202,7 +202,7 @@ fn a_motion_has_its_bounds() {
     );
     let mut long = b"0,1,2\n".repeat(2);
     long.resize(FILE_BYTES_MAX, b' ');
-    // All of it is looked at.
+    // All of it is checked.
     assert!(says(&long).starts_with("line 2: the time 0.0 s is that of line 1"));
     long.push(b'\n');
     assert!(says(&long).starts_with("line 3: the file is larger than 67108864 bytes"));
@@ -247,11 +247,11 @@ fn a_recording_reads_as_it_was_written() {
          time,segment,pedal,turn,hand,held,"
     ));
     assert_eq!(read(text.as_bytes()), Ok(motion.clone()));
-    // Spreadsheets, and people who comment.
+    // Spreadsheets, and people who add comments.
     let edited = text.replace('\n', "\r\n").replacen("\r\n", "\r\n# the good part\r\n\r\n", 1);
     assert_eq!(read(format!("\u{feff}{edited}").as_bytes()), Ok(motion.clone()));
 
-    // What was cut off within its last line has all the lines before.
+    // A file cut off within its last line has all lines before.
     for cut in [1, 4, 60] {
         let cut = read(&text.as_bytes()[..text.len() - cut]).expect("the rest is whole");
         assert_eq!(cut.points, motion.points[..49]);

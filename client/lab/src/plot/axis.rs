@@ -13,8 +13,8 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// From the least to the greatest of the numbers that can be drawn, or 0 to 1 if there are
-    /// none. Equal numbers are given room to both sides.
+    /// From the least to the greatest of the drawable numbers, or 0 to 1 if there are none. If all
+    /// are equal, the range extends to both sides.
     pub(super) fn around(values: impl Iterator<Item = f64>) -> Self {
         let range = Self::bounds(values);
         if range.length() > 0.0 {
@@ -23,7 +23,7 @@ impl Range {
         range.at_least(if range.low == 0.0 { 1.0 } else { range.low.abs() * 0.2 })
     }
 
-    /// The same, of no length if the numbers are equal.
+    /// From the least to the greatest number; of length 0 if they are equal.
     pub(super) fn bounds(values: impl Iterator<Item = f64>) -> Self {
         let widest = |bounds: Option<Self>, value: f64| {
             let Self { low, high } = bounds.unwrap_or(Self { low: value, high: value });
@@ -33,8 +33,7 @@ impl Range {
         bounds.unwrap_or(Self { low: 0.0, high: 1.0 })
     }
 
-    /// Of this length at least, around the same middle, and long enough for ticks to be told
-    /// apart.
+    /// At least this long around its middle, and long enough to distinguish ticks.
     pub(super) fn at_least(self, length: f64) -> Self {
         let length = length.max(self.low.abs().max(self.high.abs()).max(1e-6) * 1e-6);
         if self.length() < length { self.of_length(length) } else { self }
@@ -44,13 +43,13 @@ impl Range {
         self.high - self.low
     }
 
-    /// With this share of its length more at both ends.
+    /// Extended by this share of its length at both ends.
     pub(super) fn grown(self, share: f64) -> Self {
         let more = self.length() * share;
         Self { low: self.low - more, high: self.high + more }
     }
 
-    /// Of this length, around the same middle.
+    /// This long, around its middle.
     pub(super) fn of_length(self, length: f64) -> Self {
         let middle = f64::midpoint(self.low, self.high);
         Self { low: middle - length / 2.0, high: middle + length / 2.0 }
@@ -62,8 +61,8 @@ impl Range {
         if low < high { Self { low, high } } else { self }
     }
 
-    /// Out to the next ticks, and from 0 if that doubles it at most: the height of a curve then
-    /// means something.
+    /// Extended to the next ticks, and from 0 if that at most doubles it: the height of a curve
+    /// then means something.
     pub(super) fn rounded(self) -> Self {
         let low = if self.low >= 0.0 && self.low <= self.high / 2.0 { 0.0 } else { self.low };
         let step = step(self.high - low, TICKS);
@@ -78,7 +77,7 @@ impl Range {
 /// Approximate number of ticks on an axis.
 pub(super) const TICKS: f64 = 6.0;
 
-/// The distance between about `count` ticks on this length: 1, 2 or 5 times a power of ten
+/// Distance between ticks, for about `count` of them on this length: 1, 2 or 5 times a power of ten
 /// (Heckbert, "Nice numbers for graph labels", Graphics Gems, 1990).
 fn step(length: f64, count: f64) -> f64 {
     let rough = length / count;
@@ -99,7 +98,7 @@ pub(super) fn ticks(range: Range, count: f64) -> Vec<(f64, String)> {
     let first = ((range.low - snug) / step).ceil();
     let mut ticks = Vec::new();
     for index in 0..64 {
-        // Multiples, rather than sums, keep the rounding from adding up.
+        // Multiples, not sums, so that rounding does not accumulate.
         let value = (first + f64::from(index)) * step;
         if value > range.high + snug {
             break;
@@ -109,7 +108,7 @@ pub(super) fn ticks(range: Range, count: f64) -> Vec<(f64, String)> {
     ticks
 }
 
-/// A number with the digits that tell it from its neighbours at this distance, and a true minus
+/// A number with enough digits to differ from its neighbours at this distance, and a true minus
 /// sign.
 fn number(value: f64, step: f64) -> String {
     let digits = -(step.log10() + 1e-9).floor();
@@ -124,7 +123,7 @@ fn number(value: f64, step: f64) -> String {
     text.replace('-', "\u{2212}")
 }
 
-/// Bound of page coordinates: viewers calculate with fewer digits than we do.
+/// Maximum page coordinate: viewers calculate with fewer digits than we do.
 const OFF_PAGE: f64 = 20_000.0;
 
 /// Maps a range to a span of the page.

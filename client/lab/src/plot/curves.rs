@@ -12,11 +12,11 @@ const HEIGHT: f64 = 380.0;
 /// Bounds of the height of paths in the plane.
 const HEIGHT_MIN: f64 = 240.0;
 const HEIGHT_MAX: f64 = 640.0;
-/// Greatest margin around the true path, as a share of its extent: a curve that runs away is cut
+/// Maximum margin around the true path, as a share of its extent: a curve that runs away is cut
 /// off, so that everything else stays large.
 const ASTRAY: f64 = 0.4;
 
-/// The plot of curves. In the plane, curves are cut off where they go far astray of the true path.
+/// Draws curves. In the plane, curves are cut off where they go far from the true path.
 pub(crate) fn curves(plot: &Curves) -> String {
     let mut page = Page::new(WIDTH, &plot.title, &plot.subtitle);
     let left = MARGIN + NUMBERS;
@@ -35,7 +35,7 @@ pub(crate) fn curves(plot: &Curves) -> String {
     let at = |positions: &Vec<[f64; 2]>| placed(std::slice::from_ref(positions), x, y).concat();
     page.updates(&at(&plot.updates), &at(&plot.lost));
     for (index, Curve { series, points }) in plot.curves.iter().enumerate() {
-        // Shifted by the golden ratio's share, no two soon meet.
+        // Shifted by the golden ratio, so that no two soon meet.
         page.curve(&placed(points, x, y), &series.stroke, (0.5 + index as f64 * 0.618) % 1.0);
     }
     if plot.labels.is_none() {
@@ -57,8 +57,8 @@ pub(crate) fn curves(plot: &Curves) -> String {
     page.finish(&plot.title, &described(plot))
 }
 
-/// Axes for curves over a common one. The vertical one begins at 0 where that costs at most half
-/// of it.
+/// Axes for curves over a common one. The vertical one begins at 0 if that costs at most half of
+/// it.
 fn over(plot: &Curves, area: Area) -> (Area, Scale, Scale) {
     let range = |axis| Range::around(points(plot).map(|point: &[f64; 2]| point[axis]));
     (area, area.across(range(0).grown(0.03)), area.up(range(1).rounded()))
@@ -69,7 +69,7 @@ fn in_plane(plot: &Curves, area: Area) -> (Area, Scale, Scale) {
     let [x, y] = ranges(plot).map(|range| range.grown(0.05));
     let height = (area.width * y.length() / x.length()).clamp(HEIGHT_MIN, HEIGHT_MAX);
     let area = Area { height, ..area };
-    // The page's points to a unit of the data, as the axis that needs the more room has it.
+    // Page points per data unit, limited by the axis that needs more space.
     let scale = (area.width / x.length()).min(height / y.length());
     let up = area.up(y.of_length(height / scale));
     let down = Scale { from: up.to, to: up.from, ..up };
@@ -80,7 +80,7 @@ fn is_drawable(point: &&[f64; 2]) -> bool {
     point.iter().all(|part| drawable(*part))
 }
 
-/// The curves' points that can be drawn.
+/// Drawable points of the curves.
 fn points(plot: &Curves) -> impl Iterator<Item = &[f64; 2]> {
     plot.curves.iter().flat_map(|curve| curve.points.iter().flatten()).filter(is_drawable)
 }
@@ -98,12 +98,12 @@ fn ranges(plot: &Curves) -> [Range; 2] {
         let near = known.map(|range| range.of_length(range.length() + 2.0 * margin));
         ranges = [ranges[0].within(near[0]), ranges[1].within(near[1])];
     }
-    // A straight path along an axis takes a strip, and a single point a square.
+    // A straight path along an axis gets a strip, and a single point a square.
     let extent = ranges[0].length().max(ranges[1].length());
     ranges.map(|range| range.at_least(if extent > 0.0 { extent * 0.1 } else { 1.0 }))
 }
 
-/// A plot of curves in words.
+/// Describes a plot of curves in words.
 fn described(plot: &Curves) -> String {
     let what = match plot.labels {
         Some([x, y]) => format!("{y} over {x}"),

@@ -1,4 +1,4 @@
-//! The page that a plot writes SVG elements on, and the parts that all plots share.
+//! The page that a plot's SVG elements are written to, and the parts shared by all plots.
 
 use std::fmt::{self, Write};
 
@@ -16,14 +16,15 @@ const FRAME: &str = "#9aa1ab";
 const LOST: &str = "#c4302b";
 const FONTS: &str = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif";
 const STROKE_WIDTH: f64 = 1.9;
-/// The radius of markers at measured values, and along curves that have none.
+/// Radius of markers at measured values, and along curves without any.
 const MARKER: f64 = 4.0;
 const MARKER_ALONG: f64 = 3.3;
-/// Greatest number of markers along a curve. Arbitrary.
+/// Maximum number of markers along a curve. Arbitrary.
 const MARKERS_MAX: usize = 100;
-/// Points of a path nearer than this to the last one drawn are left out: no eye would find them.
+/// Points of a path nearer than this to the last drawn one are left out: the difference is
+/// invisible.
 const NEAR: f64 = 0.2;
-/// The length of a legend's line, which holds any dash once, and the gap behind it.
+/// Length of a legend's line, which shows any dash once, and of the gap behind it.
 const SAMPLE: f64 = 46.0;
 const SAMPLE_GAP: f64 = 10.0;
 const LEGEND_SIZE: f64 = 12.5;
@@ -31,7 +32,7 @@ const LEGEND_LINE: f64 = 16.0;
 
 /// A coordinate, rounded to two decimals.
 pub(super) fn px(value: f64) -> String {
-    // Not a number becomes 0, and too large a number the largest.
+    // NaN becomes 0, and too large a number the largest.
     let hundredths = (value * 100.0).round() as i64;
     let size = hundredths.unsigned_abs();
     let text = format!("{}.{:02}", size / 100, size % 100);
@@ -39,7 +40,7 @@ pub(super) fn px(value: f64) -> String {
     sign.to_owned() + text.trim_end_matches('0').trim_end_matches('.')
 }
 
-/// Text as it may stand in XML, in an element or in an attribute.
+/// Escapes text for XML, in an element or an attribute.
 fn escaped(text: &str) -> String {
     let escape = |letter| match letter {
         '&' => "&amp;".into(),
@@ -83,7 +84,7 @@ impl Area {
     }
 }
 
-/// The sign before a text in the legend.
+/// The sign before a legend's text.
 pub(super) enum Sample<'a> {
     Stroke(&'a Stroke),
     Truth,
@@ -91,23 +92,23 @@ pub(super) enum Sample<'a> {
     Lost,
 }
 
-/// A sample, a name, and a note that may be empty.
+/// A sample, a name, and a note, which may be empty.
 pub(super) type Entry<'a> = (Sample<'a>, &'a str, &'a str);
 
 pub(super) fn entry(series: &Series) -> Entry<'_> {
     (Sample::Stroke(&series.stroke), &series.name, &series.note)
 }
 
-/// Ends of a text that stand at its position.
+/// Which end of a text is at its position.
 pub(super) const START: &str = "";
 pub(super) const MIDDLE: &str = " text-anchor=\"middle\"";
 pub(super) const END: &str = " text-anchor=\"end\"";
 
-/// A page that is being written, from the top.
+/// A page being written, from the top.
 pub(super) struct Page {
     body: String,
     width: f64,
-    /// Lower end of what is written.
+    /// Lower end of what has been written.
     pub(super) end: f64,
 }
 
@@ -204,7 +205,7 @@ impl Page {
         self.add(format_args!("</svg>"));
     }
 
-    /// A curve in its stroke, with markers here and there: at the points if these are few.
+    /// Draws a curve in its stroke, with markers along it; if it has few points, at these.
     pub(super) fn curve(&mut self, pieces: &[Vec<[f64; 2]>], stroke: &Stroke, phase: f64) {
         self.path(pieces, &line(stroke));
         let few = pieces.iter().map(Vec::len).sum::<usize>() <= 24;
@@ -213,16 +214,16 @@ impl Page {
         self.markers(&positions, stroke, radius);
     }
 
-    /// A line through means, with a marker for each, however many they are.
+    /// Draws a line through means, with a marker for each, however many they are.
     pub(super) fn means(&mut self, points: &[[f64; 2]], stroke: &Stroke) {
         let joined = [points.to_vec()];
-        // White below keeps it apart from the clouds.
+        // White beneath separates it from the clouds.
         self.path(&joined, "stroke=\"#fff\" stroke-width=\"4.2\" stroke-opacity=\"0.75\"");
         self.path(&joined, &line(stroke));
         self.markers(points, stroke, MARKER);
     }
 
-    /// A line through points of the page, for each piece, in the given style.
+    /// Draws a line through points of the page for each piece, in the given style.
     pub(super) fn path(&mut self, pieces: &[Vec<[f64; 2]>], style: &str) {
         let mut data = String::new();
         for piece in pieces {
@@ -245,7 +246,7 @@ impl Page {
         }
     }
 
-    /// A stroke's markers, with a white rim that keeps them apart from the lines below.
+    /// Draws a stroke's markers, with a white rim that separates them from the lines beneath.
     fn markers(&mut self, positions: &[[f64; 2]], stroke: &Stroke, radius: f64) {
         if positions.is_empty() {
             return;
@@ -271,8 +272,8 @@ impl Page {
         self.add(format_args!("</g>"));
     }
 
-    /// Rings for updates that came and crosses for those that were lost, the smaller the denser
-    /// they are.
+    /// Draws rings for updates that arrived and crosses for lost ones; the denser they are, the
+    /// smaller.
     pub(super) fn updates(&mut self, came: &[[f64; 2]], lost: &[[f64; 2]]) {
         let walked: f64 = came.windows(2).map(|pair| distance(pair[0], pair[1])).sum();
         let apart = if came.len() > 1 { walked / (came.len() - 1) as f64 } else { f64::MAX };
@@ -298,7 +299,7 @@ impl Page {
         self.path(pieces, style);
     }
 
-    /// The legend in columns of this width, read down column by column; returns how high it is.
+    /// Draws the legend in columns of this width, read down column by column. Returns its height.
     pub(super) fn legend(
         &mut self,
         [x, y]: [f64; 2],
@@ -342,7 +343,7 @@ impl Page {
         }
     }
 
-    /// The picture, with a description for those who do not see it.
+    /// Finishes the picture, with a description for people who cannot see it.
     pub(super) fn finish(self, title: &str, description: &str) -> String {
         let (width, height, body) = (px(self.width), px(self.end + MARGIN / 2.0), self.body);
         let (title, description) = (escaped(title), escaped(description));
@@ -382,9 +383,9 @@ fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
-/// Positions along the part of a curve that is on the page, at even distances of 60 to 200 and
-/// about twelve; the phase, of 0 to 1, shifts them, so that the markers of curves that run together
-/// do not cover each other.
+/// Positions along the visible part of a curve, at even distances of 60 to 200, about twelve of
+/// them. The phase, from 0 to 1, shifts them, so that the markers of overlapping curves do not
+/// cover each other.
 fn along(pieces: &[Vec<[f64; 2]>], phase: f64) -> Vec<[f64; 2]> {
     let on_page = |point: [f64; 2]| point.iter().all(|part| (0.0..=2.0 * WIDTH).contains(part));
     let steps = || {
@@ -408,8 +409,8 @@ fn along(pieces: &[Vec<[f64; 2]>], phase: f64) -> Vec<[f64; 2]> {
     positions
 }
 
-/// A text in lines of about this width: without the font at hand, a letter is taken to be half as
-/// wide as the text is high, which is about the mean of Helvetica's.
+/// Breaks a text into lines of about this width. Without the font, a letter is assumed to be half
+/// as wide as the text is high, which is about Helvetica's mean.
 pub(super) fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
     let letters = ((width / (size * 0.5)) as usize).max(4);
     let words = text.split_whitespace().map(|word| word.chars().collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Clouds of errors against parameters, a panel for each parameter, with lines through the means.
+//! Clouds of errors against parameters: one panel per parameter, with lines through the means.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,20 +12,20 @@ const NUMBERS: f64 = 60.0;
 const HEIGHT: f64 = 330.0;
 const GAP: f64 = 16.0;
 const PANEL_MIN: f64 = 230.0;
-/// The share of the distance between two values over which the series are spread, and of that a
-/// cloud's own.
+/// Share of the distance between two values over which the series are spread, and the share of that
+/// for a cloud.
 const SPREAD: f64 = 0.82;
 const LANE: f64 = 0.72;
-/// Where there is room, a series still stands near its value.
+/// With enough space, a series is still near its value.
 const LANE_MAX: f64 = 24.0;
-/// The longest axis that is drawn to scale, in distances between its two nearest values.
-/// Arbitrary: beyond it, lanes would be too narrow.
+/// Longest axis drawn to scale, in distances between its two nearest values. Arbitrary: beyond it,
+/// lanes would be too narrow.
 const STEPS_MAX: f64 = 10.0;
-/// A cloud is drawn in so many layers, each of one element: where points of different layers lie
-/// on each other, it is darker. Arbitrary.
+/// Number of layers of a cloud, each of one element: where points of different layers overlap, it
+/// is darker. Arbitrary.
 const LAYERS: usize = 6;
-/// The vertical axis ends above this share of the points if the rest is far off: a few runaways,
-/// and the mean that they take along, do not make everything else small.
+/// The vertical axis ends above this share of the points if the rest is far off, so that a few
+/// outliers, and the mean that they shift, do not make everything else small.
 const SHOWN: f64 = 0.99;
 /// Multiple of the shown range that counts as far off.
 const FAR: f64 = 1.5;
@@ -44,9 +44,8 @@ struct Grouped {
     groups: Vec<Group>,
 }
 
-/// The plot of clouds. Each series has its own lane beside each value; points are drawn half
-/// transparent, means are joined in the series' stroke. The subtitle counts the points that
-/// are not drawn.
+/// Draws clouds. Each series has its own lane next to each value; points are half transparent, and
+/// means are joined in the series' stroke. The subtitle counts the points that are not drawn.
 pub(crate) fn scatter(plot: &Scatter) -> String {
     let panels: Vec<Grouped> =
         plot.panels.iter().map(|panel| grouped(panel, plot.series.len())).collect();
@@ -92,7 +91,7 @@ pub(crate) fn scatter(plot: &Scatter) -> String {
 fn grouped(panel: &Panel, series: usize) -> Grouped {
     let known =
         || panel.points.iter().filter(|point| point.series < series && drawable(point.value));
-    // Adding 0 makes the negative zero the same as the other.
+    // Adding 0 makes negative zero equal to positive zero.
     let mut values: Vec<f64> = known().map(|point| point.value + 0.0).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
@@ -151,9 +150,9 @@ fn subtitle(plot: &Scatter, panels: &[Grouped], range: Range) -> String {
     text
 }
 
-/// Where sorted values stand along the axis, the first at 0 and the two nearest 1 apart: to
-/// scale, unless that would take more than [`STEPS_MAX`] of these, such as for 1, 10, 100; then
-/// they are all 1 apart.
+/// Positions of sorted values along the axis, the first at 0 and the two nearest 1 apart: to scale,
+/// unless that would take more than [`STEPS_MAX`] of these, such as for 1, 10, 100; then they are
+/// all 1 apart.
 fn placed(values: &[f64]) -> Vec<f64> {
     let gaps = values.windows(2).map(|pair| pair[1] - pair[0]);
     let gap = gaps.fold(f64::INFINITY, f64::min);
@@ -174,7 +173,7 @@ fn draw(page: &mut Page, area: Area, range: Range, panel: &Grouped, plot: &Scatt
         let off_centre = group.series as f64 - (plot.series.len() - 1) as f64 / 2.0;
         middle(group.nth) + off_centre * lane
     };
-    // Of labels that would run into each other the later one is left out.
+    // If labels would overlap, the later one is left out.
     let labels: Vec<String> =
         panel.values.iter().map(|value| rounded(*value).to_string()).collect();
     let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
@@ -193,13 +192,13 @@ fn draw(page: &mut Page, area: Area, range: Range, panel: &Grouped, plot: &Scatt
         let drawn = group.errors.len().min(CLOUD_POINTS_MAX);
         let mut layers = vec![String::new(); LAYERS.min(drawn)];
         for (index, error) in thinned(&group.errors).enumerate() {
-            // The golden ratio's multiples fill the lane evenly, however many there are.
+            // Multiples of the golden ratio fill the lane evenly, however many there are.
             let aside = (0.5 + index as f64 * 0.618_034) % 1.0 - 0.5;
             let [x, y] = [lane_of(group) + aside * lane * LANE, y.at(error)];
             write!(layers[index % LAYERS], "M{} {}h0", px(x), px(y))
                 .expect("a string takes any text");
         }
-        // The narrower the lane the smaller the points, and the more there are the fainter.
+        // In narrower lanes, points are smaller; the more there are, the fainter.
         let size = px((lane * LANE * 0.45).clamp(1.8, 2.8));
         let opacity = px((0.27 + 5.0 / drawn as f64).min(0.6));
         page.add(format_args!(
@@ -212,7 +211,7 @@ fn draw(page: &mut Page, area: Area, range: Range, panel: &Grouped, plot: &Scatt
         page.add(format_args!("</g>"));
     }
     page.unclip();
-    // A little beyond the frame, for markers on its border; a line that leads further up is cut.
+    // Slightly beyond the frame, for markers on its border; a line that leads further up is cut.
     page.clip(area.grown(6.0));
     for (index, series) in plot.series.iter().enumerate() {
         let groups = panel.groups.iter().filter(|group| group.series == index);
@@ -222,7 +221,7 @@ fn draw(page: &mut Page, area: Area, range: Range, panel: &Grouped, plot: &Scatt
     page.unclip();
 }
 
-/// At most [`CLOUD_POINTS_MAX`] of the sorted numbers, evenly chosen, with the least and the
+/// Up to [`CLOUD_POINTS_MAX`] of the sorted numbers, evenly chosen, with the least and the
 /// greatest.
 pub(super) fn thinned(sorted: &[f64]) -> impl Iterator<Item = f64> {
     let kept = sorted.len().min(CLOUD_POINTS_MAX);

@@ -2,12 +2,12 @@
 
 use crate::strokes::Stroke;
 
-/// The greatest coordinate: differences must stay finite. Arbitrary.
+/// Maximum coordinate: differences must stay finite. Arbitrary.
 pub(super) const MAGNITUDE_MAX: f64 = 1e12;
-/// Points drawn of a series at one value, evenly chosen from the sorted ones.
+/// Maximum number of points drawn of a series at one value, evenly chosen from the sorted ones.
 pub(super) const CLOUD_POINTS_MAX: usize = 400;
 
-/// One of the things that a plot compares: one extrapolator, say.
+/// One of the things that a plot compares, such as an extrapolator.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Series {
     pub(crate) name: String,
@@ -16,7 +16,7 @@ pub(crate) struct Series {
     pub(crate) note: String,
 }
 
-/// A curve in pieces that are not joined, in the unit of its axes.
+/// A curve as unconnected pieces, in the units of its axes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Curve {
     pub(crate) series: Series,
@@ -28,12 +28,12 @@ pub(crate) struct Curve {
 pub(crate) struct Curves {
     pub(crate) title: String,
     pub(crate) subtitle: String,
-    /// Labels of the axes x and y; none for paths in the plane, where both axes have the same
+    /// Labels of the x and y axes; `None` for paths in the plane, where both axes have the same
     /// scale and y grows downwards.
     pub(crate) labels: Option<[&'static str; 2]>,
-    /// The true path in pieces that are not joined.
+    /// The true path as unconnected pieces.
     pub(crate) truth: Vec<Vec<[f64; 2]>>,
-    /// True positions at the updates that came.
+    /// True positions at the updates that arrived.
     pub(crate) updates: Vec<[f64; 2]>,
     /// True positions at the updates that were lost.
     pub(crate) lost: Vec<[f64; 2]>,
@@ -51,8 +51,8 @@ pub(crate) struct Scatter {
     pub(crate) panels: Vec<Panel>,
 }
 
-/// Errors against one parameter. Its values stand to scale, or at even distances where the
-/// nearest two would be too close.
+/// Errors against one parameter. Its values are drawn to scale, or at even distances if the nearest
+/// two would be too close.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Panel {
     pub(crate) label: String,

@@ -1,4 +1,4 @@
-//! Plots are valid XML whatever is drawn, the same each time, and say what they leave out.
+//! Tests of plots: always valid XML, always the same, and open about what they leave out.
 
 use phaselock::random::Random;
 
@@ -6,7 +6,7 @@ use super::series::CLOUD_POINTS_MAX;
 use super::*;
 use crate::strokes::Stroke;
 
-/// A zigzag of 8 corners, told 10 times a second, and what simple extrapolators make of it.
+/// A zigzag of 8 corners, sampled 10 times a second, and what simple extrapolators make of it.
 fn zigzag() -> Curves {
     let at = |t: f64| [60.0 + 90.0 * t, 150.0 + 120.0 * ((t % 2.0) - 1.0).abs()];
     let truth = (0..=800).map(|i| at(f64::from(i) * 0.01)).collect();
@@ -106,9 +106,9 @@ fn over_rate() -> Curves {
     }
 }
 
-/// Fails unless the text is one well-formed XML element with the rules of XML that our writer
-/// could break: tags that match, quoted attributes named once, no bare `&` or `<`, no control
-/// characters, and no `NaN` for a number.
+/// Fails unless the text is one well-formed XML element, checking those rules of XML that our
+/// writer could break: matching tags, quoted attributes without duplicates, no bare `&` or `<`, no
+/// control characters, and no `NaN` for a number.
 fn assert_valid(svg: &str) {
     let allowed = |letter: char| letter >= ' ' || letter == '\n';
     assert!(svg.chars().all(allowed), "a control character");
@@ -243,7 +243,7 @@ fn odd_numbers_draw_what_can_be_drawn() {
 fn a_straight_path_fills_the_picture_and_a_runaway_does_not_shrink_it() {
     let truth: Vec<[f64; 2]> = (0..100).map(|i| [f64::from(i), 1e5]).collect();
     let mut plot = Curves { truth: vec![truth], ..Curves::default() };
-    // The numbers at the axis tell the scale.
+    // The numbers at the axis show the scale.
     assert!(curves(&plot).contains(">80</text>"));
     let series = Series { name: "astray".into(), stroke: Stroke::of(0), note: String::new() };
     let points = vec![vec![[0.0, 1e5], [50.0, -1e9], [99.0, 1e5]]];

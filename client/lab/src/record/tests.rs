@@ -1,4 +1,5 @@
-//! Files of recorded motion: when they are touched, what is in them, and when they end.
+//! Tests of files with recorded motion: when they are touched, what they contain, and when they
+//! end.
 
 use std::fs;
 
@@ -15,7 +16,7 @@ fn source() -> Result<Source, RecordError> {
         .expect("cars move"))
 }
 
-/// Takes down ticks at 60 Hz, each when it is over.
+/// Takes ticks at 60 Hz, each at its end.
 fn take(files: &mut MotionFiles, ticks: std::ops::Range<u64>) -> Result<(), RecordError> {
     for tick in ticks {
         let values = Values::default();
@@ -83,7 +84,7 @@ fn a_file_ends_where_it_could_not_be_read_any_longer() {
         assert!(has == 0 || points(&path) == has);
         assert!(bytes <= 4096 || number == 1, "{bytes} bytes");
         assert!(points(&path) > 2);
-        // Said once.
+        // Reported once.
         take(&mut files, 500..600).expect("nothing more is recorded");
         files.begin().expect("there is room");
     }

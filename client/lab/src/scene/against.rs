@@ -13,7 +13,7 @@ pub(crate) enum Against {
     Now,
 }
 
-/// The position that a frame should show; none across a teleport, which is no error.
+/// The position that a frame should show; `None` across a teleport, which is not an error.
 pub(super) fn truth(frame: &Watched, against: Against) -> Option<[f64; 2]> {
     let truth = match against {
         Against::Then => frame.then,

@@ -1,5 +1,5 @@
 //! The laboratory's picture: where the body truly is, what is known of it, and where each method
-//! has it.
+//! shows it.
 
 use crate::strokes::{self, Marker};
 use crate::track::{Fate, Legs};
@@ -22,7 +22,7 @@ const MARGIN: Vec2 = vec2(48.0, 62.0);
 pub(super) const CORNER_WIDTH: f32 = 252.0;
 /// Lower edge of the switches, below the picture's upper edge.
 pub(super) const CORNER_BOTTOM: f32 = 46.0;
-/// Number of updates painted, the newest. Arbitrary: that many rings fill any window.
+/// Maximum number of updates painted, the newest ones. Arbitrary: that many rings fill any window.
 const RINGS_MAX: usize = 400;
 /// Seconds for which a new update stands out.
 const FLASH_SECS: f64 = 0.25;
@@ -30,12 +30,12 @@ const FLASH_SECS: f64 = 0.25;
 /// Options of the picture.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Options {
-    /// All of the past is painted strongly.
+    /// Whether all of the past is painted strongly.
     pub(crate) whole: bool,
     pub(crate) against: Against,
-    /// Row under the mouse; the others step back.
+    /// Row under the mouse; the others fade.
     pub(crate) pointed: Option<usize>,
-    /// Magnification; 0 or 1 shows all, more follows the body.
+    /// Magnification; 0 or 1 shows everything, more follows the body.
     pub(crate) zoom: f64,
 }
 
@@ -44,16 +44,17 @@ pub(crate) struct Options {
 pub(crate) struct Canvas {
     of: Option<(u64, View)>,
     truth: Track,
-    /// Tracks by row; none for a hidden row.
+    /// Tracks by row; `None` for a hidden row.
     tracks: Vec<Option<Track>>,
-    /// Size of the canvas when a path was drawn on it: its positions are points of that canvas.
+    /// Size of the canvas when a path was drawn on it: the path's positions are points of that
+    /// canvas.
     pub(crate) sheet: Vec2,
 }
 
 impl Canvas {
     fn view(&self, model: &Model, rect: Rect, zoom: f64) -> View {
         let fits = if model.path.origin == Origin::Drawn {
-            // What was drawn stays where it was drawn.
+            // A drawing stays where it was drawn.
             let bounds = [[0.0, self.sheet.x.into()], [0.0, self.sheet.y.into()]];
             View::new(bounds, rect.center(), [rect.width(), rect.height()])
         } else {
@@ -104,7 +105,7 @@ impl Canvas {
         let until = |time: f64| samples.partition_point(|sample| sample.time <= time);
         let pale = |strength: f32, width: f32| Stroke::new(width, fade(palette::TEXT, strength));
         lines(painter, self.truth.lines(0..until(model.secs)), pale(0.13, 7.0));
-        // Of a long path the lines lie on top of each other.
+        // The lines of a long path overlap.
         let faint = (5.0 / model.secs.max(1.0) as f32).clamp(0.1, 0.4);
         let ahead = |row: usize| options.pointed.is_none_or(|pointed| pointed == row);
         let rows = || model.rows.iter().zip(&self.tracks).enumerate();
@@ -143,7 +144,7 @@ impl Canvas {
                 Some((at, row.look, point, run.get(frame)?))
             })
             .collect();
-        // The past that is shown, and lines to where each should be.
+        // The shown past, and lines to where each should be.
         for (at, look, point, watched) in &shown {
             let Some(truth) = truth(watched, options.against) else { continue };
             let truth = view.point(truth);
@@ -279,7 +280,7 @@ fn updates(painter: &Painter, model: &Model, view: &View, since: f64) {
     }
 }
 
-/// Paints the meaning of the signs in the corner.
+/// Paints the legend of the signs in the corner.
 fn key(painter: &Painter, rect: Rect, model: &Model, against: Against) {
     let mut at = rect.left_bottom() + vec2(22.0, -18.0);
     let mut entry = |words: &str, sign: &dyn Fn(Pos2)| {

@@ -1,4 +1,4 @@
-//! A path while it is drawn: positions of the mouse and when it was there.
+//! A path being drawn: positions of the mouse, with times.
 
 use crate::Recording;
 use crate::file::Point;
@@ -8,7 +8,7 @@ use phaselock_ui::words::tr;
 
 /// Seconds between points of a drawn path: finer than any mouse reports.
 const STEP_SECS: f64 = 0.004;
-/// Seconds below which a drawing was a click. Arbitrary.
+/// Length in seconds below which a drawing was a click. Arbitrary.
 const SECS_MIN: f64 = 0.15;
 /// Extent in points below which a drawing was a click. Arbitrary.
 const EXTENT_MIN: f64 = 6.0;
@@ -31,8 +31,8 @@ impl Drawing {
         Self { began: now, points: vec![(0.0, position)] }
     }
 
-    /// The mouse went to these positions since the last call; nothing tells when between then and
-    /// now, so they are spread evenly. If there are none it stayed where it was.
+    /// Adds the mouse's positions since the last call. Their times are unknown, so they are spread
+    /// evenly. Without positions, the mouse did not move.
     pub(crate) fn follow(&mut self, now: f64, positions: &[[f64; 2]]) {
         let (from, last) = self.points.last().copied().unwrap_or_default();
         let to = (now - self.began).min(SECS_MAX);
@@ -45,7 +45,7 @@ impl Drawing {
         let positions = if positions.is_empty() { &[last][..] } else { &positions };
         for (nth, position) in (1_u32..).zip(positions) {
             let time = from + (to - from) * f64::from(nth) / count;
-            // What comes faster than can be told apart is where it got to.
+            // If positions come too fast to be distinguished, the last one counts.
             match self.points.last_mut() {
                 Some(last) if time - last.0 < STEP_SECS / 2.0 => last.1 = *position,
                 _ => self.points.push((time, *position)),
@@ -65,7 +65,7 @@ impl Drawing {
         self.points.iter().map(|(_, position)| *position)
     }
 
-    /// Makes the path, at even steps of time.
+    /// Makes the path, in even steps of time.
     pub(crate) fn finish(&self) -> Result<Recording, NoPath> {
         let secs = self.secs();
         let span = |axis: usize| {

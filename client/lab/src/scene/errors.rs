@@ -1,4 +1,4 @@
-//! Error of each method over time: curves along the laboratory's time.
+//! Error of each method over time, as curves along the laboratory's time axis.
 
 use crate::scores::quantile;
 use egui_macroquad::egui::FontId;
@@ -28,7 +28,7 @@ fn most(model: &Model, against: Against) -> f64 {
         let mut all: Vec<_> = run.filter_map(|frame| error(model, frame, against)).collect();
         quantile(&mut all, 0.99)
     });
-    // Without any error there is a line at the foot.
+    // Without any error, there is a line at the foot.
     worst.fold(0.0, f64::max).max(1e-9)
 }
 
@@ -78,7 +78,7 @@ impl Errors {
         let words =
             painter.layout_no_wrap(words, FontId::proportional(letters), palette::TEXT_SOFT);
         let at = Align2::RIGHT_TOP.anchor_size(rect.right_top(), words.size());
-        // The curves lie behind it.
+        // The curves are behind it.
         painter.rect_filled(at.expand2(vec2(3.0, 1.0)), 3.0, fade(palette::FIELD, 0.8));
         painter.galley(at.min, words, palette::TEXT_SOFT);
     }

@@ -14,16 +14,16 @@ use super::against::{Against, error};
 use super::model::{Model, Unit};
 use phaselock_ui::words::fill;
 
-/// Numbers tried for a free name.
+/// Maximum number tried for a free name.
 const NUMBER_MAX: u32 = 9999;
-/// The window's picture; the figure of the path and the methods; the frames; the summary.
+/// The window's picture, the plot of the path and the methods, the frames, and the summary.
 const ENDINGS: [&str; 4] = ["png", "svg", "csv", "json"];
 
-/// File names of one export: the same but for their endings.
+/// File names of one export, which differ only in their extensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Names(PathBuf);
 
-/// An export failed.
+/// Why an export failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ExportError {
     #[error("{}", crowded(.0))]
@@ -42,7 +42,7 @@ impl Names {
         found.ok_or_else(|| ExportError::Full(folder.to_owned()))
     }
 
-    /// The file with an ending.
+    /// The file with this extension.
     pub(super) fn of(&self, ending: &str) -> PathBuf {
         self.0.with_extension(ending)
     }
@@ -162,7 +162,7 @@ pub(super) fn summary_json(model: &Model) -> String {
         },
         methods: methods.collect(),
     };
-    // Nothing of it can fail: text, whole numbers and finite ones.
+    // This cannot fail: it has only text, whole numbers and finite ones.
     let mut text = serde_json::to_string_pretty(&summary).unwrap_or_default();
     text.push('\n');
     text
@@ -196,7 +196,7 @@ mod tests {
         let columns = csv.lines().next().expect("a header").split(',').count();
         assert!(csv.lines().all(|line| line.split(',').count() == columns));
         assert_eq!(csv.lines().count(), 1 + 4 * model.carried.frames());
-        // Of the newest state the time shown is now, so that both errors are the same.
+        // For the newest state, the time shown is now, so both errors are equal.
         let line = csv.lines().skip(300).find(|line| line.starts_with("newest-state"));
         let cells: Vec<_> = line.expect("it is shown").split(',').collect();
         assert_eq!((cells[1], cells[7]), (cells[2], cells[8]));

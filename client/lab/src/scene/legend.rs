@@ -1,5 +1,5 @@
-//! The laboratory's legend, which is the list of methods as well: what each looks like, how it
-//! does, whether it is shown.
+//! The laboratory's legend, which is also the list of methods: what each looks like, how it scores,
+//! and whether it is shown.
 
 use crate::{Contender, Scores};
 use egui_macroquad::egui::text::{LayoutJob, TextWrapping};
@@ -20,12 +20,12 @@ const SAMPLE_WIDTH: f32 = 46.0;
 const ON_HEIGHT: f32 = 36.0;
 const OFF_HEIGHT: f32 = 25.0;
 
-/// Least height of the list: four methods. A smaller window scrolls.
+/// Minimum height of the list: four methods. A smaller window scrolls.
 const LIST_HEIGHT_MIN: f32 = 4.0 * (ON_HEIGHT + 2.0);
 const COMBINATIONS_HEIGHT: f32 = 58.0;
 const ADD_WIDTH: f32 = 52.0;
 
-/// A combination to be added.
+/// A combination to add.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Combination {
     extrapolator: Extrapolator,
@@ -49,7 +49,7 @@ pub(super) fn numbers(scores: &Scores, against: Against) -> Option<[f64; 3]> {
     all.iter().all(|value| value.is_finite()).then_some(all)
 }
 
-/// The least of each column, of two rows at least.
+/// The least value of each column, if there are at least two rows.
 fn best(rows: &[Row], against: Against) -> [Option<f64>; 3] {
     let all: Vec<_> = rows.iter().filter_map(|row| numbers(&row.scores, against)).collect();
     if all.len() < 2 {
@@ -58,7 +58,7 @@ fn best(rows: &[Row], against: Against) -> [Option<f64>; 3] {
     std::array::from_fn(|column| all.iter().map(|row| row[column]).min_by(f64::total_cmp))
 }
 
-/// Writes three or four digits.
+/// Formats with three or four digits.
 pub(super) fn digits(value: f64) -> String {
     match value {
         _ if value >= 99_999.5 => format!("{value:.0e}"),
@@ -98,7 +98,7 @@ pub(super) fn draw(
     head(ui);
     let best = best(&model.rows, *against);
     let (mut pointed, mut turned) = (None, None);
-    // Those that are shown by their looks, then the others.
+    // Shown methods first, by their looks, then the others.
     let mut order: Vec<_> = (0..model.rows.len()).collect();
     order.sort_by_key(|at| {
         let row = &model.rows[*at];
@@ -108,7 +108,7 @@ pub(super) fn draw(
     let id = ui.id().with("methods");
     let mut scrolled = ScrollArea::vertical().auto_shrink([false, false]).max_height(below);
     if ui.data_mut(|data| data.remove_temp::<bool>(id)).is_some() {
-        // To where the new one is.
+        // Scrolls to the new one.
         scrolled = scrolled.vertical_scroll_offset(0.0);
     }
     scrolled.show(ui, |ui| {
@@ -191,7 +191,7 @@ fn row(
     let room = cell(rect, 0).left() - left - 2.0;
     let (ink, size) = if row.on { (palette::TEXT, 13.5) } else { (palette::TEXT_SOFT, 13.0) };
     let format = TextFormat::simple(FontId::proportional(dense(painter.ctx(), size)), ink);
-    // Of a combination each half has a line.
+    // Each half of a combination has a line.
     let title = match row.contender {
         Contender::Waypoints(extrapolator, _) if row.on => extrapolator.title().to_owned(),
         _ => row.title.clone(),

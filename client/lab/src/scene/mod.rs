@@ -50,11 +50,12 @@ use phaselock_ui::screenshot::Screenshot;
 
 const SIDE_WIDTH: f32 = 404.0;
 const TRANSPORT_HEIGHT: f32 = 118.0;
-/// Computing time a frame: a quarter of a frame at 60 a second.
+/// Computing time per frame: a quarter of a frame at 60 Hz.
 const WORK: Duration = Duration::from_millis(4);
-/// The same for methods shown: a late frame is better than a method that vanishes for one.
+/// Computing time for methods that are shown: a late frame is better than a method that vanishes
+/// for one.
 const WORK_SEEN: Duration = Duration::from_millis(40);
-/// Seconds between updates of the numbers; nobody reads faster.
+/// Seconds between updates of the numbers; faster would be unreadable.
 const SCORES_SECS: f32 = 0.1;
 /// Magnifications of the picture; the one without a name fits.
 const ZOOMS: [(f64, &str); 3] = [(1.0, ""), (4.0, "4×"), (16.0, "16×")];
@@ -65,11 +66,11 @@ const NOTICE_SECS: f32 = 6.0;
 pub struct Begin {
     /// Name and content of a file.
     pub file: Option<(String, Arc<Motion>)>,
-    /// A path by formula instead.
+    /// A built-in path instead.
     pub path: Option<Formula>,
-    /// The methods that are shown.
+    /// The methods to show.
     pub methods: Option<Vec<Contender>>,
-    /// Folder of exports; none for the current one.
+    /// Folder for exports; `None` is the current one.
     pub export: Option<PathBuf>,
 }
 
@@ -99,7 +100,7 @@ struct Notice {
 }
 
 impl Lab {
-    /// Begins with what the command line asks for, and a simulated link.
+    /// Starts with what the command line asks for, and a simulated link.
     pub fn new(begin: &Begin, link: Option<&Conditions>, games: &Games) -> Self {
         let path = begin.path.unwrap_or(Formula::Zigzag);
         let mut model = Model::new(path, LabSettings::over(link), begin.methods.as_deref());
@@ -135,10 +136,10 @@ impl Lab {
     /// Draws the scene. Returns whether to go back to the menu.
     pub fn draw(&mut self, ctx: &Context, secs: f32) -> bool {
         let mut export = transport::keys(ctx, &mut self.model);
-        // A list that is open is closed by it.
+        // An open list is closed first.
         let escape = !ctx.memory(|memory| memory.any_popup_open())
             && ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
-        // Drawing is given up first.
+        // A drawing is cancelled first.
         let mut leave = escape && self.drawing.take().is_none();
         self.work(secs);
 
@@ -153,7 +154,7 @@ impl Lab {
                 });
             });
             let Self { model, options, combination, .. } = self;
-            // In a small window there is little room left below.
+            // In a small window, little space is left below.
             ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
                 let bottom = ui.max_rect().bottom();
                 panel::draw(ui, model);
@@ -172,7 +173,7 @@ impl Lab {
         leave
     }
 
-    /// Advances time, and computes what is unknown.
+    /// Advances time, and computes what is not known yet.
     fn work(&mut self, secs: f32) {
         self.now += f64::from(secs);
         if self.drawing.is_none() {
@@ -252,7 +253,7 @@ impl Lab {
             let at = at.clamp(rect.min, rect.max) - rect.min;
             [f64::from(at.x), f64::from(at.y)]
         };
-        // Where it went while the button was held: not on the way there, nor after it was let go.
+        // Only where it went while the button was held.
         let mut held = self.drawing.is_some();
         let mut moved = Vec::new();
         ui.input(|input| {
@@ -273,7 +274,7 @@ impl Lab {
         });
         // It may have moved on since.
         let (now, at) = (self.now, ui.input(|input| input.pointer.press_origin()));
-        // What lies in the corner is clicked, not drawn over.
+        // What is in the corner is clicked, not drawn over.
         let at = at.filter(|at| !corner(rect).expand(5.0).contains(*at));
         if let (true, Some(at)) = (response.drag_started(), at) {
             self.drawing = Some(Drawing::new(now, position(at)));

@@ -1,5 +1,5 @@
-//! State of the laboratory behind the picture: a path, its updates over a network, the positions
-//! by each method, and the time looked at.
+//! State of the laboratory behind the picture: a path, its updates over a network, the positions by
+//! each method, and the current time.
 
 use std::rc::Rc;
 
@@ -12,9 +12,9 @@ use phaselock::motion::Choice;
 use super::settings::LabSettings;
 use phaselock_ui::words::tr;
 
-/// The longest path in seconds; a longer one is cut. Arbitrary: bounds painting and memory.
+/// Maximum length of a path in seconds; a longer one is cut. Arbitrary: bounds painting and memory.
 pub(crate) const SECS_MAX: f64 = 60.0;
-/// Seconds of the paths by formula. Arbitrary: soon seen, and long enough to be scored.
+/// Length of built-in paths in seconds. Arbitrary: quickly seen, and long enough to be scored.
 const SHAPE_SECS: f64 = 10.0;
 
 /// Source of a path.
@@ -28,7 +28,7 @@ pub(crate) enum Origin {
 /// Unit of distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// Paths drawn and by formula.
+    /// Drawn and built-in paths.
     Pixels,
     /// Recordings of play.
     Metres,
@@ -64,16 +64,16 @@ pub(crate) struct Row {
     pub(crate) on: bool,
     /// Index of its look.
     pub(crate) look: usize,
-    /// Frames that it shows, once they are known.
+    /// Frames that it shows, once computed.
     pub(crate) run: Option<Vec<Watched>>,
-    /// Scores up to the time looked at.
+    /// Scores up to the current time.
     pub(crate) scores: Scores,
     /// Scores of `scored` frames, not yet shown.
     next: Scores,
     scored: Option<usize>,
 }
 
-/// A path, its network, the methods, and the time looked at.
+/// A path, its network, the methods, and the current time.
 #[derive(Debug)]
 pub(crate) struct Model {
     pub(crate) path: LabPath,
@@ -81,7 +81,7 @@ pub(crate) struct Model {
     pub(crate) file: Option<LabPath>,
     pub(crate) controls: LabSettings,
     pub(crate) secs: f64,
-    /// The least and the greatest coordinates, across and down.
+    /// The least and the greatest coordinates, horizontal and vertical.
     pub(crate) bounds: [[f64; 2]; 2],
     pub(crate) carried: Carried,
     pub(crate) updates: Vec<Update>,
@@ -90,11 +90,12 @@ pub(crate) struct Model {
     pub(crate) playing: bool,
     /// Speed of time; 1 is real time.
     pub(crate) speed: f64,
-    /// Changes with the path, the network and the methods shown.
+    /// Changes with the path, the network and the shown methods.
     pub(crate) version: u64,
     /// Frames up to which methods are being scored, until all are.
     scoring: Option<usize>,
-    /// The path was played to its end and begins anew: its numbers stay until there are others.
+    /// Whether the path was played to its end and started over: its numbers stay until there are
+    /// new ones.
     again: bool,
 }
 
@@ -107,7 +108,7 @@ const FIRST: [Contender; 4] = [
 ];
 
 impl Model {
-    /// A path by formula over a network, with these methods or a few.
+    /// A built-in path over a network, with these methods or a few.
     pub(crate) fn new(
         shape: Formula,
         controls: LabSettings,
@@ -141,7 +142,7 @@ impl Model {
         model
     }
 
-    /// The true position at the time looked at; across a cut the one before.
+    /// The true position at the current time; across a cut, the previous one.
     pub(crate) fn place_at_head(&self) -> Option<[f64; 2]> {
         let recording = &self.path.recording;
         if let Some(truth) = recording.truth(self.head) {
@@ -176,7 +177,7 @@ impl Model {
         }
     }
 
-    /// Sends the path anew, and forgets the runs.
+    /// Sends the path again, and drops the runs.
     fn carry(&mut self) {
         let setup = self.controls.setup(&self.path.recording, SECS_MAX);
         self.carried = Carried::new(&self.path.recording, &setup);
@@ -185,8 +186,8 @@ impl Model {
         self.bounds = bounds(&self.path.recording, self.secs);
         self.updates = track::updates(&self.path.recording, &self.carried, &setup);
         for row in &mut self.rows {
-            // The numbers stay until there are others, rather than flicker while a slider is
-            // moved.
+            // The numbers stay until there are new ones, so that they do not flicker while a slider
+            // is moved.
             (row.run, row.scored) = (None, None);
         }
         self.scoring = None;
@@ -209,7 +210,7 @@ impl Model {
         }
     }
 
-    /// Shows or hides a method. A look is kept while it is shown, and free afterwards.
+    /// Shows or hides a method. It keeps its look while it is shown.
     pub(crate) fn turn(&mut self, at: usize, on: bool) {
         let taken = |look: usize| self.rows.iter().any(|row| row.on && row.look == look);
         let free = (0..).find(|look| !taken(*look)).unwrap_or(0);
@@ -221,9 +222,9 @@ impl Model {
         self.version += 1;
     }
 
-    /// Works out what methods show that is not known yet, those in the picture first, one after
-    /// the other while there is `time`, which is asked whether the next one is in the picture. At
-    /// least one, so that it ends some day. Returns whether all is known.
+    /// Computes what methods show, those in the picture first, while `time` returns true; its
+    /// argument is whether the next one is in the picture. Computes at least one, so that it
+    /// finishes eventually. Returns whether everything is known.
     pub(crate) fn compute(&mut self, mut time: impl FnMut(bool) -> bool) -> bool {
         let mut first = true;
         for on in [true, false] {
@@ -241,15 +242,15 @@ impl Model {
         true
     }
 
-    /// Number of frames up to the time looked at.
+    /// Number of frames up to the current time.
     pub(crate) fn frames(&self) -> usize {
         // Half a microsecond, for times that were added up.
         self.carried.frames.partition_point(|frame| frame.now <= self.head + 5e-7)
     }
 
-    /// Scores all methods up to the time that is looked at, if new numbers are `due`, while there
-    /// is `time`, but at least one. They are seen once all of them are of the same time. Returns
-    /// whether those seen are of now.
+    /// Scores all methods up to the current time if new numbers are `due`, while `time` returns
+    /// true, but at least one. Scores are shown once all of them are of the same time. Returns
+    /// whether the shown ones are current.
     pub(crate) fn score(&mut self, due: bool, mut time: impl FnMut() -> bool) -> bool {
         let now = self.frames();
         let known = |row: &&mut Row| row.run.is_some();

@@ -1,4 +1,4 @@
-//! The laboratory's side: which path, which network, how often.
+//! The laboratory's side panel: path, network and rates.
 
 use crate::formulas::Formula;
 use egui_macroquad::egui::{
@@ -44,7 +44,7 @@ pub(super) fn pick<T: Copy + PartialEq>(
     all: &[T],
     words: fn(T) -> [&'static str; 2],
 ) {
-    // A list is cut off at the room that there is, so it is given its own.
+    // A list is cut off at the available space, so it is given its own.
     ui.allocate_ui(vec2(width, ui.spacing().interact_size.y), |ui| {
         let title = RichText::new(words(*chosen)[0]).size(13.0);
         let list = ComboBox::from_id_salt(id).width(width).height(320.0).truncate();
@@ -201,7 +201,7 @@ fn slider(
         let ink = if strong { palette::TEXT } else { palette::TEXT_FAINT };
         let (rect, _) = ui.allocate_exact_size(vec2(VALUE_WIDTH, ROW_HEIGHT), Sense::hover());
         text(ui.painter(), rect.left_center(), Align2::LEFT_CENTER, &value, 13.5, ink);
-        // One that puts a value on its steps by itself was not moved.
+        // A slider that snaps to its steps by itself was not moved.
         slider.changed() && (slider.is_pointer_button_down_on() || slider.has_focus())
     });
     row.inner

@@ -6,7 +6,7 @@ use phaselock::time::Micros;
 
 use phaselock_ui::words::fill;
 
-/// Ends of the sliders. Arbitrary; the latency is more than twice that between continents.
+/// Maxima of the sliders. Arbitrary; the latency is more than twice that between continents.
 pub(crate) const LATENCY_MS_MAX: f64 = 500.0;
 pub(crate) const JITTER_MS_MAX: f64 = 300.0;
 pub(crate) const LOSS_PERCENT_MAX: f64 = 50.0;
@@ -29,20 +29,21 @@ pub(crate) enum Net {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LabSettings {
     pub(crate) net: Net,
-    /// Least latency of an update, for [`Net::Own`].
+    /// Minimum latency of an update, for [`Net::Own`].
     pub(crate) latency_ms: f64,
-    /// Greatest further latency.
+    /// Maximum extra latency.
     pub(crate) jitter_ms: f64,
     pub(crate) loss_percent: f64,
     pub(crate) interval_ms: f64,
-    /// Past intervals that are averaged.
+    /// Number of past intervals averaged.
     pub(crate) history: usize,
     pub(crate) frame_hz: f64,
     pub(crate) seed: u64,
 }
 
 impl Default for LabSettings {
-    /// A network as in the thesis's examples (4.3.5): bad enough to tell methods apart.
+    /// A network as in the thesis's examples (4.3.5): bad enough to show differences between
+    /// methods.
     fn default() -> Self {
         Self {
             net: Net::Own,
@@ -58,7 +59,7 @@ impl Default for LabSettings {
 }
 
 impl LabSettings {
-    /// The default over another network; the plain name of a profile chooses that profile.
+    /// The default settings over another network; the plain name of a profile selects that profile.
     pub(crate) fn over(link: Option<&Conditions>) -> Self {
         let net = link.map_or(Net::Own, |link| {
             let named = |(name, _): &(&str, &str)| *name == link.to_string().trim();
@@ -86,7 +87,7 @@ impl LabSettings {
             interval: self.interval_ms.clamp(INTERVAL_MS.0, INTERVAL_MS.1) / 1e3,
             network,
             history: self.history.min(HISTORY_MAX),
-            // As of a client whose frames know nothing of the updates' beat.
+            // As for a client whose frames are independent of the updates.
             phase: 0.5,
             frame: 1.0 / self.frame_hz.clamp(FRAME_HZ.0, FRAME_HZ.1),
             seed: self.seed,
@@ -94,7 +95,8 @@ impl LabSettings {
         }
     }
 
-    /// Latency and jitter in ms and loss in percent, of the network's way down at its beginning.
+    /// Latency and jitter in ms and loss in percent, of the network towards the client at its
+    /// beginning.
     pub(crate) fn as_sliders(&self) -> [f64; 3] {
         let profile;
         let link = match &self.net {
@@ -108,7 +110,8 @@ impl LabSettings {
         };
         let Some(link) = link else { return [0.0; 3] };
         let first = &link.down.first;
-        // Either way around the delay, where the sliders have the least and what is added.
+        // Jitter goes either way around the delay, while the sliders have the minimum and what is
+        // added.
         let least = (first.delay - first.jitter).as_ms().max(0.0);
         let most = (first.delay + first.jitter).as_ms();
         [
@@ -159,7 +162,7 @@ mod tests {
         controls.net = Net::Profile(5);
         let setup = controls.setup(&recording, 2.0);
         assert_eq!((setup.network.to_string(), setup.secs), ("terrible".into(), 2.0));
-        // Sliders begin where the profile is: 90 to 210 ms, 15 % lost.
+        // Sliders start with the profile's values: 90 to 210 ms, 15 % lost.
         let sliders = controls.as_sliders();
         assert!((sliders[2] - 15.0).abs() < 1e-4 && sliders[..2] == [90.0, 120.0], "{sliders:?}");
         controls.set_sliders([5.0, 6.0, 7.0]);

@@ -52,7 +52,7 @@ impl Stage {
     }
 
     fn click(&mut self, pos: Pos2) {
-        // What lies where is known from the frame before.
+        // The layout is known from the frame before.
         self.frame(vec![Event::PointerMoved(pos)]);
         self.button(pos, true);
         self.button(pos, false);
@@ -119,7 +119,7 @@ fn keys_play_step_and_leave() {
     stage.key(Key::Home);
     assert_eq!((stage.lab.model.head, stage.lab.model.speed), (0.0, 0.1));
     assert!(stage.key(Key::Escape));
-    // While something is drawn, that is given up first.
+    // A drawing is cancelled first.
     stage.frame(vec![Event::PointerMoved(pos2(300.0, 300.0))]);
     stage.button(pos2(300.0, 300.0), true);
     assert!(!stage.key(Key::Escape) && stage.lab.drawing.is_none());
@@ -136,7 +136,7 @@ fn what_is_set_stays_until_it_is_changed() {
         }
         assert_eq!(stage.lab.model.controls, before, "{link}");
     }
-    // A long drag over all of the side touches many things, and nothing breaks.
+    // A long drag over the whole side panel touches many things, and nothing breaks.
     let mut stage = Stage::new(&Begin::default(), None);
     stage.frame(Vec::new());
     for y in (60..720).step_by(9) {

@@ -1,20 +1,20 @@
-//! Curves on the canvas: one point a frame, cut into what is painted of them.
+//! Curves on the canvas: one point per frame, cut into what is painted.
 
 use std::ops::Range;
 
 use egui_macroquad::egui::{Pos2, pos2};
 
-/// Least distance between points of a line, in points of the window.
+/// Minimum distance between points of a line, in points of the window.
 const APART: f32 = 1.2;
-/// Points of a line at most; of more, some are left out.
+/// Maximum number of points of a line; beyond that, some are left out.
 const POINTS_MAX: usize = 1000;
-/// Dashes of a track at most; an older part is painted without gaps.
+/// Maximum number of dashes of a track; an older part is painted without gaps.
 const DASHES_MAX: f32 = 350.0;
 
 /// The shown track of a body.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Track {
-    /// One a frame; none where nothing is shown.
+    /// One per frame; `None` where nothing is shown.
     knots: Vec<Option<Knot>>,
 }
 
@@ -28,7 +28,7 @@ struct Knot {
 }
 
 impl Track {
-    /// A track through positions, each with its segment; no line leads to another segment.
+    /// A track through positions, each with its segment; segments are not connected.
     pub(crate) fn new(positions: impl Iterator<Item = Option<(Pos2, u32)>>) -> Self {
         let (mut along, mut last) = (0.0, None);
         let knots = positions.map(|position| {
@@ -52,7 +52,7 @@ impl Track {
         &self.knots[frames.start.min(end)..end]
     }
 
-    /// The lines of some frames, without what nobody sees.
+    /// The lines of some frames, without invisible details.
     pub(crate) fn lines(&self, frames: Range<usize>) -> Vec<Vec<Pos2>> {
         let part = self.part(frames);
         let length = match (part.iter().flatten().next(), part.iter().flatten().next_back()) {
@@ -79,8 +79,8 @@ impl Track {
         lines
     }
 
-    /// The dashes of some frames: lengths drawn and left out in turn, that stay where they are as
-    /// the curve grows. What would be too many is drawn without gaps.
+    /// The dashes of some frames: lengths alternately drawn and left out, which stay where they are
+    /// as the curve grows. Beyond the maximum, gaps are left out.
     pub(crate) fn dashes(&self, frames: Range<usize>, pattern: &[f32]) -> Vec<Vec<Pos2>> {
         let period: f32 = pattern.iter().sum();
         if pattern.is_empty() || period <= 0.0 {
@@ -110,7 +110,7 @@ fn end(lines: &mut [Vec<Pos2>], skipped: Option<Pos2>) {
     }
 }
 
-/// Adds the dashes between two points. A dash that began before is drawn on.
+/// Adds the dashes between two points. A dash that began before continues.
 fn dash(dashes: &mut Vec<Vec<Pos2>>, (from, to): (Knot, Knot), pattern: &[f32], period: f32) {
     let length = to.along - from.along;
     if length <= 0.0 {
@@ -137,7 +137,7 @@ fn dash(dashes: &mut Vec<Vec<Pos2>>, (from, to): (Knot, Knot), pattern: &[f32], 
     }
 }
 
-/// Maps positions to points of the window: as large as fits, and no wider than high.
+/// Maps positions to points of the window: as large as fits, with equal scales.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct View {
     middle: Pos2,
@@ -155,13 +155,13 @@ impl View {
         Self { middle, centre, scale: fits[0].min(fits[1]) }
     }
 
-    /// The same magnified, around a position.
+    /// Magnified around a position.
     pub(crate) fn nearer(self, times: f64, centre: [f64; 2]) -> Self {
         Self { centre, scale: self.scale * times, ..self }
     }
 
     pub(crate) fn point(&self, position: [f64; 2]) -> Pos2 {
-        // Far outside is far enough; an infinite point would spoil what else is painted.
+        // Far outside is far enough; an infinite point would spoil everything else.
         let off =
             |axis: usize| ((position[axis] - self.centre[axis]) * self.scale).clamp(-1e5, 1e5);
         pos2(self.middle.x + off(0) as f32, self.middle.y + off(1) as f32)

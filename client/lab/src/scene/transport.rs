@@ -1,4 +1,4 @@
-//! The laboratory's time: play, pause, step, slow motion, and where one is.
+//! The laboratory's time controls: play, pause, step, slow motion, and position.
 
 use egui_macroquad::egui::{
     Align, Button, Context, Key, Layout, Modifiers, Response, RichText, Sense, Ui,
@@ -12,10 +12,10 @@ use crate::track::Fate;
 use phaselock_ui::prelude::*;
 
 const SPEEDS: [(f64, &str); 4] = [(1.0, "1×"), (0.5, "1/2"), (0.25, "1/4"), (0.1, "1/10")];
-/// Width in points below which only the most needed buttons are shown.
+/// Width in points below which only the most important buttons are shown.
 const ROOMY: f32 = 560.0;
 const BAR_HEIGHT: f32 = 62.0;
-/// Update marks on the bar at most: more would fill it.
+/// Maximum number of update marks on the bar: more would fill it.
 const TICKS_MAX: usize = 300;
 
 /// Handles keys. Returns whether an export was asked for.
@@ -99,7 +99,7 @@ fn bar(ui: &mut Ui, model: &mut Model, errors: &mut Errors, how: (Against, Optio
     let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
     let secs = model.secs.max(1e-6);
     if let Some(at) = response.interact_pointer_pos() {
-        // One goes on from where one let go, if one was going.
+        // Playback continues where the pointer was released, if it was playing.
         model.seek(f64::from((at.x - rect.left()) / rect.width()) * secs);
     }
     let x = |time: f64| rect.left() + (time / secs) as f32 * rect.width();

@@ -9,7 +9,7 @@ use super::sample::{
     least, mean, range,
 };
 
-/// The answer of one seed.
+/// The result for one seed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outcome {
     /// All above 0 where the claim holds.
@@ -18,13 +18,13 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// The claim that each number is above a bound.
+    /// The claim that each number exceeds a bound.
     pub(super) fn above(bound: f64, numbers: impl Into<Vec<f64>>) -> Self {
         let numbers = numbers.into();
         Self { margins: logs(numbers.iter().map(|number| number / bound)), numbers }
     }
 
-    /// The same claim, shown by other numbers.
+    /// The same claim, with other numbers shown.
     pub(super) fn by(self, numbers: impl Into<Vec<f64>>) -> Self {
         Self { numbers: numbers.into(), ..self }
     }
@@ -144,7 +144,7 @@ impl Paths {
 pub(super) struct Claim(pub(super) Paths, pub(super) &'static str, pub(super) Test);
 
 impl Claim {
-    /// The answer of a seed on all of the claim's paths by each of some readings.
+    /// The result for a seed on all of the claim's paths, by each of some readings.
     pub(super) fn ask<'a>(self, seed: &'a Sample<'a>, readings: &[Reading]) -> Outcome {
         let Self(Paths(_, paths, _), _, test) = self;
         let cases = paths
@@ -197,7 +197,7 @@ fn rise(values: &[f64]) -> Vec<f64> {
 /// Errors that differ by less than 1 % neither rise nor fall. Arbitrary.
 const SAME: f64 = 1.01;
 
-/// Errors by history: with none, by the last interval alone, by more, and by most.
+/// Errors by history: none, only the last interval, more, and most.
 fn some_is_worse(errors: &[f64]) -> Vec<f64> {
     let &[none, .., longest] = errors else { return Vec::new() };
     let most = greatest(&errors[1..errors.len() - 1]) / SAME;
@@ -280,7 +280,7 @@ pub(super) const CLAIMS: [Claim; 25] = [
     Claim(
         ZIGZAG,
         "at each jitter errors are spread widely (the greatest is three times the least)",
-        // The thesis says so of 50 to 250 pixels. Arbitrary.
+        // The thesis says this about 50 to 250 pixels. Arbitrary.
         Along(JITTER, RANGES, |ranges| logs(ranges.iter().map(|range| range / 3.0))),
     ),
     Claim(

@@ -1,4 +1,4 @@
-//! Findings of the thesis, and whether they are found here.
+//! Findings of the thesis, and whether they hold here.
 
 use phaselock::motion::fir::Filter;
 use phaselock::motion::waypoints::Joining;
@@ -10,11 +10,12 @@ use super::plan::{FUNCTIONS, READINGS, Reading, SCHEMES, SPACINGS, scheme, waypo
 use super::sample::Measured;
 use super::sample::Sample;
 
-/// Standard errors from 0 beyond which a mean over the seeds is not chance: in one of eighty
-/// cases it is (Student's t for 11 degrees of freedom). There are some hundred verdicts.
+/// Number of standard errors from 0 beyond which a mean over the seeds is not chance; chance
+/// exceeds it in one of eighty cases (Student's t for 11 degrees of freedom). There are some
+/// hundred verdicts.
 pub(super) const SURE: f64 = 3.0;
 
-/// The answer of all seeds together.
+/// The result of all seeds together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// True, beyond chance.
@@ -23,7 +24,7 @@ pub enum Verdict {
     No,
     /// Within chance.
     Unclear,
-    /// The answer to a question other than yes or no.
+    /// The answer to a question that is not yes or no.
     Says(&'static str),
 }
 
@@ -37,7 +38,7 @@ impl Verdict {
         }
     }
 
-    /// *Yes* if the mean of each margin is above 0 beyond chance, *no* if that of one is below.
+    /// *Yes* if the mean of each margin is above 0 beyond chance, *no* if one is below.
     pub(super) fn of(outcomes: &[Outcome]) -> Self {
         let margins = |at: usize| outcomes.iter().map(move |outcome| outcome.margins[at]);
         let count = outcomes.len() as f64;
@@ -45,7 +46,7 @@ impl Verdict {
         for at in 0..outcomes.first().map_or(0, |outcome| outcome.margins.len()) {
             let mean = margins(at).sum::<f64>() / count;
             let squares: f64 = margins(at).map(|margin| (margin - mean) * (margin - mean)).sum();
-            // Of one seed alone this is no number, and nothing is sure.
+            // For a single seed this is NaN, and nothing is certain.
             let error = (squares / (count - 1.0) / count).sqrt();
             all &= mean > SURE * error;
             none |= mean < -SURE * error;
@@ -75,7 +76,7 @@ pub struct Finding {
     pub numbers: String,
 }
 
-/// All findings that are tested: those of section 2.3.1, then those of section 4.3.
+/// All tested findings: those of section 2.3.1, then those of section 4.3.
 pub fn findings(measured: &Measured) -> Vec<Finding> {
     let seeds = measured.seeds();
     let networked = CLAIMS.into_iter().map(|claim| of_claim(claim, &seeds));
@@ -105,7 +106,7 @@ fn of_claim(claim: Claim, seeds: &[Sample<'_>]) -> Finding {
     }
 }
 
-/// The finding here where the thesis contradicts itself.
+/// The result here where the thesis contradicts itself.
 pub(super) fn contradicted(measured: &Measured) -> Finding {
     let seeds = measured.seeds();
     let says = |reading: Reading| {

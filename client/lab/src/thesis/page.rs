@@ -1,4 +1,4 @@
-//! The page that says where the thesis is found again, and where not.
+//! The page that says which results of the thesis hold here, and which do not.
 
 use std::fmt::Write;
 
@@ -226,7 +226,7 @@ fn verdicts(text: &mut String, measured: &Measured) {
     }
 }
 
-/// Reasons for the differences, each with its grounds.
+/// Reasons for the differences, each with its evidence.
 fn why(text: &mut String, measured: &Measured) {
     text.push_str("\n## Why\n\nThe grounds of each reason, judged as above, with their numbers.\n");
     for reason in reasons(measured) {

@@ -1,4 +1,4 @@
-//! Pictures of the thesis's paths and errors.
+//! Plots of the thesis's paths and errors.
 
 use phaselock::motion::waypoints::Joining;
 
@@ -7,8 +7,7 @@ use super::sample::Measured;
 use crate::sweep::Row;
 use crate::{Contender, Stamps, figures};
 
-/// Pictures of the paths, and of the errors as in the thesis's figures 17 to 22, by the first
-/// reading.
+/// Plots of the paths, and of the errors as in the thesis's figures 17 to 22, by the first reading.
 pub fn pictures(measured: &Measured, seed: u64) -> Vec<(String, String)> {
     let straight = PRINTED.map(|filter| Contender::Waypoints(filter, Joining::Linear));
     let round = Contender::Waypoints(PRINTED[0], Joining::CatmullRom);

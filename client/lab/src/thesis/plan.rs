@@ -1,4 +1,4 @@
-//! What the thesis measured, and what is measured here in its place.
+//! What the thesis measured, and what is measured here instead.
 
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -62,11 +62,11 @@ pub(super) const READINGS: [Reading; 4] = [
 
 /// Latencies in milliseconds. The thesis does not state its own; its example is 50.
 pub(super) const LATENCIES_MS: [i64; 5] = [0, 50, 100, 150, 200];
-/// Jitters in milliseconds, likewise ours.
+/// Jitters in milliseconds, also ours.
 pub(super) const JITTERS_MS: [i64; 5] = [0, 25, 50, 75, 100];
-/// Numbers of past intervals averaged, likewise ours. With 0 the sender's interval is expected.
+/// Numbers of past intervals averaged, also ours. With 0, the sender's interval is expected.
 pub(super) const HISTORIES: [usize; 4] = [0, 1, 2, 8];
-/// Seeds on which all is measured: what they do not agree on is not found.
+/// Number of seeds: a finding on which they disagree is not confirmed.
 pub const REPEATS: u64 = 12;
 /// Milliseconds between updates: those of Quake 2, which the thesis names (4.4).
 pub(super) const INTERVAL_MS: f64 = 100.0;
@@ -74,7 +74,7 @@ pub(super) const INTERVAL_MS: f64 = 100.0;
 pub(super) const SECS: f64 = 8.0;
 /// Seconds between points of a path: about the report interval of a mouse.
 pub(super) const POINT_SECS: f64 = 0.005;
-/// Frames a second, ours.
+/// Frames per second, ours.
 pub(super) const FRAME_HZ: f64 = 30.0;
 
 /// Measurements of section 4.3 by one kind of clock, with both sets of filters.
@@ -130,7 +130,7 @@ pub(super) const SCHEMES: [(Contender, &str); 7] = [
 
 pub(super) const FUNCTIONS: [Formula; 2] = [Formula::Sine, Formula::Logarithm];
 
-/// Distances between the known points of a function: the thesis's 1, and to either side.
+/// Distances between the known points of a function: the thesis's 1, a smaller and a larger one.
 pub(super) const SPACINGS: [f64; 3] = [0.5, 1.0, 1.5];
 
 /// Section 2.3.1: a function is known at once at points `spacing` units apart. The error, in

@@ -1,4 +1,4 @@
-//! Reasons why some findings of the thesis hold here and others do not, with their grounds.
+//! Reasons why some findings of the thesis hold here and others do not, with evidence.
 
 use phaselock::motion::fir::{self, Filter};
 use phaselock::motion::waypoints::{Extrapolator, Joining};
@@ -15,21 +15,21 @@ use super::plan::{FUNCTIONS, MENDED, PATHS, PRINTED, READINGS, Reading, scheme, 
 use super::sample::Measured;
 use super::sample::{Case, HISTORY, Sample, every, greatest, is_of, is_still, least, mean, range};
 
-/// A reason with its grounds.
+/// A reason with its evidence.
 #[derive(Clone, Debug)]
 pub struct Reason {
     /// The reason in words.
     pub text: &'static str,
-    /// Measurements that speak for it.
+    /// Measurements that support it.
     pub grounds: Vec<Ground>,
 }
 
-/// A measurement that speaks for a reason.
+/// A measurement that supports a reason.
 #[derive(Clone, Debug)]
 pub struct Ground {
-    /// The ground in words, with a description of the numbers.
+    /// The evidence in words, with a description of the numbers.
     pub text: String,
-    /// The answer of the seeds.
+    /// The result of the seeds.
     pub verdict: Verdict,
     /// The measurements behind the verdict.
     pub numbers: String,
@@ -37,11 +37,11 @@ pub struct Ground {
 
 const NO_CLOCK: Readings = ("without a clock", &[READINGS[0], READINGS[1]]);
 const CLOCK: Readings = ("with a clock", &[READINGS[2], READINGS[3]]);
-/// One reading for tests that compare printed with mended filters themselves.
+/// One reading, for tests that compare printed with mended filters themselves.
 const NO_CLOCK_PRINTED: Readings = ("without a clock", &[READINGS[0]]);
 const CLOCK_PRINTED: Readings = ("with a clock", &[READINGS[2]]);
 
-/// Tests a claim by several readings, of which each must agree.
+/// Tests a claim by several readings, all of which must agree.
 fn ground(claim: &Claim, seeds: &[Sample<'_>]) -> Ground {
     let Claim(Paths(paths, _, (readings, all)), text, test) = claim;
     let outcomes: Vec<_> = seeds.iter().map(|seed| claim.ask(seed, all)).collect();
@@ -72,14 +72,14 @@ fn without_and_with(case: Case<'_>, of: impl Fn(Case<'_>) -> f64) -> [f64; 2] {
     [of(case.by_reading(without)), of(case)]
 }
 
-/// The error of an extrapolator as printed as a multiple of that as mended, by the case's clock.
+/// Error of an extrapolator as printed, as a multiple of its error as mended, by the case's clock.
 fn printed_to_mended(case: Case<'_>, of: usize) -> f64 {
     let [printed, mended] = [PRINTED, MENDED]
         .map(|filters| four(case.by_reading(Reading { filters, ..case.reading }))[of]);
     printed / mended
 }
 
-/// The error by the last interval alone as a multiple of that with no history.
+/// Error with the last interval only, as a multiple of that without history.
 fn last_to_none(case: Case<'_>, extrapolator: Extrapolator) -> f64 {
     let filters = if PRINTED.contains(&extrapolator) { PRINTED } else { MENDED };
     let case = case.by_reading(Reading { filters, ..case.reading });
@@ -89,7 +89,7 @@ fn last_to_none(case: Case<'_>, extrapolator: Extrapolator) -> f64 {
     last / none
 }
 
-/// The reasons that the runs speak for, in the page's order.
+/// The reasons supported by the runs, in the page's order.
 const REASONS: [(&str, &[Claim]); 6] = [
     (
         "**The clock decides most.** Without one everything is shown late by the whole way of the \

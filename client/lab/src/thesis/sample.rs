@@ -1,4 +1,4 @@
-//! Runs by path and clock, so that they are quickly asked for.
+//! Runs by path and clock, for quick access.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use super::plan::{HISTORIES, JITTERS_MS, JOININGS, LATENCIES_MS, Reading};
 /// [`strokes_plan`](super::strokes_plan).
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// Rows with states of the time at which they arrive.
+    /// Rows whose states are dated by their arrival.
     pub arrived: [Vec<Row>; 2],
-    /// Rows with states of the time at which they were sent.
+    /// Rows whose states are dated by their departure.
     pub sent: [Vec<Row>; 2],
 }
 
@@ -36,7 +36,7 @@ impl Measured {
     }
 }
 
-/// A parameter that varies: its name, the number of its values, and a test of a run for one of
+/// A parameter that varies: its name, the number of its values, and a test whether a run has one of
 /// them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis(
@@ -120,7 +120,7 @@ impl<'a> Case<'a> {
         JOININGS.map(|joining| self.errors(of, |run| is_joined(run, joining) && which(run)))
     }
 
-    /// The mean jerk of Catmull-Rom interpolation as a multiple of that of linear.
+    /// Mean jerk of Catmull-Rom interpolation, as a multiple of that of linear.
     pub(super) fn jerk_ratio(self) -> f64 {
         let [straight, rounded] = JOININGS.map(|joining| {
             let runs = self.runs().filter(|run| is_joined(run, joining));

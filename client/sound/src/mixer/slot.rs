@@ -1,4 +1,4 @@
-//! A place for a voice in the mixer.
+//! A slot for a voice in the mixer.
 
 use crate::patch::Sound;
 use crate::place::Placed;
@@ -7,32 +7,33 @@ use crate::{SAMPLE_RATE, Stereo};
 
 pub(super) const ENDED_SECS: f32 = 0.08;
 
-/// Part of the way to another loudness, direction and pitch, per block: about 10 ms in all.
+/// Share of the change to another gain, direction and pitch that is made per block: about 10 ms in
+/// all.
 const GUIDE_SHARE: f32 = 0.15;
 
-/// A voice with its place, or nothing.
+/// A voice with its placement, or nothing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) sound: Option<&'static Sound>,
-    /// Name of a continuous sound.
+    /// Key of a continuous sound.
     pub(super) key: Option<u64>,
-    /// Number of its beginning.
+    /// Number of the sound, in order of their starts.
     pub(super) born: u32,
     voice: Option<Voice>,
     pitch: f32,
     pitch_wanted: f32,
     ears: Stereo,
     ears_wanted: Stereo,
-    /// Frames until it begins.
+    /// Frames until it starts.
     wait: u32,
-    /// Frames until a continuous sound ends, unless somebody speaks of it.
+    /// Frames until a continuous sound ends, unless it is ordered again.
     unheard: Option<u32>,
-    /// Level of the fade, 1 to 0, and its loss per frame.
+    /// Level of the fade, 1 to 0, and its decrease per frame.
     level: f32,
     fade: f32,
-    /// Low pass of the distance: its share, and its memory.
+    /// Low-pass filter for distance: its share, and its state.
     dull: (f32, f32),
-    /// Loudest sample of the last block, before it began 1.
+    /// Peak sample of the last block; 1 before it started.
     peak: f32,
 }
 
@@ -69,12 +70,12 @@ impl Slot {
         }
     }
 
-    /// The same, begun so many frames later.
+    /// Starts it this many frames later.
     pub(super) fn after(self, wait: u32) -> Self {
         Self { wait, ..self }
     }
 
-    /// Moves a continuous sound towards another place and pitch.
+    /// Moves a continuous sound towards another placement and pitch.
     pub(super) fn guide(&mut self, placed: Placed, pitch: f32, unheard: u32) {
         let gain = self.sound.map_or(0.0, |sound| sound.gain);
         (self.ears_wanted, self.pitch_wanted) = (placed.times(gain).ears(), pitch);
@@ -82,7 +83,7 @@ impl Slot {
         self.unheard = Some(unheard);
     }
 
-    /// Begins a fade to silence.
+    /// Starts a fade to silence.
     pub(super) fn end(&mut self, secs: f32) {
         if self.wait > 0 {
             *self = Self::EMPTY;
@@ -103,26 +104,25 @@ impl Slot {
         self.sound.is_some_and(|own| std::ptr::eq(own, sound) || own == sound)
     }
 
-    /// Level of the fade that is left; 0 for an empty place.
+    /// Remaining level of the fade; 0 for an empty slot.
     pub(super) fn left(&self) -> f32 {
         if self.sound.is_some() { self.level } else { 0.0 }
     }
 
-    /// Loudness that it was asked to have.
+    /// Requested gain.
     pub(super) fn gain(&self) -> f32 {
         let [left, right] = self.ears_wanted;
         left.hypot(right)
     }
 
-    /// Importance: the sound's rank first, then its loudness at present.
+    /// Importance: the sound's rank first, then its current gain.
     pub(super) fn weight(&self) -> f32 {
         let rank = self.sound.map_or(0.0, |sound| f32::from(sound.rank));
         let loud = (self.gain() * self.peak).min(1.0) * self.level;
         if self.is_ending() { loud } else { rank + loud }
     }
 
-    /// Adds its next frames, at most a block, with its channel's gain at the beginning and at the
-    /// end.
+    /// Adds its next frames, at most a block, with its channel's gain at the start and at the end.
     pub(super) fn render(&mut self, sound: &Sound, gains: [f32; 2], block: &mut [Stereo]) {
         let count = block.len().min(BLOCK);
         let wait = (self.wait as usize).min(count);

@@ -1,4 +1,4 @@
-//! Output by the protocol of PulseAudio, over the sound server's socket.
+//! Output over the PulseAudio protocol, through the sound server's socket.
 
 use std::ffi::CString;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -21,15 +21,15 @@ use crate::SAMPLE_RATE;
 /// Bytes of a frame: two samples of 32 bits.
 const FRAME_BYTES: usize = 8;
 const BUFFER_BYTES: u32 = SAMPLE_RATE * BUFFER_MS / 1000 * FRAME_BYTES as u32;
-/// Most frames that are sent at once; a server asks for some hundreds. A quarter of a second.
+/// Maximum number of frames sent at once; a server asks for some hundreds. A quarter of a second.
 const FRAMES_MAX: usize = SAMPLE_RATE as usize / 4;
-/// Most bytes of a message from the server: those about a stream have some hundreds.
+/// Maximum size of a message from the server in bytes: those about a stream have some hundreds.
 const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 /// Bytes before each message: length, channel, offset and flags.
 const HEAD_BYTES: usize = 20;
-/// Most messages that are read in search of an answer.
+/// Maximum number of messages read while waiting for an answer.
 const MESSAGES_MAX: usize = 64;
-/// Time for an answer of the server.
+/// Timeout for an answer from the server.
 const ANSWER: Duration = Duration::from_secs(2);
 /// Time without a request after which orders are dropped: the device sleeps.
 const QUIET: Duration = Duration::from_millis(250);
@@ -42,7 +42,7 @@ struct Server {
     message: Vec<u8>,
 }
 
-/// Plays until nobody gives orders any more.
+/// Plays until the sender of orders is gone.
 pub(super) fn play(source: &Mutex<Source>, report: &Report) -> Result<(), OutputError> {
     let mut server = Server::connect()?;
     let stream = server.open_stream()?;
@@ -93,7 +93,7 @@ impl Server {
             buffer_attr: BufferAttr {
                 max_length: u32::MAX,
                 target_length: BUFFER_BYTES,
-                // A late frame is heard as a gap, not as a stream that starts anew.
+                // A late frame is heard as a gap, not as a restarting stream.
                 pre_buffering: 0,
                 minimum_request_length: BUFFER_BYTES / 3,
                 ..BufferAttr::default()
@@ -121,7 +121,7 @@ impl Server {
         Err(OutputError::Device("the sound server does not answer".into()))
     }
 
-    /// Reads a message, head and all.
+    /// Reads a message with its header.
     fn read_message(&mut self) -> Result<(), OutputError> {
         self.message.resize(HEAD_BYTES, 0);
         self.socket.read_exact(&mut self.message).map_err(failed)?;
@@ -133,7 +133,7 @@ impl Server {
         self.socket.read_exact(&mut self.message[HEAD_BYTES..]).map_err(failed)
     }
 
-    /// Sends frames whenever the server asks for some.
+    /// Sends frames whenever the server asks for them.
     fn serve(
         &mut self,
         source: &Mutex<Source>,
@@ -169,7 +169,7 @@ impl Server {
                 Err(error) => return Err(failed(error)),
             }
             self.read_message()?;
-            // A message of another kind, or one that a newer server has, is none of ours.
+            // Ignore messages of other kinds, or of newer servers.
             let channel = &self.message[4..8];
             if channel != u32::MAX.to_be_bytes() {
                 continue;
@@ -204,11 +204,11 @@ fn refused(error: ProtocolError) -> OutputError {
     }
 }
 
-/// Sockets of sound servers: the one that the environment names, or those of the user.
+/// Sockets of sound servers: the one in the environment, or those of the user.
 fn paths() -> Vec<PathBuf> {
     let named = |key: &str| std::env::var(key).ok().filter(|value| !value.is_empty());
     if let Some(servers) = named("PULSE_SERVER") {
-        // Addresses with blanks between, each with a host's name in braces perhaps.
+        // Addresses separated by blanks, each perhaps with a host name in braces.
         let local = servers.split_whitespace().filter_map(|server| {
             let server = server.rsplit_once('}').map_or(server, |(_, address)| address);
             server.strip_prefix("unix:").or(Some(server).filter(|it| it.starts_with('/')))

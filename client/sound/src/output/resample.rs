@@ -1,13 +1,13 @@
-//! Frames at another rate than the mixer's, for devices that insist on theirs.
+//! Converts frames to another rate than the mixer's, for devices that require one.
 
 use crate::{SAMPLE_RATE, Stereo};
 
-/// Frames between the mixer's, on the straight line between two of them.
+/// Interpolates linearly between the mixer's frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resampler {
     /// The mixer's frames per frame of the device.
     step: f32,
-    /// Part of the way from the frame before to the next one.
+    /// Share of the way from the previous frame to the next one.
     part: f32,
     between: [Stereo; 2],
 }
@@ -18,7 +18,7 @@ impl Resampler {
         Self { step, part: 0.0, between: [[0.0; 2]; 2] }
     }
 
-    /// The device's next frame; `next` gives the mixer's.
+    /// The device's next frame; `next` returns the mixer's.
     pub(super) fn frame(&mut self, mut next: impl FnMut() -> Stereo) -> Stereo {
         self.part += self.step;
         while self.part >= 1.0 {

@@ -9,10 +9,10 @@ use super::resample::Resampler;
 use super::{BUFFER_MS, NAP, OutputError, Report, Source, Status, lock};
 use crate::Stereo;
 
-/// Most frames rendered in one go; the rest of a larger request follows at once.
+/// Maximum number of frames rendered at once; the rest of a larger request follows immediately.
 const CHUNK: usize = 512;
 
-/// The stream's failure, once it has failed.
+/// Why the stream failed, once it has.
 type Failure = Arc<Mutex<Option<String>>>;
 
 pub(super) fn play(source: &Arc<Mutex<Source>>, report: &Report) -> Result<(), OutputError> {
@@ -29,7 +29,7 @@ pub(super) fn play(source: &Arc<Mutex<Source>>, report: &Report) -> Result<(), O
         if let Some(reason) = failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(OutputError::Device(reason));
         }
-        // The stream takes the orders; this only notices that nobody gives any more.
+        // The stream takes the orders; this only notices when their sender is gone.
         if lock(source).is_over {
             return Ok(());
         }
@@ -48,7 +48,7 @@ fn start(
 ) -> Result<Stream, cpal::Error> {
     let frames = usual.sample_rate() * BUFFER_MS / 2000;
     let short = StreamConfig { buffer_size: BufferSize::Fixed(frames), ..usual.config() };
-    // A device that refuses a short buffer plays with its own.
+    // A device that refuses a short buffer uses its own.
     let any = |config: StreamConfig| match usual.sample_format() {
         SampleFormat::I16 => open(device, config, source, failure, |it| (it * 32_767.0) as i16),
         SampleFormat::I32 => {
@@ -86,7 +86,7 @@ fn open<T: cpal::SizedSample + Send + 'static>(
         }
     };
     let failed = move |error: cpal::Error| {
-        // Late frames and a refused priority are no reason to begin again.
+        // Late frames and a refused priority are no reason to restart.
         if !matches!(error.kind(), ErrorKind::Xrun | ErrorKind::RealtimeDenied) {
             *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
         }
@@ -96,7 +96,7 @@ fn open<T: cpal::SizedSample + Send + 'static>(
 
 /// The mixer's next frame.
 fn next(source: &mut Source, rendered: &mut [Stereo; CHUNK], used: &mut usize) -> Stereo {
-    // Small pieces, so that an order waits for few of them.
+    // Small pieces, so that an order waits only for a few of them.
     const PIECE: usize = 64;
     if *used >= PIECE {
         let _ = source.fill(&mut rendered[..PIECE]);

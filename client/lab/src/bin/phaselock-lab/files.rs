@@ -1,4 +1,4 @@
-//! Motions from files, and results into files.
+//! Reads motions from files, and writes results into files.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ use phaselock_lab::sweep::Subject;
 
 use super::run;
 
-/// Seconds that a motion takes at least. Arbitrary: a few updates and some dozen frames.
+/// Minimum length of a motion in seconds. Arbitrary: a few updates and some dozen frames.
 const SECS_MIN: f64 = 0.5;
 
 /// Reads a motion.
@@ -33,7 +33,7 @@ pub(crate) fn read(path: &Path, games: &Games) -> Result<Recording> {
         .ok_or_else(|| anyhow!("{}: the record has no fields x and y", path.display()))
 }
 
-/// A path by formula of `secs` seconds, or a file's.
+/// A built-in path of `secs` seconds, or a file's motion.
 pub(crate) fn subject(name: &OsStr, secs: f64, games: &Games) -> Result<Subject> {
     if let Some(shape) = name.to_str().and_then(|name| name.parse::<Formula>().ok()) {
         return Ok(Subject { name: shape.name().into(), recording: Arc::new(shape.record(secs)) });
@@ -59,7 +59,7 @@ fn stem(name: &OsStr) -> String {
     name.to_string_lossy().chars().filter(|letter| !letter.is_control()).take(48).collect()
 }
 
-/// Numbers paths of the same name.
+/// Numbers paths that have the same name.
 pub(crate) fn tell_apart(subjects: &mut [Subject]) {
     for at in 1..subjects.len() {
         let (before, rest) = subjects.split_at_mut(at);
@@ -72,15 +72,15 @@ pub(crate) fn tell_apart(subjects: &mut [Subject]) {
     }
 }
 
-/// Destination of a result. Writing is tried before hours of measuring; until then nothing changes.
+/// Destination of a result. It is opened before hours of measuring; until then, nothing changes.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// None: the standard output.
+    /// `None`: the standard output.
     path: Option<PathBuf>,
 }
 
 impl Output {
-    /// `-` is the standard output.
+    /// Opens a destination; `-` is the standard output.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         if path.as_os_str() == "-" {
             return Ok(Self { path: None });
@@ -89,7 +89,7 @@ impl Output {
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
         file.with_context(|| format!("cannot write {}", path.display()))?;
         if fresh {
-            // Whether the empty file can be removed changes nothing.
+            // It does not matter if the empty file cannot be removed.
             let _ = fs::remove_file(path);
         }
         Ok(Self { path: Some(path.to_owned()) })
@@ -105,7 +105,7 @@ impl Output {
     }
 }
 
-/// True if two paths lead to the same file, which may not exist yet.
+/// Whether two paths lead to the same file, which may not exist yet.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     // A file that does not exist yet is named by its directory.
     let whole = |path: &Path| {
@@ -119,7 +119,7 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     one == other || whole(one).is_some_and(|one| whole(other) == Some(one))
 }
 
-/// Writes to the standard output; a closed pipe is no error.
+/// Writes to the standard output; a closed pipe is not an error.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -131,7 +131,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
 #[derive(Debug)]
 pub(crate) struct Pictures {
     directory: PathBuf,
-    /// Names written so far, in small letters.
+    /// Names written so far, in lower case.
     names: RefCell<HashSet<String>>,
 }
 
@@ -142,7 +142,7 @@ impl Pictures {
         Ok(Self { directory: path.to_owned(), names: RefCell::default() })
     }
 
-    /// Writes a picture, under a name that any file system takes and no other picture has.
+    /// Writes a picture under a name that any file system accepts and no other picture has.
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<()> {
         let path = self.directory.join(self.free(name)).with_extension("svg");
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))

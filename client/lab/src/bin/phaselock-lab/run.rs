@@ -1,5 +1,4 @@
-//! Measuring on all cores, with progress on the standard error, until all is done or Ctrl-C is
-//! pressed.
+//! Measures on all cores, with progress on the standard error, until done or interrupted.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -9,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use phaselock_lab::sweep::{Plan, Row};
 
-/// Intervals of progress, for a terminal and for a log.
+/// Intervals of progress reports, on a terminal and in a log.
 const TOLD_EVERY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(10)];
-/// Run time below which no progress is told.
+/// Run time below which no progress is reported.
 const TOLD_AFTER: Duration = Duration::from_secs(2);
-/// Status after Ctrl-C.
+/// Exit status after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Writes a line to the standard error, if that is open.
@@ -21,18 +20,18 @@ pub(crate) fn tell(what: &str) {
     let _ = writeln!(io::stderr(), "phaselock-lab: {what}");
 }
 
-/// A flag that Ctrl-C, or a signal to end, sets.
+/// A flag set by Ctrl-C, or by a signal to terminate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Listens from now on. A second signal ends the program at once.
+    /// Starts listening. A second signal ends the program at once.
     pub(crate) fn listen() -> io::Result<Self> {
         let stop = Self::default();
         let told = stop.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let mut signals = {
-            // Here, and not on the thread, so that none is missed from now on.
+            // Here, and not on the thread, so that no signal is missed from now on.
             let _inside = runtime.enter();
             Signals::new()?
         };
@@ -42,7 +41,7 @@ impl Stop {
                     std::process::exit(INTERRUPTED.into());
                 }
                 if io::stderr().is_terminal() {
-                    // After the progress, or what the terminal shows of Ctrl-C.
+                    // Below the progress line, or what the terminal shows of Ctrl-C.
                     let _ = writeln!(io::stderr());
                 }
                 tell("stopping; press Ctrl-C again to stop at once");
@@ -90,7 +89,7 @@ impl Signals {
     }
 }
 
-/// Tells how far a measurement is.
+/// Reports the progress of a measurement.
 fn tell_progress(what: &str, begun: Instant, done: usize, all: usize) {
     let left = begun.elapsed().as_secs_f64() * (all - done) as f64 / done.max(1) as f64;
     let percent = 100 * done / all.max(1);
@@ -100,8 +99,8 @@ fn tell_progress(what: &str, begun: Instant, done: usize, all: usize) {
     let _ = if err.is_terminal() { write!(err, "\r{line}\x1b[K") } else { writeln!(err, "{line}") };
 }
 
-/// Measures a plan on `jobs` threads. Rows come in the plan's order; after a stop, those that are
-/// done.
+/// Measures a plan on `jobs` threads. Rows come in the plan's order; after an interruption, only
+/// the finished ones.
 pub(crate) fn measure(plan: &Plan, jobs: usize, stop: &Stop, what: &'static str) -> Vec<Row> {
     let cells = plan.cells();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));

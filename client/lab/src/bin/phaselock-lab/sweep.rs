@@ -17,11 +17,11 @@ use super::args::SweepArgs;
 use super::files::{self, Output, Pictures};
 use super::run::{self, Stop};
 
-/// Default seconds of paths by formula.
+/// Default length of built-in paths in seconds.
 pub(crate) const SECONDS: f64 = 12.0;
-/// Greatest number of runs; each takes about half a kilobyte.
+/// Maximum number of runs; each takes about half a kilobyte.
 const ROWS_MAX: usize = 400_000;
-/// Networks of one sweep; arbitrary, but each is compared with each.
+/// Maximum number of networks in one sweep; arbitrary, but each is compared with each.
 const NETWORKS_MAX: usize = 10_000;
 /// Default latencies and jitters in milliseconds.
 const LATENCIES: [f64; 4] = [0.0, 50.0, 100.0, 200.0];
@@ -51,7 +51,7 @@ pub(crate) fn run(args: Box<SweepArgs>, games: &Games) -> Result<ExitCode> {
         json.write(&(text + "\n"))?;
     }
     if let Some(plots) = plots {
-        // As in the tables: a method that was not measured everywhere would have it easier.
+        // As in the tables: a method that was not measured everywhere would have an advantage.
         let whole = match rows.len() == plan.rows() {
             true => Cow::Borrowed(&*rows),
             false => plan.whole(&rows).flatten().cloned().collect(),
@@ -72,7 +72,7 @@ pub(crate) fn run(args: Box<SweepArgs>, games: &Games) -> Result<ExitCode> {
     Ok(if stop.is_told() { ExitCode::from(run::INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
-/// Rejects two results in one file, and a result in a motion's file.
+/// Rejects two results for one file, and a result for a motion's file.
 fn check_outputs(args: &SweepArgs) -> Result<()> {
     let outputs: Vec<_> = args.csv.iter().chain(&args.json).collect();
     if let [csv, json] = outputs[..]

@@ -25,7 +25,7 @@ pub(crate) fn run(args: ThesisArgs) -> Result<ExitCode> {
         sent: measure(Stamps::Sent, ["3 of 4, paths", "4 of 4, strokes"]),
     };
     if stop.is_told() {
-        // Its means are over all of a sweep: of a part they would be others.
+        // Its means are over a whole sweep; those of a part would differ.
         run::tell("stopped; nothing is written, as the evaluation needs all of its runs");
         return Ok(ExitCode::from(run::INTERRUPTED));
     }

@@ -120,7 +120,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Numbers of a property; `None` if it is not set.
+    /// Numbers of a property; empty if it is not set.
     fn property(&self, window: Window, name: Atom, kind: AtomEnum) -> Outcome<Vec<u32>> {
         let reply = self.x.get_property(false, window, name, kind, 0, STATES_MAX)?.reply()?;
         Ok(reply.value32().into_iter().flatten().collect())
