@@ -1,4 +1,4 @@
-//! The control plane: chat, orders of the host, seats that are kept, forged tokens, floods.
+//! The control plane: chat, the host's orders, kept seats, forged tokens, floods.
 
 use phaselock::client::{Notice, State};
 use phaselock::game::Game;
@@ -34,13 +34,13 @@ fn events<G: Game>(sim: &mut Sim<G>) -> Vec<Event> {
     std::iter::from_fn(|| sim.room.poll_event()).collect()
 }
 
-/// Sends a client's first message to a room and returns what it says to that client.
+/// Sends a client's first message to a room. Returns the room's messages to that client.
 fn greet(room: &mut Room<Skirmish>, at: LocalTime, client: u64, body: &[u8]) -> Vec<ServerMessage> {
     room.handle_first(at, ClientId(client), body);
     said(room, client)
 }
 
-/// The same with a later message.
+/// Sends a client's later message to a room. Returns the room's messages to that client.
 fn tell(room: &mut Room<Skirmish>, at: LocalTime, client: u64, body: &[u8]) -> Vec<ServerMessage> {
     room.handle_control(at, ClientId(client), body);
     said(room, client)
@@ -55,7 +55,7 @@ fn said(room: &mut Room<Skirmish>, client: u64) -> Vec<ServerMessage> {
     said.collect()
 }
 
-/// An input packet, as one who plays sends.
+/// A player's input packet.
 pub(crate) fn an_input() -> Vec<u8> {
     write_input(&InputPacket::<skirmish::Command> {
         seq: 0,
@@ -152,7 +152,7 @@ fn unknown_request_is_refused_and_a_malformed_one_ends_the_session() {
     assert_eq!(said, [ServerMessage::Refused { request: 3, refusal: Refusal::Game }]);
     assert_eq!(goodbye(&tell(&mut room, LocalTime(0), 0, &[2, 9, 1])), Code::Protocol);
     assert_eq!(room.seats_taken(), 0);
-    // What is no hello takes nobody in.
+    // Anything but a hello is refused.
     let chat = body(&ClientMessage::Chat { to: Audience::All, text: "let me in".into() });
     for first in [&chat[..], &request, b"", &[0xff; 40]] {
         assert_eq!(goodbye(&greet(&mut room, LocalTime(0), 1, first)), Code::Protocol);
@@ -212,7 +212,7 @@ fn drained_server_takes_nobody_and_ends_when_all_have_left() {
     assert_eq!(lines(&mut sim, first), [(None, "we move house".to_owned())]);
     assert_eq!(sim.room.drained(sim.now), None, "two play on");
     sim.room.handle_left(sim.clients[first].id, "it left");
-    // A player whose connection fails may come back until the end.
+    // A player whose connection fails may return until the end.
     sim.cut(second);
     sim.run(2.0);
     assert!(sim.clients[second].client().is_some());
@@ -263,7 +263,7 @@ fn lost_player_comes_back_to_seat_score_and_entity() {
     let resumed = |notice: &Notice| matches!(notice, Notice::Game { resumed: true, .. });
     assert!(told.iter().any(resumed), "{told:?}");
     assert!(sim.clients[other].core().roster().contains_key(&player));
-    // It plays on as before.
+    // The game continues as before.
     sim.run(5.0);
     assert!(sim.check_store(lost) > 0);
     assert_eq!(sim.room.seats_taken(), 2);
@@ -296,12 +296,13 @@ fn kept_seats_lock_nobody_out() {
     assert_eq!(goodbye(&greet(&mut room, LocalTime(1), 2, &hello_of(2, None))), Code::Full);
     room.handle_lost(LocalTime(20), ClientId(1), "it is gone");
     room.handle_lost(LocalTime(30), ClientId(0), "it is gone");
-    // Whoever has been away for longest gives way.
+    // The player who has been away longest gives way.
     let said = greet(&mut room, LocalTime(40), 3, &hello_of(3, None));
     assert!(!welcome(&said).resumed);
     let said = greet(&mut room, LocalTime(50), 4, &hello_of(0, None));
     assert_eq!((welcome(&said).player, welcome(&said).resumed), (PlayerId(0), true));
-    // A seat is not kept for whoever only knocked, but for a player who is lost again at once.
+    // A seat is not kept for a client that only sent a hello, but for a player who is lost again at
+    // once.
     room.handle_lost(LocalTime(60), ClientId(3), "it is gone");
     room.handle_lost(LocalTime(60), ClientId(4), "it is gone");
     assert_eq!(room.seats_taken(), 1);
@@ -317,7 +318,7 @@ fn kick_waits_for_a_player_who_is_away() {
     assert_eq!(room.handle_command(LocalTime(20), kick), Ok(()));
     assert_eq!(room.seats_taken(), 0);
     assert_eq!(goodbye(&greet(&mut room, LocalTime(30), 1, &hello_of(7, None))), Code::Kicked);
-    // It is told once; a ban is another order.
+    // The kick is reported once; a ban is another order.
     assert!(!welcome(&greet(&mut room, LocalTime(40), 2, &hello_of(7, None))).resumed);
 }
 
@@ -341,7 +342,7 @@ fn limits_outlast_a_new_connection() {
 
 #[test]
 fn hello_of_a_client_that_was_heard_before_is_no_hello() {
-    // Only a first message's proof is checked by the driver.
+    // The driver checks only a first message's proof.
     let mut room = Room::<Skirmish>::new(room_config(1, 0));
     let token = welcome(&greet(&mut room, LocalTime(0), 0, &hello_of(7, None))).token;
     let query = body(&ClientMessage::Query);
@@ -389,7 +390,7 @@ fn session_that_is_resumed_elsewhere_ends_at_once() {
     assert_eq!((second.player, second.resumed), (first.player, true));
     assert_eq!(second.token, first.token, "a lost welcome loses no seat");
     assert_eq!(room.seats_taken(), 1);
-    // What still comes over the old connection is nobody's.
+    // Packets over the old connection are ignored.
     for late in [&b"late"[..], &hello_of(7, Some(first.token))] {
         assert_eq!(tell(&mut room, LocalTime(20), 0, late), []);
     }
@@ -408,7 +409,7 @@ fn tokens_of_others_and_of_nobody_get_no_seat_but_a_new_one() {
         assert_eq!(goodbye(&said), Code::BadToken);
         room.handle_lost(LocalTime(2), ClientId(0), "it is gone");
     }
-    // A token that never was.
+    // A token that never existed.
     let forged = ResumeToken(token.0 ^ 0xdead_beef);
     let said = greet(&mut room, LocalTime(3), 3, &hello_of(8, Some(forged)));
     let other = welcome(&said).clone();
@@ -417,7 +418,7 @@ fn tokens_of_others_and_of_nobody_get_no_seat_but_a_new_one() {
     // Its owner, whose program forgot the token.
     let said = greet(&mut room, LocalTime(4), 4, &hello_of(7, None));
     assert_eq!((welcome(&said).player, welcome(&said).resumed), (PlayerId(0), true));
-    // Again, before it was heard: its welcome may be lost.
+    // Again, before the server has received anything from it: its Welcome may be lost.
     let said = greet(&mut room, LocalTime(4), 6, &hello_of(7, None));
     assert_eq!((welcome(&said).player, welcome(&said).resumed), (PlayerId(0), true));
     assert_eq!(room.seats_taken(), 2);

@@ -1,4 +1,4 @@
-//! Scenarios: server and clients in one process.
+//! Scenarios with server and clients in one process.
 
 mod ahead;
 mod arrows;

@@ -1,5 +1,5 @@
-//! The whole stack over real sockets on this machine, port 0. These wait for events, never for a
-//! time: however slow the machine, they pass.
+//! The whole stack over real sockets on this machine, port 0. They wait for events, never for a
+//! time, so they pass on slow machines, too.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::path::Path;
@@ -38,7 +38,7 @@ fn serve(config: RoomConfig, address: SocketAddr, data: &Path) -> LocalServer {
     })
 }
 
-/// Starts a server, at a port that may have been another's before.
+/// Starts a server, possibly at a port that was used before.
 pub(crate) fn serve_at(
     address: SocketAddr,
     start: impl Fn() -> Result<LocalServer, LocalError>,
@@ -47,7 +47,7 @@ pub(crate) fn serve_at(
     loop {
         match start() {
             Ok(server) => return server,
-            // A port that was just given back may have gone to another test for a moment.
+            // Another test may briefly have taken a port that was just released.
             Err(LocalError::Bind(_)) if address.port() != 0 && begun.elapsed() < PATIENCE => {
                 std::thread::sleep(Duration::from_millis(50));
             }
@@ -81,7 +81,7 @@ impl Player {
         }
     }
 
-    /// Plays until something is so.
+    /// Plays until a condition holds.
     fn until(&mut self, what: &str, done: impl Fn(&Self) -> bool) {
         let start = Instant::now();
         while !done(self) {
@@ -213,7 +213,7 @@ fn a_full_server_says_so_and_lets_in_later() {
 
 #[test]
 fn a_server_that_is_not_there_is_tried_again() {
-    // Nobody else gets this port, and the socket hears its peer alone.
+    // No one else gets this port, and the socket receives only from its peer.
     let socket = UdpSocket::bind(ANY_PORT).expect("a socket");
     socket.connect((Ipv4Addr::LOCALHOST, 9)).expect("a peer");
     let address = socket.local_addr().expect("a port");
@@ -281,7 +281,7 @@ fn a_client_that_does_not_read_takes_nobodys_place() {
     runtime.block_on(async {
         let endpoint = quinn::Endpoint::client(ANY_PORT).expect("a socket");
         let mut held = Vec::new();
-        // More than one address may have without a seat; each asks, and takes no answer.
+        // More than one address may have without a seat; each asks, and reads no answer.
         for _ in 0..80 {
             let Ok(connection) = endpoint
                 .connect_with(deaf_client(), address, "phaselock")
@@ -365,14 +365,14 @@ fn hello_without_its_keys_proof_is_refused_and_so_is_one_behind_a_query() {
     assert_eq!(status.players, 0, "nobody got in");
 }
 
-/// A client as quinn makes it.
+/// A bare quinn client.
 fn client() -> quinn::ClientConfig {
     let (tls, _) = client_crypto(None, ALPN).expect("a configuration");
     let quic = quinn::crypto::rustls::QuicClientConfig::try_from(tls).expect("a configuration");
     quinn::ClientConfig::new(Arc::new(quic))
 }
 
-/// A client that gives the server no room to write into.
+/// A client that gives the server no flow-control credit.
 fn deaf_client() -> quinn::ClientConfig {
     let mut config = client();
     let mut transport = quinn::TransportConfig::default();

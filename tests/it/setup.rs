@@ -1,4 +1,4 @@
-//! Rules by a host's configuration, and what the rules report to the host.
+//! Rules with a host's configuration, and reports of the rules to the host.
 
 use phaselock::client::{Session, SessionConfig, State};
 use phaselock::game::{
@@ -19,11 +19,11 @@ use phaselock_tests::toy::Bells;
 use serde::{Deserialize, Serialize};
 
 record! {
-    /// Something that climbs.
+    /// A climber.
     struct Climber { height: u16 = Field::count(16) }
 }
 
-/// Climbers climb by so much a tick, and report it so many times.
+/// Climbers climb by a configured amount per tick, and report it a configured number of times.
 #[derive(Debug)]
 struct Stairs {
     step: u16,
@@ -122,7 +122,7 @@ fn a_configuration_that_is_not_the_games_is_refused_where_it_is_given() {
     }
     let other = Games::new().with_setup::<Stairs, Other>(&Other(vec![u64::MAX; 3]));
     assert_eq!(other.map(|_| ()).err(), Some(MessageError::Unreadable));
-    // Bells has no configuration at all.
+    // Bells has no configuration.
     let made = (Bells::KIT.configure)(Rates::DEFAULT, 0, &[1]);
     assert_eq!(made.map(|_| ()).err(), Some(MessageError::Unreadable));
 }
@@ -143,7 +143,7 @@ fn rooms_and_clients_survive_a_configuration_that_cannot_be_read() {
     let welcome = welcome_of(&mut room);
     assert!(welcome.setup.is_empty(), "both sides play by the default");
 
-    // A server that does not care what it sends.
+    // A server that sends anything.
     let welcome = Welcome { setup: garbage.to_vec(), ..welcome };
     let config = SessionConfig::new(Games::new().with::<Stairs>(), "Ada");
     let mut session = Session::new(config, LocalTime(0));
@@ -164,7 +164,7 @@ fn reports_reach_the_host_and_leave_room_for_who_comes_and_goes() {
         let setup = bytes(1, reports);
         let mut room = Room::<Stairs>::open(Rotation::new(room_config(1, 0)), &setup);
         welcome_of(&mut room);
-        // Nobody fetches for two seconds.
+        // No one fetches for two seconds.
         for tick in 1..=120 {
             room.handle_timeout(LocalTime(tick * 16_700));
         }
@@ -176,7 +176,7 @@ fn reports_reach_the_host_and_leave_room_for_who_comes_and_goes() {
     let many = told(1000);
     assert_eq!(many.len(), ROOM_EVENTS_MAX / 2);
     assert!(matches!(many[..2], [Event::Game { name: "stairs" }, Event::Joined { .. }]));
-    // Of a tick's the last are kept.
+    // The last ones of a tick are kept.
     let oldest = (1000 - GAME_REPORTS_MAX) as f64;
     assert_eq!(many[2], Event::Report { name: "climbed", player: None, value: oldest });
 }

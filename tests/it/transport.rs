@@ -289,8 +289,8 @@ async fn compare_controllers(conditions: &str, bots: u16) {
     for (name, controller) in &others {
         let theirs = got_by_three(conditions, bots, Some(Arc::clone(controller))).await;
         show(name, theirs);
-        // Whoever sends more has it wait longer, and whoever has it wait less sends less; where
-        // the path is wide enough for all, a few milliseconds are chance.
+        // A controller that sends more has longer queues, and one with shorter queues sends less.
+        // If the path is wide enough for all, a few milliseconds are chance.
         let told = format!("{name} over {conditions}: {theirs:?}, ours {ours:?}");
         let fewer = theirs.per_s < ours.per_s * 0.99;
         assert!(fewer || theirs.p99_ms >= ours.p99_ms - 5.0, "{told}");

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// Options of every bench.
 #[derive(Debug, clap::Args)]
 pub struct Format {
-    /// Prints one JSON object a line
+    /// Prints one JSON object per line
     #[arg(long)]
     pub json: bool,
     /// Cargo says so
@@ -60,13 +60,13 @@ pub const BEFORE: u64 = 720;
 pub struct Played {
     #[command(flatten)]
     format: Format,
-    /// Plays for a moment only
+    /// Plays only for a moment
     #[arg(long)]
     quick: bool,
-    /// The only game
+    /// Measures only this game
     #[arg(long, value_name = "NAME", value_parser = names())]
     game: Option<String>,
-    /// The only count of players
+    /// Measures only this number of players
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1000))]
     players: Option<u16>,
 }

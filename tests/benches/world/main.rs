@@ -39,7 +39,7 @@ const LOSS: f32 = 0.005;
 struct Args {
     #[command(flatten)]
     format: Format,
-    /// Plays for a moment only
+    /// Plays only for a moment
     #[arg(long)]
     quick: bool,
     /// Players

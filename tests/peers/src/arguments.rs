@@ -21,15 +21,15 @@ pub enum Library {
     Ours,
     /// Bare quinn with the packets of ours: the floor
     Quinn,
-    /// renet, states as serde writes them
+    /// renet, with states written by serde
     Renet,
-    /// renet, states quantised by hand
+    /// renet, with states quantised by hand
     RenetPacked,
     /// bevy_replicon over renet
     Replicon,
 }
 
-/// One crowd on Phaselock and on other libraries, side by side.
+/// Runs the same crowd on Phaselock and on other libraries
 #[derive(Debug, Parser)]
 #[command(name = "peers")]
 pub struct Arguments {
@@ -45,14 +45,14 @@ pub struct Arguments {
     /// Libraries; all by default
     #[arg(long, value_delimiter = ',')]
     only: Vec<Library>,
-    /// Keeps all cores busy in the middle third of the span, and tells of each third
+    /// Keeps all cores busy in the middle third of the span, and reports each third
     #[arg(long, conflicts_with = "storm")]
     busy: bool,
-    /// Newcomers that come within a second after the span; 256 if no number is given, 512 at most
+    /// Number of newcomers within a second after the span; by default 256, at most 512
     #[arg(long, value_name = "NEWCOMERS", num_args = 0..=1, default_missing_value = "256",
         value_parser = clap::value_parser!(u16).range(1..=512))]
     storm: Option<u16>,
-    /// Puts server and load into network namespaces of their own; needs root
+    /// Puts server and load into separate network namespaces; needs root
     #[arg(long)]
     namespaces: bool,
 }
@@ -60,7 +60,7 @@ pub struct Arguments {
 /// A process that the program starts.
 #[derive(Debug, Subcommand)]
 enum Part {
-    /// Serves the scene, prints its port, and ends with whoever started it
+    /// Serves the scene, prints its port, and ends with its parent process
     Serve {
         /// The library
         library: Library,
@@ -71,7 +71,7 @@ enum Part {
         #[command(flatten)]
         packets: Packets,
     },
-    /// Joins a server on this machine, and prints what it measured
+    /// Joins a server on this machine, and prints its measurements
     Load {
         /// The library
         library: Library,
@@ -80,12 +80,12 @@ enum Part {
         #[command(flatten)]
         packets: Packets,
     },
-    /// Keeps all cores busy, and ends with whoever started it
+    /// Keeps all cores busy, and ends with its parent process
     Spin,
 }
 
 impl Arguments {
-    /// Carries the command out.
+    /// Runs the command.
     pub fn run(self) -> Result<()> {
         if self.part.is_some() {
             end_with_parent();
@@ -157,7 +157,7 @@ impl Library {
     }
 }
 
-/// Version of a package that this program was built with.
+/// Returns the version of a package that this program was built with.
 fn version(package: &str) -> &'static str {
     let (_, behind) = include_str!("../Cargo.lock")
         .split_once(&format!("name = \"{package}\"\nversion = \""))

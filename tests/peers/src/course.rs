@@ -1,6 +1,6 @@
-//! Course of a measurement, the same for each library: all join, the scene settles, a span is
-//! measured. Newcomers who storm in have a course of their own. The load tells the program that
-//! started it by lines on its standard output.
+//! Course of a measurement, equal for all libraries: all clients join, the scene settles, a span is
+//! measured. A storm of newcomers has its own course. The load reports to its parent process by
+//! lines on its standard output.
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
@@ -13,21 +13,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::series::{Point, Sample};
 
-/// Longest time for all clients to join and hear a snapshot.
+/// Maximum time for all clients to join and receive a snapshot.
 const JOINING_MAX: Duration = Duration::from_secs(40);
 /// Time in which clocks, rates and baselines settle before the span.
 const SETTLING: Duration = Duration::from_secs(3);
-/// Time from one client's joining to the next one's.
+/// Time between two clients' joins.
 const JOINING_APART: Duration = Duration::from_millis(8);
-/// Time in which all newcomers come.
+/// Time within which all newcomers join.
 pub const STORM: Duration = Duration::from_secs(1);
-/// Time after that in which they get in.
+/// Time after that within which they have to get in.
 pub const AFTER_STORM: Duration = Duration::from_secs(3);
 /// Time from one sample to the next.
 const SAMPLES_APART: Duration = Duration::from_millis(100);
 /// Bytes of the headers of IPv4 and UDP.
 pub const HEADER_BYTES: u64 = 28;
-/// Clients that decode all they receive, and check it.
+/// Number of clients that decode and check everything.
 pub const WATCHERS: usize = 2;
 
 /// Line that begins a span; nothing follows.
@@ -45,7 +45,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Counts a packet of so many bytes.
+    /// Counts a packet of this size.
     pub fn count(&mut self, bytes: usize) {
         self.packets += 1;
         self.bytes += bytes as u64;
@@ -73,25 +73,25 @@ impl Sub for Traffic {
 pub struct Counts {
     /// Snapshots newer than all before.
     pub snapshots: u64,
-    /// New states of other players, of watchers alone.
+    /// New states of other players; only watchers count them.
     pub updates: u64,
-    /// Those among them that cannot follow the state before.
+    /// States among them that cannot follow the previous one.
     pub wrong: u64,
-    /// Those that are the same as the state before.
+    /// States equal to the previous one.
     pub still: u64,
     /// Inputs sent.
     pub inputs: u64,
     /// Tick of the newest snapshot.
     pub tick: u64,
-    /// Ticks without an input in time, where the server tells of them.
+    /// Ticks without an input in time, if the server reports them.
     pub late: u64,
-    /// UDP payloads received; of those clients alone whose traffic is counted, like the next three.
+    /// UDP payloads received; only of clients whose traffic is counted, like the next three.
     pub down: Traffic,
     /// UDP payloads sent.
     pub up: Traffic,
-    /// Payloads handed over by the library, snapshots and all else that is not the library's own.
+    /// Payloads received from the library: snapshots and everything that is not the library's own.
     pub payload_down: Traffic,
-    /// Payloads handed to the library.
+    /// Payloads passed to the library.
     pub payload_up: Traffic,
 }
 
@@ -141,10 +141,10 @@ pub struct Report {
     pub counted: usize,
     /// Counters of all clients together.
     pub counts: Counts,
-    /// Samples of each client, if the task asks for them.
+    /// Samples of each client, if requested.
     pub series: Vec<Sample>,
-    /// In a storm, seconds from each client's coming to its first snapshot; none for those who are
-    /// not in.
+    /// In a storm, seconds from each client's arrival to its first snapshot; None for those who did
+    /// not get in.
     pub waited: Vec<Option<f64>>,
 }
 
@@ -160,10 +160,10 @@ pub struct Task {
     /// Number of the first client
     #[arg(long, default_value_t = 0)]
     pub first: usize,
-    /// All come within a second, and how soon they are in is measured instead of the span
+    /// Lets all join within a second, and measures how soon they are in, instead of a span
     #[arg(long)]
     pub storm: bool,
-    /// Samples each client ten times a second, and goes on without those that are lost
+    /// Samples each client ten times a second, and continues without lost ones
     #[arg(long)]
     pub samples: bool,
 }
@@ -175,12 +175,12 @@ impl Task {
     }
 }
 
-/// A client as the course sees it.
+/// A client, for the course.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// Its counters.
     pub counts: Counts,
-    /// True if it is out of the game.
+    /// Whether it is out of the game.
     pub is_lost: bool,
 }
 
@@ -197,18 +197,18 @@ pub struct Course {
     begun: Instant,
     stage: Stage,
     series: Vec<Sample>,
-    /// When each client of a storm came, and in how many seconds it was in.
+    /// When each client of a storm arrived, and after how many seconds it was in.
     newcomers: Vec<(Instant, Option<f64>)>,
 }
 
 impl Course {
-    /// Begins with the joining. `counted` clients have their traffic counted.
+    /// Begins with the joins. The traffic of `counted` clients is counted.
     pub fn new(task: Task, counted: usize) -> Self {
         let (begun, stage) = (Instant::now(), Stage::Joining);
         Self { task, counted, begun, stage, series: Vec::new(), newcomers: Vec::new() }
     }
 
-    /// Number of clients that should have begun to join by now.
+    /// Returns the number of clients that should have begun to join by now.
     pub fn due(&self) -> usize {
         let Task { clients, storm, .. } = self.task;
         let apart = if storm { STORM / clients.max(1) as u32 } else { JOINING_APART };
@@ -216,13 +216,13 @@ impl Course {
         clients.min(due as usize)
     }
 
-    /// True if a client that is lost is counted; otherwise it ends the measurement.
+    /// Whether a lost client is counted; otherwise it ends the measurement.
     pub fn counts_lost(&self) -> bool {
         self.task.storm || matches!(self.stage, Stage::Measuring(..)) && self.task.samples
     }
 
-    /// Goes on with all clients that have begun to join. Returns true at the end. An error says
-    /// that not all joined in time.
+    /// Continues with all clients that have begun to join. Returns true at the end. Fails if not
+    /// all joined in time.
     pub fn poll(&mut self, clients: &[View]) -> Result<bool> {
         let now = Instant::now();
         if self.task.storm {
@@ -271,7 +271,7 @@ impl Course {
         Ok(true)
     }
 
-    /// Notes who is in.
+    /// Records which clients are in.
     fn poll_storm(&mut self, clients: &[View]) -> Result<bool> {
         let now = Instant::now();
         for (at, client) in clients.iter().enumerate() {
@@ -299,7 +299,7 @@ impl Course {
     }
 }
 
-/// Writes a line for the program that started this one.
+/// Writes a line for the parent process.
 pub fn say(line: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{line}")?;

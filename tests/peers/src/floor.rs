@@ -1,7 +1,7 @@
-//! The floor: bare quinn, which carries as many packets of the same size as ours, and nothing else.
+//! The floor: bare quinn, with packets in the number and size of ours, and nothing else.
 //!
-//! The server is the simplest sensible one, on a runtime of one thread: a task for each connection
-//! that reads, and one that sends to all at each snapshot.
+//! The server is the simplest sensible one, on a single-threaded runtime: one task per connection
+//! that reads, and one task that sends to all at each snapshot.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,21 +17,21 @@ use crate::course::{Task, say};
 use crate::load::{self, Client};
 use crate::{quic, scene};
 
-/// Packets of the floor: those that ours was measured with.
+/// The floor's packets, as measured with ours.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Packets {
-    /// Bytes of a datagram down, 8 to 1150
+    /// Bytes per datagram to a client, 8 to 1150
     #[arg(long, default_value_t = 400)]
     pub down_bytes: usize,
-    /// Datagrams of a snapshot, 1 or more on average
+    /// Mean number of datagrams per snapshot, at least 1
     #[arg(long, default_value_t = 1.0)]
     pub down_packets: f64,
-    /// Bytes of a datagram up, 1 to 1150
+    /// Bytes per datagram to the server, 1 to 1150
     #[arg(long, default_value_t = 40)]
     pub up_bytes: usize,
 }
 
-/// Serves until the process is ended.
+/// Serves until the process is killed.
 pub fn serve(address: SocketAddr, packets: Packets) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -51,7 +51,7 @@ pub fn serve(address: SocketAddr, packets: Packets) -> Result<()> {
     })
 }
 
-/// Sends a snapshot's datagrams to all who are there, 30 times a second.
+/// Sends a snapshot's datagrams to all clients, 30 times a second.
 async fn send(packets: Packets, connections: Arc<Mutex<Vec<Connection>>>) {
     let mut snapshots = interval(Duration::from_secs(1) / scene::SNAPSHOT_HZ);
     let mut owed = 0.0;
@@ -66,7 +66,7 @@ async fn send(packets: Packets, connections: Arc<Mutex<Vec<Connection>>>) {
         while owed >= 1.0 {
             owed -= 1.0;
             for connection in &*connections {
-                // A connection that ends is noticed above.
+                // The reading task notices when a connection ends.
                 let _ = connection.send_datagram(bytes.clone());
             }
         }
@@ -93,7 +93,7 @@ pub fn load(packets: Packets, task: Task) -> Result<()> {
                     client.update(|counts| {
                         counts.payload_down.count(bytes.len());
                         counts.snapshots += u64::from(is_new);
-                        // A world would have had so many ticks.
+                        // A world would have had this number of ticks.
                         let ticks = u64::from(scene::TICK_HZ / scene::SNAPSHOT_HZ);
                         counts.tick = newest.unwrap_or_default() * ticks;
                     });

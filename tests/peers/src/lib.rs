@@ -1,8 +1,8 @@
-//! One crowd on Phaselock and on other libraries, side by side.
+//! The same crowd on Phaselock and on other libraries.
 //!
-//! A [`run`](run::run) starts a server and a load for each library and number of clients, as
-//! processes of their own, and prints a table. The [`scene`] knows no network; `course` is the
-//! course of each measurement, `series` what it saw over time; the other modules are the libraries.
+//! A [`run`](run::run) starts a server process and a load process for each library and number of
+//! clients, and prints a table. The [`scene`] knows no network, `course` is the course of each
+//! measurement, and `series` has its samples over time; the other modules are the libraries.
 
 pub mod arguments;
 mod course;

@@ -1,4 +1,4 @@
-//! Clients on tokio, all on one thread: what the loads over QUIC have in common.
+//! Clients on tokio, all on one thread: the common part of the loads over QUIC.
 
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -21,9 +21,9 @@ pub struct Client {
 }
 
 impl Client {
-    /// Has the connection's traffic counted, once there is one.
+    /// Counts the connection's traffic, once there is one.
     pub fn connect(&self, connection: &Connection) {
-        // There is one connection in a client's life.
+        // A client has only one connection.
         let _ = self.connection.set(connection.clone());
     }
 
@@ -42,8 +42,8 @@ impl Client {
 }
 
 /// Runs clients until the course is over. `play` gets a client's number, its counters and the phase
-/// of its ticks: inputs of different clients come spread over a tick. Errors are those of the
-/// first client that ends early, unless the course counts it, and of the course.
+/// of its ticks, so that inputs are spread over a tick. Fails with errors of the course, and of the
+/// first client that ends early, unless the course counts it.
 pub fn run<F>(
     task: Task,
     counted: usize,
@@ -92,7 +92,7 @@ pub fn local(port: u16) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, port))
 }
 
-/// Address of a client, each one's its own: a server bounds newcomers of one address.
+/// A client's own address, since a server limits newcomers per address.
 pub fn source(server: SocketAddr, client: usize) -> SocketAddr {
     let network = match server.ip().is_loopback() {
         true => Ipv4Addr::new(127, 1, 0, 0),

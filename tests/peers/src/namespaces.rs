@@ -1,7 +1,8 @@
-//! Two network namespaces, one for the server and one for the clients, with a cable between them.
+//! Two network namespaces, one for the server and one for the clients, connected by a virtual
+//! cable.
 //!
-//! On loopback the sender's processor time pays for the way to a receiver's socket. Here the server
-//! keeps one core, and what it sends is received on the others, as by another machine.
+//! On loopback the kernel charges delivery to the sender. Here the server has one core, and its
+//! packets are received on the others, as by another machine.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -18,33 +19,33 @@ const LOAD: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
 pub const CLIENTS: Ipv4Addr = Ipv4Addr::new(10, 77, 128, 0);
 /// Core of the server.
 const SERVER_CORE: usize = 0;
-/// Packets that have to fit between the two cores: a snapshot of the greatest crowd.
+/// Number of packets that have to fit between the two cores: a snapshot for the greatest crowd.
 const BACKLOG_PACKETS_MIN: u32 = 8192;
-/// Kernel setting for them, the whole machine's.
+/// The kernel setting for them, which is global.
 const BACKLOG: &str = "/proc/sys/net/core/netdev_max_backlog";
-/// Beginning of all namespaces' names; the process's number ends them.
+/// Prefix of all namespaces' names, followed by the process id.
 const NAMES: &str = "peers-";
 
-/// The namespaces. They are gone when this is dropped.
+/// The namespaces; dropping this removes them.
 #[derive(Debug)]
 pub struct Namespaces {
     server: String,
     load: String,
 }
 
-/// Ends the namespaces of processes that are gone, such as one that was broken off.
+/// Removes namespaces of processes that are gone, such as an interrupted run.
 fn clean_up() {
     let Ok(entries) = fs::read_dir("/run/netns") else { return };
     for name in entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()) {
         let process = name.strip_prefix(NAMES).and_then(|rest| rest.rsplit('-').next());
         if process.is_some_and(|id| !Path::new("/proc").join(id).exists()) {
-            // What cannot be ended disturbs nobody.
+            // Leftovers do no harm.
             let _ = run(&format!("ip netns del {name}"));
         }
     }
 }
 
-/// Tells if a kernel setting will make a crowd lose packets.
+/// Warns if a kernel setting would make a crowd lose packets.
 fn check_backlog() {
     let text = fs::read_to_string(BACKLOG).unwrap_or_default();
     if let Ok(packets) = text.trim().parse::<u32>()
@@ -71,7 +72,7 @@ fn run(line: &str) -> Result<()> {
 }
 
 impl Namespaces {
-    /// Makes them. Needs root, the programs `ip` and `taskset`, and two cores.
+    /// Creates them. Needs root, the programs `ip` and `taskset`, and two cores.
     pub fn new() -> Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         if cores < 2 {
@@ -110,7 +111,7 @@ impl Namespaces {
         Ok(made)
     }
 
-    /// The server's address, at a port of the system's choice.
+    /// The server's address, at a port chosen by the system.
     pub fn server_address(&self) -> SocketAddr {
         SocketAddr::from((SERVER, 0))
     }

@@ -1,4 +1,4 @@
-//! Processor time and memory of a process, as Linux tells them.
+//! Processor time and memory of a process, from Linux.
 
 use std::fs;
 use std::os::unix::process::parent_id;
@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-/// Ticks a second of the times in `/proc`: Linux has said 100 to programs for decades, whatever it
-/// counts by itself.
+/// Clock ticks per second in `/proc`: Linux has reported 100 to programs for decades, whatever it
+/// uses internally.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Ends this process within a second of the one that started it, however that one ended.
+/// Ends this process within a second after its parent has ended, however that happened.
 pub fn end_with_parent() {
     let parent = parent_id();
     std::thread::spawn(move || {
@@ -21,7 +21,7 @@ pub fn end_with_parent() {
     });
 }
 
-/// Keeps all cores busy until this process is ended.
+/// Keeps all cores busy until this process is killed.
 pub fn spin() -> ! {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let spin = || -> ! {
@@ -35,17 +35,17 @@ pub fn spin() -> ! {
     spin()
 }
 
-/// Processor time of a process in seconds so far, its own and the kernel's for it.
+/// Returns a process's processor time so far in seconds, user and system.
 pub fn cpu_secs(id: u32) -> Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).context("the process is gone")?;
-    // The name before it may hold anything but a newline.
+    // The name before it may contain anything except a newline.
     let (_, fields) = stat.rsplit_once(')').context("no name in it")?;
     let times = fields.split_whitespace().skip(11).take(2);
     let ticks: u64 = times.map(|it| it.parse::<u64>().unwrap_or(0)).sum();
     Ok(ticks as f64 / TICKS_PER_SECOND)
 }
 
-/// Peak of a process's resident memory in megabytes.
+/// Returns the peak of a process's resident memory, in megabytes.
 pub fn peak_megabytes(id: u32) -> Result<f64> {
     let status = fs::read_to_string(format!("/proc/{id}/status")).context("the process is gone")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,6 +1,6 @@
-//! quinn's settings for the floor on both sides, and for the light clients of ours: those that
-//! `phaselock-quic` has, so that all differ by the program alone. The window is fixed and never
-//! full: on loopback nothing is learnt of a path.
+//! quinn's settings for the floor on both sides, and for our light clients: those of
+//! `phaselock-quic`, so that only the programs differ. The window is fixed and never full, since
+//! loopback is no real path.
 
 use std::any::Any;
 use std::net::{SocketAddr, UdpSocket};
@@ -22,9 +22,9 @@ use quinn_proto::RandomConnectionIdGenerator;
 use crate::course::{HEADER_BYTES, Traffic};
 use crate::load::source;
 
-/// Bytes that may be under way: more than ever are.
+/// Maximum bytes in flight: more than ever occur.
 const WINDOW_BYTES: u64 = 1 << 20;
-/// Bytes of datagrams that wait on either side.
+/// Maximum bytes of queued datagrams on either side.
 const DATAGRAM_BYTES: usize = 64 * 1024;
 /// Bytes of the server's connection ids, as in `phaselock-quic`.
 const CONNECTION_ID_BYTES: usize = 4;
@@ -61,7 +61,7 @@ impl Controller for Fixed {
     }
 }
 
-/// Settings of one side, whose peer may hold acknowledgements back for so long.
+/// Settings of one side, whose peer may delay acknowledgements for this long.
 fn transport(peer_ack_delay: Duration) -> TransportConfig {
     let mut acknowledgements = AckFrequencyConfig::default();
     acknowledgements
@@ -86,7 +86,7 @@ fn endpoint_config(connection_id_bytes: usize) -> EndpointConfig {
     config
 }
 
-/// A server at that address. Errors are the system's.
+/// Returns a server at this address. Fails on errors of the system.
 pub fn listen(address: SocketAddr) -> Result<Endpoint> {
     let identity = Identity::ephemeral()?;
     let crypto = QuicServerConfig::try_from(identity.server_crypto(ALPN)?)?;
@@ -97,8 +97,7 @@ pub fn listen(address: SocketAddr) -> Result<Endpoint> {
     Ok(Endpoint::new(ids, Some(config), socket, runtime)?)
 }
 
-/// The connection of a client from a socket of its own, with its endpoint. Errors are the
-/// network's.
+/// Returns a client's connection from its own socket, with its endpoint. Fails on network errors.
 pub async fn connect(server: SocketAddr, client: usize) -> Result<(Endpoint, Connection)> {
     let (tls, _) = client_crypto(None, ALPN)?;
     let mut config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls)?));
@@ -109,7 +108,7 @@ pub async fn connect(server: SocketAddr, client: usize) -> Result<(Endpoint, Con
     Ok((endpoint, connection))
 }
 
-/// Bytes and packets of a connection so far with all headers: received and sent.
+/// Returns a connection's bytes and packets so far, with all headers: received and sent.
 pub fn traffic(connection: &Connection) -> [Traffic; 2] {
     let stats = connection.stats();
     [stats.udp_rx, stats.udp_tx].map(|udp| Traffic {

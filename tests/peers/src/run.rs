@@ -22,7 +22,7 @@ struct Process {
 }
 
 impl Process {
-    /// Starts this program with these arguments, behind words that start it elsewhere.
+    /// Starts this program with these arguments, after a prefix that starts it elsewhere.
     fn start(before: &[String], arguments: &[String]) -> Result<Self> {
         let program = std::env::current_exe().context("cannot find this program")?;
         let words = before.iter().map(AsRef::as_ref).chain([program.as_os_str()]);
@@ -41,7 +41,7 @@ impl Process {
         Ok(self.lines.next().context("it ended early")??)
     }
 
-    /// The report of a load, which it makes at its end.
+    /// Returns a load's report, which it makes at its end.
     fn report(&mut self) -> Result<Report> {
         loop {
             let line = self.line().context("the load failed")?;
@@ -58,7 +58,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -69,9 +69,9 @@ impl Drop for Process {
 pub struct Settings {
     /// Seconds of each span.
     pub seconds: u64,
-    /// Strain instead of the table.
+    /// Strain to measure instead of the table.
     pub strain: Option<Strain>,
-    /// Server and load are in namespaces of their own.
+    /// Whether server and load have their own namespaces.
     pub namespaces: Option<Namespaces>,
 }
 
@@ -80,18 +80,18 @@ pub struct Settings {
 pub struct Measured {
     /// The load's part.
     pub report: Report,
-    /// Seconds that each newcomer waited; none for those who are not in.
+    /// Seconds that each newcomer waited; None for those who did not get in.
     pub waited: Vec<Option<f64>>,
-    /// Length of the span that was asked for.
+    /// Requested length of the span.
     pub span_secs: f64,
-    /// Processor seconds a second of the server and of the load, in each part of the time.
+    /// Processor seconds per second of the server and of the load, in each part of the time.
     pub cores: Vec<[f64; 2]>,
     /// Peak of the server's resident memory.
     pub server_megabytes: f64,
 }
 
-/// Measures each library with each number of clients, and prints a table. A measurement that fails
-/// is told in its row, and in the result when all are done.
+/// Measures each library with each number of clients, and prints a table. A failed measurement is
+/// reported in its row, and in the result when all are done.
 pub fn run(libraries: &[Library], clients: &[u16], settings: &Settings) -> Result<()> {
     table::print_conditions(libraries, settings.namespaces.is_some())?;
     match settings.strain {
@@ -124,11 +124,11 @@ pub fn run(libraries: &[Library], clients: &[u16], settings: &Settings) -> Resul
     Ok(())
 }
 
-/// The packets that ours was measured with.
+/// The packets as measured with ours.
 fn packets_of(report: &Report) -> Packets {
     let counts = report.counts;
     let mean = |traffic: Traffic| (traffic.bytes / traffic.packets.max(1)) as usize;
-    // The floor sends as many with each snapshot, also where ours could not send all of them.
+    // The floor sends this number with each snapshot, even where ours could not send all of them.
     let snapshots = counts.snapshots as f64 * report.counted as f64 / report.clients as f64;
     Packets {
         down_bytes: mean(counts.payload_down),
@@ -184,8 +184,8 @@ fn measure(
     Ok(Measured { report, waited, span_secs: *seconds as f64, cores, server_megabytes })
 }
 
-/// Cores of the server and of the load in each part of the time, and the process of newcomers, if
-/// there are any.
+/// Cores used by the server and by the load in each part of the time, and the newcomers' process,
+/// if there are any.
 fn watch(
     server: &Process,
     load: &Process,
@@ -215,7 +215,7 @@ fn watch(
         }
         let (since, before) = now()?;
         end += part;
-        // The load ends by itself a moment after the last part.
+        // The load ends a moment after the last part.
         let margin = Duration::from_millis(20);
         std::thread::sleep(end.saturating_sub(begun.elapsed() + margin));
         let (until, after) = now()?;

@@ -1,7 +1,7 @@
-//! The scene, without a network: players who move by their inputs in a square. All libraries carry
-//! this one.
+//! The scene, without a network: players who move in a square by their inputs. All libraries carry
+//! it.
 //!
-//! Everybody sees everybody, and everything changes in every tick.
+//! Each player sees all others, and everything changes in every tick.
 
 use std::f32::consts::TAU;
 
@@ -9,7 +9,7 @@ use glam::Vec2;
 
 /// World ticks a second.
 pub const TICK_HZ: u32 = 60;
-/// Snapshots a second, and so updates a second of each player for each other one.
+/// Snapshots a second, and therefore updates of each player for each other one.
 pub const SNAPSHOT_HZ: u32 = 30;
 /// Seconds of a tick.
 pub const STEP_SECS: f32 = 1.0 / TICK_HZ as f32;
@@ -23,7 +23,7 @@ const HALF: f32 = 60.0;
 /// Ticks for which a player holds the same keys.
 const HOLD_TICKS: u64 = 40;
 
-/// Command of a player in one tick.
+/// A player's command in one tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Input {
     /// Direction in the plane, of length 0 to 1.
@@ -43,21 +43,21 @@ pub struct State {
     pub angle: f32,
 }
 
-/// Digits by chance that follow from two numbers.
+/// Returns a pseudorandom number that follows from two numbers.
 fn digits(a: u64, b: u64) -> u64 {
     let mixed = (a ^ b.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     (mixed ^ mixed >> 29).wrapping_mul(0x94D0_49BB_1331_11EB) >> 24
 }
 
-/// Place of a newcomer.
+/// Returns a newcomer's position.
 pub fn start(player: u64) -> State {
     let across = |which| (digits(player, which) % 1000) as f32 / 1000.0 - 0.5;
     let position = Vec2::new(across(u64::MAX), across(u64::MAX - 1)) * HALF;
     State { position, ..State::default() }
 }
 
-/// Command of a player in a tick: one of eight directions, held for two thirds of a second, and a
-/// mouse that turns all the time, with a hand's tremor.
+/// Returns a player's command in a tick: one of eight directions, held for two thirds of a second,
+/// and a mouse that turns all the time, with the tremor of a hand.
 pub fn input(player: u64, tick: u64) -> Input {
     let phase = digits(player, 0) % HOLD_TICKS;
     let direction = digits(player, 1 + (tick + phase) / HOLD_TICKS) % 8;
@@ -85,8 +85,8 @@ pub fn step(state: &mut State, input: &Input) {
     state.angle = input.aim;
 }
 
-/// Tells whether a state may follow another one after so many ticks: whether the way fits the
-/// velocities, as no mixed up or torn state's does.
+/// Whether a state can follow another one after a number of ticks: the distance fits the
+/// velocities, which a mixed-up or torn state's does not.
 pub fn may_follow(before: &State, after: &State, ticks: u64) -> bool {
     let in_square = |state: &State| {
         state.position.abs().max_element() < HALF + 0.1
@@ -102,7 +102,7 @@ pub fn may_follow(before: &State, after: &State, ticks: u64) -> bool {
         return true;
     }
     let mean = (before.velocity + after.velocity) / 2.0;
-    // Twice what the greatest acceleration can do, and the grid.
+    // Twice the effect of the greatest acceleration, plus the grid.
     let tolerance = ACCELERATION * secs * (secs + STEP_SECS) + 0.03;
     (after.position - before.position - mean * secs).length() < tolerance
 }

@@ -1,4 +1,4 @@
-//! Samples of all clients over time, and what they say of a part of it.
+//! Samples of all clients over time, and figures for a part of it.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,12 +15,12 @@ pub struct Point {
     pub inputs: u64,
     /// Ticks without an input in time.
     pub late: u64,
-    /// True if it is out of the game.
+    /// Whether it is out of the game.
     pub is_lost: bool,
 }
 
 impl Point {
-    /// A client as it is now.
+    /// Samples a client.
     pub fn of(view: &View) -> Self {
         let counts = view.counts;
         Self {
@@ -38,38 +38,37 @@ impl Point {
 pub struct Sample {
     /// Seconds since the beginning.
     pub secs: f64,
-    /// The clients, in the order in which they came.
+    /// The clients, in the order in which they joined.
     pub points: Vec<Point>,
 }
 
 /// Figures of a part of the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// Snapshots a second at the client that got the fewest, on average, and at the one that got
-    /// the most.
+    /// Snapshots per second: minimum, mean and maximum over the clients.
     pub snapshots: [f64; 3],
-    /// World ticks a second, by the newest snapshots.
+    /// World ticks per second, by the newest snapshots.
     pub ticks: f64,
-    /// Inputs a second that a client sent, on average.
+    /// Mean number of inputs that a client sent per second.
     pub inputs: f64,
-    /// Ticks without an input in time, of all clients.
+    /// Ticks without an input in time, over all clients.
     pub late: u64,
-    /// Clients that were out of the game at its end.
+    /// Number of clients that were out of the game at its end.
     pub lost: usize,
 }
 
-/// Shortest time over which a rate is told.
+/// Minimum time over which a rate is measured.
 const WINDOW_SECS: f64 = 1.0;
-/// Part of a client's former rate from which on it counts as back.
+/// Share of its former rate at which a client counts as back.
 const BACK_MIN: f64 = 0.95;
 
-/// Position of the sample at a moment, or of the next one.
+/// Returns the index of the sample at a moment, or of the next one.
 fn at(series: &[Sample], secs: f64) -> usize {
     let at = series.partition_point(|sample| sample.secs < secs);
     at.min(series.len().saturating_sub(1))
 }
 
-/// Rises of a counter from one sample to another one for each client, a second.
+/// Returns each client's rate of a counter between two samples, per second.
 fn rates(from: &Sample, to: &Sample, of: impl Fn(&Point) -> u64) -> Vec<f64> {
     let secs = (to.secs - from.secs).max(1e-3);
     let points = from.points.iter().zip(&to.points);
@@ -80,7 +79,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Figures from one moment to another one, in seconds. None without samples.
+/// Returns the figures between two moments, in seconds; None without samples.
 pub fn part(series: &[Sample], from: f64, to: f64) -> Option<Part> {
     let (first, last) = (series.get(at(series, from))?, series.get(at(series, to))?);
     let snapshots = rates(first, last, |point| point.snapshots);
@@ -96,8 +95,8 @@ pub fn part(series: &[Sample], from: f64, to: f64) -> Option<Part> {
     })
 }
 
-/// Seconds from `since` to the first second in which each client got snapshots as often as before
-/// `until`, when all was well, but for one. None if there is no such second.
+/// Returns the seconds from `since` to the first second in which each client got as many snapshots,
+/// except for one, as before `until`, when all was well; None if there is no such second.
 pub fn back_after(series: &[Sample], until: f64, since: f64) -> Option<f64> {
     let calm = rates(series.first()?, &series[at(series, until)], |point| point.snapshots);
     let begins = at(series, since)..series.len();
@@ -105,7 +104,7 @@ pub fn back_after(series: &[Sample], until: f64, since: f64) -> Option<f64> {
         let first = &series[*begin];
         let end = series.partition_point(|sample| sample.secs < first.secs + WINDOW_SECS - 0.01);
         let Some(last) = series.get(end) else { return false };
-        // A window begins and ends between two snapshots.
+        // A span begins and ends between two snapshots.
         let rates = rates(first, last, |point| point.snapshots);
         let slack = 1.0 / (last.secs - first.secs);
         rates.iter().zip(&calm).all(|(rate, calm)| rate + slack >= BACK_MIN * calm)
@@ -117,8 +116,8 @@ pub fn back_after(series: &[Sample], until: f64, since: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// Two clients at 30 snapshots a second, of which one gets none from the second second on, for
-    /// so long.
+    /// Two clients at 30 snapshots a second; from the second second on, one gets none for a given
+    /// time.
     fn series(gap: f64) -> Vec<Sample> {
         let samples = (0..100).map(|at| {
             let secs = f64::from(at) / 10.0;

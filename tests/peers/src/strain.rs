@@ -1,5 +1,4 @@
-//! A crowd under strain: on a machine that other processes keep busy for a while, or while
-//! newcomers storm in.
+//! A crowd under strain: while other processes keep the machine busy, or while newcomers storm in.
 
 use std::io::{self, Write as _};
 
@@ -14,17 +13,17 @@ use crate::series::{self, Part};
 pub enum Strain {
     /// All cores are kept busy in the middle third of the span.
     Busy,
-    /// So many newcomers come within a second after the span.
+    /// This number of newcomers joins within a second after the span.
     Storm(u16),
 }
 
-/// Part of the inputs below which the load did not have the time to play.
+/// Share of the inputs below which the load did not have the time to play.
 const INPUTS_MIN: f64 = 0.95;
-/// Longest time after which rates have to be as before.
+/// Maximum time after which rates have to be as before.
 const BACK_WITHIN_SECS: f64 = 2.0;
 
 impl Strain {
-    /// Newcomers.
+    /// Number of newcomers.
     pub fn newcomers(self) -> u16 {
         match self {
             Self::Busy => 0,
@@ -40,7 +39,7 @@ impl Strain {
         }
     }
 
-    /// Prints what the rows say, and the heading.
+    /// Prints the meaning of the rows, and the heading.
     pub fn print_head(self) -> io::Result<()> {
         let mut out = io::stdout().lock();
         match self {

@@ -1,4 +1,4 @@
-//! The table that people read.
+//! The printed table.
 
 use std::io::{self, Write as _};
 
@@ -9,9 +9,9 @@ use crate::course::{Counts, Report};
 use crate::run::Measured;
 use crate::scene;
 
-/// Part of what should arrive below which a row is marked.
+/// Share of expected arrivals below which a row is marked.
 const ARRIVED_MIN: f64 = 0.95;
-/// Cores of a load, which has one thread, above which a row is marked.
+/// Cores used by a load, which has one thread, above which a row is marked.
 const LOAD_CORES_MAX: f64 = 0.9;
 
 /// A measurement.
@@ -19,9 +19,9 @@ const LOAD_CORES_MAX: f64 = 0.9;
 pub struct Row<'a> {
     /// The load's part.
     pub report: &'a Report,
-    /// Processor seconds a second of the server.
+    /// Processor seconds per second of the server.
     pub server_cores: f64,
-    /// The load's.
+    /// Processor seconds per second of the load.
     pub load_cores: f64,
     /// Peak of the server's resident memory.
     pub server_megabytes: f64,
@@ -101,7 +101,7 @@ pub fn print_row(library: Library, clients: u16, row: &Row<'_>) -> io::Result<()
     let asked = f64::from(scene::SNAPSHOT_HZ);
     let snapshots = each(snapshots, clients);
     let others = (clients - 1) as f64;
-    // Bare packets have no states; they stand for those of the snapshots that they carry.
+    // Bare packets have no states; they count as the snapshots that they stand for.
     let updates = match library {
         Library::Quinn => snapshots * others,
         _ => each(updates, watchers),

@@ -1,4 +1,4 @@
-//! A watcher's check: that states come, and that each may follow the one before.
+//! A watcher's check that states arrive, and that each can follow the one before.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Takes in a snapshot's states of others at a tick, by players or by entities.
+    /// Handles a snapshot's states of other players at a tick, by players or by entities.
     pub fn see(
         &mut self,
         counts: &mut Counts,

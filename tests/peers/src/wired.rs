@@ -1,5 +1,5 @@
-//! renet's client on a socket of its own, whose packets are counted: for the loads of renet and of
-//! what is built on it. Also the thread that runs all of them.
+//! renet's client on its own socket, with counted packets, for the loads of renet and of libraries
+//! on top of it; and the thread that runs all clients.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
@@ -16,9 +16,9 @@ use crate::course::{Counts, Course, HEADER_BYTES, Task, View};
 use crate::load::source;
 use crate::scene;
 
-/// Number by which both sides know that they belong together. Arbitrary.
+/// Protocol number of both sides. Arbitrary.
 pub const PROTOCOL: u64 = 7;
-/// Bytes of the longest packet; renetcode's are shorter.
+/// Maximum size of a packet; renetcode's are shorter.
 const PACKET_BYTES_MAX: usize = 2048;
 
 /// Unix time, as netcode wants it.
@@ -26,8 +26,8 @@ fn unix() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// netcode's server at that address, with kernel buffers as ours has them, and its port. Keys come
-/// with tokens that nobody signed: packets are encrypted all the same.
+/// Returns netcode's server at this address, with kernel buffers like ours, and its port. Keys come
+/// with unsigned tokens, but packets are encrypted.
 pub fn listen(address: SocketAddr, clients: u16) -> Result<(NetcodeServerTransport, u16)> {
     let socket = phaselock_quic::socket::bind(address)?;
     let address = socket.local_addr()?;
@@ -41,7 +41,7 @@ pub fn listen(address: SocketAddr, clients: u16) -> Result<(NetcodeServerTranspo
     Ok((NetcodeServerTransport::new(config, socket)?, address.port()))
 }
 
-/// Time and token with which a client of that number introduces itself.
+/// Returns the time and token with which the client with this number introduces itself.
 pub fn introduction(server: SocketAddr, number: u64) -> (Duration, ClientAuthentication) {
     let authentication = ClientAuthentication::Unsecure {
         protocol_id: PROTOCOL,
@@ -86,7 +86,7 @@ impl Wired {
         Ok(())
     }
 
-    /// Takes in what came. Errors are the network's, and those of a client that is out.
+    /// Handles received packets. Fails on network errors, or if the client is out.
     pub fn receive(&mut self) -> Result<()> {
         if let Some(reason) = self.netcode.disconnect_reason() {
             bail!("a client is out: {reason}");
@@ -114,7 +114,7 @@ impl Wired {
         self.send(packet)
     }
 
-    /// Sends what waits.
+    /// Sends queued packets.
     pub fn transmit(&mut self) -> Result<()> {
         if !self.netcode.is_connected() {
             return Ok(());
@@ -131,16 +131,16 @@ impl Wired {
 
 /// A client that a thread runs, tick by tick.
 pub trait Playing {
-    /// Takes in what came, and sends the input of this tick of its own, counted from 0.
+    /// Handles received packets, and sends the input of this tick of its own, counted from 0.
     fn tick(&mut self, tick: u64) -> Result<()>;
 
     /// Its counters.
     fn counts(&self) -> Counts;
 }
 
-/// Runs clients until the course is over, on this thread; inputs of different ones come spread over
-/// a tick. `counted` of them have their traffic counted. Errors are those of `join`, of a client
-/// that is out, unless the course counts it, and of the course.
+/// Runs clients on this thread until the course is over; their inputs are spread over a tick. The
+/// traffic of `counted` of them is counted. Fails with errors of `join` and of the course, and if a
+/// client is out, unless the course counts it.
 pub fn run(
     task: Task,
     counted: usize,
@@ -171,7 +171,7 @@ pub fn run(
                     played?;
                 }
                 turn.tick += 1;
-                // Late ones are not made up for in a burst.
+                // Late ticks are not caught up with in a burst.
                 turn.due = (turn.due + step).max(now);
             }
             next = next.min(turn.due);
@@ -181,7 +181,7 @@ pub fn run(
         if course.poll(&views.collect::<Vec<_>>())? {
             return Ok(());
         }
-        // Those that are due within a millisecond take their turns together.
+        // Clients that are due within a millisecond run together.
         std::thread::sleep((next - Instant::now().min(next)).max(Duration::from_millis(1)));
     }
 }

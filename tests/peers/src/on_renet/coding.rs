@@ -1,4 +1,4 @@
-//! A snapshot's messages in two forms: as serde writes the states, and quantised by hand.
+//! A snapshot's messages in two forms: with states written by serde, and quantised by hand.
 
 use anyhow::{Context, Result};
 use glam::Vec2;
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::scene::State;
 
-/// Bytes of a message: renet carries it in one packet, which a lost other one does not harm.
+/// Size of a message: renet carries it in one packet, independent of lost ones.
 const MESSAGE_BYTES_MAX: usize = 1150;
-/// Bytes of a state in [`Coding::Plain`] at most, with its player's number.
+/// Maximum bytes of a state in [`Coding::Plain`], with its player's number.
 const PLAIN_BYTES: usize = 23;
 /// Bits of a state in [`Coding::Packed`], with its player's number.
 const PACKED_BITS: usize = 78;
 /// Bits of a position, a velocity, an aim, a player's number.
 const BITS: [u32; 4] = [16, 12, 12, 10];
-/// Steps of the grid in a metre, in a metre a second, in a turn: as ours has them.
+/// Steps of the grid per metre, metre per second, and turn, as in ours.
 const STEPS: [f32; 3] = [512.0, 128.0, 4096.0];
 
 /// Form of the messages.
@@ -23,11 +23,11 @@ const STEPS: [f32; 3] = [512.0, 128.0, 4096.0];
 pub enum Coding {
     /// Five `f32` and a number of two bytes, by serde in postcard.
     Plain,
-    /// On the grid that ours has, bit by bit.
+    /// On our grid, bit by bit.
     Packed,
 }
 
-/// States of players, as serde has them.
+/// States of players, for serde.
 #[derive(Debug, Serialize, Deserialize)]
 struct Message {
     tick: u32,
@@ -40,7 +40,7 @@ fn signed(value: f32, steps: f32, bits: u32) -> u64 {
 }
 
 impl Coding {
-    /// The messages of a snapshot: each stands for itself.
+    /// Returns the messages of a snapshot, each useful alone.
     pub fn write(self, tick: u32, states: &[(u16, State)]) -> Result<Vec<Vec<u8>>> {
         match self {
             Self::Plain => {
@@ -62,7 +62,7 @@ impl Coding {
         }
     }
 
-    /// Reads a message: its tick, and states by players. An error says that it is another's.
+    /// Reads a message: its tick, and states by players. Fails if the message is foreign.
     pub fn read(self, bytes: &[u8]) -> Result<(u32, Vec<(u16, State)>)> {
         match self {
             Self::Plain => {
@@ -77,7 +77,7 @@ impl Coding {
         }
     }
 
-    /// The tick alone; none of another's message.
+    /// Returns only the tick; None if the message is foreign.
     pub fn tick(self, bytes: &[u8]) -> Option<u32> {
         match self {
             Self::Plain => postcard::take_from_bytes(bytes).ok().map(|(tick, _)| tick),

@@ -1,4 +1,4 @@
-//! renet over netcode: one thread, one snapshot for everybody, encoded once.
+//! renet over netcode: one thread, one snapshot for all clients, encoded once.
 
 mod coding;
 
@@ -16,10 +16,10 @@ use crate::watch::Seen;
 use crate::wired::{self, Playing, Wired};
 pub use coding::Coding;
 
-/// Inputs in a message: the newest and those before it, for a lost packet.
+/// Number of inputs in a message: the newest and earlier ones, in case of losses.
 const INPUTS: u64 = 3;
 
-/// An input as it travels: eight bytes with its tick.
+/// An input on the wire: eight bytes with its tick.
 fn write_input(player: u64, tick: u64) -> Vec<u8> {
     let mut bytes = (tick as u32).to_le_bytes().to_vec();
     for back in 0..INPUTS {
@@ -30,7 +30,7 @@ fn write_input(player: u64, tick: u64) -> Vec<u8> {
     bytes
 }
 
-/// Tick and newest input of a message; none if it is another's.
+/// Tick and newest input of a message; None if the message is foreign.
 fn read_input(bytes: &[u8]) -> Option<(u32, Input)> {
     let (tick, rest) = bytes.split_first_chunk()?;
     let [x, y, low, high] = *rest.first_chunk()?;
@@ -39,7 +39,7 @@ fn read_input(bytes: &[u8]) -> Option<(u32, Input)> {
     Some((u32::from_le_bytes(*tick), Input { way, aim }))
 }
 
-/// Serves the scene until the process is ended.
+/// Serves the scene until the process is killed.
 pub fn serve(address: SocketAddr, clients: u16, coding: Coding) -> Result<()> {
     let (mut transport, port) = wired::listen(address, clients)?;
     let mut server = RenetServer::new(ConnectionConfig::default());
@@ -94,7 +94,7 @@ pub fn load(coding: Coding, task: Task) -> Result<()> {
     })
 }
 
-/// A client: renet's own. All but the watchers read no more of a message than its tick.
+/// renet's own client. All except the watchers read only the tick of a message.
 struct Player {
     wired: Wired,
     player: u64,

@@ -1,5 +1,5 @@
-//! A light client: it sends inputs and acknowledges mutations as the real one does, and reads no
-//! more of a message than its header.
+//! A light client: it sends inputs and acknowledges mutations like the real one, but reads only the
+//! headers of messages.
 
 use std::net::SocketAddr;
 
@@ -12,7 +12,7 @@ use crate::course::Counts;
 use crate::scene;
 use crate::wired::{Playing, Wired};
 
-/// Channel of the only message of the scene's own, behind that of acknowledgements.
+/// Channel of the scene's only message, after the one for acknowledgements.
 const PRESS_CHANNEL: u8 = ClientChannel::MutationAcks as u8 + 1;
 
 /// Header of a mutate message: flags, its number for the acknowledgement, the tick of the last
@@ -36,7 +36,7 @@ impl Playing for Light {
     fn tick(&mut self, tick: u64) -> Result<()> {
         self.wired.receive()?;
         let renet = &mut self.wired.renet;
-        // Who comes and goes; renet acknowledges that by itself.
+        // Joins and leaves; renet acknowledges these itself.
         while renet.receive_message(ServerChannel::Updates as u8).is_some() {}
         let mut acknowledgements = Vec::new();
         while let Some(bytes) = renet.receive_message(ServerChannel::Mutations as u8) {

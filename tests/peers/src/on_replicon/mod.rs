@@ -35,10 +35,10 @@ struct Body {
     input: Input,
 }
 
-/// Serves the scene until the process is ended.
+/// Serves the scene until the process is killed.
 pub fn serve(address: SocketAddr, clients: u16) -> Result<()> {
     let (transport, port) = wired::listen(address, clients)?;
-    // A snapshot goes out when its tick is counted, below.
+    // A snapshot is sent when its tick is counted, below.
     let server = ServerPlugin { tick_schedule: None, ..ServerPlugin::default() };
     let mut app = app(|plugins| {
         plugins.disable::<ClientPlugin>().disable::<ClientMessagePlugin>().set(server)
@@ -93,7 +93,7 @@ fn step(mut bodies: Query<&mut Body>) {
     }
 }
 
-/// Hands the states to replicon, at each snapshot alone.
+/// Passes the states to replicon, only at snapshots.
 fn tell(
     mut count: Local<u32>,
     mut tick: ResMut<ServerTick>,
@@ -136,7 +136,7 @@ impl Watched {
 #[derive(Resource)]
 struct Own(u16);
 
-/// A client as anybody would have it: a Bevy app, updated 60 times a second.
+/// An ordinary client: a Bevy app, updated 60 times a second.
 struct Watcher {
     app: App,
     player: u64,
@@ -161,7 +161,7 @@ impl Watcher {
     }
 }
 
-/// Checks what came since the last frame.
+/// Checks the states that arrived since the last frame.
 fn look(
     watched: Res<Watched>,
     own: Res<Own>,

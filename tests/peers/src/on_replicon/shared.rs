@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::scene::{self, State};
 
-/// A player's state as it is replicated: five `f32`, by serde.
+/// A player's replicated state: five `f32`, by serde.
 #[derive(Clone, Copy, Component, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Mover([f32; 5]);
 
@@ -19,7 +19,7 @@ pub(super) struct Mover([f32; 5]);
 #[derive(Clone, Copy, Component, Debug, Serialize, Deserialize)]
 pub(super) struct Owner(pub u16);
 
-/// Command of a player in a tick of its own.
+/// A player's command in a tick of its own.
 #[derive(Clone, Copy, Debug, Message, Serialize, Deserialize)]
 pub(super) struct Press {
     tick: u32,
@@ -54,8 +54,8 @@ impl Press {
     }
 }
 
-/// An app without a window and without a loop, with the scene registered. Anybody who connects is
-/// let in, since both sides are this program.
+/// An app without window and loop, with the scene registered. It accepts every connection, since
+/// both sides are this program.
 pub(super) fn app(replicon: impl FnOnce(PluginGroupBuilder) -> PluginGroupBuilder) -> App {
     let shared = RepliconSharedPlugin { auth_method: AuthMethod::None };
     let mut app = App::new();
@@ -67,7 +67,7 @@ pub(super) fn app(replicon: impl FnOnce(PluginGroupBuilder) -> PluginGroupBuilde
     app
 }
 
-/// Channels as the scene needs them, once the app is finished.
+/// Returns the scene's channels, once the app is finished.
 pub(super) fn config(app: &App) -> Result<ConnectionConfig> {
     let channels = app.world().resource::<RepliconChannels>();
     Ok(ConnectionConfig {

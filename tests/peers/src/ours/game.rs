@@ -1,4 +1,4 @@
-//! The scene as a game on Phaselock, written as anybody would.
+//! The scene as an ordinary game on Phaselock.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ use phaselock::wire::model::Tables;
 use crate::scene;
 
 record! {
-    /// Command of a player in one tick.
+    /// A player's command in one tick.
     pub struct Press {
         /// Direction, of length 0 to 1.
         pub way: Vec2 = Field::range(-1, 1, 6),
@@ -25,9 +25,9 @@ record! {
 record! {
     /// A player's body.
     pub struct Mover {
-        /// Metres from the middle, 1/512 m fine.
+        /// Metres from the middle, in steps of 1/512 m.
         pub position: Vec2 = Field::centred(16, 9).moved_by("velocity"),
-        /// Metres a second, 1/128 m/s fine.
+        /// Metres a second, in steps of 1/128 m/s.
         pub velocity: Vec2 = Field::centred(12, 7).trending(),
         /// Turns.
         pub angle: f32 = Field::angle(12).trending(),
@@ -99,7 +99,7 @@ impl Game for Crowd {
     }
 }
 
-/// Presses what the scene says, as the clients of the crowd do.
+/// Makes the scene's inputs, like the clients of the crowd.
 #[derive(Debug)]
 struct Bot;
 

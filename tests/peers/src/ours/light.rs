@@ -20,7 +20,7 @@ use super::game::{Crowd, Press};
 use crate::load::Client;
 use crate::{quic, scene};
 
-/// Joins, and plays for ever. Errors are the network's and the server's.
+/// Joins, and plays for ever. Fails on errors of the network or the server.
 pub(super) async fn play(
     server: SocketAddr,
     index: usize,
@@ -55,10 +55,10 @@ pub(super) async fn play(
     let begin = tokio::time::Instant::now() + phase;
     let mut ticks = interval_at(begin, Duration::from_secs(1) / scene::TICK_HZ);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // A task of its own: reading must not be broken off in the middle of a message.
+    // A separate task, since reading must not be cancelled in the middle of a message.
     let (messages, mut come) = mpsc::unbounded_channel();
     tokio::spawn(async move {
-        // A goodbye ends the connection too.
+        // A Disconnect also ends the connection.
         while let Ok(message) = read(&mut receive).await {
             let _ = messages.send(message);
         }

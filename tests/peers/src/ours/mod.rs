@@ -1,4 +1,4 @@
-//! Phaselock: its server as it is, a crowd of light clients, and watchers on the real session.
+//! Phaselock: the real server, a crowd of light clients, and watchers with the real session.
 
 pub mod game;
 mod light;
@@ -28,10 +28,10 @@ use crate::scene;
 use crate::watch::Seen;
 use game::{Crowd, Mover, Press};
 
-/// Bytes of snapshots a second for each client: more than the scene takes, so that nothing waits.
+/// Byte budget per client and second: more than the scene takes, so that nothing waits.
 const CLIENT_BYTES_PER_SECOND: u32 = 1_000_000;
 
-/// Serves the scene until the process is ended, as the dedicated server does.
+/// Serves the scene until the process is killed, as the dedicated server does.
 pub fn serve(address: SocketAddr, clients: u16) -> Result<()> {
     let (tables, kinds) = ((Crowd::KIT.coding.tables)(), Mover::KINDS);
     if !(tables.fit(kinds) && tables.are_of(kinds)) {
@@ -40,7 +40,7 @@ pub fn serve(address: SocketAddr, clients: u16) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let server = Server::bind(address, &Identity::ephemeral()?)?;
-        // All clients have one address or one network.
+        // All clients share one address or network.
         let server = server.with_doorkeeping(Doorkeeping::open());
         say(&server.address().port().to_string())?;
         let config = RoomConfig {
@@ -67,7 +67,7 @@ pub fn load(task: Task) -> Result<()> {
     })
 }
 
-/// Plays with the real session for ever, and checks all that comes.
+/// Plays with the real session for ever, and checks all received states.
 async fn watch(server: SocketAddr, clock: Clock, client: Arc<Client>) -> Result<()> {
     let options = Options::new(Address::from(server), Pins::Memory);
     let config = SessionConfig::new(Games::new().with::<Crowd>(), "Watcher");
