@@ -22,10 +22,10 @@ impl Placed {
     /// In the middle, at full gain.
     pub const MIDDLE: Self = Self { gain: 1.0, pan: 0.0, cut_off: OPEN_HZ };
 
-    /// A sound at a way from the listener: `x` to the right and `y` down, in metres; `half` is
-    /// half of what the listener sees from left to right. At half its loudness it is heard at the
-    /// picture's edge; beyond three times that way it is not heard. A listener who knows nothing
-    /// of places (`half` 0) hears it in the middle.
+    /// A sound at an offset from the listener: `x` to the right and `y` down, in metres. `half` is
+    /// half of the width that the listener sees. At the picture's edge the sound has half its gain,
+    /// and beyond three times that distance it is silent. A listener without a position (`half` is
+    /// 0) hears it in the middle.
     pub fn at([x, y]: [f32; 2], half: f32) -> Self {
         if half <= 0.0 || !(x.is_finite() && y.is_finite()) {
             return Self::MIDDLE;
