@@ -179,7 +179,7 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
         let _ = writeln!(
             text,
             "**Stopped early**: {done} of {all} runs were measured. The tables are of the {cells} \
-             of {} combinations of which every method was.\n",
+             of {} combinations in which every method was.\n",
             plan.cells(),
         );
     }
@@ -188,7 +188,7 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
         "{all} {}: {} paths, {} networks, {} update intervals, {} time histories, {} frame rates, \
          {} methods, {} times each; seed {}. Distances are in each path's own unit; means over \
          all runs of a method.\n",
-        if done < all { "runs were asked for" } else { "runs" },
+        if done < all { "runs were requested" } else { "runs" },
         plan.subjects.len(),
         plan.networks.len(),
         plan.intervals.len(),
@@ -199,13 +199,12 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
         plan.seed,
     );
     text.push_str(
-        "*Now* is the distance from where the thing truly is at the moment, *then* from where it \
-         truly was at the time that is shown, which for methods that show the past is so many ms \
-         *behind*. *Jerk* is the root mean square of the change of the error's step from frame to \
-         frame. *Missing* are frames of a million without what the method needs, or whose newest \
-         state is older than a quarter of a second or the method's horizon. *Absent* are those \
-         among them in which it was not shown, or elsewhere around a teleport; they have no \
-         error.\n",
+        "*Now* is the distance from the true position at present, *then* from the true position at \
+         the time shown; methods that show the past are the given number of ms *behind*. *Jerk* \
+         is the root mean square of the change of the error's step from frame to frame. *Missing* \
+         are the frames per million that lacked what the method needs, or whose newest state was \
+         older than a quarter of a second or the method's horizon. *Absent* are those of them in \
+         which it was not shown, or was elsewhere around a teleport; they have no error.\n",
     );
     text.push_str(&beyond(plan, rows));
     let mut by_path: BTreeMap<usize, Vec<&Row>> = BTreeMap::new();
@@ -224,7 +223,7 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
             }
             let _ = writeln!(
                 text,
-                "\nMean error by {}: now, and in brackets then of what shows the past:\n",
+                "\nMean error by {}: now, and in brackets then for methods that show the past:\n",
                 dimension.title
             );
             text.push_str(&by(rows, &all, dimension, &values));
@@ -245,7 +244,7 @@ fn alike(all: &[Means]) -> String {
     }
     let several = groups.iter().filter(|group| group.len() > 1).map(|group| {
         let names: Vec<_> = group.iter().map(|means| means.method.to_string()).collect();
-        format!("\nThe same in all figures: {}.\n", names.join(", "))
+        format!("\nIdentical in all figures: {}.\n", names.join(", "))
     });
     several.collect()
 }
@@ -265,7 +264,7 @@ fn beyond(plan: &Plan, rows: &[Row]) -> String {
     let mut joined = String::new();
     if plan.contenders.iter().any(|it| it.waypoints().is_some()) {
         let ms = rounded(plan.horizon * 1e3);
-        joined = format!("; what is joined by a plus {ms} ms, which `--horizon` sets");
+        joined = format!("; combinations with a plus {ms} ms, which `--horizon` sets");
     }
     format!(
         "\nIn {beyond} of the {all} runs of methods that extrapolate the present, more than one \

@@ -29,13 +29,13 @@ impl Pick {
     fn figures(&self) -> String {
         let [low, high] = self.visual_px_quartiles;
         let spread = if low < high {
-            format!(", on half of the dice between {} and {}", figure(low), figure(high))
+            format!(", between {} and {} on half of the seeds", figure(low), figure(high))
         } else {
             String::new()
         };
         let [p99, jerk, visual] = [self.error_px_p99, self.jerk_px, self.visual_px].map(figure);
         let figures = format!(
-            "(99th percentile {p99}, jerk {jerk}; {:.0} frames of a million absent): a visual \
+            "(99th percentile {p99}, jerk {jerk}; absent in {:.0} of a million frames): a visual \
              error of {visual}{spread}. ",
             self.absent_per_million
         );
@@ -43,12 +43,12 @@ impl Pick {
         let difference = if self.by_chance.len() == 1 { "difference" } else { "differences" };
         let as_good = about(&self.as_good, |names| format!("{names} {does} exactly as well. "));
         let by_chance = about(&self.by_chance, |names| {
-            format!(" Chance alone could make the {difference} to {names}.")
+            format!(" The {difference} to {names} could be chance.")
         });
         let absent = about(&self.too_often_absent, |names| {
             format!(
-                " Better where it is shown, but absent in over one frame of a hundred more than \
-                 the one that is least: {names}."
+                " Better while shown, but absent in over one frame in a hundred more than the \
+                 least absent method: {names}."
             )
         });
         let worse = self.against_worse();
@@ -59,23 +59,23 @@ impl Pick {
         let mut text = String::new();
         if !self.helps {
             text.push_str(
-                " **No method helps here**: to show the newest state as it came is no worse.",
+                " **No method helps here**: showing the newest state as it came is no worse.",
             );
         }
         if self.absent_per_million > MISSING_MUCH {
             let percent = self.absent_per_million / 1e4;
-            let _ = write!(text, " In {percent:.0} % of the frames it is not to be seen.");
+            let _ = write!(text, " It is absent in {percent:.0} % of the frames.");
         }
         if self.missing_per_million > MISSING_MUCH {
             let _ = write!(
                 text,
-                " In {:.0} % of the frames it could only guess: what it needs had not come, or \
-                 all it knew was too old.",
+                " In {:.0} % of the frames it lacked data: what it needed had not arrived, or \
+                 its newest state was too old.",
                 self.missing_per_million / 1e4
             );
         }
         if self.delay_ms >= 0.999 * INTERPOLATION_DELAY_MAX.as_ms() {
-            text.push_str(" The delay is as long as the client makes it at most.");
+            text.push_str(" The delay is the longest that the client uses.");
         }
         text
     }
@@ -91,7 +91,7 @@ impl Pick {
             format!(", {} times the visual error", figure(margin))
         });
         let alike = if self.visual_px < 1.0 && *visual_px < 1.0 {
-            ": neither is seen to be off"
+            ": neither error is visible"
         } else if margin.is_some_and(|margin| margin < ALIKE) {
             ": about as good"
         } else {
@@ -131,21 +131,22 @@ impl Advice {
         let _ = match &self.now {
             Some(now) => writeln!(
                 text,
-                "**Use {}, {} updates a second, {}.** It is {} px from where the thing truly is \
-                 at the moment, on average {}\n",
+                "**Use {}, {} updates a second, {}.** On average it is {} px from the true \
+                 position at present {}\n",
                 now.method,
                 now.send_rate_hz,
                 now.delay(),
                 figure(now.error_px),
                 now.figures(),
             ),
-            None => writeln!(text, "**Nothing was seen of where the thing is at the moment.**\n"),
+            None => writeln!(text, "**No method of the present showed anything.**\n"),
         };
         let _ = match &self.then {
             Some(then) => writeln!(
                 text,
-                "If what is shown may be of the past, since nobody has to touch it: **{}, {} \
-                 updates a second, {}**. It is {} px from where the thing truly was {}",
+                "If what is shown may lag behind, because players do not interact with it: **{}, \
+                 {} updates a second, {}**. On average it is {} px from the true position at the \
+                 time shown {}",
                 then.method,
                 then.send_rate_hz,
                 then.delay(),
@@ -154,8 +155,8 @@ impl Advice {
             ),
             None => writeln!(
                 text,
-                "Nothing was seen of the past: the motion is over before the client shows that. \
-                 Take a longer one."
+                "No method of the past showed anything: the motion ends before the client shows \
+                 it. Use a longer one."
             ),
         };
         if let Some(enough) = self.delay_enough_ms {
@@ -173,13 +174,14 @@ impl Advice {
 
     fn tables(&self, text: &mut String) {
         text.push_str(
-            "\nThe best by send rate: pixels from where it is now, and from where it was then, \
-             and frames of a million in which it is absent: not shown, or elsewhere before or \
-             after a teleport. What is least is the visual error, the distance and twice the \
-             jerk, among what is absent in at most one frame of a hundred more than what is so \
-             least, at that rate and at any. The lowest rate is taken that is within a tenth of \
-             the best, a pixel added to both. Pixels and jerk are medians over the dice, all else \
-             are means.\n\n",
+            "\nThe best methods by send rate. *Now* is the distance in pixels from the true \
+             position at present, *then* from that at the time shown. *Absent* counts the frames \
+             per million in which it was not shown, or was elsewhere before or after a teleport. \
+             The best method has the least visual error, which is the distance plus twice the \
+             jerk, among those absent in at most one frame in a hundred more than the least \
+             absent one, both at each rate and over all rates. The recommended rate is the lowest \
+             one within a tenth of the best, with a pixel added to both. Pixels and jerk are \
+             medians over the seeds; everything else is a mean.\n\n",
         );
         let columns: Columns<'_, AtRate> = &[
             ("updates/s", |it| it.send_rate_hz.to_string()),
@@ -197,8 +199,9 @@ impl Advice {
         let Some(then) = self.then.as_ref().filter(|_| !self.by_delay.is_empty()) else { return };
         let _ = writeln!(
             text,
-            "\n{} at {} updates a second, by delay: pixels from where it was, and frames without \
-             a later state, of a million. Phaselock's client finds its delay by itself.\n",
+            "\n{} at {} updates a second, by delay: pixels from the true position at the time \
+             shown, and frames per million without a later state. Phaselock's client chooses its \
+             delay by itself.\n",
             then.method, then.send_rate_hz
         );
         let columns: Columns<'_, AtDelay> = &[
