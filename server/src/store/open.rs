@@ -235,7 +235,7 @@ fn migrate(connection: &mut Connection, file: &Path) -> Result<(), OpenError> {
             i64::try_from(from + 1).unwrap_or(i64::MAX),
         )?;
         transaction.commit()?;
-        tracing::debug!(version = from + 1, "the database's schema is brought up to date");
+        tracing::debug!(version = from + 1, "migrating the database's schema");
     }
     Ok(())
 }

@@ -115,7 +115,7 @@ impl Shared {
                     tracing::info!(
                         name: "webhook_recovered",
                         webhook = delivery.host(),
-                        "a webhook can be delivered to again"
+                        "deliveries to a webhook succeed again"
                     );
                 }
                 return;

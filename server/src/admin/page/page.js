@@ -504,7 +504,7 @@ const rows = new Map();
 function newRow(id) {
   const called = el("bdi", { class: "name" }), marks = el("small", { class: "marks" });
   const seat = el("span", { class: "v" }), cells = [];
-  const button = el("button", { type: "button", class: "small" }, can("moderator") ? "Manage" :
+  const button = el("button", { type: "button", class: "small" }, can("moderator") ? "More" :
     "Details");
   const row = el("tr", { role: "row" },
     el("th", { role: "rowheader", scope: "row", class: "c-name" }, called, marks));

@@ -110,7 +110,7 @@ pub(super) const LANGUAGES: [&Words; 2] = [
         },
         bots: |count| if count == 1 { "1 Bot".to_owned() } else { format!("{count} Bots") },
         seats: |players, seats| format!("{players} von {seats} Plätzen"),
-        more: |count| format!("und {count} mehr"),
+        more: |count| format!("und {count} weitere"),
         measures: &[
             ("frags", "Abschüsse"),
             ("goals", "Tore"),
