@@ -20,17 +20,17 @@ use super::sample::{Sample, every, mean};
 pub fn page(measured: &Measured) -> String {
     let mut text = String::from(
         "# The thesis's evaluation, repeated\n\nThe thesis measured how far extrapolation \
-         followed by interpolation leads from the true path, on paths that were drawn with a \
-         mouse. The drawings are lost, and so are the latencies, jitters and histories; so the \
-         paths and settings are ours, and ratios and orders can be compared, but not pixels. \
-         Errors are mean distances from where the thing truly was at the moment.\n\nIt leaves two \
-         things open that decide much, so both are measured. *Clock*: a state is of the time at \
-         which it was sent, as in Phaselock; the thesis's messages carry the time at which they \
-         were made (3.4), and on one computer the clocks are one (3.5). *No clock*: a state is of \
-         the time at which it comes; the thesis reckons with the times of the network's \
-         occurrences (4.3.4) and had no time synchronisation. *Printed*: the filters of its Table \
-         1, of which Catmull-Rom takes steps for equal whatever the spacing. *Mended*: a true \
-         parabola, Richardson by equations 2.33 and 2.31, Catmull-Rom for any spacing.\n",
+         followed by interpolation strays from the true path, on paths drawn with a mouse. The \
+         drawings are lost, and so are the latencies, jitters and histories. The paths and \
+         settings here are ours, so ratios and orders can be compared, but not pixels. Errors are \
+         mean distances from the true position at present.\n\nThe thesis leaves two things open \
+         that matter a lot, so both are measured. *Clock*: a state counts for the time at which it \
+         was sent, as in Phaselock; the thesis's messages carry the time at which they were made \
+         (3.4), and on one computer there is only one clock (3.5). *No clock*: a state counts for \
+         the time at which it arrives; the thesis uses the times of network events (4.3.4) and \
+         had no time synchronisation. *Printed*: the filters of its Table 1, of which Catmull-Rom \
+         assumes equal steps whatever the spacing. *Mended*: a true parabola, Richardson by \
+         equations 2.33 and 2.31, Catmull-Rom for any spacing.\n",
     );
     let all = measured.all();
     filters(&mut text);
@@ -78,8 +78,7 @@ const TABLE_1: [(&str, Weights); 6] = [
 fn filters(text: &mut String) {
     text.push_str(
         "\n## Table 1: the filters as they are printed\n\n\
-         The weights must sum to 1 and, of a thing at speed 1, extrapolate exactly the distance \
-         *ahead*. Each cell is the sum, then that distance.\n\n",
+         The weights must sum to 1 and, at a speed of 1, extrapolate exactly the distance *ahead*. Each cell is the sum, then that distance.\n\n",
     );
     let spacings = [(1.0, 1.0, 1.0), (0.5, 1.0, 1.0), (1.5, 0.5, 1.0), (1.0, 1.0, 0.5)];
     let head =
@@ -134,11 +133,11 @@ fn paths(text: &mut String, all: &Sample<'_>) {
         text,
         "\n## Section 4.3: three paths\n\n{SECS:.0} s of each at {FRAME_HZ:.0} frames a second, \
          an update every {INTERVAL_MS:.0} ms; latencies of {} ms, jitters of {} ms (latency + \
-         random x jitter); {} of the last intervals averaged to expect the next (0: it is \
-         expected as the sender intends); linear and Catmull-Rom interpolation; all of it on \
-         {REPEATS} seeds. However old the newest state is, it is extrapolated from, as in the \
-         thesis; what games may choose stops at a quarter of a second. Means over all of these, \
-         in pixels, and as a ratio to linear.\n",
+         random x jitter); {} of the last intervals averaged to predict the next (0: the \
+         sender's interval is used); linear and Catmull-Rom interpolation; everything on \
+         {REPEATS} seeds. As in the thesis, extrapolation goes on however old the newest state \
+         is; methods that games can choose stop after a quarter of a second. Means over all of \
+         these, in pixels, and as a ratio to linear.\n",
         list(&LATENCIES_MS),
         list(&JITTERS_MS),
         HISTORIES.map(|count| count.to_string()).join(", "),
@@ -166,8 +165,8 @@ fn paths(text: &mut String, all: &Sample<'_>) {
 fn strokes(text: &mut String, all: &Sample<'_>) {
     text.push_str(
         "\n### How much the zigzag's strokes decide\n\n\
-         The same by the time from corner to corner, at a jitter of 50 ms: ratios to linear of \
-         quadratic, Richardson and Catmull-Rom.\n\n",
+         Errors by the time from corner to corner, at a jitter of 50 ms: ratios of quadratic, \
+         Richardson and Catmull-Rom to linear.\n\n",
     );
     let lines = STROKES.map(|(name, _)| {
         let cell = |reading| {
@@ -188,18 +187,17 @@ fn verdicts(text: &mut String, measured: &Measured) {
     };
     let found = READINGS.iter().enumerate().map(|(at, reading)| {
         let [yes, no] = [Verdict::Yes, Verdict::No].map(|it| count(&networked, at, it));
-        format!("{yes} are and {no} are not ({})", reading.name)
+        format!("{yes} are confirmed and {no} are not ({})", reading.name)
     });
     let _ = writeln!(
         text,
-        "\n## Where we agree, and where not\n\nOf the {} findings of section 2.3.1 that are \
-         tested here, which has no network in it, {} are found again. Of the {} of section 4.3 so \
-         many are found again, by reading: {}; the others are not clear. *Yes* and *no* are \
-         beyond chance: the mean of the differences on the {REPEATS} seeds is more than {SURE:.0} \
-         standard errors from none. Other seeds hardly turn a yes to a no, but may turn a verdict \
-         near that bound to *not clear*, or back. *No history* is 0 here: the next is expected as \
-         the sender intends. The thesis may have meant the last interval; the numbers below have \
-         both.\n",
+        "\n## Where we agree, and where not\n\nOf the {} tested findings of section 2.3.1, which \
+         has no network, {} are confirmed. Of the {} of section 4.3, by reading: {}; the others \
+         are not clear. *Yes* and *no* are beyond chance: the mean of the differences on the \
+         {REPEATS} seeds is more than {SURE:.0} standard errors from 0. Other seeds hardly turn a \
+         yes into a no, but they can turn a verdict near that bound into *not clear*, or back. *No \
+         history* means 0 here: the sender's interval is used. The thesis may have meant the last \
+         interval; the numbers below have both.\n",
         still.len(),
         count(&still, 0, Verdict::Yes),
         networked.len(),
@@ -228,7 +226,7 @@ fn verdicts(text: &mut String, measured: &Measured) {
 
 /// Reasons for the differences, each with its evidence.
 fn why(text: &mut String, measured: &Measured) {
-    text.push_str("\n## Why\n\nThe grounds of each reason, judged as above, with their numbers.\n");
+    text.push_str("\n## Why\n\nThe evidence for each reason, judged as above, with its numbers.\n");
     for reason in reasons(measured) {
         let _ = write!(text, "\n{}\n\n", reason.text);
         for ground in reason.grounds {
