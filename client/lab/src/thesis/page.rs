@@ -78,7 +78,8 @@ const TABLE_1: [(&str, Weights); 6] = [
 fn filters(text: &mut String) {
     text.push_str(
         "\n## Table 1: the filters as they are printed\n\n\
-         The weights must sum to 1 and, at a speed of 1, extrapolate exactly the distance *ahead*. Each cell is the sum, then that distance.\n\n",
+         The weights must sum to 1 and, at a speed of 1, extrapolate exactly the distance \
+         *ahead*. Each cell is the sum, then that distance.\n\n",
     );
     let spacings = [(1.0, 1.0, 1.0), (0.5, 1.0, 1.0), (1.5, 0.5, 1.0), (1.0, 1.0, 0.5)];
     let head =
