@@ -130,27 +130,27 @@ fn check_writable(dir: &Path) -> Result<(), String> {
     may_write(dir).map_err(|error| format!("cannot write in {}: {error}", dir.display()))
 }
 
-/// Asks the system whether this user may make files in a directory.
+/// Asks the system whether this user may create files in a directory.
 #[cfg(unix)]
 fn may_write(dir: &Path) -> io::Result<()> {
     use rustix::fs::{Access, AtFlags, CWD, accessat};
 
     accessat(CWD, dir, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
-    // Everything is allowed to root in these, and nothing is possible.
+    // In these, root has all permissions, but creating files fails.
     #[cfg(target_os = "linux")]
     if [PROC_MAGIC, SYSFS_MAGIC].contains(&i128::from(rustix::fs::statfs(dir)?.f_type)) {
-        return Err(io::Error::other("it is the system's own"));
+        return Err(io::Error::other("it belongs to the system"));
     }
     Ok(())
 }
 
-/// Attempts alone tell.
+/// Only an attempt would show it, so this never fails.
 #[cfg(not(unix))]
 fn may_write(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Types of file systems without files of users, from `linux/magic.h`.
+/// Types of file systems in which users cannot create files, from `linux/magic.h`.
 #[cfg(target_os = "linux")]
 const PROC_MAGIC: i128 = 0x9fa0;
 #[cfg(target_os = "linux")]
@@ -166,7 +166,7 @@ mod tests {
     use crate::config::Config;
     use crate::data;
 
-    /// What preflight says of a server with these flags.
+    /// Returns what preflight reports for a server with these flags.
     fn told(flags: &[&str]) -> Vec<String> {
         let given = ["phaselock-server"].iter().chain(flags).map(Into::into);
         let settings = match parse_from(given, [], &|_, _| Vec::new()) {
