@@ -1,4 +1,5 @@
-//! A whole game over real QUIC, in one file: two players walk on a line, see each other, and talk.
+//! A complete game over real QUIC, in one file: two players walk on a line, see each other, and
+//! talk.
 //!
 //! `cargo run -p phaselock-quic --example walk`
 
@@ -13,7 +14,7 @@ use phaselock_quic::client::Pins;
 use phaselock_quic::{Player, connect, serve};
 
 record! {
-    /// Commands of a player in a tick.
+    /// Commands of a player in one tick.
     pub struct Walk {
         /// -1 left, 1 right.
         pub right: i16 = Field::centred(2, 0),
@@ -23,7 +24,7 @@ record! {
 record! {
     /// A player's body.
     pub struct Walker {
-        /// Metres from the middle, 1/256 m fine.
+        /// Metres from the middle, with a resolution of 1/256 m.
         pub x: f32 = Field::centred(16, 8),
     }
 }
@@ -87,7 +88,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let right = |_: &Client<Line>, _: Tick| Walk { right: 1 };
     let left = |_: &Client<Line>, _: Tick| Walk { right: -1 };
     for second in 1..=3 {
-        // A program of more than one player plays each in turn.
+        // A program with several players plays each in turn.
         for _ in 0..50 {
             ada.play(Duration::from_millis(10), right)?;
             bob.play(Duration::from_millis(10), left)?;

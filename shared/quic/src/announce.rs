@@ -1,9 +1,9 @@
-//! A server's announcements to a directory, so that players find it: the state machine, and the
-//! task that drives it.
+//! Announces a server to a directory, so that players can find it: the state machine, and the task
+//! that drives it.
 //!
 //! Call [`handle_timeout`](Announcer::handle_timeout) when
 //! [`next_timeout`](Announcer::next_timeout) is due, and
-//! [`handle_packet`](Announcer::handle_packet) with what comes from the directory; send what they
+//! [`handle_packet`](Announcer::handle_packet) with packets from the directory; send what they
 //! return.
 
 mod driver;
@@ -18,35 +18,36 @@ use phaselock::wire::query::Nonce;
 pub use self::driver::{Announcement, announce};
 use crate::identity::{SignError, Signer};
 
-/// Time for the answer to a first announcement, and to one with a proof: the directory asks the
-/// server back meanwhile, three times within three seconds.
+/// How long to wait for the answer to a first announcement, and to one with a proof: in the
+/// meantime the directory queries the server, three times within three seconds.
 const CHALLENGE_WAIT: Micros = Micros::from_ms(2000);
 const PROOF_WAIT: Micros = Micros::from_ms(5000);
-/// Times that each is sent; all of them while the directory's token is good.
+/// How often each is sent; all of them while the directory's token is valid.
 const TIMES: u8 = 3;
-/// Time until the next try with a directory that does not answer. Arbitrary.
+/// Time until the next attempt with a directory that does not answer. Arbitrary.
 const SILENT_WAIT: Micros = Micros::from_ms(60_000);
-/// The same with one that refuses: somebody has to do something first. Arbitrary.
+/// Time until the next attempt with a directory that refuses the server: someone has to do
+/// something first. Arbitrary.
 const REFUSED_WAIT: Micros = Micros::from_ms(180_000);
-/// The same with one whose token has become too old on the way.
+/// Time until the next attempt with a directory whose token expired in transit.
 const TOKEN_WAIT: Micros = Micros::from_ms(5000);
-/// Bounds of the time for which a directory lists a server, whatever it says.
+/// The minimum and maximum time for which a directory lists a server, whatever it says.
 const LISTED_SECS: (u32, u32) = (60, 3600);
 
-/// A server's standing with a directory.
+/// Result of announcing a server to a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// No answer yet.
     Asking,
     /// The server is listed.
     Listed,
-    /// The server is refused.
+    /// The directory refused the server.
     Refused(Refusal),
     /// The directory does not answer.
     Silent,
-    /// The certificate cannot be announced.
+    /// The certificate cannot be used in an announcement.
     Unsigned(SignError),
-    /// The directory cannot be found or reached; the sentence says why.
+    /// The directory cannot be found or reached; the text says why.
     Unreachable(String),
 }
 
@@ -73,7 +74,7 @@ enum Step {
     Proof { times: u8, bytes: Vec<u8> },
 }
 
-/// Announces one server to one directory, again and again.
+/// Announces one server to one directory, repeatedly.
 #[derive(Debug)]
 pub struct Announcer {
     port: u16,
@@ -85,13 +86,13 @@ pub struct Announcer {
 }
 
 impl Announcer {
-    /// For a server at that port, from now on.
+    /// Creates an announcer for a server at this port, which starts at `now`.
     pub fn new(port: u16, seed: u64, now: LocalTime) -> Self {
         let (random, nonce) = (Random::new(seed), Nonce::default());
         Self { port, random, nonce, step: Step::Rest, due: now, standing: Standing::Asking }
     }
 
-    /// The newest standing.
+    /// Returns the newest result.
     pub fn standing(&self) -> &Standing {
         &self.standing
     }
@@ -102,12 +103,12 @@ impl Announcer {
         is_told || matches!(self.step, Step::Proof { .. })
     }
 
-    /// Time of the next [`handle_timeout`](Self::handle_timeout).
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout) next.
     pub fn next_timeout(&self) -> LocalTime {
         self.due
     }
 
-    /// Returns what is to be sent, if something is due.
+    /// Returns the packet to send, if one is due.
     pub fn handle_timeout(&mut self, now: LocalTime) -> Option<Vec<u8>> {
         if now < self.due {
             return None;
@@ -138,7 +139,7 @@ impl Announcer {
         }
     }
 
-    /// Takes in what came from the directory. Returns what is to be sent.
+    /// Handles a packet from the directory. Returns the packet to send, if any.
     pub fn handle_packet(
         &mut self,
         now: LocalTime,

@@ -1,5 +1,4 @@
-//! Happy Eyeballs (RFC 8305): tries all addresses of a name, soon and side by side, until one
-//! answers.
+//! Happy Eyeballs (RFC 8305): tries all addresses of a name in quick succession until one answers.
 //!
 //! [`Attempts`] decides when to try which address. Call [`poll`](Attempts::poll) when
 //! [`next_timeout`](Attempts::next_timeout) is due, start an attempt at the address it returns, and
@@ -32,13 +31,13 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// Attempts at these addresses, the first of them now. The families take turns, beginning with
-    /// that of the first address.
+    /// Creates attempts at these addresses, the first of which is due now. IPv4 and IPv6 take
+    /// turns, starting with the family of the first address.
     pub fn new(addresses: impl IntoIterator<Item = SocketAddr>, now: LocalTime) -> Self {
         Self { waiting: interleaved(addresses).into(), due: now }
     }
 
-    /// The next address to try, if one is due.
+    /// Returns the next address to try, if one is due.
     pub fn poll(&mut self, now: LocalTime) -> Option<SocketAddr> {
         if now < self.due {
             return None;
@@ -53,14 +52,15 @@ impl Attempts {
         self.due = self.due.min(now);
     }
 
-    /// Time of the next [`poll`](Self::poll), or none if every address has been tried.
+    /// Returns the time of the next [`poll`](Self::poll), or `None` if all addresses have been
+    /// tried.
     pub fn next_timeout(&self) -> Option<LocalTime> {
         (!self.waiting.is_empty()).then_some(self.due)
     }
 }
 
-/// The addresses in the order in which they are tried: the families take turns (RFC 8305, section
-/// 4), each in the resolver's order. Keeps the first [`ADDRESSES_MAX`].
+/// Returns the addresses in the order in which to try them: IPv4 and IPv6 take turns (RFC 8305,
+/// section 4), each in the resolver's order. Keeps the first [`ADDRESSES_MAX`].
 pub(crate) fn interleaved(addresses: impl IntoIterator<Item = SocketAddr>) -> Vec<SocketAddr> {
     let mut seen: Vec<SocketAddr> = Vec::new();
     for address in addresses.into_iter().map(unmapped) {
@@ -79,8 +79,7 @@ pub(crate) fn interleaved(addresses: impl IntoIterator<Item = SocketAddr>) -> Ve
     pairs.flatten().flatten().take(ADDRESSES_MAX).collect()
 }
 
-/// Returns the IPv4 address that an IPv4-mapped one stands for: not every system lets an IPv6
-/// socket talk to the mapped form.
+/// Converts an IPv4-mapped address to IPv4: not all systems let an IPv6 socket use the mapped form.
 pub(crate) fn unmapped(mut address: SocketAddr) -> SocketAddr {
     if let IpAddr::V4(ip) = address.ip().to_canonical() {
         address.set_ip(ip.into());

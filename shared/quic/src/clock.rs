@@ -1,4 +1,4 @@
-//! This process's monotonic clock, as the cores want to be told it.
+//! This process's monotonic clock, which provides the time for the cores.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -6,10 +6,10 @@ use phaselock::time::{LocalTime, Micros};
 // The system's monotonic clock, except in tests that pause it.
 use tokio::time::Instant;
 
-/// Longest time until a timer's moment, a century: the range of moments differs between systems.
+/// The longest delay of a timer, a century: the range of time points differs between systems.
 const WAIT_MICROS_MAX: u64 = 100 * 365 * 24 * 3600 * 1_000_000;
 
-/// Counts from its creation. Copies agree.
+/// A monotonic clock that counts from its creation. Copies agree.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     origin: Instant,
@@ -17,39 +17,40 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Two readings so close count as one.
+    /// Two readings this close together count as simultaneous.
     const TOGETHER: Micros = Micros(20);
 
-    /// Starts at 0.
+    /// Creates a clock that starts at 0.
     pub fn start() -> Self {
         Self::start_at(LocalTime(0))
     }
 
-    /// Starts at a time, as the clock of a machine that has been up.
+    /// Creates a clock that starts at another time, like that of a machine that has been up for a
+    /// while.
     pub fn start_at(start: LocalTime) -> Self {
         Self { origin: Instant::now(), start }
     }
 
-    /// The time now.
+    /// Returns the current time.
     pub fn now(&self) -> LocalTime {
         self.time_of(Instant::now().into_std())
     }
 
-    /// The time at a moment; the start for earlier ones.
+    /// Converts a system time point; those before the start become the start.
     pub fn time_of(&self, moment: std::time::Instant) -> LocalTime {
         let elapsed = moment.saturating_duration_since(self.origin.into_std());
         self.start + Micros(i64::try_from(elapsed.as_micros()).unwrap_or(i64::MAX))
     }
 
-    /// Unix time in milliseconds by the system clock, which may jump in either direction at any
-    /// time. Never use it alone to expire or delete anything.
+    /// Returns the Unix time in milliseconds from the system clock, which may jump in either
+    /// direction at any time. Never use it on its own to expire or delete anything.
     pub fn unix_millis() -> i64 {
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         i64::try_from(unix.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// The host's Unix time in microseconds between two readings: their distance, their middle, and
-    /// the Unix time.
+    /// Returns the host's Unix time in microseconds between two readings: their distance, their
+    /// middle, and the Unix time.
     fn unix(&self) -> (Micros, LocalTime, i64) {
         let before = self.now();
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -58,15 +59,15 @@ impl Clock {
         (took, before + Micros(took.0 / 2), unix)
     }
 
-    /// The time now, and the host's Unix time in microseconds. None if this thread was interrupted
-    /// between the readings several times in a row.
+    /// Returns the current time, and the host's Unix time in microseconds. `None` if this thread
+    /// was interrupted between the readings several times in a row.
     pub fn now_and_unix(&self) -> Option<(LocalTime, i64)> {
         let mut readings = (0..5).map(|_| self.unix());
         readings.find_map(|(took, now, unix)| (took <= Self::TOGETHER).then_some((now, unix)))
     }
 
-    /// Unix time of the clock's time 0 in microseconds, by the least interrupted of several
-    /// readings.
+    /// Returns the Unix time of the clock's time 0 in microseconds, from the least interrupted of
+    /// several readings.
     pub fn unix_of_start(&self) -> i64 {
         let readings = (0..5).map(|_| self.unix());
         let best = readings.min_by_key(|(took, ..)| *took);
@@ -78,12 +79,12 @@ impl Clock {
         let mut bytes = [0; 8];
         match getrandom::fill(&mut bytes) {
             Ok(()) => u64::from_le_bytes(bytes),
-            // Every system that we know has random numbers.
+            // All systems that we know have random numbers.
             Err(_) => Self::unix_millis().cast_unsigned(),
         }
     }
 
-    /// The moment of a time on this clock, for timers; the start for earlier times.
+    /// Converts a time on this clock for timers; times before the start become the start.
     pub fn instant(&self, time: LocalTime) -> Instant {
         let since = u64::try_from((time - self.start).0).unwrap_or(0);
         self.origin + Duration::from_micros(since.min(WAIT_MICROS_MAX))

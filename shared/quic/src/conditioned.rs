@@ -1,7 +1,7 @@
-//! A simulated network around a real one: every UDP packet of both directions passes a seeded
-//! [`Link`]: the handshake, the control stream and datagrams alike.
+//! A simulated network on top of a real one: all UDP packets in both directions pass through a
+//! seeded [`Link`], including the handshake and the control stream.
 //!
-//! Packets wait for timers, which tokio keeps to a millisecond: they are late by up to that.
+//! Packets wait for timers, which tokio keeps to a millisecond, so they may be that late.
 
 use std::fmt;
 use std::future::{Future as _, poll_fn};
@@ -23,14 +23,15 @@ use tokio::time::{Sleep, sleep_until};
 use crate::clock::Clock;
 use crate::socket::{AlwaysWritable, Sockets};
 
-/// Most bytes that the system puts into one buffer: UDP's longest packet.
+/// The maximum bytes that the system puts into one buffer: UDP's longest packet.
 const BUFFER_BYTES: usize = 64 * 1024;
-/// Buffers that are filled at a time.
+/// Number of buffers filled at a time.
 const BUFFERS: usize = 4;
-/// Fills of the buffers before due packets are handed on, so that a flood cannot keep the caller.
+/// How often the buffers are filled before due packets are passed on, so that a flood cannot block
+/// the caller.
 const FILLS_MAX: usize = 32;
 
-/// Sockets behind a bad network.
+/// A source of sockets with simulated network conditions.
 #[derive(Debug)]
 pub struct Conditioned {
     inner: Arc<dyn Sockets>,
@@ -41,7 +42,8 @@ pub struct Conditioned {
 }
 
 impl Conditioned {
-    /// The times of the conditions count from now on, also for a client that joins again.
+    /// Creates the source. The times of the conditions count from now on, even for a client that
+    /// joins again.
     pub fn new(inner: Arc<dyn Sockets>, conditions: Conditions, clock: Clock) -> Self {
         Self { inner, conditions, clock, start: clock.now(), bound: AtomicU64::new(0) }
     }
@@ -50,7 +52,7 @@ impl Conditioned {
 impl Sockets for Conditioned {
     fn bind(&self, remote: SocketAddr) -> io::Result<Arc<dyn AsyncUdpSocket>> {
         let inner = self.inner.bind(remote)?;
-        // With the same chance every try to join would fail as the first.
+        // With the same random numbers, all attempts to join would fail like the first.
         let number = self.bound.fetch_add(1, Ordering::Relaxed);
         let mut conditions = self.conditions.clone();
         conditions.seed ^= number << 32;
@@ -58,37 +60,38 @@ impl Sockets for Conditioned {
     }
 }
 
-/// A packet under way.
+/// A packet in flight.
 #[derive(Clone, Debug)]
 struct Packet {
     remote: SocketAddr,
-    /// This side's address, where it is known.
+    /// This side's address, if it is known.
     local: Option<IpAddr>,
     ecn: Option<EcnCodepoint>,
     contents: Bytes,
 }
 
-/// A socket behind a simulated network: a link for each direction. Sending never blocks: what does
-/// not fit is dropped, as by routers.
+/// A socket behind a simulated network, with a link for each direction. Sending never blocks: what
+/// does not fit is dropped, as by a router.
 pub struct ConditionedSocket {
     inner: Arc<dyn AsyncUdpSocket>,
     clock: Clock,
     up: Mutex<Link<Packet>>,
     down: Mutex<Down>,
-    /// Something is due earlier than the sending task knows, or the socket is gone.
+    /// Notified when a packet is due earlier than the sending task knows, or when the socket is
+    /// dropped.
     changed: Arc<Notify>,
 }
 
 struct Down {
     link: Link<Packet>,
-    /// Wakes whoever receives when the next packet arrives.
+    /// Wakes the receiver when the next packet arrives.
     timer: Pin<Box<Sleep>>,
     buffers: Vec<u8>,
 }
 
 impl ConditionedSocket {
-    /// Puts the conditions around a socket; their times count from `start`. Call it within a tokio
-    /// runtime, whose task sends waiting packets until the socket is gone.
+    /// Wraps a socket with these conditions, whose times count from `start`. Must be called within
+    /// a tokio runtime, whose task sends waiting packets until the socket is dropped.
     pub fn wrap(
         inner: Arc<dyn AsyncUdpSocket>,
         conditions: &Conditions,
@@ -98,7 +101,7 @@ impl ConditionedSocket {
         Self::between(inner, conditions.links(start), clock, start)
     }
 
-    /// The same around a server's socket, which all its clients share.
+    /// Wraps the socket of a server, which all its clients share.
     pub(crate) fn of_server(
         inner: Arc<dyn AsyncUdpSocket>,
         conditions: &Conditions,
@@ -109,7 +112,7 @@ impl ConditionedSocket {
         Self::between(inner, (down, up), clock, start)
     }
 
-    /// Links for what is sent, and for what is received.
+    /// Creates the links for outgoing and incoming packets.
     fn between(
         inner: Arc<dyn AsyncUdpSocket>,
         (up, link): (Link<Packet>, Link<Packet>),
@@ -117,7 +120,7 @@ impl ConditionedSocket {
         start: LocalTime,
     ) -> Arc<Self> {
         let timer = Box::pin(sleep_until(clock.instant(start)));
-        // Zeroed memory takes no room before it is written to.
+        // Zeroed memory uses no physical memory until it is written to.
         let down = Down { link, timer, buffers: vec![0; BUFFERS * BUFFER_BYTES] };
         let socket = Arc::new(Self {
             inner,
@@ -130,8 +133,8 @@ impl ConditionedSocket {
         socket
     }
 
-    /// Sends what is due. Returns the time of the next packet, or the packet that the inner socket
-    /// has no room for.
+    /// Sends the packets that are due. Returns the time of the next packet, or the packet that the
+    /// inner socket has no space for.
     fn send_due(&self, mut waiting: Option<Packet>) -> Result<Option<LocalTime>, Packet> {
         let mut up = lock(&self.up);
         let now = self.clock.now();
@@ -146,7 +149,7 @@ impl ConditionedSocket {
             match self.inner.try_send(&transmit) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(packet),
-                // The caller is long gone, and packets may be lost.
+                // The caller has returned long ago, and packets may be lost.
                 Err(error) => tracing::debug!(%error, "packet not sent"),
             }
         }
@@ -154,7 +157,7 @@ impl ConditionedSocket {
     }
 }
 
-/// Sends what becomes due until the socket is gone.
+/// Sends packets when they become due, until the socket is dropped.
 fn send_later(socket: &Arc<ConditionedSocket>) -> impl Future<Output = ()> + use<> {
     let (weak, changed) = (Arc::downgrade(socket), Arc::clone(&socket.changed));
     let clock = socket.clock;
@@ -176,7 +179,7 @@ fn send_later(socket: &Arc<ConditionedSocket>) -> impl Future<Output = ()> + use
                 Err((packet, mut poller)) => {
                     tokio::select! {
                         () = changed.notified() => waiting = Some(packet),
-                        // A socket that cannot even be waited for loses the packet.
+                        // A socket that cannot be waited for loses the packet.
                         writable = poll_fn(|cx| poller.as_mut().poll_writable(cx)) => {
                             waiting = writable.is_ok().then_some(packet);
                         }
@@ -194,7 +197,8 @@ impl Drop for ConditionedSocket {
 }
 
 impl Down {
-    /// Puts all that the inner socket has onto the link; it wakes the caller for more.
+    /// Puts all packets of the inner socket onto the link; the inner socket wakes the caller for
+    /// more.
     fn fill(
         &mut self,
         cx: &mut Context<'_>,
@@ -210,7 +214,7 @@ impl Down {
                 return Ok(());
             };
             for (meta, buffer) in metas.iter().zip(&buffers).take(filled?) {
-                // The system may have put several packets of a sender into one buffer.
+                // The system may have put several packets from a sender into one buffer.
                 for contents in buffer[..meta.len].chunks(meta.stride.max(1)) {
                     let packet = Packet {
                         remote: meta.addr,
@@ -226,7 +230,7 @@ impl Down {
         Ok(())
     }
 
-    /// Hands over what has arrived, as far as it fits; returns the number of packets.
+    /// Copies packets that have arrived into `buffers`, as far as they fit. Returns their number.
     fn take(
         &mut self,
         now: LocalTime,
@@ -239,7 +243,7 @@ impl Down {
             && let Some(packet) = self.link.poll(now)
         {
             let len = packet.contents.len();
-            // QUIC has no use for a part of a packet.
+            // QUIC has no use for a truncated packet.
             let Some(target) = buffers[taken].get_mut(..len) else { continue };
             target.copy_from_slice(&packet.contents);
             metas[taken] = RecvMeta {
@@ -319,7 +323,7 @@ impl fmt::Debug for ConditionedSocket {
     }
 }
 
-/// A link is never left half changed.
+/// Locks a link, which a panic never leaves half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

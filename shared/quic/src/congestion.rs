@@ -1,6 +1,6 @@
-//! Tells quinn how much may be on its way to the peer. Neither controller tries anything: towards a
-//! client it is what the room's [`SendRate`] allows, towards a server what a [`CongestionWindow`]
-//! says.
+//! Limits how much quinn has in flight to the peer. Neither controller probes by itself: towards a
+//! client the limit is what the room's [`SendRate`] allows, towards a server what a
+//! [`CongestionWindow`] says.
 //!
 //! [`SendRate`]: phaselock::path::SendRate
 
@@ -15,27 +15,28 @@ use phaselock::time::LocalTime;
 use quinn::congestion::{Controller, ControllerFactory};
 use quinn_proto::RttEstimator;
 
-/// Bytes of a UDP packet on every path of QUIC (RFC 9000, 14.1). quinn sends only while that much
-/// of the window is free.
+/// Bytes of a UDP packet on any path of QUIC (RFC 9000, 14.1). quinn sends only while that much of
+/// the window is free.
 const PACKET_BYTES: u64 = 1200;
-/// Window towards a client at the start: three packets and the free one.
+/// Initial window towards a client: three packets plus the free one.
 const ROOM_WINDOW_INITIAL: u64 = 4 * PACKET_BYTES;
-/// Window towards a client where the room knows of no bound: half a second of the greatest
-/// snapshots at 60 Hz.
+/// Window towards a client if the room knows no limit: half a second of the largest snapshots at 60
+/// Hz.
 const ROOM_WINDOW_MAX: u64 = SNAPSHOT_PACKETS_MAX as u64 * PACKET_BYTES * 30;
-/// Packets that may go out on top for each such time without an acknowledgement, to find out that
-/// the path is back: quinn takes what is on its way for lost only when something later arrives.
+/// For each such period without an acknowledgement, extra packets may be sent to find out whether
+/// the path is back: quinn declares packets in flight lost only when a later one arrives.
 const SILENCE: Duration = Duration::from_millis(500);
 const SILENCE_PACKETS: u64 = 2;
-/// Excess of a round trip over the shortest with which packets wait: three intervals at 30 Hz.
+/// Excess of a round trip over the shortest that means packets are queued: three intervals at 30
+/// Hz.
 const QUEUE_MAX: Duration = Duration::from_millis(100);
-/// Bounds that are none: a window that may grow, and one that may not.
+/// Values that mean no limit: a window that may grow, and one that may not.
 const GROWING: u64 = 0;
 const OPEN: u64 = u64::MAX;
-/// Round trip before the first was measured.
+/// Value for the round trip before the first measurement.
 const UNKNOWN: u64 = u64::MAX;
 
-/// Makes [`RoomWindow`]s.
+/// Creates [`RoomWindow`]s.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RoomWindows;
 
@@ -53,37 +54,37 @@ impl ControllerFactory for RoomWindows {
     }
 }
 
-/// The room's word on a client's path.
+/// What the room says about a client's path.
 #[derive(Debug)]
 struct Told {
-    /// Bytes that may be on their way, [`GROWING`] or [`OPEN`].
+    /// How many bytes may be in flight, [`GROWING`] or [`OPEN`].
     bound: AtomicU64,
-    /// Shortest round trip in microseconds, since the room last took one for the path's own.
+    /// Shortest round trip in microseconds since the room last took one for the path's own.
     shortest: AtomicU64,
 }
 
-/// The window towards a client. Where the room knows of no bound, what has passed without a queue
-/// at most doubles it each round trip. quinn copies it for a client's new port, and makes a new one
+/// The window towards a client. If the room knows no limit, what has passed without a queue at most
+/// doubles it in each round trip. quinn copies it for a client's new port, and creates a new one
 /// for a new address.
 #[derive(Clone, Debug)]
 struct RoomWindow {
     /// Shared with all copies.
     told: Arc<Told>,
-    /// Size where the room knows of no bound.
+    /// Size if the room knows no limit.
     opened: u64,
     in_flight: u64,
-    /// Time of the last acknowledgement, and the bytes on their way then.
+    /// Time of the last acknowledgement, and the bytes in flight then.
     acked: Instant,
     acked_in_flight: u64,
 }
 
-/// Keeps everything towards a client within the room's window. Returns true if a datagram could go
-/// out at once. Another controller does as it likes.
+/// Keeps everything towards a client within the room's window. Returns whether a datagram could be
+/// sent at once. Other controllers are not affected.
 pub(crate) fn keep_within(state: Box<dyn Controller>, window: PathWindow, now: Instant) -> bool {
     let Ok(state) = state.into_any().downcast::<RoomWindow>() else { return true };
     let bound = match window {
-        // Packets' heads and control messages come on top, and losses are known late. quinn keeps
-        // a packet's room free.
+        // Packet headers and control messages come on top, and losses are detected late. quinn
+        // keeps one packet's space free.
         PathWindow::Snapshots(bytes) => bytes as u64 * 3 / 2 + PACKET_BYTES,
         PathWindow::Open => OPEN,
         PathWindow::Growing => GROWING,
@@ -112,7 +113,7 @@ impl Controller for RoomWindow {
         let micros = u64::try_from(round_trip.as_micros()).unwrap_or(u64::MAX);
         let shortest = self.told.shortest.fetch_min(micros, Ordering::Relaxed).min(micros);
         let is_queued = round_trip > Duration::from_micros(shortest) + QUEUE_MAX;
-        // What was not used has shown nothing.
+        // A window that was not used has proved nothing.
         let is_used = self.in_flight >= self.opened / 2;
         if self.told.bound.load(Ordering::Relaxed) == GROWING && is_used && !is_queued {
             self.opened = (self.opened + bytes).min(ROOM_WINDOW_MAX);
@@ -150,7 +151,7 @@ impl Controller for RoomWindow {
     }
 }
 
-/// Makes [`InputWindow`]s.
+/// Creates [`InputWindow`]s.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InputWindows;
 
@@ -165,11 +166,11 @@ impl ControllerFactory for InputWindows {
 /// The window towards a server.
 #[derive(Clone, Debug)]
 struct InputWindow {
-    /// When its time began.
+    /// Start of its time.
     origin: Instant,
-    /// Time of the last acknowledgement.
+    /// When the last acknowledgement came.
     acked: Instant,
-    /// Bytes on top while nothing is heard, shared with all copies.
+    /// Extra bytes during silence, shared with all copies.
     more: Arc<AtomicU64>,
     window: CongestionWindow,
 }
@@ -181,8 +182,9 @@ impl InputWindow {
     }
 }
 
-/// True if an input packet could go out at once; always with another controller. While nothing is
-/// heard, one may now and then, so that a server finds out that its client's path is back.
+/// Whether an input packet could be sent at once; always true with another controller. During
+/// silence one may be sent from time to time, so that a server finds out that its client's path is
+/// back.
 pub(crate) fn may_send(state: Box<dyn Controller>, now: Instant) -> bool {
     let Ok(state) = state.into_any().downcast::<InputWindow>() else { return true };
     let more = CongestionWindow::more_in_silence(state.time(now) - state.time(state.acked));

@@ -1,4 +1,4 @@
-//! The front door for one game: a server in a line, a player in another, defaults for all else.
+//! The simplest way to serve or join one game: one call each, with defaults for everything else.
 
 use std::io;
 use std::marker::PhantomData;
@@ -15,22 +15,26 @@ use crate::client::{Driver, Options, Pins};
 use crate::clock::Clock;
 use crate::local::{LocalError, LocalServer};
 
-/// Serves a game to this machine: on a thread of its own, at a port of the system's choice, with a
-/// new certificate, a new seed, the default rates, and without bots. It stops when it is dropped.
+/// Serves a game to this machine, on a separate thread, at a port chosen by the system, with a new
+/// certificate, a new seed, the default rates, and no bots. It stops when it is dropped.
 ///
-/// It has 16 seats, and sends each client 64 kB/s of snapshots at most:
-/// [`RoomConfig::default`](phaselock::server::RoomConfig). For more, or for players on other
-/// machines, use [`LocalServer::start_bound`]; a dedicated server is `phaselock_server::run`. A
-/// game with another configuration is served by [`LocalServer::start`] and [`Games::with_setup`].
+/// It has 16 seats, and sends each client at most 64 kB/s of snapshots:
+/// [`RoomConfig::default`](phaselock::server::RoomConfig). For other settings, or for players on
+/// other machines, use [`LocalServer::start_bound`]; a dedicated server is `phaselock_server::run`.
+/// To configure the game, use [`LocalServer::start`] and [`Games::with_setup`].
 pub fn serve<G: Game>() -> Result<LocalServer, LocalError> {
     LocalServer::start(Games::new().with::<G>(), 0)
 }
 
-/// Joins a server as a player of one game, with a key of this run's own.
+/// Joins a server as a player of one game, with a new key.
 ///
-/// The server is recognised by `pins`: [`Pins::Fixed`] with its fingerprint, or [`Pins::File`].
-/// Joining goes on in the background, and again whenever the server is lost: see
-/// [`Player::state`]. An error says that the system gave no thread.
+/// The server is verified with `pins`, such as [`Pins::Fixed`] with its fingerprint, or
+/// [`Pins::File`]. Joining continues in the background, and restarts whenever the server is lost;
+/// see [`Player::state`].
+///
+/// # Errors
+///
+/// The system cannot start a thread.
 pub fn connect<G: Game>(
     address: impl Into<Address>,
     pins: Pins,
@@ -40,15 +44,15 @@ pub fn connect<G: Game>(
     Player::join(options, SessionConfig::new(Games::new().with::<G>(), name))
 }
 
-/// Longest sleep between two frames of [`Player::play`].
+/// The longest sleep between two frames of [`Player::play`].
 const WAIT_MAX: Micros = Micros::from_ms(4);
 
 /// A player of one game on a server.
 ///
-/// A program with frames of its own calls [`frame`](Self::frame) once in each. One without calls
+/// A program with its own frames calls [`frame`](Self::frame) once in each. Other programs call
 /// [`play`](Self::play), which blocks. Dropping the player leaves the server without a goodbye.
 ///
-/// Each has a thread of its own for the network. For many players on one thread use [`Driver`].
+/// Each player has a thread for its network. For many players on one thread use [`Driver`].
 #[derive(Debug)]
 pub struct Player<G> {
     driver: Driver,
@@ -56,34 +60,38 @@ pub struct Player<G> {
 }
 
 impl<G: Game> Player<G> {
-    /// Joins with all settings. Errors are those of [`connect`].
+    /// Joins with all settings.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`connect`].
     pub fn join(options: Options, config: SessionConfig) -> io::Result<Self> {
         let driver = Driver::spawn(options, config, Clock::start())?;
         Ok(Self { driver, game: PhantomData })
     }
 
-    /// State towards the server.
+    /// Returns the connection state.
     pub fn state(&self) -> &State {
         self.driver.session.state()
     }
 
-    /// The game, from the first welcome on.
+    /// Returns the game's client, from the first welcome on.
     pub fn client(&self) -> Option<&Client<G>> {
         self.driver.session.client_of::<G>()
     }
 
-    /// The session, for chat, requests to the game and all else.
+    /// Returns the session, for chat, requests to the game and everything else.
     pub fn session(&mut self) -> &mut Session {
         &mut self.driver.session
     }
 
-    /// The next piece of news: states, chat, events of the game.
+    /// Takes the next notice: states, chat, events of the game.
     pub fn poll_notice(&mut self) -> Option<Notice> {
         self.driver.session.poll_notice()
     }
 
-    /// One frame: takes in what came, asks `press` for the input of each due tick, sends it, and
-    /// returns the picture of this moment; none before the first welcome.
+    /// Runs one frame: handles received packets, asks `press` for the input of each due tick, sends
+    /// it, and returns the picture of this moment; `None` before the first welcome.
     pub fn frame(&mut self, press: impl FnMut(&Client<G>, Tick) -> G::Input) -> Option<Picture<G>> {
         self.driver.receive();
         let now = self.driver.clock().now();
@@ -94,9 +102,8 @@ impl<G: Game> Player<G> {
         picture
     }
 
-    /// Plays for so long on this thread, without pictures to draw: waits for each tick, and asks
-    /// `press` for its input. Returns early with the reason if the session ends for good; see
-    /// [`State::Ended`].
+    /// Plays for a while on this thread, without drawing: waits for each tick, and asks `press` for
+    /// its input. Returns early with the reason if the session ends for good; see [`State::Ended`].
     pub fn play(
         &mut self,
         time: Duration,
@@ -114,13 +121,13 @@ impl<G: Game> Player<G> {
                 return Ok(());
             }
             let due = self.driver.session.next_timeout(now).map_or(end, |due| due.min(end));
-            // What comes meanwhile is stamped by the driver's thread.
+            // The driver's thread stamps packets that come in the meantime.
             let wait = (due - now).clamp(Micros(500), WAIT_MAX);
             std::thread::sleep(Duration::from_micros(wait.0.unsigned_abs()));
         }
     }
 
-    /// Leaves, and waits until the goodbye is said, for a second at most.
+    /// Leaves the server, and waits for at most a second until the goodbye is sent.
     pub fn leave(self, reason: &str) {
         self.driver.close(reason);
     }

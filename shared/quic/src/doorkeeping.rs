@@ -1,24 +1,24 @@
-//! Bounds on what strangers may ask of a server, by address, by network and in all.
+//! Limits on what strangers may ask of a server: by address, by network and in total.
 //!
-//! Every bound is a token bucket: so many at once, and so many a minute from then on. A network has
-//! more than an address, and everybody together has what the server can spare beside its rooms. Of
-//! that, those who ask seldom get more than those who ask often, so that a flood leaves a way in
-//! for whoever comes for the first time.
+//! Each limit is a token bucket, with a burst and a rate per minute. A network gets more than a
+//! single address, and all strangers together get what the server can spare besides its rooms.
+//! Within that, addresses that ask seldom take precedence over those that ask often, so that a
+//! flood does not lock out newcomers.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// A token bucket's size and inflow.
+/// Size and refill rate of a token bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Number that may come at once: 1 or more.
+    /// How many may come at once: 1 or more.
     pub burst: u32,
-    /// Number a minute from then on: 1 to 60,000,000.
+    /// How many per minute after that: 1 to 60,000,000.
     pub per_minute: u32,
 }
 
 impl Limit {
-    /// So many at once, and so many a minute.
+    /// Creates a limit from its burst and its rate per minute.
     pub const fn new(burst: u32, per_minute: u32) -> Self {
         Self { burst, per_minute }
     }
@@ -27,66 +27,69 @@ impl Limit {
         Self::new(self.burst * times, self.per_minute * times)
     }
 
-    /// The same with so many more at once, and so many more a minute.
+    /// Returns the limit with both values increased.
     fn and(self, burst: u32, per_minute: u32) -> Self {
         let burst = self.burst.saturating_add(burst);
         Self::new(burst, self.per_minute.saturating_add(per_minute))
     }
 }
 
-/// Limits of one kind of request.
+/// Limits for one kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// From one address: IPv4 /32; IPv6 /64, all of which one host commands.
+    /// From one address: IPv4 /32; IPv6 /64, since one host controls all of it.
     pub address: Limit,
     /// From one network: IPv4 /24, IPv6 /56.
     pub network: Limit,
-    /// From one site: IPv6 /48. IPv4 has none.
+    /// From one site: IPv6 /48. Not used for IPv4.
     pub site: Limit,
-    /// From everybody but this machine.
+    /// From all addresses except this machine's.
     pub total: Limit,
 }
 
 impl Limits {
-    /// A network has four times and a site sixteen times what an address has.
+    /// Gives a network four times and a site sixteen times the limit of an address.
     const fn widening(address: Limit, total: Limit) -> Self {
         Self { address, network: address.times(4), site: address.times(16), total }
     }
 }
 
-/// Settings of a server's door. This machine's own requests, from 127.0.0.1 and ::1, have limits
-/// and places of their own, so that a health check passes whatever strangers do.
+/// Settings for a server's contact with strangers. Requests from this machine itself, from
+/// 127.0.0.1 and ::1, have separate limits and places, so that a health check passes whatever
+/// strangers do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Doorkeeping {
-    /// Connections from one address that may play or watch at once. By default 8: a household or a
-    /// small office. Behind a proxy that hides addresses, set it to the number of seats. A network
-    /// (IPv4 /24, IPv6 /56) has twice and a site (IPv6 /48) four times as many, which are a quarter
-    /// and half of 64 seats. A local network (10.0.0.0/8 and the like) is bound by address alone.
+    /// Number of connections from one address that may play or watch at once. By default 8: a
+    /// household or a small office. Behind a proxy that hides addresses, set it to the number of
+    /// seats. A network (IPv4 /24, IPv6 /56) has twice and a site (IPv6 /48) four times as many,
+    /// which are a quarter and half of 64 seats. A local network (10.0.0.0/8 and the like) is only
+    /// limited by address.
     pub seats_per_address: u16,
-    /// Connections without a hello, from everybody together; for more the oldest one of the network
-    /// that has the most is closed. Half of the seats are added, 128 at most. By default 64: a
-    /// handshake takes two round trips, so that they suffice for 200 newcomers a second who are
-    /// 150 ms away.
+    /// Number of connections without a hello, in total. If more come, the oldest one from the
+    /// network with the most is closed. Half of the number of seats is added, at most 128. By
+    /// default 64: a handshake takes two round trips, so they are enough for 200 newcomers per
+    /// second at 150 ms.
     pub newcomers_max: u16,
     /// Time to say hello. By default 5 s, in which a lost packet is sent again four times.
     pub hello_timeout: Duration,
-    /// Time to say hello while half of the newcomers' connections are taken. By default 2 s.
+    /// Time to say hello while half of the newcomers' connections are in use. By default 2 s.
     pub hello_timeout_crowded: Duration,
-    /// First packets of handshakes from addresses that anybody could have forged. Each costs the
-    /// answer that the address has to be proven (5 µs, most of it the system's). By default 64 and
-    /// 16 a second from an address, as one handshake has three or four of them; and 30,000 a second
-    /// in all, which is a seventh of a core.
+    /// First packets of handshakes from addresses that could be forged. Each costs an answer asking
+    /// for proof of the address (5 µs, mostly in the system). By default 64 and 16 per second from
+    /// an address, since one handshake has three or four of them; and 30,000 per second in total,
+    /// which is a seventh of a core.
     pub knocks: Limits,
-    /// Handshakes (300 µs). By default 32 and 30 a minute from an address: a network party behind
-    /// one. What an address has taken comes back slowly, since those who ask seldom are told from
-    /// those who ask often by it. In all 128 and the number of seats, and 100 and an eighth of the
-    /// seats a second.
+    /// Handshakes (300 µs). By default 32 and 30 per minute from an address: a LAN party behind
+    /// one. Tokens come back slowly, because they distinguish addresses that ask seldom from those
+    /// that ask often. In total 128 plus the number of seats, and per second 100 plus an eighth of
+    /// the seats.
     pub handshakes: Limits,
-    /// Hellos. By default 32 and 6 a minute from an address. In all 64 and the number of seats, and
-    /// 16 a second: each makes two lines in the log, which are 700 kB a minute at the longest.
+    /// Hellos. By default 32 and 6 per minute from an address. In total 64 plus the number of
+    /// seats, and 16 per second: each writes two lines to the log, which are at most 700 kB per
+    /// minute.
     pub hellos: Limits,
-    /// Queries for the status (4 µs). By default 16 and 4 a second from an address, and 10,000 a
-    /// second in all.
+    /// Queries for the status (4 µs). By default 16 and 4 per second from an address, and 10,000
+    /// per second in total.
     pub queries: Limits,
 }
 
@@ -105,16 +108,16 @@ impl Default for Doorkeeping {
     }
 }
 
-/// Times the seats of one address that an address has, a network and a site. Less than of requests:
-/// seats are fewer, and are kept for hours.
+/// Seats of an address, a network and a site, in multiples of those of an address. Smaller than for
+/// requests, since seats are fewer and are kept for hours.
 const SEATS_TIMES: [u16; 3] = [1, 2, 4];
 
-/// Connections without a hello that seats add at most: half of the spare ones.
+/// The maximum number of connections without a hello that seats add: half of the spare ones.
 const NEWCOMERS_MORE: u16 = 128;
 
 impl Doorkeeping {
-    /// Bounds that no crowd reaches, for measurements whose clients share an address. Not for the
-    /// open internet.
+    /// Limits that no crowd reaches, for measurements with clients that share an address. Not for
+    /// the open internet.
     pub fn open() -> Self {
         let limit = Limit::new(1_000_000, 60_000_000);
         let limits = Limits { address: limit, network: limit, site: limit, total: limit };
@@ -129,12 +132,12 @@ impl Doorkeeping {
         }
     }
 
-    /// Seats of an address, of a network and of a site.
+    /// Returns the number of seats of an address, a network and a site.
     pub(crate) fn seats(&self) -> [u16; 3] {
         SEATS_TIMES.map(|times| self.seats_per_address.saturating_mul(times))
     }
 
-    /// The same with what so many seats add to the totals.
+    /// Returns the settings with the additions for this many seats.
     pub(crate) fn for_seats(mut self, seats: usize) -> Self {
         let more = u16::try_from(seats / 2).unwrap_or(u16::MAX).min(NEWCOMERS_MORE);
         self.newcomers_max = self.newcomers_max.saturating_add(more);
@@ -145,11 +148,11 @@ impl Doorkeeping {
     }
 }
 
-/// Limit of this machine's own requests of each kind: a thousand bots at once, to measure with.
+/// Limit for each kind of request from this machine: a thousand bots at once, for measurements.
 pub(crate) const HOST_LIMIT: Limit = Limit::new(2048, 12_000);
 
-/// True for the addresses that this machine has for itself. The others of 127.0.0.0/8 are treated
-/// as strangers', which tests make use of.
+/// Whether an address is this machine's loopback address. The rest of 127.0.0.0/8 is treated like
+/// strangers, which tests use.
 pub(crate) fn is_host(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => address == std::net::Ipv4Addr::LOCALHOST,

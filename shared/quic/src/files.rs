@@ -1,4 +1,4 @@
-//! Small files, read within bounds.
+//! Reads small files with a size limit.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -10,12 +10,13 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or is not a regular file: a pipe would wait for its writer.
+/// If the file cannot be read or is not a regular file: reading a pipe would block until someone
+/// writes.
 pub fn read(path: &Path, bytes_max: usize) -> io::Result<Option<Vec<u8>>> {
     open(path)?.map(|file| content(file, bytes_max)).transpose()
 }
 
-/// Opens a regular file for reading; none if there is no such file.
+/// Opens a regular file for reading; `None` if it does not exist.
 pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

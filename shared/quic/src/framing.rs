@@ -1,16 +1,16 @@
-//! Control messages on a QUIC stream: each behind its length in two bytes.
+//! Control messages on a QUIC stream, each prefixed with its length in two bytes.
 
 use phaselock::wire::WireError;
 use phaselock::wire::control::body_len;
 use quinn::{ReadExactError, RecvStream};
 
-/// No message came.
+/// Why no message came.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FrameError {
-    /// The stream ended, or the connection.
+    /// The stream or the connection ended.
     #[error(transparent)]
     Stream(#[from] ReadExactError),
-    /// The length is too great.
+    /// The length exceeds the limit.
     #[error(transparent)]
     Wire(#[from] WireError),
 }

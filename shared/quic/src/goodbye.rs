@@ -1,4 +1,4 @@
-//! Goodbyes on QUIC: the code and the text of an application's close.
+//! Goodbyes on QUIC: code and text of an application close.
 
 use bytes::Bytes;
 use phaselock::limits::TEXT_BYTES_MAX;
@@ -6,7 +6,7 @@ use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::text::{clip, printable};
 use quinn::{ApplicationClose, Connection, VarInt};
 
-/// Code and text of a goodbye, to close a connection with: they say what a lost last message said.
+/// Returns code and text of a goodbye for closing a connection, in case the last message was lost.
 pub(crate) fn closing(goodbye: &Disconnect) -> (VarInt, Bytes) {
     let code = VarInt::from_u32(u16::from(goodbye.code).into());
     (code, Bytes::copy_from_slice(goodbye.text.as_bytes()))
@@ -18,7 +18,7 @@ pub(crate) fn close(connection: &Connection, goodbye: &Disconnect) {
     connection.close(code, &text);
 }
 
-/// Goodbye that the peer closed with; its text may be anything.
+/// Returns the goodbye that the peer closed with; its text may be anything.
 pub(crate) fn said(close: &ApplicationClose) -> Disconnect {
     let text = String::from_utf8_lossy(&close.reason);
     let code = u16::try_from(close.error_code.into_inner()).unwrap_or(u16::MAX);

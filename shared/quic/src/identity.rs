@@ -1,7 +1,8 @@
-//! The server's certificate and private key: made once, kept on disk, presented to every client.
+//! The server's certificate and private key: created once, stored on disk, presented to all
+//! clients.
 //!
-//! Clients pin the certificate's fingerprint, so a lost key turns every player away. So nothing
-//! here overwrites a file, and anything doubtful is an error that says what to do.
+//! Clients pin the certificate's fingerprint, so a lost key locks out all players. Therefore no
+//! file is ever overwritten, and any doubt is an error that says what to do.
 
 mod presented;
 mod signer;
@@ -28,28 +29,29 @@ use self::presented::Presented;
 pub use self::signer::{SignError, Signer, verified};
 use crate::files;
 
-/// File of the certificate, in a data directory.
+/// File name of the certificate, in a data directory.
 pub const CERTIFICATE_FILE: &str = "cert.pem";
-/// File of its private key, beside it.
+/// File name of its private key, in the same directory.
 pub const KEY_FILE: &str = "key.pem";
 
-/// Chains from certificate authorities take under 10 KiB; a bigger file is some other file.
+/// Chains from certificate authorities take under 10 KiB; a larger file is something else.
 const PEM_BYTES_MAX: usize = 64 * 1024;
 
-/// The server's identity: what it presents in a handshake and proves with its key.
+/// The server's identity: the certificate that it presents in a handshake and the key that proves
+/// it.
 #[derive(Debug)]
 pub struct Identity {
     /// The end-entity certificate, whose fingerprint clients pin.
     pub certificate: CertificateDer<'static>,
     /// The private key of that certificate. Its `Debug` does not print it.
     pub key: PrivateKeyDer<'static>,
-    /// The digest of [`certificate`](Self::certificate).
+    /// SHA-256 digest of [`certificate`](Self::certificate).
     pub fingerprint: Fingerprint,
-    /// Certificate and key as handshakes have them; servers of this identity share it.
+    /// Certificate and key as used in handshakes; all servers with this identity share them.
     presented: Arc<Presented>,
 }
 
-/// A server has no identity.
+/// Why a server has no identity.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, Error)]
 pub enum IdentityError {
@@ -77,9 +79,9 @@ pub enum IdentityError {
 }
 
 impl Identity {
-    /// The identity in `data_dir`; a new one is made and stored there if there is none.
+    /// Loads the identity in `data_dir`, or creates and stores a new one if there is none.
     ///
-    /// Its files are `cert.pem` and `key.pem`. A host may put those of an authority there, with the
+    /// Its files are `cert.pem` and `key.pem`. They may come from a certificate authority, with the
     /// chain in `cert.pem`, the server's own certificate first.
     pub fn load_or_create(data_dir: &Path) -> Result<Self, IdentityError> {
         let (certificate_path, key_path) = Self::paths_in(data_dir);
@@ -99,7 +101,7 @@ impl Identity {
             (None, None) => {
                 let (identity, certificate_pem, key_pem) = Self::generate()?;
                 create_private_dir(data_dir)?;
-                // The key first: of two servers starting at once the second fails on it.
+                // The key first: if two servers start at once, the second fails on it.
                 write_new(data_dir, &key_path, &key_pem)?;
                 write_new(data_dir, &certificate_path, &certificate_pem)?;
                 sync_dir(data_dir)?;
@@ -114,8 +116,8 @@ impl Identity {
         }
     }
 
-    /// The identity in these files: the certificate with its chain, the server's own first, and
-    /// the private key.
+    /// Loads the identity in these files: the certificate with its chain, the server's own first,
+    /// and the private key.
     pub fn load(certificate: &Path, key: &Path) -> Result<Self, IdentityError> {
         let identity = Self::inspect(certificate, key);
         let identity = identity.map_err(|mut errors| errors.swap_remove(0))?;
@@ -123,7 +125,7 @@ impl Identity {
         Ok(identity)
     }
 
-    /// Reads the identity in these files and changes nothing, not even the mode of a readable key.
+    /// Loads the identity in these files and changes nothing, not even the mode of a readable key.
     ///
     /// # Errors
     ///
@@ -139,23 +141,23 @@ impl Identity {
         }
     }
 
-    /// The paths of certificate and key in a data directory.
+    /// Returns the paths of certificate and key in a data directory.
     pub fn paths_in(data_dir: &Path) -> (PathBuf, PathBuf) {
         (data_dir.join(CERTIFICATE_FILE), data_dir.join(KEY_FILE))
     }
 
-    /// Has servers of this identity present another one's certificate from now on. Who is connected
-    /// notices nothing.
+    /// Makes all servers with this identity present the certificate of another from now on.
+    /// Connected clients are not affected.
     pub fn present(&self, other: &Self) {
         self.presented.replace(&other.presented);
     }
 
-    /// A new identity that is stored nowhere.
+    /// Creates a new identity that is not stored.
     pub fn ephemeral() -> Result<Self, IdentityError> {
         Self::generate().map(|(identity, _, _)| identity)
     }
 
-    /// The server's TLS 1.3 configuration, without client certificates, offering `alpn`.
+    /// Returns the server's TLS 1.3 configuration, without client certificates, offering `alpn`.
     pub fn server_crypto(&self, alpn: &[u8]) -> Result<rustls::ServerConfig, rustls::Error> {
         let presented = Arc::clone(&self.presented);
         let mut crypto = rustls::ServerConfig::builder_with_provider(Arc::new(provider()))
@@ -163,20 +165,20 @@ impl Identity {
             .with_no_client_auth()
             .with_cert_resolver(presented);
         crypto.alpn_protocols = vec![alpn.to_vec()];
-        // Our clients never resume a session, so tickets would be for nothing.
+        // Our clients never resume a TLS session, so tickets would be useless.
         crypto.send_tls13_tickets = 0;
         crypto.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
         Ok(crypto)
     }
 
-    /// Key of QUIC's stateless resets (RFC 9000, 10.3): from the stored key, so that a server that
-    /// was restarted tells the clients of the one before at once that it does not know them.
+    /// Returns the key of QUIC's stateless resets (RFC 9000, 10.3). It is derived from the stored
+    /// key, so that a restarted server can reset its predecessor's connections at once.
     pub(crate) fn reset_key(&self) -> hmac::Key {
         let key = hmac::Key::new(hmac::HMAC_SHA256, self.key.secret_der());
         hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&key, b"phaselock stateless reset").as_ref())
     }
 
-    /// Secret by which a server knows its own connection ids again.
+    /// Returns the secret by which a server recognises its own connection ids.
     pub(crate) fn id_secret(&self) -> u64 {
         let tag = hmac::sign(&self.reset_key(), b"phaselock connection ids");
         tag.as_ref().first_chunk().copied().map_or(0, u64::from_le_bytes)
@@ -211,7 +213,7 @@ impl Identity {
         Self::of_pair((certificate_path, chain), (key_path, key))
     }
 
-    /// The identity of a chain, which is not empty, and a key, each with the path of its file.
+    /// Creates the identity from a non-empty chain and a key, each with the path of its file.
     fn of_pair(
         (certificate_path, chain): (&Path, Vec<CertificateDer<'static>>),
         (key_path, (key, signing)): (&Path, LoadedKey),
@@ -240,7 +242,7 @@ fn unusable(path: &Path, problem: impl Into<String>) -> IdentityError {
     IdentityError::Unusable { path: path.to_owned(), problem: problem.into() }
 }
 
-/// The certificates in a PEM file, at least one.
+/// Returns the certificates in a PEM file, at least one.
 fn chain_in(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, IdentityError> {
     let chain = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
     let chain = chain.map_err(|error| unusable(path, format!("is not valid PEM ({error})")))?;
@@ -248,10 +250,10 @@ fn chain_in(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Ide
     if chain.is_empty() { Err(empty()) } else { Ok(chain) }
 }
 
-/// A private key, and what signs with it.
+/// A private key, and its signer.
 type LoadedKey = (PrivateKeyDer<'static>, Arc<dyn SigningKey>);
 
-/// The private key in a PEM file.
+/// Returns the private key in a PEM file.
 fn key_in(path: &Path, pem: &[u8]) -> Result<LoadedKey, IdentityError> {
     let key = PrivateKeyDer::from_pem_slice(pem).map_err(|error| match error {
         pem::Error::NoItemsFound => unusable(path, "holds no private key in PEM"),
@@ -263,20 +265,20 @@ fn key_in(path: &Path, pem: &[u8]) -> Result<LoadedKey, IdentityError> {
     Ok((key, signing))
 }
 
-/// The seed of maps for a seed of the world, which it does not tell.
+/// Derives the seed of maps from a seed of the world, without revealing it.
 pub fn map_seed(seed: u64) -> u64 {
     let text = [&b"phaselock map "[..], &seed.to_le_bytes()].concat();
     let digest = ring::digest::digest(&ring::digest::SHA256, &text);
     digest.as_ref().iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))
 }
 
-/// The digest by which clients know the certificate again.
+/// Returns the SHA-256 digest by which clients recognise the certificate.
 pub fn fingerprint_of(certificate: &CertificateDer<'_>) -> Fingerprint {
     let digest = ring::digest::digest(&ring::digest::SHA256, certificate);
     Fingerprint(digest.as_ref().try_into().expect("SHA-256 digests have 32 bytes"))
 }
 
-/// AES-128 first: the cheapest with AES instructions, and QUIC needs it anyway.
+/// AES-128 first: the fastest with AES instructions, and QUIC needs it anyway.
 pub(crate) fn provider() -> CryptoProvider {
     use crypto::cipher_suite::{
         TLS13_AES_128_GCM_SHA256, TLS13_AES_256_GCM_SHA384, TLS13_CHACHA20_POLY1305_SHA256,
@@ -319,7 +321,7 @@ fn read_existing_pem(path: &Path) -> Result<Vec<u8>, IdentityError> {
     read_pem(path)?.ok_or_else(missing)
 }
 
-/// Leaves a directory that is there as it is: its owner chose its mode.
+/// An existing directory is left alone, since its owner chose its mode.
 pub(crate) fn create_private_dir(path: &Path) -> Result<(), IdentityError> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -328,7 +330,7 @@ pub(crate) fn create_private_dir(path: &Path) -> Result<(), IdentityError> {
     builder.create(path).map_err(io_error("create the directory", path))
 }
 
-/// Writes a new file, in full or not at all, readable by its owner only.
+/// Writes a new file, completely or not at all, readable by its owner only.
 pub(crate) fn write_new(dir: &Path, path: &Path, content: &str) -> Result<(), IdentityError> {
     // A temporary file has mode 0600 on Unix from its first moment.
     let mut file =
@@ -339,7 +341,7 @@ pub(crate) fn write_new(dir: &Path, path: &Path, content: &str) -> Result<(), Id
     Ok(())
 }
 
-/// Makes renames survive a power cut, where directories can be synced.
+/// Makes renames survive a power failure, if directories can be synced.
 fn sync_dir(dir: &Path) -> Result<(), IdentityError> {
     if cfg!(unix) {
         File::open(dir)
@@ -349,8 +351,8 @@ fn sync_dir(dir: &Path) -> Result<(), IdentityError> {
     Ok(())
 }
 
-/// Takes the key away from everybody but its owner. Where that fails, as with read-only secrets,
-/// the server warns.
+/// Makes the key readable by its owner only. If that fails, as with read-only secrets, the server
+/// warns.
 #[cfg(unix)]
 pub(crate) fn keep_private(key: &Path) {
     use std::fs;

@@ -1,4 +1,4 @@
-//! A server inside another program, on a thread of its own and a port of the system's choice.
+//! A server inside another program, on a separate thread and a port chosen by the system.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -18,7 +18,7 @@ use crate::identity::{Identity, IdentityError, map_seed};
 use crate::server::{BindError, Server, ServerHandle};
 use crate::survey::LAN_PORTS;
 
-/// A server did not start.
+/// Why a server did not start.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, thiserror::Error)]
 pub enum LocalError {
@@ -30,7 +30,7 @@ pub enum LocalError {
     System(#[from] io::Error),
 }
 
-/// A running server; it stops when this is dropped.
+/// A running server. It stops when dropped.
 #[derive(Debug)]
 pub struct LocalServer {
     address: SocketAddr,
@@ -41,7 +41,7 @@ pub struct LocalServer {
 }
 
 impl LocalServer {
-    /// Starts a server for this machine alone, with two rounds of each of these games in turn.
+    /// Starts a server for this machine only, with two rounds of each of these games in turn.
     pub fn start(games: Games, bots: impl Into<Bots>) -> Result<Self, LocalError> {
         let seed = Clock::seed();
         let Bots { count, strength } = bots.into();
@@ -59,8 +59,8 @@ impl LocalServer {
         Self::start_with(games, config, address, Identity::ephemeral()?)
     }
 
-    /// The same for the local network too, where it can be found: at the default port or the next
-    /// one that is free, with the identity of a folder, so that friends know it again.
+    /// Starts a server that players on the local network can find too: at the default port or the
+    /// next free one, with the identity in a folder, so that friends recognise it.
     pub fn start_open(
         games: Games,
         bots: impl Into<Bots>,
@@ -127,32 +127,32 @@ impl LocalServer {
         Ok(Self { address, fingerprint, stop: Some(stop), handle, thread: Some(thread) })
     }
 
-    /// Address to join.
+    /// Returns the address to join.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The host's hold on it.
+    /// Returns the handle for controlling the server.
     pub fn handle(&self) -> &ServerHandle {
         &self.handle
     }
 
-    /// Fingerprint of its certificate.
+    /// Returns the fingerprint of its certificate.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
 
-    /// Tells whether it still runs. It ends by itself only when it is drained, or when the rules
+    /// Whether it is still running. It stops by itself only when it is drained, or when the rules
     /// panic.
     pub fn is_running(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Stops it and waits until everybody was told the reason.
+    /// Stops the server and waits until all players have been sent the reason.
     ///
     /// # Panics
     ///
-    /// If the server did, such as in the rules of a game.
+    /// If the server panicked, for example in the rules of a game.
     pub fn stop(mut self, reason: &str) {
         if let Err(panic) = self.end(reason) {
             std::panic::resume_unwind(panic);
@@ -167,10 +167,10 @@ impl LocalServer {
     }
 }
 
-/// Addresses by which others on the local network reach this machine, the likeliest first. Nothing
-/// is sent.
+/// Returns the addresses by which others on the local network reach this machine, the likeliest
+/// first. Sends nothing.
 pub fn own_addresses() -> Vec<IpAddr> {
-    // The way to an address of documentation is that to everywhere (RFC 5737, RFC 3849).
+    // The route to a documentation address is the default route (RFC 5737, RFC 3849).
     let ways = [("0.0.0.0:0", "192.0.2.1:9"), ("[::]:0", "[2001:db8::1]:9")];
     let own = ways.into_iter().filter_map(|(any, far)| {
         let socket = UdpSocket::bind(any).ok()?;

@@ -1,8 +1,8 @@
-//! UDP packets at a socket that replies from the address that was contacted. They come in by
-//! batches, and leave one transmission at a time.
+//! UDP packets on a socket that replies from the address that was contacted. They are received in
+//! batches, and sent one transmission at a time.
 //!
-//! *Invariant:* an IPv4-mapped address (`::ffff:192.0.2.7`), which an IPv6 socket has for IPv4
-//! peers, is known to this file alone: all others see and give IPv4 addresses.
+//! *Invariant:* IPv4-mapped addresses (`::ffff:192.0.2.7`), which an IPv6 socket uses for IPv4
+//! peers, are known only in this file: all others see and pass IPv4 addresses.
 
 use std::future::poll_fn;
 use std::io::{self, IoSliceMut};
@@ -18,10 +18,10 @@ use tokio::time::Instant as TokioInstant;
 use crate::attempts::unmapped;
 use crate::socket;
 
-/// Buffers that one system call fills, each with packets of one sender; as in quinn.
+/// Number of buffers that one system call fills, each with packets of one sender; as in quinn.
 const BATCH: usize = 32;
-/// The two ends of a packet's way: its reply goes to `remote`, and leaves from `local`. IPv4
-/// addresses are plain ones, even if the system maps them to IPv6.
+/// The two ends of a packet's route: its reply goes to `remote`, and is sent from `local`. IPv4
+/// addresses are plain, even if the system maps them to IPv6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
     /// The other side's address.
@@ -31,14 +31,15 @@ pub struct Route {
 }
 
 impl Route {
-    /// The address to reply from: the one that was contacted, unless it is multicast or broadcast.
+    /// Returns the address to reply from: the one that was contacted, unless it is multicast or
+    /// broadcast.
     pub fn source(&self) -> Option<IpAddr> {
         self.local.filter(|ip| !is_of_many(*ip))
     }
 }
 
 impl From<SocketAddr> for Route {
-    /// To `remote`, from an address of the system's choice.
+    /// Sends to `remote`, from an address chosen by the system.
     fn from(remote: SocketAddr) -> Self {
         Self { remote, local: None }
     }
@@ -52,7 +53,7 @@ fn is_of_many(ip: IpAddr) -> bool {
     }
 }
 
-/// A received packet, in the buffer into which the system put it.
+/// A received packet, in the buffer that the system filled.
 #[derive(Debug)]
 pub(crate) struct Packet<'a> {
     pub(crate) route: Route,
@@ -60,25 +61,25 @@ pub(crate) struct Packet<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// Packets that were received and not processed yet.
+/// Packets that were received but not processed yet.
 #[derive(Debug)]
 pub(crate) struct Intake {
     buffers: Box<[u8]>,
     metas: [RecvMeta; BATCH],
     filled: usize,
-    /// Buffer and byte of the next packet.
+    /// Buffer and offset of the next packet.
     next: (usize, usize),
     arrival: Instant,
-    /// The last call failed, and that was logged.
+    /// Whether the last call failed and this was logged.
     has_failed: bool,
 }
 
 impl Intake {
-    /// For packets of up to `bytes_max`.
+    /// Creates the buffers for packets of up to `bytes_max`.
     pub(crate) fn new(socket: &dyn AsyncUdpSocket, bytes_max: usize) -> Self {
         let bytes = BATCH * bytes_max * socket.max_receive_segments().max(1);
         Self {
-            // Zeroed memory costs nothing before it is written to.
+            // Zeroed memory costs nothing until it is written to.
             buffers: vec![0; bytes].into(),
             metas: [RecvMeta::default(); BATCH],
             filled: 0,
@@ -88,13 +89,13 @@ impl Intake {
         }
     }
 
-    /// Whether every packet of the last batch was processed.
+    /// Whether all packets of the last batch were processed.
     pub(crate) fn is_used_up(&self) -> bool {
         self.next.0 >= self.filled
     }
 
-    /// Fetches the next batch once the last one is used up. Ready if there are packets; errors are
-    /// logged, and the next call tries again.
+    /// Receives the next batch once the last one is used up. Ready if there are packets; errors are
+    /// logged, and the next call retries.
     pub(crate) fn poll_fill(
         &mut self,
         cx: &mut Context<'_>,
@@ -119,8 +120,8 @@ impl Intake {
         }
     }
 
-    /// Fetches the next batch once the last one is used up. Ready if there are packets, or with the
-    /// system's error.
+    /// Receives the next batch once the last one is used up. Ready if there are packets, or with
+    /// the system's error.
     fn poll_batch(
         &mut self,
         cx: &mut Context<'_>,
@@ -136,7 +137,7 @@ impl Intake {
             std::array::from_fn(|_| slices.next().unwrap_or(IoSliceMut::new(&mut [])));
         let filled = loop {
             match ready!(socket.poll_recv(cx, &mut buffers, &mut self.metas)) {
-                // Anybody can provoke this error, and it says nothing.
+                // Anyone can cause this error, and it means nothing.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
                 filled => break filled,
             }
@@ -146,11 +147,11 @@ impl Intake {
         Poll::Ready(Ok(()))
     }
 
-    /// The next packet of the batch.
+    /// Takes the next packet of the batch.
     pub(crate) fn pop(&mut self) -> Option<Packet<'_>> {
         let (index, start) = self.next;
         let meta = self.metas[..self.filled].get(index)?;
-        // The system may have put several packets of a sender into one buffer.
+        // The system may have put several packets from a sender into one buffer.
         let end = start.saturating_add(meta.stride.max(1)).min(meta.len);
         self.next = if end < meta.len { (index, end) } else { (index + 1, 0) };
         let buffer = &self.buffers[index * (self.buffers.len() / BATCH)..];
@@ -196,15 +197,19 @@ pub struct AnsweringSocket {
 }
 
 impl AnsweringSocket {
-    /// Binds an address, for packets of up to `bytes_max`; longer ones are cut. Must be called
-    /// within a tokio runtime. Errors are those of [`socket::bind`].
+    /// Binds an address, for packets of up to `bytes_max`; longer ones are truncated. Must be
+    /// called within a tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`socket::bind`].
     pub fn bind(address: SocketAddr, bytes_max: usize) -> io::Result<Self> {
         let socket = TokioRuntime.wrap_udp_socket(socket::bind(address)?)?;
         let intake = Intake::new(&*socket, bytes_max);
         Ok(Self { sender: Sender::new(socket), intake })
     }
 
-    /// The address that it is bound to.
+    /// Returns the address that it is bound to.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.sender.socket.local_addr()
     }
@@ -222,7 +227,7 @@ impl AnsweringSocket {
         packet.map(|packet| (packet.route, packet.bytes)).ok_or(io::ErrorKind::WouldBlock.into())
     }
 
-    /// Sends a packet by a route; fails if the socket is not ready.
+    /// Sends a packet along a route. Fails if the socket is not ready.
     pub fn try_send(&self, route: &Route, contents: &[u8]) -> io::Result<()> {
         let (destination, src_ip) = (route.remote, route.source());
         let (ecn, segment_size) = (None, None);

@@ -1,4 +1,4 @@
-//! The file of known servers: which certificate each one showed when it was first met.
+//! The known-hosts file: which certificate each server presented when it was first met.
 //!
 //! A line is `host:port sha256:<64 hex digits>`, empty, or a comment after `#`. The last line about
 //! a server counts, and lines are only ever added, so clients may share the file.
@@ -19,20 +19,20 @@ use thiserror::Error;
 
 use crate::files;
 
-/// Most bytes of the file: ten thousand servers. Arbitrary.
+/// The maximum bytes of the file: ten thousand servers. Arbitrary.
 pub const FILE_BYTES_MAX: usize = 1024 * 1024;
 
 /// A host name has at most 253 characters (RFC 1035), a port and its colon six, brackets two.
 const HOST_BYTES_MAX: usize = 261;
 
-/// The servers that this player has met, with the certificate that each of them showed.
+/// The servers that this player has met, with the certificate that each presented.
 #[derive(Debug)]
 pub struct KnownHosts {
     path: PathBuf,
     entries: HashMap<String, Fingerprint>,
 }
 
-/// Known servers could not be read or added to; nothing has changed.
+/// Why known servers could not be read or added. Nothing has changed.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, Error)]
 pub enum PinError {
@@ -50,7 +50,7 @@ pub enum PinError {
     Changed { host: String, known: Fingerprint },
 }
 
-/// A mistake in a line of the file.
+/// What is wrong with a line of the file.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum LineError {
@@ -63,26 +63,26 @@ pub enum LineError {
 }
 
 impl KnownHosts {
-    /// The servers in a file, which need not exist yet.
+    /// Loads the servers from a file, which need not exist yet.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, PinError> {
         let path = path.into();
         let (entries, _) = read(&path)?;
         Ok(Self { path, entries })
     }
 
-    /// Path of a player's file, unless the system knows no home.
+    /// Returns the default path of a player's file, unless the system knows no home directory.
     pub fn default_path() -> Option<PathBuf> {
         let base = etcetera::choose_base_strategy().ok()?;
         Some(base.config_dir().join("phaselock").join("known_hosts"))
     }
 
-    /// The certificate that a server is known by. `host` is spelled as by [`host_key`].
+    /// Returns the certificate by which a server is known. `host` is spelled as by [`host_key`].
     pub fn check(&self, host: &str) -> Option<Fingerprint> {
         self.entries.get(&host.to_ascii_lowercase()).copied()
     }
 
-    /// Knows a server by another certificate from now on, because the player says so. The file
-    /// keeps the line before. Refuses if the server is known by neither of the two any more.
+    /// Replaces a server's known certificate because the player says so. The file keeps the old
+    /// line. Fails if the server is no longer known by either of the two.
     pub fn accept(
         &mut self,
         host: &str,
@@ -107,9 +107,9 @@ impl KnownHosts {
         Ok(())
     }
 
-    /// Adds a server that has been met for the first time.
+    /// Adds a server that was met for the first time.
     ///
-    /// Refuses one that is known by another certificate, even since a moment ago.
+    /// Fails if the server is already known by another certificate, even since a moment ago.
     pub fn remember(&mut self, host: &str, fingerprint: Fingerprint) -> Result<(), PinError> {
         let host = host.to_ascii_lowercase();
         if !is_host_key(&host) {
@@ -128,11 +128,11 @@ impl KnownHosts {
     }
 }
 
-/// The end of a file, for appending.
+/// State of the end of a file, for appending.
 #[derive(Clone, Copy, Default)]
 struct FileEnd {
     bytes: usize,
-    /// True if the last line lacks its line break, as people's editors may leave it.
+    /// Whether the last line lacks its line break, as an editor may leave it.
     open_line: bool,
 }
 
@@ -140,7 +140,7 @@ fn read(path: &Path) -> Result<(HashMap<String, Fingerprint>, FileEnd), PinError
     let Some(file) = files::open(path).map_err(io_error("open", path))? else {
         return Ok(Default::default());
     };
-    // Another client may be writing; not every file system can lock.
+    // Another client may be writing; not all file systems can lock.
     let _ = file.lock_shared();
     let bytes = files::content(file, FILE_BYTES_MAX).map_err(io_error("read", path))?;
     let text = Text::decode(&bytes, FILE_BYTES_MAX).map_err(|error| match error {
@@ -166,18 +166,18 @@ fn parse_line(line: &str) -> Result<Option<(String, Fingerprint)>, LineError> {
     let (Some(host), Some(fingerprint), None) = (words.next(), words.next(), words.next()) else {
         return Err(LineError::Words);
     };
-    // A server that is spelled in another way would be taken for an unknown one.
+    // A server with another spelling would count as unknown.
     let host = canonical(host).ok_or(LineError::Host)?;
     Ok(Some((host, fingerprint.parse()?)))
 }
 
-/// The one spelling of a line's host and port, as by [`host_key`].
+/// Returns the canonical spelling of a line's host and port, as by [`host_key`].
 fn canonical(text: &str) -> Option<String> {
     let (host, port) = text.rsplit_once(':').filter(|_| is_host_key(text))?;
     Some(host_key(host, port.parse().ok()?))
 }
 
-/// True if a text can be the first word of a line.
+/// Whether a text can be the first word of a line.
 fn is_host_key(text: &str) -> bool {
     let Some((host, port)) = text.rsplit_once(':') else {
         return false;
@@ -186,7 +186,7 @@ fn is_host_key(text: &str) -> bool {
         && !host.is_empty()
         && port.parse::<u16>().is_ok()
         && !text.starts_with('#')
-        // Addresses have no other characters, so that others could only hide in a line.
+        // Addresses have no other characters, so others could only hide in a line.
         && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
@@ -201,11 +201,11 @@ fn append(path: &Path, end: FileEnd, line: &str) -> Result<(), PinError> {
     }
     let mut options = OpenOptions::new();
     options.append(true).create(true);
-    // Which servers somebody plays on is nobody else's business.
+    // Which servers a player visits is private.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path).map_err(io_error("open", path))?;
-    // Nobody reads half of it.
+    // No client reads half of it.
     let _ = file.lock();
     file.write_all(text.as_bytes()).map_err(io_error("write", path))
 }

@@ -1,4 +1,4 @@
-//! The key by which servers know a player again: made once, kept in a file, proven on each
+//! The key by which servers recognise a player: created once, stored in a file, proven on each
 //! connection.
 
 use std::fmt;
@@ -13,10 +13,10 @@ use ring::signature::{ED25519, UnparsedPublicKey};
 
 use crate::identity::{IdentityError, create_private_dir, keep_private, read_pem, write_new};
 
-/// Source of a player's key.
+/// Where a player's key comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlayerKeys {
-    /// A file in PEM; a new key is made where there is none.
+    /// A PEM file; if it does not exist, a new key is created in it.
     File(PathBuf),
     /// A new key for each [`Driver`](crate::client::Driver), which keeps it when it joins again.
     /// Two drivers are two players, even with clones of the same options.
@@ -35,13 +35,13 @@ impl fmt::Debug for PlayerKey {
     }
 }
 
-/// A player has no key.
+/// Why a player has no key.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayerKeyError {
     /// The file could not be read or written.
     #[error(transparent)]
     File(#[from] IdentityError),
-    /// The file holds something else.
+    /// The file contains something else.
     #[error(
         "{} holds no Ed25519 key in PEM ({problem}): restore it from a backup, or move it away to \
          have a new one made, by which no server knows you",
@@ -50,16 +50,16 @@ pub enum PlayerKeyError {
     Unusable {
         /// The file.
         path: PathBuf,
-        /// The mistake.
+        /// What is wrong with it.
         problem: String,
     },
-    /// No key could be made.
+    /// No key could be generated.
     #[error("cannot make a player's key: {0}")]
     Generate(#[from] rcgen::Error),
 }
 
 impl PlayerKey {
-    /// The key of that source.
+    /// Loads or creates the key from this source.
     pub fn load(keys: &PlayerKeys) -> Result<Self, PlayerKeyError> {
         match keys {
             PlayerKeys::Ephemeral => Ok(Self::of(KeyPair::generate_for(&PKCS_ED25519)?)),
@@ -67,7 +67,7 @@ impl PlayerKey {
         }
     }
 
-    /// Default file: beside the known servers.
+    /// Returns the default path, next to the known-hosts file.
     pub fn default_path() -> Option<PathBuf> {
         Some(crate::pins::KnownHosts::default_path()?.with_file_name("player.pem"))
     }
@@ -97,10 +97,10 @@ impl PlayerKey {
         }
     }
 
-    /// Content of the file, if it is there.
+    /// Returns the content of the file, if it exists.
     fn read(path: &Path) -> Result<Option<Vec<u8>>, PlayerKeyError> {
         read_pem(path).map_err(|error| match error {
-            // A server's advice is of no use to a player.
+            // The advice for servers is of no use to a player.
             IdentityError::Unusable { path, problem } => {
                 PlayerKeyError::Unusable { path, problem: format!("it {problem}") }
             }
@@ -119,22 +119,22 @@ impl PlayerKey {
 
     fn of(pair: KeyPair) -> Self {
         let mut public = PublicKey::default();
-        // An Ed25519 key has just these 32 bytes.
+        // An Ed25519 key has exactly these 32 bytes.
         public.0.iter_mut().zip(pair.der_bytes()).for_each(|(to, from)| *to = *from);
         Self { pair, public }
     }
 
-    /// The public half.
+    /// Returns the public key.
     pub fn public(&self) -> PublicKey {
         self.public
     }
 
-    /// Key and proof for a connection.
+    /// Returns key and proof for a connection.
     pub fn credentials(&self, connection: &Connection) -> Result<Credentials, PlayerKeyError> {
         self.prove(&binding(|to| connection.export_keying_material(to, BINDING_LABEL, b"")))
     }
 
-    /// Key and proof for what these bytes stand for.
+    /// Returns key and proof, bound to these bytes.
     pub(crate) fn prove(&self, binding: &[u8; 32]) -> Result<Credentials, PlayerKeyError> {
         let signature = self.pair.sign(&proof_text(binding))?;
         let mut proof = Proof::default();
@@ -144,14 +144,14 @@ impl PlayerKey {
     }
 }
 
-/// Returns true if the credentials were made for this connection, by the owner of their key.
+/// Whether the owner of the key made the credentials for this connection.
 pub(crate) fn is_proven(session: &dyn Session, credentials: &Credentials) -> bool {
     is_bound(&binding(|to| session.export_keying_material(to, BINDING_LABEL, b"")), credentials)
 }
 
-/// Encodings of the points of small order, the sign's bit left out, also those that are not reduced
-/// modulo p = 2^255 - 19: by such a key, one proof holds for many texts (RFC 8032, 8.4 and 8.9, has
-/// no check of its own). They are 0, 1, the two of order 8, p - 1, p and p + 1.
+/// Encodings of the points of small order, without the sign bit, including those that are not
+/// reduced modulo p = 2^255 - 19. With such a key, one proof is valid for many texts (RFC 8032, 8.4
+/// and 8.9, does not check this itself). They are 0, 1, the two of order 8, p - 1, p and p + 1.
 const SMALL_ORDER: [&str; 7] = [
     "0000000000000000000000000000000000000000000000000000000000000000",
     "0100000000000000000000000000000000000000000000000000000000000000",
@@ -167,7 +167,7 @@ fn is_small_order(mut key: PublicKey) -> bool {
     SMALL_ORDER.contains(&&*key.to_string())
 }
 
-/// Returns true if the owner of their key made the credentials for what these bytes stand for.
+/// Whether the owner of the key made the credentials for these bytes.
 pub(crate) fn is_bound(binding: &[u8; 32], Credentials { key, proof }: &Credentials) -> bool {
     if is_small_order(*key) {
         return false;
@@ -176,11 +176,11 @@ pub(crate) fn is_bound(binding: &[u8; 32], Credentials { key, proof }: &Credenti
     key.verify(&proof_text(binding), proof.0.as_flattened()).is_ok()
 }
 
-/// Bytes that the two ends of this connection have, and nobody else: a proof is worth nothing on
-/// any other connection, at any other time.
+/// Returns bytes that only the two ends of this connection have, so a proof is worthless on any
+/// other connection and at any other time.
 fn binding(export: impl FnOnce(&mut [u8]) -> Result<(), ExportKeyingMaterialError>) -> [u8; 32] {
     let mut binding = [0; 32];
-    // Fails only for far longer outputs.
+    // Fails only for much longer outputs.
     export(&mut binding).expect("32 bytes can be exported");
     binding
 }
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn proof_is_that_of_the_test_vectors() {
         let vectors = include_str!("../../netcode/vectors/identity.json");
-        // The secret of the vectors, the first of RFC 8032's examples.
+        // The secret of the test vectors, the first example in RFC 8032.
         let pem = "-----BEGIN PRIVATE KEY-----\n\
             MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n\
             -----END PRIVATE KEY-----\n";

@@ -1,4 +1,4 @@
-//! Asks a running server for its status, with one datagram and without a login.
+//! Queries a running server for its status, with one datagram and without a login.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,14 +16,14 @@ use crate::address::Address;
 use crate::attempts::{LookupError, lookup, race};
 use crate::socket::unspecified;
 
-/// Longest time for an answer; a healthy server takes a millisecond and the way to it.
+/// How long to wait for an answer; a healthy server takes a millisecond plus the round trip.
 const TIMEOUT: Duration = Duration::from_secs(3);
-/// Time after which it is asked again: a packet may be lost.
+/// Time after which the question is repeated, since a packet may be lost.
 const AGAIN: Duration = Duration::from_millis(500);
-/// How often a server is asked within [`TIMEOUT`].
+/// How often a server is queried within [`TIMEOUT`].
 const TIMES: usize = (TIMEOUT.as_millis() / AGAIN.as_millis()) as usize;
 
-/// A server does not tell its status.
+/// Why there is no status of a server.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, thiserror::Error)]
 pub enum HealthError {
@@ -39,9 +39,9 @@ pub enum HealthError {
     Unknown(#[from] LookupError),
 }
 
-/// Asks a server for its status. Returns also the round trip, from sending the question to its
-/// answer. The answer is neither secret nor authenticated: anyone who sees the question can answer
-/// it. Must be called within a tokio runtime.
+/// Queries a server for its status. Also returns the round trip time, from sending the question to
+/// receiving its answer. The answer is neither secret nor authenticated: anyone who sees the
+/// question can answer it. Must be called within a tokio runtime.
 pub async fn query(address: SocketAddr) -> Result<(Info, Duration), HealthError> {
     let failed = |error| HealthError::Connection { address, error };
     // Drawn before the clock starts: a process's first random bytes can take 200 ms.
@@ -64,7 +64,7 @@ pub async fn query(address: SocketAddr) -> Result<(Info, Duration), HealthError>
     Err(HealthError::Timeout(address))
 }
 
-/// Asks a server by its name: all of its addresses, until one answers. Returns what [`query`]
+/// Queries a server by name, trying all of its addresses until one answers. Returns what [`query`]
 /// returns.
 pub async fn query_named(address: &Address) -> Result<(Info, Duration), HealthError> {
     let found = lookup(address).await?;
@@ -72,7 +72,7 @@ pub async fn query_named(address: &Address) -> Result<(Info, Duration), HealthEr
     race(found, query).await.map_err(|last| last.unwrap_or_else(none))
 }
 
-/// The answer to one of these questions, and the time since that one was sent.
+/// Returns the answer to one of these questions, and the time since that one was sent.
 async fn answer(
     socket: &UdpSocket,
     asked: &[(Nonce, Instant)],
@@ -92,7 +92,7 @@ async fn answer(
 /// Time between two questions of an [`Asker`].
 const EVERY: Duration = Duration::from_secs(2);
 
-/// Knowledge of an [`Asker`] about its server.
+/// What an [`Asker`] knows about its server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Asked {
     /// No answer has come yet.
@@ -101,15 +101,14 @@ pub enum Asked {
     Told {
         /// The server's status.
         info: Box<Info>,
-        /// Time from the question to the answer.
+        /// Time from sending the question to receiving the answer.
         round_trip: Duration,
     },
-    /// No answer; the sentence says why.
+    /// There is no answer; the text says why.
     Silent(String),
 }
 
-/// Asks a server for its status every two seconds, on a thread of its own, for as long as it is
-/// held.
+/// Queries a server for its status every two seconds, on a separate thread, until it is dropped.
 #[derive(Debug)]
 pub struct Asker {
     address: Address,
@@ -117,13 +116,13 @@ pub struct Asker {
 }
 
 impl Asker {
-    /// Starts to ask. Fails if the system gives no thread.
+    /// Starts querying. Fails if the system cannot start a thread.
     pub fn new(address: Address) -> io::Result<Self> {
         let state = Arc::new(Mutex::new(Asked::Asking));
         let (told, target) = (Arc::downgrade(&state), address.clone());
         let runtime = Builder::new_current_thread().enable_all().build()?;
         thread::Builder::new().name("query".into()).spawn(move || {
-            // Until nobody holds it any more.
+            // Until it is dropped.
             while told.strong_count() > 0 {
                 let now = runtime.block_on(ask(&target));
                 if let Some(state) = told.upgrade() {
@@ -135,12 +134,12 @@ impl Asker {
         Ok(Self { address, state })
     }
 
-    /// The server that it asks.
+    /// Returns the server that it queries.
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// The newest that it knows.
+    /// Returns the newest result.
     pub fn state(&self) -> Asked {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

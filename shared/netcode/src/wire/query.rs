@@ -62,7 +62,7 @@ pub struct Info {
     pub server: String,
     /// The server's version, for people.
     pub version: String,
-    /// Games that are played in turn, at most [`GAMES_MAX`], the current one first.
+    /// Games that are played in turn, in the order of the rotation; at most [`GAMES_MAX`].
     pub games: Vec<String>,
     /// Number of people who play.
     pub players: u32,

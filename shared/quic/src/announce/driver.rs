@@ -1,4 +1,4 @@
-//! The task that announces a server: a socket, a name to look up, the clock.
+//! The task that announces a server: its socket, its name lookups and its clock.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -17,30 +17,30 @@ use crate::clock::Clock;
 use crate::identity::Signer;
 use crate::socket::unspecified;
 
-/// Time until a directory is looked up again that could not be found. Arbitrary.
+/// Time until the lookup of a directory that could not be found is retried. Arbitrary.
 const AGAIN: Duration = Duration::from_secs(60);
-/// Time after a receipt that failed. A failing socket must not take a core.
+/// Delay after a receive error, so that a failing socket does not use a whole core.
 const AFTER_ERROR: Duration = Duration::from_millis(500);
 
-/// An announcement: of a server, to a directory.
+/// Which server to announce to which directory.
 #[derive(Clone, Debug)]
 pub struct Announcement {
     /// The directory.
     pub directory: Address,
-    /// Port by which the server is reached from outside.
+    /// Port at which the server can be reached from outside.
     pub port: u16,
-    /// Addresses that the server listens on: it is announced from one of these.
+    /// Addresses that the server listens on; it is announced from one of these.
     pub listen: Vec<SocketAddr>,
     /// The server's certificate and key.
     pub signer: Signer,
 }
 
-/// Announces a server for as long as it is polled. Its standing is told, and logged when it
-/// changes. Call it within a tokio runtime.
+/// Announces a server for as long as the future is polled. Sends its standing to `told`, and logs
+/// changes. Must be called within a tokio runtime.
 pub async fn announce(announcement: Announcement, told: watch::Sender<Standing>) {
     loop {
         let standing = match reach(&announcement).await {
-            // Until the directory is silent: it may have another address by now.
+            // Until the directory is silent: its address may have changed.
             Ok(reached) => drive(reached, &announcement, &told).await,
             Err(standing) => standing,
         };
@@ -49,17 +49,18 @@ pub async fn announce(announcement: Announcement, told: watch::Sender<Standing>)
     }
 }
 
-/// Asks all addresses of the directory, until one answers.
+/// Tries all addresses of the directory until one answers.
 async fn reach(announcement: &Announcement) -> Result<Reached, Standing> {
     let found = lookup(&announcement.directory).await;
     let mut found = found.map_err(|error| Standing::Unreachable(error.to_string()))?;
-    // More players reach an IPv4 address.
+    // IPv4 addresses are reachable by more players.
     found.sort_by_key(|address| !address.is_ipv4());
     let answered = race(found, |remote| Reached::connect(announcement, remote)).await;
     answered.map_err(|last| last.unwrap_or(Standing::Silent))
 }
 
-/// The address to announce from: one that the server listens on, so that it is asked back there.
+/// Returns the address to announce from: one that the server listens on, so that the directory's
+/// query reaches it.
 fn own(listen: &[SocketAddr], remote: SocketAddr) -> SocketAddr {
     let any = unspecified(remote);
     let fits = |ip: &IpAddr| !ip.is_unspecified() && ip.is_ipv4() == remote.is_ipv4();
@@ -70,7 +71,7 @@ fn own(listen: &[SocketAddr], remote: SocketAddr) -> SocketAddr {
     own.map_or(any, |ip| (ip, 0).into())
 }
 
-/// A way to a directory.
+/// A connected socket to a directory.
 struct Reached {
     socket: UdpSocket,
     clock: Clock,
@@ -78,7 +79,7 @@ struct Reached {
 }
 
 impl Reached {
-    /// Asks one of the directory's addresses until it answers.
+    /// Queries one of the directory's addresses until it answers.
     async fn connect(announcement: &Announcement, remote: SocketAddr) -> Result<Self, Standing> {
         let Announcement { directory, listen, signer, port } = announcement;
         let failed = |error| Standing::Unreachable(format!("cannot reach {directory}: {error}"));
@@ -95,7 +96,7 @@ impl Reached {
         Ok(reached)
     }
 
-    /// Waits until something comes or is due, and sends what that calls for.
+    /// Waits for a packet or a timeout, and sends the response.
     async fn step(&mut self, signer: &Signer) -> io::Result<()> {
         let Self { socket, clock, announcer } = self;
         let mut bytes = [0; QUESTION_BYTES];
@@ -108,14 +109,14 @@ impl Reached {
             }
         };
         if let Some(send) = send {
-            // One that cannot be sent has no answer.
+            // A packet that cannot be sent gets no answer.
             let _ = socket.send(&send).await;
         }
         Ok(())
     }
 }
 
-/// Announces until the directory is silent.
+/// Announces the server until the directory is silent.
 async fn drive(
     mut reached: Reached,
     announcement: &Announcement,
@@ -132,7 +133,7 @@ async fn drive(
     }
 }
 
-/// Tells and logs a standing if it is new.
+/// Publishes and logs a standing if it is new.
 fn tell(directory: &Address, told: &watch::Sender<Standing>, standing: &Standing) {
     let is_new = told.send_if_modified(|it| {
         let is_new = it != standing;

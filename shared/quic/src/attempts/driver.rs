@@ -1,4 +1,4 @@
-//! Looks names up, and races attempts at their addresses on the tokio runtime.
+//! Looks up names, and races attempts at their addresses on the tokio runtime.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -31,9 +31,9 @@ pub enum LookupError {
     Empty(Address),
 }
 
-/// Looks an address up. Returns at least one IP address, in the order in which they should be
-/// tried; zones of link-local addresses become those of this computer's interfaces. Must be called
-/// within a tokio runtime.
+/// Looks up an address. Returns at least one IP address, in the order in which to try them; zones
+/// of link-local addresses are resolved to this computer's interfaces. Must be called within a
+/// tokio runtime.
 pub async fn lookup(address: &Address) -> Result<Vec<SocketAddr>, LookupError> {
     let host = (address.host(), address.port());
     let found = timeout(LOOKUP_TIMEOUT, lookup_host(host)).await;
@@ -47,7 +47,7 @@ pub async fn lookup(address: &Address) -> Result<Vec<SocketAddr>, LookupError> {
 }
 
 /// Starts attempts at these addresses until one succeeds, and returns its result. Attempts that are
-/// still under way are dropped. If all fail, returns the error of the last one to fail, or none
+/// still running are dropped. If all fail, returns the error of the last one to fail, or `None`
 /// without an address.
 pub async fn race<T, E, F: Future<Output = Result<T, E>>>(
     addresses: impl IntoIterator<Item = SocketAddr>,
@@ -79,7 +79,8 @@ pub async fn race<T, E, F: Future<Output = Result<T, E>>>(
     }
 }
 
-/// The output of the first of these futures to end, which is taken out; pending without one.
+/// Returns the output of the first of these futures to finish, and removes it; pending if there are
+/// none.
 async fn first<F: Future>(running: &mut Vec<Pin<Box<F>>>) -> F::Output {
     poll_fn(|cx| {
         for at in 0..running.len() {

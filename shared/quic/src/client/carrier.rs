@@ -1,4 +1,4 @@
-//! The network's side of a client: connects when told to, and carries what goes to and fro.
+//! The network side of a client: connects on request, and carries data in both directions.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -26,14 +26,15 @@ use crate::settings;
 use crate::socket::EcnCleared;
 use crate::verify::{CertificateSeen, client_config};
 
-/// Timeout for an answer from an address.
+/// How long to wait for an answer from an address.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
-/// Control messages that wait for the stream's window. A server that reads keeps up with them.
+/// Number of control messages that may wait for the stream's window. A server that reads keeps up
+/// with them.
 const MESSAGES_MAX: usize = 64;
-/// Longest duration of a goodbye.
+/// The longest duration of a goodbye.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// A connection that could not be made, or ended by itself: another attempt may succeed.
+/// A connection that failed or ended by itself, so that another attempt may succeed.
 fn lost(text: impl Into<String>) -> Disconnect {
     Disconnect::new(Code::Lost, text)
 }
@@ -50,18 +51,18 @@ struct Connected {
     send: SendStream,
     receive: RecvStream,
     credentials: Box<Credentials>,
-    /// Streams around the game's, if it is carried by WebTransport.
+    /// Streams around the game's, if it is carried over WebTransport.
     around: Option<Around>,
 }
 
-/// The network's side of a client.
+/// The network side of a client.
 #[derive(Debug)]
 pub(super) struct Carrier {
     options: Options,
     clock: Clock,
     events: mpsc::Sender<Event>,
     outputs: mpsc::Receiver<Output>,
-    /// The player's key, from the first connection on.
+    /// The player's key, once loaded for the first connection.
     key: Option<PlayerKey>,
     /// An output that was fetched too early.
     next: Option<Output>,
@@ -85,7 +86,7 @@ impl Carrier {
         self.outputs.try_recv().ok()
     }
 
-    /// Runs until the player's side is gone.
+    /// Runs until the player's side is dropped.
     pub(super) async fn run(mut self) {
         while let Some(output) = match self.next.take() {
             Some(output) => Some(output),
@@ -107,11 +108,11 @@ impl Carrier {
     }
 
     async fn tell(&self, event: Event) {
-        // Fails only when nobody listens any more; `outputs` then ends too.
+        // Fails only if there is no receiver any more; `outputs` then ends too.
         let _ = self.events.send(event).await;
     }
 
-    /// Carries until either side ends the connection.
+    /// Carries data until either side ends the connection.
     async fn carry(&mut self, connected: Connected) {
         let Connected { endpoint, connection, mut send, mut receive, credentials, mut around } =
             connected;
@@ -119,7 +120,7 @@ impl Carrier {
         self.tell(Event::Connected(credentials)).await;
         let (events, clock) = (&self.events, self.clock);
         let control = async {
-            // The datagrams' side knows better why the connection ended.
+            // The datagram side has a better reason for the end of the connection.
             while let Ok(body) = read_frame(&mut receive).await {
                 let _ = events.send(Event::Control { body, arrival: clock.now() }).await;
             }
@@ -131,16 +132,16 @@ impl Carrier {
                 None => None,
             }
         };
-        // Messages are handed on first: the last one may say why.
+        // Messages are passed on first, since the last one may give the reason.
         let ended = async {
             let ((), reason, said) = tokio::join!(control, datagrams, said);
             said.unwrap_or(reason)
         };
-        // A stream whose window is full may keep neither datagrams nor the goodbye.
+        // A stream whose window is full must block neither datagrams nor the goodbye.
         let (messages, mut framed) = mpsc::channel::<Vec<u8>>(MESSAGES_MAX);
         let writing = async {
             while let Some(framed) = framed.recv().await {
-                // Fails only with the connection.
+                // Fails only if the connection does.
                 let _ = send.write_all(&framed).await;
             }
             std::future::pending::<Disconnect>().await
@@ -170,7 +171,7 @@ impl Carrier {
     }
 }
 
-/// Hands datagrams on until the connection ends. Returns the reason.
+/// Passes on datagrams until the connection ends. Returns the reason.
 async fn carry_datagrams(
     connection: &Connection,
     events: &mpsc::Sender<Event>,
@@ -179,7 +180,7 @@ async fn carry_datagrams(
 ) -> Disconnect {
     loop {
         match connection.read_datagram().await {
-            // When the player's side is stuck, datagrams are lost.
+            // If the player's side is stuck, datagrams are dropped.
             Ok(bytes) => {
                 let bytes = if is_web { web::unwrapped(bytes) } else { Some(bytes) };
                 let arrival = clock.now();
@@ -191,8 +192,8 @@ async fn carry_datagrams(
     }
 }
 
-/// Sends what the player's side puts out, control messages by way of `messages`, until it gives the
-/// connection up. Returns the goodbye.
+/// Sends the session's outputs, control messages via `messages`, until the session closes the
+/// connection. Returns the goodbye.
 async fn carry_outputs(
     outputs: &mut mpsc::Receiver<Output>,
     connection: &Connection,
@@ -203,7 +204,7 @@ async fn carry_outputs(
         || settings::server_is_behind(connection, tokio::time::Instant::now().into_std());
     loop {
         match outputs.recv().await {
-            // One that cannot be sent is lost, as datagrams are.
+            // If it cannot be sent now, it is dropped like any datagram.
             Some(Output::Datagram(_)) if is_behind() => {}
             Some(Output::Datagram(bytes)) => {
                 let bytes = if is_web { web::wrapped(bytes) } else { bytes };
@@ -222,7 +223,7 @@ async fn carry_outputs(
 }
 
 impl Carrier {
-    /// Returns true if the player's side has given the connection up, and may be on to the next.
+    /// Returns whether the session has closed the connection, and may have moved on to the next.
     fn is_given_up(&mut self) -> bool {
         let mut given_up = false;
         while let Ok(output) = self.outputs.try_recv() {
@@ -236,7 +237,7 @@ impl Carrier {
     }
 }
 
-/// Resolves when the player's side gives the attempt up, or is gone.
+/// Resolves when the session gives up the attempt or is dropped.
 async fn closed(outputs: &mut mpsc::Receiver<Output>) {
     while let Some(output) = outputs.recv().await {
         if matches!(output, Output::Close(_)) {
@@ -246,7 +247,7 @@ async fn closed(outputs: &mut mpsc::Receiver<Output>) {
 }
 
 impl Options {
-    /// Connects to the server, or to the one that it sent the player to.
+    /// Connects to the server, or to the redirect's target.
     async fn connect(
         &self,
         redirect: Option<String>,
@@ -283,11 +284,11 @@ fn unknown(error: LookupError) -> Disconnect {
     }
 }
 
-/// The certificate that a server must show, and where a new one is remembered.
+/// The certificate that a server must present, and where to store a new one.
 struct Trust {
     known: Option<KnownHosts>,
     expected: Option<Fingerprint>,
-    /// The server was met before, or its fingerprint was given.
+    /// Whether the server was met before, or its fingerprint was given.
     is_known: bool,
 }
 
@@ -315,7 +316,7 @@ impl Trust {
         }
     }
 
-    /// Returns the goodbye to a server that shows another certificate.
+    /// Returns the goodbye to a server that presents a different certificate.
     fn refuse(&self, pins: &Pins, changed: &Changed) -> Disconnect {
         let Changed { host, expected, found } = changed;
         let path = match pins {
@@ -336,7 +337,7 @@ impl Trust {
         ))
     }
 
-    /// Remembers the certificate of a server on the first visit, and returns it in that case.
+    /// Stores the certificate of a server on the first visit, and returns it in that case.
     fn remember(
         &mut self,
         host: &str,
@@ -352,8 +353,8 @@ impl Trust {
     }
 }
 
-/// Tries all addresses of the server (RFC 8305), and opens the control stream of the connection
-/// that is made first.
+/// Tries all addresses of the server (RFC 8305), and opens the control stream of the first
+/// connection.
 async fn connect(
     options: &Options,
     key: &PlayerKey,
@@ -363,7 +364,7 @@ async fn connect(
     let mut trust = Trust::of(&options.pins, &host)?;
     let found = lookup(&options.address).await.map_err(unknown)?;
     let expected = trust.expected;
-    // A server that refuses has answered; only silence leads on to the next address.
+    // A refusal is an answer too; only silence leads to the next address.
     let answered = race(found, |remote| async move {
         match shake_hands(options, remote, expected).await {
             Err(lost) if lost.retry_after.is_some() => Err(lost),
@@ -390,13 +391,13 @@ async fn connect(
     }
 }
 
-/// Outcome of a handshake that got an answer.
+/// Result of a handshake that was answered.
 enum Handshake {
     Done(Endpoint, Connection, Option<CertificateSeen>),
     Changed(Changed),
 }
 
-/// Makes a connection to one address of the server.
+/// Connects to one address of the server.
 async fn shake_hands(
     options: &Options,
     remote: SocketAddr,
@@ -458,7 +459,7 @@ async fn open(
     Ok(Connected { endpoint, connection, send, receive, credentials, around })
 }
 
-/// A connection's end, for the player.
+/// Returns why a connection ended, for the player.
 fn describe(error: &ConnectionError) -> Disconnect {
     match error {
         ConnectionError::ApplicationClosed(close) => said(close),

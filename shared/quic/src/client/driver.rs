@@ -1,4 +1,4 @@
-//! Moves a session by what comes over QUIC, and carries out what it asks for.
+//! Drives a session with events from QUIC, and carries out its outputs.
 
 use std::io;
 use std::thread::JoinHandle;
@@ -17,15 +17,15 @@ use crate::clock::Clock;
 
 /// A session over QUIC. Dropping it leaves the server.
 ///
-/// Once a frame, or whenever [`wait`](Self::wait) returns, call in this order:
+/// Once per frame, or whenever [`wait`](Self::wait) returns, call in this order:
 ///
 /// 1. [`receive`](Self::receive), which passes new packets and the time to the session;
 /// 2. [`Session::press`], which asks for the inputs of the ticks that are due;
 /// 3. [`transmit`](Self::transmit), which sends the session's packets;
 /// 4. [`Session::poll_notice`] until it is empty, and [`Session::picture`] if there is a screen.
 ///
-/// Many players share a thread as tasks on one current-thread runtime, each with a driver by
-/// [`spawn_here`](Self::spawn_here):
+/// Many players can share a thread as tasks on one current-thread runtime, each with a driver made
+/// by [`spawn_here`](Self::spawn_here):
 ///
 /// ```no_run
 /// # use phaselock::client::{Client, SessionConfig};
@@ -55,7 +55,7 @@ pub struct Driver {
     thread: Option<JoinHandle<()>>,
 }
 
-/// The way to the network's side.
+/// Channels to the network side.
 #[derive(Debug)]
 pub(super) struct Channels {
     pub(super) events: mpsc::Receiver<Event>,
@@ -63,9 +63,9 @@ pub(super) struct Channels {
     clock: Clock,
     pinned: Option<Fingerprint>,
     changed: Option<Changed>,
-    /// An event that ended [`wait`](Driver::wait), not handled yet.
+    /// An event that ended [`wait`](Driver::wait) and has not been handled yet.
     came: Option<Event>,
-    /// True if the network's side is gone.
+    /// Whether the network side has ended.
     is_over: bool,
 }
 
@@ -96,9 +96,9 @@ impl Carriage for Channels {
         }
     }
 
-    /// Hands an output to the network's side. The channel fills when that side is stuck, and
-    /// datagrams are lost then. Nothing else is lost: a session asks for a few other things and
-    /// then waits for an event.
+    /// Passes an output to the network side. If that is stuck, the channel fills up and datagrams
+    /// are dropped. Nothing else is: a session only requests a few other things before it waits for
+    /// an event.
     fn send(&mut self, output: Output) {
         let is_datagram = matches!(output, Output::Datagram(_));
         if !is_datagram || self.outputs.capacity() > OUTPUTS_KEPT {
@@ -108,20 +108,24 @@ impl Carriage for Channels {
 }
 
 impl Driver {
-    /// Joins from a thread of its own.
+    /// Joins a server, with the network on a separate thread.
+    ///
+    /// # Errors
+    ///
+    /// The system cannot start a thread.
     pub fn spawn(options: Options, config: SessionConfig, clock: Clock) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (mut driver, carrier) = Self::prepare(options, config, clock);
         let thread = std::thread::Builder::new().name("network".into()).spawn(move || {
             runtime.block_on(carrier.run());
-            // Waits for nothing: the system may take minutes to look a name up.
+            // Waits for nothing: a name lookup may take the system minutes.
             runtime.shutdown_background();
         })?;
         driver.thread = Some(thread);
         Ok(driver)
     }
 
-    /// Joins from the current tokio runtime.
+    /// Joins a server, with the network on the current tokio runtime.
     pub fn spawn_here(options: Options, config: SessionConfig, clock: Clock) -> Self {
         let (driver, carrier) = Self::prepare(options, config, clock);
         tokio::spawn(carrier.run());
@@ -144,28 +148,29 @@ impl Driver {
         (driver, carrier)
     }
 
-    /// The clock that times are on.
+    /// Returns the clock of all times.
     pub fn clock(&self) -> Clock {
         self.channels.clock
     }
 
-    /// Takes in what came, and acts on the time.
+    /// Passes all new events and the time to the session.
     pub fn receive(&mut self) {
         self.receive_each(|_, _, _| {});
     }
 
-    /// The same; `look` gets every snapshot packet that was taken in, with its time of arrival.
+    /// Passes all new events and the time to the session. `look` is called for each accepted
+    /// snapshot packet, with its arrival time.
     pub fn receive_each(&mut self, look: impl FnMut(&Session, &Received, LocalTime)) {
         carriage::receive(&mut self.session, &mut self.channels, look);
     }
 
-    /// Carries out what the session asks for.
+    /// Sends the session's packets and carries out its other outputs.
     pub fn transmit(&mut self) {
         carriage::transmit(&mut self.session, &mut self.channels);
     }
 
-    /// Waits until something comes or the session has something to do, `until` at the latest. It
-    /// returns at once while an event waits for [`receive`](Self::receive).
+    /// Waits until an event comes or the session has something to do, at most until `until`.
+    /// Returns at once if an event is waiting for [`receive`](Self::receive).
     pub async fn wait(&mut self, until: LocalTime) {
         let channels = &mut self.channels;
         if channels.came.is_some() {
@@ -173,7 +178,7 @@ impl Driver {
         }
         let now = channels.now();
         let due = self.session.next_timeout(now).map_or(until, |due| due.min(until));
-        // Never at once again: the session's clock may stand still for lack of news.
+        // Never immediately again: the session's clock may stand still without packets.
         let due = due.max(now + Micros(500));
         let sleep = tokio::time::sleep_until(channels.clock.instant(due));
         if channels.is_over {
@@ -188,23 +193,22 @@ impl Driver {
         }
     }
 
-    /// The certificate of a new server that is remembered from now on; told once.
+    /// Takes the fingerprint of a new server's certificate, which has just been stored.
     pub fn take_pinned(&mut self) -> Option<Fingerprint> {
         self.channels.pinned.take()
     }
 
-    /// The certificates of a server that was not joined because it shows another one than before;
-    /// told once.
+    /// Takes the fingerprints of a server that was not joined because its certificate has changed.
     pub fn take_changed(&mut self) -> Option<Changed> {
         self.channels.changed.take()
     }
 
-    /// Leaves, and waits until the goodbye is said, for a second at most.
+    /// Leaves the server, and waits for at most a second until the goodbye is sent.
     pub fn close(mut self, reason: &str) {
         self.session.leave(reason);
         self.transmit();
         let Self { channels: Channels { mut events, outputs, .. }, thread, .. } = self;
-        // The channel's end says goodbye too.
+        // Closing the channel also says goodbye.
         drop(outputs);
         events.close();
         if let Some(thread) = thread {
@@ -212,7 +216,7 @@ impl Driver {
         }
     }
 
-    /// Leaves as [`close`](Self::close) does, on the current tokio runtime.
+    /// Leaves the server like [`close`](Self::close), on the current tokio runtime.
     pub async fn leave(mut self, reason: &str) {
         self.session.leave(reason);
         self.transmit();

@@ -1,5 +1,5 @@
-//! The client's side: QUIC on a thread of its own or on the current runtime, and a [`Driver`] that
-//! moves a session by what comes over it.
+//! The client side: QUIC on a separate thread or on the current runtime, and a [`Driver`] that
+//! passes its events to a session.
 
 mod carrier;
 mod driver;
@@ -22,52 +22,54 @@ use crate::player::PlayerKeys;
 use crate::socket::{Sockets, SystemSockets};
 pub use driver::Driver;
 
-/// Means of recognising a server.
+/// How to verify a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pins {
-    /// A known-hosts file, to which a new server is added.
+    /// With a known-hosts file, to which new servers are added.
     File(PathBuf),
-    /// None: any server is trusted.
+    /// Not at all: any server is trusted.
     Memory,
-    /// A fingerprint known beforehand.
+    /// With a fingerprint known in advance.
     Fixed(Fingerprint),
-    /// A known-hosts file, and a fingerprint that somebody told: it is expected at the first visit,
-    /// and must be the known one at any other.
+    /// With a known-hosts file, and a fingerprint given on the command line or in a link. A first
+    /// visit must match the fingerprint; later ones must match both.
     Told(PathBuf, Fingerprint),
 }
 
-/// Carriage of a connection.
+/// How a connection is carried.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Carriage {
-    /// QUIC alone.
+    /// Over QUIC directly.
     #[default]
     Native,
-    /// WebTransport, as browsers have it, from a page of that origin or from none. The server's
-    /// certificate is another one than the native carriage's.
+    /// Over WebTransport, as from a page of this origin, or from no page. The server presents a
+    /// different certificate than over QUIC directly.
     WebTransport(Option<String>),
 }
 
-/// A server, and the way to it.
+/// A server, and how to connect to it.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Address of the server.
     pub address: Address,
-    /// Means of recognising the server.
+    /// How to verify the server.
     pub pins: Pins,
-    /// Carriage of the connection.
+    /// How the connection is carried.
     pub carriage: Carriage,
-    /// The player's key. By default each driver makes its own: see [`PlayerKeys::Ephemeral`].
+    /// Where the player's key comes from. By default each driver creates a new one; see
+    /// [`PlayerKeys::Ephemeral`].
     pub keys: PlayerKeys,
-    /// Simulated network around the real one. Its times count from the start of the driver.
+    /// Simulated network conditions on top of the real network. Times count from the start of the
+    /// driver.
     pub link: Option<Conditions>,
-    /// Source of UDP sockets.
+    /// Where UDP sockets come from.
     pub sockets: Arc<dyn Sockets>,
-    /// Seed of QUIC's own random numbers, for tests that repeat; by default the system's.
+    /// Seed of QUIC's own random numbers, for reproducible tests; by default the system's.
     pub seed: Option<u64>,
 }
 
 impl Options {
-    /// Through the system's sockets, with the network as it is.
+    /// Options for the system's sockets, without simulated network conditions.
     pub fn new(address: Address, pins: Pins) -> Self {
         let (keys, sockets) = (PlayerKeys::Ephemeral, Arc::new(SystemSockets));
         let carriage = Carriage::Native;
@@ -75,37 +77,37 @@ impl Options {
     }
 }
 
-/// A server that shows another certificate than the one that it is known by.
+/// A server whose certificate differs from the one that it is known by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
-    /// The server, spelled as in the file of known servers.
+    /// The server, as written in the known-hosts file.
     pub host: String,
-    /// Fingerprint of the certificate that it is known by.
+    /// Fingerprint of the known certificate.
     pub expected: Fingerprint,
-    /// Fingerprint of the one that it shows.
+    /// Fingerprint of the certificate that it presents.
     pub found: Fingerprint,
 }
 
-/// An event from the network's side.
+/// An event from the network side.
 #[derive(Debug)]
 enum Event {
-    /// The server was met for the first time; its certificate is remembered from now on.
+    /// The server was met for the first time; its certificate has been stored.
     Pinned(Fingerprint),
-    /// The server shows another certificate than the one that it is known by.
+    /// The server presents a different certificate than the one that it is known by.
     Changed(Changed),
-    /// There is a connection, and these are the player's credentials for it.
+    /// A connection is established; these are the player's credentials for it.
     Connected(Box<Credentials>),
     /// The body of a control message.
     Control { body: Vec<u8>, arrival: LocalTime },
     /// A datagram.
     Datagram { bytes: Bytes, arrival: LocalTime },
-    /// There is no connection any more, or none could be made.
+    /// The connection was lost, or could not be established.
     Lost(Disconnect),
 }
 
-/// Events that wait for the player's side; when it stalls for longer, datagrams are lost.
+/// Number of events that may wait for the session; if it stalls for longer, datagrams are dropped.
 const EVENTS_MAX: usize = 2048;
-/// Outputs of the session that wait for the network's side.
+/// Number of outputs that may wait for the network side.
 const OUTPUTS_MAX: usize = 256;
-/// Outputs among those for which datagrams leave room.
+/// Number of those outputs reserved for others than datagrams.
 const OUTPUTS_KEPT: usize = 16;

@@ -1,4 +1,4 @@
-//! A client's side of WebTransport, as a browser has it: for programs that try servers.
+//! A client of WebTransport that behaves like a browser, for programs that test servers.
 
 use std::time::Duration;
 
@@ -19,15 +19,15 @@ use crate::web::{
     Shown, binding, settings,
 };
 
-/// Longest wait for the server to take a goodbye.
+/// How long to wait for the server to receive a goodbye.
 const GOODBYE: Duration = Duration::from_millis(500);
-/// Bytes that are read at a time.
+/// Bytes per read.
 const READ_BYTES: usize = 2048;
 
 /// The streams around the game's.
 #[derive(Debug)]
 pub(super) struct Around {
-    /// Kept open: HTTP/3 ends with it.
+    /// Kept open, because HTTP/3 ends with it.
     _settings: SendStream,
     request: SendStream,
     answers: RecvStream,
@@ -43,8 +43,8 @@ pub(super) struct Begun {
     pub(super) around: Around,
 }
 
-/// Asks for a session, and proves the player's key to the server of that certificate. An error is a
-/// sentence.
+/// Requests a session, and proves the player's key to the server with this certificate. An error is
+/// a sentence.
 pub(super) async fn begin(
     connection: &Connection,
     authority: &str,
@@ -80,7 +80,7 @@ pub(super) async fn begin(
     }
     let (mut send, mut receive) = connection.open_bi().await.map_err(gone)?;
     let first: Vec<u8> = STREAM_PREFIX.into_iter().chain([PREFACE]).collect();
-    // The server may have ended the session by now; it says why.
+    // The server may have ended the session already; it says why.
     let _ = send.write_all(&first).await;
     let mut challenge = Challenge::default();
     if receive.read_exact(&mut challenge).await.is_err() {
@@ -103,7 +103,7 @@ impl Around {
         }
     }
 
-    /// The server's goodbye, or nothing at the end of the connection.
+    /// Returns the server's goodbye, or `None` at the end of the connection.
     pub(super) async fn said(&mut self) -> Option<Disconnect> {
         loop {
             let Part::Data(bytes) = self.next().await? else { continue };
@@ -135,13 +135,13 @@ impl Around {
     }
 }
 
-/// A datagram as it goes out.
+/// Returns a datagram with its prefix, ready to be sent.
 pub(super) fn wrapped(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.insert(0, DATAGRAM_PREFIX);
     bytes
 }
 
-/// A datagram that came, if it is the session's.
+/// Returns a datagram without its prefix, if it belongs to the session.
 pub(super) fn unwrapped(mut bytes: Bytes) -> Option<Bytes> {
     if bytes.first() != Some(&DATAGRAM_PREFIX) {
         return None;

@@ -1,5 +1,5 @@
-//! The certificate that handshakes present, which can be replaced while a server runs, and those
-//! for browsers beside it.
+//! The certificate that handshakes present, which can be replaced while a server runs, and the
+//! certificates for browsers.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
@@ -18,9 +18,9 @@ type Date = Box<dyn Fn() -> i64 + Send + Sync>;
 /// A certificate with its chain and key.
 pub(super) struct Presented {
     certified: RwLock<Arc<CertifiedKey>>,
-    /// Certificates for browsers, from the first time that one is asked for.
+    /// Certificates for browsers, created when one is first needed.
     rotation: Mutex<Option<Rotation>>,
-    /// The date by which they are made and renewed; by default the system clock's.
+    /// The date by which they are created and renewed; by default from the system clock.
     date: OnceLock<Date>,
 }
 
@@ -45,13 +45,13 @@ impl Presented {
         Arc::clone(&self.certified.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Presents another one's from now on.
+    /// Presents another certificate from now on.
     pub(super) fn replace(&self, other: &Self) {
         let other = other.get();
         *self.certified.write().unwrap_or_else(PoisonError::into_inner) = other;
     }
 
-    /// The certificate for a browser.
+    /// Returns the certificate for a browser.
     fn for_browser(&self) -> Option<Arc<CertifiedKey>> {
         match self.rotate() {
             Some(rotation) => rotation.as_ref().map(Rotation::certified),
@@ -59,21 +59,21 @@ impl Presented {
         }
     }
 
-    /// Digests by which browsers may know the server, the one in force first; none if an authority
-    /// vouches for it.
+    /// Returns the digests by which browsers may know the server, the one in force first; none if
+    /// an authority signed the certificate.
     pub(super) fn hashes(&self) -> Vec<Fingerprint> {
         let rotation = self.rotate();
         rotation.iter().filter_map(|it| it.as_ref()).flat_map(Rotation::hashes).collect()
     }
 
-    /// Digests that a browser may have known the server by of late.
+    /// Returns the digests by which a browser may have known the server recently.
     pub(super) fn known(&self) -> Vec<Fingerprint> {
         let rotation = self.rotate();
         rotation.iter().filter_map(|it| it.as_ref()).flat_map(Rotation::known).collect()
     }
 
-    /// Certificates that are made and renewed here; none if an authority's is presented. Empty if
-    /// none could be made.
+    /// Returns the certificates that are created and renewed here; `None` if an authority's is
+    /// presented. Empty if none could be created.
     fn rotate(&self) -> Option<MutexGuard<'_, Option<Rotation>>> {
         if !self.get().end_entity_cert().is_ok_and(is_self_signed) {
             return None;

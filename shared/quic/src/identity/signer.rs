@@ -1,4 +1,4 @@
-//! A server's signature under an announcement, and the check of it.
+//! Signs announcements with a server's key, and verifies them.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use webpki::EndEntityCert;
 use super::presented::Presented;
 use super::{Identity, fingerprint_of, provider};
 
-/// The certificate that a server presents just now, and its key to sign with.
+/// The certificate that a server currently presents, and its key for signing.
 #[derive(Clone, Debug)]
 pub struct Signer(Arc<Presented>);
 
-/// A server's certificate cannot be announced.
+/// Why a server's certificate cannot be announced.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SignError {
@@ -33,12 +33,12 @@ pub enum SignError {
 }
 
 impl Signer {
-    /// Fingerprint of the certificate.
+    /// Returns the fingerprint of the certificate.
     pub fn fingerprint(&self) -> Fingerprint {
         self.0.get().cert.first().map_or(Fingerprint([0; 32]), fingerprint_of)
     }
 
-    /// Proof for a directory that gave this token to the server at this port.
+    /// Creates the proof for a directory that gave this token to the server at this port.
     pub fn prove(&self, token: Token, port: u16) -> Result<Proof, SignError> {
         let certified = self.0.get();
         let certificate = certified.cert.first().ok_or(SignError::Key)?;
@@ -58,14 +58,14 @@ impl Signer {
 }
 
 impl Identity {
-    /// Signs with whatever certificate its servers present.
+    /// Returns a signer that always uses the certificate its servers present.
     pub fn signer(&self) -> Signer {
         Signer(Arc::clone(&self.presented))
     }
 }
 
-/// Fingerprint of the certificate whose key signed this for the token and port; none if it did
-/// not.
+/// Returns the fingerprint of the certificate whose key signed this token and port; `None` if the
+/// proof is invalid.
 pub fn verified(proof: &Proof, port: u16) -> Option<Fingerprint> {
     let der = CertificateDer::from(&*proof.certificate);
     let fingerprint = fingerprint_of(&der);

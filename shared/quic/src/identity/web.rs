@@ -1,10 +1,10 @@
 //! Certificates for browsers.
 //!
-//! A browser knows a server whose certificate no authority has signed by a digest that the page
-//! tells it, and only if the certificate is of ECDSA on P-256 and valid for two weeks at most
-//! (W3C WebTransport, custom certificate requirements). So they are made here, kept nowhere, and
-//! renewed: the next one's digest is told from the day on which the one before it comes into force,
-//! so that a page that was opened days ago still knows the server.
+//! A browser accepts a server whose certificate no authority has signed only by a digest that the
+//! page provides, and only if the certificate uses ECDSA on P-256 and is valid for at most two
+//! weeks (W3C WebTransport, custom certificate requirements). So they are created here, stored
+//! nowhere, and renewed. The next one's digest is published from the day on which the one before it
+//! comes into force, so that a page opened days ago still knows the server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,21 +20,22 @@ use super::{Identity, IdentityError, fingerprint_of, provider};
 use crate::web::{Challenge, Shown, binding, without_port};
 
 const DAY: i64 = 24 * 3600;
-/// Time before its making from which a certificate is valid, for browsers whose clocks are slow, in
+/// How long before its creation a certificate becomes valid, for browsers whose clocks are slow, in
 /// seconds.
 const BEFORE: i64 = DAY;
-/// Time after its making for which it is valid, in seconds; with the time before, less than the two
-/// weeks that browsers allow.
+/// How long after its creation it is valid, in seconds; together with the time before, less than
+/// the two weeks that browsers allow.
 const VALID: i64 = 12 * DAY;
-/// Time for which one is in force, in seconds: it is told as long before, and valid as long after.
+/// How long one is in force, in seconds. It is published for as long before, and valid for as long
+/// after.
 const TURN: i64 = 4 * DAY;
 
-/// A certificate that is valid for days.
+/// A certificate that is valid for a few days.
 #[derive(Debug)]
 struct Short {
     certified: Arc<CertifiedKey>,
     hash: Fingerprint,
-    /// Unix time of its making in seconds.
+    /// Unix time of its creation in seconds.
     made: i64,
 }
 
@@ -61,20 +62,20 @@ pub(super) struct Rotation {
     current: Short,
     next: Short,
     last: Option<Fingerprint>,
-    /// Unix time from which the current one is in force, in seconds.
+    /// Unix time in seconds from which the current one is in force.
     turned: i64,
 }
 
 impl Rotation {
-    /// The first two, at a Unix time in seconds.
+    /// Creates the first two, at a Unix time in seconds.
     pub(super) fn begin(now: i64) -> Result<Self, IdentityError> {
         Ok(Self { current: Short::make(now)?, next: Short::make(now)?, last: None, turned: now })
     }
 
-    /// Makes the next one the one in force, if it is time. If the date has moved so far that
-    /// browsers would refuse the next one, both are replaced. On an error nothing changes.
+    /// Puts the next one into force if it is time. If the date has moved so far that browsers would
+    /// refuse the next one, both are replaced. On an error nothing changes.
     pub(super) fn advance(&mut self, now: i64) -> Result<(), IdentityError> {
-        // A date that moved back by less leaves the certificates valid.
+        // If the date moved back by less, the certificates are still valid.
         if (-BEFORE..TURN).contains(&(now - self.turned)) {
             return Ok(());
         }
@@ -105,25 +106,26 @@ impl Rotation {
     }
 }
 
-/// True of a certificate that is its own issuer's: no authority has signed it.
+/// Whether a certificate is its own issuer's, so that no authority has signed it.
 pub(super) fn is_self_signed(certificate: &CertificateDer<'_>) -> bool {
-    // One that cannot be read would serve no browser either.
+    // An unreadable certificate would not work for browsers either.
     EndEntityCert::try_from(certificate).map_or(true, |it| it.issuer() == it.subject())
 }
 
-/// Certificates by which browsers know a server. Copies are of the same ones.
+/// Certificates by which browsers know a server. Clones share them.
 #[derive(Clone, Debug)]
 pub struct WebCertificates(Arc<Presented>);
 
 impl WebCertificates {
-    /// SHA-256 digests for a browser's `serverCertificateHashes`, the one in force first; none if
-    /// an authority has signed the server's certificate, which then is presented to browsers too.
+    /// Returns SHA-256 digests for a browser's `serverCertificateHashes`, the one in force first.
+    /// Empty if an authority has signed the server's certificate, which is then presented to
+    /// browsers too.
     pub fn hashes(&self) -> Vec<Fingerprint> {
         self.0.hashes()
     }
 
-    /// The first host of the server's certificate that is no pattern, if an authority has signed
-    /// it.
+    /// Returns the first host in the server's certificate that is not a pattern, if an authority
+    /// has signed it.
     pub fn host(&self) -> Option<String> {
         let certified = self.0.get();
         let certificate = certified.end_entity_cert().ok()?;
@@ -135,7 +137,8 @@ impl WebCertificates {
         names.find(|name| !name.starts_with('*')).map(str::to_owned)
     }
 
-    /// Whatever a proof may be bound to of a browser that has asked for the server by `authority`.
+    /// Returns all values that a proof may be bound to, for a browser that requested the server by
+    /// `authority`.
     pub(crate) fn bindings(&self, challenge: &Challenge, authority: &str) -> Vec<[u8; 32]> {
         let known = self.0.known();
         let mut shown: Vec<_> = known.into_iter().map(Shown::Hash).collect();
@@ -145,7 +148,7 @@ impl WebCertificates {
         shown.iter().map(|shown| binding(challenge, shown)).collect()
     }
 
-    /// True if the certificate is an authority's, for that host.
+    /// Whether the certificate is an authority's and valid for this host.
     fn is_valid_for(&self, authority: &str) -> bool {
         let certified = self.0.get();
         let host = without_port(authority).trim_matches(['[', ']']);
@@ -160,13 +163,13 @@ impl WebCertificates {
 }
 
 impl Identity {
-    /// Takes the date, as Unix time in seconds, from the caller instead of the system clock, so
-    /// that a clock that jumps does not renew the certificates for browsers. The first call counts.
+    /// Takes the date, as Unix time in seconds, from `date` instead of the system clock, so that a
+    /// clock that jumps does not renew the certificates for browsers. Only the first call counts.
     pub fn date_by(&self, date: impl Fn() -> i64 + Send + Sync + 'static) {
         self.presented.date_by(Box::new(date));
     }
 
-    /// Certificates by which browsers know servers of this identity.
+    /// Returns the certificates by which browsers know servers with this identity.
     pub fn web(&self) -> WebCertificates {
         WebCertificates(Arc::clone(&self.presented))
     }
@@ -230,7 +233,7 @@ mod tests {
         assert!(web.bindings(&challenge, "evil.example").is_empty());
     }
 
-    /// An identity that an authority vouches for.
+    /// Creates an identity signed by an authority.
     fn of_authority(host: &str) -> Identity {
         let folder = tempfile::tempdir().expect("a folder");
         let (authority, key) = (KeyPair::generate(), KeyPair::generate());
