@@ -220,7 +220,7 @@ code=$(inspect 2 '{{.State.ExitCode}}')
 [ "$code" = 137 ] || fail "it ended with exit code $code rather than by being killed"
 docker start "$name-2" >/dev/null
 until_true 20 have_resumed 2 || fail "not all clients have their seats again"
-have_joined 2 || fail "clients joined anew"
+have_joined 2 || fail "clients joined again"
 leave
 echo "   started again, and all clients came back to their seats"
 

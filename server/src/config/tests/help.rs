@@ -58,3 +58,15 @@ fn the_manual_has_the_table_of_all_settings() {
         assert!(text.contains(&flag), "settings.md says nothing about {flag}");
     }
 }
+
+#[test]
+fn the_container_passes_every_setting_on() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docker/compose.yaml");
+    let compose = fs::read_to_string(path).expect("the compose file");
+    // Ports are published and the volume is mounted where these are by default.
+    for setting in settings().filter(|it| !["listen", "data-dir"].contains(&it.flag)) {
+        let variable = setting.variable();
+        let line = format!("\n      {variable}: ${{{variable}:-");
+        assert!(compose.contains(&line), "docker/compose.yaml lacks {variable}");
+    }
+}
