@@ -13,8 +13,11 @@ use phaselock_quic::doorkeeping::{Doorkeeping, Limit};
 use crate::tidy::root;
 
 /// Pages outside of `docs/`, by their paths from the root.
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 15] = [
     "README.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "CODE_OF_CONDUCT.md",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "server/HOSTING.md",

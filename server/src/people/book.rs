@@ -325,8 +325,8 @@ mod tests {
         book.add(given, true).expect("it is new");
         let changes = book.shift(-50);
         assert_eq!(changes.len(), 1, "a date that was stored stays");
-        let untils: Vec<_> = book.sentences(Act::Ban, 0).iter().map(|it| it.until).collect();
-        assert_eq!(untils, [Some(1000), Some(650)]);
+        let ends: Vec<_> = book.sentences(Act::Ban, 0).iter().map(|it| it.until).collect();
+        assert_eq!(ends, [Some(1000), Some(650)]);
     }
 
     #[test]
