@@ -1,4 +1,5 @@
-//! UDP sockets: the server's, with room for a burst of every client's packets, and the clients'.
+//! UDP sockets: the server's, with buffers for a burst of packets from all clients, and the
+//! clients'.
 
 use std::fmt::Debug;
 use std::io::{self, IoSliceMut};
@@ -12,11 +13,11 @@ use quinn::udp::{RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, Runtime, TokioRuntime, UdpPoller};
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// Bytes of kernel buffer to ask for each way. Linux's 208 kB overflow when 128 clients send within
-/// a tick.
+/// Size of the kernel buffer to request for each direction, in bytes. Linux's 208 kB overflow when
+/// 128 clients send within a tick.
 const KERNEL_BUFFER_BYTES: usize = 4 << 20;
 
-/// Binds a socket. An unspecified IPv6 address serves IPv4 too, or alone without IPv6.
+/// Binds a socket. An unspecified IPv6 address also serves IPv4, or only IPv4 if there is no IPv6.
 pub fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     let bound = bind_exactly(address);
     if let (Err(error), SocketAddr::V6(wanted)) = (&bound, address)
@@ -48,7 +49,7 @@ fn bind_exactly(address: SocketAddr) -> io::Result<UdpSocket> {
         ("send", socket.set_send_buffer_size(KERNEL_BUFFER_BYTES), socket.send_buffer_size()),
     ];
     for (way, asked, got) in set {
-        // Linux reports double of what it grants, for its own bookkeeping.
+        // Linux reports twice what it grants, for its own bookkeeping.
         let got = got.unwrap_or(0);
         if asked.is_err() || got < KERNEL_BUFFER_BYTES {
             tracing::warn!(
@@ -64,13 +65,13 @@ fn bind_exactly(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-/// Source of a client's UDP sockets, one for each try to join.
+/// Source of a client's UDP sockets, one for each attempt to join.
 pub trait Sockets: Debug + Send + Sync {
-    /// A socket to talk to `remote` from. Called within a tokio runtime.
+    /// Creates a socket for communicating with `remote`. Called within a tokio runtime.
     fn bind(&self, remote: SocketAddr) -> io::Result<Arc<dyn AsyncUdpSocket>>;
 }
 
-/// The system's, at an address and a port of its choice.
+/// The system's sockets, at an address and a port that it chooses.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemSockets;
 
@@ -80,7 +81,7 @@ impl Sockets for SystemSockets {
     }
 }
 
-/// An address and a port of the system's choice, to talk to `remote` from.
+/// Returns an unspecified address and port for communicating with `remote`.
 pub fn unspecified(remote: SocketAddr) -> SocketAddr {
     let any: IpAddr =
         if remote.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
@@ -97,11 +98,11 @@ impl UdpPoller for AlwaysWritable {
     }
 }
 
-/// A socket that hides marks of congestion (ECN) from quinn.
+/// A socket that hides congestion marks (ECN) from quinn.
 ///
-/// The controller goes by the round trip and would not heed them, so packets must not claim so:
-/// routers then drop instead. Marks also make an acknowledgement six to eight bytes longer. quinn
-/// has no setting for it; the other side soon stops marking (RFC 9000, 13.4.2).
+/// The controller uses the round trip time and would ignore them, so packets must not claim
+/// support: routers then drop instead. Marks also make an acknowledgement six to eight bytes
+/// longer. quinn has no setting for it; the other side soon stops marking (RFC 9000, 13.4.2).
 #[derive(Debug)]
 pub(crate) struct EcnCleared(pub(crate) Arc<dyn AsyncUdpSocket>);
 

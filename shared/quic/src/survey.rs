@@ -1,9 +1,9 @@
-//! Looks for servers and asks them for their status: many at once, at a bounded rate. The state
-//! machine; [`Surveyor`] drives it on a thread of its own.
+//! Looks for servers and queries their status: many at once, at a limited rate. This is the state
+//! machine; [`Surveyor`] drives it on a separate thread.
 //!
-//! Servers are named by the player, found on the local network by a question to everybody, or told
-//! by a directory. Call [`poll_transmit`](Survey::poll_transmit) until it has nothing more, then
-//! again at [`next_timeout`](Survey::next_timeout); give it what comes.
+//! Servers are named by the player, found with a broadcast on the local network, or listed by a
+//! directory. Call [`poll_transmit`](Survey::poll_transmit) until it has nothing more, then again
+//! at [`next_timeout`](Survey::next_timeout), and pass received packets to it.
 
 mod driver;
 #[cfg(test)]
@@ -22,86 +22,86 @@ pub use self::driver::{Surveyor, View, Wanted};
 use crate::address::{Address, DEFAULT_PORT};
 use crate::attempts::{Attempts, unmapped};
 
-/// Servers that are known at a time; more are not taken in. Arbitrary: a screen of a list that
-/// nobody reads to its end.
+/// The maximum number of known servers; more are ignored. Arbitrary: a list that no one reads to
+/// its end.
 pub const SERVERS_MAX: usize = 2048;
-/// Directories that are asked. Arbitrary.
+/// The maximum number of directories. Arbitrary.
 pub const DIRECTORIES_MAX: usize = 16;
-/// Ports of the local network at which servers are looked for: the default, and those that a server
-/// takes when that is taken.
+/// Ports on the local network at which servers are searched: the default, and those that a server
+/// uses if that is taken.
 pub const LAN_PORTS: std::ops::Range<u16> = DEFAULT_PORT..DEFAULT_PORT + 8;
-/// Servers that are asked at a time, and the time from one question to the next: 80 kB/s.
+/// Number of servers queried at a time, and the interval between queries: 80 kB/s.
 const ASKED_MAX: usize = 32;
 const APART: Micros = Micros::from_ms(15);
-/// Time for an answer, and times that a server is asked.
+/// How long to wait for an answer, and how often a server is queried.
 const PATIENCE: Micros = Micros::from_ms(900);
 const TIMES: u8 = 3;
-/// Bytes before a nonce.
+/// Number of bytes before a nonce.
 const NONCE_AT: usize = 11;
 
-/// Ways by which a server became known.
+/// How a server became known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Via {
     /// The player named it.
     pub named: bool,
-    /// The server is on the local network.
+    /// It is on the local network.
     pub lan: bool,
     /// A directory lists it.
     pub directory: bool,
 }
 
-/// Knowledge of a server's status.
+/// What is known about a server's status.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
-    /// The server is being asked.
+    /// The server is being queried.
     Asking,
-    /// Its answer, and the time that it took.
+    /// Its answer, and the round trip time.
     Told(Box<Info>, Micros),
     /// The server does not answer.
     Silent,
 }
 
-/// A server that is known.
+/// A known server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// Its address.
     pub address: Address,
-    /// Ways by which it became known.
+    /// How it became known.
     pub via: Via,
-    /// Fingerprint of its certificate, by a directory that had it proven.
+    /// Fingerprint of its certificate, as verified by a directory.
     pub listed: Option<Fingerprint>,
     /// Its status.
     pub reply: Reply,
 }
 
-/// Knowledge of a directory.
+/// What is known about a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listing {
-    /// The directory is being asked.
+    /// The directory is being queried.
     Asking,
-    /// The directory has told its list of so many.
+    /// The directory has sent its list with this many servers.
     Told(usize),
     /// The directory does not answer.
     Silent,
-    /// Its name leads nowhere.
+    /// Its name cannot be resolved.
     Unknown,
 }
 
-/// A server. Each round asks its addresses until one answers.
+/// A server. Each round queries its addresses until one answers.
 #[derive(Debug)]
 struct Target {
     found: Found,
     /// The address that answered last comes first.
     remotes: Vec<SocketAddr>,
-    /// Addresses that this round has not asked yet.
+    /// Addresses that this round has not queried yet.
     attempts: Attempts,
     /// Number of rounds.
     times: u8,
-    /// Number of questions that have no answer yet.
+    /// Number of queries that have no answer yet.
     open: usize,
 }
 
-/// A question to a server.
+/// A query to a server.
 #[derive(Debug)]
 struct Asked {
     address: Address,
@@ -109,7 +109,7 @@ struct Asked {
     at: LocalTime,
 }
 
-/// A directory. Each round asks its addresses for a page until one answers, and that one for all
+/// A directory. Each round queries its addresses for a page until one answers, and that one for all
 /// further pages.
 #[derive(Debug)]
 struct Directory {
@@ -127,7 +127,7 @@ struct Directory {
 }
 
 impl Directory {
-    /// Asks for the list from its beginning.
+    /// Asks for the list from its start.
     fn restart(&mut self, nonce: Nonce, now: LocalTime) {
         (self.listing, self.reached) = (Listing::Asking, None);
         (self.nonce, self.after, self.count) = (nonce, 0, 0);
@@ -139,7 +139,7 @@ impl Directory {
         (self.times, self.due, self.attempts) = (0, now, Attempts::new([], now));
     }
 
-    /// The address to send the next question to, if one is due.
+    /// Returns the address to send the next query to, if one is due.
     fn poll(&mut self, now: LocalTime) -> Option<SocketAddr> {
         if self.listing != Listing::Asking {
             return None;
@@ -166,19 +166,19 @@ impl Directory {
     }
 }
 
-/// Servers, and who is asked next.
+/// The known servers, and the queue of queries.
 #[derive(Debug)]
 pub struct Survey {
     random: Random,
     targets: BTreeMap<Address, Target>,
-    /// Servers to ask, in this order.
+    /// Servers to query, in this order.
     queue: VecDeque<Address>,
-    /// Servers with addresses that this round has not asked yet.
+    /// Servers with addresses that this round has not queried yet.
     racing: Vec<Address>,
-    /// Questions that have no answer yet.
+    /// Queries that have no answer yet.
     asked: HashMap<Nonce, Asked>,
     directories: Vec<Directory>,
-    /// Questions to the local network that wait, and the nonce and the time of the last one.
+    /// Queries to the local network that are queued, and the nonce and the time of the last one.
     lan: VecDeque<SocketAddr>,
     lan_nonce: Nonce,
     lan_asked: LocalTime,
@@ -186,7 +186,7 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Nothing known yet.
+    /// Creates an empty survey.
     pub fn new(seed: u64) -> Self {
         Self {
             random: Random::new(seed),
@@ -202,24 +202,24 @@ impl Survey {
         }
     }
 
-    /// All servers that are known.
+    /// Returns all known servers.
     pub fn found(&self) -> impl Iterator<Item = &Found> {
         self.targets.values().map(|target| &target.found)
     }
 
-    /// All directories that were given.
+    /// Returns all given directories.
     pub fn listings(&self) -> impl Iterator<Item = (&Address, Listing)> {
         self.directories.iter().map(|it| (&it.address, it.listing))
     }
 
-    /// Asks a server that the player named, at these addresses until one answers. Without an
+    /// Queries a server that the player named, at these addresses until one answers. Without an
     /// address the name counts as unresolved.
     pub fn ask(&mut self, address: Address, remotes: Vec<SocketAddr>) {
         let via = Via { named: true, ..Via::default() };
         self.add(address, remotes, via, None);
     }
 
-    /// Asks a directory for its list, at these addresses until one answers.
+    /// Queries a directory for its list, at these addresses until one answers.
     pub fn browse(&mut self, address: Address, remotes: Vec<SocketAddr>, now: LocalTime) {
         if self.directories.len() >= DIRECTORIES_MAX
             || self.directories.iter().any(|it| it.address == address)
@@ -244,13 +244,13 @@ impl Survey {
         });
     }
 
-    /// Asks everybody at these addresses, among them those of whole networks.
+    /// Queries all hosts at these addresses, which may be broadcast addresses.
     pub fn search(&mut self, remotes: impl IntoIterator<Item = SocketAddr>) {
         self.lan_nonce = self.random.bits().to_le_bytes();
         self.lan.extend(remotes);
     }
 
-    /// Asks every directory and every server that is known again.
+    /// Queries all known directories and servers again.
     pub fn refresh(&mut self, now: LocalTime) {
         for directory in self.directories.iter_mut().filter(|it| !it.remotes.is_empty()) {
             directory.restart(self.random.bits().to_le_bytes(), now);
@@ -291,7 +291,7 @@ impl Survey {
         self.queue.push_back(address);
     }
 
-    /// The next packet to send, if one may be sent.
+    /// Returns the next packet to send, if one may be sent.
     pub fn poll_transmit(&mut self, now: LocalTime) -> Option<(SocketAddr, Vec<u8>)> {
         self.give_up(now);
         if now < self.next_send {
@@ -338,7 +338,7 @@ impl Survey {
         None
     }
 
-    /// A question to the next address of a server.
+    /// Returns a query to the next address of a server.
     fn question(&mut self, address: Address, now: LocalTime) -> Option<(SocketAddr, Vec<u8>)> {
         let target = self.targets.get_mut(&address)?;
         let remote = target.attempts.poll(now)?;
@@ -351,7 +351,7 @@ impl Survey {
         Some((remote, question(nonce)))
     }
 
-    /// Asks those again whose answer has not come, or gives them up.
+    /// Repeats queries whose answer has not come, or gives up on them.
     fn give_up(&mut self, now: LocalTime) {
         let Self { targets, queue, asked, .. } = self;
         asked.retain(|_, Asked { address, at, .. }| {
@@ -371,7 +371,8 @@ impl Survey {
         });
     }
 
-    /// Time of the next [`poll_transmit`](Self::poll_transmit); none if nothing is under way.
+    /// Returns the time of the next [`poll_transmit`](Self::poll_transmit); `None` if no query is
+    /// pending.
     pub fn next_timeout(&self) -> Option<LocalTime> {
         let asked = self.asked.values().map(|asked| asked.at + PATIENCE);
         let directories = self.directories.iter().filter_map(Directory::next_timeout);
@@ -385,7 +386,7 @@ impl Survey {
         due.map(|due| due.max(self.next_send)).chain(sends).min()
     }
 
-    /// Takes in a packet.
+    /// Handles a packet.
     pub fn handle_packet(&mut self, now: LocalTime, from: SocketAddr, bytes: &[u8]) {
         let from = unmapped(from);
         if let Some(nonce) = nonce_of_answer(bytes) {
@@ -409,7 +410,7 @@ impl Survey {
         self.settle(&address);
     }
 
-    /// Stops asking a server, which has answered.
+    /// Stops querying a server, which has answered.
     fn settle(&mut self, address: &Address) {
         if let Some(target) = self.targets.get_mut(address) {
             (target.attempts, target.open) = (Attempts::new([], LocalTime(0)), 0);
@@ -435,7 +436,7 @@ impl Survey {
         directory.reached = Some(from);
         directory.remotes.sort_by_key(|it| *it != from);
         directory.next_page(now);
-        // A list that does not go on, or that nobody could read, ends here.
+        // A list that does not advance, or is too long to read, ends here.
         match next.filter(|next| *next > directory.after && directory.count < SERVERS_MAX) {
             Some(next) => directory.after = next,
             None => directory.listing = Listing::Told(directory.count),
@@ -447,8 +448,8 @@ impl Survey {
         }
     }
 
-    /// A server of the local network. One with several addresses is known by one of them, and that
-    /// is one that others can use too.
+    /// Handles a server on the local network. A server with several addresses is known by one of
+    /// them, one that others can use too.
     fn handle_neighbour(&mut self, now: LocalTime, from: SocketAddr, info: Info) {
         let is_same = |target: &&Target| {
             let Reply::Told(known, _) = &target.found.reply else { return false };
@@ -482,8 +483,8 @@ impl Survey {
     }
 }
 
-/// Addresses at which servers of the local network are looked for: everybody's, and this machine's
-/// own, which nobody else hears.
+/// Returns the addresses at which servers on the local network are searched: the broadcast address,
+/// and loopback for this machine.
 pub fn neighbours() -> impl Iterator<Item = SocketAddr> {
     let everybody = [Ipv4Addr::BROADCAST, Ipv4Addr::LOCALHOST];
     LAN_PORTS.flat_map(move |port| everybody.map(|ip| SocketAddr::from((ip, port))))

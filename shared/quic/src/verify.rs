@@ -1,4 +1,4 @@
-//! Knows a server by its certificate's fingerprint: pinned, or trusted on first use.
+//! Verifies a server by its certificate's fingerprint: pinned, or trusted on first use.
 //!
 //! Servers sign their own certificates, so names, authorities and dates mean nothing here. The
 //! certificate must be the one met before, and the handshake's signature proves its key.
@@ -22,17 +22,17 @@ use crate::identity::{fingerprint_of, provider};
 use crate::settings;
 use crate::web;
 
-/// Result of a connection's handshake; clones look at the same one.
+/// Result of a connection's handshake. Clones share it.
 ///
 /// The transport reports a refused certificate as a bare TLS alert; here a caller learns why, and
 /// what to pin.
 #[derive(Clone, Debug, Default)]
 pub struct Observed(Arc<Mutex<Option<CertificateSeen>>>);
 
-/// A server's certificate, as it was seen.
+/// A server's certificate, as seen in the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CertificateSeen {
-    /// The certificate is the pinned one, or there was none; and the server proved its key.
+    /// The certificate is the pinned one, or none was pinned; and the server proved its key.
     #[error("the server's certificate is {0}")]
     Proven(Fingerprint),
     /// The certificate is not the pinned one, so the connection was refused before any proof of the
@@ -41,13 +41,13 @@ pub enum CertificateSeen {
     Changed {
         /// The pinned certificate.
         expected: Fingerprint,
-        /// The one that was shown.
+        /// The one that was presented.
         found: Fingerprint,
     },
 }
 
 impl Observed {
-    /// The server's certificate as seen so far.
+    /// Returns the server's certificate as seen so far.
     pub fn get(&self) -> Option<CertificateSeen> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -57,7 +57,7 @@ impl Observed {
     }
 }
 
-/// The QUIC configuration of a client for one connection; see [`client_crypto`].
+/// Returns the QUIC configuration of a client for one connection; see [`client_crypto`].
 pub(crate) fn client_config(
     expected: Option<Fingerprint>,
     is_web: bool,
@@ -66,10 +66,11 @@ pub(crate) fn client_config(
     Ok((settings::client_config(QuicClientConfig::try_from(tls)?, is_web.into()), observed))
 }
 
-/// A client's TLS configuration for one server: version 1.3 only, AES-128 first, offering `alpn`.
+/// Returns a client's TLS configuration for one server: version 1.3 only, AES-128 first, offering
+/// `alpn`.
 ///
-/// With `expected`, no other certificate is accepted; else any, once its key is proven. Make a new
-/// pair for every connection.
+/// With `expected`, no other certificate is accepted; otherwise any, once its key is proven. Create
+/// a new pair for each connection.
 pub fn client_crypto(
     expected: Option<Fingerprint>,
     alpn: &[u8],
@@ -131,7 +132,7 @@ impl ServerCertVerifier for PinVerifier {
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
         let algorithms = &self.provider.signature_verification_algorithms;
         let valid = verify_tls13_signature(message, cert, dss, algorithms)?;
-        // Only now: a certificate is public, and anybody could have shown this one.
+        // Only now: a certificate is public, and anyone could have presented this one.
         self.observed.set(CertificateSeen::Proven(fingerprint_of(cert)));
         Ok(valid)
     }
@@ -159,8 +160,8 @@ mod tests {
         (certificate.der().clone(), PrivateKeyDer::Pkcs8(key.serialize_der().into()))
     }
 
-    /// A server that shows `certificate` and signs with `key`, whether or not they belong
-    /// together.
+    /// Creates a server that presents `certificate` and signs with `key`, whether or not they
+    /// belong together.
     fn server(
         certificate: &CertificateDer<'static>,
         key: &PrivateKeyDer<'static>,
@@ -177,7 +178,7 @@ mod tests {
         ServerConnection::new(Arc::new(config)).expect("a server")
     }
 
-    /// Carries bytes to and fro until the handshake is done or the client refuses.
+    /// Exchanges bytes until the handshake is done or the client refuses.
     fn handshake(
         mut server: ServerConnection,
         crypto: ClientConfig,

@@ -1,4 +1,4 @@
-//! WebTransport over HTTP/3, by which browsers play: the facts that both sides share
+//! WebTransport over HTTP/3, which browsers use: facts that both sides share
 //! (draft-ietf-webtrans-http3, RFC 9114, RFC 9297). The server's side of a connection is in
 //! `server/web.rs`, a client's in `client/web.rs`.
 //!
@@ -31,7 +31,7 @@ pub use request::{Request, RequestReader, Said};
 pub(crate) const ALPN: &[u8] = b"h3";
 /// The path of the request.
 pub(crate) const PATH: &str = "/phaselock";
-/// First byte of a client on the game's stream: the way in which the rest is made.
+/// First byte from a client on the game's stream: the format of what follows.
 pub(crate) const PREFACE: u8 = 1;
 /// Kind of a bidirectional WebTransport stream.
 pub(crate) const STREAM: u64 = 0x41;
@@ -41,8 +41,8 @@ pub(crate) const STREAM_PREFIX: [u8; 3] = [0x40, STREAM as u8, 0];
 /// 2.1).
 pub(crate) const DATAGRAM_PREFIX: u8 = 0;
 
-/// Settings of HTTP/3 by their numbers. Browsers look for the sessions' by one of three names, as
-/// drafts had them: 02, 07, 13 and 15 of draft-ietf-webtrans-http3.
+/// Numbers of HTTP/3 settings. Browsers look for that of sessions under one of three names from
+/// different drafts: 02, 07, 13 and 15 of draft-ietf-webtrans-http3.
 const ENABLE_CONNECT_PROTOCOL: u64 = 0x8;
 const H3_DATAGRAM: u64 = 0x33;
 const H3_DATAGRAM_OLD: u64 = 0xff_d277;
@@ -57,27 +57,27 @@ const WT_INITIAL_MAX_STREAMS_BIDI: u64 = 0x2b65;
 const STREAMS_MAX: u64 = 1 << 32;
 const DATA_MAX: u64 = 1 << 52;
 
-/// Reasons for which a connection or a stream is closed (RFC 9114, 8.1; RFC 9204, 6;
+/// Why a connection or a stream is closed (RFC 9114, 8.1; RFC 9204, 6;
 /// draft-ietf-webtrans-http3-16, 9.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[repr(u32)]
 pub enum Fault {
-    /// The visit is over.
+    /// No error.
     #[error("the visit is over")]
     None = 0x100,
-    /// A stream is not for this.
+    /// A stream of this kind is not accepted.
     #[error("a stream is not for this")]
     StreamCreation = 0x103,
-    /// A stream has ended that must not.
+    /// A stream that must stay open was closed.
     #[error("a stream has ended that must not")]
     ClosedCriticalStream = 0x104,
-    /// A frame is not for this place.
+    /// A frame is not allowed here.
     #[error("a frame is not for this place")]
     FrameUnexpected = 0x105,
     /// A frame is malformed.
     #[error("a frame is malformed")]
     Frame = 0x106,
-    /// There is too much of something.
+    /// A limit was exceeded.
     #[error("there is too much of something")]
     ExcessiveLoad = 0x107,
     /// An identifier is invalid.
@@ -109,8 +109,8 @@ impl Fault {
     }
 }
 
-/// The first bytes of either side's control stream: settings, including those of all drafts that
-/// browsers and libraries look for.
+/// Returns the first bytes of either side's control stream: settings, including those of all drafts
+/// that browsers and libraries look for.
 pub(crate) fn settings() -> Vec<u8> {
     let number = |value: u64| web_transport_proto::VarInt::try_from(value).unwrap_or_default();
     let mut settings = Settings::default();
@@ -131,17 +131,17 @@ pub(crate) fn settings() -> Vec<u8> {
     bytes
 }
 
-/// Server's settings for browsers.
+/// A server's settings for browsers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WebOptions {
-    /// Origins of pages on other hosts that may have their players here, in lower case, such as
-    /// `https://play.example.org`. A page of the server's own host always may.
+    /// Origins of pages on other hosts whose players may connect, in lower case, such as
+    /// `https://play.example.org`. Pages on the server's own host are always accepted.
     pub origins: Vec<String>,
 }
 
 impl WebOptions {
-    /// True if a page of that origin may have its players on a server that it asks for by
-    /// `authority`: a host, and a port or none. A client that names no origin is no browser.
+    /// Whether players on a page of that origin may connect to a server that they request by
+    /// `authority`: a host, optionally with a port. A client without an origin is not a browser.
     pub(crate) fn allows(&self, origin: Option<&str>, authority: &str) -> bool {
         let Some(origin) = origin else { return true };
         let origin = origin.to_ascii_lowercase();
@@ -152,12 +152,12 @@ impl WebOptions {
     }
 }
 
-/// True of a name of the machine itself, of which it has several.
+/// Whether a name is one of the machine itself, which has several.
 fn is_local(host: &str) -> bool {
     host == "localhost" || host == "[::1]" || host == "127.0.0.1"
 }
 
-/// The host of an authority, an IPv6 address with its brackets.
+/// Returns the host of an authority; an IPv6 address keeps its brackets.
 pub(crate) fn without_port(authority: &str) -> &str {
     match authority.rsplit_once(':') {
         Some((host, port)) if !port.contains(']') => host,
@@ -209,7 +209,7 @@ mod tests {
         for id in [0x2b61, 0x2b64, 0x2b65] {
             assert!(value(id).is_some_and(|value| value >= 1 << 32), "{id:#x}");
         }
-        // The server's own reader takes them, as it would a client's.
+        // The server's own reader accepts them, like those of a client.
         let settings = ControlReader::default().take(&bytes[1..]).expect("allowed");
         let expected = ClientSettings { has_datagrams: true, data_max: Some(DATA_MAX) };
         assert_eq!(settings, Some(expected));

@@ -6,35 +6,35 @@ use std::thread::available_parallelism;
 use phaselock::server::{Job, Workers};
 use rayon_core::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
-/// The maximum threads by default.
+/// The maximum number of threads by default.
 const THREADS_MAX: usize = 64;
 
-/// Threads that wait for work, beside the one that has it.
+/// Threads that wait for work, in addition to the one that has it.
 #[derive(Debug)]
 pub struct Pool {
     count: usize,
-    /// None for the calling thread alone; unset until the first work is shared.
+    /// `None` for only the calling thread; unset until work is first shared.
     others: OnceLock<Option<ThreadPool>>,
 }
 
 impl Pool {
-    /// The given number of threads, including the caller's: 1 or more. Fails if the system cannot
-    /// start them.
+    /// Creates a pool with this number of threads, including the caller's: 1 or more. Fails if the
+    /// system cannot start them.
     pub fn new(threads: usize) -> Result<Self, ThreadPoolBuildError> {
         let others = OnceLock::from(Self::start(threads)?);
         Ok(Self { count: threads.max(1), others })
     }
 
-    /// One thread for each processor if `room_threads` is 0 or 1, otherwise the caller's alone: the
-    /// default of every server. The threads start when a room first has enough players to share
-    /// the work. If the system cannot start them, the caller works alone and the log says so.
+    /// Creates the default pool of a server: one thread for each processor if `room_threads` is 0
+    /// or 1, otherwise only the caller's. The threads start when a room first has enough players to
+    /// share the work. If the system cannot start them, the caller works alone and the log says so.
     pub fn for_rooms(room_threads: u16) -> Self {
         let processors = || available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
         let count = if room_threads > 1 { 1 } else { processors() };
         Self { count, others: OnceLock::new() }
     }
 
-    /// The threads beside the caller's, if there are to be any.
+    /// Starts the threads besides the caller's, if there should be any.
     fn start(threads: usize) -> Result<Option<ThreadPool>, ThreadPoolBuildError> {
         let name = |number| format!("snapshots-{number}");
         let build = |others| ThreadPoolBuilder::new().num_threads(others).thread_name(name).build();
@@ -64,7 +64,7 @@ impl Workers for Pool {
     fn run<'a>(&self, jobs: Vec<Job<'a>>) {
         let left = Mutex::new(jobs.into_iter());
         let work = || {
-            // The lock is held for as long as it takes to get the next job.
+            // The lock is only held while taking the next job.
             let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
             while let Some(job) = next() {
                 job();

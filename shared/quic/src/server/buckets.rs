@@ -1,28 +1,29 @@
-//! Token buckets: one, and a table of them by address and network.
+//! Token buckets: a single one, and a table of them by address and network.
 //!
-//! A bucket is a moment: that at which it is full again. So time alone fills it, and the table can
-//! tell which bucket says the least: the fullest, in whose place a new one comes.
+//! A bucket is stored as the moment at which it will be full again. So time fills it without any
+//! work, and the table can find the least significant bucket, the fullest, which a new one
+//! replaces.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::net::{IpAddr, Ipv6Addr};
 
 use crate::doorkeeping::{Limit, Limits};
 
-/// Buckets of which each address has its own, as rows of a table: a power of two.
+/// Number of rows of buckets for single addresses: a power of two.
 const ROWS: usize = 4096;
-/// Buckets of a row: an address's may stand in any of these. With two or three for each address the
-/// table holds 10,000 addresses at 512 KiB.
+/// Number of buckets in a row, any of which may be an address's. With two or three for each address
+/// the table holds 10,000 addresses in 512 KiB.
 const ROW_SLOTS: usize = 8;
 
 const _: () = assert!(ROWS.is_power_of_two());
 
-/// A moment in microseconds from the server's start on.
+/// A moment in microseconds since the server's start.
 pub type Moment = u64;
 
-/// Number of tokens that a bucket lacks, as a share of its size: 0 (full) to [`EMPTY`].
+/// Tokens missing from a bucket, as a fraction of its size: 0 (full) to [`EMPTY`].
 pub type Share = u64;
 
-/// The share that an empty bucket lacks.
+/// The fraction missing from an empty bucket.
 pub const EMPTY: Share = 1 << 16;
 
 /// A token bucket.
@@ -32,32 +33,32 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// Time in which one token comes, and in which all do.
+    /// Returns the time in which one token is added, and that in which all are.
     fn times(limit: Limit) -> (u64, u64) {
         let each = 60_000_000 / u64::from(limit.per_minute.max(1));
         (each.max(1), each.max(1) * u64::from(limit.burst.max(1)))
     }
 
-    /// Share that is lacking.
+    /// Returns the fraction that is missing.
     pub(super) fn used(&self, now: Moment, limit: Limit) -> Share {
         let (_, all) = Self::times(limit);
         (self.full_at.saturating_sub(now).min(all) * EMPTY) / all
     }
 
-    /// True if there is a token, and at least that share of all.
+    /// Whether there is a token, and at least this fraction of all.
     fn has(&self, now: Moment, limit: Limit, share: Share) -> bool {
         let (each, all) = Self::times(limit);
         self.full_at.saturating_sub(now) + each <= all
             && self.used(now, limit) + share.min(EMPTY) <= EMPTY
     }
 
-    /// Takes a token out, also of an empty bucket, which is no emptier for it but full later.
+    /// Takes a token, even from an empty bucket, which then only gets full later.
     fn charge(&mut self, now: Moment, limit: Limit) {
         let (each, all) = Self::times(limit);
         self.full_at = (self.full_at.max(now) + each).min(now + all);
     }
 
-    /// Takes a token if there is one, and if at least that share of all is there.
+    /// Takes a token if there is one, and if at least this fraction of all is there.
     pub fn take(&mut self, now: Moment, limit: Limit, share: Share) -> bool {
         let has = self.has(now, limit, share);
         if has {
@@ -67,16 +68,16 @@ impl Bucket {
     }
 }
 
-/// The kinds of requests, each with buckets of its own.
+/// The kinds of requests, each with separate buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The first packet of a handshake from an address that may be forged.
+    /// The first packet of a handshake, from an address that may be forged.
     Knock,
     /// A handshake.
     Handshake,
     /// A hello, or a server's announcement to a directory.
     Hello,
-    /// A question for the status, or for a directory's list.
+    /// A query for the status, or for a directory's list.
     Query,
 }
 
@@ -91,21 +92,21 @@ struct Slot {
 #[derive(Debug)]
 pub struct Buckets {
     rows: Box<[[Slot; ROW_SLOTS]]>,
-    /// Nobody who does not know it can choose addresses that share a row.
+    /// Keeps strangers from choosing addresses that share a row.
     secret: u64,
 }
 
 impl Buckets {
-    /// All full; nobody who does not know the secret can fill a row.
+    /// Creates full buckets. Without the `secret`, no one can fill a row on purpose.
     pub fn new(secret: u64) -> Self {
         Self { rows: vec![[Slot::default(); ROW_SLOTS]; ROWS].into(), secret }
     }
 
-    /// Takes a token for an address and for each network that it is in. Returns the greatest share
-    /// that one of them lacks, or none if one is empty.
+    /// Takes a token for an address and for each network that contains it. Returns the largest
+    /// fraction missing from any of their buckets, or `None` if one is empty.
     ///
-    /// An attempt counts, not its success: whoever asks more often than a limit allows gets less
-    /// than that, and nothing at last.
+    /// Each attempt counts, even a failed one: an address that asks more often than a limit allows
+    /// gets less than the limit, and eventually nothing.
     pub fn take(
         &mut self,
         now: Moment,
@@ -120,13 +121,13 @@ impl Buckets {
             let lacking = bucket.used(now, limit);
             used = used.filter(|_| bucket.has(now, limit, 0)).map(|used| used.max(lacking));
             bucket.charge(now, limit);
-            // What an address may not do costs its network nothing.
+            // An attempt that its address may not make costs its network nothing.
             used?;
         }
         used
     }
 
-    /// Takes so many tokens for a handshake of an address, as far as there are any.
+    /// Takes this many tokens for handshakes of an address, as far as there are any.
     pub(super) fn charge_handshake(
         &mut self,
         now: Moment,
@@ -142,7 +143,7 @@ impl Buckets {
         }
     }
 
-    /// The greatest share that one of an address's buckets lacks.
+    /// Returns the largest fraction missing from any of an address's buckets.
     pub(super) fn used(
         &mut self,
         now: Moment,
@@ -178,23 +179,23 @@ impl Buckets {
     }
 }
 
-/// An address's own bits, those of its network and those of its site, each with its limit.
+/// Returns an address's own bits, those of its network and those of its site, each with its limit.
 fn networks(address: IpAddr, limits: &Limits) -> [(Option<u128>, Limit); 3] {
     let limit = [limits.address, limits.network, limits.site];
     let network = levels(address);
     std::array::from_fn(|level| (network[level], limit[level]))
 }
 
-/// An address's own bits, those of its network and those of its site, if it has one.
+/// Returns an address's own bits, those of its network, and those of its site, if it has one.
 fn levels(address: IpAddr) -> [Option<u128>; 3] {
     match address.to_canonical() {
         IpAddr::V4(address) => {
             let bits = u128::from(address.to_bits());
-            // No IPv6 address has such bits.
+            // No IPv6 address has these bits.
             let v4 = 1 << 127;
             [Some(v4 | bits), Some(v4 | bits >> 8), None]
         }
-        // Everybody of a local network shares its first 64 bits.
+        // All hosts on a local network share its first 64 bits.
         IpAddr::V6(address) if is_of_network(address) => {
             [0, 64, 80].map(|shift| Some(address.to_bits() >> shift))
         }
@@ -205,8 +206,8 @@ fn levels(address: IpAddr) -> [Option<u128>; 3] {
 /// An address, a network or a site: its level, and its bits.
 pub(super) type Crowd = (usize, u128);
 
-/// Those in which a connection from an address counts as one that plays. A party on a local network
-/// is none of strangers.
+/// Returns the crowds in which a player's connection from an address counts. A LAN party is not a
+/// crowd of strangers.
 pub(super) fn crowds(address: IpAddr) -> impl Iterator<Item = Crowd> {
     let is_local = match address.to_canonical() {
         IpAddr::V4(address) => {
@@ -219,12 +220,12 @@ pub(super) fn crowds(address: IpAddr) -> impl Iterator<Item = Crowd> {
     crowds.filter_map(|(level, bits)| Some((level, bits?)))
 }
 
-/// Whether an IPv6 address belongs to a local network, where each host has its own.
+/// Whether an IPv6 address belongs to a local network, where each host has its own address.
 fn is_of_network(address: Ipv6Addr) -> bool {
     address.is_unique_local() || address.is_unicast_link_local()
 }
 
-/// The address as which a host counts that commands a whole network of IPv6.
+/// Returns the address that represents a host which controls a whole IPv6 network.
 pub(super) fn own(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),

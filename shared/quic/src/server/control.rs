@@ -1,4 +1,4 @@
-//! A connection's control stream: whole messages in, and messages out through a bounded queue.
+//! A connection's control stream: incoming messages, and outgoing ones in a bounded queue.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -9,54 +9,55 @@ use phaselock::wire::WireError;
 use phaselock::wire::control::{ServerMessage, body_len, frame};
 use quinn_proto::{Connection, Dir, ReadError, StreamId, WriteError};
 
-/// Control messages that are read from one client in a second; the rest wait, and fill its stream's
-/// window. Arbitrary; far more than the room takes of any kind.
+/// Number of control messages that are read from one client per second; more wait in its stream's
+/// window. Arbitrary; far more than the room accepts of any kind.
 const MESSAGES_PER_SECOND_MAX: u32 = 32;
-/// A control message has so long to fit into the stream's window.
+/// Time in which a control message must fit into the stream's window.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Bytes of the length before a message.
 const PREFIX_BYTES: usize = 2;
 
-/// The control queue of a client is full, or nobody listens at its other end.
+/// A client's control queue is full, or the stream's other end is closed.
 #[derive(Debug)]
 pub(super) struct NotReading;
 
-/// A message on its way out.
+/// An outgoing message.
 #[derive(Debug)]
 struct Queued {
     framed: Vec<u8>,
     is_welcome: bool,
 }
 
-/// The one stream of a connection, from its opening on.
+/// A connection's only stream for the game.
 #[derive(Debug, Default)]
 pub(super) struct ControlStream {
     id: Option<StreamId>,
-    /// The message that is being read, with its length.
+    /// The message being read, with its length.
     partial: Vec<u8>,
-    /// There may be something to read.
+    /// Whether there may be something to read.
     is_readable: bool,
-    /// No further message is read.
+    /// Whether reading has ended.
     has_ended: bool,
-    /// Moment of the next reading.
+    /// When reading resumes.
     resume: Option<Instant>,
     queue: VecDeque<Queued>,
-    /// Bytes of the first one that the stream has taken.
+    /// Number of bytes of the first message that the stream has accepted.
     written: usize,
-    /// Bytes that the client accepts on the stream until it allows more, if it uses flow control.
+    /// Number of bytes that the client accepts on the stream until it allows more, if it uses flow
+    /// control.
     allowance: Option<u64>,
     /// Bytes written to the stream.
     sent: u64,
-    /// Moment by which the first one must fit.
+    /// When the first message must have fitted.
     stuck_until: Option<Instant>,
-    /// A welcome has gone out.
+    /// Whether a welcome was sent.
     has_welcomed: bool,
-    /// The client takes no more.
+    /// Whether the client accepts no more.
     is_refused: bool,
 }
 
 impl ControlStream {
-    /// Takes the stream that the client has opened, the first one only.
+    /// Accepts the stream that the client has opened; only the first one.
     pub(super) fn open(&mut self, connection: &mut Connection) {
         if self.id.is_none() {
             self.id = connection.streams().accept(Dir::Bi);
@@ -64,7 +65,7 @@ impl ControlStream {
         }
     }
 
-    /// Takes a stream that was opened for it, and begins this side of it with these bytes.
+    /// Uses a stream that was opened for it, and starts this side with these bytes.
     pub(super) fn open_at(&mut self, id: StreamId, first: Vec<u8>) {
         self.id = Some(id);
         self.is_readable = true;
@@ -76,7 +77,7 @@ impl ControlStream {
         self.allowance = self.allowance.max(Some(bytes));
     }
 
-    /// Takes in that more has come.
+    /// Notes that more data has come.
     pub(super) fn handle_readable(&mut self) {
         self.is_readable = true;
     }
@@ -85,8 +86,8 @@ impl ControlStream {
         self.id == Some(id)
     }
 
-    /// The body of the next message, if it is there and may be read now; an error if its length is
-    /// too great, which is the last that is read.
+    /// Returns the body of the next message, if it is complete and may be read now. An error means
+    /// that its length is too large; nothing is read after it.
     pub(super) fn read(
         &mut self,
         connection: &mut Connection,
@@ -131,12 +132,12 @@ impl ControlStream {
         }
     }
 
-    /// Has the next message wait, so that a client is heard no more often than it may.
+    /// Delays the next message, so that a client's rate of messages is limited.
     pub(super) fn pause(&mut self, now: Instant) {
         self.resume = Some(now + Duration::from_secs(1) / MESSAGES_PER_SECOND_MAX);
     }
 
-    /// Reads nothing more.
+    /// Stops reading.
     pub(super) fn end(&mut self) {
         self.has_ended = true;
     }
@@ -170,17 +171,17 @@ impl ControlStream {
         Ok(())
     }
 
-    /// True if no message can be queued.
+    /// Whether the queue is full.
     pub(super) fn is_full(&self) -> bool {
         self.is_refused || self.queue.len() >= CONTROL_QUEUE_MAX
     }
 
-    /// True if the stream has taken all that was sent.
+    /// Whether the stream has accepted everything.
     pub(super) fn is_written(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// True once a welcome has gone out.
+    /// Whether a welcome was sent.
     pub(super) fn has_welcomed(&self) -> bool {
         self.has_welcomed
     }
@@ -217,24 +218,24 @@ impl ControlStream {
         }
     }
 
-    /// Takes in that the client takes no more.
+    /// Notes that the client accepts no more.
     pub(super) fn refuse(&mut self) {
         self.is_refused = true;
         self.queue.clear();
         (self.written, self.stuck_until) = (0, None);
     }
 
-    /// Ends this side of the stream. Returns false if there is nothing whose arrival to wait for.
+    /// Ends this side of the stream. Returns `false` if there is nothing to wait for.
     pub(super) fn finish(&self, connection: &mut Connection) -> bool {
         self.id.is_some_and(|id| connection.send_stream(id).finish().is_ok())
     }
 
-    /// True if a message has not fitted in time.
+    /// Whether a message did not fit in time.
     pub(super) fn is_stuck(&self, now: Instant) -> bool {
         self.stuck_until.is_some_and(|until| until <= now)
     }
 
-    /// Moment of the next reading, or by which a message must fit.
+    /// Returns when reading resumes, or when a message must have fitted.
     pub(super) fn next_timeout(&self) -> Option<Instant> {
         let resume = self.resume.filter(|_| self.is_readable && !self.has_ended);
         [resume, self.stuck_until].into_iter().flatten().min()

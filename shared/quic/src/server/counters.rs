@@ -1,4 +1,4 @@
-//! Counts of a server since its start, which all its threads add to.
+//! Counters of a server since its start, shared by all its threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -7,13 +7,13 @@ use phaselock::wire::disconnect::Code;
 
 use super::tally::Tally;
 
-/// Codes of goodbyes that are counted each for itself; those above are counted as the last.
+/// Number of goodbye codes that are counted separately; higher ones count as the last.
 const CODES: usize = 64;
 
-/// Names of transports: QUIC alone, and WebTransport.
+/// Names of transports: QUIC directly, and WebTransport.
 const TRANSPORTS: [&str; 2] = ["native", "web"];
 
-/// Counts of a server since its start.
+/// Counters of a server since its start.
 #[derive(Debug)]
 pub(super) struct Counters {
     packets_in: AtomicU64,
@@ -22,29 +22,29 @@ pub(super) struct Counters {
     bytes_out: AtomicU64,
     refusals: [AtomicU64; CODES],
     queries: AtomicU64,
-    /// Connections that came into a room, by their transport.
+    /// Connections that entered a room, by transport.
     transports: [AtomicU64; TRANSPORTS.len()],
     dropped: Mutex<Tally>,
 }
 
-/// The same at a moment.
+/// The counters at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// UDP packets that came.
+    /// UDP packets received.
     pub packets_in: u64,
     /// Bytes in them.
     pub bytes_in: u64,
-    /// UDP packets that were sent.
+    /// UDP packets sent.
     pub packets_out: u64,
     /// Bytes in them.
     pub bytes_out: u64,
-    /// Goodbyes by their codes, those left out of which there was none.
+    /// Goodbyes by code, without codes that have not occurred.
     pub goodbyes: Vec<(Code, u64)>,
-    /// Queries that were answered.
+    /// Queries answered.
     pub queries: u64,
-    /// Connections that came into a room, by the name of their transport: `native` and `web`.
+    /// Connections that entered a room, by name of the transport: `native` and `web`.
     pub transports: [(&'static str, u64); 2],
-    /// Packets and connections of strangers that were dropped, by the reason's name; told every
+    /// Packets and connections of strangers that were dropped, by name of the reason; updated every
     /// ten seconds.
     pub dropped: Vec<(&'static str, u64)>,
 }
@@ -66,13 +66,13 @@ impl Default for Counters {
 }
 
 impl Counters {
-    /// Counts packets that came.
+    /// Counts received packets.
     pub(super) fn received(&self, packets: usize, bytes: usize) {
         self.packets_in.fetch_add(packets as u64, Ordering::Relaxed);
         self.bytes_in.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Counts packets that left.
+    /// Counts sent packets.
     pub(super) fn sent(&self, packets: usize, bytes: usize) {
         self.packets_out.fetch_add(packets as u64, Ordering::Relaxed);
         self.bytes_out.fetch_add(bytes as u64, Ordering::Relaxed);
@@ -89,17 +89,17 @@ impl Counters {
         self.queries.fetch_add(queries as u64, Ordering::Relaxed);
     }
 
-    /// Counts a connection that comes into a room.
+    /// Counts a connection that enters a room.
     pub(super) fn entered(&self, is_web: bool) {
         self.transports[usize::from(is_web)].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts what strangers sent in vain.
+    /// Counts dropped packets and connections of strangers.
     pub(super) fn dropped(&self, tally: Tally) {
         self.dropped.lock().unwrap_or_else(PoisonError::into_inner).add(tally);
     }
 
-    /// The counts now.
+    /// Returns the current counts.
     pub(super) fn traffic(&self) -> Traffic {
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let counted = (0..).zip(&self.refusals).map(|(code, count)| (Code::from(code), of(count)));

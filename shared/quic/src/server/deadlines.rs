@@ -1,20 +1,20 @@
-//! The next moment of each connection at which something is due.
+//! The next deadline of each connection.
 
 use std::time::Instant;
 
 use quinn_proto::ConnectionHandle;
 
-/// A moment for each connection, found by scanning: a thousand take a microsecond, and moments move
-/// with every packet, which costs nothing here.
+/// One deadline per connection, found by scanning: a thousand take a microsecond, and deadlines
+/// change with each packet, which is free this way.
 #[derive(Debug, Default)]
 pub(super) struct Deadlines {
     moments: Vec<Option<Instant>>,
-    /// No moment is before this one; it may be gone by now.
+    /// No deadline is before this one; it may be outdated.
     earliest: Option<Instant>,
 }
 
 impl Deadlines {
-    /// Sets a connection's moment, or that it has none.
+    /// Sets or clears a connection's deadline.
     pub(super) fn set(&mut self, handle: ConnectionHandle, moment: Option<Instant>) {
         if self.moments.len() <= handle.0 {
             self.moments.resize(handle.0 + 1, None);
@@ -25,12 +25,12 @@ impl Deadlines {
         }
     }
 
-    /// Moment at which to ask what is [due](Self::take_due).
+    /// Returns when to check which ones are [due](Self::take_due).
     pub(super) fn earliest(&self) -> Option<Instant> {
         self.earliest
     }
 
-    /// Puts the connections whose moment has come into `due`; each then has none.
+    /// Moves the connections whose deadline has passed into `due`, and clears their deadlines.
     pub(super) fn take_due(&mut self, now: Instant, due: &mut Vec<ConnectionHandle>) {
         if self.earliest.is_none_or(|earliest| now < earliest) {
             return;
@@ -71,7 +71,7 @@ mod tests {
         }
         assert_eq!(deadlines.earliest(), Some(at(10)));
         assert_eq!(due(&mut deadlines, at(9)), [0; 0]);
-        // One moves away, another is gone.
+        // One moves, another is removed.
         deadlines.set(ConnectionHandle(0), Some(at(25)));
         deadlines.set(ConnectionHandle(1), None);
         assert_eq!(due(&mut deadlines, at(10)), [0; 0]);

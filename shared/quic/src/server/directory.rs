@@ -1,7 +1,7 @@
 //! The list of a server's rooms: who is in which, and who may go where.
 //!
-//! All threads share it. Its lock is taken when somebody comes or goes, or waits for a thread that
-//! stands still, and never for a player's packet.
+//! All threads share it. Its lock is taken when a player comes or goes, or waits for a stalled
+//! thread, and never for a player's packet.
 
 mod choice;
 
@@ -22,14 +22,15 @@ use tokio::time::Instant;
 
 use super::rooms::Measured;
 
-/// Silence of a thread of rooms after which nobody is led there: sixty ticks, so that none that is
-/// merely late is left out.
+/// Silence of a room thread after which no players are sent there: sixty ticks, so that a thread
+/// that is merely late is not excluded.
 const SILENCE_MAX: Micros = Micros::from_ms(1000);
 
-/// Time after a panic for which a room is among the last choices: three within it close the room.
+/// Time after a panic for which a room is among the last choices. Three panics within it close the
+/// room.
 const SHAKY_FOR: Micros = Micros::from_ms(60_000);
 
-/// Time of a thread's last turn, which it writes itself.
+/// Time of a thread's last turn, which the thread updates itself.
 #[derive(Clone, Debug)]
 pub(super) struct Heartbeat(Arc<AtomicI64>);
 
@@ -55,7 +56,7 @@ pub(super) struct Draining {
     pub(super) goodbye: Disconnect,
     /// The latest end.
     pub(super) end: Instant,
-    /// Whether the server starts again after it.
+    /// Whether the server restarts afterwards.
     pub(super) restarts: bool,
 }
 
@@ -64,43 +65,43 @@ pub(super) struct Draining {
 pub(super) struct RoomId(u32);
 
 impl RoomId {
-    /// The number in resume tokens, which 4096 rooms later comes again.
+    /// Returns its number in resume tokens, which repeats after 4096 rooms.
     pub(super) fn number(self) -> u16 {
         (self.0 & 0xfff) as u16
     }
 
-    /// Its part of seeds, beside the 256 numbers of its games.
+    /// Returns its part of seeds, besides the 256 numbers of its games.
     pub(super) fn seed(self) -> u64 {
         u64::from(self.0) << 8
     }
 }
 
-/// A room's place in a process.
+/// Where a room runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Destination {
     pub(super) room: RoomId,
-    /// The thread of rooms.
+    /// The thread that runs the room.
     pub(super) shard: usize,
 }
 
-/// Figures of a room.
+/// Figures about a room.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoomFigures {
     /// Code, game, players, seats and bots.
     pub status: RoomStatus,
-    /// True if anybody is led there; otherwise its code is needed.
+    /// Whether the room is public; otherwise players need its code.
     pub is_open: bool,
-    /// Seats of people that are taken, kept ones included.
+    /// Number of seats that people have, including kept ones.
     pub seats_taken: usize,
-    /// Number of people who watch.
+    /// Number of spectators.
     pub watchers: u16,
-    /// Time that its ticks and snapshots have taken, as of the last whole second.
+    /// Time used for its ticks and snapshots, as of the last whole second.
     pub busy: Duration,
-    /// Times that its rules panicked.
+    /// How often its rules panicked.
     pub panics: u32,
-    /// Rounds of its game that have been played.
+    /// Number of rounds played in its game.
     pub rounds: u32,
-    /// Everything that is measured once a second, as of the last time.
+    /// All other measurements, updated once a second.
     pub measured: Arc<Measured>,
 }
 
@@ -108,17 +109,17 @@ pub struct RoomFigures {
 struct Entry {
     figures: RoomFigures,
     shard: usize,
-    /// The room stays when it is empty.
+    /// Whether the room stays when it is empty.
     is_kept: bool,
-    /// Newcomers who were led there and have not arrived.
+    /// Number of newcomers on their way to it.
     coming: usize,
-    /// Share of its thread's time that it used lately.
+    /// Fraction of its thread's time that it used recently.
     load: f64,
     /// Time of the last panic of its rules.
     panicked: Option<LocalTime>,
-    /// Keys of players with a seat, or with a place to watch from.
+    /// Keys of players and spectators.
     seats: BTreeMap<PlayerId, PublicKey>,
-    /// The room has sent everybody away, as the server is drained.
+    /// Whether the room has sent all players away because the server is being drained.
     is_over: bool,
 }
 
@@ -131,7 +132,7 @@ impl Entry {
         self.taken() < self.figures.status.players_max.into()
     }
 
-    /// Whether its rules panicked lately, and may again.
+    /// Whether its rules panicked recently, and may again.
     fn is_shaky(&self, now: LocalTime) -> bool {
         self.panicked.is_some_and(|at| now - at < SHAKY_FOR)
     }
@@ -145,20 +146,20 @@ impl Entry {
 struct List {
     rooms: BTreeMap<RoomId, Entry>,
     next: u32,
-    /// Rooms without a code that stay when they are empty.
+    /// Number of rooms that stay when they are empty and have no code.
     rooms_kept: usize,
     rooms_max: usize,
-    /// Of each thread of rooms.
+    /// Heartbeat of each room thread.
     heartbeats: Vec<Heartbeat>,
-    /// Seats of a room that has not been opened yet.
+    /// Number of seats of a room that has not been opened yet.
     players_max: u16,
     draining: Option<Draining>,
-    /// The drain has ended in every room, and can no longer be taken back.
+    /// Whether the drain has ended in all rooms, and can no longer be cancelled.
     is_over: bool,
 }
 
 impl List {
-    /// Decides whether the server has been drained.
+    /// Determines whether the server has been drained.
     fn note_over(&mut self) {
         let is_over = self.draining.is_some() && self.rooms.values().all(|entry| entry.is_over);
         self.is_over |= is_over;
@@ -170,7 +171,7 @@ impl List {
 pub(super) struct Directory(Mutex<List>);
 
 impl Directory {
-    /// The list of a server with one room that does not run yet.
+    /// Creates the list of a server with one room that does not run yet.
     pub(super) fn new() -> Self {
         let directory = Self(Mutex::new(List {
             rooms: BTreeMap::new(),
@@ -187,11 +188,11 @@ impl Directory {
     }
 
     fn list(&self) -> MutexGuard<'_, List> {
-        // Whoever panicked left a list of which each line is whole.
+        // A panic elsewhere never leaves a line of the list incomplete.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lists the first rooms, each with so many seats, beside those that are listed.
+    /// Adds the initial rooms, each with this many seats, to those that are listed.
     pub(super) fn found(&self, rooms: usize, rooms_max: usize, shards: usize, players_max: u16) {
         let mut list = self.list();
         (list.rooms_kept, list.rooms_max) = (rooms, rooms_max.max(rooms));
@@ -206,8 +207,8 @@ impl Directory {
         }
     }
 
-    /// Lists the rooms that were kept of the server before, each with true if anybody is led there.
-    /// Returns those for which there is no room.
+    /// Lists the rooms restored from the previous server, each with whether it is public. Returns
+    /// those for which there is no space.
     pub(super) fn list_kept(&self, rooms: Vec<(RoomCode, bool)>) -> Vec<RoomCode> {
         let mut list = self.list();
         let mut left_out = Vec::new();
@@ -228,48 +229,48 @@ impl Directory {
         left_out
     }
 
-    /// True if anybody is led to a room.
+    /// Whether a room is public.
     pub(super) fn is_open(&self, room: RoomId) -> bool {
         self.list().rooms.get(&room).is_some_and(|entry| entry.figures.is_open)
     }
 
-    /// Takes in what was measured of a room.
+    /// Updates a room's measurements.
     pub(super) fn tell(&self, room: RoomId, measured: Measured) {
         if let Some(entry) = self.list().rooms.get_mut(&room) {
             entry.figures.measured = Arc::new(measured);
         }
     }
 
-    /// Takes in that rooms have so many seats from now on.
+    /// Sets the number of seats of rooms.
     pub(super) fn set_seats(&self, players_max: u16) {
         self.list().players_max = players_max;
     }
 
-    /// True if no thread of rooms stands still, or the server has been drained.
+    /// Whether no room thread is stalled, or the server has been drained.
     pub(super) fn are_running(&self, now: LocalTime) -> bool {
         let list = self.list();
         list.is_over || (0..list.heartbeats.len()).all(|at| !list.is_silent(at, now))
     }
 
-    /// The heartbeat of a thread of rooms; any other's is nobody's.
+    /// Returns the heartbeat of a room thread, or an unused one for other threads.
     pub(super) fn heartbeat(&self, shard: usize) -> Heartbeat {
         self.list().heartbeats.get(shard).cloned().unwrap_or_else(Heartbeat::new)
     }
 
-    /// True if a thread of rooms has had no turn for long, because the rules of a room do not end.
+    /// Whether a room thread has had no turn for long, because the rules of a room do not return.
     pub(super) fn is_silent(&self, shard: usize, now: LocalTime) -> bool {
         self.list().is_silent(shard, now)
     }
 
-    /// Rooms that are to run on a thread.
+    /// Returns the rooms that should run on a thread.
     pub(super) fn rooms_of(&self, shard: usize) -> Vec<RoomId> {
         let list = self.list();
         let rooms = list.rooms.iter().filter(|(_, entry)| entry.shard == shard);
         rooms.map(|(id, _)| *id).collect()
     }
 
-    /// The room to which a first message goes; its sender counts there from now on, until it has
-    /// [arrived](Self::arrive). Whoever says no hello is answered by any room.
+    /// Returns the room to which a first message goes. Its sender counts there from now on, until
+    /// it has [arrived](Self::arrive). Any room answers messages other than a hello.
     pub(super) fn choose(
         &self,
         hello: Option<&Hello>,
@@ -290,26 +291,26 @@ impl Directory {
         self.list().room_of_seat(hello).is_some()
     }
 
-    /// Takes in that a newcomer has come to its room, or is on the way there no more.
+    /// Notes that a newcomer has reached its room, or is no longer on its way.
     pub(super) fn arrive(&self, room: RoomId) {
         if let Some(entry) = self.list().rooms.get_mut(&room) {
             entry.coming = entry.coming.saturating_sub(1);
         }
     }
 
-    /// Where all rooms are.
+    /// Returns where all rooms run.
     pub(super) fn destinations(&self) -> Vec<Destination> {
         let list = self.list();
         let rooms = list.rooms.iter();
         rooms.map(|(room, entry)| Destination { room: *room, shard: entry.shard }).collect()
     }
 
-    /// The room's code, if it is listed.
+    /// Returns the room's code, if it is listed.
     pub(super) fn code(&self, room: RoomId) -> Option<RoomCode> {
         self.list().rooms.get(&room).map(|entry| entry.figures.status.code.clone())
     }
 
-    /// The room of a code, and its thread.
+    /// Returns where the room with this code runs.
     pub(super) fn find(&self, code: &RoomCode) -> Option<Destination> {
         let list = self.list();
         let (room, entry) =
@@ -317,7 +318,7 @@ impl Directory {
         Some(Destination { room: *room, shard: entry.shard })
     }
 
-    /// Takes in what a room tells its host.
+    /// Updates the list after an event of a room.
     pub(super) fn note(&self, room: RoomId, event: &Event) {
         let mut list = self.list();
         let Some(entry) = list.rooms.get_mut(&room) else { return };
@@ -330,7 +331,7 @@ impl Directory {
         }
     }
 
-    /// Takes in a room's figures.
+    /// Updates a room's figures.
     pub(super) fn measure(&self, room: RoomId, status: &Status, seats_taken: usize) {
         if let Some(Entry { figures, .. }) = self.list().rooms.get_mut(&room) {
             let listed = &mut figures.status;
@@ -351,7 +352,7 @@ impl Directory {
         }
     }
 
-    /// Takes in that a room's rules panicked.
+    /// Notes that a room's rules panicked.
     pub(super) fn count_panic(&self, room: RoomId, now: LocalTime) {
         if let Some(entry) = self.list().rooms.get_mut(&room) {
             entry.figures.panics += 1;
@@ -359,7 +360,7 @@ impl Directory {
         }
     }
 
-    /// Puts a new room of the same code in the place of one that lost its members.
+    /// Replaces a room that lost its members with a new one of the same code.
     pub(super) fn replace(&self, room: RoomId) -> Option<RoomId> {
         let mut list = self.list();
         let mut entry = list.rooms.remove(&room)?;
@@ -372,8 +373,8 @@ impl Directory {
         Some(id)
     }
 
-    /// Takes a room off the list, unless it is one of the first, or somebody is on the way there.
-    /// Returns false then.
+    /// Removes a room from the list. Returns `false` if it is one of the first, or a newcomer is on
+    /// the way there.
     pub(super) fn close_empty(&self, room: RoomId) -> bool {
         let mut list = self.list();
         let stays = |entry: &Entry| entry.is_kept || entry.coming > 0;
@@ -385,22 +386,22 @@ impl Directory {
         !stays
     }
 
-    /// Takes a room off the list.
+    /// Removes a room from the list.
     pub(super) fn close(&self, room: RoomId) {
         let mut list = self.list();
         list.rooms.remove(&room);
         list.note_over();
     }
 
-    /// Makes no more rooms from now on, and answers newcomers with that goodbye. All rooms end at
-    /// that time at the latest.
+    /// Creates no more rooms, and answers newcomers with this goodbye. All rooms end at this time
+    /// at the latest.
     pub(super) fn drain(&self, draining: Draining) {
         let mut list = self.list();
         list.draining = Some(draining);
         list.note_over();
     }
 
-    /// Makes rooms again after a drain. Returns false if that has ended in every room.
+    /// Allows rooms again after a drain. Returns `false` if it has ended in all rooms.
     pub(super) fn undrain(&self) -> bool {
         let mut list = self.list();
         if !list.is_over {
@@ -409,7 +410,7 @@ impl Directory {
         !list.is_over
     }
 
-    /// Takes in whether a room has sent everybody away, as the server is drained.
+    /// Sets whether a room has sent all players away because the server is being drained.
     pub(super) fn set_over(&self, room: RoomId, is_over: bool) {
         let mut list = self.list();
         if let Some(entry) = list.rooms.get_mut(&room) {
@@ -418,23 +419,23 @@ impl Directory {
         list.note_over();
     }
 
-    /// True once a drain has ended in every room: the server ends.
+    /// Whether a drain has ended in all rooms, so that the server stops.
     pub(super) fn is_over(&self) -> bool {
         self.list().is_over
     }
 
-    /// The goodbye and the time that is left, once the server is drained.
+    /// Returns the goodbye and the remaining time, if the server is being drained.
     pub(super) fn draining_until(&self) -> Option<(Disconnect, Duration)> {
         let Draining { goodbye, end, .. } = self.list().draining.clone()?;
         Some((goodbye, end.saturating_duration_since(Instant::now())))
     }
 
-    /// The goodbye, once the server is drained.
+    /// Returns the goodbye, if the server is being drained.
     pub(super) fn draining(&self) -> Option<Disconnect> {
         self.list().draining.as_ref().map(|it| it.goodbye.clone())
     }
 
-    /// The order to drain a room that is opened while the server is drained.
+    /// Returns the command that drains a room opened during a drain.
     pub(super) fn drain_order(&self) -> Option<Command> {
         let Draining { goodbye, end, restarts } = self.list().draining.clone()?;
         let left = end.saturating_duration_since(Instant::now()).as_micros();
@@ -442,12 +443,12 @@ impl Directory {
         Some(Command::Drain { goodbye, within, restarts })
     }
 
-    /// Figures of all rooms.
+    /// Returns figures about all rooms.
     pub(super) fn figures(&self) -> Vec<RoomFigures> {
         self.list().rooms.values().map(|entry| entry.figures.clone()).collect()
     }
 
-    /// Makes a room's status that of the server.
+    /// Turns a room's status into that of the server.
     pub(super) fn complete(&self, status: &mut Status) {
         let list = self.list();
         let rooms = || list.rooms.values().map(|entry| &entry.figures);
@@ -458,7 +459,7 @@ impl Directory {
         status.players_max = sum(|room| room.players_max);
         status.bots = sum(|room| room.bots);
         status.watchers = rooms().map(|room| room.watchers).fold(0, u16::saturating_add);
-        // A room made for a code is for those who know it.
+        // A room made for a code is only for those who know it.
         let open = rooms().filter(|room| room.is_open);
         status.rooms = open.map(|room| room.status.clone()).take(ROOMS_LISTED_MAX).collect();
     }

@@ -1,4 +1,4 @@
-//! The first look at each packet: whose it is, and whether a stranger's is worth an answer.
+//! The first look at each packet: whom it belongs to, and whether a stranger's deserves an answer.
 //!
 //! ```text
 //! a connection's     its id is one of ours        on to quinn
@@ -9,9 +9,10 @@
 //! all else           dropped
 //! ```
 //!
-//! No keys are derived for what is dropped or told to prove its address, and nothing is kept of it
-//! but tokens in buckets. Forged packets can spend half of an address's handshakes at most: beyond
-//! that it has to be proven, and what comes of a handshake is put down to proven addresses alone.
+//! No keys are derived for a packet that is dropped or answered with a request for proof of its
+//! address, and no state is kept except tokens in buckets. Forged packets can use up at most half
+//! of an address's handshakes: beyond that the address must be proven, and the outcome of a
+//! handshake is only charged to proven addresses.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -28,28 +29,28 @@ use super::retry::{FirstPacket, Mint};
 use super::tally::{Refusal, Report, Tally};
 use crate::doorkeeping::{Doorkeeping, HOST_LIMIT, Limits, is_host};
 
-/// Answers to strangers in a turn: 300 µs of the system's time. With many players there are few
-/// turns, and strangers wait.
+/// Number of answers to strangers per turn: 300 µs of the system's time. With many players there
+/// are few turns, and strangers wait.
 const ANSWERS_PER_TURN: u32 = 64;
 
-/// Handshakes as which a connection counts that said nothing: half of what an address may begin at
-/// once by default.
+/// Number of handshakes charged for a silent connection: half of what an address may begin at once
+/// by default.
 const SILENCE_TOKENS: u32 = 16;
 
-/// Decision about a packet.
+/// What to do with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// quinn's.
+    /// Pass it to quinn.
     Pass,
-    /// Nobody's.
+    /// Drop it.
     Drop,
-    /// To be answered with what was written.
+    /// Send the answer that was written.
     Answer,
-    /// A question for the status.
+    /// Answer a query for the status.
     Question(Nonce),
 }
 
-/// The keys of a server's door.
+/// Keys for dealing with strangers.
 #[derive(Clone)]
 pub(super) struct Keys {
     /// Keeps strangers from choosing addresses that share a bucket.
@@ -65,19 +66,19 @@ impl std::fmt::Debug for Keys {
     }
 }
 
-/// Looks at packets.
+/// Decides about incoming packets.
 #[derive(Debug)]
 pub(super) struct Doorkeeper {
     doorkeeping: Doorkeeping,
     keys: Keys,
-    /// Moment 0.
+    /// The start of its time.
     start: Instant,
     buckets: Buckets,
     recent: Recent,
-    /// Everybody's, by kind; and this machine's.
+    /// Totals by kind, for all strangers and for this machine.
     totals: [Bucket; 4],
     own: [Bucket; 4],
-    /// Newcomers take many places, so that a forged address must not have one.
+    /// Whether newcomers use so many places that forged addresses must not get one.
     is_crowded: bool,
     answers_left: u32,
     report: Report,
@@ -103,29 +104,29 @@ impl Doorkeeper {
         moment(self.start, now)
     }
 
-    /// Begins a turn of the driver.
+    /// Starts a turn of the driver.
     pub(super) fn begin_turn(&mut self) {
         self.answers_left = ANSWERS_PER_TURN;
     }
 
-    /// Takes in whether newcomers take many places.
+    /// Sets whether newcomers use many places.
     pub(super) fn set_crowded(&mut self, is_crowded: bool) {
         self.is_crowded = is_crowded;
     }
 
-    /// Takes in that a connection from a proven address said nothing: those after it come behind
-    /// others'.
+    /// Handles a silent connection from a proven address: its next ones are treated with lower
+    /// priority.
     pub(super) fn handle_silence(&mut self, now: Instant, address: IpAddr) {
         let (now, limits) = (self.moment(now), self.doorkeeping.handshakes);
         self.buckets.charge_handshake(now, address, &limits, SILENCE_TOKENS);
     }
 
-    /// Counts a refusal that others made.
+    /// Counts a refusal by another component.
     pub(super) fn count(&mut self, refusal: Refusal) {
         self.report.count(refusal);
     }
 
-    /// Refusals to tell of, of this and of others, if it is time.
+    /// Returns the refusals to report, its own and others, if it is time.
     pub(super) fn poll_report(
         &mut self,
         now: Instant,
@@ -157,7 +158,7 @@ impl Doorkeeper {
             {
                 return Verdict::Pass;
             }
-            // Keys would be derived for one of a connection that is not there.
+            // quinn would derive keys for a connection that does not exist.
             Peeked::Later { id, is_initial: true } if self.keys.ids.is_own(id) => {
                 if self.may(moment, Kind::Knock, remote.ip()) {
                     return Verdict::Pass;
@@ -197,7 +198,8 @@ impl Doorkeeper {
         Verdict::Drop
     }
 
-    /// Decides about a first packet without a proof: true for a handshake, false to ask for one.
+    /// Decides about a first packet without a proof: `true` for a handshake, `false` to ask for
+    /// proof.
     fn first(&mut self, now: Moment, address: IpAddr) -> Result<bool, Refusal> {
         if !self.may(now, Kind::Knock, address) {
             return Err(Refusal::Knocks);
@@ -209,8 +211,8 @@ impl Doorkeeper {
         if is_host(address) || self.may_answer() { Ok(false) } else { Err(Refusal::Knocks) }
     }
 
-    /// True if nobody has to prove an address now. Forged ones get at half of its tokens so, and at
-    /// half of everybody's.
+    /// Whether addresses need no proof now. This way, forged ones can use half of an address's
+    /// tokens, and half of the total.
     fn is_calm(&mut self, now: Moment, address: IpAddr) -> bool {
         let kind = Kind::Handshake;
         if is_host(address) {
@@ -235,7 +237,7 @@ impl Doorkeeper {
             return self.own[index].take(now, HOST_LIMIT, 0);
         }
         let Some(mut used) = self.buckets.take(now, kind, address, &limits) else { return false };
-        // A flood of forged addresses leaves half to those who come again.
+        // A flood of forged addresses leaves half to those that come again.
         if kind == Kind::Knock
             && self.totals[index].used(now, limits.total) > EMPTY / 4
             && !self.recent.note(now, address)
@@ -255,7 +257,7 @@ fn limits_of(doorkeeping: &Doorkeeping, kind: Kind) -> Limits {
     }
 }
 
-/// Microseconds from a server's start to a moment.
+/// Returns the microseconds from the server's start to a moment.
 pub(super) fn moment(start: Instant, now: Instant) -> Moment {
     u64::try_from(now.saturating_duration_since(start).as_micros()).unwrap_or(u64::MAX)
 }
@@ -272,7 +274,7 @@ mod tests {
     use phaselock::wire::protocol::ALPN;
     use quinn::crypto::rustls::QuicServerConfig;
 
-    /// A door in virtual time.
+    /// A doorkeeper in virtual time.
     struct Door {
         doorkeeper: Doorkeeper,
         now: Instant,
@@ -301,8 +303,8 @@ mod tests {
             self.doorkeeper.look(self.now, (from, 4000).into(), packet, &mut self.answer)
         }
 
-        /// A first packet from an address, and another with the proof if that is asked for. True if
-        /// a handshake begins.
+        /// Sends a first packet from an address, and another with the proof if that is asked for.
+        /// Returns whether a handshake begins.
         fn knock(&mut self, from: IpAddr) -> bool {
             match self.look(from, &first(&[])) {
                 Verdict::Pass => true,
@@ -314,13 +316,14 @@ mod tests {
             }
         }
 
-        /// The token of the last answer, which begins with the head, the ids and their lengths.
+        /// Returns the token of the last answer, which begins with the header, the ids and their
+        /// lengths.
         fn token(&self) -> Vec<u8> {
             self.answer[5 + 1 + 2 + 1 + 8..self.answer.len() - 16].to_vec()
         }
     }
 
-    /// A handshake's first packet.
+    /// Returns a handshake's first packet.
     fn first(token: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0xc3, 0, 0, 0, 1, 8, 1, 2, 3, 4, 5, 6, 7, 8, 2, 1, 2];
         bytes.extend([0x40, token.len() as u8]);
@@ -361,7 +364,7 @@ mod tests {
             flood += u32::from(door.knock(address((step % 256) as u16, 9)));
             let anywhere = (step as u32).wrapping_mul(0x9e37_79b9).to_be_bytes();
             forged += u32::from(door.look(anywhere.into(), &first(&[])) == Verdict::Pass);
-            // Every half a second somebody comes, and asks again as QUIC has it.
+            // Every half second a client comes, and repeats its packets as QUIC does.
             if step % 50_000 == 49_999 {
                 waiting.push((address(1000 + (step / 50_000) as u16, 1), step));
             }
@@ -396,7 +399,7 @@ mod tests {
         assert!(door.knock(address(1000, 1)), "and somebody else still gets in");
     }
 
-    /// Connections of an address that say nothing, as many as get in. Returns their number.
+    /// Opens connections from an address that say nothing, as many as get in. Returns their number.
     fn be_silent(door: &mut Door, places: &SharedPlaces, from: IpAddr, is_forged: bool) -> usize {
         let mut silent = Vec::new();
         for client in 0..99 {
@@ -407,7 +410,7 @@ mod tests {
             if !begins {
                 continue;
             }
-            // Their first packets have no proof while all is calm.
+            // Their first packets have no proof while there is no flood.
             match places.enter(ClientId(client), from, false, door.now) {
                 Entry::Place { place, .. } => silent.push(place),
                 other => panic!("{other:?}"),
@@ -438,7 +441,7 @@ mod tests {
         for last in 1..9 {
             assert!(door.knock(address(1, last)), "{last}: players of the network get in");
         }
-        // Who is silent after a handshake pays for it.
+        // A client that is silent after a handshake pays for it.
         assert!(be_silent(&mut door, &places, address(2, 1), false) >= 16);
         assert!(!door.knock(address(2, 1)));
     }
@@ -450,7 +453,7 @@ mod tests {
             let anywhere = step.wrapping_mul(0x9e37_79b9).to_be_bytes();
             door.knock(anywhere.into());
         }
-        // No turn passes in which answers could be given.
+        // No turn passes in which answers could be sent.
         assert!(!door.knock(address(1, 1)));
         for _ in 0..1500 {
             assert!(door.knock([127, 0, 0, 1].into()));

@@ -1,9 +1,9 @@
 //! Runs the rooms of a thread over their connections, all on one task.
 //!
-//! A turn takes in what waits at the socket, runs the ticks that are due, packs and sends each
-//! client its snapshot, and sends what is left to send. Each part of it is bounded, so neither a
-//! flood nor a crowd of newcomers holds up a tick for longer than a few milliseconds, and a room
-//! holds up another for a tick at most.
+//! A turn handles packets waiting at the socket, runs due ticks, packs and sends each client its
+//! snapshot, and sends what is left. Each part is bounded, so neither a flood nor a crowd of
+//! newcomers delays a tick by more than a few milliseconds, and a room delays another by at most a
+//! tick.
 
 use std::future::{Future, poll_fn};
 use std::mem;
@@ -23,52 +23,53 @@ use super::network::{Network, PACKETS_PER_TURN};
 use super::rooms::Rooms;
 use crate::clock::Clock;
 
-/// Longest duration of the goodbyes when the server ends, and of closing whoever takes none.
+/// The longest duration of the goodbyes when the server stops, and of closing clients that do not
+/// accept them.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
-/// Longest time without a turn where no room runs: half of that after which a thread counts as one
-/// that stands still.
+/// The longest time without a turn if no room runs: half the time after which a thread counts as
+/// stalled.
 const IDLE: Duration = Duration::from_millis(500);
-/// Longest time for which snapshots are packed without a look at the socket. The look is a packet's
-/// time of arrival, and round trips that seem long make the room send less.
+/// The longest time for which snapshots are packed without checking the socket. Packets get their
+/// arrival time when it is checked, and round trips that seem long make the room send less.
 const PACKING: Duration = Duration::from_millis(1);
-/// Packets that are taken in with such a look: four times what a thousand clients send in it.
+/// Number of packets handled in such a check: four times what a thousand clients send in this time.
 const PACKETS_PER_LOOK: usize = 256;
 
-/// Resolves to the goodbye when the server is to stop.
+/// Resolves to the goodbye when the server should stop.
 pub(super) type Shutdown = Pin<Box<dyn Future<Output = Disconnect> + Send>>;
 
-/// A thread of rooms, as that of the socket has it.
+/// A room thread, as seen by the socket's thread.
 #[derive(Debug)]
 pub(super) struct Shard {
     pub(super) orders: mpsc::Sender<Order>,
     pub(super) stop: oneshot::Sender<Disconnect>,
 }
 
-/// What tells a thread of rooms what to do.
+/// How a room thread receives commands.
 pub(super) struct Control {
     pub(super) orders: mpsc::Receiver<Order>,
     pub(super) shutdown: Shutdown,
-    /// Threads with rooms, which take orders from this one.
+    /// Room threads that this one controls.
     pub(super) shards: Vec<Shard>,
 }
 
-/// Rooms and connections of a thread.
+/// The rooms and connections of a thread.
 pub(super) struct Driver {
     network: Network,
     rooms: Rooms,
     clock: Clock,
     orders: mpsc::Receiver<Order>,
     shutdown: Shutdown,
-    /// Threads with rooms, which take orders from this one.
+    /// Room threads that this one controls.
     shards: Vec<Shard>,
     timer: Pin<Box<Sleep>>,
     /// Rooms of this turn.
     ids: Vec<RoomId>,
-    /// Those of them that ran a tick.
+    /// The rooms that ran a tick.
     ticked: Vec<RoomId>,
 }
 
-/// Reason of a turn.
+/// Why a turn starts.
 enum Woken {
     /// Packets came, or something is due.
     Work,
@@ -84,7 +85,7 @@ impl Driver {
         Self { network, rooms, clock, orders, shutdown, shards, timer, ids, ticked }
     }
 
-    /// Runs the rooms until the server is to stop, or is drained, and everybody has been told.
+    /// Runs the rooms until the server is stopped or drained and all clients have been notified.
     pub(super) async fn run(mut self) {
         self.drain_all().await;
         loop {
@@ -97,7 +98,7 @@ impl Driver {
                 Woken::Work => {}
                 Woken::Order(order) => {
                     self.carry_out(order);
-                    // One to all rooms takes a turn, not as many turns as there are rooms.
+                    // A command to all rooms takes one turn, not one per room.
                     while let Ok(order) = self.orders.try_recv() {
                         self.carry_out(order);
                     }
@@ -106,7 +107,7 @@ impl Driver {
             }
             self.rooms.beat();
             self.network.begin_turn(Instant::now().into_std());
-            // What waits already was in time, however late this task was woken.
+            // Waiting packets came in time, however late this task was woken.
             self.take_in().await;
             let now = self.clock.now();
             if self.rooms.next_timeout().is_some_and(|due| due <= now) {
@@ -118,12 +119,12 @@ impl Driver {
             self.network.transmit(Instant::now().into_std());
             self.network.flush_lines();
             self.close_turn().await;
-            // Other tasks on this thread go on, also when there is always something to do.
+            // Lets other tasks on this thread run, even if there is always something to do.
             tokio::task::coop::consume_budget().await;
         }
     }
 
-    /// The goodbye, if no room will run any more.
+    /// Returns the goodbye if no room will run any more.
     fn end(&self) -> Option<Disconnect> {
         let (lines, directory) = (self.network.lines(), self.rooms.directory());
         if lines.is_some_and(|lines| lines.has_one_ended()) {
@@ -137,7 +138,7 @@ impl Driver {
         is_over.then(|| directory.draining()).flatten()
     }
 
-    /// Runs what is due of all rooms, a tick of each in turn, and does what they say.
+    /// Runs what is due in all rooms, taking turns tick by tick, and handles their outputs.
     async fn tick_all(&mut self) {
         let ids = self.take_ids();
         let are_many = self.rooms.are_many();
@@ -159,7 +160,7 @@ impl Driver {
         self.ids = ids;
     }
 
-    /// Takes in some of what waits, so that it counts as come now.
+    /// Handles some of the waiting packets, so that they count as arrived now.
     async fn look(&mut self) {
         poll_fn(|cx| {
             self.network.take_in(cx, &mut self.rooms, PACKETS_PER_LOOK);
@@ -168,8 +169,8 @@ impl Driver {
         .await;
     }
 
-    /// After a tick of a room, tells the host, and goes on to the next game; closes a room that is
-    /// drained or unused.
+    /// After a room's tick, passes its events to the host, and starts the next game if it is time.
+    /// Closes a room that is drained or unused.
     async fn close_turn(&mut self) {
         let mut ids = mem::take(&mut self.ticked);
         for id in &ids {
@@ -189,8 +190,8 @@ impl Driver {
         self.ticked = ids;
     }
 
-    /// Sends everybody away from a room that has been drained, and closes it. If it was drained
-    /// with the whole server it stays, empty: the host may call the drain off.
+    /// Sends all players of a drained room away and closes it. If the whole server is being
+    /// drained, it stays empty instead, since the host may cancel the drain.
     async fn send_away(&mut self, id: RoomId, goodbye: Disconnect) {
         self.rooms.keep_last(id);
         self.rooms.shut(id, &goodbye);
@@ -202,21 +203,21 @@ impl Driver {
         }
     }
 
-    /// The rooms that run, in a list that is used again.
+    /// Returns the running rooms, in a list that is reused.
     fn take_ids(&mut self) -> Vec<RoomId> {
         let mut ids = mem::take(&mut self.ids);
         self.rooms.list(&mut ids);
         ids
     }
 
-    /// Sends away those whose rooms are no more.
+    /// Sends away clients whose rooms no longer exist.
     fn sweep(&mut self) {
         while let Some((room, goodbye)) = self.rooms.poll_gone() {
             self.network.leave_room(room, &goodbye, Instant::now().into_std());
         }
     }
 
-    /// Waits for something to do, until `due` at the latest.
+    /// Waits for something to do, at most until `due`.
     async fn wait(&mut self, due: Instant) -> Woken {
         self.set_timer(due);
         let Self { network, orders, shutdown, timer, .. } = self;
@@ -236,7 +237,7 @@ impl Driver {
         .await
     }
 
-    /// Sets the timer to a moment, or to that of the connections, which may be earlier.
+    /// Sets the timer to a time, or to an earlier deadline of the connections.
     fn set_timer(&mut self, due: Instant) {
         let connections = self.network.next_timeout().map(Instant::from_std);
         let due = connections.map_or(due, |at| at.min(due));
@@ -245,7 +246,7 @@ impl Driver {
         }
     }
 
-    /// Hands on what the network has, and does what is due for the connections.
+    /// Handles received packets, and the connections' deadlines.
     async fn take_in(&mut self) {
         poll_fn(|cx| {
             self.network.take_in(cx, &mut self.rooms, PACKETS_PER_TURN);
@@ -255,14 +256,14 @@ impl Driver {
         self.network.handle_timeouts(Instant::now().into_std(), &mut self.rooms);
     }
 
-    /// Says goodbye to everybody, and waits until it is heard.
+    /// Says goodbye to all clients, and waits until they have received it.
     async fn stop(&mut self, goodbye: &Disconnect) {
         match self.network.has_socket() {
             true => tracing::info!(name: "server_stopping", %goodbye, "stopping"),
             false => tracing::debug!(%goodbye, "a thread of rooms stops"),
         }
         for Shard { stop, .. } in self.shards.drain(..) {
-            // One that has ended needs no word.
+            // A thread that has ended needs no message.
             let _ = stop.send(goodbye.clone());
         }
         for id in self.take_ids() {
@@ -272,9 +273,9 @@ impl Driver {
             self.rooms.tell_events(id);
             self.rooms.close(id, goodbye.clone());
         }
-        // The rooms have forgotten everybody, and hear of nobody any more.
+        // The rooms have forgotten all clients, and hear from none any more.
         self.network.shut(goodbye, Instant::now().into_std());
-        // The other threads take the same two times, and need the socket's until then.
+        // The other threads take twice this time, and need the socket's until then.
         let patience = if self.network.lines().is_some() { 3 } else { 1 };
         self.flush(patience * SHUTDOWN_TIMEOUT).await;
         let goodbye = Disconnect::new(Code::Shutdown, "the server has stopped");
@@ -282,7 +283,7 @@ impl Driver {
         self.flush(SHUTDOWN_TIMEOUT).await;
     }
 
-    /// Carries on until no connection is left, or for so long.
+    /// Continues until no connection is left, or for this time.
     async fn flush(&mut self, time: Duration) {
         let end = Instant::now() + time;
         self.network.transmit(Instant::now().into_std());
@@ -305,18 +306,18 @@ impl Driver {
         }
     }
 
-    /// Carries out an order here, or has it carried out where its room is.
+    /// Carries out a command here, or passes it to the thread of its room.
     fn carry_out(&mut self, order: Order) {
         let Some(shard) = self.shards.get(order.to.shard) else {
             let Order { to, task, done } = order;
             let result = self.rooms.handle_task(to.room, task);
-            // Whoever has the result has the news of it.
+            // The events must be published before the result.
             self.rooms.tell_events(to.room);
-            // Nobody may wait for the result any more.
+            // The host may no longer be waiting for the result.
             let _ = done.send(result);
             return;
         };
-        // A thread that has ended drops the way back, which says so.
+        // A thread that has ended drops the reply channel, which tells the host.
         if let Err(TrySendError::Full(order)) = shard.orders.try_send(order) {
             tracing::warn!(
                 name: "thread_orders_full",
@@ -335,7 +336,7 @@ impl Driver {
         self.ids = ids;
     }
 
-    /// Does what a room says.
+    /// Handles all outputs of a room.
     async fn drain(&mut self, id: RoomId) {
         poll_fn(|cx| {
             self.carry(cx, id);
@@ -344,14 +345,15 @@ impl Driver {
         .await;
     }
 
-    /// Does what a room says. A snapshot leaves as soon as it is packed, since it says when.
+    /// Handles outputs of a room. A snapshot leaves as soon as it is packed, since it contains its
+    /// send time.
     fn carry(&mut self, cx: &mut Context<'_>, id: RoomId) {
         let Self { network, rooms, clock, .. } = self;
         let mut packed: Option<ClientId> = None;
         let mut looked = Instant::now().into_std();
         loop {
             let now = Instant::now().into_std();
-            // Clients with a snapshot still waiting are spared this one.
+            // Clients with a snapshot still waiting skip this one.
             let behind = |client| network.is_behind(client);
             let mut output = None;
             rooms.poll_output(id, clock.time_of(now), &behind, &mut output);
@@ -382,8 +384,8 @@ impl Driver {
             if now - looked > PACKING {
                 looked = now;
                 network.take_in(cx, rooms, PACKETS_PER_LOOK);
-                // A server short of time packs from one tick to the next; newcomers get in all the
-                // same.
+                // An overloaded server packs from one tick to the next, but newcomers must get in
+                // too.
                 network.admit(now, rooms);
             }
         }

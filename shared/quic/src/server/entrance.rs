@@ -1,4 +1,5 @@
-//! The sockets' side: whose packet it is, who may come in, and where the others' connections are.
+//! The sockets' side: which connection a packet belongs to, who may come in, and which thread has
+//! the other connections.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,22 +26,22 @@ use super::web::Web;
 use crate::identity::Signer;
 use crate::packets::{Intake, Packet, Route};
 
-/// Handshakes that are begun in a turn; each signs and takes a fifth of a millisecond, for which
+/// Number of handshakes begun per turn. Each signs and takes a fifth of a millisecond, for which
 /// players' packets wait. The others wait for the next turn.
 const HANDSHAKES_PER_TURN: usize = 1;
-/// Time from one look to the next at newcomers for whom there is no place. Arbitrary; short beside
-/// the time that one has who takes it.
+/// Interval between checks of newcomers for whom there was no place. Arbitrary; short compared with
+/// the time that a newcomer has.
 const LATER: Duration = Duration::from_millis(20);
-/// Newcomers that wait for their handshake; of more the oldest is dropped, and tries again. A
-/// second's at the default limit.
+/// Number of newcomers waiting for their handshake; beyond that the oldest is dropped, and tries
+/// again. One second's worth at the default limit.
 const INCOMING_MAX: usize = 128;
 
-/// Source of what comes for the connections of a thread.
+/// Where packets for a thread's connections come from.
 #[derive(Debug)]
 pub(super) enum Source {
     /// The sockets.
     Socket(Box<Entrance>),
-    /// The thread that has the sockets.
+    /// From the thread that has the sockets.
     Inbox(Box<Inbox>),
 }
 
@@ -53,36 +54,36 @@ pub(super) struct ForConnection {
     pub(super) event: ConnectionEvent,
 }
 
-/// Result of a look at the next packet.
+/// Result of processing the next packet.
 #[allow(clippy::large_enum_variant, reason = "it is used as soon as it is made")]
 #[derive(Debug)]
 pub(super) enum Received {
-    /// For a connection.
+    /// A packet for a connection.
     Packet(ForConnection),
-    /// One that took quinn's time, or had an answer.
+    /// A packet that took quinn's time, or was answered.
     Other,
-    /// Dropped at a look.
+    /// A packet that was dropped at once.
     Dropped,
 }
 
-/// A question for the status.
+/// A query for the status.
 #[derive(Debug)]
 struct Question {
     way: Way,
     route: Route,
     nonce: Nonce,
-    /// Length, which its answer may have too.
+    /// Its length, which its answer must not exceed.
     bytes: usize,
 }
 
-/// Those who were let in, and those who have to go for them.
+/// Newcomers that were let in, and connections that must go for them.
 #[derive(Debug, Default)]
 pub(super) struct Admitted {
     pub(super) peers: Vec<(ConnectionHandle, Box<Peer>)>,
     pub(super) evicted: Vec<ClientId>,
 }
 
-/// The sockets, their endpoint, and the ways to the other threads.
+/// The sockets, their endpoint, and the lines to other threads.
 #[derive(Debug)]
 pub(super) struct Entrance {
     sockets: Vec<Arc<dyn AsyncUdpSocket>>,
@@ -91,27 +92,27 @@ pub(super) struct Entrance {
     /// Status of the server without its rooms.
     info: Info,
     signer: Signer,
-    /// Of each socket.
+    /// Received packets of each socket.
     intakes: Vec<Intake>,
-    /// The socket whose packets are taken in.
+    /// The socket whose packets are being processed.
     way: Way,
-    /// Newcomers that nobody has looked at yet.
+    /// Newcomers that have not been processed yet.
     incoming: VecDeque<(Way, Incoming)>,
-    /// Moment of the next look at them, if there was no place at the last one.
+    /// When to check them again, if there was no place last time.
     later: Option<Instant>,
     next: ClientId,
-    /// Rules for browsers, if they may come.
+    /// Settings for browsers, if they may connect.
     browsers: Option<Arc<Web>>,
-    /// Questions that wait for the end of the turn.
+    /// Queries that are answered at the end of the turn.
     questions: Vec<Question>,
-    /// An answer to a packet.
+    /// Buffer for the answer to a packet.
     response: Vec<u8>,
     lines: Option<Lines>,
     is_shut: bool,
 }
 
 impl Entrance {
-    /// All that comes to these sockets. Without lines, all rooms are on this thread.
+    /// Creates the entrance for these sockets. Without lines, all rooms are on this thread.
     pub(super) fn new(
         sockets: Vec<Arc<dyn AsyncUdpSocket>>,
         endpoint: Endpoint,
@@ -140,13 +141,13 @@ impl Entrance {
         }
     }
 
-    /// The same for browsers too.
+    /// Sets whether browsers may connect.
     pub(super) fn for_browsers(mut self, browsers: Option<Arc<Web>>) -> Self {
         self.browsers = browsers;
         self
     }
 
-    /// Ready if packets, newcomers or events from other threads wait.
+    /// Ready if packets, newcomers or events from other threads are waiting.
     pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let returned = self.lines.as_mut().is_some_and(|lines| lines.poll_ready(cx).is_ready());
         let filled = self.poll_packets(cx).is_ready();
@@ -157,13 +158,13 @@ impl Entrance {
         }
     }
 
-    /// Ready if packets wait. One socket's batch is used up before another's is looked at.
+    /// Ready if packets are waiting. One socket's batch is used up before another's is started.
     pub(super) fn poll_packets(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let count = self.sockets.len().max(1);
         if self.intakes.get(self.way).is_some_and(|intake| !intake.is_used_up()) {
             return Poll::Ready(());
         }
-        // Each is polled until one has something: whoever has nothing wakes this task later.
+        // Each is polled until one has something; the others wake this task later.
         let found = (1..=count).map(|step| (self.way + step) % count).find(|way| {
             let (Some(intake), Some(socket)) = (self.intakes.get_mut(*way), self.sockets.get(*way))
             else {
@@ -177,12 +178,12 @@ impl Entrance {
         })
     }
 
-    /// Moment of the next look at newcomers for whom there was no place.
+    /// Returns when to check newcomers without a place again.
     pub(super) fn next_timeout(&self) -> Option<Instant> {
         self.later
     }
 
-    /// Begins a turn of the driver.
+    /// Starts a turn of the driver.
     pub(super) fn begin_turn(&mut self, now: Instant, places: &SharedPlaces, outlet: &Outlet) {
         let mut places = places.lock();
         self.doorkeeper.begin_turn();
@@ -197,7 +198,7 @@ impl Entrance {
         }
     }
 
-    /// Looks at the next packet.
+    /// Processes the next packet.
     pub(super) fn receive(&mut self, outlet: &Outlet) -> Received {
         let Self { endpoint, doorkeeper, intakes, way, response, .. } = self;
         let way = *way;
@@ -242,7 +243,7 @@ impl Entrance {
         Received::Other
     }
 
-    /// Answers the questions that came in this turn, of which there are few.
+    /// Answers this turn's queries, which are few.
     pub(super) fn answer(&mut self, rooms: &Rooms, outlet: &Outlet) {
         if self.questions.is_empty() {
             return;
@@ -257,7 +258,7 @@ impl Entrance {
         }
     }
 
-    /// Lets some of the newcomers in, or sends them away.
+    /// Lets some newcomers in, or sends them away.
     pub(super) fn admit(
         &mut self,
         now: Instant,
@@ -317,7 +318,7 @@ impl Entrance {
         admitted
     }
 
-    /// Lets nobody in any more.
+    /// Lets no one in any more.
     pub(super) fn shut(&mut self) {
         self.is_shut = true;
         self.later = None;
@@ -327,7 +328,7 @@ impl Entrance {
     }
 }
 
-/// Status of a server with these rooms.
+/// Returns the status of a server with these rooms.
 fn of_all(info: &Info, rooms: &[RoomFigures]) -> Info {
     let mut info = info.clone();
     for RoomFigures { status, is_open, rounds, watchers, .. } in rooms {
@@ -337,7 +338,7 @@ fn of_all(info: &Info, rooms: &[RoomFigures]) -> Info {
         info.watchers += u32::from(*watchers);
         info.round = info.round.max(*rounds);
         info.rooms_count += 1;
-        // A room made for a code is for those who know it.
+        // A room made for a code is only for those who know it.
         if *is_open && info.rooms.len() < ROOMS_LISTED_MAX {
             info.rooms.push(status.clone());
         }
@@ -345,16 +346,16 @@ fn of_all(info: &Info, rooms: &[RoomFigures]) -> Info {
     info
 }
 
-/// The ways to the other threads.
+/// The lines to other threads.
 impl Entrance {
-    /// Hands a packet to the thread of its connection.
+    /// Passes a packet to the thread of its connection.
     pub(super) fn pass_on(&mut self, packet: ForConnection) {
         if let Some(lines) = &mut self.lines {
             lines.push(packet.handle, Item::Packet(packet));
         }
     }
 
-    /// Hands a connection to another thread.
+    /// Moves a connection to another thread.
     pub(super) fn hand_over(
         &mut self,
         shard: usize,
@@ -367,7 +368,7 @@ impl Entrance {
         }
     }
 
-    /// Takes in what connections on other threads have for the endpoint.
+    /// Handles events for the endpoint from connections on other threads.
     pub(super) fn handle_returned(&mut self, cx: &mut Context<'_>) {
         let Self { endpoint, lines: Some(lines), .. } = self else { return };
         if lines.poll_ready(cx).is_pending() {
@@ -391,7 +392,7 @@ impl Entrance {
         }
     }
 
-    /// Takes back newcomers from threads that have ended or stand still.
+    /// Takes back newcomers from threads that have ended or stalled.
     pub(super) fn take_back(
         &mut self,
         stands_still: impl Fn(usize) -> bool,
@@ -399,7 +400,7 @@ impl Entrance {
         self.lines.as_mut().map_or_else(Vec::new, |lines| lines.take_back(stands_still))
     }
 
-    /// The ways, if there are other threads.
+    /// Returns the lines, if there are other threads.
     pub(super) fn lines(&self) -> Option<&Lines> {
         self.lines.as_ref()
     }

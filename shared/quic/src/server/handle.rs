@@ -1,4 +1,4 @@
-//! The host's end of a running server.
+//! The host's handle for controlling a running server.
 
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
@@ -18,27 +18,28 @@ use super::plan::{SettingsByRoom, SharedChanges, SharedGames};
 use crate::clock::Clock;
 use crate::settings::SPARE_CONNECTIONS;
 
-/// Orders that wait for the rooms. A host that gives more of them waits.
+/// Number of commands queued for the rooms. A host that sends more of them waits.
 const ORDERS_MAX: usize = 64;
-/// Orders that wait for a thread of rooms: one for each room, and some for single rooms. Of more,
-/// some are refused.
+/// Number of commands queued for a room thread: one for each room, and some for single rooms.
+/// Beyond that, some are refused.
 pub(super) const THREAD_ORDERS_MAX: usize = ROOMS_MAX as usize + ORDERS_MAX;
-/// Longest time for which a room may leave an order without an answer.
+/// How long to wait for a room's answer to a command.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
-/// Events that wait for whoever listens; of more the oldest are lost, and the listener is told.
+/// Number of events queued for a listener; beyond that the oldest are dropped, and the listener is
+/// notified.
 const EVENTS_MAX: usize = 8192;
 
-/// An order's content.
+/// What a command asks for.
 #[derive(Clone, Debug)]
 pub(super) enum Task {
     Command(Command),
-    /// Take over the settings that the host has given.
+    /// Apply the settings that the host has changed.
     Configure,
-    /// Go on with that game, or with the same one anew.
+    /// Continue with this game, or restart the current one (`None`).
     Play(Option<String>),
 }
 
-/// An order to a room and the way back for its result.
+/// A command to a room, with a channel for its result.
 #[derive(Debug)]
 pub(super) struct Order {
     pub(super) to: Destination,
@@ -46,37 +47,37 @@ pub(super) struct Order {
     pub(super) done: oneshot::Sender<Result<(), OrderError>>,
 }
 
-/// The way by which the result of an order comes.
+/// Receives the result of a command.
 type Answer = oneshot::Receiver<Result<(), OrderError>>;
 
-/// News of a room.
+/// An event in a room.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoomEvent {
     /// The room.
     pub room: RoomCode,
-    /// The news.
+    /// The event.
     pub event: Event,
 }
 
-/// An order to a server was not carried out.
+/// Why a command to a server was not carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OrderError {
     /// The room refused it.
     #[error(transparent)]
     Refused(#[from] CommandError),
-    /// There is no room of this code.
+    /// No room has this code.
     #[error("there is no room {0}; the list of rooms has the codes")]
     NoRoom(RoomCode),
-    /// Players of several rooms have the same numbers.
+    /// The server has several rooms, in which the same player ids exist; name the room.
     #[error("the server has several rooms; name the player's room")]
     WhichRoom,
-    /// A room does not answer. It may carry out the order yet.
+    /// A room does not answer. It may still carry out the command.
     #[error("the room has not answered for 2 seconds; look at its log, and restart the server")]
     Late,
-    /// Too many orders wait for the room already.
+    /// Too many commands are queued for the room.
     #[error("the room has too many orders; try again")]
     Busy,
-    /// The rules panicked over it. The players go on in the next game.
+    /// The rules panicked while handling it. The players continue in the next game.
     #[error("the room panicked over the order, and goes on with its next game; look at its log")]
     Panicked,
     /// The server has stopped.
@@ -84,7 +85,8 @@ pub enum OrderError {
     Stopped,
 }
 
-/// A host's hold on a running server: orders in, events out. Copies hold the same one.
+/// A handle for controlling a running server: sends commands and receives events. Clones control
+/// the same server.
 #[derive(Clone, Debug)]
 pub struct ServerHandle {
     orders: mpsc::Sender<Order>,
@@ -93,11 +95,11 @@ pub struct ServerHandle {
     counters: Arc<Counters>,
     changes: SharedChanges,
     games: SharedGames,
-    /// Set once the server runs.
+    /// Set when the server starts to run.
     running: Arc<OnceLock<Running>>,
 }
 
-/// Parts of a server that runs.
+/// Parts of a running server.
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) clock: Clock,
@@ -105,7 +107,7 @@ pub(super) struct Running {
     pub(super) rooms_max: usize,
 }
 
-/// The server's end.
+/// The server's side of the handle.
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) orders: mpsc::Receiver<Order>,
@@ -138,11 +140,11 @@ pub(super) fn channel() -> (ServerHandle, Host) {
 }
 
 impl ServerHandle {
-    /// Has an order carried out in every room, and waits for the results; the error is the first
-    /// room's that has one. A kick needs [a room](Self::command_in) where there are several.
+    /// Carries out a command in all rooms, and waits for the results. Returns the first error. With
+    /// several rooms, a kick needs [a room](Self::command_in).
     pub async fn command(&self, command: Command) -> Result<(), OrderError> {
         if let Command::Drain { goodbye, within, restarts } = &command {
-            // No room is made any more, also while the others are told.
+            // No more rooms are created, even while the others are being notified.
             let end = Instant::now() + Duration::from_micros(within.0.unsigned_abs());
             let (goodbye, restarts) = (goodbye.clone(), *restarts);
             self.directory.drain(Draining { goodbye, end, restarts });
@@ -163,7 +165,7 @@ impl ServerHandle {
         }
         let is_undrain = command == Command::Undrain;
         let done = self.order_all(self.directory.destinations(), &Task::Command(command)).await;
-        // Only now: until then no room is made that would not hear of it.
+        // Only now: until then no room is created that would miss it.
         if is_undrain && !self.directory.undrain() {
             return Err(OrderError::Stopped);
         }
@@ -189,7 +191,7 @@ impl ServerHandle {
         if self.orders.is_closed() { Err(OrderError::Stopped) } else { carried_out }
     }
 
-    /// Sets the settings of rooms that open and games that begin from now on.
+    /// Sets the settings of rooms and games that begin from now on.
     fn change(&self, settings: SettingsByRoom) {
         let (players_max, watchers_max) = settings.most();
         *self.changes.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(settings));
@@ -200,27 +202,26 @@ impl ServerHandle {
     }
 
     /// Applies settings to all rooms, each by its code and its game, and waits for that. Returns
-    /// the first error. Before the server runs there is nothing to wait for.
+    /// the first error. Before the server runs, returns at once.
     pub async fn configure(&self, settings: SettingsByRoom) -> Result<(), OrderError> {
         self.change(settings);
         self.order_all(self.directory.destinations(), &Task::Configure).await
     }
 
-    /// Sets the settings that rooms begin with, before the server runs.
+    /// Sets the initial settings of rooms, before the server runs.
     pub fn begin_with(&self, settings: SettingsByRoom) {
         self.change(settings);
     }
 
-    /// Has an order carried out in one room, and waits for the result. A room that is drained is
-    /// closed, and the server goes on without it.
+    /// Carries out a command in one room, and waits for the result. A room that is drained gets
+    /// closed, and the server continues without it.
     pub async fn command_in(&self, room: &RoomCode, command: Command) -> Result<(), OrderError> {
         let to = self.directory.find(room).ok_or_else(|| OrderError::NoRoom(room.clone()))?;
         self.order(to, Task::Command(command)).await
     }
 
-    /// Has a room go on with a game at once, or with the one that it plays from its beginning
-    /// (none). Players keep their seats. Without a code all rooms do, and the error is the first
-    /// room's that has one.
+    /// Makes a room continue with a game at once, or restart the current one (`None`). Players keep
+    /// their seats. Without a code this applies to all rooms, and the first error is returned.
     pub async fn play(
         &self,
         room: Option<&RoomCode>,
@@ -248,56 +249,56 @@ impl ServerHandle {
         Ok(result)
     }
 
-    /// Events from now on. A listener that falls 8192 behind loses the oldest, and is told how
-    /// many.
+    /// Returns a receiver of events from now on. A receiver that falls 8192 behind loses the
+    /// oldest, and is told how many.
     pub fn events(&self) -> broadcast::Receiver<RoomEvent> {
         self.events.subscribe()
     }
 
-    /// Has rooms play these games in turn from now on. A room that plays another one, or learns
-    /// that its game is not alone any more, goes on after its rounds; it hears of them with the
-    /// next settings.
+    /// Sets the games that rooms play in turn. A room that plays another one, or whose game is no
+    /// longer the only one, moves on after its rounds; its players learn of them with the next
+    /// settings.
     pub fn set_games(&self, games: &Games) {
         self.games.set(games);
     }
 
-    /// Names of the games that are played in turn.
+    /// Returns the names of the games that are played in turn.
     pub fn games(&self) -> Vec<String> {
         self.games.names()
     }
 
-    /// Lets so many connections of one address play at most, from now on; nobody is put out.
+    /// Limits the number of connections from one address that may play; no one is disconnected.
     pub fn set_seats_per_address(&self, count: u16) {
         if let Some(running) = self.running.get() {
             running.places.limit_seats(count);
         }
     }
 
-    /// Counts of packets and goodbyes since the start.
+    /// Returns the counters of packets and goodbyes since the start.
     pub fn traffic(&self) -> Traffic {
         self.counters.traffic()
     }
 
-    /// Goodbye to newcomers and time until the end, while the server is drained.
+    /// Returns the goodbye to newcomers and the time until the end, if the server is being drained.
     pub fn draining(&self) -> Option<(Disconnect, Duration)> {
         self.directory.draining_until()
     }
 
-    /// True if the server runs and each of its threads of rooms had a turn within the last second:
-    /// ticks run, and newcomers are taken in.
+    /// Whether the server runs, and each of its room threads had a turn within the last second:
+    /// ticks run, and newcomers are let in.
     pub fn is_ticking(&self) -> bool {
         let runs = |running: &Running| self.directory.are_running(running.clock.now());
         !self.orders.is_closed() && self.running.get().is_some_and(runs)
     }
 
-    /// Figures of all rooms, those too that no status tells of.
+    /// Returns figures about all rooms, including those that are not public.
     pub fn rooms(&self) -> Vec<RoomFigures> {
         self.directory.figures()
     }
 }
 
-/// Places for connections to rooms with so many seats each, beside which are those of the host's
-/// people, and so many who watch.
+/// Returns the number of places for connections with this many seats in each room, plus those for
+/// staff, and for spectators.
 pub(super) fn places_for(players_max: u16, watchers_max: u16, rooms_max: usize) -> usize {
     let of_room = [players_max, watchers_max, STAFF_SEATS_MAX].map(usize::from);
     of_room.iter().sum::<usize>() * rooms_max + SPARE_CONNECTIONS

@@ -1,4 +1,4 @@
-//! The host's say in a server: who may come in, and where rooms are kept for the next start.
+//! Interfaces for the host: who may come in, and where rooms are stored for the next start.
 
 use std::fmt::Debug;
 use std::net::{IpAddr, SocketAddr};
@@ -11,26 +11,26 @@ use phaselock::wire::rooms::RoomCode;
 
 use super::counters::Counters;
 
-/// Rules of a host about who may come in. The threads of the server ask it, and it must answer at
-/// once: without a look at a disk or at the network.
+/// The host's rules about who may come in. The server's threads call it, so it must answer at once,
+/// without access to disk or network.
 pub trait Gate: Debug + Send + Sync {
-    /// Looks at an address before its handshake. False: its packet is dropped unanswered, which
-    /// costs nothing.
+    /// Whether packets from an address are accepted, before its handshake. If not, they are dropped
+    /// without an answer, at no cost.
     fn lets_knock(&self, _address: IpAddr) -> bool {
         true
     }
 
-    /// Tells whether newcomers need a password, for whoever asks before joining.
+    /// Whether newcomers need a password, for clients that ask before joining.
     fn needs_password(&self) -> bool {
         false
     }
 
-    /// Judges a hello whose proof has been checked, once for each connection; or returns the
-    /// goodbye.
+    /// Judges a hello whose proof has been verified, once per connection. An error is the goodbye
+    /// to send.
     fn judge(&self, hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect>;
 }
 
-/// A gate through which everybody may go.
+/// A gate that lets everyone in.
 #[derive(Debug)]
 pub struct Open;
 
@@ -40,23 +40,24 @@ impl Gate for Open {
     }
 }
 
-/// Where rooms are kept, so that the next server goes on with them. The threads of rooms call it,
-/// and it must not make them wait.
+/// Where rooms are stored, so that the next server continues with them. Room threads call it, so it
+/// must not block.
 pub trait Keeper: Debug + Send + Sync {
-    /// Rooms that were kept; each with true if anybody is led there.
+    /// Returns the stored rooms, each with whether it is public.
     fn kept(&self) -> Vec<(RoomCode, bool)>;
 
-    /// The checkpoint of a room, once.
+    /// Takes the checkpoint of a room.
     fn take(&self, room: &RoomCode) -> Option<Vec<u8>>;
 
-    /// Keeps a room in place of what was kept of it before. `is_open`: anybody is led there.
+    /// Stores a room's checkpoint, replacing the previous one. `is_open` says whether the room is
+    /// public.
     fn keep(&self, room: &RoomCode, is_open: bool, checkpoint: Vec<u8>);
 
-    /// Keeps nothing of a room any more.
+    /// Removes the checkpoint of a room.
     fn forget(&self, room: &RoomCode);
 }
 
-/// Both of a server, and its counts.
+/// The gate and the keeper of a server, and its counters.
 #[derive(Clone, Debug)]
 pub(super) struct Hosting {
     pub(super) gate: Arc<dyn Gate>,

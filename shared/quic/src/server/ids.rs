@@ -1,21 +1,21 @@
-//! Connection ids of this side: four bytes, of which twelve bits are a keyed hash of the others.
+//! Connection ids of this side: four bytes, of which twelve bits are a keyed hash of the rest.
 //!
-//! So a packet that is of no connection is known by a look at it, but for one in 4096, and costs
-//! no copy and no search. The key is the server's for good: after a restart it still knows its
-//! former ids, and tells their clients that it has forgotten them.
+//! So a packet that belongs to no connection is recognised at a glance, except for one in 4096, and
+//! costs no copy and no lookup. The key is permanent: after a restart the server still recognises
+//! its old ids, and tells their clients that it has forgotten them.
 
 use std::hash::{DefaultHasher, Hasher};
 
 use quinn_proto::{ConnectionId, ConnectionIdGenerator, InvalidCid};
 use std::time::Duration;
 
-/// Bytes of an id, which each packet from a client carries; quinn's have 8.
+/// Number of bytes of an id, which each packet from a client carries; quinn's have 8.
 pub(crate) const ID_BYTES: usize = 4;
-/// Bits that are free. Ten thousand ids, of a thousand connections, take a hundredth of them, and
-/// quinn draws again.
+/// Number of random bits. Ten thousand ids, for a thousand connections, use one percent of the
+/// values; quinn draws again on a collision.
 const FREE_BITS: u32 = 20;
 
-/// Makes ids, and knows them again.
+/// Creates and recognises ids.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OwnIds {
     secret: u64,
@@ -36,7 +36,7 @@ impl OwnIds {
         (hash << FREE_BITS | free).to_be_bytes()
     }
 
-    /// True for each id of this key, and for one in 4096 of all others.
+    /// Whether an id was made with this key; also true for one in 4096 of all others.
     pub(super) fn is_own(self, id: &[u8]) -> bool {
         id.first_chunk().is_some_and(|id| self.id(u32::from_be_bytes(*id)) == *id)
     }
@@ -46,7 +46,7 @@ impl ConnectionIdGenerator for OwnIds {
     fn generate_cid(&mut self) -> ConnectionId {
         let mut bytes = [0; 4];
         // Without the system's random numbers there is no TLS either; quinn draws ids until one is
-        // free, and all zeros is as good an id as any.
+        // free, and all zeros is as good as any.
         let _ = getrandom::fill(&mut bytes);
         ConnectionId::new(&self.id(u32::from_be_bytes(bytes)))
     }

@@ -1,4 +1,4 @@
-//! The driver: carries what comes over QUIC to the rooms, and what they say to the clients.
+//! The server's driver: carries data between QUIC and the rooms.
 //!
 //! One task owns the socket, all connections and all rooms, over quinn's state machines:
 //!
@@ -17,12 +17,12 @@
 //!       control  its stream of messages
 //! ```
 //!
-//! With several threads of rooms, the task with the socket has no rooms. A client moves to the
-//! thread of its room with its first message, connection and all; from then on its packets go there
-//! unread, and that thread sends by itself.
+//! With several room threads, the socket's task has no rooms. With its first message, a client
+//! moves to the thread of its room, including the connection. From then on its packets are
+//! forwarded there unread, and that thread sends by itself.
 //!
-//! No client can hold up a room: what a client does not take is dropped or ends it, and all that
-//! waits is bounded.
+//! No client can delay a room: data that a client does not accept is dropped or ends its
+//! connection, and all queues are bounded.
 
 pub mod buckets;
 mod control;
@@ -103,7 +103,7 @@ pub use rooms::{InputCounts, Measured, TIME_CLASSES, TickMicros, Times};
 use shards::Inbox;
 use web::Web;
 
-/// A server cannot be bound.
+/// Why a server cannot be bound.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
@@ -113,7 +113,7 @@ pub enum BindError {
     Crypto(String),
 }
 
-/// A server's part of handshakes, those of browsers included or not.
+/// Returns the TLS configuration of a server, with or without browsers.
 fn crypto_of(identity: &Identity, with_browsers: bool) -> Result<QuicServerConfig, BindError> {
     let tls = identity.server_crypto(ALPN);
     let mut tls = tls.map_err(|error| BindError::Crypto(error.to_string()))?;
@@ -123,13 +123,13 @@ fn crypto_of(identity: &Identity, with_browsers: bool) -> Result<QuicServerConfi
     QuicServerConfig::try_from(tls).map_err(|error| BindError::Crypto(error.to_string()))
 }
 
-/// A server lacks a thread of rooms.
+/// A room thread failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ThreadError {
-    /// The system gives none.
+    /// The system could not start it.
     #[error("cannot start a thread for rooms: {0}; use fewer")]
     Start(#[from] std::io::Error),
-    /// One has panicked, outside of its rooms.
+    /// It panicked outside of its rooms.
     #[error("the thread {0} of the server panicked; its log has the panic: please report it")]
     Panicked(String),
 }
@@ -150,14 +150,15 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds an address; port 0 lets the system choose one. Must be called within a tokio runtime.
+    /// Binds an address. With port 0 the system chooses a port. Must be called within a tokio
+    /// runtime.
     pub fn bind(address: SocketAddr, identity: &Identity) -> Result<Self, BindError> {
         Self::bind_all(&[address], identity)
     }
 
-    /// Binds several addresses, all of which lead to the same rooms; a client is answered from the
-    /// one that it came to. Must be called within a tokio runtime. Fails with the first address
-    /// that cannot be bound.
+    /// Binds several addresses, which all lead to the same rooms; a client is answered from the
+    /// address that it contacted. Must be called within a tokio runtime. Fails with the first
+    /// address that cannot be bound.
     pub fn bind_all(addresses: &[SocketAddr], identity: &Identity) -> Result<Self, BindError> {
         let bind = |address: &SocketAddr| {
             socket::bind(*address)
@@ -168,8 +169,8 @@ impl Server {
         Self::on_sockets(sockets, identity, None, None)
     }
 
-    /// A server on any socket, optionally with another congestion controller, to compare, and with
-    /// a seed of QUIC's own random numbers, for tests that repeat.
+    /// Creates a server on any socket, optionally with another congestion controller, for
+    /// comparison, and with a seed for QUIC's own random numbers, for reproducible tests.
     pub fn with_controller(
         socket: Arc<dyn AsyncUdpSocket>,
         identity: &Identity,
@@ -227,8 +228,8 @@ impl Server {
         })
     }
 
-    /// The same behind a simulated bad network, which all clients share; its times count from now
-    /// on. Must be called within a tokio runtime.
+    /// Adds simulated network conditions, which all clients share; their times count from now on.
+    /// Must be called within a tokio runtime.
     #[must_use]
     pub fn behind(mut self, conditions: &Conditions) -> Self {
         let clock = Clock::start();
@@ -239,14 +240,14 @@ impl Server {
         self
     }
 
-    /// The same with a gate, which newcomers must pass.
+    /// Adds a gate that newcomers must pass.
     #[must_use]
     pub fn guarded_by(mut self, gate: Arc<dyn Gate>) -> Self {
         self.hosting.gate = gate;
         self
     }
 
-    /// The same with a keeper, so that rooms go on with the next start: see
+    /// Adds a keeper, so that rooms continue after the next start; see
     /// [`run_rooms`](Self::run_rooms).
     #[must_use]
     pub fn kept_by(mut self, keeper: Arc<dyn Keeper>) -> Self {
@@ -254,30 +255,30 @@ impl Server {
         self
     }
 
-    /// The same with other bounds on what strangers may do.
+    /// Sets the limits on what strangers may do.
     #[must_use]
     pub fn with_doorkeeping(self, doorkeeping: Doorkeeping) -> Self {
         Self { doorkeeping, ..self }
     }
 
-    /// The host's hold on it, also while it [runs](Self::run).
+    /// Returns a handle for controlling the server, also while it [runs](Self::run).
     pub fn handle(&self) -> ServerHandle {
         self.handle.clone()
     }
 
-    /// The address that it listens on; of several the first.
+    /// Returns the address that it listens on; the first if there are several.
     pub fn address(&self) -> SocketAddr {
         self.addresses.first().copied().unwrap_or_else(|| SocketAddr::from(([0; 4], 0)))
     }
 
-    /// All addresses that it listens on, in the order in which they were given.
+    /// Returns all addresses that it listens on, in the given order.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
     /// Plays these games in turn in one room, each for the configured rounds, until `shutdown`
-    /// resolves to the goodbye for the players. The room's start is set here. Without a game this
-    /// returns at once.
+    /// resolves to the goodbye for the players. Sets the room's start itself. Returns at once if
+    /// there is no game.
     ///
     /// # Panics
     ///
@@ -289,14 +290,18 @@ impl Server {
         shutdown: impl Future<Output = Disconnect> + Send + 'static,
     ) {
         let plan = self.plan(games, config, RoomsConfig::default(), false);
-        // Only more threads can fail to start.
+        // Only additional threads can fail to start.
         let _ = self.play(plan, RoomsConfig::default(), Box::pin(shutdown)).await;
     }
 
-    /// The same with any number of rooms. A room that panics goes on with its next game and the
-    /// same players, or without them, and no other room notices; after three panics within a minute
-    /// it is closed. Fails if the system gives no thread, or if one of them panics outside of its
-    /// rooms: within a second, in which the players are told.
+    /// Like [`run`](Self::run), with any number of rooms. A room that panics continues with its
+    /// next game and its players, if possible, and no other room notices; after three panics within
+    /// a minute it is closed.
+    ///
+    /// # Errors
+    ///
+    /// The system cannot start a thread, or a thread panics outside of its rooms. In the latter
+    /// case the players are notified first, within a second.
     pub async fn run_rooms(
         self,
         games: &Games,
@@ -343,12 +348,12 @@ impl Server {
         let places = SharedPlaces::new(places, doorkeeping, keys.secret, start);
         if let Some(keeper) = &plan.hosting.keeper {
             for room in host.directory.list_kept(keeper.kept()) {
-                // Much later it would be a world of ghosts.
+                // A checkpoint that is much older would be a world of ghosts.
                 drop(keeper.take(&room));
                 keeper.forget(&room);
             }
         }
-        // Nothing has set it before: a server runs once.
+        // This is the first time: a server runs once.
         let running = Running { clock, places: places.clone(), rooms_max };
         let _ = host.running.set(running);
         let common = Common {
@@ -384,7 +389,7 @@ impl Server {
                 Ok(goodbye) = is_broken => goodbye,
             }
         };
-        // Behind the threads of rooms, this one has none.
+        // This thread, after the room threads, has no rooms.
         let shard = shards.len();
         let control = Control { orders: host.orders, shutdown: Box::pin(shutdown), shards };
         let driver = common.driver(shard, source, control);
@@ -393,7 +398,7 @@ impl Server {
             () = &mut run => threads.into_iter().try_for_each(end),
             Some(name) = alarms.recv() => {
                 let text = "a part of the server has stopped; join again";
-                // It may have been told to stop already.
+                // The server may be stopping already.
                 let _ = broken.send(Disconnect::new(Code::Shutdown, text));
                 let _ = timeout(BROKEN_TIMEOUT, run).await;
                 Err(ThreadError::Panicked(name))
@@ -402,7 +407,7 @@ impl Server {
     }
 }
 
-/// All that the threads of a server have in common.
+/// What all threads of a server share.
 #[derive(Clone, Debug)]
 struct Common {
     sockets: Vec<Arc<dyn AsyncUdpSocket>>,
@@ -415,7 +420,7 @@ struct Common {
 }
 
 impl Common {
-    /// The driver of a thread, whose rooms it opens.
+    /// Creates the driver of a thread, whose rooms it opens.
     fn driver(self, shard: usize, source: Source, control: Control) -> Driver {
         let Self { sockets, clock, places, plan, directory, events, counters } = self;
         let network = Network::new(&sockets, source, clock, places, counters);
@@ -423,7 +428,7 @@ impl Common {
         Driver::new(network, rooms, clock, control)
     }
 
-    /// Starts a thread of rooms.
+    /// Starts a room thread.
     fn start(
         &self,
         shard: usize,
@@ -453,7 +458,7 @@ impl Common {
     }
 }
 
-/// Tells of its thread's panic.
+/// Reports a panic of its thread.
 struct Alarm {
     name: String,
     sender: mpsc::UnboundedSender<String>,
@@ -468,15 +473,15 @@ impl Drop for Alarm {
     }
 }
 
-/// Time for the goodbyes of a server that has lost a thread of rooms.
+/// Time for the goodbyes of a server that has lost a room thread.
 const BROKEN_TIMEOUT: Duration = Duration::from_millis(600);
-/// Looks at a thread that is about to end, and the time between them.
+/// Number of checks whether a thread has ended, and the time between them.
 const ENDING: (u32, Duration) = (200, Duration::from_millis(5));
 
-/// Takes in the end of a thread, and fails with its panic. One whose rules never end is left
-/// behind.
+/// Waits for the end of a thread, and fails with its panic. A thread whose rules never return is
+/// abandoned.
 fn end(thread: JoinHandle<()>) -> Result<(), ThreadError> {
-    // It has nothing more to do but to end, unless a game holds it.
+    // It has nothing left to do, unless a game blocks it.
     for _ in (0..ENDING.0).take_while(|_| !thread.is_finished()) {
         thread::sleep(ENDING.1);
     }

@@ -1,4 +1,5 @@
-//! The connections of one thread: packets out, what is due, and what rooms say to their clients.
+//! The connections of one thread: outgoing packets, deadlines, and what rooms send to their
+//! clients.
 
 use std::collections::{HashMap, VecDeque};
 use std::mem;
@@ -27,12 +28,12 @@ use super::rooms::Rooms;
 use super::shards::{Item, Lines};
 use crate::clock::Clock;
 
-/// Packets that are taken in at a time, before ticks and timers are looked at: 2 ms at most.
+/// Number of packets handled at a time, before ticks and timers are checked: 2 ms at most.
 pub(super) const PACKETS_PER_TURN: usize = 512;
-/// Packets that are dropped at a look in the time that one takes that is not.
+/// Number of packets that can be dropped in the time that it takes to handle one.
 const DROPS_PER_PACKET: usize = 8;
-/// Time from one look at the newcomers on their way to other threads to the next: as long as a
-/// player may wait without noticing.
+/// Interval between checks of newcomers on their way to other threads: as long as a player may wait
+/// without noticing.
 const MOVES_APART: Duration = Duration::from_millis(100);
 
 /// The connections of a thread.
@@ -41,24 +42,24 @@ pub(super) struct Network {
     clock: Clock,
     source: Source,
     outlet: Outlet,
-    /// By their handles' numbers.
+    /// By connection handle.
     peers: Vec<Option<Box<Peer>>>,
-    /// Those of which a room may speak.
+    /// Connections that a room may send to.
     handles: HashMap<ClientId, ConnectionHandle>,
     deadlines: Deadlines,
     /// Connections whose deadline has come.
     due: Vec<ConnectionHandle>,
     /// Connections that may have something to send.
     listed: VecDeque<ConnectionHandle>,
-    /// Newcomers whose threads stand still.
+    /// Newcomers whose threads are stalled.
     held: Vec<ConnectionHandle>,
-    /// Last look at those on their way.
+    /// When newcomers on their way were last checked.
     moves_looked_at: Instant,
     places: SharedPlaces,
 }
 
 impl Network {
-    /// No connections yet at these sockets.
+    /// Creates an empty set of connections for these sockets.
     pub(super) fn new(
         sockets: &[Arc<dyn AsyncUdpSocket>],
         source: Source,
@@ -81,7 +82,7 @@ impl Network {
         }
     }
 
-    /// Ready if packets or newcomers wait, or if packets may be sent again.
+    /// Ready if packets or newcomers are waiting, or if packets may be sent again.
     pub(super) fn poll_work(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let unblocked = self.outlet.is_blocked() && self.outlet.poll_unblocked(cx).is_ready();
         let came = match &mut self.source {
@@ -91,7 +92,7 @@ impl Network {
         if came || unblocked { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Takes in what waits at the socket, up to so many packets, or what waits in the inbox.
+    /// Handles packets waiting at the socket, at most `max`, or in the inbox.
     pub(super) fn take_in(&mut self, cx: &mut Context<'_>, rooms: &mut Rooms, max: usize) {
         let mut left = max * DROPS_PER_PACKET;
         while left > 0 {
@@ -120,7 +121,7 @@ impl Network {
         self.handle_returned(cx);
     }
 
-    /// Moment of the next [`handle_timeouts`](Self::handle_timeouts).
+    /// Returns when to call [`handle_timeouts`](Self::handle_timeouts) next.
     pub(super) fn next_timeout(&self) -> Option<Instant> {
         let moves = self.has_moves().then(|| self.moves_looked_at + MOVES_APART);
         let newcomers = match &self.source {
@@ -156,7 +157,7 @@ impl Network {
                 }
             }
             Item::Newcomer { handle, arrival, peer } => {
-                // One who waited for too long has been taken back.
+                // A newcomer that waited too long has been taken back.
                 let Some(mut peer) = peer.take() else { return };
                 peer.arrive(arrival, self.clock.time_of(arrival), rooms);
                 self.insert(handle, peer);
@@ -167,14 +168,14 @@ impl Network {
         }
     }
 
-    /// Takes in what connections on other threads have for the endpoint.
+    /// Handles events for the endpoint from connections on other threads.
     fn handle_returned(&mut self, cx: &mut Context<'_>) {
         if let Source::Socket(entrance) = &mut self.source {
             entrance.handle_returned(cx);
         }
     }
 
-    /// Hands all batches to the other threads.
+    /// Sends all batches to the other threads.
     pub(super) fn flush_lines(&mut self) {
         match &mut self.source {
             Source::Socket(entrance) => entrance.flush_lines(),
@@ -182,14 +183,14 @@ impl Network {
         }
     }
 
-    /// Begins a turn.
+    /// Starts a turn.
     pub(super) fn begin_turn(&mut self, now: Instant) {
         if let Source::Socket(entrance) = &mut self.source {
             entrance.begin_turn(now, &self.places, &self.outlet);
         }
     }
 
-    /// Lets some of the newcomers in, or sends them away.
+    /// Lets some newcomers in, or sends them away.
     pub(super) fn admit(&mut self, now: Instant, rooms: &mut Rooms) {
         let Source::Socket(entrance) = &mut self.source else { return };
         entrance.answer(rooms, &self.outlet);
@@ -216,7 +217,7 @@ impl Network {
         self.peers[handle.0] = Some(peer);
     }
 
-    /// Does what is due.
+    /// Handles deadlines that have passed.
     pub(super) fn handle_timeouts(&mut self, now: Instant, rooms: &mut Rooms) {
         let mut due = mem::take(&mut self.due);
         self.deadlines.take_due(now, &mut due);
@@ -236,12 +237,12 @@ impl Network {
         }
     }
 
-    /// True if newcomers are on their way to other threads.
+    /// Whether newcomers are on their way to other threads.
     fn has_moves(&self) -> bool {
         !self.held.is_empty() || self.lines().is_some_and(Lines::are_on_the_way)
     }
 
-    /// Takes back newcomers whose thread stands still, and lets those go on whose thread does.
+    /// Takes back newcomers whose thread is stalled, and lets those continue whose thread is not.
     fn look_at_moves(&mut self, now: Instant, rooms: &mut Rooms) {
         let Source::Socket(entrance) = &mut self.source else { return };
         let time = self.clock.time_of(now);
@@ -258,8 +259,8 @@ impl Network {
         }
     }
 
-    /// Takes what a connection has for the room and for the endpoint, after something happened to
-    /// it. Returns false if it is not here any more.
+    /// Passes on what a connection has for the room and the endpoint, after something happened to
+    /// it. Returns `false` if it is no longer here.
     fn advance(&mut self, handle: ConnectionHandle, now: Instant, rooms: &mut Rooms) -> bool {
         let Some(Some(peer)) = self.peers.get_mut(handle.0) else { return false };
         peer.advance(now, self.clock.time_of(now), rooms);
@@ -290,8 +291,8 @@ impl Network {
         true
     }
 
-    /// Leaves what a packet called for, such as an acknowledgement, to the next snapshot or timer
-    /// if that is early enough.
+    /// Delays a packet's response, such as an acknowledgement, until the next snapshot or timer if
+    /// that is early enough.
     fn await_snapshot(&mut self, handle: ConnectionHandle, now: Instant) {
         match self.peers.get_mut(handle.0) {
             Some(Some(peer)) if peer.may_wait(now) => {
@@ -301,7 +302,8 @@ impl Network {
         }
     }
 
-    /// Hands a connection to another thread. Returns false if that is not possible now, or ever.
+    /// Moves a connection to another thread. Returns `false` if that is not possible now, or at
+    /// all.
     fn hand_over(
         &mut self,
         handle: ConnectionHandle,
@@ -345,7 +347,7 @@ impl Network {
         while !self.outlet.is_blocked()
             && let Some(handle) = self.listed.pop_front()
         {
-            // Its turn may have come before.
+            // It may have been sent already.
             if self.peers[handle.0].as_ref().is_some_and(|peer| peer.is_listed) {
                 self.transmit_one(handle, now);
             }
@@ -359,35 +361,35 @@ impl Network {
             peer.handle_sent(now);
             self.deadlines.set(handle, peer.next_timeout());
         } else {
-            // The first to go on with as soon as the system has room.
+            // The first to continue with as soon as the system has space.
             peer.is_listed = true;
             self.listed.push_front(handle);
         }
     }
 }
 
-/// The room's side.
+/// The rooms' side.
 impl Network {
     fn peer(&mut self, client: ClientId) -> Option<(ConnectionHandle, &mut Peer)> {
         let handle = *self.handles.get(&client)?;
         self.peers.get_mut(handle.0)?.as_deref_mut().map(|peer| (handle, peer))
     }
 
-    /// True if a snapshot to this client would have to wait, or if it is gone.
+    /// Whether a snapshot to this client would have to wait, or the client is gone.
     pub(super) fn is_behind(&self, client: ClientId) -> bool {
         let handle = self.handles.get(&client);
         let peer = handle.and_then(|handle| self.peers.get(handle.0)?.as_deref());
         peer.is_none_or(Peer::is_behind)
     }
 
-    /// Hands a datagram to a client's connection. [`flush`](Self::flush) sends it.
+    /// Queues a datagram for a client. [`flush`](Self::flush) sends it.
     pub(super) fn send_datagram(&mut self, client: ClientId, bytes: Vec<u8>) {
         if let Some((_, peer)) = self.peer(client) {
             peer.send_datagram(bytes);
         }
     }
 
-    /// Sends a client the datagrams that it was given, within that window.
+    /// Sends a client its queued datagrams, within this window.
     pub(super) fn flush(&mut self, client: ClientId, window: PathWindow, now: Instant) {
         let blocked = self.outlet.is_blocked();
         let Some((handle, peer)) = self.peer(client) else { return };
@@ -399,7 +401,7 @@ impl Network {
         self.transmit_one(handle, now);
     }
 
-    /// Looks again at the clients whose path is full: their rooms may allow more by now.
+    /// Checks the clients whose path is full again: their rooms may allow more by now.
     pub(super) fn handle_windows(&mut self, time: LocalTime, rooms: &mut Rooms) {
         for index in 0..self.peers.len() {
             if let Some(Some(peer)) = self.peers.get_mut(index)
@@ -413,7 +415,7 @@ impl Network {
         }
     }
 
-    /// Queues a control message. Fails if the client does not read those before it.
+    /// Queues a control message. Fails if the client does not read earlier ones.
     pub(super) fn send(
         &mut self,
         client: ClientId,
@@ -426,7 +428,7 @@ impl Network {
         sent
     }
 
-    /// Says goodbye to a client behind all that it was sent. The room has forgotten it.
+    /// Says goodbye to a client, after everything that it was sent. The room has forgotten it.
     pub(super) fn leave(&mut self, client: ClientId, goodbye: Disconnect, now: Instant) {
         if let Some((handle, peer)) = self.peer(client) {
             peer.leave(goodbye, now);
@@ -439,7 +441,7 @@ impl Network {
         self.leave(client, too_slow(), now);
     }
 
-    /// Sends away whoever still is in a room that is no more.
+    /// Disconnects all clients of a room that no longer exists.
     pub(super) fn leave_room(&mut self, room: RoomId, goodbye: &Disconnect, now: Instant) {
         for index in 0..self.peers.len() {
             if let Some(Some(peer)) = self.peers.get_mut(index)
@@ -451,7 +453,7 @@ impl Network {
         }
     }
 
-    /// Lets nobody in any more, and closes the connections that the room has not said goodbye to.
+    /// Lets no one in any more, and closes the connections that no room has said goodbye to.
     pub(super) fn shut(&mut self, goodbye: &Disconnect, now: Instant) {
         if let Source::Socket(entrance) = &mut self.source {
             entrance.shut();
@@ -475,7 +477,7 @@ impl Network {
         }
     }
 
-    /// True if no connection is left, here or on other threads.
+    /// Whether no connection is left, here or on other threads.
     pub(super) fn is_idle(&self) -> bool {
         let are_others = match &self.source {
             Source::Socket(entrance) => entrance.lines().is_some_and(|lines| !lines.have_ended()),
@@ -484,12 +486,12 @@ impl Network {
         !are_others && self.peers.iter().all(Option::is_none)
     }
 
-    /// True if the socket is on this thread.
+    /// Whether the socket is on this thread.
     pub(super) fn has_socket(&self) -> bool {
         matches!(self.source, Source::Socket(_))
     }
 
-    /// The ways to other threads, if there are any.
+    /// Returns the lines to other threads, if there are any.
     pub(super) fn lines(&self) -> Option<&Lines> {
         match &self.source {
             Source::Socket(entrance) => entrance.lines(),

@@ -1,8 +1,8 @@
-//! Places for connections: so many in all, few of them for those without a hello, and so many seats
-//! for one address and for one network.
+//! Places for connections: a limited number in total, few of them for connections without a hello,
+//! and limited seats for each address and network.
 //!
-//! Nobody is kept out by others who came first: for one more newcomer than there may be, one has to
-//! go, the oldest of the network that has the most.
+//! Early connections never lock out later ones: if there are too many newcomers, the oldest one of
+//! the network with the most has to go.
 
 mod moves;
 
@@ -19,15 +19,15 @@ use super::doorkeeper::moment;
 use super::tally::{Refusal, Tally};
 use crate::doorkeeping::{Doorkeeping, HOST_LIMIT, is_host};
 
-/// Places for this machine alone, beside those for everybody.
+/// Number of places reserved for this machine, in addition to the others.
 const HOST_PLACES: usize = 64;
-/// Connections that have said hello and are not in a game yet, or are being sent away: half of the
-/// spare places.
+/// Number of connections that have said hello and are not in a game yet, or are being sent away:
+/// half of the spare places.
 const GREETED_MAX: usize = 128;
-/// Age before which a newcomer does not have to go, unless its network has more than its share: two
-/// round trips to the other side of the world.
+/// Age up to which a newcomer is not evicted, unless its network has more than its share: two round
+/// trips to the other side of the world.
 const YOUNG: Duration = Duration::from_millis(400);
-/// Part of the newcomers' places that is one network's share.
+/// A network's share is this fraction of the newcomers' places.
 const SHARES: usize = 8;
 
 /// A connection without a hello.
@@ -37,38 +37,38 @@ struct Newcomer {
     /// Its address or network.
     own: IpAddr,
     is_host: bool,
-    /// Nobody else can have sent what came from its address.
+    /// Whether its address is proven, so that the packets cannot be forged.
     is_proven: bool,
     since: Instant,
 }
 
-/// Places that are taken.
+/// Places in use.
 #[derive(Debug)]
 pub(super) struct Places {
     doorkeeping: Doorkeeping,
     max: usize,
     taken: usize,
-    /// The oldest first.
+    /// Oldest first.
     newcomers: Vec<Newcomer>,
     greeted: usize,
-    /// Connections that play or watch.
+    /// Number of connections that play or watch.
     seated: HashMap<Crowd, u16>,
-    /// Moment 0.
+    /// The start of its time.
     start: Instant,
     hellos: Buckets,
     total: Bucket,
     host: Bucket,
     tally: Tally,
-    /// Strangers with proven addresses whose connections said nothing, since the last look.
+    /// Proven addresses of strangers whose connections said nothing, since the last check.
     silent: Vec<IpAddr>,
 }
 
-/// The places of a server, whose connections may be on several threads.
+/// The places of a server, shared by its threads.
 #[derive(Clone, Debug)]
 pub(super) struct SharedPlaces(Arc<Mutex<Places>>);
 
 impl SharedPlaces {
-    /// So many places; `secret` keeps strangers from choosing addresses that share a bucket.
+    /// Creates `max` places; `secret` keeps strangers from choosing addresses that share a bucket.
     pub(super) fn new(max: usize, doorkeeping: Doorkeeping, secret: u64, start: Instant) -> Self {
         let newcomers = Vec::with_capacity(2 * usize::from(doorkeeping.newcomers_max));
         Self(Arc::new(Mutex::new(Places {
@@ -87,23 +87,23 @@ impl SharedPlaces {
         })))
     }
 
-    /// Has so many places at least, from now on.
+    /// Increases the number of places to at least `max`.
     pub(super) fn widen(&self, max: usize) {
         let mut places = self.lock();
         places.max = places.max.max(max);
     }
 
-    /// Has so many connections of one address play at most, from now on. Nobody is put out.
+    /// Limits the number of connections from one address that may play. No one is disconnected.
     pub(super) fn limit_seats(&self, per_address: u16) {
         self.lock().doorkeeping.seats_per_address = per_address;
     }
 
-    /// The places, for a moment.
+    /// Locks the places for a moment.
     pub(super) fn lock(&self) -> MutexGuard<'_, Places> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a newcomer, whose address is proven or may be forged.
+    /// Returns a place for a newcomer, whose address is proven or may be forged.
     pub(super) fn enter(
         &self,
         client: ClientId,
@@ -136,11 +136,11 @@ impl SharedPlaces {
 /// Answer to a newcomer.
 #[derive(Debug)]
 pub(super) enum Entry {
-    /// Its place, the moment by which it has to say hello, and who had to go for it.
+    /// A place, the time by which it must say hello, and the connection that was evicted for it.
     Place { place: Place, until: Instant, evicted: Option<ClientId> },
-    /// None yet: all newcomers have just come.
+    /// No place yet: all newcomers have just come.
     Later,
-    /// None: all places are taken, and not by newcomers.
+    /// No place: all are in use, and not by newcomers.
     Full,
 }
 
@@ -148,7 +148,7 @@ pub(super) enum Entry {
 enum Stage {
     /// No hello has come, or it was refused.
     Knocking,
-    /// The hello has come, and the welcome has not gone.
+    /// The hello has come, and the welcome was not sent yet.
     Greeted,
     /// In a game.
     Welcomed,
@@ -166,25 +166,25 @@ pub(super) struct Place {
     seat: Option<IpAddr>,
 }
 
-/// The wish of a first message.
+/// What a first message asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     /// It is not a hello.
     Nothing,
-    /// A seat.
+    /// A new seat.
     NewSeat,
-    /// The seat that its player has already, over a connection that may linger for a moment.
+    /// The player's own seat, over a connection that may linger for a moment.
     OwnSeat,
 }
 
 impl Place {
-    /// True while its client waits for a welcome.
+    /// Whether its client is waiting for a welcome.
     pub(super) fn is_greeted(&self) -> bool {
         self.stage == Stage::Greeted
     }
 
-    /// Handles a first message and its wish. Fails with a goodbye if there are too many; a refused
-    /// newcomer is the first to be dropped when somebody else needs the place.
+    /// Handles a first message and what it asks for. Fails with a goodbye if there are too many; a
+    /// refused newcomer is the first to be evicted when another needs the place.
     pub(super) fn greet(&mut self, now: Instant, wish: Wish) -> Result<(), Disconnect> {
         let mut places = self.places.lock();
         let moment = moment(places.start, now);
@@ -208,7 +208,7 @@ impl Place {
         Ok(())
     }
 
-    /// Takes in that its client has completed the handshake, and so got what was sent there.
+    /// Notes that its client has completed the handshake, which proves its address.
     pub(super) fn prove(&self) {
         let mut places = self.places.lock();
         let mut newcomers = places.newcomers.iter_mut();
@@ -217,7 +217,7 @@ impl Place {
         }
     }
 
-    /// Takes in that no hello came in time.
+    /// Notes that no hello came in time.
     pub(super) fn count_silence(&self) {
         let mut places = self.places.lock();
         places.tally.count(Refusal::Hellos);
@@ -228,7 +228,7 @@ impl Place {
         }
     }
 
-    /// Takes in that its client is in a game.
+    /// Notes that its client is in a game.
     pub(super) fn welcome(&mut self) {
         if self.is_greeted() {
             self.places.lock().greeted -= 1;
@@ -250,23 +250,24 @@ impl Drop for Place {
 }
 
 impl Places {
-    /// True if so many strangers wait to say hello that an address has to be proven.
+    /// Whether so many strangers wait to say hello that addresses must be proven.
     pub(super) fn is_crowded(&self) -> bool {
         self.newcomers(false) >= usize::from(self.doorkeeping.newcomers_max / 4)
     }
 
-    /// Strangers with proven addresses whose connections said nothing since the last call, of which
-    /// there are no more than newcomers. A forged address's silence is not its owner's.
+    /// Takes the proven addresses of strangers whose connections said nothing since the last call.
+    /// There are no more of them than newcomers. A forged address's silence is not its owner's.
     pub(super) fn take_silent(&mut self) -> Vec<IpAddr> {
         std::mem::take(&mut self.silent)
     }
 
-    /// Refusals since the last call.
+    /// Takes the refusals since the last call.
     pub(super) fn take_tally(&mut self) -> Tally {
         std::mem::take(&mut self.tally)
     }
 
-    /// The first of an address's crowds that has all its seats, by name, and their number.
+    /// Returns the first of an address's crowds whose seats are all taken, by name, and their
+    /// number.
     fn full_crowd(&self, own: IpAddr) -> Option<(&'static str, u16)> {
         let (names, limits) = (["address", "network", "network"], self.doorkeeping.seats());
         let seated = |crowd: &Crowd| self.seated.get(crowd).copied().unwrap_or_default();
@@ -279,7 +280,7 @@ impl Places {
         self.newcomers.iter().filter(|newcomer| newcomer.is_host == is_host).count()
     }
 
-    /// Time for a hello.
+    /// Returns the time for a hello.
     fn patience(&self, is_host: bool) -> Duration {
         let half = usize::from(self.doorkeeping.newcomers_max / 2);
         match self.newcomers(is_host) < half {
@@ -297,12 +298,12 @@ impl Places {
         used.is_some_and(|used| self.total.take(now, limits.total, used))
     }
 
-    /// The newcomer that has to go: the oldest one of the network that has the most. None if that
-    /// would be one who has just come, from a network with no more than its share.
+    /// Returns the newcomer to evict: the oldest one of the network with the most. `None` if it has
+    /// just come, from a network with no more than its share.
     fn evict(&mut self, is_host: bool, now: Instant) -> Option<ClientId> {
         let alike = || self.newcomers.iter().filter(|newcomer| newcomer.is_host == is_host);
         let crowd = |of: &Newcomer| alike().filter(|other| other.own == of.own).count();
-        // Of several that are alike, `max_by_key` takes the last: the oldest, in reverse.
+        // Among equals, `max_by_key` takes the last one: the oldest, in reverse.
         let (count, newcomer) = alike().rev().map(|it| (crowd(it), it)).max_by_key(|it| it.0)?;
         let share = usize::from(self.doorkeeping.newcomers_max).div_ceil(SHARES);
         let is_young = now.saturating_duration_since(newcomer.since) < YOUNG;
@@ -329,7 +330,7 @@ mod tests {
         IpAddr::from([STRANGER[0], STRANGER[1], STRANGER[2], last])
     }
 
-    /// A server's places, and those that are held.
+    /// The places of a server, and those in use.
     struct Held {
         places: SharedPlaces,
         start: Instant,
@@ -350,7 +351,7 @@ mod tests {
             self.start + Duration::from_millis(ms)
         }
 
-        /// The one who had to go, or an error where there is no place.
+        /// Returns the evicted connection, or an error if there is no place.
         fn enter(&mut self, address: IpAddr, ms: u64) -> Result<Option<u64>, &'static str> {
             self.next += 1;
             match self.places.enter(ClientId(self.next), address, true, self.at(ms)) {
@@ -371,7 +372,7 @@ mod tests {
         for (ms, last) in (0..).zip([1, 2, 2, 3, 3, 3, 4, 4]) {
             assert_eq!(held.enter(address(last), ms), Ok(None));
         }
-        // 4 is the oldest of the three from one address, though 1 has been here for longer.
+        // 4 is the oldest of the three from one address, though 1 has been here longer.
         assert_eq!(held.enter(address(5), 10), Ok(Some(4)));
         let held_clients: Vec<_> = held.held.iter().map(|place| place.client.0).collect();
         assert_eq!(held_clients, [1, 2, 3, 5, 6, 7, 8, 9]);
@@ -441,7 +442,7 @@ mod tests {
         assert_eq!(held.places.lock().seated.len(), 0);
     }
 
-    /// Number of an address's attempts that get a seat; these are held on to.
+    /// Returns how many attempts from an address get a seat; these are kept.
     fn seats(held: &mut Held, address: IpAddr, attempts: usize) -> usize {
         let now = held.start;
         let sit = |_: &usize| {

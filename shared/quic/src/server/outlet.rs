@@ -1,4 +1,5 @@
-//! The ways out of a server: one transmission at a time, and none is lost if the socket is full.
+//! Sends the packets of a server: one transmission at a time, and none is lost if the socket is
+//! full.
 
 use std::io;
 use std::pin::Pin;
@@ -13,26 +14,27 @@ use quinn_proto::{Connection, Transmit};
 use super::counters::Counters;
 use crate::packets::{Route, Sender};
 
-/// Packets of a client that one call of the system takes, as quinn's: a snapshot has eight at most.
+/// The maximum number of packets for a client that one system call takes, as in quinn: a snapshot
+/// has eight at most.
 const SEGMENTS_MAX: usize = 10;
 
-/// One of the sockets that a server listens on, by its number.
+/// One of the sockets that a server listens on, by index.
 pub(super) type Way = usize;
 
-/// A socket, and what tells when it has room again.
+/// A socket, and how to wait until it has space again.
 #[derive(Debug)]
 struct WayOut {
     sender: Sender,
     poller: Pin<Box<dyn UdpPoller>>,
 }
 
-/// The ways out, one for each socket. A transmission that the system has no room for waits, and all
+/// The outgoing side of all sockets. A transmission that the system has no space for waits, and all
 /// others with it.
 #[derive(Debug)]
 pub(super) struct Outlet {
     sockets: Vec<WayOut>,
     buffer: Vec<u8>,
-    /// Transmission in the buffer that the system had no room for.
+    /// The transmission in the buffer that the system had no space for.
     waiting: Option<(Way, Transmit)>,
     counters: Arc<Counters>,
 }
@@ -51,7 +53,7 @@ impl Outlet {
         self.sockets.get(way).map_or(Ok(()), |way| way.sender.try_send(transmit))
     }
 
-    /// Sends a packet now or never: an endpoint's answer, which its peer asks for again.
+    /// Sends a packet now or never: an endpoint's answer, which its peer will ask for again.
     pub(super) fn respond(&self, way: Way, transmit: &Transmit, bytes: &[u8]) {
         match self.try_send(way, &udp(transmit, bytes)) {
             Ok(()) => self.counters.sent(1, transmit.size),
@@ -67,7 +69,8 @@ impl Outlet {
         self.respond(way, &Transmit { destination, ecn, size, segment_size, src_ip }, bytes);
     }
 
-    /// Sends all that a connection may send now. Returns false if the system has no room for it.
+    /// Sends everything that a connection may send now. Returns `false` if the system has no space
+    /// for it.
     pub(super) fn transmit(&mut self, way: Way, connection: &mut Connection, now: Instant) -> bool {
         let Some(WayOut { sender, .. }) = self.sockets.get(way) else { return true };
         let segments = sender.socket.max_transmit_segments().clamp(1, SEGMENTS_MAX);
@@ -95,22 +98,22 @@ impl Outlet {
         }
     }
 
-    /// The server's counts.
+    /// Returns the server's counters.
     pub(super) fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Counts a packet that came.
+    /// Counts a received packet.
     pub(super) fn count_received(&self, bytes: usize) {
         self.counters.received(1, bytes);
     }
 
-    /// True while a transmission waits for the system.
+    /// Whether a transmission is waiting for the system.
     pub(super) fn is_blocked(&self) -> bool {
         self.waiting.is_some()
     }
 
-    /// Sends the transmission that waits, if there is one, as soon as the system has room for it.
+    /// Sends the waiting transmission, if there is one, as soon as the system has space for it.
     pub(super) fn poll_unblocked(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         while let Some((way, transmit)) = self.waiting.take() {
             let poller = self.sockets.get_mut(way).map(|way| way.poller.as_mut());
@@ -124,8 +127,8 @@ impl Outlet {
     }
 }
 
-/// A transmission as the socket wants it, with ECN cleared: the controller goes by the round trip
-/// and would not heed marks.
+/// Converts a transmission for the socket, with ECN cleared: the controller uses the round trip
+/// time and would ignore congestion marks.
 fn udp<'a>(transmit: &Transmit, bytes: &'a [u8]) -> UdpTransmit<'a> {
     UdpTransmit {
         destination: transmit.destination,

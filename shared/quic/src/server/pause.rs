@@ -1,4 +1,4 @@
-//! A room after a panic, and the goodbyes of rooms that are no more.
+//! A room after a panic, and the goodbyes of rooms that no longer exist.
 
 use std::collections::VecDeque;
 
@@ -8,16 +8,18 @@ use phaselock::wire::disconnect::{Code, Disconnect};
 
 use super::directory::RoomId;
 
-/// Most news that waits for a next game: the end of each seat's connection, and some orders.
+/// Number of events queued for the next game: the end of each seat's connection, and some commands.
 const NEWS_MAX: usize = 2048;
-/// Panics of a room within [`PANICS_WITHIN`] at which it is closed instead of opened again.
+/// Number of panics of a room within [`PANICS_WITHIN`] after which it is closed instead of
+/// reopened.
 const PANICS_MAX: usize = 3;
-/// See [`PANICS_MAX`]. Arbitrary.
+/// Time within which [`PANICS_MAX`] panics close a room. Arbitrary.
 const PANICS_WITHIN: Micros = Micros::from_ms(60_000);
-/// Closed rooms whose goodbyes are kept. Arbitrary; whoever is on the way arrives within a turn.
+/// Number of closed rooms whose goodbyes are kept. Arbitrary; a client on its way arrives within a
+/// turn.
 const CLOSED_MAX: usize = 64;
 
-/// Something that a room hears of when its next game begins.
+/// An event that a room handles when its next game begins.
 #[derive(Debug)]
 pub(super) enum News {
     Lost(ClientId, String),
@@ -25,7 +27,7 @@ pub(super) enum News {
     Order(Command),
 }
 
-/// Those who wait for a room's next game, and what happens meanwhile.
+/// Players waiting for a room's next game, and what happens in the meantime.
 #[derive(Debug)]
 pub(super) struct Pause {
     pub(super) waiting: Rotation,
@@ -47,7 +49,7 @@ impl Pause {
 }
 
 impl News {
-    /// Tells the room.
+    /// Passes the event to the room.
     pub(super) fn tell(self, room: &mut dyn AnyRoom, now: LocalTime) {
         match self {
             Self::Lost(client, reason) => room.handle_lost(now, client, &reason),
@@ -70,7 +72,7 @@ impl News {
 pub(super) struct Panics(VecDeque<LocalTime>);
 
 impl Panics {
-    /// Counts one. Returns the number of late, and true if the room is to be closed.
+    /// Counts a panic. Returns the number of recent ones, and whether the room should be closed.
     pub(super) fn count(&mut self, now: LocalTime) -> (usize, bool) {
         self.0.retain(|panic| now - *panic < PANICS_WITHIN);
         self.0.push_back(now);
@@ -78,12 +80,12 @@ impl Panics {
     }
 }
 
-/// The last rooms that were closed, with the goodbye for whoever was on the way there.
+/// The last closed rooms, with the goodbye for clients that were on the way there.
 #[derive(Debug, Default)]
 pub(super) struct Closed(VecDeque<(RoomId, Disconnect)>);
 
 impl Closed {
-    /// Keeps a room's goodbye.
+    /// Stores a room's goodbye.
     pub(super) fn keep(&mut self, room: RoomId, goodbye: Disconnect) {
         if self.0.len() == CLOSED_MAX {
             self.0.pop_front();
@@ -91,20 +93,20 @@ impl Closed {
         self.0.push_back((room, goodbye));
     }
 
-    /// The goodbye of a room that was closed lately.
+    /// Returns the goodbye of a room that was closed recently.
     pub(super) fn goodbye(&self, room: RoomId) -> Option<Disconnect> {
         let mut closed = self.0.iter();
         closed.find(|(closed, _)| *closed == room).map(|(_, goodbye)| goodbye.clone())
     }
 }
 
-/// The goodbye to those whom a panic lost.
+/// Returns the goodbye to players lost in a panic.
 pub(super) fn lost() -> Disconnect {
     let text = "the room met a mistake in its rules and begins anew; join again";
     Disconnect::new(Code::Failed, text)
 }
 
-/// The goodbye to those in a room that panicked again and again.
+/// Returns the goodbye to players in a room that panicked repeatedly.
 pub(super) fn given_up() -> Disconnect {
     let text = "the room met one mistake in its rules after the other and is closed";
     Disconnect { retry_after: None, ..Disconnect::new(Code::Failed, text) }

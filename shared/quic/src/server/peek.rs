@@ -1,4 +1,4 @@
-//! A look at a UDP packet that costs next to nothing: its kind, before any key is derived.
+//! A quick look at a UDP packet: its kind, before any key is derived.
 //!
 //! ```text
 //! short header    01......  own connection id (4 bytes), the rest is protected
@@ -6,29 +6,29 @@
 //!                           tt is 0 for an Initial packet, which goes on with its token
 //! ```
 
-/// QUIC's version 1, the only one that is served.
+/// QUIC version 1, the only one that is served.
 pub(crate) const VERSION: u32 = 1;
-/// Bytes of the shortest UDP packet that may begin a handshake (RFC 9000, 14.1).
+/// The minimum bytes of a UDP packet that may begin a handshake (RFC 9000, 14.1).
 const INITIAL_BYTES_MIN: usize = 1200;
-/// Bytes of the longest connection id of version 1, and of the shortest that a client may choose.
+/// The minimum bytes of a connection id that a client may choose, and the maximum in version 1.
 const ID_BYTES: (usize, usize) = (8, 20);
 
 /// A packet's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Peeked<'a> {
-    /// Of a connection, by this side's id of it.
+    /// A packet of a connection, with this side's id of it.
     Short { id: &'a [u8] },
-    /// The first of a handshake.
+    /// The first packet of a handshake.
     First { destination: &'a [u8], source: &'a [u8], token: &'a [u8] },
-    /// Of a handshake that goes on, by this side's id of it.
+    /// A later packet of a handshake, with this side's id of it.
     Later { id: &'a [u8], is_initial: bool },
-    /// Of another version, to which the answer is that there is none.
+    /// A packet of another version, which is answered with version negotiation.
     OtherVersion,
-    /// Nothing that could be of use.
+    /// Of no use.
     Garbage,
 }
 
-/// Looks at a packet. This side's connection ids have `id_bytes` bytes.
+/// Parses the start of a packet. This side's connection ids have `id_bytes` bytes.
 pub(super) fn peek(bytes: &[u8], id_bytes: usize) -> Peeked<'_> {
     let Some((first, rest)) = bytes.split_first() else { return Peeked::Garbage };
     if first & 0x40 == 0 {
@@ -44,7 +44,7 @@ fn long(first: u8, rest: &[u8], len: usize, id_bytes: usize) -> Option<Peeked<'_
     let (version, mut rest) = rest.split_first_chunk()?;
     let version = u32::from_be_bytes(*version);
     if version != VERSION {
-        // Version 0 is an answer, and none answers that.
+        // Version 0 is an answer itself, which must not be answered.
         let may_answer = version != 0 && len >= INITIAL_BYTES_MIN;
         return may_answer.then_some(Peeked::OtherVersion);
     }
@@ -59,7 +59,7 @@ fn long(first: u8, rest: &[u8], len: usize, id_bytes: usize) -> Option<Peeked<'_
             Some(Peeked::First { destination, source, token })
         }
         2 if is_ours => Some(Peeked::Later { id: destination, is_initial: false }),
-        // Early data and a server's Retry: neither is of use here.
+        // Early data and a server's Retry are of no use here.
         _ => None,
     }
 }
@@ -72,7 +72,7 @@ fn id<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(id)
 }
 
-/// QUIC's integer of variable length, if it is a length.
+/// Parses QUIC's variable-length integer as a length.
 fn varint(rest: &mut &[u8]) -> Option<usize> {
     let first = *rest.first()?;
     let (bytes, after) = rest.split_at_checked(1 << (first >> 6))?;
@@ -130,7 +130,7 @@ mod tests {
             let cut = peek(&whole[..len], 4);
             assert_eq!(cut, Peeked::Garbage, "{len}");
         }
-        // A token that is longer than the packet, in every length of its length.
+        // A token that is longer than the packet, with each encoding of its length.
         for prefix in [0x3f_u8, 0x7f, 0xbf, 0xff] {
             let mut bytes = initial(&[7; 8], &[], &[], 1200);
             bytes.truncate(15);

@@ -32,26 +32,25 @@ use crate::goodbye::closing;
 use crate::player::is_proven;
 use crate::settings::{self, TIMER_SLACK};
 
-/// A thread of rooms that stands still has so long to take a newcomer: less than a client waits for
-/// its welcome (4 s), so that it hears why.
+/// Time that a stalled room thread has to accept a newcomer: less than a client waits for its
+/// welcome (4 s), so that the client learns why.
 const MOVING_TIMEOUT: Duration = Duration::from_secs(3);
-/// The last control message has so long to arrive.
+/// Time for the last control message to arrive.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Time after the last sending from which on nothing waits for the next snapshot: three intervals
-/// at 30 Hz.
+/// Time after the last packet from which on nothing waits for the next snapshot: three intervals at
+/// 30 Hz.
 const SNAPSHOTS_APART_MAX: Duration = Duration::from_millis(100);
 
-/// Datagrams a second that one client gets through to the room, three a tick at the fastest rate; a
-/// flood beyond is dropped here.
+/// Number of datagrams per second that one client may send to the room, three per tick at the
+/// highest rate; more are dropped here.
 const DATAGRAMS_PER_SECOND_MAX: u64 = INPUT_PACKETS_PER_TICK_MAX * Rates::TICK_HZ_MAX as u64;
 
-/// Packets that a connection may send, a thousand a second: eight times what a player sends at the
-/// fastest rate. Anybody who knows its id can send it packets, each of which costs a look with its
-/// keys.
+/// Packets that a connection may send: a thousand per second, eight times what a player sends at
+/// the highest rate. Anyone who knows its id can send it packets, each of which costs decryption.
 const PACKETS: Limit = Limit::new(1024, 60 * 1024);
 
-/// The goodbye to a client that does not read.
+/// Returns the goodbye to a client that does not read.
 pub(super) fn too_slow() -> Disconnect {
     let text = "your client does not read the server's messages; check your network and join again";
     Disconnect::new(Code::NotReading, text)
@@ -59,15 +58,15 @@ pub(super) fn too_slow() -> Disconnect {
 
 #[derive(Debug)]
 enum Stage {
-    /// No hello has come yet; there is time for it until then.
+    /// No hello has come yet; it must come before `until`.
     Knocking { until: Instant },
-    /// Its room is on another thread, to which it moves with its first message, until then at the
-    /// latest.
+    /// Its room is on another thread, to which it moves with its first message, at the latest at
+    /// `until`.
     Moving { to: Destination, first: FirstMessage, until: Instant },
-    /// The room has heard of it.
+    /// The room knows it.
     Playing { room: RoomId },
-    /// The room knows it no more. The goodbye is said when everything before it has arrived, or at
-    /// the given moment.
+    /// The room has forgotten it. The goodbye is said when everything before it has arrived, or at
+    /// the given time.
     Leaving { goodbye: Disconnect, until: Option<Instant> },
     /// Closed.
     Closed,
@@ -77,13 +76,13 @@ enum Stage {
 #[derive(Debug)]
 pub(super) struct Admission {
     pub(super) client: ClientId,
-    /// Number of the socket by which its packets come and go.
+    /// Index of the socket that its packets use.
     pub(super) way: Way,
     pub(super) place: Place,
-    /// Rules for browsers, if they may come.
+    /// Settings for browsers, if they may connect.
     pub(super) browsers: Option<Arc<Web>>,
     pub(super) now: Instant,
-    /// Time until which it has to say hello.
+    /// Time until which it must say hello.
     pub(super) until: Instant,
 }
 
@@ -93,35 +92,35 @@ pub(super) struct Peer {
     pub(super) connection: Connection,
     pub(super) client: ClientId,
     control: ControlStream,
-    /// Around it, a browser's HTTP/3, once the handshake has told of it.
+    /// The HTTP/3 session of a browser, once the handshake has shown that it is one.
     web: Option<Box<WebSession>>,
-    /// Rules for browsers, if they may come.
+    /// Settings for browsers, if they may connect.
     browsers: Option<Arc<Web>>,
     stage: Stage,
-    /// Number of the socket by which its packets come and go.
+    /// Index of the socket that its packets use.
     pub(super) way: Way,
     place: Option<Place>,
     location: Location,
-    /// Moment of its beginning, and what it may still send.
+    /// When it began, and what it may still send.
     packets: (Instant, Bucket),
-    /// Beginning of a second, and datagrams that came in it.
+    /// Start of the current second, and number of datagrams received in it.
     second: (Instant, u64),
-    /// A datagram sent now would have to wait, for the path or for the system.
+    /// Whether a datagram sent now would have to wait, for the path or for the system.
     is_behind: bool,
-    /// Something else waits for the path.
+    /// Whether other data is waiting for the path.
     is_held_up: bool,
-    /// Time of the last look at what may be sent.
+    /// When sending was last attempted.
     sent_at: Instant,
-    /// Control messages were written since something was sent last.
+    /// Whether control messages were written since the last packet was sent.
     has_written: bool,
-    /// Bytes that may be on their way, as the room has it.
+    /// How many bytes may be in flight, according to the room.
     window: PathWindow,
-    /// Stands in the list of those that may have something to send.
+    /// Whether it is in the list of connections that may have something to send.
     pub(super) is_listed: bool,
 }
 
 impl Peer {
-    /// A newcomer.
+    /// Creates the connection of a newcomer.
     pub(super) fn new(connection: Connection, admission: Admission) -> Self {
         let Admission { client, way, place, browsers, now, until } = admission;
         Self {
@@ -145,13 +144,13 @@ impl Peer {
         }
     }
 
-    /// True unless it sends too many packets.
+    /// Whether its rate of packets is within the limit.
     pub(super) fn may_send(&mut self, now: Instant) -> bool {
         self.packets.1.take(moment(self.packets.0, now), PACKETS, 0)
     }
 
-    /// Hands on to the room what has come since the last call, and writes what fits by now. `time`
-    /// is that of the arrival.
+    /// Passes on to the room what has come since the last call, and writes what fits. `time` is the
+    /// arrival time.
     pub(super) fn advance(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
         while let Some(event) = self.connection.poll() {
             match event {
@@ -195,7 +194,7 @@ impl Peer {
             let Some(body) = self.control.read(&mut self.connection, now) else { break };
             match (&self.stage, body) {
                 (Stage::Playing { room }, body) => {
-                    // The room objects to an empty message.
+                    // The room refuses an empty message.
                     let body = body.unwrap_or_default();
                     rooms.handle_control(time, *room, self.client, &body);
                     if body.is_empty() {
@@ -215,14 +214,14 @@ impl Peer {
             }
             self.tell_path(rooms);
         }
-        // An ended stream is no ended connection, once there was a hello.
+        // After a hello, the end of the stream is not the end of the connection.
         if self.control.has_ended() && matches!(self.stage, Stage::Knocking { .. }) {
             let text = "your client closed its stream before the first message";
             self.close(&Disconnect::new(Code::Protocol, text), now);
         }
     }
 
-    /// Leads a client to the room for its first message, or returns the goodbye.
+    /// Chooses a client's room from its first message, or returns the goodbye.
     fn admit(
         &mut self,
         first: Vec<u8>,
@@ -230,7 +229,7 @@ impl Peer {
         time: LocalTime,
         rooms: &mut Rooms,
     ) -> Result<(), Disconnect> {
-        // Another build's hello cannot be read; any room tells it so.
+        // Another build's hello cannot be decoded; any room says so.
         let hello = match ClientMessage::parse(&first) {
             Ok(ClientMessage::Hello(hello)) if hello.wire == wire_hash() => Some(hello),
             _ => None,
@@ -272,7 +271,7 @@ impl Peer {
         rooms.enter(time, room, self.client, first)
     }
 
-    /// Thread to which the client moves, if its room is elsewhere.
+    /// Returns the thread to which the client moves, if its room is elsewhere.
     pub(super) fn leaves_for(&self) -> Option<usize> {
         match self.stage {
             Stage::Moving { to, .. } => Some(to.shard),
@@ -280,7 +279,7 @@ impl Peer {
         }
     }
 
-    /// Takes in that the client has come to its room's thread.
+    /// Handles a client that has reached its room's thread.
     pub(super) fn arrive(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
         let Stage::Moving { to, first, .. } = &mut self.stage else { return };
         let (room, first) = (to.room, mem::take(first));
@@ -305,14 +304,14 @@ impl Peer {
         self.put_out(goodbye, now);
     }
 
-    /// Says goodbye in a last message, and leaves.
+    /// Sends a goodbye as the last message, and leaves.
     pub(super) fn put_out(&mut self, goodbye: Disconnect, now: Instant) {
         // If the queue is full, closing says it.
         let _ = self.send(&ServerMessage::Disconnect(goodbye.clone()), now);
         self.leave(goodbye, now);
     }
 
-    /// The goodbye to a client that does not own the key that it claims, as an error.
+    /// Returns, as an error, the goodbye to a client that does not own the key that it claims.
     fn check_proof(&self, hello: Option<&Hello>) -> Result<(), Disconnect> {
         let is_proven = |hello: &Hello| match &self.web {
             Some(web) => web.is_proven(&hello.credentials),
@@ -325,7 +324,7 @@ impl Peer {
         Err(Disconnect::new(Code::BadProof, text))
     }
 
-    /// The room that the client plays in.
+    /// Returns the room that the client plays in.
     pub(super) fn room(&self) -> Option<RoomId> {
         match self.stage {
             Stage::Playing { room } => Some(room),
@@ -348,7 +347,7 @@ impl Peer {
         }
     }
 
-    /// Sends a datagram now or never; newer ones displace those that wait.
+    /// Sends a datagram now or never; newer ones displace those waiting.
     pub(super) fn send_datagram(&mut self, bytes: Vec<u8>) {
         let bytes = self.wrapped(bytes);
         if let Err(error) = self.connection.datagrams().send(bytes.into(), true) {
@@ -356,13 +355,13 @@ impl Peer {
         }
     }
 
-    /// Sends a control message, behind those before it.
+    /// Sends a control message, after those before it.
     pub(super) fn send(&mut self, message: &ServerMessage, now: Instant) -> Result<(), NotReading> {
         self.control.send(&mut self.connection, message, now)
     }
 
-    /// Says goodbye when everything sent before has arrived, or after a moment: a close overtakes
-    /// what is still on its way. The room hears nothing more of the client.
+    /// Says goodbye when everything sent before has arrived, or after a timeout: a close overtakes
+    /// what is still in flight. The room hears nothing more from the client.
     pub(super) fn leave(&mut self, goodbye: Disconnect, now: Instant) {
         if self.control.is_full() {
             return self.close(&goodbye, now);
@@ -387,7 +386,7 @@ impl Peer {
         }
     }
 
-    /// Closes with the goodbye, if all before it has been said.
+    /// Closes with the goodbye, if everything before it has been delivered.
     fn finish(&mut self, now: Instant) {
         let Stage::Leaving { goodbye, .. } = &self.stage else { return };
         let goodbye = goodbye.clone();
@@ -405,12 +404,12 @@ impl Peer {
         self.stage = Stage::Closed;
     }
 
-    /// True unless the connection is closed, or will be after a last message.
+    /// Whether the connection is not closed, and will not be after a last message.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.stage, Stage::Knocking { .. } | Stage::Moving { .. } | Stage::Playing { .. })
     }
 
-    /// Does what is due.
+    /// Handles deadlines that have passed.
     pub(super) fn handle_timeout(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
         if self.connection.poll_timeout().is_some_and(|due| due <= now) {
             self.connection.handle_timeout(now);
@@ -439,11 +438,12 @@ impl Peer {
         }
     }
 
-    /// Moment of the next [`handle_timeout`](Self::handle_timeout).
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout) next.
     ///
-    /// A player's own timers may be late, unless something waits for them: the next snapshot then
-    /// carries the acknowledgement that would have left alone. Loss is found as soon: each
-    /// acknowledgement from the client tells of it, and each snapshot asks for one.
+    /// A player's own timers may be late, unless data waits for them: the next snapshot then
+    /// carries the acknowledgement that would otherwise be sent separately. Loss is detected just
+    /// as soon, because each acknowledgement from the client reveals it, and each snapshot asks for
+    /// one.
     pub(super) fn next_timeout(&mut self) -> Option<Instant> {
         let transport = self.connection.poll_timeout();
         let until = match &self.stage {
@@ -459,7 +459,7 @@ impl Peer {
         [transport, until, self.control.next_timeout()].into_iter().flatten().min()
     }
 
-    /// True if nothing has to leave before the next snapshot or timer, whatever came.
+    /// Whether nothing has to be sent before the next snapshot or timer.
     pub(super) fn may_wait(&self, now: Instant) -> bool {
         let is_sent_to = now.saturating_duration_since(self.sent_at) < SNAPSHOTS_APART_MAX;
         is_sent_to
@@ -468,7 +468,7 @@ impl Peer {
             && !self.connection.has_pending_retransmits()
     }
 
-    /// Looks at what is left after everything that may leave now was sent.
+    /// Checks what is left after everything that may leave now was sent.
     pub(super) fn handle_sent(&mut self, now: Instant) {
         self.has_written = false;
         self.sent_at = now;
@@ -476,26 +476,27 @@ impl Peer {
         let state = self.connection.congestion_state().clone_box();
         let may_send = congestion::keep_within(state, self.window, now);
         self.is_held_up = self.connection.has_pending_retransmits();
-        // A snapshot overtakes control messages that wait, which else would leave it no moment.
+        // A snapshot overtakes waiting control messages, which would otherwise never let it
+        // through.
         self.is_behind = settings::is_waiting_for_client(space) || !(may_send || self.is_held_up);
     }
 
-    /// Takes in the bytes that may be on their way from now on.
+    /// Sets how many bytes may be in flight from now on.
     pub(super) fn handle_window(&mut self, window: PathWindow) {
         self.window = window;
     }
 
-    /// Takes in that a datagram may wait for the system.
+    /// Notes that a datagram may be waiting for the system.
     pub(super) fn handle_blocked(&mut self) {
         self.is_behind = true;
     }
 
-    /// True if a datagram sent now would have to wait.
+    /// Whether a datagram sent now would have to wait.
     pub(super) fn is_behind(&self) -> bool {
         self.is_behind
     }
 
-    /// Gives back what it takes of the places for connections.
+    /// Updates its place among the connections, or gives it back if it is closed.
     pub(super) fn settle(&mut self) {
         if let Stage::Closed = self.stage {
             self.place = None;

@@ -15,14 +15,14 @@ use super::hosting::Hosting;
 /// Rooms of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoomsConfig {
-    /// Rooms that are always there: 1 or more.
+    /// Number of rooms that always exist: 1 or more.
     pub rooms: u16,
-    /// Rooms at most, [`ROOMS_MAX`] or fewer. Those beyond the first are made when somebody comes
-    /// with a new code, or when all are full.
+    /// The maximum number of rooms, at most [`ROOMS_MAX`]. Rooms beyond the first ones are created
+    /// when a player comes with a new code, or when all are full.
     pub rooms_max: u16,
-    /// Threads that run rooms. With 0 or 1 all rooms run where the server runs.
+    /// Number of room threads. With 0 or 1 all rooms run on the server's own task.
     pub threads: u16,
-    /// Time after which a room that was made on demand is closed when nobody is in it.
+    /// How long a room that was created on demand may be empty before it is closed.
     pub empty: Micros,
 }
 
@@ -33,27 +33,27 @@ impl Default for RoomsConfig {
     }
 }
 
-/// Settings that all rooms have in common.
+/// Settings that all rooms share.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) games: SharedGames,
-    /// Of the first room; the others differ in seeds, number and start.
+    /// Configuration of the first room; others differ in seeds, number and start.
     pub(super) config: RoomConfig,
-    /// A room that was made on demand is closed after so long without anybody.
+    /// How long a room that was created on demand may be empty before it is closed.
     pub(super) empty: Micros,
-    /// There may be several rooms, and the log names them.
+    /// Whether there may be several rooms, so that the log names them.
     pub(super) is_many: bool,
-    /// A room that panics is opened again; otherwise the server panics.
+    /// Whether a room that panics is reopened; otherwise the server panics.
     pub(super) catches: bool,
     /// Settings that the host has changed since, also for rooms that are opened later.
     pub(super) changes: SharedChanges,
     pub(super) hosting: Hosting,
 }
 
-/// Settings of the rooms, from the host to rooms and games that begin later.
+/// Settings from the host for rooms and games that begin later.
 pub(super) type SharedChanges = Arc<Mutex<Option<Arc<SettingsByRoom>>>>;
 
-/// Settings of all rooms, and different ones of single rooms and games.
+/// Settings for all rooms, with overrides for single rooms and games.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettingsByRoom {
     common: RoomSettings,
@@ -67,13 +67,13 @@ impl From<RoomSettings> for SettingsByRoom {
 }
 
 impl SettingsByRoom {
-    /// Sets the settings with which a room (`None`: all) plays a game (`None`: any). Those of a
-    /// room override those of a game.
+    /// Sets the settings for when a room (`None`: any) plays a game (`None`: any). Those of a room
+    /// override those of a game.
     pub fn set(&mut self, room: Option<RoomCode>, game: Option<String>, changes: RoomSettings) {
         self.special.insert((room, game), changes);
     }
 
-    /// Settings of a room that plays a game.
+    /// Returns the settings of a room that plays a game.
     pub fn of(&self, room: &RoomCode, game: &str) -> &RoomSettings {
         let (room, game) = (Some(room.clone()), Some(game.to_owned()));
         let find = |room: &Option<RoomCode>, game: &Option<String>| {
@@ -85,7 +85,7 @@ impl SettingsByRoom {
             .unwrap_or(&self.common)
     }
 
-    /// Most seats of a room, and most people who watch one.
+    /// Returns the maximum numbers of seats and of spectators in a room.
     pub(super) fn most(&self) -> (u16, u16) {
         let all = self.special.values().chain([&self.common]);
         all.fold((0, 0), |(players, watchers), it| {
@@ -103,7 +103,7 @@ impl SharedGames {
         Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Plays others from now on; none changes nothing.
+    /// Replaces the games. An empty list changes nothing.
     pub(super) fn set(&self, games: &Games) {
         let games: Arc<[_]> = games.iter().cloned().collect();
         if !games.is_empty() {
@@ -119,29 +119,30 @@ impl SharedGames {
         self.all().iter().find(|entry| entry.name == name).cloned()
     }
 
-    /// The game with which a room begins: rooms 1, 2 and on with one each in turn, so that all are
-    /// played at once where there are as many rooms, and rooms of other codes with the first.
+    /// Returns the first game of a room. Rooms 1, 2 and so on start with different games, so that
+    /// all games are played at once if there are enough rooms; rooms with other codes start with
+    /// the first.
     pub(super) fn first_of(&self, code: &RoomCode) -> Option<GameEntry> {
         let all = self.all();
         let before = code.as_str().parse::<usize>().map_or(0, |number| number.saturating_sub(1));
         all.get(before.checked_rem(all.len())?).cloned()
     }
 
-    /// The game after another; the first, if that is not among them any more.
+    /// Returns the game after another, or the first if that is no longer in the list.
     pub(super) fn after(&self, name: &str) -> Option<GameEntry> {
         let all = self.all();
         let next = all.iter().position(|entry| entry.name == name).map_or(0, |at| at + 1);
         all.get(next).or(all.first()).cloned()
     }
 
-    /// Rounds of a game: it has no end where no other follows.
+    /// Returns the rounds of a game, without a limit if no other game follows.
     pub(super) fn rounds(&self, game: &str, rounds: Option<u32>) -> Option<u32> {
         rounds.filter(|_| self.all().iter().any(|entry| entry.name != game))
     }
 }
 
 impl Plan {
-    /// The host's settings for a room that plays a game, if it has given any.
+    /// Returns the host's settings for a room that plays a game, if there are any.
     pub(super) fn changed(&self, room: &RoomCode, game: &str) -> Option<RoomSettings> {
         let settings = self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
         let changes = settings.of(room, game).clone();
@@ -149,19 +150,19 @@ impl Plan {
         Some(RoomSettings { rounds, games, ..changes })
     }
 
-    /// Settings of a room that is opened now with a game.
+    /// Returns the configuration of a room that is opened now with a game.
     pub(super) fn config(&self, room: &RoomCode, game: &str) -> RoomConfig {
         let mut config = self.config.clone();
         if let Some(settings) = self.changed(room, game) {
             config.settings = settings;
         }
         config.settings.games = self.games.names();
-        // A game alone has no end.
+        // The only game has no end.
         config.settings.rounds = config.settings.rounds.filter(|_| self.games.all().len() > 1);
         config
     }
 
-    /// Most seats of a room, and most people who watch one.
+    /// Returns the maximum numbers of seats and of spectators in a room.
     pub(super) fn most(&self) -> (u16, u16) {
         let settings = self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone();
         settings
@@ -170,7 +171,7 @@ impl Plan {
             })
     }
 
-    /// The server's name, as it is now.
+    /// Returns the server's current name.
     pub(super) fn name(&self) -> String {
         let settings = self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone();
         settings.map_or_else(|| self.config.settings.name.clone(), |it| it.common.name.clone())

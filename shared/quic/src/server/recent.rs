@@ -1,24 +1,24 @@
-//! Addresses that came lately, remembered by a bit each: a flood from everywhere comes from each
-//! address once, and whoever wants to get in comes again.
+//! Addresses that came recently, with one bit each: a flood of forged addresses uses each address
+//! once, whereas a real client comes again.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::net::IpAddr;
 
 use super::buckets::{Moment, own};
 
-/// Bits of a generation: with 100,000 addresses a second one in ten of all others seems to have
-/// come too. Both generations take 1 MiB.
+/// Number of bits of a generation: with 100,000 addresses per second, one in ten of all others
+/// seems to have come too. Both generations use 1 MiB.
 const BITS: usize = 1 << 22;
-/// Time of a generation: an address is remembered for that long at least, and for twice that at
-/// most. A client asks again three times in it.
+/// Duration of a generation: an address is remembered for at least this long, and at most twice as
+/// long. A client retries three times in it.
 const GENERATION: Moment = 2_000_000;
 
 const _: () = assert!(BITS.is_power_of_two());
 
-/// Addresses that came lately.
+/// Addresses that came recently.
 #[derive(Debug)]
 pub(super) struct Recent {
-    /// The present generation and the last one.
+    /// The current generation and the previous one.
     generations: [Box<[u64]>; 2],
     until: Moment,
     secret: u64,
@@ -30,7 +30,7 @@ impl Recent {
         Self { generations: [empty(), empty()], until: 0, secret }
     }
 
-    /// Notes that an address comes. Returns true if it came before.
+    /// Notes that an address has come. Returns whether it came before.
     pub(super) fn note(&mut self, now: Moment, address: IpAddr) -> bool {
         if now >= self.until {
             let [present, last] = &mut self.generations;

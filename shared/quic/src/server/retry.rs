@@ -1,15 +1,15 @@
-//! Proof of an address (QUIC's Retry, RFC 9000, 8.1.2), made and checked without a state and before
-//! any key is derived: to answer a forged packet costs little more than to send the answer.
+//! Proof of an address (QUIC's Retry, RFC 9000, 8.1.2), made and checked without state and before
+//! any key is derived: answering a forged packet costs little more than sending the answer.
 //!
-//! A token is quinn's own, in the clear, with a keyed hash behind it:
+//! A token is quinn's own, unencrypted, followed by a keyed hash:
 //!
 //! ```text
 //! u8 0    u8 family  ip (4 or 16)  u16 port    u8 length  id of the first packet
 //! u64 second of its making             128 bits of HMAC-SHA-256 over all that
 //! ```
 //!
-//! quinn takes the last 16 bytes for a nonce, from which it asks for a key to open the rest with:
-//! the key here checks the hash, and returns the rest as it is.
+//! quinn takes the last 16 bytes as a nonce, for which it asks for a key to open the rest: the key
+//! here checks the hash, and returns the rest unchanged.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -20,14 +20,14 @@ use ring::hmac;
 
 use super::peek::VERSION;
 
-/// Seconds for which a token is valid: as quinn's.
+/// Seconds for which a token is valid, as in quinn.
 const LIFETIME_SECS: u64 = 15;
 /// Bytes of the hash.
 const HASH_BYTES: usize = 16;
-/// Bytes of the id that a Retry gives its connection: unlike those of connections that there are.
+/// Bytes of the id that a Retry gives its connection: not the length of existing connections' ids.
 const ID_BYTES: usize = 8;
 
-/// Makes tokens, and checks them.
+/// Makes and checks tokens.
 #[derive(Clone)]
 pub(crate) struct Mint(Arc<hmac::Key>);
 
@@ -37,7 +37,7 @@ impl std::fmt::Debug for Mint {
     }
 }
 
-/// A handshake's first packet: where it came from, and its connection IDs.
+/// A handshake's first packet: where it came from, and its connection ids.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FirstPacket<'a> {
     pub(super) remote: SocketAddr,
@@ -46,7 +46,7 @@ pub(super) struct FirstPacket<'a> {
 }
 
 impl Mint {
-    /// With a secret: tokens of another one are no proof.
+    /// Creates a mint with a secret. Tokens made with another secret are invalid.
     pub(crate) fn new(secret: &[u8]) -> Self {
         Self(Arc::new(hmac::Key::new(hmac::HMAC_SHA256, secret)))
     }
@@ -67,7 +67,7 @@ impl Mint {
         token
     }
 
-    /// True if a token proves this address now.
+    /// Whether a token proves this address now.
     pub(super) fn proves(&self, token: &[u8], remote: SocketAddr, second: u64) -> bool {
         let Some((payload, hash)) = token.split_last_chunk::<HASH_BYTES>() else { return false };
         let Some((_, made)) = payload.split_last_chunk() else { return false };
@@ -75,7 +75,7 @@ impl Mint {
         payload.starts_with(&head(remote)) && age <= LIFETIME_SECS && self.hash(payload) == *hash
     }
 
-    /// Writes the answer to a handshake's first packet: that its address has to be proven.
+    /// Writes the answer to a handshake's first packet, which asks for proof of its address.
     pub(super) fn write(
         &self,
         crypto: &dyn ServerConfig,
@@ -98,7 +98,7 @@ impl Mint {
     }
 }
 
-/// A token's beginning, which says whose it is.
+/// Returns a token's start, which says whose it is.
 fn head(
     remote: SocketAddr,
 ) -> impl AsRef<[u8]> + IntoIterator<Item = u8> + std::ops::Deref<Target = [u8]> {

@@ -1,4 +1,5 @@
-//! The rooms of one thread: each plays its games in turn, and one that panics disturbs no other.
+//! The rooms of one thread: each plays its games in turn, and a panic in one does not affect the
+//! others.
 
 mod figures;
 mod keeping;
@@ -29,42 +30,42 @@ use crate::clock::Clock;
 use figures::Meter;
 pub use figures::{InputCounts, Measured, TIME_CLASSES, TickMicros, Times};
 
-/// Time from a panic to the next game: a client takes a game within a second of another one for a
-/// mistake of the server's, and its news may take different times.
+/// Time from a panic to the next game. A client treats two games within a second as a server error,
+/// and messages may take different times to arrive.
 const PAUSE: Micros = Micros::from_ms(1500);
 /// Time after which another room has its turn: ten ticks of a small room. Arbitrary.
 const TURN: Micros = Micros::from_ms(1);
-/// Time between two reports of the time that a room takes.
+/// Interval between reports of the time that a room uses.
 const BUSY_INTERVAL: Micros = Micros::from_ms(1000);
 
-/// A room that runs.
+/// A running room.
 #[derive(Debug)]
 struct Running {
-    /// None after a panic, until the next game begins.
+    /// `None` after a panic, until the next game begins.
     room: Option<Box<dyn AnyRoom>>,
-    /// After a panic, until the next game.
+    /// Set after a panic, until the next game.
     pause: Option<Pause>,
     code: RoomCode,
     /// Name of its game, and when that began.
     game: &'static str,
     began: LocalTime,
-    /// Names the room in the log.
+    /// Identifies the room in the log.
     span: tracing::Span,
     panics: Panics,
     empty_since: Option<LocalTime>,
-    /// Time that it has taken, and the last report of it.
+    /// Time that it has used, and when that was last reported.
     busy: (Duration, LocalTime),
     meter: Meter,
-    /// Time of its next checkpoint, and true if one is kept.
+    /// When its next checkpoint is due, and whether one is stored.
     keep_at: LocalTime,
     is_kept: bool,
-    /// The host has drained it without the other rooms.
+    /// Whether the host has drained this room but not the others.
     is_drained_alone: bool,
-    /// It has sent everybody away, as the server is drained.
+    /// Whether it has sent all players away because the server is being drained.
     is_over: bool,
 }
 
-/// A client's first message, with what the host knows of the client.
+/// A client's first message, with what the host knows about the client.
 #[derive(Debug, Default)]
 pub(super) struct FirstMessage {
     pub(super) body: Vec<u8>,
@@ -79,9 +80,9 @@ pub(super) struct Rooms {
     clock: Clock,
     shard: usize,
     running: BTreeMap<RoomId, Running>,
-    /// Rooms that are no more, with the goodbye for those who are left.
+    /// Rooms that no longer exist, with the goodbye for clients still in them.
     gone: VecDeque<(RoomId, Disconnect)>,
-    /// The last rooms that were closed, with the goodbye for those who are on the way there.
+    /// The last closed rooms, with the goodbye for clients on the way there.
     closed: Closed,
     heartbeat: Heartbeat,
     events: broadcast::Sender<RoomEvent>,
@@ -106,28 +107,28 @@ impl Rooms {
         rooms
     }
 
-    /// The list of all rooms.
+    /// Returns the list of all rooms.
     pub(super) fn directory(&self) -> &Directory {
         &self.directory
     }
 
-    /// Notes that the thread has a turn.
+    /// Notes that the thread has had a turn.
     pub(super) fn beat(&self) {
         self.heartbeat.beat(self.clock.now());
     }
 
-    /// Puts the rooms that run into a list.
+    /// Writes the ids of the running rooms into a list.
     pub(super) fn list(&self, ids: &mut Vec<RoomId>) {
         ids.clear();
         ids.extend(self.running.keys());
     }
 
-    /// True if several rooms run, which give each other their turns.
+    /// Whether several rooms run, which must take turns.
     pub(super) fn are_many(&self) -> bool {
         self.running.len() > 1
     }
 
-    /// Opens a listed room with nobody in it.
+    /// Opens a listed room, which is empty.
     fn start(&mut self, id: RoomId, panics: Panics) {
         let Some(code) = self.directory.code(id) else { return };
         let first = self.plan.games.first_of(&code);
@@ -176,7 +177,7 @@ impl Rooms {
         }
     }
 
-    /// Opens a game in a room. Returns false if its rules panic.
+    /// Starts a game in a room. Returns `false` if its rules panic.
     fn play(&mut self, id: RoomId, entry: &GameEntry, rotation: Rotation) -> bool {
         let Some(running) = self.running.get_mut(&id) else { return false };
         let inside = running.span.enter();
@@ -196,12 +197,12 @@ impl Rooms {
         self.running.entry(id).and_modify(|running| running.pause = Some(pause));
     }
 
-    /// The pause of a room that waits for its next game.
+    /// Returns the pause of a room that waits for its next game.
     fn pause_of(&mut self, id: RoomId) -> Option<&mut Pause> {
         self.running.get_mut(&id)?.pause.as_mut()
     }
 
-    /// Tells a room, once it does not wait for its next game any more.
+    /// Passes an event to a room, delayed if it waits for its next game.
     fn tell(&mut self, id: RoomId, now: LocalTime, news: News) {
         match self.pause_of(id) {
             Some(pause) => pause.keep(news),
@@ -209,7 +210,7 @@ impl Rooms {
         }
     }
 
-    /// Goes on to the next game, if all rounds of this one have been played. Returns true if so.
+    /// Starts the next game if all rounds of this one have been played. Returns whether it did.
     pub(super) fn rotate(&mut self, id: RoomId) -> bool {
         let is_over = self.call(id, |room| room.is_over()) == Some(true);
         if is_over {
@@ -219,7 +220,7 @@ impl Rooms {
         is_over
     }
 
-    /// Ends a room's game, for its members to go on; none if its rules panic.
+    /// Ends a room's game and returns its members; `None` if its rules panic.
     fn close_game(&mut self, id: RoomId) -> Option<Rotation> {
         let room = self.running.get_mut(&id)?.room.take()?;
         let close = || room.close_game();
@@ -229,14 +230,14 @@ impl Rooms {
         }
     }
 
-    /// Goes on to the next game with those who waited for it, unless its rules panic.
+    /// Starts the next game with the waiting players, unless its rules panic.
     fn next_game(&mut self, id: RoomId, waiting: Option<Rotation>) {
         let Some(running) = self.running.get(&id) else { return };
         let next = self.plan.games.after(running.game);
         self.go_on_with(id, next, waiting);
     }
 
-    /// Goes on to a game with those who waited for it, unless its rules panic.
+    /// Starts a game with the waiting players, unless its rules panic.
     fn go_on_with(&mut self, id: RoomId, game: Option<GameEntry>, waiting: Option<Rotation>) {
         let game = game.zip(waiting);
         let code = self.running.get(&id).map(|running| running.code.clone());
@@ -252,7 +253,7 @@ impl Rooms {
         }
     }
 
-    /// Calls a room. If that panics, it is replaced.
+    /// Calls a method of a room. If it panics, the room is replaced.
     fn call<T>(&mut self, id: RoomId, f: impl FnOnce(&mut dyn AnyRoom) -> T) -> Option<T> {
         let Running { room, span, .. } = self.running.get_mut(&id)?;
         let room = room.as_deref_mut()?;
@@ -268,12 +269,12 @@ impl Rooms {
         done.ok()
     }
 
-    /// Replaces a room that panicked by the next game with the same members, or by an empty one if
-    /// they cannot be had, or by none if it panics again and again.
+    /// Replaces a room that panicked: with the next game and the same members; if they cannot be
+    /// recovered, with an empty room; or with none if it panics repeatedly.
     fn recover(&mut self, id: RoomId) {
         let now = self.clock.now();
         self.directory.count_panic(id, now);
-        // What panicked must not come again with the next start.
+        // What caused the panic must not come back with the next start.
         self.forget(id);
         let Some(running) = self.running.get_mut(&id) else { return };
         let (panics, is_last) = running.panics.count(now);
@@ -299,7 +300,7 @@ impl Rooms {
         }
     }
 
-    /// Opens a room anew after a panic, without those who were in it.
+    /// Reopens a room after a panic, without its members.
     fn begin_anew(&mut self, id: RoomId) {
         let Some(running) = self.running.remove(&id) else { return };
         self.gone.push_back((id, lost()));
@@ -321,7 +322,7 @@ impl Rooms {
         self.closed.keep(id, given_up());
     }
 
-    /// The next room that is no more, and the goodbye for those who are left.
+    /// Takes the next room that no longer exists, and the goodbye for clients still in it.
     pub(super) fn poll_gone(&mut self) -> Option<(RoomId, Disconnect)> {
         self.gone.pop_front()
     }
@@ -329,7 +330,7 @@ impl Rooms {
 
 /// The connections' side.
 impl Rooms {
-    /// The room for a first message; none if it is on another thread.
+    /// Returns where a first message goes, or the goodbye.
     pub(super) fn choose(&self, hello: Option<&Hello>) -> Result<Destination, Disconnect> {
         self.directory.choose(hello, self.clock.now())
     }
@@ -339,17 +340,17 @@ impl Rooms {
         self.directory.keeps_seat_for(hello)
     }
 
-    /// Judges a hello, as the host has it.
+    /// Asks the host's gate about a hello.
     pub(super) fn judge(&self, hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect> {
         self.plan.hosting.gate.judge(hello, address)
     }
 
-    /// The server's name, as it is now.
+    /// Returns the server's current name.
     pub(super) fn name(&self) -> String {
         self.plan.name()
     }
 
-    /// Counts a connection that comes into a room.
+    /// Counts a connection that enters a room.
     pub(super) fn count_entry(&self, is_web: bool) {
         self.plan.hosting.counters.entered(is_web);
     }
@@ -359,23 +360,23 @@ impl Rooms {
         self.plan.hosting.counters.goodbye(code);
     }
 
-    /// The host's gate.
+    /// Returns the host's gate.
     pub(super) fn gate(&self) -> &dyn Gate {
         &*self.plan.hosting.gate
     }
 
-    /// The goodbye to whoever is on the way to a thread that has ended.
+    /// Returns the goodbye to clients on the way to a thread that has ended.
     pub(super) fn ended(&self) -> Disconnect {
         self.directory.draining().unwrap_or_else(lost)
     }
 
-    /// True if the room is on this thread.
+    /// Whether the room is on this thread.
     pub(super) fn are_at(&self, destination: Destination) -> bool {
         destination.shard == self.shard
     }
 
-    /// Hands a first message to the room that was chosen, which is opened if it is new. Fails if
-    /// there is no such room any more.
+    /// Passes a first message to the chosen room, which is opened if it is new. Fails if the room
+    /// no longer exists.
     pub(super) fn enter(
         &mut self,
         now: LocalTime,
@@ -413,7 +414,7 @@ impl Rooms {
         self.call(id, |room| room.handle_datagram(now, client, bytes));
     }
 
-    /// Bytes that may be on their way to a client of a room at once.
+    /// Returns how many bytes may be in flight to a client of a room.
     pub(super) fn window(&mut self, id: RoomId, now: LocalTime, client: ClientId) -> PathWindow {
         self.call(id, |room| room.window(now, client)).unwrap_or(PathWindow::Open)
     }
@@ -443,7 +444,7 @@ impl Rooms {
 
 /// The clock's side.
 impl Rooms {
-    /// Time of the next tick of any room, or of its next game after a panic.
+    /// Returns the time of the next tick of any room, or of its next game after a panic.
     pub(super) fn next_timeout(&self) -> Option<LocalTime> {
         let due = |running: &Running| match &running.room {
             Some(room) => Some(room.next_timeout()),
@@ -452,20 +453,20 @@ impl Rooms {
         self.running.values().filter_map(due).min()
     }
 
-    /// Begins the next game after a panic, if it is time.
+    /// Starts the next game after a panic, if it is time.
     fn go_on(&mut self, id: RoomId, now: LocalTime) {
         let Some(running) = self.running.get_mut(&id) else { return };
         if let Some(pause) = running.pause.take_if(|pause| pause.until <= now) {
             self.next_game(id, Some(pause.waiting));
             for news in pause.news {
-                // It may panic over any of it, and waits again then.
+                // Any of them may cause a panic, after which the rest waits again.
                 self.tell(id, now, news);
             }
         }
     }
 
-    /// Runs what is due of a room: all of it, or as much as fits its turn where others wait, but a
-    /// tick at least. Returns true if anything was due.
+    /// Runs what is due in a room: everything, or as much as fits its turn if other rooms wait, but
+    /// at least one tick. Returns whether anything was due.
     pub(super) fn tick(&mut self, id: RoomId, now: LocalTime) -> bool {
         let ticks_max = if self.are_many() { 1 } else { u64::MAX };
         let clock = self.clock;
@@ -486,8 +487,8 @@ impl Rooms {
         ticked.unwrap_or(true)
     }
 
-    /// Puts the next thing to do for a room, as [`AnyRoom::poll_output_unless`] has it, into
-    /// `output`: to hand it up costs a copy for each call on the way.
+    /// Writes the next output of a room, as [`AnyRoom::poll_output_unless`] returns it, into
+    /// `output`. Returning it would cost a copy for each call on the way.
     pub(super) fn poll_output(
         &mut self,
         id: RoomId,
@@ -501,7 +502,7 @@ impl Rooms {
         }
     }
 
-    /// Takes in that a room took so long.
+    /// Notes the time that a room has used.
     pub(super) fn note_busy(&mut self, id: RoomId, took: Duration, now: LocalTime) {
         let Some(Running { busy, .. }) = self.running.get_mut(&id) else { return };
         busy.0 += took;
@@ -511,7 +512,7 @@ impl Rooms {
         }
     }
 
-    /// Lists a room's figures.
+    /// Updates a room's figures in the list.
     fn measure(&mut self, id: RoomId) {
         let measured = self.call(id, |room| (room.status(), room.seats_taken()));
         if let Some((status, seats_taken)) = measured {

@@ -1,5 +1,5 @@
-//! The ways between the thread of the socket and the threads of rooms, in batches: one wake-up for
-//! all that came at once.
+//! Communication between the socket's thread and the room threads, in batches: one wake-up for
+//! everything that came at once.
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,16 +13,16 @@ use tokio::sync::mpsc::error::TrySendError;
 use super::entrance::ForConnection;
 use super::peer::Peer;
 
-/// Batches that wait for a thread of rooms; each has the packets of one look at the socket. Of more
-/// the packets are lost, as where a socket's buffer is full.
+/// Number of batches queued for a room thread, each with the packets from one check of the socket.
+/// Beyond that packets are lost, as when a socket's buffer is full.
 const BATCHES_MAX: usize = 64;
-/// Batches of events that wait for the endpoint. More wait where they are.
+/// Number of batches of events queued for the endpoint. More wait at their source.
 const RETURNS_MAX: usize = 1024;
 
 /// Something for a connection on another thread.
 #[derive(Debug)]
 pub(super) enum Item {
-    /// A packet that came, which may be lost.
+    /// A packet, which may be lost.
     Packet(ForConnection),
     /// The endpoint's answer.
     Event { handle: ConnectionHandle, event: ConnectionEvent },
@@ -30,8 +30,8 @@ pub(super) enum Item {
     Newcomer { handle: ConnectionHandle, arrival: Instant, peer: Claim },
 }
 
-/// A newcomer on its way to a thread of rooms. The socket's thread takes it back from one that
-/// stands still: whoever comes first has it.
+/// A newcomer on its way to a room thread. The socket's thread can take it back if that thread is
+/// stalled; only one of the two gets it.
 #[derive(Clone, Debug)]
 pub(super) struct Claim(Arc<Mutex<Option<Box<Peer>>>>);
 
@@ -40,12 +40,12 @@ impl Claim {
         Self(Arc::new(Mutex::new(Some(peer))))
     }
 
-    /// The newcomer, unless the other thread has it.
+    /// Takes the newcomer, unless the other thread has it.
     pub(super) fn take(&self) -> Option<Box<Peer>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// True if a thread has the newcomer.
+    /// Whether a thread has taken the newcomer.
     fn is_taken(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_none()
     }
@@ -53,12 +53,12 @@ impl Claim {
 
 type Returns = Vec<(ConnectionHandle, EndpointEvent)>;
 
-/// The way to one thread of rooms.
+/// The connection to one room thread.
 #[derive(Debug)]
 struct Line {
     sender: mpsc::Sender<Vec<Item>>,
     batch: Vec<Item>,
-    /// Packets that were lost since the last report.
+    /// Number of packets lost since the last report.
     lost: u64,
 }
 
@@ -93,7 +93,7 @@ impl Line {
     }
 }
 
-/// The socket's side of all ways.
+/// The socket's side of all lines.
 #[derive(Debug)]
 pub(super) struct Lines {
     lines: Vec<Line>,
@@ -102,11 +102,11 @@ pub(super) struct Lines {
     have_ended: bool,
     /// The thread of each connection that is not here.
     at: Vec<Option<usize>>,
-    /// Newcomers whom their threads had not taken at the last look.
+    /// Newcomers that their threads had not taken at the last check.
     on_the_way: Vec<(ConnectionHandle, usize, Claim)>,
 }
 
-/// A thread's side of its way.
+/// A room thread's side of its line.
 #[derive(Debug)]
 pub(super) struct Inbox {
     batches: mpsc::Receiver<Vec<Item>>,
@@ -115,7 +115,7 @@ pub(super) struct Inbox {
     returns: Returns,
 }
 
-/// Ways to so many threads.
+/// Creates the lines to this many threads.
 pub(super) fn lines(shards: usize) -> (Lines, Vec<Inbox>) {
     let (return_sender, returns) = mpsc::channel(RETURNS_MAX);
     let way = |_| {
@@ -130,7 +130,7 @@ pub(super) fn lines(shards: usize) -> (Lines, Vec<Inbox>) {
 }
 
 impl Lines {
-    /// Hands a client over.
+    /// Moves a client to another thread.
     pub(super) fn hand_over(
         &mut self,
         shard: usize,
@@ -147,7 +147,7 @@ impl Lines {
         self.push(handle, Item::Newcomer { handle, arrival, peer });
     }
 
-    /// Takes back the newcomers whom a thread has not taken that has ended or stands still.
+    /// Takes back newcomers that a thread has not taken because it has ended or is stalled.
     pub(super) fn take_back(
         &mut self,
         stands_still: impl Fn(usize) -> bool,
@@ -165,17 +165,17 @@ impl Lines {
         back
     }
 
-    /// True if newcomers are on the way to a thread.
+    /// Whether newcomers are on the way to a thread.
     pub(super) fn are_on_the_way(&self) -> bool {
         !self.on_the_way.is_empty()
     }
 
-    /// True if a thread has ended.
+    /// Whether a thread has ended.
     pub(super) fn has_ended(&self, shard: usize) -> bool {
         self.lines.get(shard).is_none_or(Line::has_ended)
     }
 
-    /// Puts something for a connection into its thread's batch.
+    /// Adds something for a connection to its thread's batch.
     pub(super) fn push(&mut self, handle: ConnectionHandle, item: Item) {
         let shard = self.at.get(handle.0).copied().flatten();
         if let Some(line) = shard.and_then(|shard| self.lines.get_mut(shard)) {
@@ -188,14 +188,14 @@ impl Lines {
         self.lines.iter_mut().for_each(Line::flush);
     }
 
-    /// Takes in that a connection is no more.
+    /// Notes that a connection no longer exists.
     pub(super) fn forget(&mut self, handle: ConnectionHandle) {
         if let Some(at) = self.at.get_mut(handle.0) {
             *at = None;
         }
     }
 
-    /// Ready if events for the endpoint wait, or if all threads have just ended.
+    /// Ready if events for the endpoint are waiting, or if all threads have just ended.
     pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.returned.is_some() {
             return Poll::Ready(());
@@ -209,46 +209,46 @@ impl Lines {
         })
     }
 
-    /// Events for the endpoint that wait.
+    /// Takes the events for the endpoint.
     pub(super) fn take_returned(&mut self) -> Returns {
         self.returned.take().unwrap_or_default()
     }
 
-    /// True once all threads have ended.
+    /// Whether all threads have ended.
     pub(super) fn have_ended(&self) -> bool {
         self.have_ended
     }
 
-    /// True if a thread has ended.
+    /// Whether a thread has ended.
     pub(super) fn has_one_ended(&self) -> bool {
         self.lines.iter().any(Line::has_ended)
     }
 }
 
 impl Inbox {
-    /// Ready if a batch waits.
+    /// Ready if a batch is waiting.
     pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.batch.is_none() {
             match self.batches.poll_recv(cx) {
                 Poll::Ready(Some(batch)) => self.batch = Some(batch),
-                // The thread of the socket has ended, and nothing comes any more.
+                // The socket's thread has ended, and nothing comes any more.
                 Poll::Ready(None) | Poll::Pending => return Poll::Pending,
             }
         }
         Poll::Ready(())
     }
 
-    /// The batch that waits.
+    /// Takes the waiting batch.
     pub(super) fn take(&mut self) -> Vec<Item> {
         self.batch.take().unwrap_or_default()
     }
 
-    /// Keeps an event for the endpoint.
+    /// Adds an event for the endpoint.
     pub(super) fn push(&mut self, handle: ConnectionHandle, event: EndpointEvent) {
         self.returns.push((handle, event));
     }
 
-    /// Sends the events for the endpoint, or keeps them if too many wait there.
+    /// Sends the events for the endpoint, or keeps them if too many are queued there.
     pub(super) fn flush(&mut self) {
         if self.returns.is_empty() {
             return;

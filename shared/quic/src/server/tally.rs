@@ -1,39 +1,39 @@
-//! Refusals of what strangers sent, counted, and said in one line now and then: a flood fills
-//! neither the log nor the disk.
+//! Counts what was refused to strangers, and reports it in one line from time to time, so that a
+//! flood fills neither the log nor the disk.
 
 use super::buckets::Moment;
 
-/// Time from one line to the next.
+/// Interval between lines.
 const APART: Moment = 10_000_000;
 
-/// Reason of a refusal.
+/// Why something was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// Packets of no connection and no use.
+    /// Packets that belong to no connection and are of no use.
     Garbage,
-    /// First packets of handshakes beyond what an address, or all, may send.
+    /// First packets of handshakes beyond the limit of their address, or the total.
     Knocks,
-    /// First packets whose proof of address is none.
+    /// First packets with an invalid proof of address.
     Proofs,
-    /// Handshakes beyond what an address, or all, may begin.
+    /// Handshakes beyond the limit of their address, or the total.
     Handshakes,
-    /// Connections for which there was no place, or that had to make place.
+    /// Connections for which there was no place, or that were evicted.
     Places,
     /// Connections that said no hello.
     Hellos,
-    /// Hellos beyond what an address, or all, may send.
+    /// Hellos beyond the limit of their address, or the total.
     Joins,
-    /// Hellos from addresses with all their seats taken.
+    /// Hellos from addresses whose seats are all taken.
     Seats,
-    /// Queries beyond what an address, or all, may send.
+    /// Queries beyond the limit of their address, or the total.
     Queries,
-    /// First packets of addresses that the host's gate turned away a moment ago.
+    /// First packets of addresses that the host's gate refused a moment ago.
     TurnedAway,
 }
 
 /// Number of reasons.
 const REASONS: usize = Refusal::TurnedAway as usize + 1;
-/// Names of the reasons, in their order, for metrics.
+/// Names of the reasons in their order, for metrics.
 const NAMES: [&str; REASONS] = [
     "garbage",
     "knocks",
@@ -66,7 +66,7 @@ impl Tally {
         }
     }
 
-    /// Names and counts of all reasons.
+    /// Returns names and counts of all reasons.
     pub(super) fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
         NAMES.into_iter().zip(self.0)
     }
@@ -76,7 +76,7 @@ impl Tally {
     }
 }
 
-/// Says what was refused, at most once in ten seconds.
+/// Decides when to report refusals: at most once in ten seconds.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     tally: Tally,
@@ -88,7 +88,7 @@ impl Report {
         self.tally.count(refusal);
     }
 
-    /// The refusals to tell of now, of this and of what others have counted.
+    /// Returns the refusals to report now, its own and those that others have counted.
     pub(super) fn poll(&mut self, now: Moment, others: impl FnOnce() -> Tally) -> Option<Tally> {
         if now < self.next {
             return None;
@@ -100,7 +100,7 @@ impl Report {
     }
 }
 
-/// Says it in the log.
+/// Writes them to the log.
 pub(super) fn say(tally: &Tally) {
     tracing::info!(
         name: "strangers_refused",

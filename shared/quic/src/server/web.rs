@@ -1,6 +1,6 @@
-//! A browser's connection on the server: HTTP/3 as far as WebTransport needs it, up to the stream
-//! that the game has. A request that is refused is answered on its stream; a client that breaks the
-//! protocol is disconnected with an error code.
+//! A browser's connection on the server: HTTP/3 as far as WebTransport needs it, except for the
+//! game's stream. A refused request is answered on its stream; a client that violates the protocol
+//! is disconnected with an error code.
 
 mod requests;
 mod streams;
@@ -30,13 +30,13 @@ use crate::web::{
     settings, varint,
 };
 
-/// Streams to this side that a client may have open: three of HTTP/3, and one of a kind that nobody
-/// knows, with which browsers try servers (RFC 9114, 6.2.3).
+/// Number of streams to this side that a client may have open: three of HTTP/3, and one of an
+/// unknown kind, with which browsers test servers (RFC 9114, 6.2.3).
 pub(super) const UNIS: u32 = 4;
-/// Bidirectional streams: the request's, the game's, and two to be refused.
+/// Number of bidirectional streams: the request's, the game's, and two to be refused.
 const BIDIS: u32 = 4;
 
-/// Rules of a server about browsers, and what they know it by.
+/// A server's settings for browsers, and the certificates by which they know it.
 #[derive(Debug)]
 pub(super) struct Web {
     pub(super) options: WebOptions,
@@ -44,8 +44,8 @@ pub(super) struct Web {
 }
 
 impl Server {
-    /// The same for browsers too, which come to the same addresses by WebTransport. `identity` is
-    /// that with which the server was bound.
+    /// Lets browsers connect too, at the same addresses, with WebTransport. `identity` must be the
+    /// one with which the server was bound.
     pub fn for_browsers(
         mut self,
         identity: &Identity,
@@ -60,20 +60,20 @@ impl Server {
     }
 }
 
-/// Stages of a session.
+/// State of a session.
 #[derive(Debug)]
 enum Stage {
     /// No session has been granted.
     Waiting,
-    /// The request was refused by a goodbye, which is on its way.
+    /// The request was refused with a goodbye, which is in flight.
     Refused,
-    /// The session has begun, by a request to this authority.
+    /// The session has begun, with a request to this authority.
     Begun { authority: String },
     /// The game has its stream.
     Open { authority: String },
 }
 
-/// The stream of a request that was granted, or refused by a goodbye.
+/// The stream of a request that was granted, or refused with a goodbye.
 #[derive(Debug)]
 struct Session {
     id: StreamId,
@@ -86,7 +86,7 @@ pub(super) struct WebSession {
     web: Arc<Web>,
     stage: Stage,
     has_settings_out: bool,
-    /// The client's settings, once they are there. Nothing is granted before.
+    /// The client's settings, once received. Nothing is granted before.
     client: Option<ClientSettings>,
     unis: Unis,
     requests: Requests,
@@ -94,14 +94,14 @@ pub(super) struct WebSession {
     asked: Vec<Asked>,
     session: Option<Session>,
     challenge: Challenge,
-    /// The client's end of the session, as it says.
+    /// The client's goodbye.
     left: Option<Disconnect>,
-    /// This side's end has been said.
+    /// Whether this side's goodbye was sent.
     has_ended: bool,
 }
 
 impl WebSession {
-    /// Begins, once the handshake says that the client speaks HTTP/3.
+    /// Starts HTTP/3 once the handshake shows that the client speaks it.
     pub(super) fn new(web: Arc<Web>, connection: &mut Connection) -> Result<Self, Fault> {
         let mut challenge = Challenge::default();
         getrandom::fill(&mut challenge).map_err(|_| Fault::ExcessiveLoad)?;
@@ -121,7 +121,7 @@ impl WebSession {
         })
     }
 
-    /// Takes in what has come on all streams but the game's own.
+    /// Handles data on all streams except the game's.
     pub(super) fn advance(
         &mut self,
         connection: &mut Connection,
@@ -218,8 +218,8 @@ impl WebSession {
         }
     }
 
-    /// Hands a stream of the session to the game, once its first bytes are there. Any other is
-    /// refused.
+    /// Passes a stream of the session to the game, once its first bytes have arrived. Refuses any
+    /// other.
     fn begin_game(
         &mut self,
         connection: &mut Connection,
@@ -247,46 +247,46 @@ impl WebSession {
         Ok(())
     }
 
-    /// True if this is the session's own stream.
+    /// Whether this is the session's own stream.
     pub(super) fn is_session(&self, id: StreamId) -> bool {
         self.session.as_ref().is_some_and(|session| session.id == id)
     }
 
-    /// True if the request was refused by a goodbye.
+    /// Whether the request was refused with a goodbye.
     pub(super) fn is_refused(&self) -> bool {
         matches!(self.stage, Stage::Refused)
     }
 
-    /// The client's end of the session, as it says.
+    /// Returns the client's goodbye.
     pub(super) fn left(&self) -> Option<&Disconnect> {
         self.left.as_ref()
     }
 
-    /// Code with which the connection is closed if nothing else is wrong.
+    /// Returns the code with which to close the connection if nothing else is wrong.
     pub(super) fn code_of_close(&self) -> Fault {
         if self.client.is_some() { Fault::None } else { Fault::MissingSettings }
     }
 
-    /// True if the credentials were made for this connection, by the owner of their key.
+    /// Whether the owner of the key made the credentials for this connection.
     pub(super) fn is_proven(&self, credentials: &Credentials) -> bool {
         let Stage::Open { authority } = &self.stage else { return false };
         let bindings = self.web.certificates.bindings(&self.challenge, authority);
         bindings.iter().any(|binding| is_bound(binding, credentials))
     }
 
-    /// Byte before each of the session's datagrams: a quarter of its number (RFC 9297, 2.1). The
-    /// number of streams keeps it within a byte.
+    /// Returns the byte before each of the session's datagrams: a quarter of its number (RFC 9297,
+    /// 2.1). The limit of streams keeps it within a byte.
     pub(super) fn datagram_prefix(&self) -> u8 {
         self.session.as_ref().map_or(0, |session| session.id.index() as u8)
     }
 
-    /// Bytes before a datagram's own, if it is the session's.
+    /// Returns the length of a datagram's prefix, if it belongs to the session.
     pub(super) fn prefix_of(&self, datagram: &[u8]) -> Option<usize> {
         let (quarter, length) = varint(datagram)?;
         (quarter == u64::from(self.datagram_prefix())).then_some(length)
     }
 
-    /// Ends the session with a goodbye, once. Returns false if there is no arrival to wait for.
+    /// Ends the session with a goodbye, once. Returns `false` if there is no arrival to wait for.
     pub(super) fn finish(&mut self, connection: &mut Connection, goodbye: &Disconnect) -> bool {
         let session = self.session.as_ref().filter(|_| !self.has_ended);
         let Some(Session { id, .. }) = session else { return false };

@@ -1,4 +1,4 @@
-//! The thread that drives a survey: two sockets, names to look up, the clock.
+//! The thread that drives a survey: two sockets, name lookups, and the clock.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -18,34 +18,34 @@ use crate::address::Address;
 use crate::attempts::lookup;
 use crate::clock::Clock;
 
-/// Longest time until the view is told anew.
+/// The longest time until the view is updated.
 const TOLD_EVERY: Micros = Micros::from_ms(100);
-/// Orders that wait; a player presses no faster.
+/// Number of queued requests; a player is no faster.
 const ORDERS_MAX: usize = 8;
 
-/// The things that a survey is to look at.
+/// What a survey should look for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Servers that the player named.
     pub servers: Vec<Address>,
     /// Directories.
     pub directories: Vec<Address>,
-    /// True to look on the local network too.
+    /// Whether to search the local network too.
     pub lan: bool,
 }
 
-/// The things that a survey has found so far.
+/// What a survey has found so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
     /// Servers, by address.
     pub found: Vec<Found>,
     /// Directories.
     pub listings: Vec<(Address, Listing)>,
-    /// True while somebody is being asked.
+    /// Whether any query is pending.
     pub is_busy: bool,
 }
 
-/// Looks for servers on a thread of its own, until it is dropped.
+/// Looks for servers on a separate thread, until it is dropped.
 #[derive(Debug)]
 pub struct Surveyor {
     orders: mpsc::Sender<Wanted>,
@@ -53,7 +53,7 @@ pub struct Surveyor {
 }
 
 impl Surveyor {
-    /// Starts without anything to look at. Fails if the system gives no thread or no socket.
+    /// Starts with nothing to look for. Fails if the system cannot provide a thread or a socket.
     pub fn new() -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (orders, received) = mpsc::channel(ORDERS_MAX);
@@ -62,25 +62,25 @@ impl Surveyor {
         let sockets = runtime.block_on(Sockets::bind())?;
         thread::Builder::new().name("survey".into()).spawn(move || {
             runtime.block_on(run(sockets, received, &told));
-            // The system may take minutes to look a name up.
+            // A name lookup may take the system minutes.
             runtime.shutdown_background();
         })?;
         Ok(Self { orders, view })
     }
 
-    /// Looks at this from now on; at the same once more if it is what it was.
+    /// Looks for this from now on. If it has not changed, repeats the search.
     pub fn look(&self, wanted: Wanted) {
-        // A full queue holds newer orders than whoever waits for these answers.
+        // A full queue contains newer requests already.
         let _ = self.orders.try_send(wanted);
     }
 
-    /// The things that were found so far.
+    /// Returns what was found so far.
     pub fn view(&self) -> Arc<View> {
         Arc::clone(&self.view.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// A socket for IPv4, which may ask everybody, and one for IPv6 where there is that.
+/// A socket for IPv4, which may broadcast, and one for IPv6 if available.
 struct Sockets {
     v4: UdpSocket,
     v6: Option<UdpSocket>,
@@ -89,14 +89,14 @@ struct Sockets {
 impl Sockets {
     async fn bind() -> io::Result<Self> {
         let v4 = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).await?;
-        // Without it there is no local network to look at, and all else goes on.
+        // Without it the local network cannot be searched, but everything else works.
         let _ = v4.set_broadcast(true);
         Ok(Self { v4, v6: UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).await.ok() })
     }
 
     fn send(&self, to: SocketAddr, bytes: &[u8]) {
         let socket = if to.is_ipv4() { Some(&self.v4) } else { self.v6.as_ref() };
-        // What cannot be sent has no answer.
+        // A packet that cannot be sent gets no answer.
         let _ = socket.map(|socket| socket.try_send_to(bytes, to));
     }
 
@@ -171,7 +171,7 @@ async fn run(sockets: Sockets, mut orders: mpsc::Receiver<Wanted>, told: &Mutex<
                 Some((which, len, from)) => {
                     survey.handle_packet(clock.now(), from, &bytes[which][..len]);
                 }
-                // Such as a port that is closed; the next may be another.
+                // For example a closed port; the next packet may be from another.
                 None => tokio::time::sleep(Duration::from_millis(5)).await,
             },
             () = sleep_until(clock.instant(wake)) => {}
@@ -179,7 +179,7 @@ async fn run(sockets: Sockets, mut orders: mpsc::Receiver<Wanted>, told: &Mutex<
     }
 }
 
-/// The things that a survey looks at while their names are being looked up.
+/// What a name that is being looked up is for.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Server,
@@ -189,13 +189,13 @@ enum Kind {
 /// Names that are being looked up concurrently.
 type Lookups = JoinSet<(Kind, Address, Vec<SocketAddr>)>;
 
-/// Begins to look all names up.
+/// Starts looking up all names.
 fn look_up(wanted: &Wanted) -> Lookups {
     let servers = wanted.servers.iter().map(|it| (Kind::Server, it.clone()));
     let directories = wanted.directories.iter().map(|it| (Kind::Directory, it.clone()));
     let look_up = |(kind, address): (Kind, Address)| async move {
         let mut found = lookup(&address).await.unwrap_or_default();
-        // As they answer most often.
+        // Because IPv4 addresses answer most often.
         found.sort_by_key(|it| !it.is_ipv4());
         (kind, address, found)
     };

@@ -13,7 +13,7 @@ const RESERVED: [u64; 5] = [0, 2, 3, 4, 5];
 /// Settings that are on or off.
 const SWITCHES: [u64; 3] = [ENABLE_CONNECT_PROTOCOL, H3_DATAGRAM, H3_DATAGRAM_OLD];
 
-/// A client's settings, as far as they matter to a server.
+/// A client's settings that matter to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientSettings {
     /// Whether the client accepts HTTP/3 datagrams (RFC 9297, 2.1.1).
@@ -23,7 +23,7 @@ pub struct ClientSettings {
     pub data_max: Option<u64>,
 }
 
-/// Reads the stream from its bytes after the kind, as they come. Its memory is bounded.
+/// Reads the stream incrementally, from the bytes after its kind. Its memory is bounded.
 #[derive(Debug)]
 pub struct ControlReader {
     frames: FrameReader,
@@ -36,7 +36,7 @@ impl Default for ControlReader {
 }
 
 impl ControlReader {
-    /// Reads bytes. Returns the settings once they are complete. Nothing follows a fault.
+    /// Reads bytes. Returns the settings once they are complete. Must not be called after a fault.
     pub fn take(&mut self, bytes: &[u8]) -> Result<Option<ClientSettings>, Fault> {
         self.frames.feed(bytes);
         let mut settings = None;
@@ -93,10 +93,10 @@ mod tests {
             |has_datagrams, data_max| Ok(Some(ClientSettings { has_datagrams, data_max }));
         assert_eq!(read(&[]), settings(false, None));
         assert_eq!(read(&[0x33, 0]), settings(false, None));
-        // Chrome's: datagrams by two names, and grease.
+        // Chrome's: datagrams under two names, and grease.
         let chrome = [1, 0x80, 1, 0, 0, 0x33, 1, 0x80, 0xff, 0xd2, 0x77, 1, 0x40, 0x40, 5];
         assert_eq!(read(&chrome), settings(true, None));
-        // Flow control by streams alone: no byte may be sent before a capsule allows it.
+        // Flow control per stream only: no byte may be sent before a capsule allows it.
         assert_eq!(read(&[0x33, 1, 0x6b, 0x65, 4]), settings(true, Some(0)));
         assert_eq!(read(&[0x33, 1, 0x6b, 0x61, 0x44, 0]), settings(true, Some(1024)));
     }

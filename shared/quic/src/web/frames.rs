@@ -2,7 +2,7 @@
 
 use super::Fault;
 
-/// Maximum size of a HEADERS frame in bytes. Chrome's has 400.
+/// The maximum size of a HEADERS frame in bytes. Chrome's has 400.
 const HEADERS_BYTES_MAX: u64 = 4 * 1024;
 /// Maximum size of a DATA frame in bytes: the capsule that closes a session has up to 1 kB
 /// (draft-ietf-webtrans-http3, 6).
@@ -161,8 +161,8 @@ impl FrameReader {
         Ok(())
     }
 
-    /// Takes `count` bytes off the stream's total: frames that a session needs for as long as it
-    /// lasts do not count towards the limit.
+    /// Subtracts `count` bytes from the stream's total: frames that a session needs for as long as
+    /// it lasts do not count towards the limit.
     pub(crate) fn forgive(&mut self, count: usize) {
         self.taken = self.taken.saturating_sub(count as u64);
     }

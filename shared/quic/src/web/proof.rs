@@ -1,18 +1,18 @@
-//! Proof of a player's key where browsers are: they have no keying material of TLS to bind it to.
+//! Proof of a player's key in browsers, which cannot access TLS keying material to bind it to.
 //!
-//! A server's challenge takes its place, together with the server's name as the browser has checked
-//! it: the digest of its certificate, or the host of an authority's certificate. So a proof is
-//! worth nothing at another moment, and no server can use a player's proof at another server.
+//! A server's challenge takes its place, together with the server's name as verified by the
+//! browser: the digest of its certificate, or the host of an authority's certificate. So a proof is
+//! worthless at another time, and no server can use a player's proof at another server.
 
 use phaselock::fingerprint::Fingerprint;
 
-/// Bytes that a server sends first on the game's stream, from its random numbers.
+/// Random bytes that a server sends first on the game's stream.
 pub(crate) type Challenge = [u8; 32];
 
 /// First part of what is bound.
 const LABEL: &[u8] = b"phaselock web binding\0";
 
-/// A server's name, as a browser has checked it.
+/// A server's name, as verified by a browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Shown<'a> {
     /// By the digest of its certificate.
@@ -21,7 +21,7 @@ pub(crate) enum Shown<'a> {
     Host(&'a str),
 }
 
-/// Bytes that stand for this connection where a native one has TLS's own.
+/// Returns bytes that represent this connection, where a native one uses TLS's.
 pub(crate) fn binding(challenge: &Challenge, shown: &Shown<'_>) -> [u8; 32] {
     let name = match shown {
         Shown::Hash(Fingerprint(hash)) => {

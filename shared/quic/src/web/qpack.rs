@@ -43,13 +43,13 @@ pub(super) fn fields(section: &[u8]) -> Result<Vec<Field>, SectionError> {
         let field = match first >> 4 {
             // An entry of the static table.
             0b1100.. => entry(bytes.integer(6)?)?,
-            // A name of the static table, and a value.
+            // A name from the static table, and a value.
             0b0101 | 0b0111 => {
                 let Field { name, .. } = entry(bytes.integer(4)?)?;
                 Field { name, value: bytes.string(7)? }
             }
             0b0010 | 0b0011 => Field { name: bytes.string(3)?, value: bytes.string(7)? },
-            // All others are of a dynamic table.
+            // All others refer to a dynamic table.
             _ => return Err(SectionError::Unreadable),
         };
         size += field.name.len() + field.value.len() + FIELD_OVERHEAD;
@@ -61,7 +61,8 @@ pub(super) fn fields(section: &[u8]) -> Result<Vec<Field>, SectionError> {
     Ok(fields)
 }
 
-/// An entry of the static table. Names that do not matter in a request for a session are "other".
+/// Returns an entry of the static table. Names that do not matter in a request for a session are
+/// "other".
 fn entry(index: usize) -> Result<Field, SectionError> {
     let (name, value) = match index {
         0 => (":authority", ""),
@@ -97,7 +98,7 @@ impl<'a> Bytes<'a> {
         Ok(usize::from(self.take(1)?[0]))
     }
 
-    /// An integer with a prefix of that many bits (RFC 7541, section 5.1).
+    /// Reads an integer with a prefix of this many bits (RFC 7541, section 5.1).
     fn integer(&mut self, bits: u32) -> Result<usize, SectionError> {
         let mask = (1 << bits) - 1;
         let mut value = self.byte()? & mask;
@@ -115,8 +116,8 @@ impl<'a> Bytes<'a> {
         Err(SectionError::Unreadable)
     }
 
-    /// A string whose first byte has that many bits of its length, after the bit for the Huffman
-    /// code.
+    /// Reads a string whose first byte has this many bits of its length, after the bit for the
+    /// Huffman code.
     fn string(&mut self, bits: u32) -> Result<Vec<u8>, SectionError> {
         let first = *self.0.first().ok_or(SectionError::Unreadable)?;
         let count = self.integer(bits)?;
@@ -211,7 +212,7 @@ mod tests {
             &[0, 0, 0x40, 0],
             &[0, 0, 0x10],
             &[0, 0, 0x00, 0],
-            // Beyond the static table, and lengths without end.
+            // Beyond the static table, and unterminated lengths.
             &[0, 0, 0xff, 0x24],
             &[0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1],
             &[0, 0, 0x51, 5, b'/'],

@@ -21,20 +21,20 @@ const FRAME_HEAD_BYTES: usize = 2;
 /// A request for a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Host by which the client knows the server, and its port unless that is HTTPS's.
+    /// Host by which the client knows the server, with its port unless that is HTTPS's default.
     pub authority: String,
-    /// Origin of the page, as the browser says; none of a client that is no browser.
+    /// Origin of the page according to the browser; `None` if the client is not a browser.
     pub origin: Option<String>,
 }
 
-/// A client's word on the stream.
+/// What a client says on the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
-    /// A wish for a session: once, and before all else.
+    /// A request for a session: once, and first.
     Asked(Request),
     /// A request for something else, with the status of the answer. Nothing comes after it.
     Refused(StatusCode),
-    /// Permission to send up to that many bytes in the session, in total.
+    /// Permission to send up to this many bytes in the session, in total.
     Allowed(u64),
     /// A goodbye, after which nothing comes.
     Left(Disconnect),
@@ -49,7 +49,7 @@ enum Stage {
     Over,
 }
 
-/// Reader of the stream, from bytes as they come. What it holds is bounded.
+/// Reads the stream incrementally. Its memory is bounded.
 #[derive(Debug)]
 pub struct RequestReader {
     frames: FrameReader,
@@ -66,7 +66,7 @@ impl Default for RequestReader {
 }
 
 impl RequestReader {
-    /// Takes in bytes. A fault is the last that comes of them.
+    /// Reads bytes. Must not be called after a fault.
     pub fn take(&mut self, bytes: &[u8]) -> Result<Vec<Said>, Fault> {
         let mut said = Vec::new();
         self.frames.feed(bytes);
@@ -196,7 +196,7 @@ fn asked(fields: &[Field]) -> Result<Request, StatusCode> {
     Ok(Request { authority: format!("{host}{port}"), origin })
 }
 
-/// Returns the only field of that name, if there is one. Fails if there are several.
+/// Returns the only field with this name, if there is one. Fails if there are several.
 fn only<'a>(fields: &'a [Field], name: &str) -> Result<Option<&'a [u8]>, StatusCode> {
     let mut found = fields.iter().filter(|field| field.name == name.as_bytes());
     let first = found.next().map(|field| &*field.value);
@@ -218,8 +218,8 @@ fn check_order(fields: &[Field]) -> Result<(), StatusCode> {
     if is_good { Ok(()) } else { Err(StatusCode::BAD_REQUEST) }
 }
 
-/// A client's goodbye. Browsers say one without a word for a page that is closed, or loaded anew:
-/// whoever played there may be back in a moment.
+/// Returns a client's goodbye. Browsers send one without text for a page that is closed or
+/// reloaded: the player may be back in a moment.
 pub(crate) fn goodbye(code: u32, reason: &str) -> Disconnect {
     if (code, reason) == (0, "") {
         return Disconnect::new(Code::Lost, "the browser has ended the session");
@@ -264,7 +264,7 @@ mod tests {
         data(&Capsule::Unknown { typ, payload: Bytes::from(payload) })
     }
 
-    /// A frame with these fields, each written out.
+    /// Returns a frame with these fields, without compression.
     fn headers(fields: &[(&str, &str)]) -> Vec<u8> {
         let mut section = vec![0, 0];
         for (name, value) in fields {

@@ -1,4 +1,4 @@
-//! The choice of a room for a newcomer, and rooms that are made for one.
+//! Chooses a room for a newcomer, or creates one.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,8 +12,8 @@ use phaselock::wire::rooms::{RoomCode, RoomStatus};
 
 use super::{Entry, List, RoomFigures, RoomId};
 
-/// Part of a thread's time that its rooms take from which on newcomers are led to others. A tick
-/// that is due then waits for those of the other rooms, and a crowd takes more than its members did
+/// Fraction of a thread's time used by its rooms from which on newcomers are sent elsewhere. A due
+/// tick then waits for those of the other rooms, and a crowd takes more time than its members did
 /// one by one. Arbitrary.
 const LOAD_MAX: f64 = 0.7;
 
@@ -28,9 +28,9 @@ impl List {
         self.heartbeats.get(shard).is_some_and(|heartbeat| heartbeat.is_silent(now))
     }
 
-    /// The room with the seat that a hello comes back to: that of its token, else the wished one,
-    /// else any, unless the wished game is played elsewhere. The connection before may linger, so
-    /// the player may seem to be there.
+    /// Returns the room with the seat that a hello resumes: that of its token, otherwise the
+    /// requested one, otherwise any, unless the requested game is played elsewhere. The earlier
+    /// connection may linger, so the player may seem to be present.
     pub(super) fn room_of_seat(&self, hello: &Hello) -> Option<RoomId> {
         let has_seat = |entry: &Entry| entry.has_seat_of(hello.credentials.key);
         let rooms = || self.rooms.iter().filter(|(_, entry)| has_seat(entry));
@@ -50,7 +50,7 @@ impl List {
         room.map(|(room, _)| *room)
     }
 
-    /// The room that keeps the player's seat, the one of the hello's code, or the
+    /// Returns the room that keeps the player's seat, the one with the hello's code, or the
     /// [liveliest](Self::liveliest), in this order.
     pub(super) fn room_for(&mut self, hello: &Hello, now: LocalTime) -> Result<RoomId, Disconnect> {
         if let Some(room) = self.room_of_seat(hello) {
@@ -71,7 +71,7 @@ impl List {
         let wished = hello.wished_game();
         let is_wished = |entry: &Entry| wished.is_some_and(|it| entry.figures.status.game == it);
         if hello.wishes_to_watch() {
-            // Where most is to be seen.
+            // Spectators go where there is most to see.
             let open = self.rooms.iter().filter(|(_, entry)| entry.figures.is_open);
             let order = |entry: &Entry| {
                 let is_silent = self.is_silent(entry.shard, now);
@@ -88,7 +88,7 @@ impl List {
                 .or_else(|| self.liveliest(now, |it| free(it) && has(&it.figures.status.game)))
                 .or_else(|| self.liveliest(now, free))
         };
-        // A room that stands still is the last choice.
+        // A stalled room is the last choice.
         if let Some(room) = free_if(&|entry| !self.is_silent(entry.shard, now)) {
             return Ok(room);
         }
@@ -98,26 +98,26 @@ impl List {
         match standing {
             Some(room) => Ok(room),
             None if may_make => self.make_unless_full(None, now),
-            // A full room may still free a seat that it keeps, and says so otherwise.
+            // A full room may still free a seat that it keeps; otherwise it refuses.
             None => self.any(now).ok_or_else(|| self.full()),
         }
     }
 
-    /// The emptiest room, seats or not, if possible one that does not stand still.
+    /// Returns the emptiest room, even without free seats, preferably one that is not stalled.
     pub(super) fn any(&self, now: LocalTime) -> Option<RoomId> {
         let runs = |entry: &Entry| !self.is_silent(entry.shard, now);
         self.emptiest(runs).or_else(|| self.emptiest(|_| true))
     }
 
-    /// The goodbye where there is no room for anybody.
+    /// Returns the goodbye if no room has space.
     pub(super) fn full(&self) -> Disconnect {
         let draining = self.draining.as_ref().map(|it| it.goodbye.clone());
         draining
             .unwrap_or_else(|| Disconnect::new(Code::Full, "all rooms are full; try again later"))
     }
 
-    /// The open room where most people play, or the emptiest one if nobody plays. Rooms on a busy
-    /// thread come after these, and rooms whose rules panicked lately come last.
+    /// Returns the public room with the most players, or the emptiest one if no one plays. Rooms on
+    /// a busy thread come after these, and rooms whose rules panicked recently come last.
     fn liveliest(&self, now: LocalTime, may: impl Fn(&Entry) -> bool) -> Option<RoomId> {
         let open = self.rooms.iter().filter(|(_, entry)| entry.figures.is_open && may(entry));
         let order = |entry: &Entry| {
@@ -128,13 +128,13 @@ impl List {
         open.min_by_key(|(_, entry)| order(entry)).map(|(room, _)| *room)
     }
 
-    /// Whether the rooms of a thread take most of its time.
+    /// Whether the rooms of a thread use most of its time.
     fn is_laden(&self, shard: usize) -> bool {
         let rooms = self.rooms.values().filter(|entry| entry.shard == shard);
         rooms.map(|entry| entry.load).sum::<f64>() > LOAD_MAX
     }
 
-    /// The room with the fewest seats taken, among those to which anybody is led.
+    /// Returns the public room with the fewest seats taken.
     fn emptiest(&self, may: impl Fn(&Entry) -> bool) -> Option<RoomId> {
         let open = self.rooms.iter().filter(|(_, entry)| entry.figures.is_open && may(entry));
         open.min_by_key(|(_, entry)| entry.taken()).map(|(room, _)| *room)
@@ -151,8 +151,8 @@ impl List {
         Ok(self.make(code, now))
     }
 
-    /// Lists a room on the thread with the fewest, among those that run. Without a code it gets the
-    /// first free number, and anybody is led there.
+    /// Adds a room on the running thread with the fewest. Without a code it is public, and gets the
+    /// first free number.
     pub(super) fn make(&mut self, code: Option<&RoomCode>, now: LocalTime) -> RoomId {
         let is_taken =
             |code: &RoomCode| self.rooms.values().any(|entry| entry.figures.status.code == *code);
@@ -165,7 +165,7 @@ impl List {
             code: code.cloned().unwrap_or_else(numbered),
             game: String::new(),
             players: 0,
-            // The game may have fewer, which its thread tells when it has opened the room.
+            // The game may have fewer, which its thread reports after opening the room.
             players_max: self.players_max,
             bots: 0,
         };
@@ -182,7 +182,7 @@ impl List {
             rounds: 0,
             measured: Arc::default(),
         };
-        // One that is closed for its mistakes leaves its place to the next.
+        // A room that was closed because of panics leaves its place to the next.
         let kept = self.rooms.values().filter(|entry| entry.is_kept).count();
         let is_kept = is_open && kept < self.rooms_kept;
         let (coming, load, panicked, seats) = (0, 0.0, None, BTreeMap::new());
@@ -208,7 +208,7 @@ mod tests {
 
     const NOW: LocalTime = LocalTime(100_000_000);
 
-    /// A hello of a client that has these games, without a wish for a room.
+    /// Creates a hello of a client with these games that names no room.
     fn hello(games: &[&str]) -> Hello {
         Hello {
             wire: 0,
@@ -225,7 +225,7 @@ mod tests {
         }
     }
 
-    /// Rooms of four seats, each with its game, people and thread; threads run.
+    /// Creates rooms of four seats, each with its game, people and thread; all threads run.
     fn house(rooms: &[(&str, u16, usize)]) -> Directory {
         let directory = Directory::new();
         let threads = rooms.iter().map(|(.., thread)| thread + 1).max().unwrap_or(1);
@@ -256,7 +256,7 @@ mod tests {
         directory
     }
 
-    /// Number of the room to which the next newcomer is led.
+    /// Returns the number of the room to which the next newcomer is sent.
     fn next(directory: &Directory, games: &[&str]) -> u32 {
         directory.choose(Some(&hello(games)), NOW).expect("there is a seat").room.0
     }

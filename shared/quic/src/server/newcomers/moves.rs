@@ -1,4 +1,4 @@
-//! A connection that moves counts at its new address.
+//! Moves a connection's seat to its new address.
 
 use std::net::IpAddr;
 
@@ -6,9 +6,9 @@ use super::{Place, Places};
 use crate::server::buckets::{crowds, own};
 
 impl Place {
-    /// Handles a client's move to another address, at which it has answered. Its seat counts there
-    /// from now on. If all seats there are taken, it keeps counting at the old address: nobody is
-    /// kicked, and nobody gets more seats by moving.
+    /// Handles a client's move to another address, where it has been validated. Its seat counts
+    /// there from now on. If all seats there are taken, it keeps counting at the old address: no
+    /// one is kicked, and no one gets more seats by moving.
     pub(in crate::server) fn relocate(&mut self, address: IpAddr) {
         let own = own(address);
         let mut places = self.places.lock();
@@ -17,7 +17,7 @@ impl Place {
             newcomer.own = own;
         }
         if let Some(seat) = &mut self.seat {
-            // Both addresses may be in one network, in which the seat must not count twice.
+            // Both addresses may be in one network, where the seat must not count twice.
             places.leave_seat(*seat);
             if places.full_crowd(own).is_none() {
                 *seat = own;
@@ -37,7 +37,7 @@ impl Places {
         }
     }
 
-    /// Gives back a seat of an address.
+    /// Releases a seat of an address.
     pub(super) fn leave_seat(&mut self, own: IpAddr) {
         for crowd in crowds(own) {
             if let Some(seated) = self.seated.get_mut(&crowd) {

@@ -1,4 +1,4 @@
-//! The parts of a connection that are others for a browser.
+//! The parts of a connection that differ for a browser.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ use crate::server::web::{Fault, WebSession};
 use crate::web::ALPN;
 
 impl Peer {
-    /// Learns from the handshake whom it has to do with.
+    /// Determines from the handshake what kind of client it is.
     pub(super) fn meet(&mut self, now: Instant) {
         let data = self.connection.crypto_session().handshake_data();
         let data = data.and_then(|data| data.downcast::<HandshakeData>().ok());
@@ -28,7 +28,7 @@ impl Peer {
         }
     }
 
-    /// Takes in that the client has opened a stream to this side, as browsers alone may.
+    /// Handles a stream that the client has opened to this side, as only browsers may.
     pub(super) fn meet_stream(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
         if !self.is_web() {
             self.part("it opened a stream that is none of the game's", false, time, rooms);
@@ -36,12 +36,12 @@ impl Peer {
         }
     }
 
-    /// True for a browser's connection.
+    /// Whether the connection is a browser's.
     pub(in crate::server) fn is_web(&self) -> bool {
         self.web.is_some()
     }
 
-    /// Takes in what came around the game's stream.
+    /// Handles data on streams other than the game's.
     pub(super) fn advance_web(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
         let Some(web) = &mut self.web else { return };
         if matches!(self.stage, Stage::Closed) {
@@ -59,7 +59,7 @@ impl Peer {
         }
     }
 
-    /// Takes in that all has arrived on a stream, or that the client wants no more of it.
+    /// Notes that everything on a stream has arrived, or that the client wants no more of it.
     pub(super) fn handle_finished(&mut self, id: StreamId, now: Instant) {
         if self.control.is(id) {
             return self.control.refuse();
@@ -72,9 +72,9 @@ impl Peer {
         }
     }
 
-    /// Ends a browser's session with a goodbye, and returns true if that has to arrive. A browser
-    /// reads nothing more of a session that has ended: so this waits until the last message had its
-    /// time, in which a client that has read it ends the session itself.
+    /// Ends a browser's session with a goodbye, and returns whether to wait for its arrival. A
+    /// browser reads nothing more of a session that has ended, so this waits until the last message
+    /// has had its time, in which a client that has read it ends the session itself.
     pub(super) fn end_session(&mut self, goodbye: &Disconnect) -> bool {
         self.web.as_mut().is_some_and(|web| web.finish(&mut self.connection, goodbye))
     }
@@ -84,18 +84,19 @@ impl Peer {
         self.stage = Stage::Closed;
     }
 
-    /// Code with which the connection is closed: a browser's has been told the session's before.
+    /// Returns the code with which to close the connection: a browser has been sent the session's
+    /// code before.
     pub(super) fn code_of_close(&self, native: VarInt) -> VarInt {
         self.web.as_ref().map_or(native, |web| web.code_of_close().code())
     }
 
-    /// Bytes of a datagram at most, as the connection has it now.
+    /// Returns the current maximum bytes of a datagram.
     pub(super) fn datagram_bytes_max(&mut self) -> Option<usize> {
         let max = self.connection.datagrams().max_size()?;
         Some(max.saturating_sub(usize::from(self.is_web())))
     }
 
-    /// A datagram as it goes out.
+    /// Returns a datagram with its prefix, ready to be sent.
     pub(super) fn wrapped(&self, mut bytes: Vec<u8>) -> Vec<u8> {
         if let Some(web) = &self.web {
             bytes.insert(0, web.datagram_prefix());
@@ -103,7 +104,7 @@ impl Peer {
         bytes
     }
 
-    /// A datagram that came, if it is the session's.
+    /// Returns a datagram without its prefix, if it belongs to the session.
     pub(super) fn unwrapped(&self, mut bytes: Bytes) -> Option<Bytes> {
         if let Some(web) = &self.web {
             bytes.advance(web.prefix_of(&bytes)?);

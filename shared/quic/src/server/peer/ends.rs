@@ -1,4 +1,4 @@
-//! Ends of connections that the server did not ask for.
+//! Ends of connections that the server did not initiate.
 
 use std::time::Instant;
 
@@ -11,13 +11,13 @@ use crate::goodbye::said;
 use crate::server::rooms::Rooms;
 
 impl Peer {
-    /// Takes in the end of the connection by itself or by the client.
+    /// Handles the end of the connection, by the client or by itself.
     pub(super) fn end(&mut self, reason: &ConnectionError, time: LocalTime, rooms: &mut Rooms) {
         let (text, has_left) = describe(reason);
         self.part(&text, has_left && self.web.is_none(), time, rooms);
     }
 
-    /// Takes in that the client is gone, and has left for good or not.
+    /// Handles a client that is gone, for good or not.
     pub(super) fn part(&mut self, text: &str, has_left: bool, time: LocalTime, rooms: &mut Rooms) {
         match &self.stage {
             Stage::Playing { room } if has_left => rooms.handle_left(*room, self.client, text),
@@ -45,13 +45,13 @@ impl Peer {
         }
     }
 
-    /// Closes at once: another newcomer takes the place.
+    /// Closes the connection at once: another newcomer takes the place.
     pub(in crate::server) fn evict(&mut self, now: Instant) {
         let text = "too many players are joining at once; try again later";
         self.close(&Disconnect::new(Code::Full, text), now);
     }
 
-    /// Closes at once, and without a word to a browser that broke the rules of HTTP/3.
+    /// Closes the connection at once, without a message to a browser that violated HTTP/3.
     pub(super) fn drop(&mut self, now: Instant) {
         debug_assert!(!matches!(self.stage, Stage::Playing { .. } | Stage::Moving { .. }));
         self.connection.close(now, self.code_of_close(0_u32.into()), Vec::new().into());
@@ -59,12 +59,12 @@ impl Peer {
     }
 }
 
-/// The end of a connection, for the log, and true if the player said goodbye.
+/// Returns how a connection ended, for the log, and whether the player said goodbye.
 fn describe(error: &ConnectionError) -> (String, bool) {
     match error {
         ConnectionError::ApplicationClosed(close) => {
             let goodbye = said(close);
-            // Whoever will not come back needs no seat.
+            // A player who will not come back needs no seat.
             (format!("it left: {goodbye}"), goodbye.code.retry_after().is_none())
         }
         ConnectionError::TimedOut => ("the connection was lost".to_owned(), false),

@@ -1,4 +1,4 @@
-//! The address that a client is at: the one at which its connection was validated last.
+//! The client's address: the one at which its connection was last validated.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use super::{Peer, Stage};
 use crate::server::newcomers::Place;
 use crate::server::rooms::Rooms;
 
-/// Minimum time between two reported moves: each makes the host look at its bans.
+/// The minimum interval between two reported moves: each makes the host check its bans.
 const MOVES_APART_MIN: Duration = Duration::from_secs(1);
 
 /// What had been sent when packets from another address were first seen.
@@ -24,29 +24,30 @@ struct Unproven {
 /// A client's address.
 ///
 /// A client's packets may come from an address that is not its own, with a forged sender or copied
-/// on the way by somebody else. quinn follows them at once, and asks there for proof: until it has
-/// it, **each** packet to the client carries a challenge (RFC 9000, 8.2 and 9.3). It does not
-/// report when the proof came, but a packet sent without a challenge shows it.
+/// in transit by an attacker. quinn follows them at once and validates the new path: until that has
+/// succeeded, **each** packet to the client carries a challenge (RFC 9000, 8.2 and 9.3). It does
+/// not report success, but a packet sent without a challenge shows it.
 #[derive(Debug)]
 pub(super) struct Location {
     known: SocketAddr,
-    /// The address that was reported, and when, if it was a move.
+    /// The reported address, and when, if it was a move.
     told: (SocketAddr, Option<Instant>),
     unproven: Option<Unproven>,
 }
 
 impl Location {
-    /// At an address that a handshake proves.
+    /// Creates a location at an address that a handshake has proven.
     pub(super) fn new(known: SocketAddr) -> Self {
         Self { known, told: (known, None), unproven: None }
     }
 
-    /// The address.
+    /// Returns the address.
     pub(super) fn known(&self) -> SocketAddr {
         self.known
     }
 
-    /// Looks at where packets come from and what was sent. Accepts a new address once it is proven.
+    /// Checks where packets come from and what was sent. Accepts a new address once it is
+    /// validated.
     fn observe(&mut self, connection: &Connection) {
         let remote = connection.remote_address();
         if remote == self.known {
@@ -62,14 +63,14 @@ impl Location {
         };
         let before = self.unproven.replace(now).filter(|before| before.remote == remote);
         let Some(before) = before else { return };
-        // A response may leave alone, to yet another address.
+        // A response may be sent separately, to yet another address.
         let is_proven = Unproven { datagrams: before.datagrams, ..now } == before;
         if is_proven && now.datagrams != before.datagrams {
             (self.known, self.unproven) = (remote, None);
         }
     }
 
-    /// Returns the address if it has changed since the last report, unless that was a moment ago.
+    /// Returns the address if it has changed since the last report, unless that was just now.
     fn take_move(&mut self, now: Instant) -> Option<SocketAddr> {
         let (told, at) = self.told;
         let is_early = at.is_some_and(|at| now.saturating_duration_since(at) < MOVES_APART_MIN);
@@ -82,7 +83,7 @@ impl Location {
 }
 
 impl Peer {
-    /// Follows the client to another address: its seat counts there, and the room hears of it.
+    /// Follows the client to another address: its seat counts there, and the room is notified.
     pub(super) fn follow(&mut self, now: Instant, rooms: &mut Rooms) {
         self.location.observe(&self.connection);
         let Some(address) = self.location.take_move(now) else { return };

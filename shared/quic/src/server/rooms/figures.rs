@@ -1,4 +1,4 @@
-//! Figures of rooms, told once a second.
+//! Figures about rooms, updated once a second.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,21 +10,21 @@ use phaselock::time::{LocalTime, Micros};
 use super::Rooms;
 use crate::server::directory::RoomId;
 
-/// Time between two reports.
+/// Interval between updates.
 const INTERVAL: Micros = Micros::from_ms(1000);
-/// Durations of a second that are remembered: of all ticks at the fastest rate.
+/// Number of durations remembered for a second: all ticks at the highest rate.
 const SAMPLES_MAX: usize = 256;
 
-/// Upper ends of a histogram's classes in microseconds; one more class is above.
+/// Upper bounds of a histogram's classes in microseconds; one more class is above.
 pub const TIME_CLASSES: [u64; 12] =
     [125, 250, 500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000];
 
-/// Durations since the start, by classes.
+/// A histogram of durations since the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// Durations in each class of [`TIME_CLASSES`], and above the last.
+    /// Number of durations in each class of [`TIME_CLASSES`], and above the last.
     pub counts: [u64; TIME_CLASSES.len() + 1],
-    /// Sum of all in microseconds.
+    /// Sum of all durations in microseconds.
     pub micros: u64,
 }
 
@@ -36,20 +36,20 @@ impl Times {
         self.micros = self.micros.saturating_add(micros);
     }
 
-    /// Number of all.
+    /// Returns the number of durations.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 }
 
-/// Durations of the ticks of the last second, in microseconds.
+/// Durations of the ticks in the last second, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TickMicros {
-    /// Their mean.
+    /// The mean.
     pub mean: u64,
-    /// Nearly all take less: 99 of 100.
+    /// The 99th percentile.
     pub p99: u64,
-    /// The longest.
+    /// The maximum.
     pub max: u64,
 }
 
@@ -62,10 +62,10 @@ impl TickMicros {
     }
 }
 
-/// Counts of a room's people since its start.
+/// Counters of all players' inputs in a room since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InputCounts {
-    /// Input packets that were read.
+    /// Input packets that were accepted.
     pub accepted: u64,
     /// Inputs that came after their tick.
     pub late: u64,
@@ -73,16 +73,16 @@ pub struct InputCounts {
     pub missing: u64,
 }
 
-/// Measurements of a room that runs.
+/// Measurements of a running room.
 #[derive(Debug)]
 pub(super) struct Meter {
     told_at: LocalTime,
     ticks: Times,
     sending: Times,
-    /// Microseconds of the ticks of this second.
+    /// Durations of this second's ticks in microseconds.
     samples: Vec<u64>,
     inputs: InputCounts,
-    /// Counts of each session when they were looked at last.
+    /// Each session's counters at the last update.
     before: BTreeMap<PlayerId, MemberStats>,
 }
 
@@ -103,7 +103,7 @@ impl Meter {
         for PlayerFigures { player, stats, .. } in players {
             let mut was = before.remove(player).unwrap_or_default();
             if was.accepted > stats.accepted {
-                // Another player has the seat.
+                // Another player has this id now.
                 was = MemberStats::default();
             }
             self.inputs.accepted += stats.accepted - was.accepted;
@@ -114,27 +114,27 @@ impl Meter {
     }
 }
 
-/// Figures of a room that are told once a second.
+/// Figures about a room that are updated once a second.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
     /// The world's tick.
     pub tick: u64,
-    /// The room stands still, since nobody is in it.
+    /// Whether the room is paused because it is empty.
     pub is_asleep: bool,
-    /// People with a seat.
+    /// Figures about the people in the room.
     pub players: Vec<PlayerFigures>,
-    /// Counts of their inputs.
+    /// Counters of their inputs.
     pub inputs: InputCounts,
     /// Durations of ticks since the room was opened.
     pub ticks: Times,
-    /// Durations of sending after a tick, snapshots included.
+    /// Durations of sending after a tick, including packing snapshots.
     pub sending: Times,
-    /// Durations of the ticks of the last second.
+    /// Durations of the ticks in the last second.
     pub last_second: TickMicros,
 }
 
 impl Rooms {
-    /// Notes the durations of a tick and of what was sent after it.
+    /// Notes the durations of a tick and of sending after it.
     pub(in crate::server) fn note_times(&mut self, id: RoomId, tick: Duration, sending: Duration) {
         let Some(running) = self.running.get_mut(&id) else { return };
         let meter = &mut running.meter;
@@ -145,7 +145,7 @@ impl Rooms {
         }
     }
 
-    /// Lists a room's figures, if it is time.
+    /// Updates a room's figures in the list, if it is time.
     pub(in crate::server) fn tell_figures(&mut self, id: RoomId, now: LocalTime) {
         let Some(running) = self.running.get_mut(&id) else { return };
         if now - running.meter.told_at < INTERVAL {

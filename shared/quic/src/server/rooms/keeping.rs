@@ -1,4 +1,4 @@
-//! Rooms that are kept for the next start of the server.
+//! Stores rooms for the next start of the server.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,21 +8,22 @@ use phaselock::time::{LocalTime, Micros};
 use super::Rooms;
 use crate::server::directory::RoomId;
 
-/// Time from one checkpoint to the next: what a player loses at most when the server is killed.
+/// Interval between checkpoints: what a player loses at most when the server is killed.
 const INTERVAL: Micros = Micros::from_ms(1000);
 
-/// Time from a room's opening to its first checkpoint. All rooms tick at the same moments, and many
-/// are opened at once: by multiples of the golden ratio any number of them take turns.
+/// Returns the time from a room's opening to its first checkpoint. All rooms tick at the same
+/// moments, and many are opened at once: with multiples of the golden ratio any number of them take
+/// turns.
 pub(super) fn first_after(number: u16) -> Micros {
-    /// The golden ratio's part of 2^32.
+    /// The fractional part of the golden ratio, times 2^32.
     const GOLDEN: u32 = 0x9e37_79b9;
     let part = GOLDEN.wrapping_mul(u32::from(number) + 1);
     Micros((i64::from(part) * INTERVAL.0) >> 32)
 }
 
 impl Rooms {
-    /// Goes on with the room that was kept under this one's code. Returns false if there is none
-    /// that can be had.
+    /// Restores the room that was stored under this one's code. Returns `false` if there is none,
+    /// or it is unusable.
     pub(super) fn restore(&mut self, id: RoomId, rotation: &dyn Fn() -> Rotation) -> bool {
         let Some(keeper) = &self.plan.hosting.keeper else { return false };
         let Some(running) = self.running.get_mut(&id) else { return false };
@@ -63,15 +64,15 @@ impl Rooms {
         );
         drop(inside);
         (running.game, running.room, running.is_kept) = (entry.name, Some(room), true);
-        // It may be another game than the one that the room would have begun with.
+        // Its game may differ from the one that the room would have started with.
         self.settle(id);
         self.measure(id);
-        // Whose seats these are must be known before anybody is led to a room.
+        // Its seats must be known before any player is sent to a room.
         self.tell_events(id);
         true
     }
 
-    /// Keeps a room, if it is time.
+    /// Stores a room's checkpoint, if it is due.
     pub(in crate::server) fn keep_if_due(&mut self, id: RoomId, now: LocalTime) {
         let Some(running) = self.running.get_mut(&id) else { return };
         if self.plan.hosting.keeper.is_some() && now >= running.keep_at {
@@ -80,7 +81,7 @@ impl Rooms {
         }
     }
 
-    /// Keeps a room before it ends with the server.
+    /// Stores a room's checkpoint before it ends with the server.
     pub(in crate::server) fn keep_last(&mut self, id: RoomId) {
         if self.plan.hosting.keeper.is_some() {
             self.keep(id, self.clock.now());
@@ -89,7 +90,7 @@ impl Rooms {
     }
 
     fn keep(&mut self, id: RoomId, now: LocalTime) {
-        // Of a room that has sent everybody away, what counts is who was in it.
+        // If a room has sent all players away, the checkpoint from before matters.
         if self.running.get(&id).is_none_or(|running| running.is_over) {
             return;
         }
@@ -106,7 +107,7 @@ impl Rooms {
                 running.is_kept = true;
                 keeper.keep(code, self.directory.is_open(id), checkpoint);
             }
-            // Nobody has anything to come back to.
+            // No player has anything to come back to.
             None if running.is_kept => {
                 running.is_kept = false;
                 keeper.forget(code);
@@ -115,7 +116,7 @@ impl Rooms {
         }
     }
 
-    /// Keeps nothing of a room any more.
+    /// Removes a room's checkpoint.
     pub(super) fn forget(&mut self, id: RoomId) {
         let Some(keeper) = &self.plan.hosting.keeper else { return };
         if let Some(running) = self.running.get_mut(&id)

@@ -1,4 +1,4 @@
-//! News of rooms: to the log, to the host, and for what people voted.
+//! Events of rooms: logged, passed to the host, and acted on when players voted for a game.
 
 use phaselock::server::Event as Told;
 
@@ -7,7 +7,7 @@ use crate::server::directory::RoomId;
 use crate::server::handle::RoomEvent;
 
 impl Rooms {
-    /// Tells the host of a room's news, if anybody listens.
+    /// Handles a room's events, and passes them to the host if it listens.
     pub(in crate::server) fn tell_events(&mut self, id: RoomId) {
         let mut is_changed = false;
         let mut chosen = None;

@@ -1,4 +1,4 @@
-//! The host's orders to rooms, and their end.
+//! The host's commands to rooms, and the end of rooms.
 
 use phaselock::server::{Command, CommandError, RoomSettings};
 use phaselock::time::{LocalTime, Micros};
@@ -8,13 +8,13 @@ use super::{News, Rooms, Running};
 use crate::server::directory::RoomId;
 use crate::server::handle::{OrderError, Task};
 
-/// Least time from one game to the next that the host orders: clients leave a server that changes
-/// its game more than once a second, and news of it may travel at different speeds.
+/// The minimum time between games that the host starts: clients leave a server that changes its
+/// game more than once a second, and messages may take different times to arrive.
 const GAME_MIN: Micros = Micros::from_ms(1500);
 
 impl Rooms {
-    /// Carries out an order; while the room waits for its next game, when that begins. One that is
-    /// closed has nobody any more for whom there is anything to do.
+    /// Carries out a command, delayed if the room waits for its next game. For a room that has
+    /// closed, there is nothing left to do.
     pub(in crate::server) fn handle_task(
         &mut self,
         id: RoomId,
@@ -54,7 +54,7 @@ impl Rooms {
         Ok(carried_out.ok_or(OrderError::Panicked)??)
     }
 
-    /// Goes on with the game that people voted for, unless the host has taken it away.
+    /// Starts the game that players voted for, unless the host has removed it.
     pub(super) fn play_chosen(&mut self, id: RoomId, game: &str) {
         if let Err(error) = self.play_now(id, Some(game)) {
             tracing::info!(
@@ -66,12 +66,12 @@ impl Rooms {
         }
     }
 
-    /// Goes on with a game at once, or begins the one that is played anew (none).
+    /// Starts a game at once, or restarts the current one (`None`).
     fn play_now(&mut self, id: RoomId, game: Option<&str>) -> Result<(), CommandError> {
         let Some(running) = self.running.get(&id) else { return Ok(()) };
         let games = &self.plan.games;
         let next = match game {
-            // One that is hosted no more is followed by the first.
+            // A game that is no longer hosted is followed by the first.
             None => games.named(running.game).or_else(|| games.after(running.game)),
             Some(name) => Some(games.named(name).ok_or_else(|| CommandError::NoGame {
                 name: name.to_owned(),
@@ -92,7 +92,7 @@ impl Rooms {
         Ok(())
     }
 
-    /// The host's settings for a room, by the game that it plays now.
+    /// Returns the host's settings for a room and its current game.
     fn changed(&self, id: RoomId) -> Option<RoomSettings> {
         let Running { code, game, .. } = self.running.get(&id)?;
         self.plan.changed(code, game)
@@ -108,45 +108,45 @@ impl Rooms {
         }
     }
 
-    /// Names of the games that are played in turn.
+    /// Returns the names of the games that are played in turn.
     pub(in crate::server) fn games(&self) -> Vec<String> {
         self.plan.games.names()
     }
 
-    /// The goodbye with which a room ends now, if the host has had it drained.
+    /// Returns the goodbye with which a drained room ends now.
     pub(in crate::server) fn drained(&mut self, id: RoomId, now: LocalTime) -> Option<Disconnect> {
         self.call(id, |room| room.drained(now)).flatten()
     }
 
-    /// Says goodbye to everybody in a room.
+    /// Says goodbye to all players in a room.
     pub(in crate::server) fn shut(&mut self, id: RoomId, goodbye: &Disconnect) {
         self.call(id, |room| room.shutdown(goodbye));
     }
 
-    /// True if the host has drained the room without the others.
+    /// Whether the host has drained this room but not the others.
     pub(in crate::server) fn is_drained_alone(&self, id: RoomId) -> bool {
         self.running.get(&id).is_some_and(|running| running.is_drained_alone)
     }
 
-    /// Takes in whether a room has sent everybody away, as the server is drained.
+    /// Sets whether a room has sent all players away because the server is being drained.
     pub(in crate::server) fn set_over(&mut self, id: RoomId, is_over: bool) {
         let Some(running) = self.running.get_mut(&id).filter(|it| it.is_over != is_over) else {
             return;
         };
         running.is_over = is_over;
-        // What was kept for the next start is out of date once the room goes on.
+        // The checkpoint is outdated once the room continues.
         running.is_kept |= !is_over;
         self.directory.set_over(id, is_over);
     }
 
-    /// Takes a room away that has said goodbye to everybody.
+    /// Removes a room that has said goodbye to all players.
     pub(in crate::server) fn close(&mut self, id: RoomId, goodbye: Disconnect) {
         self.running.remove(&id);
         self.directory.close(id);
         self.closed.keep(id, goodbye);
     }
 
-    /// Closes a room that was made on demand and has been empty for long.
+    /// Closes a room that was created on demand and has been empty for long.
     pub(in crate::server) fn close_if_unused(&mut self, id: RoomId, now: LocalTime) {
         let Some(Running { room: Some(room), empty_since, span, .. }) = self.running.get_mut(&id)
         else {
@@ -157,7 +157,7 @@ impl Rooms {
             return;
         }
         if now - *empty_since.get_or_insert(now) >= self.plan.empty {
-            // It is asked again no sooner than after that time, if it has to stay.
+            // If it has to stay, it is not checked again before that time has passed.
             *empty_since = Some(now);
             if self.directory.close_empty(id) {
                 span.in_scope(|| {

@@ -1,4 +1,4 @@
-//! Bidirectional streams from a client, until their first bytes say what they are for.
+//! Bidirectional streams from a client, until their first bytes show what they are for.
 
 use std::mem;
 
@@ -17,7 +17,7 @@ pub(super) struct Asked {
     pub(super) id: StreamId,
     pub(super) request: Request,
     pub(super) reader: RequestReader,
-    /// All bytes that came with it.
+    /// Everything that came with it.
     pub(super) rest: Vec<Said>,
 }
 
@@ -36,16 +36,16 @@ enum Purpose {
     Request(RequestReader),
 }
 
-/// The streams of a connection whose purpose is not clear yet, or whose session is not there yet.
+/// Streams of a connection whose purpose is unknown, or whose session does not exist yet.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     seen: usize,
     newcomers: Vec<Newcomer>,
-    /// Streams of sessions, with these numbers.
+    /// Streams of sessions with these numbers.
     streams: Vec<(StreamId, u64)>,
 }
 
-/// A purpose that has become clear.
+/// The purpose of a stream.
 enum Outcome {
     Unclear(Purpose),
     Asked(Box<Asked>),
@@ -97,7 +97,7 @@ impl Requests {
     }
 }
 
-/// Returns a stream's number, by which sessions are known.
+/// Returns a stream's number, which identifies sessions.
 fn number_of(id: StreamId) -> u64 {
     quinn_proto::VarInt::from(id).into_inner()
 }
@@ -183,7 +183,7 @@ fn settle(
 /// The meaning of a stream's first bytes.
 #[derive(Debug, PartialEq, Eq)]
 enum Prefix {
-    /// The bytes are incomplete; at least that many more are needed.
+    /// The bytes are incomplete; at least this many more are needed.
     Incomplete(usize),
     /// A stream of the session with that number.
     Session(u64),
@@ -202,7 +202,7 @@ fn prefix(head: &[u8]) -> Prefix {
     }
 }
 
-/// Bytes that a number still needs, judging by those that are there.
+/// Returns how many bytes a number still needs, judging by those received.
 fn missing(number: &[u8]) -> usize {
     let length = number.first().map_or(1, |first| 1 << (first >> 6));
     length - number.len()

@@ -1,4 +1,4 @@
-//! Reading, answering and refusing single streams of a browser.
+//! Reads, answers and refuses single streams of a browser.
 
 use quinn_proto::{Connection, ReadError, StreamId, VarInt};
 use web_transport_proto::http::StatusCode;
@@ -13,7 +13,7 @@ const UNWANTED: u64 = 0x52e4_a40f_a8db;
 /// Code on a stream of an unknown session (WT_BUFFERED_STREAM_REJECTED, 9.5).
 const NO_SESSION: u64 = 0x3994_bd84;
 
-/// Outcome of a reading.
+/// Result of reading.
 pub(super) enum Read {
     Bytes(Vec<u8>),
     Blocked,
@@ -36,9 +36,9 @@ pub(super) fn read_exactly(connection: &mut Connection, id: StreamId, max: usize
     }
 }
 
-/// Writes a few bytes, for which there is always room on a stream that carries little else.
+/// Writes a few bytes, for which there is always space on a stream that carries little else.
 pub(super) fn write(connection: &mut Connection, id: StreamId, bytes: &[u8]) {
-    // A client that leaves no room for them gets no answer, and gives up.
+    // A client that leaves no space for them gets no answer, and gives up.
     let _ = connection.send_stream(id).write(bytes);
 }
 

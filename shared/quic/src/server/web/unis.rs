@@ -9,7 +9,7 @@ use crate::web::{ClientSettings, ControlReader, Fault, varint};
 
 /// The maximum unidirectional streams of a connection.
 const UNIS_MAX: usize = 16;
-/// The maximum bytes on such a stream. A browser's settings have 50.
+/// The maximum bytes on such a stream. A browser's settings take 50.
 const UNI_BYTES_MAX: usize = 4 * 1024;
 
 /// Kinds of unidirectional streams (RFC 9114, 6.2; RFC 9204, 4.2; WebTransport's own).
@@ -37,7 +37,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// Returns the number of a kind of which a client may open only one stream.
+    /// Returns the number of a kind that a client may open only once.
     fn only(&self) -> Option<u64> {
         match self {
             Self::Unknown(_) => None,
@@ -88,8 +88,8 @@ impl Unis {
 }
 
 impl Uni {
-    /// Reads the stream. Returns false if the rest is of no interest, and settings once they are
-    /// complete.
+    /// Reads the stream. Returns `false` if the rest is of no interest, and the settings once they
+    /// are complete.
     fn advance(
         &mut self,
         connection: &mut Connection,
@@ -144,7 +144,7 @@ impl Uni {
     }
 }
 
-/// Outcome of bytes on a stream.
+/// What the bytes on a stream turned out to be.
 enum Taken {
     /// Settings, if they are complete.
     Settings(Option<ClientSettings>),
