@@ -195,26 +195,26 @@
   function unreached({ message }, { asked, facts }) {
     if (!facts) {
       return say(
-        `${asked} cannot be asked: it is down, takes no players from this page, or has a certificate that this browser does not know; open https://${asked}/ once`,
-        `${asked} lässt sich nicht fragen: Er ist aus, nimmt keine Spieler dieser Seite, oder dieser Browser kennt sein Zertifikat nicht; öffne einmal https://${asked}/`,
+        `${asked} cannot be reached: it is down, refuses players from this page, or has a certificate that this browser does not trust; open https://${asked}/ once`,
+        `${asked} ist nicht erreichbar: Er ist aus, nimmt keine Spieler von dieser Seite an, oder dieser Browser vertraut seinem Zertifikat nicht; öffne einmal https://${asked}/`,
       );
     }
     const isLocal = /^[\d.]+$|^\[|^localhost$/.test(location.hostname);
     if (!asked && facts.host && isLocal) {
       const there = `https://${facts.host}${location.port && `:${location.port}`}/`;
       return say(
-        `the server's certificate is for another name: open ${there} in place of this page`,
+        `the server's certificate is for another name: open ${there} instead of this page`,
         `das Zertifikat des Servers gilt für einen anderen Namen: öffne statt dieser Seite ${there}`,
       );
     }
     return message === SILENCE
       ? say(
-        "the server does not answer; its UDP port may be blocked on the way",
-        "der Server antwortet nicht; sein UDP-Port ist vielleicht unterwegs gesperrt",
+        "the server does not answer; its UDP port may be blocked",
+        "der Server antwortet nicht; vielleicht ist sein UDP-Port gesperrt",
       )
       : say(
-        `the browser has no connection to the server, which may be down, or blocked on the way (${message})`,
-        `der Browser bekommt keine Verbindung zum Server; er ist aus oder unterwegs gesperrt (${message})`,
+        `the browser cannot connect to the server, which may be down or blocked (${message})`,
+        `der Browser bekommt keine Verbindung zum Server; er ist aus oder gesperrt (${message})`,
       );
   }
 
@@ -362,8 +362,8 @@
     const begun = new Connection(context);
     connection = begun;
     const stuck = say(
-      "the server has begun a connection, and says no more",
-      "der Server hat eine Verbindung begonnen und sagt nichts mehr",
+      "the server stopped answering while connecting",
+      "der Server antwortet beim Verbinden nicht mehr",
     );
     within(begun.open(redirect), stuck, OPEN_MS).catch(async (error) => {
       // A server that has ended the session says why.
@@ -494,7 +494,7 @@
       field.maxLength = most;
       field.type = isSecret ? "password" : "text";
       field.autocapitalize = isSecret ? "off" : "sentences";
-      field.placeholder = isOnGlass ? say("Tap here to write", "Zum Schreiben hier tippen") : "";
+      field.placeholder = isOnGlass ? say("Tap here to type", "Zum Schreiben hier tippen") : "";
       field.setAttribute("aria-label", say("Text for the game", "Text für das Spiel"));
       // Not now: the client is in the middle of a frame, and asks for this.
       setTimeout(release);
@@ -792,14 +792,14 @@
       "Nimm ein aktuelles Chrome, Edge oder Firefox, oder Safari ab Version 26.4.",
     );
     const reasons = [
-      [typeof WebTransport === "undefined", say("It has no WebTransport.", "Ihm fehlt WebTransport.")],
-      [typeof WebAssembly === "undefined", say("It has no WebAssembly.", "Ihm fehlt WebAssembly.")],
-      [!document.createElement("canvas").getContext("webgl"), say("It has no WebGL.", "Ihm fehlt WebGL.")],
+      [typeof WebTransport === "undefined", say("It lacks WebTransport.", "Ihm fehlt WebTransport.")],
+      [typeof WebAssembly === "undefined", say("It lacks WebAssembly.", "Ihm fehlt WebAssembly.")],
+      [!document.createElement("canvas").getContext("webgl"), say("It lacks WebGL.", "Ihm fehlt WebGL.")],
     ];
     try {
       await crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"]);
     } catch {
-      reasons.push([true, say("It has no Ed25519.", "Ihm fehlt Ed25519.")]);
+      reasons.push([true, say("It lacks Ed25519.", "Ihm fehlt Ed25519.")]);
     }
     const reason = reasons.find(([lacks]) => lacks);
     const title = say("This browser cannot play.", "Dieser Browser kann nicht spielen.");
