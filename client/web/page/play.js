@@ -1,25 +1,25 @@
 // The page's side of the client in WebAssembly: WebTransport, clock, storage, sound and gamepads,
-// as functions that `client/web/src/imports.rs` declares. It comes behind miniquad's own script,
-// whose plugin it is.
+// as functions that `client/web/src/imports.rs` declares. It is loaded after miniquad's script,
+// as its plugin.
 (() => {
   "use strict";
 
-  // The wire's facts; their meaning is in shared/netcode/WIRE.md.
+  // Constants of the wire; see shared/netcode/WIRE.md.
   const PATH = "/phaselock";
   const PREFACE = 1;
   const CHALLENGE_BYTES = 32;
   const MESSAGE_BYTES_MAX = 8192;
   const BINDING_LABEL = "phaselock web binding\0";
 
-  // Milliseconds for an address, as the native client has, and for a whole attempt.
+  // Timeouts in milliseconds: for one address, as in the native client, and for a whole attempt.
   const CONNECT_MS = 4000;
   const OPEN_MS = 20000;
-  // Milliseconds in which a page loads itself anew once.
+  // Milliseconds within which a page reloads itself at most once.
   const RELOAD_MS = 60000;
-  // Events that wait for a frame; when the page stalls for longer, datagrams are lost.
+  // Maximum number of events waiting for a frame; if the page stalls for longer, datagrams are lost.
   const EVENTS_MAX = 2048;
   const EVENTS_FULL_MS = 20;
-  // Datagrams that wait to be read, and milliseconds for which one waits to be sent.
+  // Maximum number of datagrams waiting to be read, and milliseconds for which one waits to be sent.
   const DATAGRAMS_MAX = 64;
   const DATAGRAM_AGE_MS = 100;
 
@@ -31,12 +31,12 @@
   const german = (navigator.language || "").toLowerCase().startsWith("de");
   const say = (english, deutsch) => (german ? deutsch : english);
 
-  /** The client has come to an end that it was not made for. */
+  /** Whether the client has crashed. */
   let isBroken = false;
 
   const byId = (id) => document.getElementById(id);
 
-  /** A sentence over the picture; an empty one takes it away. */
+  /** Shows a sentence over the picture; an empty one removes it. */
   function word(text) {
     byId("text").textContent = text;
     byId("loaded").hidden = true;
@@ -77,7 +77,7 @@
 
   // ---- the player's key --------------------------------------------------------------------
 
-  /** An answer of IndexedDB. */
+  /** The result of an IndexedDB request. */
   const answered = (request) => new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
@@ -85,7 +85,7 @@
 
   let keys = null;
 
-  /** The player's key pair: kept by the browser, which tells nobody its private half. */
+  /** The player's key pair, stored by the browser, which never reveals the private key. */
   async function keyPair() {
     if (keys) return keys;
     try {
@@ -96,7 +96,7 @@
       keys = await answered(store("readonly").get("player"));
       if (!keys) {
         const made = await crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"]);
-        // Another tab may have been faster: its key counts.
+        // Another tab may have been faster; then its key counts.
         try {
           await answered(store("readwrite").add(made, "player"));
         } catch {
@@ -105,13 +105,13 @@
         keys = (await answered(store("readonly").get("player"))) || made;
       }
     } catch {
-      // A private window keeps nothing: a key for this visit.
+      // A private window stores nothing: use a key for this visit.
       keys = await crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"]);
     }
     return keys;
   }
 
-  /** Key and proof for a server, as it is known here and with its challenge. */
+  /** Key and proof for a server, by its known name and its challenge. */
   async function credentials(challenge, name, context) {
     const pair = await keyPair();
     const bound = [encoder.encode(BINDING_LABEL), challenge, encoder.encode(name)];
@@ -134,7 +134,7 @@
 
   // ---- the server --------------------------------------------------------------------------
 
-  /** Facts of the server whose page this is, or that the link names. */
+  /** Facts about the page's server, or about the one in the link. */
   let home = {};
 
   const after = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -144,7 +144,7 @@
     after(ms).then(() => { throw new Error(text); }),
   ]);
 
-  /** The server's facts, from beside the page, or from the page of another server. */
+  /** Fetches the server's facts from next to the page, or from another server's page. */
   async function look(host) {
     const from = host ? `https://${host}/server.json` : "server.json";
     const signal = AbortSignal.timeout(CONNECT_MS);
@@ -161,7 +161,7 @@
 
   const bytesOf = (digits) => Uint8Array.from(digits.match(/../g) || [], (it) => parseInt(it, 16));
 
-  /** Where the game is, and by what its server is known there; no facts of one without a page. */
+  /** Address of the game and identity of its server; no facts about a server without a page. */
   async function destination(redirect) {
     const asked = redirect || link.get("server") || "";
     let facts = null;
@@ -169,7 +169,7 @@
       facts = await look(asked);
       if (!redirect) home = facts;
     } catch (error) {
-      // Another server may have no page; an authority may vouch for it.
+      // Another server may have no page; its certificate may be from an authority.
       if (!asked) throw error;
     }
     const beside = asked || location.host;
@@ -178,7 +178,7 @@
     else if (!asked && !location.port) at.port = location.protocol === "http:" ? 80 : 443;
     const hashes = facts?.hashes || [];
     const urls = [at];
-    // A browser tries QUIC at the first address of a name alone, and the server may be at another.
+    // A browser tries QUIC only at the first address of a name, and the server may be at another.
     if (hashes.length && at.hostname === "localhost") {
       for (const hostname of ["127.0.0.1", "[::1]"]) {
         const other = new URL(at);
@@ -191,7 +191,7 @@
 
   const SILENCE = "silence";
 
-  /** A failure on the way to a server, as a sentence for the player. */
+  /** Why a server could not be reached, as a sentence for the player. */
   function unreached({ message }, { asked, facts }) {
     if (!facts) {
       return say(
@@ -260,7 +260,7 @@
             failure = error;
             transport.close();
           }
-          // Another digest makes nobody speak.
+          // Another digest does not make it answer.
           if (failure.message === SILENCE) break;
         }
       }
@@ -278,7 +278,7 @@
       this.writer = stream.writable.getWriter();
       this.reader = stream.readable.getReader();
       this.unread = new Uint8Array(0);
-      // A browser may not tell of a stream before something was written.
+      // A browser may not report a stream before something was written to it.
       await this.writer.write(new Uint8Array([PREFACE]));
       const challenge = await this.read(CHALLENGE_BYTES);
       const proven = await credentials(challenge, name, this.context);
@@ -293,7 +293,7 @@
       this.readDatagrams();
     }
 
-    /** So many bytes of the game's stream. */
+    /** Reads this many bytes of the game's stream. */
     async read(count) {
       while (this.unread.length < count) {
         const { value, done } = await this.reader.read();
@@ -334,7 +334,7 @@
       }
     }
 
-    /** The last message may say why, and is handed on first. */
+    /** The last message may say why, and is passed on first. */
     async closed(info) {
       while (events.length >= EVENTS_MAX && !this.isOver) await after(EVENTS_FULL_MS);
       await Promise.race([this.messages, after(200)]);
@@ -403,7 +403,7 @@
     }
   }
 
-  /** Loads the page anew, for the server's new build; not twice in a row. */
+  /** Reloads the page for the server's new build, but not twice in a row. */
   function reload() {
     const last = Number(lookUp("tab:reloaded") || 0);
     const since = Date.now() - last; // The clock may have been set back.
@@ -430,7 +430,7 @@
   let handed = 0;
   let heard = 0;
 
-  /** Browsers let a page be heard after a key or a click. */
+  /** Browsers allow a page to play sound only after a key press or a click. */
   async function beginSound() {
     for (const kind of ["pointerdown", "keydown"]) removeEventListener(kind, beginSound, true);
     try {
@@ -452,7 +452,7 @@
 
   // ---- letters -----------------------------------------------------------------------------
 
-  /** Text of the field that the client has been told, letter by letter. */
+  /** Text of the field as passed to the client, letter by letter. */
   let told = [];
 
   function strike(code) {
@@ -465,7 +465,7 @@
     for (const letter of letters) wasm_exports.key_press(letter.codePointAt(0));
   }
 
-  /** Keys that are down on the canvas, which does not hear of their end once it has no focus. */
+  /** Keys that are down on the canvas, which gets no key-up events once it loses the focus. */
   const held = new Set();
 
   function release() {
@@ -473,7 +473,7 @@
     held.clear();
   }
 
-  /** The client's field that the page's stands in for: its number or 0, and whether on glass. */
+  /** The client's field that the page's stands in for: its number or 0, and whether by touch. */
   let shown = { number: 0, isOnGlass: false };
 
   /**
@@ -504,7 +504,7 @@
     }
   }
 
-  /** What the client drops from its fields: `is_hidden` and `one_line` in `wire/text.rs`. */
+  /** Characters that the client drops from its fields: `is_hidden` and `one_line` in `wire/text.rs`. */
   const HIDDEN =
     /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{1d159}\u{16fe4}]/gu;
   const BREAKS = /[\t-\r\x1c-\x1f\x85\u2028\u2029]+/g;
@@ -512,7 +512,7 @@
   const oneLine = (text) => text.replace(BREAKS, "\n").replace(/\n$/, "").replace(/ ?\n/g, " ")
     .replace(HIDDEN, "");
 
-  /** Takes from a field what the client would not show, so that both have the same letters. */
+  /** Removes from a field what the client would not show, so that both have the same letters. */
   function dropHidden(field) {
     const { value, selectionStart } = field;
     const seen = value.replace(HIDDEN, "");
@@ -522,7 +522,7 @@
     field.setSelectionRange(caret, caret);
   }
 
-  /** Tells the client of the letters that a field on glass has now. */
+  /** Passes the current letters of a touch field to the client. */
   function follow(field) {
     const letters = [...field.value];
     let same = 0;
@@ -532,7 +532,7 @@
     told = letters;
   }
 
-  /** Hands the letters of a field that nobody sees to the client. */
+  /** Passes the letters of a hidden field to the client. */
   function drain(field) {
     press(field.value);
     field.value = "";
@@ -545,7 +545,7 @@
     return follow(field);
   }
 
-  /** True of a key that an input method has taken, or that makes letters by itself. */
+  /** Whether an input method has taken a key, or the key makes letters by itself. */
   function isText({ isComposing, keyCode, key, ctrlKey, altKey, metaKey }) {
     const hasCommand = (ctrlKey || metaKey) && !(ctrlKey && altKey);
     return isComposing || keyCode === 229 || ([...key].length === 1 && !hasCommand)
@@ -608,17 +608,17 @@
 
   // ---- the page around the game ------------------------------------------------------------
 
-  /** Somebody plays here, who would lose a round by closing the tab. */
+  /** Whether a game is running, which would be lost by closing the tab. */
   let isPlaying = false;
 
   addEventListener("beforeunload", (event) => {
     if (!isPlaying) return;
     event.preventDefault();
-    // What browsers before 2023 ask by.
+    // For browsers before 2023.
     event.returnValue = true;
   });
 
-  /** The game's and the server's names in the tab's title. */
+  /** Puts the names of game and server into the tab's title. */
   function entitle({ title, server }) {
     const names = [title, server === "Phaselock" ? "" : server, "Phaselock"].filter(Boolean);
     const text = names.join(" · ");
@@ -627,7 +627,7 @@
     byId("glcanvas").setAttribute("aria-label", text);
   }
 
-  /** A way out for the keyboard, all of whose keys the game takes. */
+  /** Lets the keyboard leave the game, which takes all keys. */
   function beginExit() {
     const [out, canvas] = [byId("out"), byId("glcanvas")];
     out.textContent = say(
@@ -655,7 +655,7 @@
     canvas.addEventListener("pointerdown", () => { out.hidden = true; });
   }
 
-  /** Asks for the long side of a phone, on which thumbs and game have room beside each other. */
+  /** Asks the player to turn a phone, so that thumbs and game fit side by side. */
   function beginTurn() {
     const upright = matchMedia("(orientation: portrait) and (pointer: coarse)");
     const turn = byId("turn");
@@ -692,7 +692,7 @@
       phaselock_keep: (name, nameBytes, text, textBytes) =>
         keep(textAt(name, nameBytes), textAt(text, textBytes)),
       phaselock_tell: (at, count) => {
-        // It plays, whatever some other script has met.
+        // It plays, whatever error another script had.
         if (!isBroken) word("");
         const status = JSON.parse(textAt(at, count));
         window.phaselock = { status };
@@ -734,7 +734,7 @@
 
   miniquad_add_plugin({ register_plugin: registerFunctions, name: "phaselock", version: 1 });
 
-  // ---- a page that nobody sees -------------------------------------------------------------
+  // ---- a hidden page -----------------------------------------------------------------------
 
   // Browsers stop the frames of such a page, and slow its timers down; not those of a worker.
   const timer = new Worker("timer.js");
@@ -744,14 +744,14 @@
     if (document.hidden && wasm_exports && !isBroken) wasm_exports.frame();
   };
 
-  // Messages of the worker's timer tell a busy machine from slow frames: they wait for all other
-  // work of this page's thread, and come late if the worker was woken late.
+  // Messages from the worker's timer distinguish a busy machine from slow frames: they wait for all
+  // other work of this page's thread, and come late if the worker was woken late.
   let late = 0;
   let queued = 0;
   /** Milliseconds that the last frame took, drawing included. */
   let worked = 0;
 
-  /** A function of the client that moves it on by a frame, which notes the time that it takes. */
+  /** Wraps a function that advances the client by a frame, and measures its time. */
   const timed = (frame) => () => {
     const began = performance.now();
     frame();
@@ -806,10 +806,10 @@
     return reason ? `${title} ${reason[1]} ${browsers}` : "";
   }
 
-  // The client comes while everything else does; its bytes are noted when the page is built.
+  // The client is loaded in parallel; its size is filled in when the page is built.
   const WASM_BYTES = 0;
   const loading = load();
-  // The caller that awaits it sees a failure.
+  // The caller that awaits it handles a failure.
   loading.catch(() => {});
 
   async function load() {
@@ -830,7 +830,7 @@
       if (WASM_BYTES > 0) bar.value = Math.min(1, bytes / WASM_BYTES);
     }
     bar.value = 1;
-    // It is compiled now, which nobody can tell the share of.
+    // It is being compiled now, whose progress is unknown.
     bar.removeAttribute("value");
   }
 
@@ -854,7 +854,7 @@
     }
   }
 
-  /** Starts the client, as miniquad's own script would, which tells nobody of faults. */
+  /** Starts the client as miniquad's own script would, but reports errors. */
   async function run() {
     register_plugins(plugins);
     const module = await loading;
