@@ -298,7 +298,7 @@ mod tests {
             assert!(seen.insert(format!("{} {:?}", cell.subject.name, cell.setup)));
         }
         let text = |rows: Vec<Row>| rows.iter().map(Row::csv).collect::<Vec<_>>().join("\n");
-        // The last network draws delays, losses and everything else.
+        // The last network has random delays and losses.
         let number = (0..plan.cells())
             .find(|number| matches!(plan.cell(*number).setup.network, Network::Link(_)))
             .expect("there is one");

@@ -58,7 +58,7 @@ pub enum Item {
     Lesson,
     /// Further figures of the player.
     More,
-    /// A notice about the own player: a death, a result.
+    /// A notice about the player: a death, a result.
     Notice,
     /// A large announcement.
     Said,

@@ -6,7 +6,7 @@
 //! in runs of consecutive triangles of one kind.
 //!
 //! egui-macroquad reads keys and mouse, and lets this module paint through a callback of its own
-//! frame, which shows nothing else.
+//! frame, which shows nothing itself.
 
 mod corners;
 mod shader;

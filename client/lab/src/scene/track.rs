@@ -161,7 +161,7 @@ impl View {
     }
 
     pub(crate) fn point(&self, position: [f64; 2]) -> Pos2 {
-        // Far outside is far enough; an infinite point would spoil everything else.
+        // Far outside is far enough; an infinite point would spoil the rest.
         let off =
             |axis: usize| ((position[axis] - self.centre[axis]) * self.scale).clamp(-1e5, 1e5);
         pos2(self.middle.x + off(0) as f32, self.middle.y + off(1) as f32)

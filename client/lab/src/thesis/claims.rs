@@ -24,7 +24,7 @@ impl Outcome {
         Self { margins: logs(numbers.iter().map(|number| number / bound)), numbers }
     }
 
-    /// The same claim, with other numbers shown.
+    /// This claim, with other numbers shown.
     pub(super) fn by(self, numbers: impl Into<Vec<f64>>) -> Self {
         Self { numbers: numbers.into(), ..self }
     }

@@ -23,7 +23,7 @@ const FLOOD_TIME: Micros = Micros::from_ms(6_000);
 pub(super) enum Kind {
     /// A player's, to everyone.
     All,
-    /// A player's, to the own side.
+    /// A player's, to that player's side.
     Side,
     /// The host's, or the program's.
     System,
