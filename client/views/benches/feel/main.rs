@@ -162,7 +162,7 @@ fn main() -> ExitCode {
     }
     if faults > 0 && args.iter().any(|arg| arg == "--strict") {
         eprintln!(
-            "feel: {faults} faults in what the own player sees: see the table, and --moments"
+            "feel: {faults} faults in what the local player sees: see the table, and --moments"
         );
         return ExitCode::FAILURE;
     }
