@@ -41,7 +41,7 @@ class PlainWriter:
         self.bits = ""
 
     def even(self, value: int, count: int) -> PlainWriter:
-        """Number of so many bits."""
+        """Number of this many bits."""
         self.bits += format(value, f"0{count}b") if count else ""
         return self
 
@@ -223,7 +223,7 @@ class Snapshots(unittest.TestCase):
         return out.even(checksum(expected) ^ sum_change, 16)
 
     def expected(self) -> list[Entity]:
-        """States that the packet tells of."""
+        """States in the packet."""
         changed = State(4, 0, 3, (1023, 1, 14))
         return [Entity(2, changed, known=True), Entity(1, State(255, 0, 300, (17, 5, 0)))]
 

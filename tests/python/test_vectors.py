@@ -170,7 +170,7 @@ def seat_values(seat: Seat) -> list[object]:
 
 
 def request_values(request: Request) -> Values:
-    """The same of a client's message."""
+    """Values of a client's message."""
     if isinstance(request, HelloRequest):
         values = dict(vars(request))
         values["games"] = [[name, str(number)] for name, number in request.games]

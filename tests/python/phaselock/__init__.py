@@ -6,7 +6,7 @@
 | `control` | messages of the control stream |
 | `records` | field tables, as `phaselock-server describe` prints them |
 | `inputs` | input packets |
-| `snapshots` | snapshot packets in plain coding, and the states that they tell of |
+| `snapshots` | snapshot packets in plain coding, and their states |
 | `requests` | what clients send, as a server reads it |
 | `trained` | snapshot packets in trained coding: the range coder, references, contexts |
 | `prediction` | predicted values of fields, and their residuals |

@@ -1,4 +1,4 @@
-"""Carriage over QUIC: one connection to a server that is known by its fingerprint.
+"""Carriage over QUIC: one connection to a server with a known fingerprint.
 
 aioquic has no exporter of TLS (RFC 8446, section 7.5). Its secret is due when the server's
 Finished is part of the transcript and nothing behind it is, which is when TLS installs the keys
@@ -37,15 +37,15 @@ CLOSING_SECONDS = 0.5
 
 
 class Closed(NamedTuple):
-    """End of a connection. `code` is none if the transport ended it."""
+    """End of a connection. `code` is None if the transport ended it."""
 
     code: int | None
     text: str
 
 
 class Received(NamedTuple):
-    """Things that came since the last look: bodies of messages, datagrams with the client's time
-    in microseconds at which each was read, and the connection's end."""
+    """Everything received since the last call: bodies of messages, datagrams with the client's time
+    of reading in microseconds, and the connection's end."""
 
     messages: list[bytes]
     datagrams: list[tuple[bytes, int]]
@@ -53,12 +53,12 @@ class Received(NamedTuple):
 
 
 def now_micros() -> int:
-    """Client's clock in microseconds; it begins anywhere."""
+    """The client's clock in microseconds, from an arbitrary start."""
     return time.monotonic_ns() // 1000
 
 
 def exporter_secret(schedule: tls.KeySchedule) -> bytes:
-    """Exporter's master secret, of a key schedule at the server's Finished."""
+    """Exporter master secret of a key schedule, at the server's Finished."""
     return schedule.derive_secret(b"exp master")
 
 
@@ -70,8 +70,8 @@ def export(algorithm: hashes.HashAlgorithm, secret: bytes, label: bytes, length:
 
 
 class ExportingConnection(QuicConnection):
-    """QUIC connection of a client that checks the server's fingerprint before it says anything,
-    and keeps what TLS exports for the proof of identity."""
+    """QUIC connection of a client that checks the server's fingerprint before it sends anything,
+    and keeps TLS's exported bytes for the proof of identity."""
 
     def __init__(self, configuration: QuicConfiguration, fingerprint: str) -> None:
         super().__init__(configuration=configuration)
@@ -106,8 +106,8 @@ class ExportingConnection(QuicConnection):
 
 
 class Connection:
-    """Connection to a server at an address `host:port`. Of the packets either way it loses the
-    share `loss` on purpose, as the seed has it."""
+    """Connection to a server at `host:port`. It deliberately loses the share `loss` of packets in
+    both directions, by the seed."""
 
     def __init__(self, address: str, fingerprint: str, loss: float = 0.0, seed: int = 0) -> None:
         host, port = address.rsplit(":", 1)
@@ -122,7 +122,7 @@ class Connection:
             max_datagram_frame_size=DATAGRAM_FRAME_BYTES_MAX,
             server_name="phaselock",
             supported_versions=[QuicProtocolVersion.VERSION_1],
-            # The fingerprint stands for the certificate; there is no authority to ask.
+            # The fingerprint identifies the certificate; there is no authority.
             verify_mode=ssl.CERT_NONE,
         )
         self.quic = ExportingConnection(configuration, fingerprint)
@@ -133,7 +133,7 @@ class Connection:
         self.stream = self.quic.get_next_available_stream_id()
 
     def handshake(self, seconds: float) -> None:
-        """Waits until the server is known; raises `WireError` if it is not within the time."""
+        """Waits until the server is verified; raises `WireError` if that takes too long."""
         end = time.monotonic() + seconds
         while not self.connected:
             self.receive(0.1)
@@ -143,7 +143,7 @@ class Connection:
                 raise WireError(f"no connection within {seconds} s")
 
     def proof(self, key: Ed25519PrivateKey) -> bytes:
-        """Proof that the key is this side's: worth nothing on another connection."""
+        """Proof that this side has the key; worthless on any other connection."""
         if self.quic.exported is None:
             raise WireError("no proof before the handshake")
         return key.sign(PROOF_TEXT + self.quic.exported)
@@ -157,7 +157,7 @@ class Connection:
         self.quic.send_datagram_frame(data)
 
     def receive(self, seconds: float) -> Received:
-        """Waits until something comes or the time is over, and sends what is due."""
+        """Waits for data or until the time is over, and sends what is due."""
         self._transmit()
         timer = self.quic.get_timer()
         if timer is not None:
@@ -174,7 +174,7 @@ class Connection:
         return received
 
     def close(self, code: int, text: str) -> None:
-        """Leaves with a code and a text."""
+        """Closes the connection with a code and a text."""
         self.quic.close(error_code=code, reason_phrase=text)
         end = time.monotonic() + CLOSING_SECONDS
         while self.closed is None and time.monotonic() < end:

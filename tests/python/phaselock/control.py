@@ -1,4 +1,4 @@
-"""Control messages: postcard bodies behind their lengths."""
+"""Control messages: postcard bodies, each after its length."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Body:
         return self.take(1)[0]
 
     def number(self, bits: int = 64) -> int:
-        """Unsigned LEB128 varint, of at most so many bits."""
+        """Unsigned LEB128 varint of at most this number of bits."""
         value = 0
         for shift in range(0, bits, 7):
             byte = self.u8()
@@ -73,7 +73,7 @@ class Body:
         raise WireError(f"a varint has more than {bits} bits")
 
     def signed(self, bits: int = 64) -> int:
-        """Signed number: a zigzag varint, of at most so many bits."""
+        """Signed number: a zigzag varint of at most this number of bits."""
         return unzigzag(self.number(bits))
 
     def flag(self) -> bool:
@@ -84,11 +84,11 @@ class Body:
         return value == 1
 
     def octets(self) -> bytes:
-        """Bytes behind their length."""
+        """Bytes after their length."""
         return self.take(self.number())
 
     def text(self, most: int = MESSAGE_BYTES_MAX) -> str:
-        """Text in UTF-8 behind its length, of at most so many bytes."""
+        """UTF-8 text after its length, of at most this number of bytes."""
         octets = self.octets()
         if len(octets) > most:
             raise WireError(f"a text has {len(octets)} bytes")
@@ -98,22 +98,22 @@ class Body:
             raise WireError(f"a text is not UTF-8: {error}") from error
 
     def word(self, *words: str) -> str:
-        """Word by its number."""
+        """Word with this number."""
         at = self.number(32)
         if at >= len(words):
             raise WireError(f"a word of the number {at}")
         return words[at]
 
     def option(self, read: Callable[[], T]) -> T | None:
-        """Nothing, or a value read by the method given."""
+        """None, or a value read by the given method."""
         return read() if self.flag() else None
 
     def is_over(self) -> bool:
-        """True if no bytes are left."""
+        """Whether no bytes are left."""
         return self.at == len(self.data)
 
     def end(self) -> None:
-        """Nothing: raises an error if bytes are left."""
+        """Raises an error if bytes are left."""
         if self.at != len(self.data):
             raise WireError(f"{len(self.data) - self.at} bytes behind a message's last field")
 
@@ -127,14 +127,14 @@ def room_code(body: Body) -> str:
 
 
 def frame(body: bytes) -> bytes:
-    """Message as it goes onto the stream: its length, then its body."""
+    """Message on the stream: its length, then its body."""
     if len(body) > MESSAGE_BYTES_MAX:
         raise WireError(f"a message of {len(body)} bytes")
     return len(body).to_bytes(2, "little") + body
 
 
 def take_frames(buffer: bytearray) -> list[bytes]:
-    """Bodies of the messages that are complete in a buffer, which keeps the rest."""
+    """Bodies of the complete messages in a buffer, which keeps the rest."""
     bodies = []
     while len(buffer) >= 2:
         length = int.from_bytes(buffer[:2], "little")
@@ -189,12 +189,12 @@ class Hello:
 
 
 def query_body() -> bytes:
-    """Question for the server's status."""
+    """Query for the server's status."""
     return varint(1)
 
 
 def chat_body(line: str, to: int = 0) -> bytes:
-    """Line for everybody, or for an audience."""
+    """Chat line to everybody, or to an audience."""
     return varint(2) + varint(to) + text(line)
 
 
@@ -256,7 +256,7 @@ class Welcome:
 
 
 class Seat(NamedTuple):
-    """Player, with colour and marking, and a number by which others know the person again."""
+    """Player, with colour and marking, and a number that identifies the person to others."""
 
     player: int
     name: str
@@ -267,14 +267,14 @@ class Seat(NamedTuple):
 
 @dataclass
 class Joined:
-    """Players who are there."""
+    """Players in the room."""
 
     players: list[Seat]
 
 
 @dataclass
 class Left:
-    """Player who is gone, and the code of the cause."""
+    """Player who has left, and the code of the cause."""
 
     player: int
     code: int
@@ -282,7 +282,7 @@ class Left:
 
 @dataclass
 class Epoch:
-    """News that tick 0 moved, since the server lost time."""
+    """Notice that tick 0 moved, since the server lost time."""
 
     epoch: int
     unix_micros: int
@@ -290,7 +290,7 @@ class Epoch:
 
 @dataclass
 class Chat:
-    """Line of a player, or of the host, who is no player."""
+    """Chat line from a player, or from the host, who is not a player."""
 
     sender: int | None
     to: int
@@ -299,7 +299,7 @@ class Chat:
 
 @dataclass
 class Refused:
-    """Request that was not done."""
+    """Request that was refused."""
 
     request: int
     refusal: int
@@ -314,7 +314,7 @@ class GameEvent:
 
 @dataclass
 class Watching:
-    """Players who watch from now on, or play."""
+    """Players who from now on watch, or play."""
 
     players: list[int]
     watching: bool
@@ -322,7 +322,7 @@ class Watching:
 
 @dataclass
 class Places:
-    """Free seats, and others who get one before the client, which watches."""
+    """Free seats, and the number of clients ahead of this one in the queue."""
 
     free: int
     ahead: int | None
@@ -330,14 +330,14 @@ class Places:
 
 @dataclass
 class RoundNotice:
-    """News about the round: a word, and what it is about."""
+    """News about the round: a word, and its subject."""
 
     notice: Any
 
 
 @dataclass
 class Quick:
-    """Quick message of a player."""
+    """Quick message from a player."""
 
     sender: int
     to: int
@@ -355,7 +355,7 @@ class Mark:
 
 @dataclass
 class Commands:
-    """Commands that the player may write into the chat: names and usages."""
+    """Commands that the player may type in the chat: names and usages."""
 
     commands: list[tuple[str, str]]
 
@@ -380,7 +380,7 @@ Message = (
 
 
 def read_motion(body: Body) -> Any:
-    """What a vote is about."""
+    """Subject of a vote."""
     kind = body.number(32)
     if kind == 0:
         return {"Game": body.text(NAME_BYTES_MAX)}
@@ -435,8 +435,8 @@ def read_audience(body: Body) -> int:
 
 
 def read_look(body: Body, colors: int = COLORS) -> tuple[int, int]:
-    """Colour and marking; clients may wish for one more colour, which is none."""
-    # Hellos of earlier versions end before the looks.
+    """Colour and marking; clients may also send a colour that stands for none."""
+    # Hellos of earlier versions end before the look.
     color = body.u8()
     pattern = 0 if body.is_over() else body.u8()
     if color >= colors or pattern >= PATTERNS:
@@ -451,7 +451,7 @@ def read_mark(body: Body) -> tuple[int, int, int]:
 
 
 def _read_rooms(body: Body) -> list[RoomStatus]:
-    """Rooms behind a status; none if it is of an earlier version."""
+    """Rooms at the end of a Status; empty if it is of an earlier version."""
     count = 0 if body.is_over() else body.number()
     if count > ROOMS_MAX:
         raise WireError(f"a list of {count} rooms")
@@ -468,7 +468,7 @@ def _read_rooms(body: Body) -> list[RoomStatus]:
 
 
 def read_message(data: bytes) -> Message | None:
-    """Message of a server; none if its kind is not known."""
+    """Message from a server; None if its kind is unknown."""
     body = Body(data)
     kind = body.number(32)
     message: Message

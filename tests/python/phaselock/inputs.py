@@ -41,7 +41,7 @@ class BitWriter:
                 self.exp_golomb(zigzag(change) - 1, max(0, each.bits // 2 - 2))
 
     def data(self) -> bytes:
-        """Bytes so far, the last one filled with zeros."""
+        """Bytes so far, the last one padded with zeros."""
         return self.bits.to_bytes((self.length + 7) // 8, "little")
 
 

@@ -21,11 +21,11 @@ SNAPSHOT_KIND = 2
 
 
 class WireError(Exception):
-    """Bytes that the document does not allow, or a packet that contradicts the states before."""
+    """Bytes that the document does not allow, or a packet that contradicts earlier states."""
 
 
 def fnv1a_64(data: str | bytes) -> int:
-    """Hash of bytes, 64 bits; of a text, those of UTF-8."""
+    """64-bit hash of bytes, or of a text in UTF-8."""
     value = 0xCBF29CE484222325
     for byte in data.encode() if isinstance(data, str) else data:
         value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
@@ -33,17 +33,17 @@ def fnv1a_64(data: str | bytes) -> int:
 
 
 def zigzag(value: int) -> int:
-    """Unsigned number of a signed one: 0, -1, 1, -2 are 0, 1, 2, 3."""
+    """Maps signed to unsigned numbers: 0, -1, 1, -2 to 0, 1, 2, 3."""
     return value << 1 if value >= 0 else (-value << 1) - 1
 
 
 def unzigzag(value: int) -> int:
-    """Signed number of an unsigned one; undoes `zigzag`."""
+    """Inverse of `zigzag`."""
     return value >> 1 if value & 1 == 0 else -((value + 1) >> 1)
 
 
 def nearest(low: int, bits: int, known: int) -> int:
-    """Number that ends in `low`, of `bits` bits, and is nearest to one that the reader knows."""
+    """Number with the low `bits` bits `low` that is nearest to a known one."""
     size = 1 << bits
     return known + (low - known + size // 2) % size - size // 2
 

@@ -17,7 +17,7 @@ GRADES = (0, 1, 2, 3, 3, 4, 5, 5, 6, 6)
 SQRT_2 = math.sqrt(2.0)
 
 Quaternion = list[float]
-# Extrapolates from a state and steering fields by ticks, or has no answer.
+# Extrapolates from a state and steering fields by ticks, or returns None.
 Extrapolate = Callable[[Sequence[int], Sequence[int], int], "list[int] | None"]
 
 
@@ -28,18 +28,18 @@ class Coder(Protocol):
         """Decision in a context."""
 
     def even(self, count: int) -> int:
-        """Number of so many even decisions."""
+        """Number of this many bits, coded as an even number."""
 
 
 class AllYes:
-    """Reader of nothing: every field has its predicted value."""
+    """Reads nothing: every field has its predicted value."""
 
     def bit(self, _context: int) -> bool:
         """Always yes."""
         return True
 
     def even(self, _count: int) -> int:
-        """Never asked for."""
+        """Never called."""
         return 0
 
 
@@ -74,7 +74,7 @@ def sure(fine: int) -> tuple[int, bool]:
 
 
 def dot(a: Quaternion, b: Quaternion) -> float:
-    """Product, each operation rounded by itself."""
+    """Dot product, with each operation rounded separately."""
     return ((a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]) + a[3] * b[3]
 
 
@@ -94,8 +94,8 @@ def turn(newer: Quaternion, older: Quaternion, ticks: int, t: int) -> Quaternion
 
 
 class Fields:
-    """Fields of one entity in one packet. `past` are its references, newest first, of the ages
-    given in ticks; `hidden` says which fields the reader does not see."""
+    """Fields of one entity in one packet. `past` are its references, newest first, with ages in
+    ticks; `hidden` marks the fields that the reader does not see."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ class Fields:
         return tuple(self.value)
 
     def _steer(self) -> list[int]:
-        """Reads the steering fields; gives back what is extrapolated of them."""
+        """Reads the steering fields; returns the state extrapolated from them."""
         moved = self._extrapolated(self.past[0])
         steered = list(self.past[0])
         changed = restarts = False
@@ -175,7 +175,7 @@ class Fields:
         return self.by_table()
 
     def by_table(self) -> list[int]:
-        """Numbers that the field table extrapolates."""
+        """Numbers extrapolated by the field table."""
         base, t = self.past[0], self.age[0]
         moved = list(base)
         for i, each in enumerate(self.table):
@@ -206,8 +206,8 @@ class Fields:
         self._residual(i, 256 * moved[i], kind, up)
 
     def line(self, i: int, n: int) -> tuple[int, int, int, list[int]]:
-        """Line of least squares through the newest references: value now, rise, what both are to
-        be divided by, and the references' distances from the baseline."""
+        """Least-squares line through the newest references: value now, rise, the divisor of both,
+        and the references' distances from the baseline."""
         each, age = self.table[i], self.age[:n]
         y = [each.difference(self.past[0][i], state[i]) for state in self.past[:n]]
         x, xx = -sum(age), sum(ticks**2 for ticks in age)
@@ -215,7 +215,7 @@ class Fields:
         return y1 * xx - x * xy, n * xy - x * y1, n * xx - x * x, y
 
     def straight(self, n: int) -> bool:
-        """True if all fields that follow are on their lines through the newest references."""
+        """Whether all fields that follow are on their lines through the newest references."""
         for i, each in enumerate(self.table):
             if each.follows:
                 now, rise, divisor, y = self.line(i, n)
@@ -225,7 +225,7 @@ class Fields:
         return True
 
     def fall(self, i: int) -> int | None:
-        """Way since the baseline of a field that falls freely, in 1/256 steps."""
+        """Distance from the baseline of a field that falls freely, in 1/256 steps."""
         each, age = self.table[i], self.age
         if each.drift == 0 or len(self.past) < 3:
             return None
@@ -258,7 +258,7 @@ class Fields:
         return [each / length for each in q] if length > 0.1 else [0.0, 0.0, 0.0, 1.0]
 
     def _turns(self, f: int, n: int) -> bool:
-        """True if the newest references lie on the great circle through the ends."""
+        """Whether the newest references lie on the great circle through the ends."""
         limit = 1.5 / float(1 << self.table[f].digits)
         newest, oldest = self._whole(self.past[0], f), self._whole(self.past[n - 1], f)
         for j in range(1, n - 1):
@@ -312,7 +312,7 @@ class Fields:
 
     @staticmethod
     def _others(largest: int, f: int) -> list[tuple[int, int]]:
-        """Fields and components but the one that is left out."""
+        """Fields and components, except the one that is left out."""
         return list(zip(range(f + 1, f + 4), (k for k in range(4) if k != largest % 4)))
 
     def _full(self, i: int) -> float:
@@ -337,7 +337,7 @@ class Fields:
             self._residual(m, fine, *move(fine, base))
 
     def _residual(self, i: int, fine: int, kind: int, up: bool, far: int | None = None) -> None:
-        """Reads a field: the document calls `kind` its class."""
+        """Reads a field; `kind` is its class in the document."""
         each, bit, first = self.table[i], self.coder.bit, self.start + KIND + i * FIELD
         expected = each.on_grid((fine + 128) // 256)
         near = min(self.last, 9)
@@ -359,7 +359,7 @@ class Fields:
 
 
 def mantissa(coder: Coder, context: int, count: int) -> int:
-    """Number of so many binary digits behind its first one."""
+    """Number with this many binary digits after the first one."""
     size = 1
     if count > 0:
         size = size * 2 + (not coder.bit(context))

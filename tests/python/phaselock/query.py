@@ -1,4 +1,4 @@
-"""Status of a server without a login: a question in one UDP packet, and the answer to it."""
+"""Status of a server without a login: a question in one UDP packet, and its answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .numbers import WireError
 
 QUESTION_BYTES = 1200
 ANSWER_SECONDS_MAX = 60.0
-# Packets get lost: the question is asked again.
+# Packets may get lost: ask again.
 ASKING_SECONDS = 0.5
 HEAD = struct.Struct("<10sB8s")
 FIELD = struct.Struct("<BH")
@@ -20,7 +20,7 @@ COUNTS = {4: "players", 5: "seats", 6: "bots", 7: "round", 8: "rooms", 9: "flags
 
 @dataclass
 class Info:
-    """Status of a server; fields that it does not tell of are empty."""
+    """Status of a server; missing fields are empty."""
 
     name: str = ""
     version: str = ""
@@ -29,12 +29,12 @@ class Info:
 
 
 def question(nonce: bytes) -> bytes:
-    """Question whose answer has the same eight bytes."""
+    """Question whose answer repeats these eight bytes."""
     return HEAD.pack(b"?phaselock", 1, nonce).ljust(QUESTION_BYTES, b"\0")
 
 
 def read_answer(data: bytes, nonce: bytes) -> Info:
-    """Reads an answer, and raises an error if it is none, or another question's."""
+    """Reads an answer; raises an error if it is not one, or answers another question."""
     if data[: HEAD.size] != HEAD.pack(b"!phaselock", 1, nonce) or len(data) > QUESTION_BYTES:
         raise WireError("no answer to this question")
     info = Info()
@@ -59,7 +59,7 @@ def read_answer(data: bytes, nonce: bytes) -> Info:
 
 
 def ask(host: str, port: int, nonce: bytes) -> Info:
-    """Asks a server, and raises an error if it does not answer in time."""
+    """Asks a server; raises an error if it does not answer in time."""
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
     with socket.socket(family, kind, protocol) as asker:
         asker.settimeout(ASKING_SECONDS)

@@ -25,7 +25,7 @@ class Field:
         return self.least + min(raw, self.greatest) / (1 << self.digits)
 
     def raw(self, value: float) -> int:
-        """Number on the wire of a value, the nearest that the field has."""
+        """Number on the wire nearest to a value."""
         return min(max(round((value - self.least) * (1 << self.digits)), 0), self.greatest)
 
 
@@ -37,15 +37,15 @@ class Record:
     fields: tuple[Field, ...]
 
     def has(self, name: str) -> bool:
-        """True if a field has the name."""
+        """Whether a field has this name."""
         return any(each.name == name for each in self.fields)
 
     def raw(self, values: dict[str, float]) -> tuple[int, ...]:
-        """Numbers on the wire of named values; a field that is not named has the value 0."""
+        """Numbers on the wire for named values; other fields have the value 0."""
         return tuple(each.raw(values.get(each.name, 0.0)) for each in self.fields)
 
     def values(self, raw: Iterable[int]) -> dict[str, float]:
-        """Named values of numbers on the wire."""
+        """Named values for numbers on the wire."""
         return {each.name: each.value(number) for each, number in zip(self.fields, raw)}
 
     @staticmethod
@@ -69,7 +69,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Game:
-    """All that plain coding takes of a game."""
+    """All that plain coding needs to know of a game."""
 
     name: str
     hash: int

@@ -1,4 +1,4 @@
-"""Readers of what clients send, as a server has them: control messages and input packets."""
+"""Readers of clients' control messages and input packets, as a server has them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .records import Record
 
 @dataclass
 class HelloRequest:
-    """First message of a session, with all games that a client knows, and their hashes."""
+    """First message of a session, with all of the client's games and their hashes."""
 
     wire: int
     version: str
@@ -33,12 +33,12 @@ class HelloRequest:
 
 @dataclass
 class Query:
-    """Question for the server's status."""
+    """Query for the server's status."""
 
 
 @dataclass
 class ChatRequest:
-    """Line for an audience."""
+    """Chat line to an audience."""
 
     to: int
     text: str
@@ -46,7 +46,7 @@ class ChatRequest:
 
 @dataclass
 class GameRequest:
-    """Request to the game of that number, in the game's own format."""
+    """Request to the game with this number, in the game's own format."""
 
     number: int
     data: bytes
@@ -54,21 +54,21 @@ class GameRequest:
 
 @dataclass
 class RoundRequest:
-    """Request about the round: a word, or a word and what it is about."""
+    """Request about the round: a word, or a word and its subject."""
 
     request: Any
 
 
 @dataclass
 class WatchRequest:
-    """Wish to watch from now on, or to play."""
+    """Request to watch from now on, or to play."""
 
     on: bool
 
 
 @dataclass
 class QuickRequest:
-    """Quick message of that number."""
+    """Quick message with this number."""
 
     to: int
     number: int
@@ -84,7 +84,7 @@ class MarkRequest:
 
 @dataclass
 class Restyle:
-    """Wish for another name and looks."""
+    """Request for another name or look."""
 
     name: str
     look: tuple[int, int]
@@ -104,7 +104,7 @@ Request = (
 
 
 def read_request(data: bytes) -> Request | None:
-    """Message of a client; none if its kind is not known."""
+    """Message from a client; None if its kind is unknown."""
     body = Body(data)
     kind = body.number(32)
     request: Request
@@ -166,7 +166,7 @@ class BitReader:
         self.left = len(data) * 8
 
     def number(self, count: int) -> int:
-        """Number of so many bits."""
+        """Number of this many bits."""
         if count > self.left:
             raise WireError("a packet is cut short")
         value = self.bits & (1 << count) - 1
@@ -204,13 +204,13 @@ class BitReader:
         return tuple(raw)
 
     def end(self) -> None:
-        """Nothing: raises an error if anything but zero bits of the last byte is left."""
+        """Raises an error if anything is left except zero bits of the last byte."""
         if self.left >= 8 or self.bits:
             raise WireError("a packet goes on behind its end")
 
 
 def read_inputs(data: bytes, record: Record) -> InputPacket:
-    """Input packet of any game of the server's."""
+    """Input packet of any of the server's games."""
     if not data or data[0] & 15 != INPUT_KIND or len(data) > DATAGRAM_BYTES_MAX:
         raise WireError("no input packet")
     source = BitReader(data[1:])

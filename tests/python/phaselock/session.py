@@ -17,10 +17,10 @@ from .snapshots import Reader, Snapshot, States
 
 ACK_MASK_BITS = 32
 CLOCK_SAMPLES_MAX = 64
-# The server lost time, or gained it, if a sample is so far from the others.
+# A sample this far from the others means that the server has lost or gained time.
 CLOCK_STEP_MICROS = 200_000
 VIEW_LAG_MAX = 0xFFFF
-# Ticks that inputs come before they are due, beside the way there; arbitrary.
+# Ticks by which inputs should arrive early, in addition to the path; arbitrary.
 LEAD_TICKS = 3
 
 
@@ -42,13 +42,13 @@ class Counts:
 
 
 class Clock:
-    """Offset from the client's clock to the server's, by the quickest of the last answers."""
+    """Offset from the client's clock to the server's, from the fastest of the last answers."""
 
     def __init__(self) -> None:
         self.samples: deque[tuple[int, int]] = deque(maxlen=CLOCK_SAMPLES_MAX)
 
     def add(self, asked: int, held: int, server_sent: int, now: int) -> None:
-        """Takes an answer's four times: asked at, held for, sent at by the server's clock, now."""
+        """Adds an answer's four times: asked at, held for, sent at by the server's clock, now."""
         trip = now - asked - held
         if trip < 0:
             raise WireError(f"a round trip of {trip} microseconds")
@@ -70,13 +70,13 @@ class Clock:
 
 @dataclass
 class Acks:
-    """Numbers of the snapshot packets that came."""
+    """Numbers of the snapshot packets that arrived."""
 
     newest: int | None = None
     mask: int = 0
 
     def add(self, seq: int) -> bool:
-        """Notes that a packet came; true if it is new."""
+        """Records a packet; returns whether it is new."""
         if self.newest is None or seq > self.newest:
             ahead = 0 if self.newest is None else seq - self.newest
             self.mask = (self.mask << 1 | 1) << ahead - 1 if ahead else 0
@@ -92,7 +92,7 @@ class Acks:
 
 @dataclass
 class Session:
-    """Session of one player. `controls` gives the input of a tick, by the names of its fields."""
+    """Session of one player. `controls` returns the input for a tick, by field names."""
 
     game: Game
     controls: Callable[[int], dict[str, float]]
@@ -119,7 +119,7 @@ class Session:
     _pending: deque[tuple[int, tuple[int, ...], int]] = field(default_factory=deque)
 
     def handle_message(self, body: bytes) -> None:
-        """Takes a control message."""
+        """Handles a control message."""
         message = read_message(body)
         if isinstance(message, Welcome):
             self._begin(message)
@@ -141,7 +141,7 @@ class Session:
             self.disconnect = message
 
     def handle_datagram(self, data: bytes, now: int) -> list[bytes]:
-        """Takes a datagram; gives back what is to be sent at once."""
+        """Handles a datagram; returns the packets to send at once."""
         self.counts.datagrams += 1
         if self._reader is None or self.welcome is None or not self._reader.is_mine(data):
             self.counts.stragglers += 1
@@ -172,7 +172,7 @@ class Session:
         return [self._packet(now)] if self.perceived_offset is None else []
 
     def poll(self, now: int) -> list[bytes]:
-        """Input packets that are due: one a tick."""
+        """Input packets that are due: one per tick."""
         if self.newest is None or self.perceived_offset is None or not self.clock.samples:
             return []
         ahead = self.clock.trip // 2 + LEAD_TICKS * 1_000_000 // self.tick_hz
@@ -191,7 +191,7 @@ class Session:
         return [self._packet(now)] if first <= due else []
 
     def seconds_to_next_tick(self, now: int) -> float:
-        """Time until `poll` has something again; a hundredth of a second if it is not known."""
+        """Time until `poll` is due again; a hundredth of a second if unknown."""
         if not self._pending or not self.clock.samples:
             return 0.01
         ahead = self.clock.trip // 2 + LEAD_TICKS * 1_000_000 // self.tick_hz

@@ -1,4 +1,4 @@
-"""Snapshot packets in plain coding, and the states that they tell of; `trained` has the other.
+"""Snapshot packets in plain coding, and their states; `trained` has the other coding.
 
 Reading a packet changes nothing: `read` gives back a `Snapshot`, and `States.commit` keeps it.
 """
@@ -31,8 +31,8 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Entity:
-    """News of one entity: its state, and whether it is coded from an older one; or no state, and
-    whether the entity no longer exists."""
+    """One entity in a packet: its state, and whether it is coded from an older one; or no state,
+    and whether the entity no longer exists."""
 
     index: int
     state: State | None
@@ -69,7 +69,7 @@ class Snapshot:
 
 
 class Number(IntEnum):
-    """Number in a packet, by which trained coding tells its statistics."""
+    """Number in a packet; trained coding has statistics for each."""
 
     HELD = 0
     OFFSET_CHANGE = 1
@@ -88,13 +88,13 @@ class Source(Protocol):
     """Reader of decisions in either coding."""
 
     def even(self, count: int) -> int:
-        """Number of so many even decisions, highest first."""
+        """Number of this many even decisions, highest bit first."""
 
     def number(self, which: Number) -> int:
         """Number below 2^32."""
 
     def end(self) -> None:
-        """Nothing: raises an error if the packet goes on."""
+        """Raises an error if the packet continues."""
 
 
 class Decisions:
@@ -106,7 +106,7 @@ class Decisions:
         self.at = 0
 
     def even(self, count: int) -> int:
-        """Number of so many bits, highest first; beyond the end every bit is 0."""
+        """Number of this many bits, highest first; beyond the end every bit is 0."""
         self.at += count
         left = self.length - self.at
         bits = self.bits >> left if left >= 0 else self.bits << -left
@@ -117,7 +117,7 @@ class Decisions:
         return self.even(1) == 0
 
     def exponent(self, most: int) -> int:
-        """Count of decisions that say yes before the first no, at most so many."""
+        """Number of yes decisions before the first no, up to this maximum."""
         count = 0
         while count < most and self.yes():
             count += 1
@@ -132,7 +132,7 @@ class Decisions:
         return value
 
     def gap(self) -> int:
-        """Count of indices that are left out, below 2^16."""
+        """Number of indices left out, below 2^16."""
         exponent = self.exponent(16)
         value = (1 << exponent | self.even(exponent)) - 1
         if value >> 16:
@@ -140,7 +140,7 @@ class Decisions:
         return value
 
     def residual(self, bits: int) -> int:
-        """Difference of a field of so many bits from its predicted value."""
+        """Difference of a field of this many bits from its predicted value."""
         if self.yes():
             return 0
         negative = self.yes()
@@ -151,7 +151,7 @@ class Decisions:
         return -size if negative else size
 
     def end(self) -> None:
-        """Nothing: raises an error if the packet has bytes that no decision reached."""
+        """Raises an error if the packet has bytes that no decision reached."""
         if self.length - self.at >= 8:
             raise WireError(f"{(self.length - self.at) // 8} bytes behind a packet's end")
         if self.length > 0 and self.bits & 0xFF == 0:
@@ -167,7 +167,7 @@ class States:
         self.latest: dict[int, tuple[int, Entity]] = {}
 
     def commit(self, snapshot: Snapshot) -> None:
-        """Keeps a snapshot's states; what is older than any baseline goes."""
+        """Stores a snapshot's states; drops those older than any baseline."""
         states = self.by_tick.setdefault(snapshot.tick, {})
         for entity in snapshot.entities:
             if entity.state is not None:
@@ -186,7 +186,7 @@ class States:
         return state
 
     def seen(self) -> dict[int, State]:
-        """Newest state of each entity that is in sight."""
+        """Newest state of each visible entity."""
         return {
             index: entity.state
             for index, (_, entity) in self.latest.items()
@@ -227,11 +227,11 @@ class Reader:
         self.states = states
 
     def is_mine(self, data: bytes) -> bool:
-        """True for a snapshot packet of this game; stragglers of another are not."""
+        """Whether this is a snapshot packet of this game, and not a straggler of another."""
         return len(data) > 0 and data[0] == self.first_byte
 
     def read(self, data: bytes, known_seq: int, known_tick: int) -> Snapshot:
-        """Packet's content; the numbers known are near to those that its low bits stand for."""
+        """The packet's contents; its low bits are resolved near the known numbers."""
         if not self.is_mine(data) or len(data) > DATAGRAM_BYTES_MAX:
             raise WireError("no snapshot packet of this game")
         left, coded = self.opened(data)
@@ -242,7 +242,7 @@ class Reader:
 
     @staticmethod
     def opened(data: bytes) -> tuple[int, bytes]:
-        """Microseconds from the tick's time to the packet's leaving, and what is coded."""
+        """Microseconds from the tick's time to the packet's departure, and the coded part."""
         if len(data) < 3:
             raise WireError("a snapshot packet is cut short")
         stamp = int.from_bytes(data[1:3], "little")
@@ -251,7 +251,8 @@ class Reader:
     def _header(
         self, source: Source, left: int, known_seq: int, known_tick: int, references_max: int
     ) -> Snapshot:
-        """All before the entities, of a packet that left so long after its tick was due."""
+        """Everything before the entities, for a packet that left this long after its tick was
+        due."""
         seq = nearest(source.even(16), 16, known_seq)
         tick = nearest(source.even(16), 16, known_tick)
         echo = None
@@ -275,7 +276,7 @@ class Reader:
 
     @staticmethod
     def _checked(source: Source, read: Snapshot) -> Snapshot:
-        """Packet of which all but the checksum is read."""
+        """Packet, read up to its checksum."""
         if source.even(16) != checksum(read.entities):
             raise WireError(f"the checksum of packet {read.seq} is wrong")
         source.end()
@@ -330,7 +331,7 @@ class Reader:
         return Entity(index, None, gone=source.yes())
 
     def _full(self, source: Source, index: int, owned: Callable[[], bool]) -> State:
-        """All of an entity's state, whose owner is asked for by a decision."""
+        """An entity's whole state; a decision says whether it has an owner."""
         generation = source.even(8)
         kind = source.even(self.game.kind_bits)
         if kind >= len(self.game.kinds):

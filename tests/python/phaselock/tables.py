@@ -1,4 +1,4 @@
-"""Rules of a game as its hash has them, and tables of levels, for trained coding."""
+"""A game's rules from the text of its hash, and tables of levels, for trained coding."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ FIELD = 21176
 
 
 def single(text: str) -> float:
-    """Number of single precision that is nearest to a decimal one."""
+    """The nearest single-precision number to a decimal one."""
     found: float = struct.unpack("<f", struct.pack("<f", float(text)))[0]
     return found
 
 
 @dataclass(frozen=True)
 class TrainedField:
-    """Field with all that its predicted value depends on; `mover` is the index of the field that
-    moves it."""
+    """Field with everything that its predicted value depends on; `mover` is the index of the field
+    that moves it."""
 
     least: float
     bits: int
@@ -42,7 +42,7 @@ class TrainedField:
 
     @property
     def follows(self) -> bool:
-        """True if its course predicts it."""
+        """Whether its course predicts it."""
         return self.trending and self.motion in ("linear", "angle", "wrap")
 
     def difference(self, older: int, value: int) -> int:
@@ -50,7 +50,7 @@ class TrainedField:
         return difference(value, older, self.bits)
 
     def on_grid(self, step: int) -> int:
-        """Number on the wire that is nearest to a step: around, or at an end."""
+        """Number on the wire nearest to a step: wrapped, or clamped."""
         if self.motion in ("angle", "wrap"):
             return step & (1 << self.bits) - 1
         return min(max(step, 0), self.greatest)
@@ -62,7 +62,7 @@ class TrainedField:
 
 @dataclass(frozen=True)
 class Rules:
-    """Game as the text of its hash has it: name, checksum of its tables, fields of each kind."""
+    """Game, from the text of its hash: name, checksum of its tables, fields of each kind."""
 
     game: str
     tables: int
@@ -70,7 +70,7 @@ class Rules:
 
     @staticmethod
     def from_text(text: str) -> Rules:
-        """Rules in the text; raises `WireError` if it is none."""
+        """Rules in a text; raises `WireError` if it is invalid."""
         lines = [line.split(" ") for line in text.splitlines()]
         if len(lines) < 2 or lines[0][0] != "game" or lines[1][0] != "tables":
             raise WireError("no text of a game's rules")
@@ -103,7 +103,7 @@ def _field(words: list[str], table: list[list[str]]) -> TrainedField:
 
 
 def _mover(name: str, by: str, names: list[str]) -> int | None:
-    """Index of the field of that name, or of its component that is called as the moved one."""
+    """Index of the field with this name, or of its component with the moved one's name."""
     _, dot, component = name.partition(".")
     for index, each in enumerate(names):
         if each in (by, by + dot + component):

@@ -13,7 +13,7 @@ from .snapshots import Reader as PlainReader
 from .tables import FIELD, GAP_CONTEXTS, GAPS, HEADER, KIND, NUMBER_CONTEXTS, Rules
 
 RANGE_BITS = 56
-# Numbers of a group without decisions, and those of one that ends by itself.
+# Width of a group without decisions, and the width below which a group ends by itself.
 WHOLE, NARROW = 1 << 32, 1 << 16
 USUAL, NEWEST, PRESENT = 324, 326, 327
 KNOWN, THERE, GONE, OWNED, MORE = 332, 333, 334, 335, 336
@@ -24,7 +24,7 @@ def _likelihood(level: int) -> int:
     return min(max(likely, 1), 65535)
 
 
-# Of a yes, in 1/65536, by level.
+# Probability of a yes in 1/65536, by level.
 LIKELIHOODS = [_likelihood(level) for level in range(256)]
 
 
@@ -53,7 +53,7 @@ class RangeReader:
         self.width = WHOLE
 
     def close(self) -> None:
-        """Ends the group, if there is anything in it."""
+        """Ends the group, unless it is empty."""
         if self.width == WHOLE:
             return
         self.code -= self.unit * self.start
@@ -78,7 +78,7 @@ class RangeReader:
         return yes
 
     def even(self, count: int) -> int:
-        """Number of so many bits, all of them as likely as not."""
+        """Number of this many bits, each as likely 0 as 1."""
         value = 0
         while count > 0:
             take = min(count, 16)
@@ -103,7 +103,7 @@ class RangeReader:
         return value
 
     def gap(self, before: int) -> int:
-        """Count of indices that are left out, below 2^16, by the one before."""
+        """Number of indices left out, below 2^16, coded by the previous gap."""
         start = GAPS + GAP_CONTEXTS * min(before, 3)
         exponent = 0
         while exponent < 16 and self.bit(start + 4 * exponent):
@@ -114,7 +114,7 @@ class RangeReader:
         return value
 
     def end(self) -> None:
-        """Nothing: raises an error if the packet has bytes that no decision reached."""
+        """Raises an error if the packet has bytes that no decision reached."""
         self.close()
         if self.at < len(self.data):
             raise WireError(f"{len(self.data) - self.at} bytes behind a packet's end")
@@ -147,7 +147,7 @@ class Reader(PlainReader):
             self.starts.append(self.starts[-1] + KIND + FIELD * len(kind))
 
     def read(self, data: bytes, known_seq: int, known_tick: int) -> Snapshot:
-        """Packet's content; the numbers known are near to those that its low bits stand for."""
+        """The packet's contents; its low bits are resolved near the known numbers."""
         if not self.is_mine(data) or len(data) > DATAGRAM_BYTES_MAX:
             raise WireError("no snapshot packet of this game")
         left, coded = self.opened(data)
@@ -158,7 +158,7 @@ class Reader(PlainReader):
         return self._checked(source, read)
 
     def full(self, source: RangeReader, index: int, owned: Callable[[], bool]) -> State:
-        """All of an entity's state."""
+        """An entity's whole state."""
         return self._full(source, index, owned)
 
     def age(self, source: RangeReader) -> int:
@@ -167,7 +167,7 @@ class Reader(PlainReader):
 
 
 class _Entities:
-    """Entities of one packet, with what their contexts depend on."""
+    """Entities of one packet, with the state that their contexts depend on."""
 
     def __init__(self, reader: Reader, source: RangeReader, packet: Snapshot) -> None:
         self.reader = reader
@@ -249,6 +249,6 @@ class _Entities:
 
 
 def _activity(kind: int, rules: Rules, newer: Sequence[int], older: Sequence[int]) -> int:
-    """Binary digits of the greatest difference between two references."""
+    """Number of binary digits of the greatest difference between two references."""
     fields = zip(rules.kinds[kind], older, newer)
     return min(7, max(digits(abs(each.difference(a, b))) for each, a, b in fields))

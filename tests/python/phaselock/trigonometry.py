@@ -1,4 +1,4 @@
-"""acos, sin and cos as musl and FreeBSD have them, to the last bit: those of the document.
+"""acos, sin and cos of musl and FreeBSD, to the last bit, as the document requires.
 
 Python's own are the platform's, which may differ in the last bit.
 """
@@ -43,7 +43,7 @@ COS = (
 )
 TO_INTEGER = 1.5 / 2.0**-52
 TWO_BY_PI = 6.36619772367581382433e-01
-# Pi / 2 in parts of 33 bits, and what is left behind each.
+# Pi / 2 in parts of 33 bits, and the remainder after each.
 PARTS = (
     (1.57079632673412561417e00, 6.07710050650619224932e-11),
     (6.07710050630396597660e-11, 2.02226624879595063154e-21),
@@ -134,7 +134,7 @@ def _reduced(x: float) -> tuple[int, float, float]:
     sign = -1 if x < 0 else 1
     for bound, quarters in ((0x4002D97C, 1), (0x400F6A7A, 2), (0x4015FDBC, 3), (0x401C463B, 4)):
         if high <= bound:
-            # So near to a quarter that more digits of it are needed.
+            # So near to a quarter turn that more digits are needed.
             near = high & 0xFFFFF == 0x921FB if quarters <= 2 else high in (0x4012D97C, 0x401921FB)
             if near:
                 break
