@@ -58,7 +58,7 @@ fn a_changed_setting_survives_a_reload() {
     served.until("the first games", |it| is(it, "1", "skirmish", 0, 20));
     let set = |name: &str, value: Option<&str>| served.wait(host.set_setting(&by, name, value));
     let done = set("max_players", Some("16")).expect("it is good");
-    assert!(done.starts_with("max_players is 16 now, until the server stops"), "{done}");
+    assert!(done.starts_with("max_players is now 16 until the server stops"), "{done}");
     served.until("fewer seats", |it| is(it, "1", "skirmish", 0, 16) && is(it, "2", "race", 2, 12));
     // It overrides the flag, even after a reload of the file, which now has another value.
     set("bots", Some("4")).expect("it is good");
@@ -109,9 +109,9 @@ fn a_changed_setting_is_distinguished_from_changed_files() {
     let (host, by) = (&served.host, author(Role::Admin));
     fs::write(word.path(), "another").expect("writable");
     let done = served.wait(host.set_setting(&by, "keep-days", Some("30"))).expect("it is good");
-    assert!(done.starts_with("keep_days is 30 now"), "{done}");
+    assert!(done.starts_with("keep_days is now 30"), "{done}");
     let password = host.reloader.config().borrow().password.clone();
     assert_eq!(password.map(|it| it.0).as_deref(), Some("another"));
     let same = served.wait(host.set_setting(&by, "keep_days", Some("30"))).expect("it is good");
-    assert_eq!(same, "keep_days has that value");
+    assert_eq!(same, "keep_days already has that value");
 }
