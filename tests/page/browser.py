@@ -13,10 +13,10 @@ NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 FLAGS = ["--no-sandbox", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
          "--hide-scrollbars", "--remote-debugging-pipe"]
-# For pages that neither draw nor speak QUIC, and for those that do, without a graphics card.
+# Options for pages without drawing and QUIC, and for pages with them, without a graphics card.
 PLAIN = ["--disable-gpu", "--disable-quic"]
 DRAWN = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-# Longer than anything takes on a busy machine: an answer, and what is waited for.
+# Longer than anything takes on a busy machine: an answer, and a condition.
 ANSWER_S_MAX = 120
 PATIENCE_S = 60
 
@@ -27,7 +27,7 @@ def found():
 
 
 class Browser:
-    """One page. `errors` gathers what its scripts, its policy and its network complain of."""
+    """One page. `errors` collects the errors of its scripts, its policy and its network."""
 
     def __init__(self, flags=PLAIN, display=None):
         """Without the name of an X display it is headless."""
@@ -36,7 +36,7 @@ class Browser:
         self.answers, from_browser = os.pipe()
 
         def as_three_and_four():
-            # The numbers may be taken by each other: copies far above them are not.
+            # The two descriptors may have each other's numbers; copies far above them do not.
             high = [os.dup2(to_browser, 100), os.dup2(from_browser, 101)]
             os.dup2(high[0], 3)
             os.dup2(high[1], 4)
@@ -58,7 +58,7 @@ class Browser:
             self.call(f"{domain}.enable")
 
     def close(self):
-        # With the processes that it has begun.
+        # Including its child processes.
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         shutil.rmtree(self.profile, ignore_errors=True)
@@ -79,7 +79,7 @@ class Browser:
         raise RuntimeError(f"{method}: the browser does not answer")
 
     def read(self, wait):
-        """The next message, or None after so many seconds; what is an error is kept."""
+        """The next message, or None after this number of seconds; errors are kept."""
         while b"\0" not in self.unread:
             if not select.select([self.answers], [], [], wait)[0]:
                 return None
@@ -101,7 +101,7 @@ class Browser:
             self.hosts.add(params["request"]["url"].split("?")[0])
             self.requests.append(params["request"]["url"])
         elif kind == "Page.javascriptDialogOpening":
-            # The question whether to leave is answered yes; nothing waits for that answer.
+            # Answer the question whether to leave with yes; nothing waits for the reply.
             self.dialogs.append(params["type"])
             yes = {"id": 1_000_000 + len(self.dialogs), "method": "Page.handleJavaScriptDialog",
                    "params": {"accept": True}, "sessionId": self.session}
@@ -119,7 +119,7 @@ class Browser:
         self.until("document.readyState === 'complete' && location.href !== 'about:blank'")
 
     def run(self, script):
-        """A script's value; an exception of it is raised here."""
+        """A script's value; raises its exception."""
         result = self.call("Runtime.evaluate", expression=script, returnByValue=True,
                            awaitPromise=True)
         if "exceptionDetails" in result:
@@ -127,7 +127,7 @@ class Browser:
         return result["result"].get("value")
 
     def peek(self, script):
-        """A script's value, or None while the page is being loaded."""
+        """A script's value, or None while the page is loading."""
         try:
             return self.run(script)
         except RuntimeError as error:
@@ -147,7 +147,7 @@ class Browser:
             self.read(0.1)
 
     def click(self, selector):
-        """Clicks with the mouse where a person would: in the middle of what is seen there."""
+        """Clicks with the mouse where a person would: in the middle of the visible part."""
         at = self.until(f"""(() => {{
             const it = document.querySelector({json.dumps(selector)});
             if (!it) return null;

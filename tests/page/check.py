@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Uses the administrator's page in a real browser, and fails where it does not work.
+"""Uses the admin page in a real browser, and fails if something does not work.
 
     tests/page/check.py URL TOKEN PLAYERS [--pictures DIRECTORY]
 
-PLAYERS is how many are expected at least; one of them has HOSTILE in its name. One is kicked.
+PLAYERS is the minimum number of expected players; one has HOSTILE in its name. One is kicked.
 """
 import argparse
 import json
@@ -36,7 +36,7 @@ def refuse_wrong_token(page, url):
     words = page.run("document.querySelector('#login-fault').textContent")
     assert "does not know this token" in words and "Bearer" not in words, words
     assert page.run("sessionStorage.length") == 0, "a wrong token is kept"
-    # The browser itself logs an answer of status 401.
+    # The browser itself logs an answer with status 401.
     assert len(page.errors) == 1 and "401" in page.errors[0], page.errors
     page.errors.clear()
     print("a wrong token is refused")
@@ -65,7 +65,7 @@ def kick(page):
     page.until("document.querySelector('#act').open")
     assert page.run("document.querySelector('#act-title').textContent") == name
     key = page.run("document.querySelector('#facts .mono').textContent")
-    # Somebody who is out for ten minutes does not come back while this is looked at.
+    # A player who is kicked for ten minutes does not come back during this check.
     page.click("#for [value='10m']")
     page.click("#act-form [name=reason]")
     page.type("tried out <b>by a test</b>")
@@ -95,7 +95,7 @@ def say(page):
     page.until("[...document.querySelectorAll('#chat-feed .host')].some((it) => "
                "it.textContent.includes('<i>hello</i>'))")
     print("what the host says is in the chat")
-    # It is there for hosts who log in later.
+    # Hosts who log in later see it, too.
     page.run("window.isOld = true")
     page.call("Page.reload")
     page.until("!window.isOld && document.querySelector('#live')?.textContent === 'Live'")
@@ -105,7 +105,7 @@ def say(page):
 
 
 def differ_when_cut(page):
-    """Names that differ at the end alone are told apart by what is seen of them."""
+    """Names that differ only at the end remain distinguishable when shortened."""
     page.size(1280, 800)
     seen = page.run("""[...document.querySelectorAll('#players tbody .name')].map((it) => {
         const box = it.getBoundingClientRect(), parts = [...it.children];

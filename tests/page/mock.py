@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Stands in for a server's administration interface, so that its page can be seen without one.
+"""A mock of a server's administration interface, to show its page without a server.
 
     tests/page/mock.py [--port 4434] [--players 64] [--rooms 1] [--trouble]
 
 Tokens: admin-token, moderator-token, viewer-token. `--players 0` is an empty server. With
-`--trouble` the database is unwell, the server drains, and the log has lost lines. GET /mock/break
-ends all event streams, for 6 seconds or for so many as ?seconds= says.
+`--trouble` the database fails, the server drains, and the log has lost lines. GET /mock/break ends
+all event streams for ?seconds=, by default 6.
 """
 import argparse
 import hashlib

@@ -1,14 +1,13 @@
-"""A player in Python, who knows Phaselock by its document alone.
+"""A player in Python, written only from Phaselock's document.
 
     phaselock-server describe skirmish >skirmish.json
     python3 -m venv somewhere && somewhere/bin/pip install -r tests/python/requirements.txt
     somewhere/bin/python tests/python/play.py 127.0.0.1:PORT sha256:FINGERPRINT skirmish.json
 
-The player joins by plain coding, walks right and left in turns, chats, cuts its connection, takes
-its seat up again and leaves, and checks on the way that the server's states say so. Every snapshot
-packet is decoded, and one that cannot be ends the run. With `--hostile` the player makes mistakes
-instead, and checks that the server says the right thing to each. One line of JSON tells what came
-of it; a failure ends the run with status 1.
+The player joins with plain coding, walks right and left in turn, chats, cuts its connection, gets
+its seat back and leaves, and checks that the server's states agree. Every snapshot packet must
+decode. With `--hostile` the player makes mistakes instead, and checks the server's answer to each.
+The output is one line of JSON; a failure ends the run with status 1.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ NAME = "Python"
 LINE = "written from the document"
 ANSWER_SECONDS_MAX = 60.0
 TURN_TICKS = 90
-# Way that a walker must have gone in each direction, in the field's own unit; arbitrary.
+# Distance that a walker must cover in each direction, in the field's unit; arbitrary.
 WAY_MIN = 0.5
-# From one state to the next nobody walks as far, in the same unit: that is a spawn.
+# Distance between two states, in that unit, that only a spawn explains.
 STEP_MAX = 1.0
-# Two clocks drift apart by so much at most since they were last compared.
+# Maximum drift of two clocks since they were last compared.
 DRIFT_MICROS_MAX = 1000
 UNKNOWN_REQUEST = 77
 
@@ -50,13 +49,13 @@ M = TypeVar("M")
 
 
 def check(holds: bool, failure: str) -> None:
-    """Raises an error with the words of the failure, unless the condition holds."""
+    """Raises an error with this text, unless the condition holds."""
     if not holds:
         raise WireError(failure)
 
 
 class Player:
-    """Player with a key pair, who can join as often as wanted."""
+    """Player with a key pair, who can join any number of times."""
 
     def __init__(self, arguments: argparse.Namespace, game: Game) -> None:
         self.arguments = arguments
@@ -91,7 +90,7 @@ class Player:
 def drive(
     connection: Connection, session: Session, seconds: float, done: Callable[[], bool]
 ) -> bool:
-    """Plays until something is done; false if that takes longer than the time given."""
+    """Plays until a condition holds; returns False after the given time."""
     end = time.monotonic() + seconds
     while not done():
         left = end - time.monotonic()
@@ -111,7 +110,7 @@ def drive(
 
 
 class Walk:
-    """Walk to and fro, and the way that the own entity went in each direction."""
+    """Walk to and fro, with the distance that the own entity covered in each direction."""
 
     def __init__(self, axis: str, place: str) -> None:
         self.axis = axis
@@ -120,7 +119,7 @@ class Walk:
         self.before: tuple[int, State, float] | None = None
 
     def direction(self, tick: int) -> int:
-        """Direction of a tick: right for a while, then left."""
+        """Direction in a tick: right for a while, then left."""
         return 1 if tick // TURN_TICKS % 2 == 0 else -1
 
     def controls(self, tick: int) -> dict[str, float]:
@@ -128,7 +127,7 @@ class Walk:
         return {self.axis: float(self.direction(tick))}
 
     def own(self, session: Session) -> tuple[int, State] | None:
-        """Own entity that has a place: tick and state."""
+        """Own entity that has a position: tick and state."""
         player = session.welcome.player if session.welcome else None
         for tick, entity in session.states.latest.values():
             state = entity.state
@@ -139,7 +138,7 @@ class Walk:
         return None
 
     def look(self, session: Session) -> bool:
-        """Adds the way since the last look; true once both ways are long enough."""
+        """Adds the distance since the last call; returns whether both are long enough."""
         found = self.own(session)
         if found is not None:
             tick, state = found
@@ -159,7 +158,7 @@ class Walk:
 def join(
     player: Player, controls: Controls, resume: int | None, counts: Counts
 ) -> tuple[Connection, Session]:
-    """Connection and session that are under way: welcomed, and with a first snapshot."""
+    """Connection and session with a Welcome and a first snapshot."""
     connection = player.connect()
     connection.send_message(player.hello(connection, resume).body())
     session = Session(player.game, controls, counts)
@@ -170,7 +169,7 @@ def join(
 
 
 def play(arguments: argparse.Namespace, game: Game) -> dict[str, object]:
-    """A whole visit; gives back what came of it."""
+    """A whole visit; returns its results."""
     check(game.input.has(arguments.axis), f"no input of {game.name} is named {arguments.axis}")
     player = Player(arguments, game)
     walk = Walk(arguments.axis, arguments.place)
@@ -209,7 +208,7 @@ def play(arguments: argparse.Namespace, game: Game) -> dict[str, object]:
         f"the own entity did not walk as it was told: {walk.way}",
     )
     clock_difference = session.clock.offset - (session.perceived_offset or 0)
-    # Each side knows the offset to half a round trip; the server says how well it does.
+    # Each side knows the offset to half a round trip; the server states its error bound.
     bound = session.clock.trip // 2 + session.perceived_error + DRIFT_MICROS_MAX
     check(abs(clock_difference) <= bound, f"the clocks differ by {clock_difference} microseconds")
     connection.close(0, "the player left")
@@ -226,7 +225,7 @@ def play(arguments: argparse.Namespace, game: Game) -> dict[str, object]:
 
 
 def answer(connection: Connection, wanted: type[M]) -> M:
-    """First message of a kind that comes."""
+    """Waits for the first message of a kind."""
     end = time.monotonic() + ANSWER_SECONDS_MAX
     while time.monotonic() < end:
         received = connection.receive(0.1)
@@ -249,7 +248,7 @@ def wait_closed(connection: Connection) -> Closed:
 
 
 def hostile(arguments: argparse.Namespace, game: Game) -> dict[str, object]:
-    """Mistakes, each answered as the document says; gives back the answers."""
+    """Mistakes, each answered as the document says; returns the answers."""
     answers: dict[str, object] = {}
     player = Player(arguments, game)
 
@@ -307,7 +306,7 @@ def hostile(arguments: argparse.Namespace, game: Game) -> dict[str, object]:
 
 
 def main() -> int:
-    """Plays by the command line; the status is 1 after a failure."""
+    """Plays, as the command line says; the exit status is 1 after a failure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("address", help="host:port")
     parser.add_argument("fingerprint", help="sha256: and 64 hexadecimal digits")

@@ -1,10 +1,11 @@
-"""Joins a server by libraries of WebTransport that are not ours, which keep to the drafts.
+"""Joins a server with other people's WebTransport libraries, which follow the drafts strictly.
 
     python3 -m venv somewhere && somewhere/bin/pip install -r tests/python/strict.txt
     somewhere/bin/python tests/python/strict.py 127.0.0.1:PORT skirmish.json
 
-pywebtransport opens no stream without the drafts' flow control; aioquic's HTTP/3 asks by both
-names of the protocol. Each gets the challenge, proves its key, is welcomed, and is sent a snapshot.
+pywebtransport opens no stream without the drafts' flow control; aioquic's HTTP/3 requests sessions
+by both names of the protocol. Each gets the challenge, proves its key, and gets a Welcome and a
+snapshot.
 A failure ends the run with status 1.
 """
 
@@ -39,7 +40,7 @@ SECONDS_MAX = 60.0
 
 
 def hello(game: Game, challenge: bytes, certificate: bytes) -> bytes:
-    """First message, with the proof of a new key, for a server with that certificate."""
+    """First message, with the proof of a new key, for a server with this certificate."""
     key = Ed25519PrivateKey.generate()
     name = f"sha-256:{hashlib.sha256(certificate).hexdigest()}".encode()
     binding = hashlib.sha256(BINDING_LABEL + challenge + name).digest()
@@ -55,12 +56,12 @@ def hello(game: Game, challenge: bytes, certificate: bytes) -> bytes:
 
 
 def is_welcome(buffer: bytearray) -> bool:
-    """True if a welcome is among the whole messages of a buffer, which are taken out."""
+    """Whether a Welcome is among the complete messages of a buffer, which are removed."""
     return any(isinstance(read_message(body), Welcome) for body in take_frames(buffer))
 
 
 async def by_pywebtransport(host: str, port: int, game: Game) -> None:
-    """Joins by pywebtransport."""
+    """Joins with pywebtransport."""
     config = ClientConfig(verify_mode=ssl.CERT_NONE, connect_timeout=SECONDS_MAX)
     async with WebTransportClient(config=config) as client:
         session = await client.connect(url=f"https://{host}:{port}{PATH}")
@@ -90,11 +91,11 @@ class Http3(QuicConnectionProtocol):
         self.snapshots = 0
 
     def quic_event_received(self, event: QuicEvent) -> None:
-        """Takes in what came."""
+        """Handles received events."""
         if isinstance(event, ProtocolNegotiated):
             self.http = H3Connection(self._quic, enable_webtransport=True)
         if isinstance(event, StreamDataReceived) and event.stream_id == self.game:
-            # aioquic takes it for a request: it knows streams of WebTransport that came to it.
+            # aioquic takes it for a request: it knows only incoming WebTransport streams.
             self.received += event.data
         elif self.http is not None:
             self._take_http(event)
@@ -127,7 +128,7 @@ class Http3(QuicConnectionProtocol):
 
 
 async def by_aioquic(host: str, port: int, game: Game, protocol: str) -> None:
-    """Joins by aioquic, after requests that are refused."""
+    """Joins with aioquic, after refused requests."""
     configuration = QuicConfiguration(
         alpn_protocols=["h3"], max_datagram_frame_size=65536, verify_mode=ssl.CERT_NONE
     )
@@ -159,7 +160,7 @@ async def by_aioquic(host: str, port: int, game: Game, protocol: str) -> None:
 
 
 async def run(arguments: argparse.Namespace) -> None:
-    """Joins by each library."""
+    """Joins with each library."""
     game = Game.from_description(arguments.game.read_text())
     host, _, port = arguments.address.rpartition(":")
     for name, join in [
@@ -172,7 +173,7 @@ async def run(arguments: argparse.Namespace) -> None:
 
 
 def main() -> int:
-    """Joins by the command line; the status is 1 after a failure."""
+    """Joins, as the command line says; the exit status is 1 after a failure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("address", help="host:port")
     parser.add_argument("game", type=Path, help="file with the game's description")

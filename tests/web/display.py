@@ -1,4 +1,4 @@
-"""A virtual display whose keys are pressed and whose pictures are read: Xvfb, libX11 and libXtst."""
+"""A virtual display, for pressing keys and reading pictures: Xvfb, libX11 and libXtst."""
 
 import ctypes
 import os
@@ -20,7 +20,7 @@ class Image(ctypes.Structure):
 
 
 def library(name, **results):
-    """A library, with the types of what some of its functions give back and take."""
+    """A library, with the argument and return types of some of its functions."""
     it = ctypes.CDLL(name)
     for function, (result, *arguments) in results.items():
         getattr(it, function).restype = result
@@ -32,19 +32,19 @@ POINTER, INT, WORD = ctypes.c_void_p, ctypes.c_int, ctypes.c_ulong
 
 
 def start(width, height):
-    """A virtual screen of that size: its process, and its name."""
+    """Starts a virtual screen of this size; returns its process and its name."""
     told, tell = os.pipe()
     process = subprocess.Popen(
         ["Xvfb", "-displayfd", str(tell), "-screen", "0", f"{width}x{height}x24",
          "-nolisten", "tcp"], pass_fds=[tell], stderr=subprocess.DEVNULL)
     os.close(tell)
-    # To the end of the line: before that the server still writes.
+    # Up to the end of the line; before that the server is still writing.
     with os.fdopen(told) as lines:
         return process, ":" + lines.readline().strip()
 
 
 class Display:
-    """A screen whose keys are pressed and whose picture is read, until it is closed."""
+    """A screen for pressing keys and reading its picture, until it is closed."""
 
     def __init__(self):
         self.process, self.name = start(WIDTH, HEIGHT)
@@ -64,7 +64,7 @@ class Display:
 
     def close(self):
         self.x.XCloseDisplay(self.opened)
-        # It takes its socket away.
+        # It removes its socket.
         self.process.terminate()
         self.process.wait()
 
@@ -78,14 +78,14 @@ class Display:
         self.x.XFlush(self.opened)
 
     def click(self, x, y):
-        """Clicks somewhere, so that the window there has the keys."""
+        """Clicks at a point, so that the window there has the keyboard."""
         self.test.XTestFakeMotionEvent(self.opened, -1, x, y, 0)
         for is_down in (1, 0):
             self.test.XTestFakeButtonEvent(self.opened, 1, is_down, 50)
         self.x.XFlush(self.opened)
 
     def pixels(self, x=0, y=0, width=None, height=None):
-        """What is seen in a part of the screen, or all of it: blue, green, red and nothing, row by
+        """Pixels of a part of the screen, or all of it: blue, green, red and a pad byte, row by
         row."""
         width, height = width or WIDTH, height or HEIGHT
         image = self.x.XGetImage(

@@ -3,11 +3,10 @@
     python3 tests/web/figures.py BIN PAGE [--seconds SECONDS] [--presses COUNT] [--size SIZE]
                                  [CLIENT...]
 
-BIN is the folder with phaselock-server, phaselock-bots and phaselock, PAGE that which
-client/web/build made. All three fill a virtual display, of 640 by 360 points unless --size says
-otherwise, without a graphics card: by Mesa's llvmpipe, which draws as fast as there are processors.
-Their keys are pressed by the X server, and what they show is read back from it. Needs Xvfb,
-libxtst6, chromium and firefox-esr.
+BIN is the folder with phaselock-server, phaselock-bots and phaselock, PAGE the output of
+client/web/build. Each client fills a virtual display, by default of 640 by 360 points, without a
+graphics card: Mesa's llvmpipe draws, as fast as the processors allow. The X server presses their
+keys, and their pictures are read back from it. Needs Xvfb, libxtst6, chromium and firefox-esr.
 """
 
 import argparse
@@ -30,14 +29,14 @@ import play  # noqa: E402
 browser = play.browser
 GAMES = ["puck", "skirmish", "platformer"]
 CLIENTS = ["window", "chromium", "firefox"]
-# Points of a tile's side; a key's picture is looked for in a row of them.
+# Side of a tile in points; a row of tiles shows the effect of a key.
 TILE = 16
-# Milliseconds after which a key counts as unheard.
+# Milliseconds after which a key counts as lost.
 HEARD_MS_MAX = 1000
 
 
 class Window:
-    """The native client; `status` is what it last printed."""
+    """The native client; `status` is its last output."""
 
     def __init__(self, around, screen, server):
         address = f"phaselock://127.0.0.1:{server.port}#{server.fingerprint()}"
@@ -95,7 +94,7 @@ def started(around, screen, client, server):
 
 
 def rates(around, screen, client, game, seconds):
-    """What a client has of a game with three bots, per second, and how its clock is off."""
+    """A client's rates per second in a game with three bots, and its clock's error."""
     server = play.Server(around, "--game", game, "--bots", "3")
     it = started(around, screen, client, server)
     first, errors = it.status(), []
@@ -119,7 +118,7 @@ def rates(around, screen, client, game, seconds):
 
 
 def tiles(before, after):
-    """Tiles of a screen in which something differs."""
+    """Tiles in which two screens differ."""
     row = display.WIDTH * 4
     apart = set()
     for y in range(display.HEIGHT):
@@ -137,7 +136,7 @@ def still_row(screen):
 
     Of all such rows it is that in which most changes first: its left and upper end, and its width.
     """
-    # A wall may be in the way, or the camera on its way yet.
+    # A wall may be in the way, or the camera may still be moving.
     for keys in ("ws", "ad") * 3:
         moves = set()
         last = screen.pixels()
@@ -151,7 +150,7 @@ def still_row(screen):
             before, first = screen.pixels(), set()
             end = time.monotonic() + HEARD_MS_MAX / 1000
             screen.key(key, True)
-            # What changes first is the player; the camera follows.
+            # The player changes first; the camera follows.
             while not first and time.monotonic() < end:
                 first = tiles(before, screen.pixels()) - moves
             screen.key(key, False)
@@ -177,7 +176,7 @@ def presses(around, screen, client, count):
     server = play.Server(around, "--game", "skirmish")
     it = started(around, screen, client, server)
     screen.click(display.WIDTH // 2, display.HEIGHT // 2)
-    # Ends the lesson, and whatever waits to be seen.
+    # Ends the lesson and any other card.
     screen.key("BackSpace", True)
     time.sleep(0.1)
     screen.key("BackSpace", False)
@@ -197,7 +196,7 @@ def presses(around, screen, client, count):
         begun = time.perf_counter()
         screen.key(key, True)
         while look() == before and time.perf_counter() - begun < HEARD_MS_MAX / 1000:
-            # A look in each millisecond leaves the processor to the player.
+            # One look per millisecond leaves the processor to the player.
             time.sleep(0.001)
         ms = (time.perf_counter() - begun) * 1000
         screen.key(key, False)
@@ -208,7 +207,7 @@ def presses(around, screen, client, count):
     it.close()
     around.players.remove(it)
     server.end()
-    # The first comes before the camera has quite come to rest.
+    # The first one comes before the camera is quite at rest.
     took = sorted(took[1:])
     return took, disturbed
 

@@ -17,7 +17,7 @@ import time
 import display as screen
 
 NAMES = ["firefox", "firefox-esr"]
-# WebGL without a graphics card; nothing asked for elsewhere.
+# WebGL without a graphics card; no requests to other servers.
 PREFERENCES = {
     "webgl.force-enabled": True, "webgl.disable-fail-if-major-performance-caveat": True,
     "gfx.webrender.software": True, "app.update.enabled": False,
@@ -26,7 +26,7 @@ PREFERENCES = {
     "browser.safebrowsing.downloads.enabled": False, "browser.shell.checkDefaultBrowser": False,
     "extensions.update.enabled": False, "browser.aboutConfig.showWarning": False,
 }
-# Longer than it takes on a busy machine to begin, and to answer.
+# Longer than it takes on a busy machine to start, and to answer.
 BEGIN_S_MAX = 60
 ANSWER_S_MAX = 120
 
@@ -90,10 +90,10 @@ class Socket:
 
 
 class Firefox:
-    """One page, with the calls of tests/page/browser.py that players need."""
+    """One page, with those calls of tests/page/browser.py that players need."""
 
     def __init__(self, display=None):
-        """Without the name of an X display it has one of its own."""
+        """Without the name of an X display it starts its own."""
         self.profile = tempfile.mkdtemp(prefix="phaselock-firefox-")
         with open(os.path.join(self.profile, "user.js"), "w") as file:
             for name, value in PREFERENCES.items():
@@ -119,7 +119,7 @@ class Firefox:
         self.call("session.subscribe", events=["log.entryAdded"])
 
     def listens(self, said):
-        """Waits until it says in this file where it listens: host and port."""
+        """Waits until this file states where it listens: host and port."""
         end = time.monotonic() + BEGIN_S_MAX
         while True:
             with open(said) as file:
@@ -160,7 +160,7 @@ class Firefox:
         self.call("browsingContext.navigate", context=self.context, url=url, wait="complete")
 
     def run(self, script):
-        """A script's value, by way of JSON."""
+        """A script's value, through JSON."""
         result = self.call(
             "script.evaluate", expression=f"(async () => JSON.stringify(await ({script})))()",
             target={"context": self.context}, awaitPromise=True)
@@ -170,7 +170,7 @@ class Firefox:
         return None if value is None else json.loads(value)
 
     def hold(self, key, seconds):
-        """Holds a key down, by its character as WebDriver names it."""
+        """Holds a key down, by its WebDriver character."""
         actions = [{"type": "keyDown", "value": key},
                    {"type": "pause", "duration": int(seconds * 1000)},
                    {"type": "keyUp", "value": key}]

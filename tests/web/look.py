@@ -1,10 +1,9 @@
-"""A second pair of eyes: joins a server over the native carriage, and prints where it has a player.
+"""A second observer: joins a server over native QUIC, and prints a player's states.
 
     python tests/web/look.py ADDRESS sha256:FINGERPRINT GAME.json PLAYER --seconds 6
 
-Each line is JSON: a tick of the player's own time, and the values that the server told of the
-player's entity for it. It stands on the client in tests/python, which knows Phaselock by its
-document alone.
+Each line is JSON: a tick of the player's own time, and the values of the player's entity that the
+server sent for it. It uses the client in tests/python, which was written from the document alone.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ HANDSHAKE_SECONDS_MAX = 60.0
 
 
 def main() -> int:
-    """Looks by the command line."""
+    """Looks, as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("address", help="host:port")
     parser.add_argument("fingerprint", help="sha256: and 64 hexadecimal digits")
@@ -76,7 +75,7 @@ def main() -> int:
             if kind.has("x"):
                 told.add((tick, state.kind))
                 values = kind.values(state.fields)
-                # While the server waits for inputs, the state is one of an earlier tick.
+                # While the server waits for inputs, the state is from an earlier tick.
                 own = tick - int(sum(values[name] for name in ages[state.kind]))
                 print(json.dumps({"tick": own, "values": values}), flush=True)
     connection.close(0, "seen enough")

@@ -2,8 +2,8 @@
 
     python3 tests/web/play.py BIN PAGE [--python PYTHON] [--pictures FOLDER] [SCENARIO...]
 
-BIN is the folder with phaselock-server and phaselock-bots, PAGE that which client/web/build made.
-With a PYTHON that has the packages of tests/python, a second pair of eyes compares positions.
+BIN is the folder with phaselock-server and phaselock-bots, PAGE the output of client/web/build.
+With a PYTHON that has the packages of tests/python, a second observer compares positions.
 """
 
 import argparse
@@ -34,30 +34,29 @@ sys.path.insert(0, str(HERE))
 import firefox  # noqa: E402
 
 GAMES = ["skirmish", "puck", "asteroids", "race", "platformer"]
-# Games in which a player may be out of another's sight, who then is told nothing of it.
+# Games in which a player out of sight is not sent.
 HIDING = ["skirmish", "asteroids"]
-# Keys that do something in each game: name, code and number, as browsers tell them.
+# Keys that have an effect in each game: name, code and number, as in browsers' events.
 KEYS = {"W": ("w", "KeyW", 87), "A": ("a", "KeyA", 65), "D": ("d", "KeyD", 68),
         "Space": (" ", "Space", 32), "Up": ("ArrowUp", "ArrowUp", 38),
         "Right": ("ArrowRight", "ArrowRight", 39), "Enter": ("Enter", "Enter", 13)}
-# Attempts to see enough of two clients' states at equal ticks; a busy machine may need several.
+# Attempts to get enough states of two clients at equal ticks; a busy machine may need several.
 COMPARED_MAX = 3
-# Equal states at equal ticks that a comparison needs at least.
+# Minimum number of states at equal ticks for a comparison.
 EQUAL_MIN = 20
-# Most states that the client may note wrongly for each misprediction or late input: those since
-# the snapshot before, of which there are a few.
+# Maximum number of wrong states per misprediction or late input: the few since the last snapshot.
 WRONG_TICKS_MAX = 8
-# Largest difference of a value that was told as a whole number of steps, once as a 32-bit float.
+# Maximum difference of a value that was sent as a whole number of steps, once as a 32-bit float.
 ROUNDING = 1e-4
 
 
 def free():
-    """A port of 127.0.0.1 that nobody has, for TCP and UDP alike."""
+    """A free port of 127.0.0.1, for both TCP and UDP."""
     return int(subprocess.run([CI / "free-port"], check=True, capture_output=True).stdout)
 
 
 class Server:
-    """A server with a page, until it is ended."""
+    """A server with a page, until it is stopped."""
 
     def __init__(self, around, *options, port=None, data=None):
         self.around, self.options = around, options
@@ -91,7 +90,7 @@ class Server:
         return f"http://127.0.0.1:{self.port}/?{query}"
 
     def keeps_rooms(self):
-        """Waits until a room was kept as it is now; that happens every few seconds."""
+        """Waits until a room's present state is saved, which happens every few seconds."""
         now, end = time.time() + 1, time.monotonic() + browser.PATIENCE_S
         rooms = Path(self.data, "rooms")
         while not any(room.stat().st_mtime > now for room in rooms.glob("*.room")):
@@ -117,7 +116,7 @@ class Server:
 
 
 class Player(browser.Browser):
-    """A player in a browser of its own."""
+    """A player in its own browser."""
 
     def __init__(self, around, url, width=800, height=450, flags=()):
         super().__init__([*browser.DRAWN, *flags])
@@ -145,7 +144,7 @@ class Player(browser.Browser):
         return self.comes_to("the game", lambda it: it.get("is_playing"))
 
     def draws(self):
-        """Waits for a few frames, in which the game takes what was pressed."""
+        """Waits for a few frames, in which the game handles pressed keys."""
         frame = "new Promise((done) => requestAnimationFrame(done))"
         for _ in range(4):
             self.run(frame)
@@ -182,7 +181,7 @@ class Around:
             self.look(player, name, False)
 
     def look(self, player, name, checks=True):
-        """Takes a picture, and looks whether there is anything in it."""
+        """Takes a picture, and checks that it is not blank."""
         path = Path(self.pictures or self.folder, f"{name}.png")
         path.parent.mkdir(parents=True, exist_ok=True)
         player.picture(path)
@@ -202,7 +201,7 @@ class Around:
 
 
 def seen(around, server, game, name, seconds):
-    """States of a player's entity by their ticks, as a second client was told them."""
+    """States of a player's entity by tick, as sent to a second client."""
     described = os.path.join(around.folder, f"{game}.json")
     with open(described, "w") as file:
         subprocess.run([around.bin / "phaselock-server", "describe", game], stdout=file, check=True)
@@ -216,12 +215,12 @@ def seen(around, server, game, name, seconds):
 
 
 def same(own, lines):
-    """Number of ticks at which both have the entity, and those at which it is elsewhere."""
+    """Number of ticks at which both have the entity, and the ticks at which they differ."""
     equal, off = 0, []
     for line in lines:
         told = json.loads(line)
         mine = own.get(told["tick"])
-        # What a player has shot is the player's too.
+        # A player also owns its shots.
         if mine is None or mine.keys() != told["values"].keys():
             continue
         apart = {name: (mine[name], value) for name, value in told["values"].items()
@@ -253,12 +252,11 @@ def games(around):
 
 
 def told_alike(around, server, player, game):
-    """Plays, and compares where the player was with what a second client was told: some words on
-    that."""
+    """Plays, and compares the player's states with a second client's. Returns a summary."""
     for _ in range(COMPARED_MAX):
         before = player.status()
         looker, path = seen(around, server, game, "Ada", 5) if around.python else (None, None)
-        # The page tells of the last two seconds; the looker may take some to begin.
+        # The page reports the last two seconds; the observer may take a while to start.
         end, own = time.monotonic() + 4.5, {}
         keys = itertools.cycle(["Right", "D", "W", "Up", "Space"])
         while time.monotonic() < end or (looker and looker.poll() is None):
@@ -301,7 +299,7 @@ def together(around):
     ada.says("hello from here")
     eve.comes_to("the line", lambda it: any("hello from here" in one for one in it["lines"]))
     print("two browsers and a native player share a round; a line of chat arrives")
-    # A page that nobody sees keeps its seat.
+    # A hidden page keeps its seat.
     ada.call("Page.setWebLifecycleState", state="active")
     player = ada.status()["player"]
     other = ada.call("Target.createTarget", url="about:blank")["targetId"]
@@ -317,7 +315,7 @@ def together(around):
     ada.plays()
     assert ada.status()["player"] == player
     print("a page out of sight keeps its seat, and comes back to it")
-    # A page that is loaded anew takes its seat up again.
+    # A reloaded page gets its seat back.
     ada.call("Page.reload")
     status = ada.plays()
     assert status["player"] == player, (status["player"], player)
@@ -345,19 +343,19 @@ def on_a_phone(around):
         time.sleep(0.2)
 
     ada.plays()
-    # Nobody has told the phone a name: it asks for one, with a field of the page.
+    # The phone has no name yet: the page asks for one in a field.
     phone.until("window.phaselock && phaselock.status.state === 'away'")
     around.picture(phone, "phone-card")
-    # The name's field is the topmost thing on the card that takes a tap.
+    # The name field is the topmost element of the card that takes a tap.
     for y in range(90, 240, 12):
         tap(422, y)
         if phone.run("!document.getElementById('field').hidden"):
             break
-    # In the middle of its line, behind what stands there.
+    # In the middle of its line, after the present text.
     tap(422, y + 8)
     phone.until("!document.getElementById('field').hidden")
     phone.run("document.getElementById('field').focus()")
-    # Whatever stands there already goes first.
+    # First delete the present text.
     for _ in range(24):
         phone.key("Backspace", number=8)
     phone.type("Vera")
@@ -393,7 +391,7 @@ def on_a_phone(around):
     phone.key("Enter", number=13)
     ada.comes_to("the line", lambda it: any(line in one for one in it["lines"]))
     phone.until("document.getElementById('field').hidden")
-    # Whoever has been here plays at once, by the name and with the settings that the browser keeps.
+    # A returning player plays at once, with the name and settings stored by the browser.
     phone.go(server.link())
     status = phone.plays()
     assert "Vera" in status["names"], status["names"]
@@ -403,7 +401,7 @@ def on_a_phone(around):
 
 
 def around_the_game(around):
-    """The page itself: how it loads, its names, its ways out, and letters that no key makes."""
+    """The page itself: loading, titles, leaving it, and text from input methods."""
     server = Server(around, "--game", "puck", "--bots", "1", "--name", "Club")
     player = Player(around, server.link(name="Ada"))
     player.plays()
@@ -480,13 +478,13 @@ def around_the_game(around):
     server.end()
 
 
-# What people paste: lines, tabs, and characters that turn the direction of writing around.
+# Pasted text: lines, tabs, and characters that change the writing direction.
 PASTED = "one\ntwo\tthree\u202e four \u2067five\r\nsix\n"
 PASTED_LINE = "one two three four five six"
 
 
 def paste(player):
-    """Presses Ctrl+V with that text on the clipboard."""
+    """Presses Ctrl+V with this text on the clipboard."""
     permissions = ["clipboardReadWrite", "clipboardSanitizedWrite"]
     player.call("Browser.grantPermissions", permissions=permissions)
     player.run(f"navigator.clipboard.writeText({json.dumps(PASTED)})")
@@ -510,7 +508,7 @@ def killed(around):
 
 
 def sent_on(around):
-    """A server that ends leads its players to another, and back where they are not wanted."""
+    """A stopping server redirects its players, and they return if the other one refuses them."""
     flags = ["--ignore-certificate-errors"]
     port = free()
     other = Server(around, "--game", "puck", "--name", "Beta",
@@ -523,7 +521,7 @@ def sent_on(around):
     player.comes_to("the other server", lambda it: it.get("is_playing") and it["server"] == "Beta")
     print("a server that ends leads its players to another")
     other.end()
-    # That one has gone as well, and the page's own is there again; now it leads to a stranger.
+    # That server is gone as well, and the page's own is back; now it redirects to a stranger.
     stranger = Server(around, "--game", "puck", "--name", "Gamma")
     first = Server(around, "--game", "puck", "--name", "Alpha", "--drain-seconds", "1",
                    "--redirect", f"127.0.0.1:{stranger.port}", port=port)
@@ -539,7 +537,7 @@ def sent_on(around):
 
 
 def links(around):
-    """In one tab, a link leads where it says, and one that is loaded anew back to its seat."""
+    """In one tab, a link leads to its room, and a reload back to the seat."""
     server = Server(around, "--game", "puck,race", "--rooms", "2", "--bots", "1")
     player = Player(around, server.link(name="Ada", game="puck"), 480, 270)
     before = player.plays()
@@ -556,7 +554,7 @@ def links(around):
     there = "no room nosuch"
     eve.comes_to("the refusal", lambda it: there in (it.get("reason") or ""))
     around.picture(eve, "no-room")
-    # By the keyboard: past the name to the button.
+    # By keyboard: past the name to the button.
     for key, number in [("Tab", 9), ("Tab", 9), ("Enter", 13)]:
         event = dict(key=key, code=key, windowsVirtualKeyCode=number)
         for kind in ("rawKeyDown", "keyUp"):
@@ -571,7 +569,7 @@ def links(around):
     server.end()
 
 
-# Has `inject` hand bytes to whoever reads the game's stream.
+# Lets `inject` pass bytes to the reader of the game's stream.
 INJECT = """
   const create = WebTransport.prototype.createBidirectionalStream;
   WebTransport.prototype.createBidirectionalStream = async function () {
@@ -589,13 +587,13 @@ INJECT = """
 
 
 def renewed(around):
-    """A page that is older than its server loads itself anew, once."""
+    """A page that is older than its server reloads itself, once."""
     server = Server(around, "--game", "race", "--bots", "1")
     player = Player(around, server.link(), 480, 270)
     player.call("Page.addScriptToEvaluateOnNewDocument", source=INJECT)
     player.go(server.link(name="Ada"))
     player.plays()
-    # Some script's mistake, which is none of the client's, covers the game for a moment at most.
+    # A mistake in a script outside the client covers the game only for a moment.
     player.run("dispatchEvent(new ErrorEvent('error', { message: 'not ours' }))")
     player.run("new Promise((done) => setTimeout(done, 1000))")
     assert player.run("document.getElementById('word').hidden"), "the game is covered"
@@ -627,7 +625,7 @@ def bad_network(around):
     server.end()
 
 
-# Attempts that must fail, in the words of a page: the address's path, the digest, then what is done.
+# Attempts that must fail, as a page makes them: the path, the digest, then the action.
 HOSTILE = """async ([url, hash, mistake]) => {
   const bytes = Uint8Array.from(hash.match(/../g), (it) => parseInt(it, 16));
   const transport = new WebTransport(url, {
@@ -699,13 +697,13 @@ def hostile(around):
         ("a wrong preface", url, good, "preface", ["lost"]),
     ]:
         came = attempt(attacker, url_of, hash_of, mistake)
-        # On a busy machine the server may have given up on a page that is slow to say hello.
+        # On a busy machine the server may have given up on a page that is slow to send its hello.
         for _ in range(2):
             if mistake == "none" and came == "lost":
                 came = attempt(attacker, url_of, hash_of, mistake)
         assert came in wanted, f"{words}: {came}, not {wanted}"
         print(f"{words}: {came}")
-    # A page of elsewhere: the same server by another host's page.
+    # A foreign page: this server, from another host's page.
     elsewhere = tempfile.mkdtemp(dir=around.folder)
     Path(elsewhere, "index.html").write_text("<!doctype html>")
     handler = functools.partial(Pages, directory=elsewhere)
@@ -721,7 +719,7 @@ def hostile(around):
     pages.shutdown()
     assert came == "closed 22", f"a page of elsewhere: {came}"
     print(f"a page of elsewhere: {came}")
-    # A page that lies about its server: the digest of another first, to have a proof for that one.
+    # A page that lies about its server: another server's digest first, to get a proof for it.
     other = Server(around, "--game", "puck")
     digest = json.loads(urllib.request.urlopen(f"http://127.0.0.1:{other.port}/server.json").read())
     attacker.call("Page.addScriptToEvaluateOnNewDocument", source="""
@@ -745,7 +743,7 @@ def hostile(around):
 
 
 def signed(folder, host):
-    """Has an authority of our own sign a certificate, and returns its key's digest for Chromium."""
+    """Signs a certificate with our own authority; returns its key's digest for Chromium."""
     run = lambda *words: subprocess.run(
         ["openssl", *words], cwd=folder, check=True, capture_output=True).stdout
     curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
@@ -762,11 +760,11 @@ def signed(folder, host):
 
 
 def by_authority(around):
-    """A certificate that an authority has signed: by its host, and by no digest."""
+    """A certificate signed by an authority: identified by its host, not by a digest."""
     data = tempfile.mkdtemp(dir=around.folder)
     digest = signed(data, "game.example.org")
     server = Server(around, "--game", "puck", "--bots", "1", data=data)
-    # Chromium trusts that key without having the authority among its own.
+    # Chromium trusts this key without knowing the authority.
     flags = [f"--ignore-certificate-errors-spki-list={digest}", "--webtransport-developer-mode",
              "--host-resolver-rules=MAP *.example.org 127.0.0.1"]
     url = f"https://game.example.org:{server.port}/?name=Ada"
@@ -780,7 +778,7 @@ def by_authority(around):
     there = f"open https://game.example.org:{server.port}/"
     stray.comes_to("the way", lambda it: there in (it.get("reason") or ""))
     print("at another address the page says where")
-    # The proof names the host that the browser was told: another than the certificate's is none.
+    # The proof names the host that the browser used: it is invalid unless the certificate has it.
     player.go(url.replace("game", "other"))
     status = player.comes_to("the refusal", lambda it: it.get("state") == "away")
     assert "key" in status["reason"], status
@@ -818,7 +816,7 @@ def in_firefox(around):
 
 
 def public_page(around):
-    """Strangers look on: who plays, on a phone and on a desk, without scripts, and nothing else."""
+    """Strangers see who plays, on phone and desktop, without scripts, and nothing else."""
     options = ["--game", "skirmish,race", "--rooms", "2", "--rooms-max", "4", "--bots", "2"]
     closed = Server(around, *options)
     for name in ("public", "public.json", "public.css"):
