@@ -218,7 +218,7 @@ fn late_words(status: &Status<'_>) -> &'static str {
     match cause {
         None => tr("inputs late"),
         Some(LateCause::Frames) => tr("inputs late: frames are slow; try a smaller window"),
-        Some(LateCause::Machine) => tr("inputs late: close programs that keep this computer busy"),
+        Some(LateCause::Machine) => tr("inputs late: close other programs"),
         Some(LateCause::Network) if status.link.is_some() => {
             tr("inputs late because of the simulated network")
         }

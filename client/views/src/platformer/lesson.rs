@@ -34,9 +34,7 @@ pub(super) const STEPS: &[Step<Platformer>] = &[
         secs: 0.5,
     },
     Step {
-        words: |_| {
-            tr("Take a coin: coins earn points, and so does reaching the goal early.").to_owned()
-        },
+        words: |_| tr("Take a coin: coins earn points, and so does an early goal.").to_owned(),
         does: |scene| own(scene).is_some_and(|own| own.coins() > 0),
         secs: 0.0,
     },

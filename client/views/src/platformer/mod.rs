@@ -239,7 +239,7 @@ impl PlatformerScreen {
         let time = (round, scene.own_tick().tick);
         let coins = format!("{}/{}", own.map_or(0, Player::coins), level.coins.len());
         let figures = [(&*coins, tr("COINS")), (&*board.place(), tr("PLACE"))];
-        let words = tr("Most points win: coins earn them, and so does reaching the goal early.");
+        let words = tr("Most points win: take coins, and reach the goal early.");
         let aim = Aim { label: String::new(), words: words.to_owned() };
         let clock = draw_clock(scene, time, figures, &aim);
         hud::draw_coin(scene.painter, clock, self.coin);

@@ -158,7 +158,7 @@ impl PuckScreen {
         let now = scene.rates.tick_at(scene.picture.server_time);
         let [ours, theirs] = seen.goals().map(|goals| goals.to_string());
         let figures = [(ours.as_str(), tr("YOUR SIDE")), (theirs.as_str(), tr("OTHERS"))];
-        let words = tr("First side to {limit} goals wins, or the one that leads at the end.");
+        let words = tr("First side to {limit} goals wins, or the leader at the end.");
         let aim = Aim::first_to(phaselock_games::puck::GOALS_TO_WIN, words);
         let clock = draw_clock(scene, (&round, now), figures, &aim);
         // Players on the rink, next to the clock.

@@ -216,7 +216,7 @@ fn display(ui: &mut Ui, settings: &mut Settings) {
     let display = &mut settings.display;
     row(ui, tr("Frames per second"), |ui| {
         let title = |cap: FrameCap| match cap {
-            FrameCap::Display => tr("same as the display").to_owned(),
+            FrameCap::Display => tr("display's rate").to_owned(),
             FrameCap::None => tr("no limit").to_owned(),
             FrameCap::PerSecond(number) => number.to_string(),
         };
