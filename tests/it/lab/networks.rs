@@ -79,7 +79,7 @@ fn the_next_update_is_expected_after_the_mean_of_the_last_intervals() {
         let carried = Carried::new(&recording, &setup);
         let (mut newest, mut intervals) = (None::<(f64, f64)>, Vec::new());
         for state in &carried.arrivals {
-            // Whether one was overtaken does not predict the next.
+            // An overtaken state does not count for the expected interval.
             if newest.is_none_or(|(sent, _)| sent < state.sent) {
                 intervals.extend(newest.map(|(_, at)| state.at - at));
                 newest = Some((state.sent, state.at));

@@ -36,7 +36,7 @@ pub struct SimClient<G: Game> {
     pub skew: Skew,
     /// The server's last Disconnect.
     pub closed: Option<Disconnect>,
-    /// Pauses of its machine.
+    /// Set it to pause its machine.
     pub stalled: bool,
     /// Delay of control messages on top of the slowest datagram's, as if they were resent.
     pub control_delay: Micros,

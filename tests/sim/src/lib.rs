@@ -129,7 +129,7 @@ pub struct Sim<G: Game> {
     pub clients: Vec<SimClient<G>>,
     /// The true states at each tick that has a snapshot.
     pub truth: BTreeMap<Tick, Entities<G::Entity>>,
-    /// Pauses of the server's machine.
+    /// Set it to pause the server's machine.
     pub server_stalled: bool,
     /// Processing time of each tick, during which the server does nothing else.
     pub tick_takes: Micros,
@@ -139,7 +139,7 @@ pub struct Sim<G: Game> {
     busy_until: LocalTime,
     /// Whether output of the last tick remains to be sent.
     is_draining: bool,
-    /// Clients that join from now on ask for plain coding.
+    /// Whether clients that join from now on ask for plain coding.
     pub plain: bool,
     /// The part (player or spectator) that clients ask for who join from now on.
     pub part: Part,
