@@ -92,9 +92,10 @@ fn last_to_none(case: Case<'_>, extrapolator: Extrapolator) -> f64 {
 /// The reasons supported by the runs, in the page's order.
 const REASONS: [(&str, &[Claim]); 6] = [
     (
-        "**The clock decides most.** Without one everything is shown late by the whole way of the \
-         updates. That part of the error is the same for all methods and most of it, so that they \
-         seem more alike, as in the thesis's Tables 2 and 4. With one the filters do their work.",
+        "**The clock matters most.** Without one, everything is shown late by the updates' whole \
+         latency. That part of the error is the same for all methods and the largest part, so the \
+         methods look more alike, as in the thesis's Tables 2 and 4. With a clock, the filters do \
+         their work.",
         &[
             Claim(
                 EVEN.by(CLOCK),
@@ -125,10 +126,10 @@ const REASONS: [(&str, &[Claim]); 6] = [
         ],
     ),
     (
-        "**The zigzag's strokes decide its order.** Where a stroke is over before two updates \
-         have come, filters that make much of a turn overshoot. The thesis's zigzag may have been \
-         drawn fast for its rate of updates; but then too its order of quadratic and Catmull-Rom \
-         is not found.",
+        "**The zigzag's ranking depends on its strokes.** If a stroke ends before two updates \
+         have arrived, filters that react strongly to turns overshoot. The thesis's zigzag may \
+         have been drawn fast for its update rate, but even then its order of quadratic and \
+         Catmull-Rom is not confirmed.",
         &[
             Claim(SHORT, "linear is the best", Four(every, |errors| is_least(errors, LINEAR))),
             Claim(
@@ -149,8 +150,8 @@ const REASONS: [(&str, &[Claim]); 6] = [
         ],
     ),
     (
-        "**Richardson's lead on the smooth path** is not found: without a clock it is as good as \
-         linear, and with one the quadratic, which makes more of turns, gains more.",
+        "**Richardson's lead on the smooth path** is not confirmed: without a clock it is as good \
+         as linear, and with one the quadratic, which reacts more to turns, gains more.",
         &[
             Claim(
                 SMOOTH.by(NO_CLOCK),
@@ -173,7 +174,7 @@ const REASONS: [(&str, &[Claim]); 6] = [
         ],
     ),
     (
-        "**Catmull-Rom interpolation is less near, as the thesis has it, but not for its \
+        "**Catmull-Rom interpolation is less accurate, as the thesis says, but not for its \
          reason**, which is points that come close together where there is no jitter.",
         &[
             Claim(ALL, "Catmull-Rom is farther than linear", Rounder(every, &[mean])),
@@ -198,10 +199,10 @@ const REASONS: [(&str, &[Claim]); 6] = [
     ),
     (
         "**The misprints.** The printed quadratic (without its stray factor) takes the newest \
-         slope for the velocity, half a step too old; the parabola makes more of turns, which \
-         helps where motion is even and there is a clock. Catmull-Rom for equal steps has the \
-         quadratic's weights, but extrapolates one step of the interval that is expected, and \
-         goes on in a straight line, whatever the latency; for any spacing it goes by the times, \
+         slope for the velocity, which is half a step too old; the parabola reacts more to turns, \
+         which helps where motion is even and there is a clock. Catmull-Rom for equal steps has \
+         the quadratic's weights, but extrapolates one step of the expected interval and \
+         continues in a straight line, whatever the latency; for any spacing it uses the times, \
          which without a clock are those of uneven arrivals.",
         &[
             Claim(
@@ -230,8 +231,8 @@ const REASONS: [(&str, &[Claim]); 6] = [
     ),
     (
         "**The time history** is the length of a step for the filter for equal steps; for the \
-         others it says only when the next update is due. So with a clock a single odd interval \
-         leads only the printed Catmull-Rom astray.",
+         others it only determines when the next update is due. So with a clock, a single odd \
+         interval misleads only the printed Catmull-Rom.",
         &[
             Claim(
                 ALL.by(CLOCK_PRINTED),
@@ -272,7 +273,7 @@ fn on_the_way() -> Reason {
         },
     ];
     Reason {
-        text: "**The way to an extrapolated point takes time**: for a whole interval the thing is \
+        text: "**The way to an extrapolated point takes time**: for a whole interval, the body is \
                only on its way.",
         grounds,
     }
