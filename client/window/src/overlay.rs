@@ -513,6 +513,19 @@ mod tests {
     }
 
     #[test]
+    fn a_full_server_says_so_in_the_players_language() {
+        let full = Disconnect::new(Code::Full, "all seats are taken");
+        let (_, german) = phaselock_ui::words::INCLUDED[0];
+        let german = phaselock_ui::words::Language::parse(german).expect("a language");
+        assert_eq!(words_of(&full), "no place is free: all seats are taken");
+        phaselock_ui::words::speak(Some(Box::leak(Box::new(german))));
+        assert_eq!(words_of(&full), "kein Platz ist frei: all seats are taken");
+        phaselock_ui::words::speak(None);
+        let lost = Disconnect::new(Code::Lost, "the connection was lost");
+        assert_eq!(words_of(&lost), "the connection was lost");
+    }
+
+    #[test]
     fn loss_is_told_each_way_where_there_is_any() {
         assert_eq!(loss_words(0.0, 0.004), "0 % loss");
         assert_eq!(loss_words(0.021, 0.0), "loss 2 % down 0 % up");
