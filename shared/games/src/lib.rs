@@ -30,7 +30,7 @@ pub mod skirmish;
 
 use phaselock::games::Games;
 
-/// All five, in the order in which menus list them.
+/// Returns all five games, in the order of menus.
 pub fn all() -> Games {
     Games::new()
         .with::<skirmish::Skirmish>()

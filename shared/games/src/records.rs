@@ -4,12 +4,12 @@ use phaselock::fields::{Entity, Field, Holds};
 use phaselock::game::{Entities, Slot};
 use phaselock::ids::{EntityId, PlayerId};
 
-/// Gives records with the fields `x` and `y` their position.
+/// Gives records with the fields `x` and `y` a position.
 macro_rules! positions {
     ($($record:ident),+) => {
         $(
             impl $record {
-                /// Position of its middle, in metres.
+                /// Returns the position of its centre, in metres.
                 pub fn position(&self) -> glam::Vec2 {
                     glam::Vec2::new(self.x, self.y)
                 }
@@ -18,13 +18,13 @@ macro_rules! positions {
     };
 }
 
-/// Gives records with the fields `x`, `y`, `vx` and `vy` their position and their velocity.
+/// Gives records with the fields `x`, `y`, `vx` and `vy` a position and a velocity.
 macro_rules! motions {
     ($($record:ident),+) => {
         $crate::records::positions!($($record),+);
         $(
             impl $record {
-                /// Velocity in metres a second.
+                /// Returns its velocity in metres per second.
                 pub fn velocity(&self) -> glam::Vec2 {
                     glam::Vec2::new(self.vx, self.vy)
                 }
@@ -35,29 +35,30 @@ macro_rules! motions {
 
 pub(crate) use {motions, positions};
 
-/// Field of the ticks for which keys have been held. It counts on by one a tick at the usual 60 Hz.
-/// To predict it wrongly is no misprediction.
+/// Field for the ticks for which keys have been held. It counts up by one per tick at the usual 60
+/// Hz. Predicting it wrongly is no misprediction.
 pub(crate) const HELD: Field = Field::count(6).steering().drifting(60.0).server_only();
-/// Longest count of held ticks: as much as the field holds, and more than is extrapolated.
+/// Maximum count of held ticks: the limit of the field, and more than is extrapolated.
 const HELD_MAX: u8 = 63;
 
-/// Ticks for which keys have been held, one tick later; `alike` if they are still the same.
+/// Returns the ticks for which keys have been held, one tick later; `alike` if they have not
+/// changed.
 pub(crate) fn held(before: u8, alike: bool) -> u8 {
     if alike { (before + 1).min(HELD_MAX) } else { 1 }
 }
 
-/// The state whose keys run in a tick (1 to `ticks`) of an extrapolation: those of `base` first,
-/// and those of `now` in the last ticks, for as many as `now` has held them.
+/// Returns the state whose keys run in a tick (1 to `ticks`) of an extrapolation: those of `base`
+/// first, and those of `now` in the last ticks, for as many as `now` has held them.
 pub(crate) fn runs<'r, R>(base: &'r R, now: &'r R, held: u8, tick: u64, ticks: u64) -> &'r R {
     if tick + u64::from(held) > ticks { now } else { base }
 }
 
-/// The nearest value on a field's grid.
+/// Returns the nearest value on a field's grid.
 pub(crate) fn snapped(field: Field, value: f32) -> f32 {
     field.unpack(field.pack(value)) as f32
 }
 
-/// The first record of a kind that a player owns.
+/// Returns the first record of a kind that a player owns.
 pub(crate) fn owned<R, E: Holds<R>>(
     entities: &Entities<E>,
     player: PlayerId,
@@ -65,7 +66,7 @@ pub(crate) fn owned<R, E: Holds<R>>(
     entities.owned_by(player).find_map(|slot| Some((slot.id, slot.entity.record()?)))
 }
 
-/// The first record of a kind that a player owns, to change.
+/// Returns the first record of a kind that a player owns, to change it.
 pub(crate) fn owned_mut<R, E: Holds<R>>(
     entities: &mut Entities<E>,
     player: PlayerId,
@@ -74,7 +75,7 @@ pub(crate) fn owned_mut<R, E: Holds<R>>(
     entities.record_mut(id)
 }
 
-/// Removes every entity for which `is_gone` holds.
+/// Removes all entities for which `is_gone` holds.
 pub(crate) fn remove_where<E: Entity>(
     entities: &mut Entities<E>,
     is_gone: impl Fn(&Slot<E>) -> bool,

@@ -1,7 +1,7 @@
-//! Rounds, as all games have them: warm-up, play, results, and the next.
+//! Rounds, as used by all games: warm-up, play, results, and again.
 //!
-//! A game has one [`Round`] among its entities and advances it once a tick. The meaning of a phase
-//! is the game's: in [`Phase::Play`] things count, in the others they need not.
+//! A game has one [`Round`] among its entities and advances it once per tick. The game decides what
+//! a phase means: in [`Phase::Play`] things count, in the others they need not.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub enum Phase {
 /// Lengths of a round's parts, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lengths {
-    /// The warm-up, from the first player on.
+    /// The warm-up, counted from the first player on.
     pub warm_up: f32,
     /// The longest play; a game may decide it earlier.
     pub play: f32,
@@ -33,26 +33,25 @@ pub struct Lengths {
 }
 
 record! {
-    /// A round: its part, and the end of that. It changes three times a round, so it costs
-    /// nothing.
+    /// A round: its part, and the end of that. It changes three times per round, so it costs almost
+    /// no bytes.
     pub struct Round {
-        /// 0 warm-up, 1 play, 2 results: see [`Round::phase`].
+        /// 0 warm-up, 1 play, 2 results; see [`Round::phase`].
         pub part: u8 = Field::count(2).server_only(),
-        /// The first tick of the next part; a warm-up that waits for players has one that has
-        /// passed.
+        /// The first tick of the next part; already past in a warm-up that waits for players.
         pub until: Tick = Field::count(24).server_only(),
-        /// Rounds played to their ends, modulo 65536.
+        /// Number of finished rounds, modulo 65536.
         pub played: u16 = Field::count(16).server_only(),
     }
 }
 
 impl Round {
-    /// A warm-up that waits for players, at a tick.
+    /// Creates a warm-up that waits for players, at a tick.
     pub fn new(now: Tick) -> Self {
         Self { part: 0, until: now.minus(1), played: 0 }
     }
 
-    /// The present part.
+    /// Returns the current part.
     pub fn phase(&self) -> Phase {
         match self.part {
             0 => Phase::WarmUp,
@@ -61,23 +60,23 @@ impl Round {
         }
     }
 
-    /// Ticks until the next part, seen from a tick; 0 when it is due, or waits for players.
+    /// Returns the ticks until the next part, as of a tick; 0 if it is due, or waits for players.
     pub fn ticks_left(&self, now: Tick) -> u64 {
         u64::try_from(self.until.span_24(now)).unwrap_or(0)
     }
 
-    /// Seconds until the next part.
+    /// Returns the seconds until the next part.
     pub fn secs_left(&self, now: Tick, rates: Rates) -> f32 {
         self.ticks_left(now) as f32 * rates.step_secs()
     }
 
-    /// True if it is a warm-up that waits for the first player.
+    /// Whether it is a warm-up that waits for the first player.
     pub fn is_waiting(&self, now: Tick) -> bool {
         self.phase() == Phase::WarmUp && self.until.span_24(now) < 0
     }
 
-    /// One tick with `players` present; `decided` if the play is won or lost before its time.
-    /// Returns the part that begins with this tick, if one does.
+    /// Advances the round by one tick with `players` present; `decided` if the play is won or lost
+    /// early. Returns the part that begins with this tick, if one does.
     #[expect(
         clippy::too_many_arguments,
         reason = "a round depends on the tick, its lengths and who takes part"
@@ -92,7 +91,7 @@ impl Round {
     ) -> Option<Phase> {
         let (next, secs) = match self.phase() {
             Phase::WarmUp if players == 0 => {
-                // One tick ago: it waits.
+                // One tick ago, so it waits.
                 self.until = tick.minus(1);
                 return None;
             }
@@ -114,11 +113,12 @@ impl Round {
         Some(next)
     }
 
-    /// The longest part, in ticks: half of what tells the past from the future, more than a day.
+    /// Maximum length of a part in ticks: half the range that distinguishes past from future, more
+    /// than a day.
     const TICKS_MAX: f32 = (1 << 22) as f32;
 }
 
-/// A world's round; a warm-up that waits, if it has none.
+/// Returns a world's round, or a waiting warm-up if it has none.
 pub fn round<E: Holds<Round>>(entities: &Entities<E>) -> Round {
     entities.records::<Round>().next().map_or_else(Round::default, |slot| slot.entity)
 }
@@ -140,7 +140,7 @@ pub(crate) fn advance<E: Holds<Round>>(
     round.advance(tick, rates, lengths, players, decided)
 }
 
-/// Reports the game's numbers of all players to the host.
+/// Reports all players' figures to the host.
 pub(crate) fn report<G: Game>(world: &mut World<G>) {
     let players: BTreeSet<_> = world.entities.iter().filter_map(|slot| slot.owner).collect();
     for measure in G::KIT.measures {
@@ -152,12 +152,12 @@ pub(crate) fn report<G: Game>(world: &mut World<G>) {
     }
 }
 
-/// Seconds of a time in hundredths; none for 0, which is no time.
+/// Converts hundredths to seconds; `None` for 0, which means no time.
 pub(crate) fn secs(hundredths: u16) -> Option<f64> {
     (hundredths > 0).then(|| f64::from(hundredths) / 100.0)
 }
 
-/// Rounds that a world has played to their ends.
+/// Returns the number of finished rounds of a world.
 pub fn played<G: Game>(world: &World<G>) -> u32
 where
     G::Entity: Holds<Round>,
@@ -165,7 +165,7 @@ where
     u32::from(round(&world.entities).played)
 }
 
-/// A world's clock, as a room reads it.
+/// Returns a world's clock, as a room reads it.
 pub fn clock<G: Game>(world: &World<G>) -> Option<RoundClock>
 where
     G::Entity: Holds<Round>,
@@ -179,7 +179,7 @@ where
     Some(RoundClock { part, ticks_left: round.ticks_left(world.tick) })
 }
 
-/// Has the present part end in so many ticks, at most in a day.
+/// Makes the current part end in this many ticks, at most in a day.
 pub fn set_ticks_left<G: Game>(world: &mut World<G>, ticks: u64)
 where
     G::Entity: Holds<Round>,
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(round.phase(), Phase::Play);
         let begun = round.advance(Tick(200), Rates::DEFAULT, LENGTHS, 2, true);
         assert_eq!((begun, round.ticks_left(Tick(200))), (Some(Phase::Results), 180));
-        // Only a play is decided.
+        // Only a play can be decided.
         assert_eq!(round.advance(Tick(201), Rates::DEFAULT, LENGTHS, 2, true), None);
     }
 

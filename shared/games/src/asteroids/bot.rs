@@ -1,4 +1,4 @@
-//! Asteroids' bots: they see what a player sees and press the same keys.
+//! Asteroids' bots, which see what a player sees and press the same keys.
 
 use glam::Vec2;
 
@@ -12,18 +12,18 @@ use phaselock::physics::turns;
 use phaselock::random::Random;
 use phaselock::time::Tick;
 
-/// A bot's memory.
+/// State of a bot.
 #[derive(Clone, Debug, Default)]
 pub struct Bot {
     strength: Strength,
     target: Option<EntityId>,
     /// Seconds since it chose this target.
     seen_secs: f32,
-    /// Seconds until it chooses a target again.
+    /// Seconds until it reconsiders its target.
     rethink_secs: f32,
-    /// True if it is out for ships.
+    /// Whether it hunts ships.
     hunts: bool,
-    /// Present error of its aim, in turns.
+    /// Current aiming error, in turns.
     sway: f32,
     /// The keys that it holds, and for how many seconds.
     turn: i16,
@@ -32,47 +32,47 @@ pub struct Bot {
     thrust_secs: f32,
 }
 
-/// Seconds for which it holds a key at least; a turn may end at any time. Arbitrary to a few
+/// Minimum seconds for which it holds a key; a turn may end at any time. Arbitrary to a few
 /// hundredths.
 const TURN_PRESS_SECS: f32 = 0.034;
 const THRUST_PRESS_SECS: f32 = 0.12;
-/// Seconds from choosing a target to shooting at it: a human's reaction, and a moment to aim; of
-/// easy, normal and hard bots.
+/// Seconds from choosing a target to shooting at it, for easy, normal and hard bots: human reaction
+/// time plus aiming.
 const REACTION_SECS: [f32; 3] = [1.4, 0.55, 0.2];
-/// Greatest error of its aim, in turns.
+/// Maximum aiming error, in turns.
 const SWAY: [f32; 3] = [0.06, 0.025, 0.008];
-/// Factor of what counts as aimed at.
+/// Factor by which targets look larger to the bot.
 const HOPE: [f32; 3] = [1.8, 1.2, 1.0];
-/// Seconds ahead that it looks out for rocks in its way.
+/// Seconds ahead for which it watches for rocks on its course.
 const LOOKOUT_SECS: f32 = 1.5;
-/// By how much it wants to miss them, in metres.
+/// Clearance that it keeps from them, in metres.
 const BERTH: f32 = 1.4;
-/// Greatest distance of a target that it shoots at, in metres.
+/// Maximum distance of a target that it shoots at, in metres.
 const RANGE: f32 = 34.0;
-/// Speeds that it keeps to without a target, and that it brakes from, in metres a second.
+/// Cruising speed without a target, and speed above which it brakes, in metres per second.
 const CRUISE: f32 = 6.5;
 const HASTE: f32 = 10.0;
-/// Metres by which a ship counts as nearer to a hunter, and as further to others.
+/// Metres by which ships seem nearer to a hunter, and farther to other bots.
 const APPETITE: f32 = 18.0;
 const INDIFFERENCE: f32 = 10.0;
-/// Metres by which the present target counts as nearer, or it would waver.
+/// Metres by which the current target seems nearer, so that the bot does not waver.
 const LOYALTY: f32 = 4.0;
-/// Metres that a quarter turn to aim counts as.
+/// Extra distance in metres for a target that requires a quarter turn.
 const TURNING: f32 = 12.0;
 
-/// Something to shoot at, as seen from the own ship.
+/// A possible target, as seen from the own ship.
 #[derive(Clone, Copy, Debug)]
 struct Target {
     id: EntityId,
     to: Vec2,
-    /// As the own ship sees it.
+    /// Relative to the own ship.
     velocity: Vec2,
     radius: f32,
     is_ship: bool,
 }
 
-/// Seconds until a bullet that is fired now meets something, and where, relative to the own ship:
-/// the first root of `|to + velocity t| = SHIP_RADIUS + MUZZLE_SPEED t`.
+/// Returns the seconds until a bullet fired now hits the target, and where, relative to the own
+/// ship: the first root of `|to + velocity t| = SHIP_RADIUS + MUZZLE_SPEED t`.
 fn intercept(to: Vec2, velocity: Vec2) -> Option<(f32, Vec2)> {
     let a = velocity.length_squared() - MUZZLE_SPEED * MUZZLE_SPEED;
     let b = 2.0 * (to.dot(velocity) - SHIP_RADIUS * MUZZLE_SPEED);
@@ -80,7 +80,7 @@ fn intercept(to: Vec2, velocity: Vec2) -> Option<(f32, Vec2)> {
     if a > -1.0 {
         return None;
     }
-    // Nothing is as fast as a bullet, so there is one root after now.
+    // Nothing is faster than a bullet, so there is exactly one root in the future.
     let secs = (-b - (b * b - 4.0 * a * c).max(0.0).sqrt()) / (2.0 * a);
     (secs >= 0.0).then_some((secs, to + velocity * secs))
 }
@@ -108,7 +108,7 @@ fn targets(seen: &Entities<Piece>, own: &Ship, me: PlayerId) -> Vec<Target> {
     rocks.chain(ships).collect()
 }
 
-/// Seconds until it runs into the first rock, and the way that leads clear of it.
+/// Returns the seconds until it hits the first rock, and the direction that avoids it.
 fn danger(targets: &[Target]) -> Option<(f32, Vec2)> {
     targets
         .iter()
@@ -169,7 +169,7 @@ impl phaselock::game::Bot<Asteroids> for Bot {
         if let Some((target, (flight, there))) = aim {
             let ideal = turns(there);
             wish = ideal + bot.sway;
-            // A little wider than the target looks: people hope.
+            // Slightly wider than the target looks, since people are optimistic.
             let width = (bot.strength.pick(HOPE) * target.radius
                 / there.length().max(1.0)
                 / std::f32::consts::TAU)
@@ -182,14 +182,14 @@ impl phaselock::game::Bot<Asteroids> for Bot {
             thrust = !near && ahead < CRUISE && off < 0.08;
         }
         if own.velocity().length() > HASTE {
-            // Too fast to aim from: turn about and brake.
+            // Too fast to aim: turn around and brake.
             wish = turns(-own.velocity());
             thrust = turn_between(own.heading, wish).abs() < 0.1;
         }
         if let Some((soon, away)) = danger(&targets).filter(|_| own.shield < 30) {
             let clear = turns(away);
             let off = turn_between(own.heading, clear).abs();
-            // It shoots what is just ahead rather than flee, as long as there is time.
+            // If there is time, it shoots a rock just ahead instead of fleeing.
             if !(fire && soon > 0.5) {
                 wish = clear;
                 thrust = off < 0.17;
@@ -199,7 +199,7 @@ impl phaselock::game::Bot<Asteroids> for Bot {
         fire &= own.shield < 20;
 
         let off = turn_between(own.heading, wish);
-        // A little more than half of a tick's turn, or it would tremble.
+        // Slightly more than half of a tick's turn, or it would oscillate.
         let rest = if bot.turn == 0 { 0.012 } else { 0.007 };
         let turn = if off.abs() < rest { 0 } else { off.signum() as i16 };
         bot.turn_secs += secs;
@@ -214,7 +214,7 @@ impl phaselock::game::Bot<Asteroids> for Bot {
     }
 }
 
-/// Chooses a target that is near and ahead; a rock rather than a ship unless it hunts.
+/// Chooses a target that is near and ahead; prefers rocks unless it hunts.
 fn choose(bot: &Bot, own: &Ship, targets: &[Target]) -> Option<EntityId> {
     let cost = |target: &Target| {
         let turn = turn_between(own.heading, turns(target.to)).abs();

@@ -1,8 +1,8 @@
-//! The fields that Asteroids is played in, and the rocks that drift there.
+//! The fields of Asteroids, and the rocks in them.
 //!
-//! A field is a torus of [`SIZE`], which the field tables fix. More players open more fields, one
-//! for each [`SECTOR_PLAYERS`], with more rocks in each. Players of different fields never meet,
-//! but share a round.
+//! A field is a torus of [`SIZE`], which the field tables require. More players open more fields,
+//! one for each [`SECTOR_PLAYERS`], with more rocks in each. Players in different fields never
+//! meet, but share a round.
 
 use glam::Vec2;
 
@@ -16,46 +16,47 @@ use phaselock::random::Random;
 pub const SIZE: f32 = 128.0;
 /// The shape of each field.
 pub const FIELD: Torus = Torus { size: Vec2::splat(SIZE) };
-/// Number of fields: what four bits tell apart.
+/// Number of fields, limited by four bits.
 pub const SECTORS: u8 = 16;
-/// Players in a field before the next is opened. Arbitrary; 32 m to each.
+/// Number of players in a field before the next one opens. Arbitrary; 32 m for each.
 pub const SECTOR_PLAYERS: usize = 16;
 
-/// Radii of rocks in metres, the large first. Areas are about halved with each split.
+/// Radii of rocks in metres, large ones first. Each split about halves the area.
 pub const RADII: [f32; 3] = [3.4, 2.4, 1.6];
-/// Their masses, of the smallest: each is two of the next, so that splitting conserves it.
+/// Masses of rocks, relative to the smallest: each is twice the next, so that a split conserves
+/// mass.
 pub const MASSES: [u32; 3] = [4, 2, 1];
-/// Their values in points: the smaller, the harder to hit.
+/// Points for rocks: smaller ones are harder to hit.
 pub const WORTH: [u16; 3] = [1, 2, 3];
-/// Large rocks in a field without players, and more for each player. Arbitrary: one player sees
-/// about one on a screen, 16 players see five.
+/// Number of large rocks in a field without players, and additional ones per player. Arbitrary: one
+/// player sees about one on a screen, 16 players see five.
 const LARGE: f32 = 8.0;
 const LARGE_EACH: f32 = 1.5;
-/// Speeds of large rocks in metres a second. Arbitrary.
+/// Speeds of large rocks in metres per second. Arbitrary.
 const DRIFT: (f32, f32) = (1.5, 4.5);
-/// Speeds of the parts of a split rock, to either side, in metres a second. Arbitrary.
+/// Sideways speeds of the parts of a split rock, in metres per second. Arbitrary.
 const BURST: (f32, f32) = (1.5, 4.0);
-/// Greatest speed of any rock in metres a second: a large one's, two splits, and rounding.
+/// Maximum speed of a rock in metres per second: a large one's, plus two splits and rounding.
 pub const ROCK_SPEED_MAX: f32 = DRIFT.1 + 2.0 * BURST.1 + 0.1;
-/// Seconds for which a new rock is announced where it will be.
+/// Seconds for which a new rock is announced at its position.
 pub const WARNING_SECS: f32 = 1.5;
-/// The same for the parts of a split rock.
+/// Seconds for which the parts of a split rock are announced.
 pub const PARTS_WARNING_SECS: f32 = 0.5;
-/// Distance from ships that new rocks keep, in metres, if there is such a position.
+/// Distance in metres that new rocks keep from ships, if possible.
 const CLEARANCE: f32 = 14.0;
 
-/// Greatest mass of all rocks of a field with so many players.
+/// Returns the maximum mass of all rocks in a field with this many players.
 pub fn mass_max(players: usize) -> u32 {
     let large = LARGE + LARGE_EACH * players.min(SECTOR_PLAYERS) as f32;
     large as u32 * MASSES[0]
 }
 
-/// A rock's radius in metres. The grid holds a size too many, which counts as the smallest.
+/// Returns a rock's radius in metres. The grid has one size too many, which counts as the smallest.
 pub fn radius(rock: &Rock) -> f32 {
     RADII[usize::from(rock.size).min(RADII.len() - 1)]
 }
 
-/// A rock's mass.
+/// Returns a rock's mass.
 pub fn mass(rock: &Rock) -> u32 {
     MASSES[usize::from(rock.size).min(MASSES.len() - 1)]
 }
@@ -64,7 +65,7 @@ fn snapped(field: Field, value: Vec2) -> Vec2 {
     value.map(|value| records::snapped(field, value))
 }
 
-/// The best of a few random positions, by how far they are `away_from` ships and rocks.
+/// Returns the best of a few random positions, by how far they are `away_from` ships and rocks.
 pub(super) fn clear_position(random: &mut Random, away_from: impl Fn(Vec2) -> f32) -> Vec2 {
     let mut best = (f32::NEG_INFINITY, Vec2::ZERO);
     for _ in 0..12 {
@@ -80,7 +81,7 @@ pub(super) fn clear_position(random: &mut Random, away_from: impl Fn(Vec2) -> f3
     best.1
 }
 
-/// A large rock that comes into a field.
+/// Creates a large rock that enters a field.
 pub(super) fn new_rock(sector: u8, position: Vec2, forming: u8, random: &mut Random) -> Rock {
     let position = snapped(POSITION, position);
     let drift = direction(random.unit()) * random.range(DRIFT.0, DRIFT.1);
@@ -97,8 +98,8 @@ pub(super) fn new_rock(sector: u8, position: Vec2, forming: u8, random: &mut Ran
     }
 }
 
-/// The parts of a rock that is struck along a unit vector: two of the next size, or none. They
-/// part at a right angle to the blow with opposite speeds, which keeps momentum to the last bit.
+/// Returns the parts of a rock that is hit along a unit vector: two of the next size, or none. They
+/// separate at a right angle to the hit with opposite velocities, which conserves momentum exactly.
 pub(super) fn split(
     rock: &Rock,
     along: Vec2,

@@ -1,4 +1,4 @@
-//! Asteroids' movement: the functions that move everything, on both sides.
+//! Asteroids' movement: functions that move all entities, on both sides.
 
 use glam::Vec2;
 
@@ -11,27 +11,28 @@ use phaselock::time::Rates;
 
 /// Radius of a ship's hull in metres.
 pub const SHIP_RADIUS: f32 = 0.9;
-/// Turns a second. Arbitrary: the original's turn takes 1.5 s, which is slow on a large field.
+/// Rate of turn in turns per second. Arbitrary: the original takes 1.5 s for a turn, which is slow
+/// on a large field.
 pub const TURN_RATE: f32 = 0.7;
-/// Acceleration by the engine in metres a second squared.
+/// Acceleration of the engine in metres per second squared.
 pub const THRUST: f32 = 15.0;
-/// Share of the speed that space takes in a second: ships come to rest, as in the original.
+/// Fraction of the speed lost per second: ships come to rest, as in the original.
 pub const DRAG: f32 = 0.35;
-/// Greatest speed of a ship in metres a second.
+/// Maximum speed of a ship in metres per second.
 pub const SPEED_MAX: f32 = 18.0;
-/// Speed of a bullet in metres a second, besides its ship's.
+/// Speed of a bullet relative to its ship, in metres per second.
 pub const MUZZLE_SPEED: f32 = 32.0;
-/// Seconds that a bullet lives.
+/// Lifetime of a bullet in seconds.
 pub const BULLET_SECS: f32 = 1.1;
-/// Seconds from one shot to the next: four bullets of a ship at a time.
+/// Seconds between two shots: at most four bullets of a ship at a time.
 pub const RELOAD_SECS: f32 = 0.28;
 
-/// A span in whole ticks, 1 or more.
+/// Converts seconds to whole ticks, 1 or more.
 pub(super) fn ticks(rates: Rates, secs: f32) -> u16 {
     (secs * rates.tick_hz as f32).ceil().max(1.0) as u16
 }
 
-/// One tick of a living ship: turn, burn, drift, fire. A shot raises `shots`.
+/// Runs one tick of a living ship: turn, thrust, drift, fire. A shot increments `shots`.
 pub fn fly(rates: Rates, ship: &mut Ship, command: &Command) {
     let secs = rates.step_secs();
     let flew_alike = (ship.turn, ship.thrust) == (command.turn, command.thrust);
@@ -59,12 +60,12 @@ pub fn fly(rates: Rates, ship: &mut Ship, command: &Command) {
     }
 }
 
-/// The keys that a ship holds.
+/// Returns the keys that a ship holds.
 pub(super) fn keys(ship: &Ship) -> Command {
     Command { turn: ship.turn, thrust: ship.thrust, fire: ship.fire }
 }
 
-/// The bullet that a ship has just fired: at its bow, with its speed besides its own.
+/// Returns the bullet that a ship has just fired: at its bow, with the ship's velocity added.
 pub(super) fn fired(rates: Rates, ship: &Ship) -> Bullet {
     let along = ship.facing();
     let position = FIELD.fold(ship.position() + along * SHIP_RADIUS);
@@ -80,8 +81,8 @@ pub(super) fn fired(rates: Rates, ship: &Ship) -> Bullet {
     }
 }
 
-/// Moves a rock or a bullet by so many ticks of its straight course. A tick's way is a whole number
-/// of the grid's steps, so any number of ticks at once gives the same bits as one after the other.
+/// Moves a rock or a bullet along its straight course for `ticks`. It moves a whole number of grid
+/// steps per tick, so many ticks at once give the same bits as one at a time.
 pub fn drift(rates: Rates, piece: &mut Piece, ticks: u64) {
     let (x, y, vx, vy, countdown) = match piece {
         Piece::Rock(it) => (&mut it.x, &mut it.y, it.vx, it.vy, &mut it.forming),
@@ -95,8 +96,9 @@ pub fn drift(rates: Rates, piece: &mut Piece, ticks: u64) {
     *countdown = countdown.saturating_sub(ticks as u8);
 }
 
-/// State of a ship after `ticks`: the keys of `base` run first, then those of `steering` for as
-/// long as they have been held. This is exact if keys changed once at most and nothing struck it.
+/// Returns the state of a ship after `ticks`: the keys of `base` run first, then those of
+/// `steering` for as long as they have been held. Exact if the keys changed at most once and
+/// nothing hit the ship.
 pub(super) fn extrapolate(rates: Rates, base: &Ship, steering: &Ship, ticks: u64) -> Ship {
     let mut ship = *base;
     if !base.is_alive() {
@@ -113,15 +115,16 @@ pub(super) fn extrapolate(rates: Rates, base: &Ship, steering: &Ship, ticks: u64
     ship
 }
 
-/// Moves a ship to the grid, as the world does after each step; whole numbers are on it anyway.
+/// Snaps a ship to the grid, as the world does after each step; integers are on it anyway.
 pub(super) fn snap(ship: &mut Ship) {
     (ship.x, ship.y) = (snapped(SHIP_POSITION, ship.x), snapped(SHIP_POSITION, ship.y));
     (ship.vx, ship.vy) = (snapped(SHIP_PACE, ship.vx), snapped(SHIP_PACE, ship.vy));
     ship.heading = snapped(HEADING, ship.heading);
 }
 
-/// Part of a tick at which something is nearest to the middle of a circle, if it is inside then:
-/// `to` is its offset from the middle now, `way` its motion in the tick relative to the circle.
+/// Returns the fraction of a tick at which an object is nearest to the centre of a circle, if it is
+/// inside then. `to` is its current offset from the centre, `way` its motion in the tick relative
+/// to the circle.
 pub(super) fn meets(to: Vec2, way: Vec2, radius: f32) -> Option<f32> {
     let square = way.length_squared();
     let back = if square > 0.0 { (to.dot(way) / square).clamp(0.0, 1.0) } else { 0.0 };

@@ -1,9 +1,9 @@
 //! Asteroids: ships that thrust, turn and fire in a field without edges, among rocks that split.
 //!
-//! A client computes all that its player sees near it ahead to the player's own time
-//! ([`Game::co_predicts`]): rocks and bullets keep their courses to the last bit, and other ships
-//! hold their last keys. So what seems to hit also hits on the server, whatever the round trip, and
-//! nothing is rewound. `tests/it/asteroids.rs` holds it to that at 20, 100 and 200 ms.
+//! A client predicts everything that its player sees nearby up to the player's own time
+//! ([`Game::co_predicts`]): rocks and bullets keep their courses exactly, and other ships are
+//! assumed to hold their last keys. So what looks like a hit also hits on the server, whatever the
+//! round trip, and nothing is rewound. `tests/it/asteroids.rs` checks that at 20, 100 and 200 ms.
 
 mod bot;
 pub mod entities;
@@ -35,18 +35,19 @@ pub use step::Memory;
 use step::{is_over, wreck};
 use strikes::{Scene, Strike};
 
-/// Range of a player's sight, in metres: a screen to its corners, and the radar around it. Less
-/// than half of the field, so that nothing is seen twice.
+/// How far a player sees, in metres: a screen to its corners, and the radar around it. Less than
+/// half of the field, so that nothing is seen twice.
 pub const REACH: f32 = 52.0;
-/// Range of co-prediction, in metres: a screen to its corners.
+/// Range of co-prediction in metres: a screen to its corners.
 const CO_PREDICTION_REACH: f32 = 42.0;
-/// Ticks for which others are assumed to hold their last keys: 0.25 s at 60 Hz. Arbitrary.
+/// Ticks for which other ships are assumed to hold their last keys: 0.25 s at 60 Hz. Arbitrary.
 const HELD_TICKS: u64 = 15;
-/// Hits that a fresh ship stands.
+/// Number of hits that a new ship can take.
 pub const HULL: u8 = 3;
-/// Points that another's ship is worth.
+/// Points for another player's ship.
 pub const SHIP_WORTH: u16 = 6;
-/// Points that end a round early. Arbitrary: more than the best of six bots wins in three minutes.
+/// Points that end a round early. Arbitrary: more than the best of six bots scores in three
+/// minutes.
 pub const POINTS_MAX: u16 = 500;
 /// Seconds from a wreck to the next ship.
 pub const RESPAWN_SECS: f32 = 2.0;
@@ -55,19 +56,19 @@ pub const SHIELD_SECS: f32 = 2.5;
 /// Lengths of a round's parts.
 pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 180.0, results: 8.0 };
 
-/// The rules.
+/// The rules of Asteroids.
 #[derive(Debug)]
 pub struct Asteroids {
     rates: Rates,
 }
 
-/// The ship of a player.
+/// Returns the ship of a player.
 pub fn ship_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Slot<Ship>> {
     owned(entities, player).map(|(id, ship)| Slot { id, owner: Some(player), entity: *ship })
 }
 
 impl Asteroids {
-    /// See [`Coding::extrapolate`].
+    /// Implements [`Coding::extrapolate`].
     fn extrapolate(&self, known: Known<'_, Piece>) -> Option<Piece> {
         let Known { base, steering, ticks } = known;
         if let (Piece::Ship(base), Piece::Ship(steering)) = (base, steering) {
@@ -82,11 +83,11 @@ impl Asteroids {
 impl Game for Asteroids {
     const NAME: &'static str = "asteroids";
     const RULES_VERSION: u32 = 1;
-    // To wait for late inputs would show their player in the past, while all else here is at the
-    // present. To repeat costs a correction in half a minute at 150 ms and 5 % loss, to which
-    // `a_round_is_played_to_its_end_over_a_bad_link_and_all_agree` holds it.
+    // Waiting for late inputs would show their player in the past, while everything else here is in
+    // the present. Repeating costs one correction in half a minute at 150 ms and 5 % loss, which
+    // `a_round_is_played_to_its_end_over_a_bad_link_and_all_agree` checks.
     const LATE: Late = Late::Repeat;
-    // All is shown at the present.
+    // Everything is shown in the present.
     const REWIND: Rewind = Rewind { most: Micros::ZERO, favour: Favour::Shooter };
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
@@ -99,12 +100,13 @@ impl Game for Asteroids {
             unit: Unit::Count,
             of: |entities, player| Some(owned::<Score, _>(entities, player)?.1.points.into()),
         }],
-        // What is beyond the screen is shown at the present like the rest, so that it comes into
-        // reach without a jump. The rules run rocks and bullets exactly: see the test
+        // Entities beyond the screen are shown in the present like the rest, so that they come into
+        // range without a jump. The rules run rocks and bullets exactly; see the test
         // `an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is`.
         presentation: |_| Choice::RunForward,
-        // What the rules run exactly is sent when they do not: the same picture for fewer bytes, as
-        // the bench of snapshots has it (`--scene senders`). Of ships no rule saves any.
+        // Entities that the rules run exactly are sent only when something else moves them: an
+        // equal picture for fewer bytes, according to the snapshot bench (`--scene senders`). No
+        // rule saves bytes for ships.
         sending: |kind| {
             let is_exact = kind.is::<Rock>() || kind.is::<Bullet>();
             if is_exact { SendRule::Predictable } else { SendRule::Every }
@@ -166,7 +168,7 @@ impl Game for Asteroids {
         scene.strikes(self.rates, &mut strikes);
         for strike in strikes {
             match strike {
-                // The server says what becomes of it.
+                // The server decides what becomes of it.
                 Strike::Shot { bullet, rock, .. } => {
                     entities.remove(bullet);
                     entities.remove(rock);
@@ -212,9 +214,9 @@ impl Game for Asteroids {
             return MispredictionCause::Unknown;
         };
         match (predicted.is_alive(), truth.is_alive()) {
-            // Rocks are predicted, unless they came just now.
+            // Rocks are predicted, unless they have just appeared.
             (true, false) => MispredictionCause::Shot,
-            // Somebody shot the rock that was in the way.
+            // Another player shot the rock that was in the way.
             (false, true) => MispredictionCause::Prop,
             _ => MispredictionCause::Unknown,
         }
@@ -253,7 +255,7 @@ impl Game for Asteroids {
         if ship_of(entities, player).is_none_or(|own| own.entity.sector != sector) {
             return Relevance::Secret;
         }
-        // What is sent seldom goes on as extrapolated, which is exact for a rock.
+        // Entities that are rarely sent continue as extrapolated, which is exact for a rock.
         Relevance::Matters(match other.entity {
             Piece::Ship(_) => 8,
             Piece::Bullet(_) => 4,

@@ -1,4 +1,4 @@
-//! Decisions that only the server makes: wrecks, splits, scores, who comes in where, and the
+//! Decisions that only the server makes: wrecks, splits, scores, where players enter, and the
 //! round.
 
 use glam::Vec2;
@@ -21,14 +21,15 @@ use phaselock::ids::{EntityId, PlayerId};
 use phaselock::limits::ENTITIES_MAX;
 use phaselock::time::Rates;
 
-/// Seconds from one new rock in a field to the next. Arbitrary.
+/// Seconds between two new rocks in a field. Arbitrary.
 const WAVE_SECS: f32 = 0.6;
-/// Entities up to which there are bullets: room is kept for rocks that split and for who joins.
+/// Number of entities up to which bullets are created, so that rocks can still split and players
+/// join.
 const BULLETS_UNTIL: usize = ENTITIES_MAX as usize - 512;
-/// Entities up to which new rocks come.
+/// Number of entities up to which new rocks are created.
 const ROCKS_UNTIL: usize = BULLETS_UNTIL - 512;
 
-/// Lists that each tick fills anew; kept for their memory.
+/// Scratch lists for each tick; kept to reuse their memory.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Memory {
     /// The scene of each field.
@@ -43,11 +44,11 @@ pub struct Memory {
 }
 
 impl phaselock::game::Memory<Asteroids, Piece> for Memory {
-    /// Each tick fills all of it.
+    /// Each tick refills all of it.
     fn restored(&mut self, _: &Asteroids, _: &Entities<Piece>) {}
 }
 
-/// A ship is lost.
+/// Turns a ship into a wreck.
 pub(super) fn wreck(rates: Rates, ship: &mut Ship) {
     ship.hull = 0;
     ship.respawn = ticks(rates, RESPAWN_SECS);
@@ -55,12 +56,12 @@ pub(super) fn wreck(rates: Rates, ship: &mut Ship) {
     (ship.shield, ship.thrust, ship.turn) = (0, false, 0);
 }
 
-/// True if something is a bullet that has flown its time.
+/// Whether an entity is a bullet at the end of its lifetime.
 pub(super) fn is_over(slot: &Slot<Piece>) -> bool {
     matches!(slot.entity, Piece::Bullet(bullet) if bullet.life == 0)
 }
 
-/// Distance in metres to the nearest living ship of a field or, if `rocks` count, rock.
+/// Returns the distance in metres to the nearest living ship in a field or, if `rocks` count, rock.
 fn clearance(entities: &Entities<Piece>, sector: u8, position: Vec2, rocks: bool) -> f32 {
     entities
         .iter()
@@ -76,7 +77,7 @@ fn clearance(entities: &Entities<Piece>, sector: u8, position: Vec2, rocks: bool
         .fold(SIZE, f32::min)
 }
 
-/// Number of ships in each field.
+/// Returns the number of ships in each field.
 fn crowds(entities: &Entities<Piece>) -> [usize; SECTORS as usize] {
     let mut crowds = [0; SECTORS as usize];
     for ship in entities.records::<Ship>() {
@@ -86,7 +87,7 @@ fn crowds(entities: &Entities<Piece>) -> [usize; SECTORS as usize] {
 }
 
 impl Asteroids {
-    /// A fresh ship that replaces another.
+    /// Returns a new ship that replaces another.
     fn commission(&self, ship: &Ship, position: Vec2, heading: f32) -> Ship {
         Ship {
             x: position.x,
@@ -101,7 +102,7 @@ impl Asteroids {
         }
     }
 
-    /// A player enters the first field with room, or the emptiest.
+    /// Adds a player to the first field with space, or the emptiest one.
     pub(super) fn enter(&self, world: &mut World<Self>, player: PlayerId) {
         let crowds = crowds(&world.entities);
         let open = crowds.iter().position(|crowd| *crowd < SECTOR_PLAYERS);
@@ -121,7 +122,7 @@ impl Asteroids {
         }
     }
 
-    /// One tick of the truth.
+    /// Runs one tick of the authoritative world.
     pub(super) fn advance(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
         self.move_all(world, inputs);
         self.strike(world);
@@ -182,7 +183,7 @@ impl Asteroids {
         world.memory.strikes = strikes;
     }
 
-    /// Carries out the consequences of a strike.
+    /// Applies the consequences of a strike.
     fn settle(&self, world: &mut World<Self>, strike: Strike) {
         match strike {
             Strike::Shot { bullet, rock, along } => {
@@ -227,7 +228,7 @@ impl Asteroids {
         }
     }
 
-    /// A rock breaks up. Returns what it was.
+    /// Breaks up a rock. Returns what it was.
     fn break_up(&self, world: &mut World<Self>, rock: EntityId, along: Vec2) -> Option<Rock> {
         let Some(Piece::Rock(rock)) = world.despawn(rock).map(|slot| slot.entity) else {
             return None;
@@ -259,7 +260,7 @@ impl Asteroids {
         }
     }
 
-    /// Sends a rock at a time into each field that has players and too few rocks.
+    /// Adds one rock to each field that has players and too few rocks.
     fn send_rocks(&self, world: &mut World<Self>) {
         let wave = u64::from(ticks(self.rates, WAVE_SECS));
         if !world.tick.0.is_multiple_of(wave) {
@@ -286,7 +287,7 @@ impl Asteroids {
         world.spawn(None, rock.into());
     }
 
-    /// All the rocks that a field should have, at once.
+    /// Adds all the rocks that a field should have, at once.
     fn fill(&self, world: &mut World<Self>, sector: u8, players: usize) {
         for _ in 0..mass_max(players) / MASSES[0] {
             self.send_rock(world, sector, WARNING_SECS);
@@ -305,7 +306,7 @@ impl Asteroids {
         }
     }
 
-    /// Begins the play: players spread evenly over fields, new rocks, scores at 0.
+    /// Starts the play: players evenly spread over the fields, new rocks, scores at 0.
     fn line_up(&self, world: &mut World<Self>) {
         clear_rocks(&mut world.entities, None);
         remove_where(&mut world.entities, |slot| matches!(slot.entity, Piece::Bullet(_)));
@@ -334,13 +335,13 @@ impl Score {
     }
 }
 
-/// Start of the `n`th player of a field: far from the others, up to 16 players.
+/// Returns the start of the `n`th player in a field: far from the others, for up to 16 players.
 fn start(n: usize) -> Vec2 {
-    // Squares of a grid of 4 by 4, row after row: four far apart, then those between them.
+    // Squares of a 4 by 4 grid, row by row: four far apart, then those between them.
     const ORDER: [u8; 16] = [0, 10, 2, 8, 5, 15, 7, 13, 1, 11, 3, 9, 4, 14, 6, 12];
     let square = ORDER[n % ORDER.len()];
     let corner = Vec2::new(f32::from(square % 4), f32::from(square / 4));
-    // Beyond 16 players, each stands beside another.
+    // Beyond 16 players, each starts next to another.
     let beside = 0.125 * SIZE * (n / ORDER.len()) as f32;
     corner * (0.25 * SIZE) + Vec2::splat(beside)
 }
@@ -350,7 +351,7 @@ fn mass_in(entities: &Entities<Piece>, sector: u8) -> u32 {
     rocks.map(|rock| mass(&rock.entity)).sum()
 }
 
-/// Takes the rocks of a field away, or all.
+/// Removes the rocks of a field, or of all.
 fn clear_rocks(entities: &mut Entities<Piece>, sector: Option<u8>) {
     remove_where(entities, |slot| match slot.entity {
         Piece::Rock(rock) => sector.is_none_or(|sector| rock.sector == sector),

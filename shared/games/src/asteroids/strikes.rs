@@ -1,4 +1,4 @@
-//! Strikes in a tick: the one function that decides it, on both sides.
+//! Strikes in a tick: the one function that decides them, on both sides.
 
 use glam::Vec2;
 
@@ -13,7 +13,7 @@ use phaselock::time::Rates;
 /// Radius of a bullet in metres.
 const BULLET_RADIUS: f32 = 0.2;
 
-/// Everything in one field after it has moved, in the order of the ids. Kept for its memory.
+/// All entities in one field after moving, in the order of their ids. Kept to reuse its memory.
 #[derive(Debug, Default)]
 pub(super) struct Scene {
     rocks: Vec<Slot<Rock>>,
@@ -21,14 +21,14 @@ pub(super) struct Scene {
     bullets: Vec<Slot<Bullet>>,
 }
 
-/// Something was struck.
+/// Something was hit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Strike {
-    /// A rock, by a bullet that came along a unit vector.
+    /// A bullet hit a rock, moving along a unit vector.
     Shot { bullet: EntityId, rock: EntityId, along: Vec2 },
-    /// A ship, by a bullet; `shielded` if its shield holds.
+    /// A bullet hit a ship; `shielded` if the ship's shield holds.
     Hit { bullet: EntityId, ship: EntityId, shielded: bool },
-    /// A rock, by a ship that came along a unit vector, as the rock sees it.
+    /// A ship hit a rock, moving along a unit vector relative to the rock.
     Crash { ship: EntityId, rock: EntityId, along: Vec2 },
 }
 
@@ -39,7 +39,7 @@ impl Scene {
         self.bullets.clear();
     }
 
-    /// Adds an entity, unless it is a wreck or only announced, and so meets nothing.
+    /// Adds an entity, unless it is a wreck or only announced, and so does not collide.
     pub(super) fn add(&mut self, slot: &Slot<Piece>) {
         let (id, owner) = (slot.id, slot.owner);
         match slot.entity {
@@ -54,8 +54,8 @@ impl Scene {
         }
     }
 
-    /// Writes down who strikes whom. Bullets go first, in the order of their ids, and each strikes
-    /// what it meets first; then ships strike the rocks that are left. Nothing is struck twice.
+    /// Lists who hits whom. Bullets go first, in the order of their ids, and each hits what it
+    /// meets first; then ships hit the remaining rocks. Nothing is hit twice.
     pub(super) fn strikes(&mut self, rates: Rates, strikes: &mut Vec<Strike>) {
         strikes.clear();
         let secs = rates.step_secs();

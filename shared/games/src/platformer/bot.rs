@@ -1,5 +1,5 @@
-//! The platformer's bots: they know the level, walk to the start of a leap, check that it leads
-//! where they want to go, and leap; sometimes carelessly.
+//! The platformer's bots: they know the level, walk to the start of a jump, check that it leads
+//! where they want to go, and jump; sometimes carelessly.
 
 use super::entities::{Command, Piece, Player};
 use super::level::Level;
@@ -11,52 +11,53 @@ use phaselock::ids::PlayerId;
 use phaselock::random::Random;
 use phaselock::time::{Rates, Tick};
 
-/// Seconds from a landing to the next leap, of the best bots; people look about first. The worst
-/// bots take so many times as long.
+/// Seconds from a landing to the next jump, for the best bots; people look around first. The worst
+/// bots take this many times as long.
 const LOOK_SECS: (f32, f32) = (0.1, 0.35);
 const LOOK_WORST: f32 = 3.5;
-/// Seconds of a human's reaction to the start signal.
+/// Seconds of human reaction to the start signal.
 const REACTION_SECS: (f32, f32) = (0.15, 0.4);
-/// Chance to hold keys for too long or too short, of the best and the worst bots, and the factor.
+/// Probability of holding keys too long or too short, for the best and the worst bots, and the
+/// factor.
 const CARELESS: (f32, f32) = (0.04, 0.3);
 const SLIP: (f32, f32) = (0.5, 1.3);
-/// Seconds on one ledge after which it tries something else, where nothing has to be waited for.
+/// Seconds on one ledge after which it tries something else, if there is nothing to wait for.
 const PATIENCE_SECS: f32 = 2.5;
-/// The same where a platform has to come by.
+/// Seconds on one ledge after which it tries something else, if it waits for a platform.
 const PATIENCE_MOVING_SECS: f32 = 9.0;
-/// Most seconds of a detour to a coin.
+/// Maximum seconds for a detour to a coin.
 const DETOUR_SECS: f32 = 9.0;
-/// Seconds of a race after which it only makes for the goal.
+/// Seconds into a race after which it only heads for the goal.
 const HURRY_SECS: f32 = 70.0;
 
-/// Ranges of the clumsiness of easy, normal and hard bots.
+/// Ranges of clumsiness for easy, normal and hard bots.
 const CLUMSY: [(f32, f32); 3] = [(0.85, 1.6), (0.0, 1.0), (0.0, 0.1)];
 
-/// A bot's memory.
+/// State of a bot.
 #[derive(Clone, Debug, Default)]
 pub struct Bot {
     strength: Strength,
-    /// Its race, how much it likes coins and how badly it plays, both from 0 to 1.
+    /// Its race, how much it likes coins, and how badly it plays, both from 0 to 1.
     race: Option<u8>,
     greed: f32,
     clumsy: f32,
-    /// The ledge that it makes for.
+    /// The ledge that it heads for.
     target: Option<usize>,
     /// The ledge that it stands on, and for how many ticks.
     here: Option<usize>,
     since: u64,
-    /// Its plan until it lands, and the ticks for which it has followed it.
+    /// Its plan until it lands, and for how many ticks it has followed it.
     plan: Option<(Plan, u64)>,
     /// Ticks until it does anything.
     pause: u64,
-    /// True if it walks back for a run-up.
+    /// Whether it walks back for a run-up.
     backs: bool,
-    /// Coins that it has jumped for, and those that it has made a detour for: once each.
+    /// Coins that it has jumped for, and those that it has made a detour for; once each.
     missed: Vec<usize>,
     tried: Vec<usize>,
-    /// Ticks left to get to a coin.
+    /// Ticks left to reach a coin.
     spare: u64,
-    /// Times that it was sent back, as of the last look.
+    /// How often it had been sent back when last checked.
     falls: u8,
 }
 
@@ -94,7 +95,7 @@ impl phaselock::game::Bot<Platformer> for Bot {
         }
         if let Some((plan, passed)) = &mut self.plan {
             *passed += 1;
-            // Up and down again: it has landed, or has never left.
+            // Up and down again: it has landed, or never left the ground.
             let landed = *passed > 2
                 && own.stands()
                 && (plan.hold_secs > 0.0 || self.here != ledge_of(&Routes::the().ledges, own));
@@ -122,7 +123,7 @@ impl phaselock::game::Bot<Platformer> for Bot {
             return command;
         }
         if Some(here) == routes.goal && own.stage == level.goal() {
-            // It is glad.
+            // A little joy.
             let hops = random.chance(0.03);
             return Command { right: 0, jump: hops || (own.keys().jump && random.chance(0.9)) };
         }
@@ -134,7 +135,7 @@ impl phaselock::game::Bot<Platformer> for Bot {
 }
 
 impl Bot {
-    /// Steers towards a ledge, in the air without a plan.
+    /// Steers towards a ledge while in the air without a plan.
     fn drift(&self, routes: &Routes, own: &Player) -> Command {
         let aside = |ledge: &Ledge| {
             let shift = ledge.shift(own.clock);
@@ -147,7 +148,7 @@ impl Bot {
         Command { right: towards(to, 0.1), jump: own.vy < 0.0 }
     }
 
-    /// Walks beneath a coin that hangs over the ledge, and jumps.
+    /// Walks below a coin that hangs over the ledge, and jumps.
     fn take_coin(&mut self, scene: &Scene<'_>, random: &mut Random) -> Option<Command> {
         let own = scene.own;
         let wanted = |coin: &usize| {
@@ -181,7 +182,7 @@ impl Bot {
         Some(Command { right: towards(to - stops, 0.12), jump: false })
     }
 
-    /// The next leap to where it wants to go.
+    /// Returns the next jump towards where it wants to go.
     fn next_leap<'r>(&mut self, scene: &Scene<'r>, random: &mut Random) -> Option<&'r Leap> {
         let goal = scene.routes.goal?;
         let moving = |leap: &Leap| {
@@ -199,7 +200,7 @@ impl Bot {
             return Some(leap);
         }
         if self.since >= ticks(scene.rates, patience) {
-            // That does not work: any other leap first.
+            // That did not work: try any other jump first.
             self.since = 0;
             let others = scene.routes.leaps.iter().filter(|leap| leap.from == scene.here);
             let count = others.clone().count() as u32;
@@ -208,7 +209,7 @@ impl Bot {
             return other;
         }
         if self.target == Some(goal) {
-            // There is no way from here; it will be sent back, or find one.
+            // There is no route from here; it will be sent back, or find one.
             return None;
         }
         let hurry = f32::from(scene.own.ran) * scene.rates.step_secs() > HURRY_SECS;
@@ -237,7 +238,7 @@ impl Bot {
         scene.routes.next(scene.here, self.target?)
     }
 
-    /// Walks to the start of a leap, and leaps if it leads where it should.
+    /// Walks to the start of a jump, and jumps if that leads where it should.
     fn approach(&mut self, scene: &Scene<'_>, leap: &Leap, random: &mut Random) -> Command {
         let own = scene.own;
         let shift = scene.ledge.shift(own.clock);
@@ -250,7 +251,7 @@ impl Bot {
             if fast && behind < 0.45 && behind > -0.3 && self.leads(scene, leap.plan) {
                 return self.go(scene, leap.plan, random);
             }
-            // Too late, or too near for a run-up: back, within the ledge.
+            // Too late, or too close for a run-up: go back, within the ledge.
             let most = 1.4;
             if behind < -0.3 || (!fast && behind < 0.5) {
                 self.backs = true;
@@ -270,7 +271,7 @@ impl Bot {
             if self.leads(scene, leap.plan) {
                 return self.go(scene, leap.plan, random);
             }
-            // A step to a side may do, where nothing has to be waited for.
+            // If there is nothing to wait for, a step aside may do.
             let steps = scene.routes.ledges[leap.to].platform.is_none() && random.chance(0.1);
             let right = if steps { random.below(3) as i16 - 1 } else { 0 };
             return Command { right, jump: false };
@@ -278,7 +279,7 @@ impl Bot {
         Command { right: towards(to - stops, 0.1), jump: false }
     }
 
-    /// True if a plan leads to where it wants to go, or nearer.
+    /// Whether a plan leads to where it wants to go, or closer.
     fn leads(&self, scene: &Scene<'_>, plan: Plan) -> bool {
         let Some(target) = self.target else { return false };
         let from = (scene.tick, scene.own);
@@ -292,7 +293,7 @@ impl Bot {
         self.plan.map_or(Command::default(), |(plan, passed)| plan.command(scene.rates, passed))
     }
 
-    /// Leaps, more or less as planned.
+    /// Jumps, more or less as planned.
     fn leap(&mut self, plan: Plan, random: &mut Random) {
         let mut plan = plan;
         if random.chance(CARELESS.0 + self.clumsy * (CARELESS.1 - CARELESS.0)) {
@@ -303,7 +304,7 @@ impl Bot {
     }
 }
 
-/// Everything that it looks at.
+/// Everything that it takes into account.
 struct Scene<'a> {
     level: &'a Level,
     rates: Rates,
@@ -314,7 +315,7 @@ struct Scene<'a> {
     here: usize,
 }
 
-/// The key for a way in metres; none if it is short `enough`.
+/// Returns the key for a distance in metres, or none if it is short `enough`.
 fn towards(way: f32, enough: f32) -> i16 {
     if way.abs() < enough { 0 } else { way.signum() as i16 }
 }

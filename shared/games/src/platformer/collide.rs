@@ -1,6 +1,6 @@
-//! Collisions of a body with the level's tiles, an axis at a time.
+//! Collisions of a body with the level's tiles, one axis at a time.
 //!
-//! Every tile on the way is looked at, so no speed takes a body through anything. Contacts are on
+//! All tiles on the way are checked, so a body passes through nothing at any speed. Contacts are at
 //! whole metres and a body's size is on the wire's grid, so they are exact.
 
 use glam::Vec2;
@@ -10,7 +10,7 @@ use super::level::Level;
 use super::movement::{HALF_WIDTH, HEIGHT};
 use phaselock::physics::Aabb;
 
-/// Greatest distance of a contact, in metres: four steps of the grid, since platforms are off it.
+/// Maximum distance of a contact in metres: four grid steps, since platforms are not on the grid.
 pub(super) const TOUCH: f32 = 1.0 / 1024.0;
 
 /// The area that a player occupies.
@@ -37,7 +37,7 @@ impl Body {
         (self.area.min.y + TOUCH).floor() as i32..(self.area.max.y - TOUCH).ceil() as i32
     }
 
-    /// The tiles that it is in, by column and row.
+    /// Returns the tiles that it overlaps, by column and row.
     pub(super) fn tiles(&self) -> impl Iterator<Item = (i32, i32)> {
         let columns = self.columns();
         self.rows().flat_map(move |row| columns.clone().map(move |column| (column, row)))
@@ -49,12 +49,12 @@ impl Body {
     }
 }
 
-/// True if a player fits with its feet at a position.
+/// Whether a player fits with its feet at a position.
 pub(super) fn is_free(level: &Level, feet: Vec2) -> bool {
     Body::at(feet).tiles().all(|(column, row)| !level.is_solid(column, row))
 }
 
-/// Moves to the right, up to a wall; returns whether there was one.
+/// Moves to the right, up to a wall. Returns whether there was one.
 pub(super) fn slide(level: &Level, player: &mut Player, dx: f32) -> bool {
     let body = Body::of(player);
     let blocked = |column: i32| body.rows().any(|row| level.is_solid(column, row));
@@ -72,7 +72,7 @@ pub(super) fn slide(level: &Level, player: &mut Player, dx: f32) -> bool {
     wall.is_some()
 }
 
-/// Moves up (`dy` is negative), up to a ceiling; returns whether there was one.
+/// Moves up (`dy` is negative), up to a ceiling. Returns whether there was one.
 pub(super) fn rise(level: &Level, player: &mut Player, dy: f32) -> bool {
     let body = Body::of(player);
     let head = body.area.min.y;
@@ -83,7 +83,7 @@ pub(super) fn rise(level: &Level, player: &mut Player, dy: f32) -> bool {
     ceiling.is_some()
 }
 
-/// Moves down, onto whatever carries; returns whether there was anything.
+/// Moves down, onto whatever carries a player. Returns whether there was anything.
 pub(super) fn sink(level: &Level, player: &mut Player, dy: f32) -> bool {
     let body = Body::of(player);
     let feet = player.y;
@@ -94,7 +94,7 @@ pub(super) fn sink(level: &Level, player: &mut Player, dy: f32) -> bool {
     floor.is_some()
 }
 
-/// Moves with a platform by `dx` and to its upper side at `top`. Returns false if a ceiling or a
+/// Moves with a platform by `dx` and to its upper side at `top`. Returns `false` if a ceiling or a
 /// floor takes the player off it.
 pub(super) fn carry(level: &Level, player: &mut Player, dx: f32, top: f32) -> bool {
     slide(level, player, dx);

@@ -1,5 +1,5 @@
-//! The platformer's level: drawn by hand in `level.txt`, a metre a letter, and a table of what
-//! moves.
+//! The platformer's level: drawn in `level.txt`, one metre per character, plus a table of moving
+//! platforms.
 
 use std::sync::LazyLock;
 
@@ -7,8 +7,8 @@ use glam::Vec2;
 
 use phaselock::time::{Rates, Tick};
 
-/// Seconds of the level's cycle, in which every platform goes to and fro a whole number of times.
-/// Arbitrary; many numbers divide it.
+/// Seconds of the level's cycle, in which each platform goes back and forth a whole number of
+/// times. Arbitrary; it has many divisors.
 pub const CYCLE_SECS: u32 = 24;
 /// Metres below the level's last row at which a player has fallen out of it.
 const ABYSS: f32 = 3.0;
@@ -18,9 +18,9 @@ const ABYSS: f32 = 3.0;
 pub enum Tile {
     /// Nothing.
     Air,
-    /// Nobody gets in.
+    /// Nothing can enter it.
     Solid,
-    /// A board: its upper side carries players who come from above; it stops nothing else.
+    /// A board: its upper side carries players who come from above, and it stops nothing else.
     Board,
     /// Hurts.
     Spikes,
@@ -28,27 +28,27 @@ pub enum Tile {
     Spring,
 }
 
-/// A platform that moves by itself: a board from `from` to `to` and back, softly.
+/// A moving platform: a board that goes from `from` to `to` and back, with smooth turns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Platform {
-    /// The middle of its upper side at one end, in metres.
+    /// Centre of its upper side at one end, in metres.
     pub from: Vec2,
-    /// The same at the other.
+    /// Centre of its upper side at the other end, in metres.
     pub to: Vec2,
     /// Half of its width in metres.
     pub half: f32,
-    /// Times that it goes to and fro in a cycle ([`CYCLE_SECS`]).
+    /// How often it goes back and forth in a cycle ([`CYCLE_SECS`]).
     pub times: u8,
-    /// Its phase when a cycle begins, in turns: 0 at `from`, 0.5 at `to`.
+    /// Its phase at the start of a cycle, in turns: 0 at `from`, 0.5 at `to`.
     pub phase: f32,
 }
 
-/// The platforms that move.
+/// The moving platforms.
 pub const PLATFORMS: [Platform; 8] = [
     // The ferries over the great pit.
     Platform::new((35.0, 16.0), (41.5, 16.0), 1.25, 5, 0.0),
     Platform::new((53.5, 16.0), (45.0, 15.0), 1.25, 4, 0.1),
-    // The lift in the tower, and one outside of it for those who miss the boards.
+    // The lift in the tower, and one outside of it for players who miss the boards.
     Platform::new((78.5, 15.75), (78.5, 9.0), 1.0, 4, 0.0),
     Platform::new((89.0, 14.5), (89.0, 9.5), 1.0, 5, 0.3),
     // Over the gap with the lifts.
@@ -66,32 +66,32 @@ impl Platform {
         Self { from, to, half, times, phase }
     }
 
-    /// The middle of its upper side at a point of the level's cycle, in turns.
+    /// Returns the centre of its upper side at a point in the level's cycle, in turns.
     pub fn at(&self, clock: f32) -> Vec2 {
         let turns = clock * f32::from(self.times) + self.phase;
         let part = 0.5 - 0.5 * libm::cosf((turns - turns.floor()) * std::f32::consts::TAU);
         self.from + (self.to - self.from) * part
     }
 
-    /// Its greatest speed, in metres a second.
+    /// Returns its maximum speed, in metres per second.
     pub fn speed_max(&self) -> f32 {
         let secs = CYCLE_SECS as f32 / f32::from(self.times);
         std::f32::consts::PI * self.from.distance(self.to) / secs
     }
 }
 
-/// Ticks in a cycle.
+/// Returns the number of ticks in a cycle.
 pub fn cycle_ticks(rates: Rates) -> u64 {
     u64::from(CYCLE_SECS) * u64::from(rates.tick_hz)
 }
 
-/// The point of the cycle `part` ticks after a tick, in turns: 0 to 1.
+/// Returns the point in the cycle `part` ticks after a tick, in turns: 0 to 1.
 pub fn clock_at(rates: Rates, tick: Tick, part: f32) -> f32 {
     let ticks = cycle_ticks(rates);
     ((tick.0 % ticks) as f32 + part) / ticks as f32
 }
 
-/// The first tick at that point of the cycle, as a field of a record holds it.
+/// Returns the first tick at this point in the cycle, as a field of a record holds it.
 pub fn tick_of(rates: Rates, clock: f32) -> Tick {
     let ticks = cycle_ticks(rates);
     Tick((clock * ticks as f32).round() as u64 % ticks)
@@ -100,28 +100,28 @@ pub fn tick_of(rates: Rates, clock: f32) -> Tick {
 /// The map.
 #[derive(Debug)]
 pub struct Level {
-    /// Columns: metres from left to right. Beyond them everything is solid.
+    /// Number of columns: metres from left to right. Everything beyond is solid.
     pub width: usize,
-    /// Rows: metres from top to bottom. Beyond them there is nothing.
+    /// Number of rows: metres from top to bottom. There is nothing beyond.
     pub height: usize,
     tiles: Vec<Tile>,
     /// Position of the feet at the start of a race.
     pub start: Vec2,
-    /// The middles of the coins, from left to right.
+    /// Centres of the coins, from left to right.
     pub coins: Vec<Vec2>,
-    /// Stages, to which players are sent back: the start, the checkpoints, the goal. A player
+    /// Stages to which players are sent back: the start, the checkpoints, the goal. A player
     /// reaches one by being as far to the right, at any height.
     pub stages: Vec<Vec2>,
 }
 
 impl Level {
-    /// The only level.
+    /// Returns the only level.
     pub fn the() -> &'static Self {
         static LEVEL: LazyLock<Level> = LazyLock::new(|| Level::read(include_str!("level.txt")));
         &LEVEL
     }
 
-    /// Reads a drawing: `#` is solid, `-` a board, `^` spikes, `S` a spring, `o` a coin; `@` the
+    /// Parses a drawing: `#` is solid, `-` a board, `^` spikes, `S` a spring, `o` a coin; `@` the
     /// start, `C` checkpoints and `F` the goal, each standing on what is below it.
     fn read(drawing: &str) -> Self {
         let rows: Vec<&[u8]> = drawing.lines().map(str::as_bytes).collect();
@@ -152,7 +152,7 @@ impl Level {
         Self { width, height, tiles, start, coins, stages }
     }
 
-    /// The tile in a column and a row.
+    /// Returns the tile in a column and a row.
     pub fn tile(&self, column: i32, row: i32) -> Tile {
         let (Ok(x), Ok(y)) = (usize::try_from(column), usize::try_from(row)) else {
             return if column < 0 { Tile::Solid } else { Tile::Air };
@@ -164,27 +164,28 @@ impl Level {
         }
     }
 
-    /// True if a tile is solid.
+    /// Whether a tile is solid.
     pub fn is_solid(&self, column: i32, row: i32) -> bool {
         self.tile(column, row) == Tile::Solid
     }
 
-    /// True if the upper side of a tile carries players.
+    /// Whether the upper side of a tile carries players.
     pub fn carries(&self, column: i32, row: i32) -> bool {
         matches!(self.tile(column, row), Tile::Solid | Tile::Board)
     }
 
-    /// The number of the last stage, the goal.
+    /// Returns the number of the last stage, the goal.
     pub fn goal(&self) -> u8 {
         self.stages.len().saturating_sub(1) as u8
     }
 
-    /// The height at which a player has fallen out of the level, in metres from its upper edge.
+    /// Returns the height at which a player has fallen out of the level, in metres from its upper
+    /// edge.
     pub fn abyss(&self) -> f32 {
         self.height as f32 + ABYSS
     }
 
-    /// Part of the way from the start to the goal at a position, 0 to 1.
+    /// Returns the fraction of the way from the start to the goal, 0 to 1.
     pub fn progress(&self, x: f32) -> f32 {
         let goal = self.stages.last().map_or(1.0, |goal| goal.x);
         ((x - self.start.x) / (goal - self.start.x)).clamp(0.0, 1.0)

@@ -1,9 +1,9 @@
-//! Platformer: a race through a level of gravity, jumps, boards and platforms that move, for coins
+//! Platformer: a race through a level with gravity, jumps, boards and moving platforms, for coins
 //! and places.
 //!
 //! Late inputs are waited for: each player lives in its own time, which also moves its platforms.
-//! Players pass through each other, and each has coins of its own. So nobody is ever in another's
-//! way, and nobody is ever corrected.
+//! Players pass through each other, and each has its own coins. So players are never in each
+//! other's way, and never corrected.
 
 mod bot;
 mod collide;
@@ -31,7 +31,7 @@ use level::Level;
 use movement::{movement, snap};
 use race::{LAST_SECS, LENGTHS, Standings, race_at, ran_since_start};
 
-/// Range in which a player is told of others, in metres: a screen and a half.
+/// How far a player sees other players, in metres: a screen and a half.
 pub const REACH: f32 = 36.0;
 
 /// The rules and the level.
@@ -43,8 +43,8 @@ pub struct Platformer {
 }
 
 impl Platformer {
-    /// Runs a player's steps of a world tick. Ticks whose inputs never came run with no key
-    /// pressed: nobody hangs in the air by saying nothing.
+    /// Runs a player's steps in a tick of the world. Ticks whose inputs never came run without
+    /// pressed keys, so a player cannot hang in the air by sending nothing.
     #[expect(clippy::too_many_arguments, reason = "all that a run depends on")]
     fn run(
         &self,
@@ -59,7 +59,7 @@ impl Platformer {
             *own = own.plus(1);
             let race = race_at(round, self.rates, *own, now);
             movement(self.level, self.rates, race, *own, player, command);
-            // As after each tick: what is replayed is on the grid, too.
+            // As after each tick: replayed states are on the grid, too.
             snap(player);
         };
         for step in inputs.steps(owner) {
@@ -76,9 +76,9 @@ impl Platformer {
         }
     }
 
-    /// See [`Coding::extrapolate`]: the keys of `base` run first, then those of `steering` for as
-    /// long as they have been held. This is exact if keys changed once at most, unless the player's
-    /// own time waited or another race began.
+    /// Implements [`Coding::extrapolate`]: the keys of `base` run first, then those of `steering`
+    /// for as long as they have been held. Exact if the keys changed at most once, unless the
+    /// player's own time waited or another race began.
     fn extrapolate(&self, known: Known<'_, Piece>) -> Option<Piece> {
         let Known { base, steering, ticks } = known;
         let (Piece::Player(base), Piece::Player(steering)) = (base, steering) else {
@@ -123,7 +123,7 @@ impl Platformer {
     }
 }
 
-/// The entity of a player.
+/// Returns the entity of a player.
 pub fn player_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Player> {
     owned(entities, player).map(|(_, player)| player)
 }
@@ -134,7 +134,7 @@ impl Game for Platformer {
     const LATE: Late = Late::Wait;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
-        // Everybody sees everything.
+        // All players see everything.
         watch_delay: Micros::ZERO,
         rounds_played: rounds::played,
         clock: rounds::clock,
@@ -153,8 +153,8 @@ impl Game for Platformer {
                 of: |entities, player| Some(owned::<Score, _>(entities, player)?.1.points.into()),
             },
         ],
-        // Within a tenth of the nearest method of the past, and the only one that sinks no feet
-        // into the floor where a landing lies between two states (`tests/it/platformer.rs`).
+        // Within a tenth of the best method of the past, and the only one that sinks no feet into
+        // the floor where a landing lies between two states (`tests/it/platformer.rs`).
         presentation: |_| Choice::Linear,
         coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, ..Coding::GENERAL },
         ..Kit::NONE
@@ -233,7 +233,7 @@ impl Game for Platformer {
         other: &Slot<Piece>,
     ) -> Relevance {
         match &other.entity {
-            // Everybody must know when the next race begins.
+            // All clients must know when the next race begins.
             Piece::Round(_) => Relevance::Matters(16),
             Piece::Score(_) => Relevance::Matters(1),
             Piece::Player(other) => {

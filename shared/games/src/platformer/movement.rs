@@ -1,8 +1,8 @@
 //! The platformer's movement: the one function that moves a player, on both sides.
 //!
 //! Formulas of continuous motion hold within a tick (gravity changes at the apex, not at the tick
-//! after it), so a jump is as high and as far at any tick rate; only its start and its end are on
-//! ticks. Slow worlds cut a tick into parts no longer than `PART_SECS`.
+//! after it), so a jump is equally high and far at any tick rate; only its start and end are on
+//! ticks. At low rates a tick is cut into parts no longer than `PART_SECS`.
 
 use super::collide::{self, Body};
 use super::entities::{AIR_MAX, CLOCK, Command, PACE, POSITION_X, POSITION_Y, Player};
@@ -12,59 +12,59 @@ use glam::Vec2;
 use phaselock::physics::Aabb;
 use phaselock::time::{Rates, Tick};
 
-/// Speed of a run in metres a second.
+/// Running speed in metres per second.
 pub const RUN_SPEED: f32 = 8.0;
-/// Height of a jump whose key is held, in metres: onto a wall of three.
+/// Height of a jump with the key held, in metres: onto a wall of three.
 pub const JUMP_HEIGHT: f32 = 3.4;
-/// Seconds from the ground to there.
+/// Seconds from the ground to the apex.
 pub const JUMP_RISE_SECS: f32 = 0.38;
-/// Speed at the start of a jump, by the parabola through its apex: v = 2 h / t.
+/// Initial speed of a jump, from the parabola through its apex: v = 2 h / t.
 pub const JUMP_SPEED: f32 = 2.0 * JUMP_HEIGHT / JUMP_RISE_SECS;
-/// Gravity while rising: g = 2 h / t^2, in metres a second squared.
+/// Gravity while rising: g = 2 h / t^2, in metres per second squared.
 pub const RISE_GRAVITY: f32 = JUMP_SPEED / JUMP_RISE_SECS;
-/// Gravity while falling: more, as is usual in the genre, so that a jump ends soon.
+/// Gravity while falling: higher, as is usual in the genre, so that a jump ends soon.
 pub const FALL_GRAVITY: f32 = 1.35 * RISE_GRAVITY;
-/// Gravity while rising without the key. Arbitrary: a tap goes about a metre high.
+/// Gravity while rising without the key. Arbitrary: a tap jumps about a metre high.
 pub const CUT_GRAVITY: f32 = 3.0 * RISE_GRAVITY;
-/// The fastest fall, in metres a second.
+/// Maximum falling speed, in metres per second.
 pub const FALL_SPEED_MAX: f32 = 20.0;
-/// Height to which a spring throws, in metres.
+/// Height to which a spring throws a player, in metres.
 pub const SPRING_HEIGHT: f32 = 6.5;
 /// Seconds after running off an edge in which a jump still works.
 pub const COYOTE_SECS: f32 = 0.08;
 /// Seconds before a landing in which a press of the key counts.
 pub const BUFFER_SECS: f32 = 0.1;
-/// Seconds at the start of a race in which everybody stands.
+/// Seconds at the start of a race in which all players stand.
 pub const READY_SECS: f32 = 2.0;
-/// Half of a player's width, in metres: on the grid, so that contacts are exact.
+/// Half of a player's width, in metres; on the grid, so that contacts are exact.
 pub const HALF_WIDTH: f32 = 0.375;
-/// A player's height, in metres: on the grid.
+/// A player's height, in metres; on the grid.
 pub const HEIGHT: f32 = 1.125;
-/// Distance from which a coin is taken, in metres.
+/// Distance from which a coin is collected, in metres.
 pub const COIN_REACH: f32 = 0.45;
 
-/// The longest part of a tick that is computed at once, in seconds: as at 60 Hz.
+/// Maximum length of a part of a tick that is computed at once, in seconds: as at 60 Hz.
 const PART_SECS: f32 = 1.0 / 59.9;
-/// Accelerations on the ground and in the air, in metres a second squared.
+/// Accelerations on the ground and in the air, in metres per second squared.
 const RUN_ACCELERATION: f32 = 60.0;
 const RUN_FRICTION: f32 = 70.0;
 const AIR_ACCELERATION: f32 = 48.0;
 const AIR_FRICTION: f32 = 14.0;
-/// Ticks of a race that are counted: as many as the field holds.
+/// Maximum number of ticks counted in a race: the limit of the field.
 const RAN_MAX: u16 = (1 << 15) - 1;
-/// See [`Player::lift`].
+/// Values of [`Player::lift`].
 const FREE: u8 = 0;
 const HELD: u8 = 1;
 const CUT: u8 = 2;
 
-/// A span of time in ticks, rounded up: 1 or more.
+/// Converts seconds to ticks, rounded up: 1 or more.
 pub fn ticks(rates: Rates, secs: f32) -> u64 {
-    // A little less, or rounding could add a tick to a whole number of them.
+    // Slightly less, or rounding could add a tick to a whole number of them.
     ((secs * rates.tick_hz as f32 - 1e-3).ceil() as u64).max(1)
 }
 
-/// One tick of a player's own time, in the race of that number. A player of an earlier race is put
-/// to the start.
+/// Runs one tick of a player's own time, in the race with this number. A player of an earlier race
+/// is moved to the start.
 #[expect(clippy::too_many_arguments, reason = "all that a run depends on")]
 pub fn movement(
     level: &Level,
@@ -117,7 +117,7 @@ pub fn movement(
     player.clock = clock_at(rates, tick, 0.0);
 }
 
-/// The player at the start, with its keys, its own time and its counters.
+/// Returns the player at the start, with its keys, its own time and its counters.
 pub(super) fn at_start(level: &Level, player: &Player) -> Player {
     let Player { pressed, held, clock, race, ran, falls, age, .. } = *player;
     let (x, y) = level.start.into();
@@ -126,18 +126,18 @@ pub(super) fn at_start(level: &Level, player: &Player) -> Player {
 
 /// A part of a tick.
 struct Span {
-    /// Points of the level's cycle.
+    /// Points in the level's cycle.
     from: f32,
     to: f32,
     secs: f32,
-    /// Ticks in the air after which one cannot jump any more.
+    /// Ticks in the air after which a jump no longer works.
     coyote: u8,
 }
 
 impl Span {
-    /// Runs it. Returns true if the player stands then.
+    /// Runs the part. Returns whether the player stands afterwards.
     fn run(&self, level: &Level, player: &mut Player, right: f32) -> bool {
-        // By the platform that it rides.
+        // Carried by the platform that it rides.
         let mut carried = Vec2::ZERO;
         if let Some(platform) = player.platform() {
             let (from, to) = (platform.at(self.from), platform.at(self.to));
@@ -175,7 +175,7 @@ impl Span {
         self.fall(level, player)
     }
 
-    /// The player leaves its platform and keeps its velocity.
+    /// Makes the player leave its platform with its velocity.
     fn leave(&self, player: &mut Player, carried: Vec2) {
         if player.ride > 0 {
             player.ride = 0;
@@ -183,7 +183,7 @@ impl Span {
         }
     }
 
-    /// Moves by gravity, up or down onto something. Returns true if the player stands then.
+    /// Moves by gravity, up or down onto something. Returns whether the player stands afterwards.
     fn fall(&self, level: &Level, player: &mut Player) -> bool {
         let before = player.y;
         let (dy, vy) = fall(player.vy, player.lift, self.secs);
@@ -195,7 +195,7 @@ impl Span {
         for (platform, number) in PLATFORMS.iter().zip(1..) {
             let (from, to) = (platform.at(self.from), platform.at(self.to));
             let over = (player.x - to.x).abs() <= platform.half + HALF_WIDTH;
-            // It was above and is below by now, whichever of the two moved.
+            // It was above and is now below, whichever of the two moved.
             if over
                 && before <= from.y + collide::TOUCH
                 && player.y >= to.y
@@ -214,7 +214,7 @@ impl Span {
     }
 }
 
-/// Applies coins, stages, springs and spikes at a player's position. Returns true if it was sent
+/// Applies coins, stages, springs and spikes at a player's position. Returns whether it was sent
 /// back.
 fn reaches(level: &Level, player: &mut Player) -> bool {
     let body = Body::of(player);
@@ -262,7 +262,7 @@ fn reaches(level: &Level, player: &mut Player) -> bool {
     hurt
 }
 
-/// Distance and final speed of something that approaches the speed `target` at a rate.
+/// Returns distance and final speed of a motion that approaches the speed `target` at a rate.
 fn approach(speed: f32, target: f32, rate: f32, secs: f32) -> (f32, f32) {
     let needs = (target - speed).abs() / rate;
     if needs >= secs {
@@ -273,7 +273,8 @@ fn approach(speed: f32, target: f32, rate: f32, secs: f32) -> (f32, f32) {
     }
 }
 
-/// The same of a fall, downwards: gravity changes at the apex, and the speed is limited.
+/// Returns distance and final speed of a fall, downwards: gravity changes at the apex, and the
+/// speed is limited.
 fn fall(speed: f32, lift: u8, secs: f32) -> (f32, f32) {
     let (mut way, mut speed, mut secs) = (0.0, speed, secs);
     if speed < 0.0 {
@@ -292,8 +293,9 @@ fn fall(speed: f32, lift: u8, secs: f32) -> (f32, f32) {
     (way + speed * (secs - gains), speed)
 }
 
-/// The platform that a player in the air lands on if it holds its keys, as its `ride` will be, and
-/// the seconds until then; none if it takes longer than `secs`, or if the player lands elsewhere.
+/// Returns the platform that a player in the air will land on if it holds its keys, as a value of
+/// `ride`, and the seconds until then; `None` if it takes longer than `secs`, or if the player
+/// lands elsewhere.
 pub fn lands_on(level: &Level, rates: Rates, player: &Player, secs: f32) -> Option<(u8, f32)> {
     let (mut ahead, begin) = (*player, tick_of(rates, player.clock));
     for tick in 1..=ticks(rates, secs) {
@@ -305,7 +307,7 @@ pub fn lands_on(level: &Level, rates: Rates, player: &Player, secs: f32) -> Opti
     None
 }
 
-/// Moves a player to the grid, as the world does after each tick. Whole numbers are on it anyway.
+/// Snaps a player to the grid, as the world does after each tick. Integers are on it anyway.
 pub(super) fn snap(player: &mut Player) {
     (player.x, player.y) = (snapped(POSITION_X, player.x), snapped(POSITION_Y, player.y));
     (player.vx, player.vy) = (snapped(PACE, player.vx), snapped(PACE, player.vy));

@@ -1,4 +1,4 @@
-//! Races: the one that a player is in at a tick of its own time, and the standings in it.
+//! Races: the race that a player is in at a tick of its own time, and the standings.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,25 +11,25 @@ use phaselock::game::{Entities, Memory};
 use phaselock::ids::PlayerId;
 use phaselock::time::{Rates, Tick};
 
-/// Lengths of a round's parts. Two minutes are enough for a first try with many falls.
+/// Lengths of a round's parts. Two minutes are enough for a first attempt with many falls.
 pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 120.0 + READY_SECS, results: 8.0 };
-/// Seconds that are left to the others when the third is in the goal.
+/// Seconds left for the others once the third player has reached the goal.
 pub const LAST_SECS: f32 = 20.0;
 /// Points for a coin.
 pub const COIN_POINTS: u16 = 10;
-/// Points for the first places; later ones get the last of them.
+/// Points for the first places; all later ones get the last value.
 const PLACE_POINTS: [u16; 6] = [150, 120, 100, 85, 70, 60];
 
-/// Number of the race that a player is in at a tick of its own time, modulo 256, by a round that
-/// is known up to the tick `known`.
+/// Returns the number, modulo 256, of the race that a player is in at a tick of its own time, given
+/// a round that is known up to the tick `known`.
 ///
 /// The end of the warm-up is known seconds ahead, so client and server both move a player to the
-/// start when its own time comes. The end of a race is not known ahead (the third may come in), so
-/// no movement depends on it.
+/// start when its own time comes. The end of a race is not known ahead (the third player may
+/// arrive), so no movement depends on it.
 pub(super) fn race_at(round: &Round, rates: Rates, tick: Tick, known: Tick) -> u8 {
     let race = round.played as u8;
     match round.phase() {
-        // A warm-up that waits for players has an end that has passed.
+        // The end of a warm-up that waits for players has passed.
         Phase::WarmUp => {
             let ends = round.until.span_24(known) > 0 && round.until.span_24(tick) <= 0;
             race.wrapping_add(u8::from(ends))
@@ -47,34 +47,34 @@ fn play_ticks(rates: Rates) -> u32 {
     (LENGTHS.play * rates.tick_hz as f32).round() as u32
 }
 
-/// Ticks since the race began, for a player who joins at a tick.
+/// Returns the ticks since the race began, for a player who joins at a tick.
 pub(super) fn ran_since_start(round: &Round, began: Tick, rates: Rates, tick: Tick) -> u16 {
     match round.phase() {
         // One at the first tick.
         Phase::Play => u16::try_from(tick.since(began) + 1).unwrap_or(u16::MAX),
-        // Nothing counts, and nobody has to wait.
+        // Nothing counts, and no one has to wait.
         Phase::WarmUp | Phase::Results => ticks(rates, READY_SECS) as u16,
     }
 }
 
-/// The points for coins and a place, 0 for none.
+/// Returns the points for coins and a place, 0 for none.
 pub fn points(coins: u8, place: u16) -> u16 {
     let last = PLACE_POINTS[PLACE_POINTS.len() - 1];
     let of = |place: u16| PLACE_POINTS.get(usize::from(place)).copied().unwrap_or(last);
     u16::from(coins) * COIN_POINTS + place.checked_sub(1).map_or(0, of)
 }
 
-/// The counted figures of a player.
+/// Figures of one player.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     owner: PlayerId,
     coins: u8,
-    /// Ticks that it ran, if it is in the goal.
+    /// Ticks that it ran, if it has reached the goal.
     ran: Option<u16>,
     progress: u8,
 }
 
-/// Standings of a race. Its lists are filled anew each tick and kept for their memory.
+/// Standings of a race. Its lists are refilled each tick and kept to reuse their memory.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Standings {
     /// When the newest race began.
@@ -82,20 +82,20 @@ pub struct Standings {
     /// In the order of the owners.
     #[serde(skip)]
     entries: Vec<Entry>,
-    /// Players in the goal, the first one first.
+    /// Players in the goal, first one first.
     #[serde(skip)]
     places: Vec<(u16, PlayerId)>,
 }
 
 impl Memory<Platformer, Piece> for Standings {
-    /// The round goes by the standings of the tick before.
+    /// The round depends on the standings of the previous tick.
     fn restored(&mut self, game: &Platformer, entities: &Entities<Piece>) {
         self.look(game.level, &round(entities), entities);
     }
 }
 
 impl Standings {
-    /// Reads the standings in the race that is on, or was the last; of players in others only their
+    /// Reads the standings in the current or last race; of players in other races only their
     /// progress.
     pub(super) fn look(&mut self, level: &Level, round: &Round, entities: &Entities<Piece>) {
         let race = (round.played as u8).wrapping_add(u8::from(round.phase() != Phase::WarmUp));
@@ -113,16 +113,16 @@ impl Standings {
             self.places.extend(ran.map(|ran| (ran, owner)));
         }
         self.entries.sort_unstable_by_key(|entry| entry.owner);
-        // Those who ran as long as each other: by their seats.
+        // Ties are broken by player id.
         self.places.sort_unstable();
     }
 
-    /// Number of players in the goal.
+    /// Returns the number of players in the goal.
     pub(super) fn arrived(&self) -> usize {
         self.places.len()
     }
 
-    /// True if there is somebody, and everybody is in the goal.
+    /// Whether there are players, and all of them are in the goal.
     pub(super) fn all_arrived(&self) -> bool {
         !self.entries.is_empty() && self.places.len() == self.entries.len()
     }
@@ -132,7 +132,7 @@ impl Standings {
         self.entries.get(at)
     }
 
-    /// Writes the standings into the scores; coins, place, points and time only if it `counts`.
+    /// Writes the standings to the scores; coins, place, points and time only if it `counts`.
     pub(super) fn tell(&self, rates: Rates, entities: &mut Entities<Piece>, counts: bool) {
         for (_, owner, score) in entities.records_mut::<Score>() {
             let Some(entry) = owner.and_then(|owner| self.entry(owner)) else { continue };
@@ -163,7 +163,7 @@ pub(super) fn crown(entities: &mut Entities<Piece>) {
     }
 }
 
-/// The time of a race from its start signal on, in hundredths of a second.
+/// Returns the time of a race from its start signal, in hundredths of a second.
 fn hundredths(rates: Rates, ran: u16) -> u16 {
     let ticks = u64::from(ran).saturating_sub(ticks(rates, READY_SECS));
     (ticks * 100 / u64::from(rates.tick_hz)).min(u64::from(u16::MAX)) as u16

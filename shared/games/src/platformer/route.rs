@@ -1,6 +1,6 @@
-//! Routes through the level, for bots: leaps from ledge to ledge, and the cheapest way from each
-//! ledge to each other (Dijkstra's). A test finds the leaps by trying them with the rules, which
-//! takes a while; `routes.txt` keeps them.
+//! Routes through the level, for bots: jumps from ledge to ledge, and the cheapest route between
+//! any two ledges (Dijkstra's algorithm). A test finds the jumps by trying them with the rules,
+//! which takes a while; `routes.txt` stores them.
 
 use std::sync::LazyLock;
 
@@ -12,18 +12,18 @@ use phaselock::time::{Rates, Tick};
 /// Something to stand on: a row of tiles, or a platform.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ledge {
-    /// Its upper side, in metres; of a platform, where it is on the average.
+    /// Height of its upper side, in metres; the mean for a platform.
     pub(super) y: f32,
-    /// Left end in metres from the level's left edge, or from a platform's middle.
+    /// Left end in metres from the level's left edge, or from a platform's centre.
     pub(super) left: f32,
-    /// Right end, likewise.
+    /// Right end in metres from the level's left edge, or from a platform's centre.
     pub(super) right: f32,
-    /// Index of the platform that it is.
+    /// Index of the platform, if it is one.
     pub(super) platform: Option<usize>,
 }
 
 impl Ledge {
-    /// Metres to add to its left and right at a point of the cycle.
+    /// Returns the metres to add to its left and right end at a point in the cycle.
     pub(super) fn shift(&self, clock: f32) -> f32 {
         self.platform.map_or(0.0, |number| PLATFORMS[number].at(clock).x)
     }
@@ -34,7 +34,7 @@ impl Ledge {
     }
 }
 
-/// Keys to press from the start of a leap on.
+/// Keys to press from the start of a jump on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Plan {
     /// -1 left, 1 right.
@@ -46,7 +46,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Its command so many ticks after its start.
+    /// Returns its command `tick` ticks after its start.
     pub(super) fn command(&self, rates: Rates, tick: u64) -> Command {
         let before = |secs: f32| secs > 0.0 && tick < ticks(rates, secs);
         let right = if before(self.steer_secs) { self.right } else { 0 };
@@ -61,15 +61,15 @@ pub(super) struct Leap {
     pub(super) to: usize,
     /// Where to leave, in the ledge's coordinates.
     pub(super) x: f32,
-    /// True for a leap at full speed.
+    /// Whether it starts at full speed.
     pub(super) running: bool,
     pub(super) plan: Plan,
-    /// Cost, in seconds and worry.
+    /// Cost, in seconds and difficulty.
     cost: f32,
 }
 
 impl Leap {
-    /// Reads a line of `routes.txt`: none if it is not one.
+    /// Parses a line of `routes.txt`; `None` if it is not a jump.
     fn read(line: &str) -> Option<Self> {
         let mut words = line.split_whitespace();
         let mut number = || words.next()?.parse::<f32>().ok();
@@ -85,7 +85,7 @@ impl Leap {
 pub(super) struct Routes {
     pub(super) ledges: Vec<Ledge>,
     pub(super) leaps: Vec<Leap>,
-    /// Index of the next leap, by the ledge to go to and the ledge to be on.
+    /// Index of the next jump, by target ledge and current ledge.
     next: Vec<Vec<Option<u16>>>,
     /// The ledge below each coin.
     pub(super) coins: Vec<Option<usize>>,
@@ -93,10 +93,10 @@ pub(super) struct Routes {
     pub(super) goal: Option<usize>,
 }
 
-/// Seconds after which a leap that has not ended is given up.
+/// Seconds after which an unfinished jump is abandoned.
 const LEAP_SECS: f32 = 1.8;
 
-/// The ledge that a plan ends on, and after how many seconds; none if it misses or hurts.
+/// Returns the ledge that a plan ends on, and after how many seconds; `None` if it misses or hurts.
 pub(super) fn lands(
     level: &Level,
     ledges: &[Ledge],
@@ -116,7 +116,7 @@ pub(super) fn lands(
         flew |= !player.stands();
         if flew && player.stands() {
             let ledge = ledge_of(ledges, &player)?;
-            // To slide off it again is to miss it.
+            // Sliding off again counts as a miss.
             let slides = player.vx * player.vx.abs() / 120.0;
             let shift = ledges[ledge].shift(player.clock);
             let ends = player.x + slides - shift;
@@ -128,7 +128,7 @@ pub(super) fn lands(
     None
 }
 
-/// The ledge that a player stands on.
+/// Returns the ledge that a player stands on.
 pub(super) fn ledge_of(ledges: &[Ledge], player: &Player) -> Option<usize> {
     if !player.stands() {
         return None;
@@ -144,7 +144,7 @@ pub(super) fn ledge_of(ledges: &[Ledge], player: &Player) -> Option<usize> {
 }
 
 impl Routes {
-    /// The routes of the only level.
+    /// Returns the routes of the only level.
     pub(super) fn the() -> &'static Self {
         static ROUTES: LazyLock<Routes> = LazyLock::new(|| Routes::new(Level::the()));
         &ROUTES
@@ -170,14 +170,14 @@ impl Routes {
         Self { leaps, next, coins, goal, ledges }
     }
 
-    /// The next leap on the way from one ledge to another.
+    /// Returns the next jump on the way from one ledge to another.
     pub(super) fn next(&self, from: usize, to: usize) -> Option<&Leap> {
         let leap = (*self.next.get(to)?.get(from)?)?;
         self.leaps.get(usize::from(leap))
     }
 }
 
-/// Everything that a player can stand on.
+/// Returns everything that a player can stand on.
 fn ledges(level: &Level) -> Vec<Ledge> {
     let mut ledges = Vec::new();
     for row in 0..level.height as i32 {
@@ -215,7 +215,7 @@ fn ledges(level: &Level) -> Vec<Ledge> {
     ledges
 }
 
-/// For each ledge the first leap of the cheapest way to one.
+/// Returns for each ledge the first jump of the cheapest way to `to`.
 fn ways_to(ledges: &[Ledge], leaps: &[Leap], to: usize) -> Vec<Option<u16>> {
     let mut costs = vec![f32::INFINITY; ledges.len()];
     let mut next = vec![None; ledges.len()];

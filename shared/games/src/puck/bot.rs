@@ -1,8 +1,8 @@
-//! Shuffle Puck's bots: they see what a player sees and move the same mallets.
+//! Shuffle Puck's bots, which see what a player sees and move the same mallets.
 //!
-//! A bot thinks a few times a second: it predicts the puck's course, bounces and all. The first of
-//! its side who can be there goes for it; the others keep the goal or wait for a rebound. Between
-//! two thoughts the hand goes on as planned.
+//! A bot thinks a few times a second: it predicts the puck's course, including bounces. The first
+//! of its side who can be there goes for it; the others guard the goal or wait for a rebound.
+//! Between two thoughts the hand continues as planned.
 
 use glam::Vec2;
 
@@ -15,7 +15,7 @@ use phaselock::ids::PlayerId;
 use phaselock::random::Random;
 use phaselock::time::{Rates, Tick};
 
-/// A bot's memory.
+/// State of a bot.
 #[derive(Clone, Debug, Default)]
 pub struct Bot {
     strength: Strength,
@@ -23,48 +23,48 @@ pub struct Bot {
     rethink_secs: f32,
     /// Its plan.
     plan: Plan,
-    /// Point of the goal that it aims at: -1 to 1.
+    /// Point in the goal that it aims at: -1 to 1.
     aim: f32,
-    /// Side wall that it plays over: -1, 0 for none, 1.
+    /// Side wall for a bank shot: -1, 0 for none, 1.
     over: f32,
     /// Force of its strikes, 0 to 1.
     power: f32,
-    /// Present error of its hand, in metres.
+    /// Current error of its hand, in metres.
     sway: Vec2,
-    /// Position of its hand, seen from its own side; the mallet follows it.
+    /// Position of its hand, relative to its own side; the mallet follows it.
     hand: Vec2,
 }
 
-/// Its plan, seen from its own side: its goal at the left.
+/// Its plan, relative to its own side: its goal at the left.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Plan {
     /// Nothing yet.
     #[default]
     None,
-    /// To be there.
+    /// Move there.
     Stand(Vec2),
-    /// To strike the puck, which will be `at` a position in `secs`.
+    /// Strike the puck, which will be `at` a position in `secs`.
     Strike { at: Vec2, secs: f32 },
 }
 
-/// Seconds from one thought to the next, of easy, normal and hard bots: about as people need.
+/// Seconds between two thoughts, for easy, normal and hard bots: about as people need.
 const RETHINK_SECS: [(f32, f32); 3] = [(0.3, 0.55), (0.1, 0.2), (0.05, 0.09)];
-/// Factors of the speeds of its hand.
+/// Factors for the speed of its hand.
 const HASTE: [f32; 3] = [0.5, 1.0, 1.3];
-/// Factors of the error of its hand.
+/// Factors for the error of its hand.
 const SWAY: [f32; 3] = [2.5, 1.0, 0.4];
-/// Speeds of its hand to guard and to strike, in metres a second. Arbitrary.
+/// Speeds of its hand when guarding and striking, in metres per second. Arbitrary.
 const HAND_SPEED: (f32, f32) = (8.0, 24.0);
 /// Seconds for which it looks ahead.
 const LOOK_SECS: f32 = 1.0;
-/// Steps a second of that.
+/// Steps per second when looking ahead.
 const LOOK_HZ: u32 = 30;
-/// Speed that it expects of its mallet, in metres a second: less than the greatest.
+/// Speed that it expects of its mallet, in metres per second: less than the maximum.
 const PACE: f32 = 0.62 * MALLET_SPEED;
-/// Seconds by which another must be sooner at the puck to be left it.
+/// Seconds by which another must be earlier at the puck to be left it.
 const YIELD_SECS: f32 = 0.05;
 
-/// Turns a position or a way so that a side has its goal at the left; and back.
+/// Turns a position or a direction so that a side has its goal at the left; and back.
 fn turned(side: f32, way: Vec2) -> Vec2 {
     Vec2::new(-way.x * side, way.y)
 }
@@ -115,14 +115,14 @@ impl phaselock::game::Bot<ShufflePuck> for Bot {
             Plan::Stand(position) => (position + bot.sway, HAND_SPEED.0),
             Plan::Strike { at, secs } => (strike(bot, here, at, secs), HAND_SPEED.1),
         };
-        // A hand is not far from its mallet.
+        // A hand stays close to its mallet.
         bot.hand = here + (bot.hand - here).clamp_length_max(1.5);
         bot.hand += (to - bot.hand).clamp_length_max(speed * bot.strength.pick(HASTE) * secs);
         Command::to(turned(side, bot.hand))
     }
 }
 
-/// The puck's course in steps of [`LOOK_HZ`], seen from a side, as long as it is in play.
+/// Returns the puck's course in steps of [`LOOK_HZ`], relative to a side, as long as it is in play.
 fn course(side: f32, puck: &Puck) -> Vec<(f32, Vec2)> {
     let rates = Rates { tick_hz: LOOK_HZ, snapshot_hz: LOOK_HZ };
     let mut puck = *puck;
@@ -137,11 +137,11 @@ fn course(side: f32, puck: &Puck) -> Vec<(f32, Vec2)> {
     course
 }
 
-/// The first point of a course that a mallet can strike at, behind the seconds until then.
+/// Returns the first point of a course where a mallet can strike, with the seconds until then.
 fn intercept(side: f32, mallet: &Mallet, course: &[(f32, Vec2)]) -> Option<(f32, Vec2)> {
     let here = turned(side, mallet.position());
     let can = |(secs, position): &&(f32, Vec2)| {
-        // On the own half, and behind the puck at best.
+        // In the own half, and preferably behind the puck.
         position.x < 0.2 && (here.distance(*position) - TOUCH).max(0.0) <= PACE * (secs + 0.04)
     };
     course.iter().find(can).copied()
@@ -167,7 +167,7 @@ fn plan(bot: &Bot, seen: &Entities<Piece>, me: PlayerId, own: &Mallet, puck: &Pu
         let other = intercept(side, &slot.entity, &course).map(|(secs, _)| secs);
         match (other, mine.map(|(secs, _)| secs)) {
             (Some(other), Some(mine)) => {
-                // At the same time: who has the lower number.
+                // If both are equally early, the lower number goes.
                 let tie = if slot.entity.number < own.number { YIELD_SECS } else { -YIELD_SECS };
                 other - tie < mine
             }
@@ -178,13 +178,13 @@ fn plan(bot: &Bot, seen: &Entities<Piece>, me: PlayerId, own: &Mallet, puck: &Pu
     if let Some((secs, at)) = mine.filter(|_| !sooner) {
         let shot = going.x < -9.0 && now.x > at.x;
         let here = turned(side, own.position());
-        // What comes too fast to be met with a swing is stopped on its way.
+        // A puck that is too fast for a swing is blocked.
         if shot && (here - at).length() > 1.2 && secs < 0.25 {
             return Plan::Stand(at);
         }
         return Plan::Strike { at, secs };
     }
-    // The nearest of the others to the goal keeps it.
+    // The one nearest to the goal guards it.
     let keeper = mates().all(|slot| {
         let (other, mine) = (rank(&slot), turned(side, own.position()).x);
         mine < other || (mine == other && own.number < slot.entity.number)
@@ -192,19 +192,19 @@ fn plan(bot: &Bot, seen: &Entities<Piece>, me: PlayerId, own: &Mallet, puck: &Pu
     let alone = mates().next().is_none();
     let soon = course.get(10).or(course.last()).map_or(now, |(_, position)| *position);
     if keeper {
-        // On the line from the puck to the goal, further out the further it is away.
+        // On the line from the puck to the goal, further out if it is further away.
         let out = if alone { 2.3 } else { 1.5 };
         let goal = Vec2::new(-HALF.x, 0.0);
         let towards = (soon - goal).normalize_or(Vec2::X);
         let stand = goal + towards * (out + 0.4 * (soon.x.max(0.0) / HALF.x));
         return Plan::Stand(Vec2::new(stand.x.max(-7.2), stand.y.clamp(-GOAL, GOAL)));
     }
-    // The others wait for rebounds on the side where the puck is not.
+    // The others wait for rebounds on the side away from the puck.
     let wing = if own.number == 2 || (own.number == 1 && soon.y > 0.0) { -1.0 } else { 1.0 };
     Plan::Stand(Vec2::new(-2.6 - 0.2 * bot.power, wing * 1.9))
 }
 
-/// Goal of a hand that strikes: behind the puck first, then through it towards its aim.
+/// Returns the target of a striking hand: behind the puck first, then through it towards its aim.
 fn strike(bot: &Bot, here: Vec2, at: Vec2, secs: f32) -> Vec2 {
     // The other goal, or its mirror image beyond a side wall.
     let mirror = HALF.y - super::rink::PUCK;

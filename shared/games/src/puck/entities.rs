@@ -8,17 +8,18 @@ use phaselock::fields::Field;
 use phaselock::ids::PlayerId;
 use phaselock::{entities, record};
 
-/// Goal of a mallet, 8 mm fine; outside of its half it goes as near as it can.
+/// Target of a mallet, with a resolution of 8 mm. Outside of its half, the mallet goes as near as
+/// it can.
 const TARGET: Field = Field::centred(12, 7);
-/// Positions in metres from the middle of the rink: 2 mm fine, within 16 m.
+/// Positions in metres from the centre of the rink, with a resolution of 2 mm, within 16 m.
 pub(super) const POSITION: Field = Field::centred(14, 9);
-/// Speeds in metres a second: 4 mm/s fine, below 32 m/s.
+/// Speeds in metres per second, with a resolution of 4 mm/s, below 32 m/s.
 pub(super) const PACE: Field = Field::centred(14, 8);
 
 record! {
-    /// A player's commands: the goal of its mallet.
+    /// A player's commands: the target of its mallet.
     pub struct Command {
-        /// Metres right of the middle of the rink.
+        /// Metres to the right of the rink's centre.
         pub x: f32 = TARGET,
         /// Metres below it.
         pub y: f32 = TARGET,
@@ -30,98 +31,99 @@ record! {
     pub struct Mallet {
         /// Number of its rink.
         pub rink: u8 = Field::count(7).server_only(),
-        /// True if its half is the one with the greater x.
+        /// Whether its half is the one with the greater x.
         pub right: bool = Field::count(1).server_only(),
         /// Number on its side: 0 to 2, each once.
         pub number: u8 = Field::count(2).server_only(),
-        /// Its last commanded goal: metres right of the middle of the rink.
+        /// Its last commanded target: metres to the right of the rink's centre.
         pub goal_x: f32 = TARGET.steering(),
-        /// The same.
+        /// Its last commanded target: metres below the rink's centre.
         pub goal_y: f32 = TARGET.steering(),
-        /// Metres right of the middle of the rink.
+        /// Metres to the right of the rink's centre.
         pub x: f32 = POSITION.moved_by("vx").snap_beyond(4.0),
         /// Metres below it.
         pub y: f32 = POSITION.moved_by("vy").snap_beyond(4.0),
-        /// Metres a second to the right.
+        /// Metres per second to the right.
         pub vx: f32 = PACE,
-        /// Metres a second down.
+        /// Metres per second down.
         pub vy: f32 = PACE,
-        /// Times that it was put somewhere, modulo 16.
+        /// How often it was placed, modulo 16.
         pub placed: u8 = Field::cut(4).server_only(),
     }
 }
 
 record! {
-    /// A rink's puck. An untouched one follows from its state, so it costs nothing.
+    /// A rink's puck. An untouched one follows from its state, so it costs no bytes.
     pub struct Puck {
         /// Number of its rink.
         pub rink: u8 = Field::count(7).server_only(),
-        /// Metres right of the middle of the rink.
+        /// Metres to the right of the rink's centre.
         pub x: f32 = POSITION.moved_by("vx"),
         /// Metres below it.
         pub y: f32 = POSITION.moved_by("vy"),
-        /// Metres a second to the right.
+        /// Metres per second to the right.
         pub vx: f32 = PACE,
-        /// Metres a second down.
+        /// Metres per second down.
         pub vy: f32 = PACE,
-        /// Times that a mallet struck it, modulo 16.
+        /// How often a mallet struck it, modulo 16.
         pub hits: u8 = Field::count(4),
         /// The goal that it lies in: 0 none, 1 the left one, 2 the right one.
         pub scored: u8 = Field::count(2),
-        /// Ticks for which it still lies in the goal, or waits for its face-off; 0 is in play.
+        /// Ticks for which it still lies in the goal, or waits for its face-off; 0 if it is in
+        /// play.
         pub wait: u8 = Field::count(8),
         /// Direction of its next face-off: -1 left, 1 right.
         pub serve: i16 = Field::centred(2, 0),
         /// Ticks for which it has hardly moved.
         pub still: u16 = Field::count(9),
-        /// Times that it was put on the middle, modulo 16.
+        /// How often it was placed at the centre, modulo 16.
         pub placed: u8 = Field::cut(4),
     }
 }
 
 record! {
-    /// A rink's score, which everybody is told.
+    /// A rink's score, which is sent to all.
     pub struct Board {
         /// Number of the rink.
         pub rink: u8 = Field::count(7).server_only(),
-        /// Goals of the side that plays on the left.
+        /// Goals of the left side.
         pub left: u8 = Field::count(4).server_only(),
-        /// Goals of the other.
+        /// Goals of the right side.
         pub right: u8 = Field::count(4).server_only(),
-        /// The last scorer: the seat plus 1; 0 for nobody, as after an own goal.
+        /// The last scorer: the id plus 1; 0 for none, as after an own goal.
         pub scorer: u16 = Field::count(16).server_only(),
     }
 }
 
 record! {
-    /// A player's state that everybody is told, wherever it plays.
+    /// A player's state that is sent to all, wherever it plays.
     pub struct Score {
         /// Number of the player's rink.
         pub rink: u8 = Field::count(7).server_only(),
-        /// True if it plays on the right.
+        /// Whether it plays on the right.
         pub right: bool = Field::count(1).server_only(),
         /// Goals in this round.
         pub goals: u8 = Field::count(5).server_only(),
-        /// Shots at its goal that it turned away.
+        /// Shots at its goal that it saved.
         pub saves: u8 = Field::count(8).server_only(),
-        /// Rounds won since it came, modulo 256.
+        /// Rounds won since it joined, modulo 256.
         pub wins: u8 = Field::count(8).server_only(),
     }
 }
 
 entities! {
-    /// The kinds of entities: for each player a mallet and a score, for each rink a puck and
-    /// a board.
+    /// The kinds of entities: a mallet and a score for each player, a puck and a board for each
+    /// rink.
     pub enum Piece { Mallet, Puck, Board, Score, Round }
 }
 
 impl Command {
-    /// The command to go to a position.
+    /// Creates the command to go to a position.
     pub fn to(position: Vec2) -> Self {
         Self { x: position.x, y: position.y }
     }
 
-    /// The position to go to.
+    /// Returns the position to go to.
     pub fn goal(&self) -> Vec2 {
         Vec2::new(self.x, self.y)
     }
@@ -130,36 +132,36 @@ impl Command {
 motions!(Mallet, Puck);
 
 impl Mallet {
-    /// Sign of its half's x: -1 left, 1 right.
+    /// Returns the sign of its half's x: -1 left, 1 right.
     pub fn side(&self) -> f32 {
         if self.right { 1.0 } else { -1.0 }
     }
 
-    /// Its last command.
+    /// Returns its last command.
     pub fn command(&self) -> Command {
         Command { x: self.goal_x, y: self.goal_y }
     }
 }
 
 impl Puck {
-    /// True if it is on the middle and waits: it is held above the ice and cannot be struck.
+    /// Whether it waits at the centre: it is held above the ice and cannot be struck.
     pub fn is_held(&self) -> bool {
         self.wait > 0 && self.scored == 0
     }
 
-    /// True if it can be struck.
+    /// Whether it can be struck.
     pub fn is_in_play(&self) -> bool {
         self.wait == 0
     }
 }
 
 impl Board {
-    /// The goals of a side.
+    /// Returns the goals of a side.
     pub fn goals(&self, right: bool) -> u8 {
         if right { self.right } else { self.left }
     }
 
-    /// The last scorer, if that can be said.
+    /// Returns the last scorer, if there is one.
     pub fn scored_by(&self) -> Option<PlayerId> {
         self.scorer.checked_sub(1).map(PlayerId)
     }

@@ -1,8 +1,8 @@
-//! Shuffle Puck: air hockey, one to three players a side, on as many rinks as it takes.
+//! Shuffle Puck: air hockey, one to three players per side, on as many rinks as needed.
 //!
-//! Positions are relative to the middle of the own rink; [`Game::position`] puts the rinks side by
-//! side. [`motion::slide`] moves the puck among mallets, on both sides: a client computes its own
-//! mallet ahead and, when the mallet might reach it soon, the puck with it.
+//! Positions are relative to the centre of the own rink; [`Game::position`] puts the rinks side by
+//! side. [`motion::slide`] moves the puck among mallets, on both sides: a client predicts its own
+//! mallet and, when the mallet might reach it soon, the puck with it.
 
 mod bot;
 mod entities;
@@ -32,23 +32,23 @@ use seats::Seat;
 
 /// Goals that win.
 pub const GOALS_TO_WIN: u8 = 7;
-/// The parts of a round.
+/// Lengths of a round's parts.
 pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 180.0, results: 8.0 };
-/// Metres from the middle of one rink to the next: nobody sees two.
+/// Metres between the centres of neighbouring rinks, so that no player sees two.
 const RINK_APART: f32 = 64.0;
-/// Range of a player's sight, in metres: its rink, goals and all.
+/// How far a player sees, in metres: its rink with both goals.
 const REACH: f32 = 16.0;
-/// Seconds within which the mallet could reach the puck for the client to compute it ahead. Until
-/// then the change of its presentation has faded to a fiftieth.
+/// Seconds within which the mallet could reach the puck for the client to predict it. By the time
+/// of contact, the change of its presentation has faded to a fiftieth.
 const SHARE_SECS: f32 = 0.35;
 
-/// The rules.
+/// The rules of Shuffle Puck.
 #[derive(Debug)]
 pub struct ShufflePuck {
     rates: Rates,
 }
 
-/// The server's own knowledge.
+/// State that only the server has.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Memory {
     /// Touches of the puck since its face-off, by rink.
@@ -56,7 +56,7 @@ pub struct Memory {
 }
 
 impl phaselock::game::Memory<ShufflePuck, Piece> for Memory {
-    /// All of it is kept.
+    /// All of it is saved.
     fn restored(&mut self, _: &ShufflePuck, _: &Entities<Piece>) {}
 }
 
@@ -64,7 +64,7 @@ impl phaselock::game::Memory<ShufflePuck, Piece> for Memory {
 struct Touches {
     /// The last player of the left and the last of the right.
     last_of: [Option<PlayerId>; 2],
-    /// True if the last touch was by the right.
+    /// Whether the right side touched it last.
     last: Option<bool>,
 }
 
@@ -78,27 +78,28 @@ struct OnRink {
 }
 
 impl ShufflePuck {
-    /// The position in the world of a position on a rink.
+    /// Returns the position in the world of a position on a rink.
     pub fn on_rink(&self, rink: u8, position: Vec2) -> Vec2 {
         Vec2::new(f32::from(rink) * RINK_APART, 0.0) + position
     }
 
-    /// The puck of a rink.
+    /// Returns the puck of a rink.
     pub fn puck_of(entities: &Entities<Piece>, rink: u8) -> Option<Slot<Puck>> {
         entities.records::<Puck>().find(|slot| slot.entity.rink == rink)
     }
 
-    /// The score of a rink.
+    /// Returns the score of a rink.
     pub fn board_of(entities: &Entities<Piece>, rink: u8) -> Option<Board> {
         entities.records::<Board>().map(|slot| slot.entity).find(|board| board.rink == rink)
     }
 
-    /// The side that has won on a rink by [`GOALS_TO_WIN`]; true is the right one.
+    /// Returns the side that has won on a rink by [`GOALS_TO_WIN`]; `true` is the right one.
     pub fn won(board: &Board) -> Option<bool> {
         [false, true].into_iter().find(|right| board.goals(*right) >= GOALS_TO_WIN)
     }
 
-    /// A tick of one rink: moves `puck`, if there is one, and the mallets that `moves` picks.
+    /// Runs a tick of one rink: moves `puck`, if there is one, and the mallets that `moves`
+    /// selects.
     fn tick_rink(
         &self,
         entities: &mut Entities<Piece>,
@@ -155,7 +156,7 @@ impl ShufflePuck {
             let right = on.hand.side > 0.0;
             let turned_away = saves(self.rates, on.hand.side, &puck, outcome.before);
             let touches = &mut world.memory.touches[at];
-            // One shot is saved once, however often it is touched.
+            // A shot is saved only once, however often it is touched.
             let again = touches.last.replace(right) == Some(right);
             touches.last_of[usize::from(right)] = on.owner;
             if let Some(score) = score_of(world, on.owner).filter(|_| open && turned_away && !again)
@@ -167,7 +168,7 @@ impl ShufflePuck {
             return;
         }
         let by_right = outcome.goal == 1;
-        // The last of the scoring side to touch it; nobody, if none has since the face-off.
+        // The last of the scoring side to touch it; none if no one has since the face-off.
         let scorer = world.memory.touches[at].last_of[usize::from(by_right)];
         for (_, _, board) in world.entities.records_mut::<Board>().filter(|(.., b)| b.rink == rink)
         {
@@ -180,7 +181,7 @@ impl ShufflePuck {
         }
     }
 
-    /// True if all rinks on which two sides play are won.
+    /// Whether all rinks with two sides are won.
     fn is_decided(entities: &Entities<Piece>) -> bool {
         let boards = entities.records::<Board>().map(|slot| slot.entity);
         let played = |board: &Board| !seats::sides(entities, board.rink).contains(&0);
@@ -188,12 +189,12 @@ impl ShufflePuck {
         played.peek().is_some() && played.all(|board| Self::won(&board).is_some())
     }
 
-    /// Begins the play: deals seats anew, puts pucks and mallets in place, clears scores.
+    /// Starts the play: reassigns seats, places pucks and mallets, resets scores.
     fn begin(&self, world: &mut World<Self>) {
         let now: Vec<_> = world.entities.records::<Mallet>().collect();
         let seats: Vec<_> = now.iter().map(|slot| Seat::of(&slot.entity)).collect();
         for (slot, seat) in now.into_iter().zip(seats::deal(&seats)) {
-            // Players stay where they are if there is no room for another rink.
+            // Players stay where they are if there is no space for another rink.
             if !seats::open(self.rates, world, seat.rink) {
                 continue;
             }
@@ -215,7 +216,7 @@ impl ShufflePuck {
         world.memory.touches.clear();
     }
 
-    /// Ends the play: adds a win to each winner.
+    /// Ends the play and adds a win to each winner.
     fn end(world: &mut World<Self>) {
         let boards: Vec<_> = world.entities.records::<Board>().map(|slot| slot.entity).collect();
         for (_, _, score) in world.entities.records_mut::<Score>() {
@@ -226,7 +227,7 @@ impl ShufflePuck {
         }
     }
 
-    /// See [`Coding::extrapolate`].
+    /// Implements [`Coding::extrapolate`].
     fn extrapolate(&self, known: Known<'_, Piece>) -> Option<Piece> {
         let Known { base, steering, ticks } = known;
         match (base, steering) {
@@ -242,7 +243,7 @@ impl ShufflePuck {
                 let mut mallet = *base;
                 let (from, to) = (base.command().goal(), now.command().goal());
                 for tick in 1..=ticks {
-                    // A hand moves evenly.
+                    // A hand moves uniformly.
                     let goal = from + (to - from) * (tick as f32 / ticks as f32);
                     let command = Command::to(goal).snapped();
                     let mut hand = drive(self.rates, &mallet, &command, false);
@@ -257,9 +258,9 @@ impl ShufflePuck {
         }
     }
 
-    /// True if a mallet at full speed could touch the puck soon.
+    /// Whether a mallet at full speed could touch the puck soon.
     fn might_touch(mallet: &Mallet, puck: &Puck) -> bool {
-        // A puck out of play is exactly known.
+        // A puck that is out of play is known exactly.
         if !puck.is_in_play() {
             return true;
         }
@@ -273,7 +274,7 @@ impl ShufflePuck {
     }
 }
 
-/// Number of mallets on each side.
+/// Returns the number of mallets on each side.
 fn sides_of(on_rink: &[OnRink]) -> [usize; 2] {
     let right = on_rink.iter().filter(|on| on.hand.side > 0.0).count();
     [on_rink.len() - right, right]
@@ -283,7 +284,7 @@ fn score_of(world: &mut World<ShufflePuck>, player: Option<PlayerId>) -> Option<
     owned_mut(&mut world.entities, player?)
 }
 
-/// A player's mallet.
+/// Returns a player's mallet.
 pub fn mallet_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Mallet> {
     owned(entities, player).map(|(_, mallet)| *mallet)
 }
@@ -292,12 +293,12 @@ impl Game for ShufflePuck {
     const NAME: &'static str = "puck";
     const RULES_VERSION: u32 = 1;
     const SEATS_MAX: u16 = seats::SEATS_MAX;
-    // A mallet whose input is late goes on to its last goal, which is seldom far from the next one
-    // (`tests/it/puck.rs` counts the corrections). The puck, which is everybody's, cannot wait.
+    // A mallet whose input is late continues to its last target, which is seldom far from the next
+    // one (`tests/it/puck.rs` counts the corrections). The puck, which all share, cannot wait.
     const LATE: Late = Late::Repeat;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
-        // Everybody sees everything.
+        // All players see everything.
         watch_delay: Micros::ZERO,
         rounds_played: rounds::played,
         clock: rounds::clock,
@@ -309,8 +310,8 @@ impl Game for ShufflePuck {
             unit: Unit::Count,
             of: |entities, player| Some(owned::<Score, _>(entities, player)?.1.goals.into()),
         }],
-        // The present, by the game's own rules: others' strikes and the puck are shown at the same
-        // time, and a puck that is computed ahead jumps least (`tests/it/puck.rs` compares).
+        // The present, by the game's own rules: other players' strikes and the puck are shown at
+        // the same time, and a predicted puck jumps least (`tests/it/puck.rs` compares).
         presentation: |_| Choice::RunForward,
         coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, ..Coding::GENERAL },
         ..Kit::NONE
@@ -349,7 +350,7 @@ impl Game for ShufflePuck {
     fn leave(&self, world: &mut World<Self>, player: PlayerId) {
         remove_where(&mut world.entities, |slot| slot.owner == Some(player));
         self.even_out(world);
-        // There is always a first rink, anew if it was empty.
+        // There is always a first rink, reopened if it was empty.
         let empty = |rink: &u8| seats::sides(&world.entities, *rink) == [0, 0];
         if seats::rinks(&world.entities).iter().any(empty) {
             seats::close_empty(world);
@@ -440,9 +441,9 @@ impl Game for ShufflePuck {
             return MispredictionCause::Unknown;
         };
         if predicted.command() != truth.command() {
-            return MispredictionCause::Unknown; // Another input.
+            return MispredictionCause::Unknown; // A different input.
         }
-        // Only a jammed puck stops a mallet, or a held one that sends it out of the circle.
+        // Only a jammed puck stops a mallet, or a held one that pushes it out of the circle.
         let puck = Self::puck_of(entities, truth.rink).map(|slot| slot.entity);
         let near = puck.is_some_and(|puck| {
             puck.is_held() || puck.position().distance(truth.position()) < TOUCH + 1.0
@@ -451,7 +452,7 @@ impl Game for ShufflePuck {
     }
 
     fn repeat(last: &Command, _missed: u64) -> Command {
-        // It goes where it was told to go, and stays.
+        // It goes to its last target, and stays.
         *last
     }
 
@@ -469,7 +470,7 @@ impl Game for ShufflePuck {
     }
 
     fn relevance(&self, _: &Entities<Piece>, _: PlayerId, other: &Slot<Piece>) -> Relevance {
-        // Only mallets and pucks of the own rink are within reach. Scores come when there is room.
+        // Only mallets and pucks of the own rink are in range. Scores are sent when there is space.
         match &other.entity {
             Piece::Puck(_) => Relevance::Matters(16),
             Piece::Mallet(_) | Piece::Round(_) => Relevance::Matters(8),

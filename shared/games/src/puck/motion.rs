@@ -1,9 +1,9 @@
 //! Motion on a rink: the one function for both sides.
 //!
 //! Collisions are swept: within a tick everything moves straight, and the puck goes from one
-//! contact to the next, each at its own time, so nothing leads it through anything. Hands hold the
-//! mallets, which absorb the puck's push; only a puck that cannot give way, between mallet and wall
-//! or between mallets, stops them.
+//! contact to the next, each at its own time, so it passes through nothing. Hands hold the mallets,
+//! which absorb the puck's push; only a puck that cannot give way, between mallet and wall or
+//! between mallets, stops them.
 
 use glam::Vec2;
 
@@ -13,41 +13,42 @@ use super::rink::{
 };
 use phaselock::time::Rates;
 
-/// A mallet's greatest speed in metres a second: across its half in half a second. Arbitrary.
+/// A mallet's maximum speed in metres per second: across its half in half a second. Arbitrary.
 pub const MALLET_SPEED: f32 = 16.0;
-/// Its greatest acceleration, in metres a second squared: at full speed in 70 ms, as a hand.
+/// Its maximum acceleration, in metres per second squared: full speed in 70 ms, like a hand.
 /// Arbitrary.
 pub const MALLET_ACCELERATION: f32 = 240.0;
-/// Share of that with which it brakes; less than 1, so that it never overshoots.
+/// Fraction of that when braking; less than 1, so that it never overshoots.
 const BRAKING: f32 = 0.6;
-/// Speed at which a mallet leaves the circle when the puck is put there, in metres a second.
+/// Speed at which a mallet leaves the circle when the puck is placed there, in metres per second.
 const LEAVING_SPEED: f32 = 8.0;
-/// The puck's greatest speed in metres a second: from goal to goal in 0.75 s. Arbitrary.
+/// The puck's maximum speed in metres per second: from goal to goal in 0.75 s. Arbitrary.
 pub const PUCK_SPEED: f32 = 22.0;
-/// Share of its speed into a wall with which it comes back: about that of a real cushion.
+/// Fraction of its speed into a wall with which it bounces back: about that of a real cushion.
 pub const WALL_RESTITUTION: f32 = 0.88;
-/// The same against mallets.
+/// Fraction of its speed into a mallet with which it bounces back.
 pub const MALLET_RESTITUTION: f32 = 0.8;
-/// Share of its speed with which it leaves a wall at least, or it would bounce along a corner
-/// without end.
+/// Minimum fraction of its speed with which it leaves a wall; otherwise it would bounce along a
+/// corner without end.
 const GRAZE: f32 = 0.06;
-/// A mallet's mass over the puck's, m: a strike gives m/(m + 1) of what an unmovable one would.
+/// A mallet's mass divided by the puck's, m: a strike gives m/(m + 1) of what an immovable one
+/// would.
 const MASS_RATIO: f32 = 6.0;
-/// Share of its speed that the puck loses to the air in a second.
+/// Fraction of its speed that the puck loses to the air per second.
 const DRAG: f32 = 0.18;
-/// Deceleration by the ice, in metres a second squared.
+/// Deceleration by the ice, in metres per second squared.
 const FRICTION: f32 = 0.25;
-/// Contacts that are followed in one tick; a puck with more is jammed.
+/// Maximum number of contacts in one tick; a puck with more is jammed.
 const CONTACTS_MAX: u32 = 16;
 /// Seconds for which the puck lies in the goal.
 const GOAL_SECS: f32 = 1.3;
-/// Seconds for which it waits on the middle.
+/// Seconds for which it waits at the centre.
 const HELD_SECS: f32 = 1.0;
-/// Its speed at a face-off, in metres a second.
+/// Its speed at a face-off, in metres per second.
 const SERVE_SPEED: f32 = 3.5;
-/// Speed below which it hardly moves, in metres a second.
+/// Speed below which it hardly moves, in metres per second.
 const STILL_SPEED: f32 = 0.4;
-/// Seconds for which it may hardly move before there is a face-off.
+/// Seconds for which it may hardly move before a face-off.
 pub const STILL_SECS: f32 = 3.0;
 
 const _: () = {
@@ -62,29 +63,29 @@ const _: () = {
 pub struct Hand {
     /// Sign of its half's x: -1 left, 1 right.
     pub side: f32,
-    /// Position at the beginning of the tick.
+    /// Position at the start of the tick.
     pub from: Vec2,
-    /// Present position.
+    /// Current position.
     pub position: Vec2,
-    /// Velocity in this tick, in metres a second.
+    /// Velocity in this tick, in metres per second.
     pub velocity: Vec2,
-    /// True if the puck stopped it.
+    /// Whether the puck stopped it.
     pub blocked: bool,
 }
 
 impl Hand {
-    /// A mallet that stands, as far as is known.
+    /// Creates a mallet that is assumed to stand still.
     pub fn standing(mallet: &Mallet) -> Self {
         let (side, from) = (mallet.side(), mallet.position());
         Self { side, from, position: from, velocity: Vec2::ZERO, blocked: false }
     }
 
-    /// Moves it to its end in one sum: the puck's contacts may not show in its last digit.
+    /// Moves it to its end in one sum, so that the puck's contacts do not affect its rounding.
     pub fn finish(&mut self, secs: f32) {
         self.position = self.from + self.velocity * secs;
     }
 
-    /// Writes it into the mallet after the tick.
+    /// Writes it to the mallet after the tick.
     pub fn hand_on(&self, mallet: &mut Mallet, command: &Command) {
         (mallet.goal_x, mallet.goal_y) = (command.x, command.y);
         (mallet.x, mallet.y) = self.position.into();
@@ -92,7 +93,7 @@ impl Hand {
     }
 }
 
-/// Events on a rink in a tick.
+/// What happened on a rink in a tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// Index of the mallet that struck the puck last.
@@ -103,13 +104,13 @@ pub struct Outcome {
     pub goal: u8,
 }
 
-/// A span of time in ticks, rounded: 1 or more.
+/// Converts seconds to ticks, rounded: 1 or more.
 fn ticks(rates: Rates, secs: f32) -> u16 {
     (secs * rates.tick_hz as f32).round().max(1.0) as u16
 }
 
-/// A tick of a mallet: it moves towards its goal, within its limits, on its own half, and keeps out
-/// of the circle while the puck is `held` on the middle.
+/// Runs a tick of a mallet: it moves towards its target within its limits, in its own half, and
+/// stays out of the circle while the puck is `held` at the centre.
 pub fn drive(rates: Rates, mallet: &Mallet, command: &Command, held: bool) -> Hand {
     let secs = rates.step_secs();
     let (side, from) = (mallet.side(), mallet.position());
@@ -136,8 +137,8 @@ pub fn drive(rates: Rates, mallet: &Mallet, command: &Command, held: bool) -> Ha
     Hand { side, from, position: from, velocity: (to - from) / secs, blocked: false }
 }
 
-/// A tick of a rink: moves the mallets by their hands, and the puck among them; without mallets, an
-/// untouched puck.
+/// Runs a tick of a rink: moves the mallets by their hands, and the puck among them; without
+/// mallets, an untouched puck.
 pub fn slide(rates: Rates, puck: &mut Puck, hands: &mut [Hand]) -> Outcome {
     let secs = rates.step_secs();
     if puck.wait > 0 {
@@ -190,19 +191,19 @@ pub fn slide(rates: Rates, puck: &mut Puck, hands: &mut [Hand]) -> Outcome {
     }
     puck.still = if body.velocity.length() < STILL_SPEED { puck.still + 1 } else { 0 };
     if puck.still >= ticks(rates, STILL_SECS) {
-        // The side that lets it lie gives it away.
+        // The side that lets it lie loses it.
         position(rates, puck, if puck.x < 0.0 { 1 } else { -1 });
     }
     outcome
 }
 
-/// A tick of a puck that is not in play.
+/// Runs a tick of a puck that is not in play.
 fn wait(rates: Rates, puck: &mut Puck) {
     puck.wait -= 1;
     if puck.scored == 0 {
         (puck.x, puck.y, puck.vx, puck.vy) = (0.0, 0.0, 0.0, 0.0);
         if puck.wait == 0 {
-            // Towards one side, a little aslant: another way each time, the same on all machines.
+            // Towards one side at a slight angle, which varies but is equal on all machines.
             let aslant = f32::from(i16::from(puck.placed * 7 % 16) - 8) / 16.0;
             puck.vx = f32::from(puck.serve) * SERVE_SPEED;
             puck.vy = aslant * SERVE_SPEED;
@@ -236,7 +237,7 @@ fn wait(rates: Rates, puck: &mut Puck) {
     (puck.vx, puck.vy) = body.velocity.into();
 }
 
-/// Puts the puck on the middle, for a face-off towards a side: -1 left, 1 right.
+/// Places the puck at the centre, for a face-off towards a side: -1 left, 1 right.
 pub fn position(rates: Rates, puck: &mut Puck, serve: i16) {
     *puck = Puck {
         rink: puck.rink,
@@ -255,14 +256,14 @@ struct Body {
     velocity: Vec2,
 }
 
-/// Distance of the middles of puck and mallet when they touch, in metres.
+/// Distance between the centres of puck and mallet when they touch, in metres.
 pub const TOUCH: f32 = MALLET + PUCK;
 
-/// Distance that a mallet keeps from a jammed puck, in metres: a step of the grid more.
+/// Distance that a mallet keeps from a jammed puck, in metres: one grid step more.
 const BREATH: f32 = TOUCH + 1.0 / 512.0;
 
 impl Body {
-    /// Its next contact, with a mallet by its index or with a wall.
+    /// Returns its next contact, with a mallet (by index) or with a wall.
     fn next_contact(&self, hands: &[Hand], most: f32) -> Option<(Option<usize>, Contact)> {
         let wall = meet_wall(self.position, self.velocity, most);
         let mut first = wall.map(|contact| (None, contact));
@@ -277,7 +278,7 @@ impl Body {
         first
     }
 
-    /// Moves everything straight on for a time without contacts.
+    /// Moves everything straight ahead for a time without contacts.
     fn pass(&mut self, hands: &mut [Hand], secs: f32) {
         self.position += self.velocity * secs;
         for hand in hands {
@@ -293,8 +294,8 @@ impl Body {
         self.velocity = (aside + normal * away).clamp_length_max(speed);
     }
 
-    /// Bounces off a moving mallet; `normal` points away from it. The impulse is that of two bodies
-    /// of which one is held.
+    /// Bounces off a moving mallet; `normal` points away from it. The impulse is that of two
+    /// bodies, one of which is held.
     fn strike(&mut self, normal: Vec2, hand: Vec2) {
         const SHARE: f32 = (1.0 + MALLET_RESTITUTION) * MASS_RATIO / (MASS_RATIO + 1.0);
         const _: () = assert!(SHARE > 1.0, "or the mallet would go on into it");
@@ -307,25 +308,25 @@ impl Body {
         self.velocity = normal * away + aside.clamp_length_max(most);
     }
 
-    /// Moves it out of mallets that overlap it by rounding, as far as walls let it.
+    /// Moves it out of mallets that overlap it by rounding, as far as walls allow.
     fn leave(&mut self, hands: &[Hand]) {
         for hand in hands {
             let away = self.position - hand.position;
             if away.length_squared() < TOUCH * TOUCH {
-                // From the same position, towards the middle of the rink.
+                // From an equal position, towards the centre of the rink.
                 let inward = Vec2::new(-1.0_f32.copysign(hand.position.x), 0.0);
                 self.position = keep_puck(hand.position + away.normalize_or(inward) * TOUCH);
             }
         }
     }
 
-    /// A jammed puck stands, and stops the mallets that press on it; they may slide along it.
+    /// Stops a jammed puck, and the mallets that press on it; they may slide along it.
     fn jam(&self, hands: &mut [Hand], left: f32) {
         for hand in hands {
             let contact = meet_circle(self.position - hand.position, -hand.velocity, TOUCH);
             let Some(contact) = contact.filter(|contact| contact.secs < left) else { continue };
             hand.position += hand.velocity * contact.secs;
-            // Along the tangent it gets further away, unless a wall is in the way.
+            // Along the tangent it moves away, unless a wall is in the way.
             hand.velocity -= contact.normal * hand.velocity.dot(contact.normal);
             let to = keep_mallet(hand.side, hand.position + hand.velocity * (left - contact.secs));
             if to.distance_squared(self.position) >= hand.position.distance_squared(self.position) {
@@ -333,7 +334,7 @@ impl Body {
             } else {
                 hand.velocity = Vec2::ZERO;
             }
-            // At a distance, or rounding would lead it in, a little in each tick.
+            // At a distance, so that rounding does not let it in; a little in each tick.
             let away = hand.position - self.position;
             if away.length_squared() < BREATH * BREATH {
                 let position =
@@ -345,19 +346,19 @@ impl Body {
     }
 }
 
-/// Least speed of a shot, in metres a second.
+/// Minimum speed of a shot, in metres per second.
 const SHOT_SPEED: f32 = 4.0;
-/// Seconds within which a shot would have been in the goal.
+/// Seconds within which a shot would have reached the goal.
 const SOON_SECS: f32 = 1.0;
 
-/// True if a side (-1 left, 1 right) that has just touched the puck saved a shot: with its velocity
+/// Whether a side (-1 left, 1 right) that has just touched the puck saved a shot: with its velocity
 /// `before`, the puck would have gone straight into the goal.
 pub(super) fn saves(rates: Rates, side: f32, puck: &Puck, before: Vec2) -> bool {
     let towards = before.x * side;
     if before.length() < SHOT_SPEED || towards <= 0.0 || puck.velocity().x * side > 0.0 {
         return false;
     }
-    // It was struck within a tick of its present position.
+    // It was struck within a tick of its current position.
     let secs = (HALF.x - puck.x * side) / towards;
     let y = puck.y + before.y * secs;
     secs < SOON_SECS + rates.step_secs() && y.abs() < GOAL

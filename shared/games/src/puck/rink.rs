@@ -1,34 +1,35 @@
-//! The rink: a rounded rectangle with a goal at either end, and contacts with its walls.
+//! The rink: a rounded rectangle with a goal at each end, and contacts with its walls.
 //!
-//! All walls are given for the *middle* of the puck: the real ones moved in by its radius. So a
-//! circle against walls is a point against lines and arcs, and the time to each contact is one
-//! division or one root.
+//! All walls are given for the *centre* of the puck: the real ones moved inwards by its radius. So
+//! a circle against walls becomes a point against lines and arcs, and the time to each contact
+//! needs one division or one square root.
 
 use glam::Vec2;
 
-/// Half of the ice, in metres: about the proportions of a table, and as big as a window shows well.
+/// Half the size of the ice, in metres: about the proportions of a table, in a size that fits a
+/// window.
 pub const HALF: Vec2 = Vec2::new(8.0, 4.2);
-/// Radius of the corners. Arbitrary, but more than a mallet's, so that it gets everywhere.
+/// Radius of the corners. Arbitrary, but more than a mallet's, so that mallets reach everywhere.
 pub const CORNER: f32 = 1.5;
 /// Half of a goal's width.
 pub const GOAL: f32 = 1.6;
 /// Depth of a goal.
 pub const DEPTH: f32 = 1.0;
-/// Radius of the posts: the walls' rounded ends beside the goals.
+/// Radius of the posts: the rounded ends of the walls at the goals.
 pub const POST: f32 = 0.15;
 /// The puck's radius.
 pub const PUCK: f32 = 0.36;
 /// A mallet's radius.
 pub const MALLET: f32 = 0.6;
-/// Radius of the face-off circle, which mallets keep out of while the puck waits on the middle.
+/// Radius of the face-off circle, which mallets stay out of while the puck waits at the centre.
 pub const CIRCLE: f32 = 1.6;
 
-/// Distance kept from walls: two steps of the grid, so that rounding leads into none.
+/// Distance kept from walls: two grid steps, so that rounding never enters a wall.
 const SKIN: f32 = 1.0 / 256.0;
-/// Overlap of neighbouring pieces of the wall, so that nothing slips between them.
+/// Overlap of adjacent pieces of the wall, so that nothing slips between them.
 const SEAM: f32 = 1e-3;
 
-/// The middle of the post in the quarter with positive coordinates.
+/// Centre of the post in the quarter with positive coordinates.
 pub const POST_AT: Vec2 = Vec2::new(HALF.x + POST, GOAL + POST);
 
 const _: () = {
@@ -38,8 +39,9 @@ const _: () = {
     assert!(HALF.x + DEPTH < 16.0, "positions are sent within 16 m");
 };
 
-/// The nearest position at which a mallet of a side (-1 left, 1 right) fits: on its own half, clear
-/// of walls. Such positions are a convex set, so a straight way between two of them is clear, too.
+/// Returns the nearest position at which a mallet of a side (-1 left, 1 right) fits: in its own
+/// half, clear of walls. Such positions form a convex set, so a straight path between two of them
+/// is clear, too.
 pub fn keep_mallet(side: f32, position: Vec2) -> Vec2 {
     let reach = HALF - (MALLET + SKIN);
     let x = (position.x * side).clamp(MALLET + SKIN, reach.x);
@@ -47,7 +49,7 @@ pub fn keep_mallet(side: f32, position: Vec2) -> Vec2 {
     Vec2::new(kept.x * side, kept.y)
 }
 
-/// Moves a point that is within the rectangle into its rounded corners, less a rim.
+/// Moves a point within the rectangle into its rounded corners, minus a rim.
 fn round_off(position: Vec2, rim: f32) -> Vec2 {
     let signs = Vec2::new(1.0_f32.copysign(position.x), 1.0_f32.copysign(position.y));
     let over = position * signs - (HALF - CORNER);
@@ -58,7 +60,8 @@ fn round_off(position: Vec2, rim: f32) -> Vec2 {
     (HALF - CORNER + over * (radius / over.length())) * signs
 }
 
-/// About the nearest position at which the puck overlaps no wall: on the ice or in a goal.
+/// Returns approximately the nearest position at which the puck overlaps no wall: on the ice or in
+/// a goal.
 pub fn keep_puck(position: Vec2) -> Vec2 {
     let rim = PUCK + SKIN;
     let signs = Vec2::new(1.0_f32.copysign(position.x), 1.0_f32.copysign(position.y));
@@ -91,7 +94,7 @@ pub struct Contact {
     pub normal: Vec2,
 }
 
-/// The sooner of two contacts.
+/// Returns the earlier of two contacts.
 pub fn sooner(a: Option<Contact>, b: Option<Contact>) -> Option<Contact> {
     match (a, b) {
         (Some(a), Some(b)) if b.secs < a.secs => Some(b),
@@ -99,7 +102,7 @@ pub fn sooner(a: Option<Contact>, b: Option<Contact>) -> Option<Contact> {
     }
 }
 
-/// The first contact of a puck with a wall, within `most` seconds.
+/// Returns the first contact of a puck with a wall, within `most` seconds.
 pub fn meet_wall(from: Vec2, velocity: Vec2, most: f32) -> Option<Contact> {
     let rim = PUCK + SKIN;
     // Far from all walls.
@@ -108,7 +111,7 @@ pub fn meet_wall(from: Vec2, velocity: Vec2, most: f32) -> Option<Contact> {
         return None;
     }
     let mut first = None;
-    // Relative to its corner each quarter is alike.
+    // Relative to its corner, each quarter is alike.
     for signs in QUARTERS {
         let (at, going) = (from * signs, velocity * signs);
         let mut meet = |contact: Option<Contact>| {
@@ -117,7 +120,7 @@ pub fn meet_wall(from: Vec2, velocity: Vec2, most: f32) -> Option<Contact> {
                 contact.map(|contact| Contact { normal: contact.normal * signs, ..contact });
             first = sooner(first, turned);
         };
-        // The side, the end beside the goal, the goal's side and its back.
+        // The side, the end next to the goal, the goal's side and its back.
         meet(meet_line(at, going, HALF.y - rim, (-SEAM, HALF.x - CORNER + SEAM)));
         let turned = |contact: Option<Contact>| {
             contact.map(|contact| Contact { normal: contact.normal.yx(), ..contact })
@@ -129,7 +132,7 @@ pub fn meet_wall(from: Vec2, velocity: Vec2, most: f32) -> Option<Contact> {
         meet(turned(meet_line(at_yx, going_yx, HALF.x + DEPTH - rim, (-SEAM, GOAL))));
         meet(meet_corner(at, going, CORNER - rim));
         let post = meet_circle(at - POST_AT, going, POST + rim);
-        // Its other sides are within the wall.
+        // Its other sides are inside the wall.
         meet(post.filter(|contact| contact.normal.x <= SEAM && contact.normal.y <= SEAM));
     }
     first
@@ -140,9 +143,9 @@ const QUARTERS: [Vec2; 4] =
 
 use glam::Vec2Swizzles;
 
-/// Contact with a line across y from below, between two values of x.
+/// Returns the contact with a line across y from below, between two values of x.
 fn meet_line(at: Vec2, going: Vec2, y: f32, (from, to): (f32, f32)) -> Option<Contact> {
-    // Deep behind the line is beyond the wall.
+    // Far behind the line is beyond the wall.
     if going.y <= 0.0 || at.y > y + PUCK {
         return None;
     }
@@ -151,7 +154,7 @@ fn meet_line(at: Vec2, going: Vec2, y: f32, (from, to): (f32, f32)) -> Option<Co
     (from <= x && x <= to).then_some(Contact { secs, normal: -Vec2::Y })
 }
 
-/// Contact with the corner from within.
+/// Returns the contact with the corner from the inside.
 fn meet_corner(at: Vec2, going: Vec2, radius: f32) -> Option<Contact> {
     let from = at - (HALF - CORNER);
     let speed_squared = going.length_squared();
@@ -164,8 +167,8 @@ fn meet_corner(at: Vec2, going: Vec2, radius: f32) -> Option<Contact> {
     let secs = if inside >= 0.0 && from.min_element() > 0.0 && along > 0.0 {
         0.0
     } else {
-        // A puck that has just left the wall is at its rim, inside or outside by rounding: its
-        // next contact is the other end of the chord.
+        // A puck that has just left the wall is at its rim, inside or outside by rounding: its next
+        // contact is the other end of the chord.
         let root = along * along - speed_squared * inside;
         if root < 0.0 {
             return None;
@@ -181,8 +184,8 @@ fn meet_corner(at: Vec2, going: Vec2, radius: f32) -> Option<Contact> {
     outward.then(|| Contact { secs, normal: -met.normalize_or(Vec2::X) })
 }
 
-/// Contact with a circle from outside, of a point at `from` relative to its middle: at once, if it
-/// is inside and goes further in.
+/// Returns the contact of a point at `from`, relative to the centre of a circle, with that circle
+/// from outside: at once, if it is inside and moves further in.
 pub fn meet_circle(from: Vec2, going: Vec2, radius: f32) -> Option<Contact> {
     let along = from.dot(going);
     if along >= 0.0 {
@@ -197,7 +200,7 @@ pub fn meet_circle(from: Vec2, going: Vec2, radius: f32) -> Option<Contact> {
         if root < 0.0 {
             return None;
         }
-        // The usual formula loses all digits on a short way; this is the same root.
+        // The usual formula loses all precision on short distances; this is an equivalent root.
         outside / (root.sqrt() - along)
     };
     let met = from + going * secs;

@@ -1,4 +1,4 @@
-//! Seats on rinks: six seats a rink, three a side, filled so that sides are balanced.
+//! Seats on rinks: six per rink, three per side, filled so that sides are balanced.
 
 use glam::Vec2;
 
@@ -10,35 +10,35 @@ use phaselock::game::{Entities, Game, Place, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::time::Rates;
 
-/// Seats a side.
+/// Seats per side.
 pub const SIDE_SEATS: u8 = 3;
-/// Rinks that there may be at most: one for every six seats of a room, and as many again for rinks
-/// that are not full.
+/// Maximum number of rinks: one for every six seats of a room, and as many again for rinks that are
+/// not full.
 pub const RINKS_MAX: u8 = 127;
 
-/// Seats for people and bots.
+/// Number of seats for people and bots.
 pub const SEATS_MAX: u16 = 512;
 
 const _: () = assert!(SEATS_MAX as usize <= RINKS_MAX as usize * 2 * SIDE_SEATS as usize);
 
-/// Somebody's seat.
+/// A seat of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seat {
     /// The rink.
     pub rink: u8,
-    /// The side.
+    /// Whether it is on the right side.
     pub right: bool,
-    /// Which of the side's.
+    /// Number on its side.
     pub number: u8,
 }
 
 impl Seat {
-    /// A mallet's.
+    /// Returns the seat of a mallet.
     pub fn of(mallet: &Mallet) -> Self {
         Self { rink: mallet.rink, right: mallet.right, number: mallet.number }
     }
 
-    /// Where it begins: one in front of the goal, the others further out.
+    /// Returns its starting position: one in front of the goal, the others further out.
     pub fn home(self) -> Vec2 {
         let side = if self.right { 1.0 } else { -1.0 };
         match self.number {
@@ -49,7 +49,7 @@ impl Seat {
     }
 }
 
-/// Number of players on a rink's left and right.
+/// Returns the number of players on a rink's left and right.
 pub fn sides(entities: &Entities<Piece>, rink: u8) -> [u8; 2] {
     let mut sides = [0_u8; 2];
     for slot in entities.records::<Mallet>().filter(|slot| slot.entity.rink == rink) {
@@ -59,15 +59,15 @@ pub fn sides(entities: &Entities<Piece>, rink: u8) -> [u8; 2] {
     sides
 }
 
-/// Which rinks there are, in order.
+/// Returns the rinks that exist, in order.
 pub fn rinks(entities: &Entities<Piece>) -> Vec<u8> {
     let mut rinks: Vec<_> = entities.records::<Board>().map(|slot| slot.entity.rink).collect();
     rinks.sort_unstable();
     rinks
 }
 
-/// The seat of somebody who comes: beside whom it is missed most, else where fewest wait, else on
-/// a new rink. None if there is none.
+/// Returns the seat for a newcomer: where a player is missed most, otherwise where fewest wait,
+/// otherwise on a new rink. `None` if there is none.
 pub fn free_seat(entities: &Entities<Piece>) -> Option<Seat> {
     let mut taken = vec![[0_u8; 2]; usize::from(RINKS_MAX)];
     let mut numbers = vec![[0_u8; 2]; usize::from(RINKS_MAX)];
@@ -82,7 +82,7 @@ pub fn free_seat(entities: &Entities<Piece>) -> Option<Seat> {
     let rink =
         (0..RINKS_MAX).filter(|rink| open(taken[usize::from(*rink)])).min_by_key(|rink| {
             let [left, right] = taken[usize::from(*rink)];
-            // The most uneven first, then those that somebody is on, then the first.
+            // The most uneven rink first, then those with players, then the first.
             (u8::MAX - left.abs_diff(right), left + right == 0, *rink)
         })?;
     let [left, right] = taken[usize::from(rink)];
@@ -91,13 +91,13 @@ pub fn free_seat(entities: &Entities<Piece>) -> Option<Seat> {
     Some(Seat { rink, right: side == 1, number })
 }
 
-/// Place of a player among the sides; the right one is 1.
+/// Returns the place of a player among the sides; the right one is 1.
 pub fn place_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Place> {
     let (_, mallet) = owned::<Mallet, _>(entities, player)?;
     Some(Place { group: mallet.rink.into(), side: mallet.right.into() })
 }
 
-/// A free seat on a side of a rink.
+/// Returns a free seat on a side of a rink.
 pub fn free_on(entities: &Entities<Piece>, rink: u8, right: bool) -> Option<Seat> {
     let mallets = entities.records::<Mallet>().map(|slot| Seat::of(&slot.entity));
     let here: Vec<_> = mallets.filter(|it| (it.rink, it.right) == (rink, right)).collect();
@@ -105,9 +105,9 @@ pub fn free_on(entities: &Entities<Piece>, rink: u8, right: bool) -> Option<Seat
     Some(Seat { rink, right, number })
 }
 
-/// Seat of a bot that gives way to a newcomer for whom `free` is the free seat: on the rink with
-/// most people that has a bot, on the side with fewer people. Of seats the first part says that a
-/// bot has it. None if the free one is as good.
+/// Returns the seat of a bot that gives way to a newcomer who would otherwise get the seat `free`:
+/// on the rink with the most people that has a bot, on the side with fewer people. The first part
+/// of each taken seat says whether a bot has it. `None` if the free one is as good.
 pub fn of_a_bot(taken: &[(bool, EntityId, Seat)], free: Seat) -> Option<(EntityId, Seat)> {
     let people = |rink, right: Option<bool>| {
         let here = taken.iter().filter(|(_, _, seat)| seat.rink == rink);
@@ -116,7 +116,7 @@ pub fn of_a_bot(taken: &[(bool, EntityId, Seat)], free: Seat) -> Option<(EntityI
     let bots = taken.iter().filter(|(is_bot, ..)| *is_bot);
     let lonely = !taken.iter().any(|(_, _, seat)| seat.rink == free.rink);
     let better = bots.filter(|(_, _, seat)| match seat.rink == free.rink {
-        // The other side of the same rink, if people are fewer there.
+        // The other side of the same rink, if it has fewer people.
         true => people(seat.rink, Some(seat.right)) < people(free.rink, Some(free.right)),
         false => lonely || people(seat.rink, None) > people(free.rink, None),
     });
@@ -127,9 +127,9 @@ pub fn of_a_bot(taken: &[(bool, EntityId, Seat)], free: Seat) -> Option<(EntityI
     Some((best.1, best.2))
 }
 
-/// Returns a bot's move that evens sides out: to the other side of its rink if that has at least
-/// two fewer, or to somebody who plays alone, from the rink that can spare it best. The first part
-/// of a seat says whether a bot has it. Returns `None` if sides are even or no bot can help.
+/// Returns a bot's move that balances the sides: to the other side of its rink if that has at least
+/// two fewer, or to a player who is alone, from the rink that can best spare it. The first part of
+/// a seat says whether a bot has it. `None` if sides are balanced or no bot can help.
 pub fn change(taken: &[(bool, EntityId, Seat)]) -> Option<(EntityId, Seat)> {
     let count = |rink: u8, right: bool| {
         taken.iter().filter(|(_, _, seat)| (seat.rink, seat.right) == (rink, right)).count()
@@ -138,7 +138,7 @@ pub fn change(taken: &[(bool, EntityId, Seat)]) -> Option<(EntityId, Seat)> {
         let is_free = |seat: &Seat| taken.iter().all(|(_, _, other)| other != seat);
         (0..SIDE_SEATS).map(|number| Seat { rink, right, number }).find(is_free)
     };
-    // The last to be missed in front of the own goal.
+    // The one that is needed least in front of the own goal.
     let bot_on = |rink: u8, right: bool| {
         let bots = taken.iter().filter(|(is_bot, ..)| *is_bot);
         let here = bots.filter(|(_, _, seat)| (seat.rink, seat.right) == (rink, right));
@@ -166,7 +166,7 @@ pub fn change(taken: &[(bool, EntityId, Seat)]) -> Option<(EntityId, Seat)> {
         return Some((*bot, seat_on(rink, right)?));
     }
     let (_, _, alone) = alone.next()?;
-    // From a side that keeps somebody, and as many as the other or one fewer.
+    // From a side that keeps a player, and has as many as the other or one fewer.
     let can_give = |(rink, right): &(u8, bool)| {
         let (own, other) = (count(*rink, *right), count(*rink, !*right));
         own > 1 && own >= other
@@ -178,8 +178,9 @@ pub fn change(taken: &[(bool, EntityId, Seat)]) -> Option<(EntityId, Seat)> {
     Some((bot, seat_on(alone.rink, !alone.right)?))
 }
 
-/// Seats for so many, given where they sit now: as few rinks as hold them, pairs spread evenly, at
-/// most one rink with an odd one. Who sits well stays. In the order of what is given.
+/// Assigns seats to all players, given their current seats: as few rinks as possible, pairs evenly
+/// distributed, at most one rink with an odd number. Well-seated players stay. In the order of
+/// `now`.
 pub fn deal(now: &[Seat]) -> Vec<Seat> {
     let pairs = now.len().div_ceil(2);
     let rinks = pairs.div_ceil(usize::from(SIDE_SEATS)).max(1);
@@ -188,7 +189,7 @@ pub fn deal(now: &[Seat]) -> Vec<Seat> {
     let mut dealt = now.to_vec();
     let mut rest = &order[..];
     for rink in 0..rinks {
-        // The first rinks have a pair more.
+        // The first rinks have one pair more.
         let here = pairs / rinks + usize::from(rink < pairs % rinks);
         let (group, others) = rest.split_at((2 * here).min(rest.len()));
         rest = others;
@@ -238,8 +239,8 @@ pub fn put(mallet: &mut Mallet, seat: Seat) {
     };
 }
 
-/// Makes sure that a rink is there; if it is new, its puck waits for a face-off. False if the
-/// world is full.
+/// Makes sure that a rink exists; if it is new, its puck waits for a face-off. Returns `false` if
+/// the world is full.
 pub fn open<G: Game<Entity = Piece>>(rates: Rates, world: &mut World<G>, rink: u8) -> bool {
     if world.entities.records::<Board>().any(|slot| slot.entity.rink == rink) {
         return true;
@@ -259,7 +260,7 @@ pub fn open<G: Game<Entity = Piece>>(rates: Rates, world: &mut World<G>, rink: u
     }
 }
 
-/// Takes away the rinks that nobody plays on.
+/// Removes rinks without players.
 pub fn close_empty<G: Game<Entity = Piece>>(world: &mut World<G>) {
     let played: Vec<_> = world.entities.records::<Mallet>().map(|slot| slot.entity.rink).collect();
     remove_where(&mut world.entities, |slot| match &slot.entity {
@@ -273,7 +274,7 @@ pub fn close_empty<G: Game<Entity = Piece>>(world: &mut World<G>) {
 pub fn keep_clear(mallet: &mut Mallet, puck: Vec2) {
     let (home, away) = (mallet.position(), 2.0 * MALLET + 0.2);
     if home.distance_squared(puck) <= away * away {
-        // Straight aside, to where there is more room.
+        // Straight to the side with more space.
         mallet.y = puck.y - away.copysign(puck.y);
         mallet.goal_y = mallet.y;
     }
@@ -312,8 +313,8 @@ mod tests {
         }
     }
 
-    /// Seats that people (`p`) and bots (`b`) have, as in "pb:b" for the sides of a rink, after all
-    /// changes that even them out.
+    /// Returns the seats of people (`p`) and bots (`b`), as in "pb:b" for the sides of a rink,
+    /// after all balancing moves.
     fn evened(rinks: &str) -> String {
         let mut taken = Vec::new();
         for (rink, sides) in (0_u8..).zip(rinks.split(' ')) {
@@ -369,7 +370,7 @@ mod tests {
     #[test]
     fn after_some_have_left_sides_are_evened_out_with_few_moves() {
         let mut now = deal(&[Seat { rink: 0, right: false, number: 0 }; 12]);
-        // Two of one side leave.
+        // Two players of one side leave.
         now.retain(|seat| !(seat.rink == 0 && seat.right && seat.number > 0));
         let dealt = deal(&now);
         valid(&dealt);

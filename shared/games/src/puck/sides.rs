@@ -8,7 +8,7 @@ use phaselock::game::World;
 use phaselock::ids::{EntityId, PlayerId};
 
 impl ShufflePuck {
-    /// Evens the sides out after somebody has left: bots change sides until neither side has two
+    /// Balances the sides after a player has left: bots change sides until neither side has two
     /// more than the other, and a player who is alone gets a bot. People stay where they are.
     pub(super) fn even_out(&self, world: &mut World<Self>) {
         // Each move reduces a difference by two, or gives an opponent to a player without one.
@@ -23,7 +23,7 @@ impl ShufflePuck {
         }
     }
 
-    /// Puts a mallet and its owner's score on a seat, clear of the puck.
+    /// Moves a mallet and its owner's score to a seat, clear of the puck.
     fn move_to(&self, world: &mut World<Self>, id: EntityId, seat: Seat) {
         let puck = Self::puck_of(&world.entities, seat.rink).map(|slot| slot.entity.position());
         let owner = world.entities.get(id).and_then(|slot| slot.owner);
@@ -38,8 +38,8 @@ impl ShufflePuck {
         }
     }
 
-    /// The seat for a newcomer: where people wait for one, a bot of theirs takes the free seat, so
-    /// that nobody plays alone while bots are in company.
+    /// Returns the seat for a newcomer: if people wait for one, a bot of theirs takes the free
+    /// seat, so that no one plays alone while bots have company.
     pub(super) fn before_bots(
         &self,
         world: &mut World<Self>,
@@ -61,7 +61,7 @@ impl ShufflePuck {
         seat
     }
 
-    /// See [`Sides::put`].
+    /// Implements [`Sides::put`].
     pub(super) fn put(
         &self,
         world: &mut World<Self>,

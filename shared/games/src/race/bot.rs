@@ -1,5 +1,5 @@
-//! Race's bots: they follow the racing line, brake for what is ahead, and drive around others. They
-//! see what a driver sees and move the same wheel and pedals.
+//! Race's bots: they follow the racing line, brake in time, and drive around others. They see what
+//! a driver sees and use the same wheel and pedals.
 
 use glam::Vec2;
 
@@ -14,53 +14,53 @@ use phaselock::physics::{direction, turns};
 use phaselock::random::Random;
 use phaselock::time::Tick;
 
-/// Seconds from one look to the next, of easy, normal and hard bots.
+/// Seconds between two observations, for easy, normal and hard bots.
 const LOOK_SECS: [f32; 3] = [0.1, 0.1, 0.05];
-/// Seconds from green to their first look.
+/// Seconds from green to their first observation.
 const REACTION_SECS: [(f32, f32); 3] = [(0.2, 0.5), (0.12, 0.3), (0.1, 0.15)];
 /// Distance at which it drives around others, in metres; more at speed.
 const TRAFFIC: f32 = 30.0;
-/// Distances of middles beside another car and behind it, in metres.
+/// Distances between centres next to another car and behind it, in metres.
 const BESIDE: f32 = 2.7;
 const BEHIND: f32 = 5.5;
-/// Greatest distance from the middle of the road, in metres.
+/// Maximum distance from the centre of the road, in metres.
 const EDGE: f32 = HALF_WIDTH - 1.3;
-/// Speed below which, for so many seconds, it is stuck, in metres a second.
+/// Speed below which, for this many seconds, it counts as stuck, in metres per second.
 const STUCK: f32 = 1.5;
 const STUCK_SECS: f32 = 1.2;
 /// Seconds for which it backs out.
 const BACK_SECS: f32 = 1.3;
 
-/// Shares of the line's pace that easy, normal and hard bots dare.
+/// Fractions of the line's pace that easy, normal and hard bots risk.
 const SKILL: [(f32, f32); 3] = [(0.68, 0.8), (0.84, 1.0), (0.97, 1.0)];
 
-/// A bot's memory.
+/// State of a bot.
 #[derive(Clone, Debug, Default)]
 pub struct Bot {
     strength: Strength,
-    /// Share of the line's pace that it dares; 0 at first.
+    /// Fraction of the line's pace that it risks; 0 at first.
     skill: f32,
-    /// Seconds until it looks again.
+    /// Seconds until its next observation.
     look_secs: f32,
-    /// Seconds until its line wavers elsewhere, and its present offset in metres.
+    /// Seconds until its line wavers elsewhere, and its current offset in metres.
     waver_secs: f32,
     waver: f32,
-    /// Metres right of the middle at which it passes another car.
+    /// Metres to the right of the centre at which it passes another car.
     detour: Option<f32>,
-    /// Seconds for which it has not moved, and times that it has backed out lately.
+    /// Seconds for which it has not moved, and how often it has backed out recently.
     stuck_secs: f32,
     tries: u32,
-    /// Seconds for which it still backs out.
+    /// Remaining seconds of backing out.
     back_secs: f32,
     /// Seconds for which the next gate has not been ahead.
     lost_secs: f32,
-    /// Its commands until it looks again.
+    /// Its commands until the next observation.
     keys: Command,
 }
 
 impl phaselock::game::Bot<Race> for Bot {
     fn set_strength(&mut self, strength: Strength) {
-        // It makes up its mind anew.
+        // It draws its skill again.
         (self.strength, self.skill) = (strength, 0.0);
     }
 
@@ -96,7 +96,7 @@ impl phaselock::game::Bot<Race> for Bot {
         bot.look_secs += bot.strength.pick(LOOK_SECS);
         bot.look_secs = bot.look_secs.max(0.0);
         if bot.waver_secs <= 0.0 {
-            // The better it is, the straighter it drives.
+            // Better bots drive straighter.
             let most = 0.3 + (1.0 - bot.skill).max(0.0) * 5.0;
             (bot.waver_secs, bot.waver) = (random.range(1.0, 3.0), random.range(-most, most));
         }
@@ -106,7 +106,7 @@ impl phaselock::game::Bot<Race> for Bot {
         } else {
             go(bot, track, seen, me, own, &spot)
         };
-        // It is put back if it cannot get out, or if the next gate lies behind.
+        // It asks for a reset if it cannot get out, or if the next gate lies behind.
         if bot.tries > 2 || bot.lost_secs > 1.5 {
             (bot.tries, bot.lost_secs) = (0, 0.0);
             bot.keys.reset = true;
@@ -115,7 +115,7 @@ impl phaselock::game::Bot<Race> for Bot {
     }
 }
 
-/// True if it should back out of where it is stuck.
+/// Whether it should back out of where it is stuck.
 fn unstick(bot: &mut Bot, track: &Track, own: &Car, spot: &Spot) -> bool {
     if bot.back_secs > 0.0 {
         return true;
@@ -159,13 +159,13 @@ fn go(
     let speed = own.velocity().length();
     let look = 5.0 + 0.36 * speed;
     let ahead = track.sample(spot.station + look);
-    // It brakes a little early.
+    // It brakes slightly early.
     let mut pace = track.sample(spot.station + 0.12 * speed).pace * bot.skill;
     let line = (ahead.line + bot.waver).clamp(-EDGE, EDGE);
     let beside = around(bot, track, seen, me, own, spot, line, &mut pace);
     let goal = ahead.at + ahead.along.perp() * beside;
 
-    // Pure pursuit: the circle through the goal that the nose is tangent to (Coulter, 1992).
+    // Pure pursuit: the circle through the target that is tangent to the nose (Coulter, 1992).
     let to = goal - own.position();
     let off = turn_between(own.heading, turns(to));
     let bend = 2.0 * direction(off).y / to.length().max(1.0);
@@ -179,13 +179,13 @@ fn go(
     let pedals = [(2.5, -3), (1.0, -2), (0.2, 0), (-0.6, 1)];
     let pedal = pedals.iter().find(|(above, _)| excess > *above).map_or(3, |(_, pedal)| *pedal);
     let turn = (turn.clamp(-1.0, 1.0) * 7.0).round() as i16;
-    // It does not turn the wheel by the least step.
+    // It does not turn the wheel by a single step.
     let turn = if (turn - own.turn).abs() <= 1 && turn != 0 { own.turn } else { turn };
     Command { pedal, turn, hand: false, reset: false }
 }
 
-/// Metres right of the middle at which to drive so that nobody is hit; lowers the pace where there
-/// is no room. `line` is where it would drive alone.
+/// Returns where to drive, in metres to the right of the centre, so that no car is hit; lowers the
+/// pace where there is no space. `line` is where it would drive alone.
 #[expect(clippy::too_many_arguments, reason = "all that a driver looks at")]
 fn around(
     bot: &mut Bot,
@@ -213,7 +213,7 @@ fn around(
         let gap = track.ahead(spot.station, there.station);
         let closing = own_speed - forward(other, spot.along);
         if gap.abs() < BEHIND - 0.6 {
-            // Side by side: it keeps off.
+            // Side by side: it keeps its distance.
             if there.beside > spot.beside {
                 most = most.min(there.beside - BESIDE);
             } else {
@@ -225,7 +225,7 @@ fn around(
         if !soon || (there.beside - target).abs() > BESIDE {
             continue;
         }
-        // It passes on the side with more room, or rather on its present side.
+        // It passes on the side with more space, with a preference for its current side.
         let room = |side: f32| {
             let to = there.beside + side * (BESIDE + 0.3);
             let near = (to - spot.beside).abs() * 0.5;
@@ -242,7 +242,7 @@ fn around(
     }
     bot.detour = blocked.then_some(target);
     if least > most {
-        // Between two cars it takes the middle.
+        // Between two cars it takes the centre.
         return ((least + most) * 0.5).clamp(-EDGE, EDGE);
     }
     target.clamp(least, most)

@@ -1,7 +1,7 @@
 //! Contacts between cars: impulses between capsules.
 //!
-//! A car's hull is a segment along its middle with a radius: no corner gets caught, and two that
-//! drive side by side slide along each other.
+//! A car's hull is a segment along its centre line with a radius: no corner gets caught, and two
+//! cars side by side slide along each other.
 
 use glam::Vec2;
 
@@ -11,22 +11,22 @@ use super::track::Track;
 use phaselock::time::Rates;
 
 const TAU: f32 = std::f32::consts::TAU;
-/// From a car's middle to the ends of the segment, in metres.
+/// Distance from a car's centre to the ends of the segment, in metres.
 pub const HULL_HALF: f32 = 1.15;
-/// Radius about the segment, in metres: a car is 4.3 m long and 2 m wide.
+/// Radius around the segment, in metres: a car is 4.3 m long and 2 m wide.
 pub const HULL_RADIUS: f32 = 1.0;
-/// Distance of two middles beyond which cars never touch, in metres.
+/// Distance between two centres beyond which cars never touch, in metres.
 pub const TOUCH: f32 = 2.0 * (HULL_HALF + HULL_RADIUS);
-/// Share of the speed into each other that a contact gives back. Arbitrary: steel is soft.
+/// Fraction of the closing speed that a contact returns. Arbitrary: steel is soft.
 const REBOUNDS: f32 = 0.3;
 /// Square of the radius of gyration in square metres, for a mass of 1.
 pub(super) const GYRATION: f32 = 1.7;
-/// Speed at which overlapping cars are moved apart, in metres a second each. Arbitrary.
+/// Speed at which overlapping cars are separated, in metres per second each. Arbitrary.
 const APART: f32 = 8.0;
-/// Least speed into each other of a bump, in metres a second.
+/// Minimum closing speed that counts as a bump, in metres per second.
 const BUMP: f32 = 1.0;
 
-/// Where two cars are nearest to each other.
+/// Where two cars are closest to each other.
 #[derive(Clone, Copy, Debug)]
 pub struct Nearest {
     /// Metres between the hulls; negative if they overlap.
@@ -37,14 +37,14 @@ pub struct Nearest {
     at: Vec2,
 }
 
-/// The nearest points of two hulls' segments: with middles `a` and `b`, along unit vectors `u` and
-/// `v`.
+/// Returns the closest points of two hulls' segments: with centres `a` and `b`, along unit vectors
+/// `u` and `v`.
 fn nearest_points(a: Vec2, u: Vec2, b: Vec2, v: Vec2) -> (Vec2, Vec2) {
     let limit = |it: f32| it.clamp(-HULL_HALF, HULL_HALF);
     let between = b - a;
     let (uv, ud, vd) = (u.dot(v), u.dot(between), v.dot(between));
     let crossing = 1.0 - uv * uv;
-    // Parallel ones are nearest along a stretch; take its middle.
+    // Parallel segments are equally close along a stretch; take its middle.
     let s = if crossing > 1e-4 { (ud - uv * vd) / crossing } else { ud * 0.5 };
     let s = limit(s);
     let t = limit(s * uv - vd);
@@ -52,18 +52,18 @@ fn nearest_points(a: Vec2, u: Vec2, b: Vec2, v: Vec2) -> (Vec2, Vec2) {
     (a + u * s, b + v * t)
 }
 
-/// Where two cars are nearest to each other.
+/// Returns where two cars are closest to each other.
 pub fn nearest(a: &Car, b: &Car) -> Nearest {
     let (p, q) = nearest_points(a.position(), a.nose(), b.position(), b.nose());
     let between = q - p;
     let distance = between.length();
-    // At the same position one goes to its right, the other to its left.
+    // At an equal position one goes to its right, the other to its left.
     let normal = if distance > 1e-4 { between / distance } else { a.nose().perp() };
     Nearest { gap: distance - 2.0 * HULL_RADIUS, normal, at: (p + q) * 0.5 }
 }
 
-/// Resolves contacts between solid cars that have moved. They are in the order of their ids, the
-/// same on both sides; `pairs` is scratch.
+/// Resolves contacts between solid cars that have moved. They are in the order of their ids, which
+/// is the same on both sides; `pairs` is scratch space.
 pub(super) fn collide(
     track: &Track,
     rates: Rates,
@@ -91,7 +91,7 @@ pub(super) fn collide(
     }
 }
 
-/// One pair.
+/// Resolves the contact of one pair.
 fn touch(track: &Track, rates: Rates, a: &mut Car, b: &mut Car) {
     let Nearest { gap, normal, at } = nearest(a, b);
     if gap >= 0.0 {
@@ -115,7 +115,7 @@ fn touch(track: &Track, rates: Rates, a: &mut Car, b: &mut Car) {
     shift(track, b, normal * by);
 }
 
-/// Changes a car's motion, and its turning in radians a second.
+/// Changes a car's velocity, and its rotation in radians per second.
 fn push(car: &mut Car, by: Vec2, spin: f32) {
     (car.vx, car.vy) = (car.velocity() + by).clamp_length_max(SPEED_MAX).into();
     car.spin = (car.spin + spin / TAU).clamp(-SPIN_MAX, SPIN_MAX);

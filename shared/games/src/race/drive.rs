@@ -1,11 +1,11 @@
-//! Driving: the one function that moves it, on both sides.
+//! Driving: the one function that moves a car, on both sides.
 //!
 //! The model is a bicycle with limited lateral grip. The sideways speed decays as fast as the grip
-//! allows; the front wheels turn the nose within their grip, and the direction of travel draws it
-//! back. So a car that turns harder than it grips slides, and the hand brake brings the rear axle
-//! around. Figures are those of a sports car, made livelier by hand.
+//! allows; the front wheels turn the nose within their grip, and the direction of travel pulls it
+//! back. So a car that turns harder than its grip allows slides, and the handbrake brings the rear
+//! axle around. Figures are those of a sports car, made livelier by hand.
 //!
-//! Long ticks are cut into steps of at most 1/60 s, so that cars of all tick rates are alike.
+//! Long ticks are cut into steps of at most 1/60 s, so that cars behave alike at all tick rates.
 
 use glam::Vec2;
 
@@ -17,57 +17,57 @@ use phaselock::physics::{direction, turns};
 use phaselock::time::Rates;
 
 const TAU: f32 = std::f32::consts::TAU;
-/// Greatest speed of any car, even when pushed, in metres a second.
+/// Maximum speed of a car, even when pushed, in metres per second.
 pub const SPEED_MAX: f32 = 52.0;
-/// Speed at which the engine's push ends, in metres a second.
+/// Speed at which the engine stops accelerating, in metres per second.
 pub const TOP_SPEED: f32 = 46.0;
-/// The same backwards.
+/// Speed in reverse at which the engine stops accelerating, in metres per second.
 const REVERSE_TOP: f32 = 9.0;
-/// Metres a second squared: engine, reverse gear, brakes, hand brake.
+/// Metres per second squared: engine, reverse gear, brakes, handbrake.
 const ENGINE: f32 = 10.0;
 const REVERSE: f32 = 6.0;
 const BRAKE: f32 = 12.0;
 const HAND_BRAKE: f32 = 4.0;
-/// Rolling resistance in metres a second squared; more than a step of the grid of speeds.
+/// Rolling resistance in metres per second squared; more than a grid step of speeds.
 const ROLLING: f32 = 0.4;
-/// Rate at which tyres stop sideways speed, as a share a second, within their grip.
+/// Rate at which tyres stop sideways speed, as a fraction per second, within their grip.
 const STIFF: f32 = 15.0;
-/// The part of the lateral grip that is left with the hand brake pulled.
+/// Fraction of the lateral grip that is left with the handbrake pulled.
 const HAND_GRIP: f32 = 0.35;
-/// The part of it that full brakes or throttle take.
+/// Fraction of the grip that full brakes or throttle use.
 const CO_PREDICTION_GRIP: f32 = 0.3;
 /// Metres between the axles.
 const WHEELBASE: f32 = 2.6;
-/// Tangent of the front wheels' greatest angle: 26 degrees.
+/// Tangent of the front wheels' maximum angle: 26 degrees.
 const LOCK: f32 = 0.5;
-/// Lateral acceleration that a full turn of the wheel asks for, over the tyres' grip; more with the
-/// hand brake.
+/// Lateral acceleration that a full turn of the wheel demands, relative to the tyres' grip; more
+/// with the handbrake.
 const ASKED: f32 = 1.2;
 const ASKED_BY_HAND: f32 = 2.0;
-/// Rate at which the nose follows the wheels, as a share a second.
+/// Rate at which the nose follows the wheels, as a fraction per second.
 const FOLLOWS: f32 = 8.0;
-/// Rate at which the direction of travel draws the nose, in radians a second for a slip of 1.
+/// Rate at which the direction of travel pulls the nose, in radians per second for a slip of 1.
 const ALIGNS: f32 = 1.6;
 const ALIGNS_BY_HAND: f32 = 0.2;
-/// Rate at which the wheel turns from the middle to the end, as a share a second.
+/// Rate at which the wheel turns from the centre to the end, as a fraction per second.
 const TURNS_IN: f32 = 4.5;
-/// The same back to the middle.
+/// Rate at which the wheel returns to the centre, as a fraction per second.
 const TURNS_BACK: f32 = 9.0;
-/// Greatest turning of the nose, in turns a second; within the field.
+/// Maximum rotation of the nose, in turns per second; within the field.
 pub(super) const SPIN_MAX: f32 = 1.5;
-/// Shares of the speed along a barrier that it leaves, and of that into it that it gives back.
+/// Fractions of the speed along a barrier that is kept, and of that into it that is returned.
 const SCRAPES: f32 = 0.97;
 const REBOUNDS: f32 = 0.25;
-/// Cost of a reset, in seconds of standing.
+/// Cost of a reset, in seconds of standing still.
 pub const RESET_SECS: f32 = 2.0;
 /// Seconds after that for which others drive through the car.
 pub const GHOST_SECS: f32 = 1.5;
 
-/// Grip and resistance on a kind of ground.
+/// Grip and resistance of a kind of ground.
 struct Tyres {
-    /// Metres a second squared across.
+    /// Lateral grip in metres per second squared.
     grip: f32,
-    /// Resistance in metres a second squared, and more a second for each metre a second.
+    /// Resistance in metres per second squared, and the increase for each metre per second.
     drag: f32,
     thick: f32,
 }
@@ -80,17 +80,17 @@ fn tyres(ground: Ground) -> Tyres {
     }
 }
 
-/// A span of time in ticks, rounded up, within what fields count.
+/// Converts seconds to ticks, rounded up, within what fields hold.
 pub(super) fn ticks(rates: Rates, secs: f32) -> u16 {
     ((secs * rates.tick_hz as f32).ceil() as u16).min(COUNTED_MAX)
 }
 
-/// The sharpest bend that a full turn of the wheel asks for on asphalt, in 1/m.
+/// Returns the sharpest curvature that a full turn of the wheel demands on asphalt, in 1/m.
 pub(super) fn sharpest(speed: f32) -> f32 {
     (LOCK / WHEELBASE).min(ASKED * tyres(Ground::Asphalt).grip / (speed * speed).max(1.0))
 }
 
-/// One tick of a car: wheel, engine, brakes, tyres, barriers, gates.
+/// Runs one tick of a car: wheel, engine, brakes, tyres, barriers, gates.
 pub fn drive(track: &Track, rates: Rates, car: &mut Car, command: &Command) {
     let alike = (car.pedal, car.turn, car.hand) == (command.pedal, command.turn, command.hand);
     car.held = held(car.held, alike);
@@ -114,7 +114,7 @@ pub fn drive(track: &Track, rates: Rates, car: &mut Car, command: &Command) {
     pass_gate(track, car, from);
 }
 
-/// Puts a car at a position, at rest: it waits, and is in nobody's way for a while.
+/// Places a car at rest: it waits, and does not collide for a while.
 pub(super) fn put(rates: Rates, car: &mut Car, position: Vec2, along: Vec2) {
     car.set_position(position);
     (car.vx, car.vy, car.spin, car.wheel) = (0.0, 0.0, 0.0, 0.0);
@@ -124,14 +124,14 @@ pub(super) fn put(rates: Rates, car: &mut Car, position: Vec2, along: Vec2) {
     car.puts = (car.puts + 1) % 16;
 }
 
-/// Counts the next gate if the way from a position to the car's present one leads through it.
+/// Counts the next gate if the path from a position to the car's current one passes it.
 pub(super) fn pass_gate(track: &Track, car: &mut Car, from: Vec2) {
     if !car.has_finished() && track.next_gate(car.gates).is_passed(from, car.position()) {
         car.gates += 1;
     }
 }
 
-/// Keeps a car within the barriers: both ends of its hull, and its middle in any case.
+/// Keeps a car within the barriers: both ends of its hull, and its centre in any case.
 pub(super) fn confine(track: &Track, car: &mut Car, position: &mut Vec2) {
     let most = BARRIER - HULL_RADIUS;
     let nose = car.nose();
@@ -144,7 +144,7 @@ pub(super) fn confine(track: &Track, car: &mut Car, position: &mut Vec2) {
         }
         let out = away / distance;
         *position -= out * (distance - most);
-        // An end that hits turns the car along the barrier.
+        // An end that hits the barrier turns the car along it.
         let turn = arm.perp_dot(out);
         let into = car.velocity().dot(out) + turn * car.spin * TAU;
         if into > 0.0 {
@@ -158,7 +158,7 @@ pub(super) fn confine(track: &Track, car: &mut Car, position: &mut Vec2) {
     }
 }
 
-/// A part of a tick.
+/// Runs a part of a tick.
 fn step(track: &Track, car: &mut Car, command: &Command, secs: f32) {
     let pedal = f32::from(command.pedal.clamp(-3, 3)) / 3.0;
     let turn = f32::from(command.turn.clamp(-7, 7)) / 7.0;
@@ -207,15 +207,15 @@ fn step(track: &Track, car: &mut Car, command: &Command, secs: f32) {
     (car.vx, car.vy) = velocity.into();
     position += velocity * secs;
     car.heading = (car.heading + car.spin * secs).rem_euclid(1.0);
-    // A step reaches the barrier only from near it.
+    // The barrier can be reached only from nearby.
     if spot.beside.abs() + HULL_HALF + SPEED_MAX * secs > BARRIER - HULL_RADIUS {
         confine(track, car, &mut position);
     }
     (car.x, car.y) = position.into();
 }
 
-/// Moves a car to the grid, as the world does after each tick. Whole numbers and its position are
-/// on it anyway.
+/// Snaps a car to the grid, as the world does after each tick. Integers and its position are on it
+/// anyway.
 pub(super) fn snap(car: &mut Car) {
     (car.vx, car.vy) = (snapped(PACE, car.vx), snapped(PACE, car.vy));
     car.heading = snapped(HEADING, car.heading);
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use phaselock::fields::Record;
 
-    /// A car on the long straight before the line.
+    /// Returns a car on the long straight before the line.
     fn car(speed: f32) -> (&'static Track, Car) {
         let track = Track::get();
         let spot = track.spot(track.position(-60.0, 0.0));

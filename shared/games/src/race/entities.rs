@@ -11,30 +11,30 @@ use phaselock::time::Tick;
 use phaselock::{entities, record};
 
 record! {
-    /// A player's commands. Grids hold -4 and -8 as well, which count as -3 and -7.
+    /// A player's commands. Grids also hold -4 and -8, which count as -3 and -7.
     pub struct Command {
         /// -3 full brakes, then reverse; 3 full throttle.
         pub pedal: i16 = Field::centred(3, 0),
         /// -7 full left, 7 full right.
         pub turn: i16 = Field::centred(4, 0),
-        /// True if the hand brake is pulled.
+        /// Whether the handbrake is pulled.
         pub hand: bool = Field::count(1),
-        /// True to be put back on the track.
+        /// Whether to be put back on the track.
         pub reset: bool = Field::count(1),
     }
 }
 
-/// Positions in metres: 2 mm fine, within 256 m.
+/// Positions in metres, with a resolution of 2 mm, within 256 m.
 pub(super) const POSITION: Field = Field::centred(18, 9).snap_beyond(6.0);
-/// Speeds in metres a second: 4 mm/s fine, below 64 m/s.
+/// Speeds in metres per second, with a resolution of 4 mm/s, below 64 m/s.
 pub(super) const PACE: Field = Field::centred(15, 8);
 /// Directions in turns.
 pub(super) const HEADING: Field = Field::angle(14);
-/// Turns a second: below 2.
+/// Turns per second, below 2.
 pub(super) const SPIN: Field = Field::centred(14, 12);
 /// Angle of the wheel: -1 to 1.
 pub(super) const WHEEL: Field = Field::centred(9, 7);
-/// Ticks that are counted down: eight seconds at the fastest rate.
+/// Maximum number of ticks in a countdown: eight seconds at the highest rate.
 pub(super) const COUNTED_MAX: u16 = 1023;
 
 record! {
@@ -44,49 +44,49 @@ record! {
         pub pedal: i16 = Field::centred(3, 0).steering(),
         /// Its last wheel command.
         pub turn: i16 = Field::centred(4, 0).steering(),
-        /// Its last hand brake command.
+        /// Its last handbrake command.
         pub hand: bool = Field::count(1).steering(),
         /// Ticks since these changed, up to 63.
         pub held: u8 = HELD,
-        /// Metres right of the middle of the world.
+        /// Metres to the right of the world's centre.
         pub x: f32 = POSITION.moved_by("vx"),
-        /// Metres below it.
+        /// Metres below the world's centre.
         pub y: f32 = POSITION.moved_by("vy"),
-        /// Metres a second to the right.
+        /// Metres per second to the right.
         pub vx: f32 = PACE,
-        /// Metres a second down.
+        /// Metres per second down.
         pub vy: f32 = PACE,
         /// Direction of its nose, in turns from the x axis (right) towards the y axis (down).
         pub heading: f32 = HEADING.moved_by("spin"),
-        /// Rate of change of the heading, in turns a second.
+        /// Rate of change of the heading, in turns per second.
         pub spin: f32 = SPIN,
         /// Angle of the steering wheel: -1 left, 1 right.
         pub wheel: f32 = WHEEL,
-        /// Gates passed, in their order; see [`lap_of`].
+        /// Gates passed, in order; see [`lap_of`].
         pub gates: u16 = Field::count(10),
-        /// Ticks until it may move, for the lights or a reset.
+        /// Ticks until it may move, because of the lights or a reset.
         pub hold: u16 = Field::count(10),
         /// Ticks until others can touch it again.
         pub ghost: u16 = Field::count(10),
-        /// Contacts so far, modulo 16.
+        /// Number of contacts, modulo 16.
         pub bumps: u8 = Field::count(4).server_only(),
-        /// Times that it was put somewhere, modulo 16.
+        /// How often it was placed, modulo 16.
         pub puts: u8 = Field::cut(4).server_only(),
     }
 }
 
 record! {
-    /// A player's state that everybody is told, near or far.
+    /// A player's state that is sent to all, near or far.
     pub struct Score {
         /// Place in the race, from 1; 0 when nothing counts.
         pub place: u16 = Field::count(10).server_only(),
-        /// Gates passed, for the maps of those who are far away.
+        /// Gates passed, for the maps of distant players.
         pub gates: u16 = Field::count(10).server_only(),
         /// Time at the finish, in hundredths of a second after green; 0 before it.
         pub time: u16 = Field::count(16).server_only(),
-        /// Its last lap, in hundredths of a second; 0 before there is one.
+        /// Its last lap, in hundredths of a second; 0 before the first.
         pub last: u16 = Field::count(16).server_only(),
-        /// Its best lap.
+        /// Its best lap, in hundredths of a second; 0 before the first.
         pub best: u16 = Field::count(16).server_only(),
     }
 }
@@ -100,41 +100,41 @@ record! {
 }
 
 entities! {
-    /// The kinds of entities: for each player a car and a score, one round, one set of
-    /// lights.
+    /// The kinds of entities: a car and a score for each player, one round, one set of lights.
     pub enum Piece { Car, Score, Round, Lights }
 }
 
 motions!(Car);
 
 impl Car {
-    /// Unit vector of its nose.
+    /// Returns the unit vector along its nose.
     pub fn nose(&self) -> Vec2 {
         direction(self.heading)
     }
 
-    /// Metres a second along its nose, and across to the right.
+    /// Returns its velocity along the nose, and across to the right, in metres per second.
     pub fn slip(&self) -> Vec2 {
         let nose = self.nose();
         Vec2::new(self.velocity().dot(nose), self.velocity().dot(nose.perp()))
     }
 
-    /// True if others can touch it: not just after it was put on the track, nor after the finish.
+    /// Whether others can touch it: not just after it was put on the track, nor after the finish.
     pub fn is_solid(&self) -> bool {
         self.ghost == 0 && !self.has_finished()
     }
 
-    /// True if all laps are driven.
+    /// Whether it has driven all laps.
     pub fn has_finished(&self) -> bool {
         self.gates >= FINISH
     }
 
-    /// The lap that it is in: 0 before the line, [`LAPS`](super::track::LAPS) + 1 after the last.
+    /// Returns the lap that it is in: 0 before the line, [`LAPS`](super::track::LAPS) + 1 after the
+    /// last.
     pub fn lap(&self) -> u16 {
         lap_of(self.gates)
     }
 
-    /// Its driver's last commands.
+    /// Returns its driver's last commands.
     pub fn keys(&self) -> Command {
         Command { pedal: self.pedal, turn: self.turn, hand: self.hand, reset: false }
     }
@@ -145,7 +145,7 @@ impl Car {
 }
 
 impl Lights {
-    /// Ticks until the lights turn green, seen from a tick; 0 from then on.
+    /// Returns the ticks until the lights turn green, as of a tick; 0 from then on.
     pub fn ticks_left(&self, now: Tick) -> u64 {
         u64::try_from(self.green.span_24(now)).unwrap_or(0)
     }

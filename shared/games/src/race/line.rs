@@ -1,22 +1,22 @@
-//! The racing line and its pace, for bots to follow.
+//! The racing line and its pace, for bots.
 
 use glam::Vec2;
 
 use super::track::{HALF_WIDTH, Sample};
 
-/// Distance of the line from the asphalt's edge, in metres: half a car, and a hand's breadth.
+/// Distance of the line from the asphalt's edge, in metres: half a car, and a little more.
 const EDGE: f32 = 1.4;
-/// Samples from knot to knot of the line: a few metres.
+/// Number of samples between two knots of the line: a few metres.
 const STRIDE: usize = 4;
-/// Rounds of smoothing. Arbitrary: twice as many change it by centimetres.
+/// Number of smoothing rounds. Arbitrary: twice as many change it by centimetres.
 const ROUNDS: usize = 1500;
-/// Accelerations that a driver dares, sideways and braking, in metres a second squared.
+/// Accelerations that a driver risks, sideways and braking, in metres per second squared.
 const ACROSS: f32 = 10.0;
 const BRAKES: f32 = 8.5;
-/// Greatest pace in metres a second: faster than any car.
+/// Maximum pace in metres per second: faster than any car.
 const FASTEST: f32 = 60.0;
 
-/// Fills in the line and the pace.
+/// Computes the line and the pace.
 pub(super) fn racing_line(samples: &mut [Sample], spacing: f32) {
     let count = samples.len();
     let knots = count / STRIDE;
@@ -26,7 +26,8 @@ pub(super) fn racing_line(samples: &mut [Sample], spacing: f32) {
         let sample = &samples[n % knots * STRIDE];
         sample.at + sample.along.perp() * offsets[n % knots]
     };
-    // Down the slope of the sum of squares of second differences: about the line of least bend.
+    // Gradient descent on the sum of squared second differences: approximately the line of least
+    // curvature.
     for _ in 0..ROUNDS {
         for n in 0..knots {
             let by = |by: usize| point(&offsets, n + knots + by - 2);
@@ -44,7 +45,7 @@ pub(super) fn racing_line(samples: &mut [Sample], spacing: f32) {
     for (n, sample) in samples.iter_mut().enumerate() {
         let by = |by: usize| line[(n + by) % count];
         let [a, b, c] = [by(count - STRIDE), by(0), by(STRIDE)];
-        // Menger's curvature: of the circle through three points.
+        // Menger curvature: that of the circle through three points.
         let sides = a.distance(b) * b.distance(c) * c.distance(a);
         let curvature = 2.0 * (b - a).perp_dot(c - b).abs() / sides.max(1e-3);
         sample.pace = (ACROSS / curvature.max(1e-4)).sqrt().min(FASTEST);

@@ -1,20 +1,19 @@
 //! Race: cars on a closed track, three laps, from the lights to the flag.
 //!
-//! Close racing is the point: a car is shown where it is *now*, and cars within reach are computed
-//! ahead together with the own one, so that two drivers who touch see it at once. Pedals and wheel,
-//! which are sent first, extrapolate the rest of the way.
+//! Close racing is the point: a car is shown where it is *now*, and cars in range are co-predicted
+//! with the own one, so that two drivers who touch see it at once. Pedals and wheel, which are sent
+//! first, extrapolate the rest of the way.
 //!
 //! Late inputs are repeated ([`Late::Repeat`](phaselock::game::Late::Repeat), the default): drivers
 //! hold pedals and wheels for long, so this is nearly always right (a race of three minutes at 120
-//! ms and 5 % loss has some ten corrections, `tests/it/race.rs`), and to wait would take a car out
+//! ms and 5 % loss has about ten corrections, `tests/it/race.rs`), and waiting would take a car out
 //! of the present.
 //!
-//! A count of ticks in the car itself, set from the lights on the grid, holds it until green. Both
-//! sides count it down in the one function that drives.
+//! A countdown in the car itself, set from the lights on the grid, holds it until green. Both sides
+//! decrement it in the one function that drives.
 //!
-//! *Invariants:* nobody moves before green; nobody is beyond the barriers; gates count in their
-//! order and direction only, and [progress](track::Track::progress) never rises by more than was
-//! driven.
+//! *Invariants:* no car moves before green; no car is beyond the barriers; gates count in order and
+//! direction only, and [progress](track::Track::progress) never increases by more than was driven.
 
 mod bot;
 pub mod contact;
@@ -44,25 +43,25 @@ pub use entities::{Car, Command, Lights, Piece, Score};
 pub use score::Book;
 use track::Track;
 
-/// Cars that the grid has room for.
+/// Number of cars that the grid has space for.
 pub const SEATS_MAX: u16 = 512;
 
-/// The parts of a race, in seconds. A race that nobody finishes ends after five minutes.
+/// Lengths of a race's parts, in seconds. A race that no one finishes ends after five minutes.
 pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 300.0, results: 10.0 };
 /// Seconds from the line-up to green.
 pub const COUNTDOWN_SECS: f32 = 4.0;
-/// Seconds that the others have when the first has finished.
+/// Seconds that the others have once the first has finished.
 pub const GRACE_SECS: f32 = 30.0;
-/// Range in which a driver sees other cars, in metres; the map shows those beyond by their scores.
+/// How far a driver sees other cars, in metres; the map shows more distant ones from their scores.
 /// Arbitrary: more than a screen shows.
 pub const REACH: f32 = 120.0;
-/// Range of co-prediction, in metres, from the own car of now to another of the newest snapshot: at
-/// 150 ms and 40 m/s that one has since come 6 m nearer, or gone as far away.
+/// Range of co-prediction in metres, from the current own car to another in the newest snapshot: at
+/// 150 ms and 40 m/s that one has since come 6 m closer, or moved as far away.
 pub const CO_PREDICTION_REACH: f32 = 14.0;
 /// Ticks for which late inputs repeat the last one: 0.25 s at 60 Hz. Then the car coasts.
 const REPEATED: u64 = 15;
 
-/// The rules.
+/// The rules of Race.
 #[derive(Debug)]
 pub struct Race {
     /// The track.
@@ -70,23 +69,23 @@ pub struct Race {
     rates: Rates,
 }
 
-/// The car of a player.
+/// Returns the car of a player.
 pub fn car_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Car> {
     owned(entities, player).map(|(_, car)| car)
 }
 
-/// The start lights; green for ever if there are none.
+/// Returns the start lights; green for ever if there are none.
 pub fn lights(entities: &Entities<Piece>) -> Lights {
     entities.records::<Lights>().next().map_or_else(Lights::default, |slot| slot.entity)
 }
 
 impl Race {
-    /// The rules at these rates.
+    /// Creates the rules at these rates.
     pub fn at(rates: Rates) -> Self {
         Self { track: Track::get(), rates }
     }
 
-    /// Puts all cars on the grid: the last of the race before first, newcomers behind.
+    /// Puts all cars on the grid in reverse order of the last race, newcomers last.
     fn line_up(&self, world: &mut World<Self>) {
         let World { tick, entities, memory, .. } = world;
         let hold = ticks(self.rates, COUNTDOWN_SECS);
@@ -104,7 +103,7 @@ impl Race {
         Self::tell_gates(entities, Some(Score::default()));
     }
 
-    /// Writes the gates that everybody has passed into fresh scores, or into the present ones.
+    /// Writes the gates that each player has passed to new scores, or to the existing ones.
     fn tell_gates(entities: &mut Entities<Piece>, fresh: Option<Score>) {
         let cars: Vec<_> = entities.records::<Car>().collect();
         for (_, owner, score) in entities.records_mut::<Score>() {
@@ -113,9 +112,9 @@ impl Race {
         }
     }
 
-    /// See [`Coding::extrapolate`]: the keys of `base` run first, then those of `steering` for as
-    /// long as they have been held. This is exact if keys changed once at most and nothing touched
-    /// the car.
+    /// Implements [`Coding::extrapolate`]: the keys of `base` run first, then those of `steering`
+    /// for as long as they have been held. Exact if the keys changed at most once and nothing
+    /// touched the car.
     pub fn extrapolate(&self, known: Known<'_, Piece>) -> Option<Piece> {
         let Known { base, steering, ticks } = known;
         let (Piece::Car(base), Piece::Car(steering)) = (base, steering) else {
@@ -141,7 +140,7 @@ impl Race {
     fn loosen(&self, entities: &mut Entities<Piece>) {
         for (_, _, car) in entities.records_mut::<Car>() {
             car.gates = self.track.gates_at(self.track.spot(car.position()).station);
-            // A finished car becomes solid again, maybe within another.
+            // A finished car becomes solid again, possibly inside another.
             car.ghost = car.ghost.max(ticks(self.rates, GHOST_SECS));
         }
         Self::tell_gates(entities, None);
@@ -167,7 +166,7 @@ impl Race {
         }
     }
 
-    /// One tick of all cars: each by its driver's command, then contacts.
+    /// Runs one tick of all cars: each by its driver's command, then contacts.
     pub fn advance(
         &self,
         entities: &mut Entities<Piece>,
@@ -225,7 +224,7 @@ impl Race {
                 }
             }
         }
-        // Four times a second: cars side by side would swap places with every tick.
+        // Four times a second; otherwise cars side by side would swap places in each tick.
         if first || tick.0.is_multiple_of(u64::from(self.rates.tick_hz / 4).max(1)) {
             memory.rank(entities);
         }
@@ -238,7 +237,7 @@ impl Game for Race {
     const SEATS_MAX: u16 = SEATS_MAX;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
-        // Everybody sees everything.
+        // All players see everything.
         watch_delay: Micros::ZERO,
         rounds_played: rounds::played,
         clock: rounds::clock,
@@ -257,9 +256,10 @@ impl Game for Race {
                 of: |entities, player| rounds::secs(owned::<Score, _>(entities, player)?.1.best),
             },
         ],
-        // Two cars side by side must be shown where they are now, or they touch where nobody is:
-        // `tests/it/race.rs` measures a metre and more between them in the past, and half a metre
-        // at most by this; `tests/it/presentation.rs` holds it to a quarter of the past's error.
+        // Two cars side by side must be shown where they are now, or they seem to touch at a
+        // distance: `tests/it/race.rs` measures a metre and more between them in the past, and at
+        // most half a metre with this; `tests/it/presentation.rs` checks that it has a quarter of
+        // the past's error.
         presentation: |_| Choice::Projective,
         coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, ..Coding::GENERAL },
         ..Kit::NONE
@@ -278,11 +278,11 @@ impl Game for Race {
     }
 
     fn join(&self, world: &mut World<Self>, player: PlayerId) {
-        // Behind all others, as a ghost at first, since somebody may be driving by.
+        // Behind all others, as a ghost at first, since another car may be passing.
         let cars = world.entities.records::<Car>().count();
         let mut car = Car::default();
         self.put_in_slot(&mut car, cars, cars + 1);
-        // Very old lights may seem to be of the future.
+        // Very old lights may seem to be in the future.
         let lights = lights(&world.entities).ticks_left(world.tick);
         let most = ticks(self.rates, COUNTDOWN_SECS);
         car.hold = car.hold.max(u16::try_from(lights).ok().filter(|it| *it <= most).unwrap_or(0));
@@ -362,7 +362,7 @@ impl Game for Race {
     }
 
     fn relevance(&self, _: &Entities<Piece>, _: PlayerId, other: &Slot<Piece>) -> Relevance {
-        // Cars move; scores come when there is room.
+        // Cars move; scores are sent when there is space.
         match other.entity {
             Piece::Car(_) => Relevance::Matters(8),
             _ => Relevance::Matters(1),

@@ -1,14 +1,14 @@
-//! The nearest point of a closed line, by a grid of cells.
+//! Finds the nearest point of a closed line, with a grid of cells.
 
 use glam::Vec2;
 
-/// Side of a cell in metres. Arbitrary: smaller takes memory, larger takes time.
+/// Side length of a cell in metres. Arbitrary: smaller cells use memory, larger ones time.
 const CELL: f32 = 4.0;
-/// Metres around the line that cells cover; beyond, every segment is looked at.
+/// Metres around the line that cells cover; beyond, all segments are checked.
 const MARGIN: f32 = 24.0;
 
-/// The segments of a closed line, by the cells of the plane in which a point may be nearest to
-/// them.
+/// The segments of a closed line, by the cells of the plane in which one of their points may be
+/// nearest.
 #[derive(Debug)]
 pub(super) struct Near {
     points: Vec<Vec2>,
@@ -21,7 +21,7 @@ pub(super) struct Near {
 }
 
 impl Near {
-    /// For a line of less than 65536 points.
+    /// Creates the grid for a line of fewer than 65536 points.
     pub(super) fn new(points: &[Vec2]) -> Self {
         let min = points.iter().fold(Vec2::MAX, |least, point| least.min(*point)) - MARGIN;
         let max = points.iter().fold(Vec2::MIN, |most, point| most.max(*point)) + MARGIN;
@@ -34,7 +34,7 @@ impl Near {
             begins: vec![0],
             segments: Vec::new(),
         };
-        // Half of a cell's diagonal: no point of it is further from its middle.
+        // Half of a cell's diagonal, the maximum distance from its centre.
         let half = CELL * 0.5 * std::f32::consts::SQRT_2;
         for cell in 0..columns * rows {
             let at = Vec2::new((cell % columns) as f32 + 0.5, (cell / columns) as f32 + 0.5);
@@ -49,7 +49,8 @@ impl Near {
         near
     }
 
-    /// The point of a segment that is nearest to a position, behind its part of the segment.
+    /// Returns the point of a segment that is nearest to a position, after its fraction of the
+    /// segment.
     fn on(&self, segment: usize, position: Vec2) -> (f32, Vec2) {
         let (a, b) = (self.points[segment], self.points[(segment + 1) % self.points.len()]);
         let way = b - a;
@@ -57,7 +58,7 @@ impl Near {
         (part, a + way * part)
     }
 
-    /// The segment that is nearest to a position, the part of the way along it, and the point.
+    /// Returns the segment that is nearest to a position, the fraction along it, and the point.
     pub(super) fn nearest(&self, position: Vec2) -> (usize, f32, Vec2) {
         let cell = ((position - self.min) / CELL).floor();
         let (column, row) = (cell.x as usize, cell.y as usize);

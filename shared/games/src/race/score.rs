@@ -1,4 +1,4 @@
-//! The server's book of the race.
+//! The server's record of the race.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,19 @@ use crate::records::owned_mut;
 use phaselock::game::{Entities, Memory};
 use phaselock::ids::PlayerId;
 
-/// The server's notes on a player.
+/// What the server records about a player.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Progress in metres, which never falls within a race: see
+    /// Progress in metres, which never decreases within a race; see
     /// [`Track::progress`](super::track::Track::progress).
     pub progress: f32,
     /// Last time at the line, in seconds after green.
     line: f32,
-    /// Place in the race before; 0 if it was not in it.
+    /// Place in the previous race; 0 if it did not take part.
     before: u16,
 }
 
-/// The server's book, and lists that each tick fills anew, kept for their memory.
+/// The server's record, and scratch lists for each tick, kept to reuse their memory.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Book {
     entries: BTreeMap<PlayerId, Entry>,
@@ -34,22 +34,22 @@ pub struct Book {
 }
 
 impl<G> Memory<G, Piece> for Book {
-    /// Each tick fills what is not kept.
+    /// Each tick refills what is not saved.
     fn restored(&mut self, _: &G, _: &Entities<Piece>) {}
 }
 
-/// Seconds as scores tell them.
+/// Converts seconds to the unit of scores.
 fn hundredths(secs: f32) -> u16 {
     (secs * 100.0).round() as u16
 }
 
 impl Book {
-    /// The book's entry of a player.
+    /// Returns the record of a player.
     pub fn entry(&self, player: PlayerId) -> Option<&Entry> {
         self.entries.get(&player)
     }
 
-    /// Order of the grid: the last of the race before first, newcomers behind.
+    /// Returns the order of the grid: reverse order of the last race, newcomers last.
     pub(super) fn line_up(&self, players: &[PlayerId]) -> Vec<PlayerId> {
         let before = |player: &PlayerId| self.entries.get(player).map_or(0, |entry| entry.before);
         let mut order = players.to_vec();
@@ -57,7 +57,7 @@ impl Book {
         order
     }
 
-    /// A player is put on the track for a race.
+    /// Puts a player on the track for a race.
     pub(super) fn enter(&mut self, player: PlayerId, progress: f32) {
         let entry = self.entries.entry(player).or_default();
         (entry.progress, entry.line) = (progress, 0.0);
@@ -67,14 +67,14 @@ impl Book {
         self.entries.remove(&player);
     }
 
-    /// A player has come so far.
+    /// Updates a player's progress.
     pub(super) fn advance(&mut self, player: PlayerId, progress: f32) {
         if let Some(entry) = self.entries.get_mut(&player) {
             entry.progress = entry.progress.max(progress);
         }
     }
 
-    /// A player has passed a gate, so many seconds after green.
+    /// Notes that a player has passed a gate, this many seconds after green.
     pub(super) fn pass(&mut self, player: PlayerId, score: &mut Score, car: &Car, secs: f32) {
         let Some(entry) = self.entries.get_mut(&player) else { return };
         let is_line = (car.gates - 1).is_multiple_of(GATES);
@@ -91,13 +91,13 @@ impl Book {
         }
     }
 
-    /// Writes everybody's place: the finished by their times, the others by their progress.
+    /// Writes all places: finished players by time, the others by progress.
     pub(super) fn rank(&self, entities: &mut Entities<Piece>) {
         let progress = |player| self.entries.get(&player).map_or(0.0, |entry| entry.progress);
         let scores = entities.records::<Score>();
         let mut order: Vec<_> = scores.filter_map(|it| Some((it.entity.time, it.owner?))).collect();
         order.sort_by(|(a_time, a), (b_time, b)| {
-            // A time of 0 is no time, and comes last.
+            // A time of 0 means none, and comes last.
             let by_time = a_time.wrapping_sub(1).cmp(&b_time.wrapping_sub(1));
             by_time.then(progress(*b).total_cmp(&progress(*a))).then(a.cmp(b))
         });
@@ -108,7 +108,7 @@ impl Book {
         }
     }
 
-    /// The race is over: notes the places for the next grid.
+    /// Ends the race and notes the places for the next grid.
     pub(super) fn close(&mut self, entities: &Entities<Piece>) {
         for slot in entities.records::<Score>() {
             if let Some(entry) = slot.owner.and_then(|owner| self.entries.get_mut(&owner)) {

@@ -1,7 +1,7 @@
-//! The circuit: its middle line, its ground, its gates, and its grid.
+//! The circuit: its centre line, ground, gates, and grid.
 //!
-//! Widths are measured from the middle line. Everything is made of additions, multiplications,
-//! divisions and square roots, so every machine has the same track to the bit.
+//! Widths are measured from the centre line. Everything is computed with additions,
+//! multiplications, divisions and square roots, so all machines have a bit-identical track.
 
 use std::sync::LazyLock;
 
@@ -14,21 +14,21 @@ use super::near::Near;
 pub const HALF_WIDTH: f32 = 6.5;
 /// Width of the kerbs in bends, in metres.
 pub const KERB: f32 = 1.2;
-/// Distance from the middle line to the barriers, in metres: no hull gets beyond.
+/// Distance from the centre line to the barriers, in metres; no hull gets beyond.
 pub const BARRIER: f32 = 15.0;
-/// Least curvature of a bend with kerbs, in 1/m. Arbitrary: a radius of 70 m.
+/// Minimum curvature of a bend with kerbs, in 1/m. Arbitrary: a radius of 70 m.
 pub const BEND: f32 = 1.0 / 70.0;
-/// Gates around the track.
+/// Number of gates around the track.
 pub const GATES: u16 = 32;
-/// Laps of a race.
+/// Number of laps in a race.
 pub const LAPS: u16 = 3;
-/// Gates passed at the end of a race; see [`lap_of`].
+/// Number of gates passed at the end of a race; see [`lap_of`].
 pub const FINISH: u16 = (LAPS + 1) * GATES + 1;
 
-/// Metres between two points of the middle line, about.
+/// Approximate distance between two points of the centre line, in metres.
 const SPACING: f32 = 2.0;
 
-/// Points of the middle line, in metres right of and below the middle of the world.
+/// Points of the centre line, in metres to the right of and below the world's centre.
 const POINTS: [(f32, f32); 27] = [
     (-51.5, -82.5),
     (0.0, -82.5),
@@ -59,7 +59,7 @@ const POINTS: [(f32, f32); 27] = [
     (-100.0, -77.5),
 ];
 
-/// A point of the middle line.
+/// A point of the centre line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// Its position.
@@ -70,34 +70,34 @@ pub struct Sample {
     pub curvature: f32,
     /// Distance of the racing line to the right of it, in metres.
     pub line: f32,
-    /// Greatest speed on the racing line for a driver who brakes in time, in metres a second.
+    /// Maximum speed on the racing line for a driver who brakes in time, in metres per second.
     pub pace: f32,
 }
 
-/// A line across the track that must be passed in its turn.
+/// A line across the track that must be passed in order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gate {
-    /// Its middle.
+    /// Its centre.
     pub at: Vec2,
     /// Unit vector of the direction of travel.
     pub along: Vec2,
     /// Reach to the left and to the right in metres: to the barriers, or less where gates of a
     /// tight bend would meet.
     pub reach: [f32; 2],
-    /// Metres from the line along the middle of the track.
+    /// Metres from the start line along the centre of the track.
     pub station: f32,
-    /// The shortest way from any point of it to any of the next one, in metres.
+    /// The shortest way from any of its points to any of the next gate's, in metres.
     pub to_next: f32,
 }
 
 /// A position relative to the track.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spot {
-    /// Metres from the line along the middle of the track: 0 up to its length.
+    /// Metres from the start line along the centre of the track: 0 up to but excluding its length.
     pub station: f32,
-    /// Metres to the right of the middle line; negative to the left.
+    /// Metres to the right of the centre line; negative to the left.
     pub beside: f32,
-    /// The nearest point of the middle line.
+    /// The nearest point of the centre line.
     pub at: Vec2,
     /// Unit vector of the direction of travel there.
     pub along: Vec2,
@@ -112,28 +112,28 @@ pub enum Ground {
     Asphalt,
     /// The painted border of a bend.
     Kerb,
-    /// All else.
+    /// Everything else.
     Grass,
 }
 
 /// The circuit.
 #[derive(Debug)]
 pub struct Track {
-    /// The middle line, closed, in even steps from the line on.
+    /// The centre line, closed, in even steps from the start line on.
     pub samples: Vec<Sample>,
-    /// The gates in their order; the first is the line.
+    /// The gates in order; the first is the start line.
     pub gates: Vec<Gate>,
-    /// Metres around along the middle.
+    /// Length in metres along the centre.
     pub length: f32,
     /// Metres from one sample to the next.
     pub spacing: f32,
-    /// The ways between gates, summed up: before gate 0, 1, ... of the first round.
+    /// Sums of the ways between gates: before gate 0, 1, ... of the first round.
     sums: Vec<f32>,
     near: Near,
 }
 
-/// A point of the closed Catmull-Rom spline through [`POINTS`]; `t` is the part of the way from
-/// point `from` to the next.
+/// Returns a point of the closed Catmull-Rom spline through [`POINTS`]; `t` is the fraction of the
+/// way from point `from` to the next.
 fn spline(from: usize, t: f32) -> Vec2 {
     let point = |by: usize| Vec2::from(POINTS[(from + POINTS.len() - 1 + by) % POINTS.len()]);
     let [a, b, c, d] = [0, 1, 2, 3].map(point);
@@ -145,7 +145,7 @@ fn spline(from: usize, t: f32) -> Vec2 {
         * 0.5
 }
 
-/// Points of the spline in even steps, and the length of a step.
+/// Returns points of the spline in even steps, and the length of a step.
 fn even_points() -> (Vec<Vec2>, f32) {
     const FINE: usize = 64;
     let fine: Vec<Vec2> = (0..POINTS.len() * FINE)
@@ -171,7 +171,7 @@ fn even_points() -> (Vec<Vec2>, f32) {
 }
 
 impl Track {
-    /// The only circuit.
+    /// Returns the only circuit.
     pub fn get() -> &'static Self {
         static TRACK: LazyLock<Track> = LazyLock::new(Track::new);
         &TRACK
@@ -181,7 +181,7 @@ impl Track {
         let (points, spacing) = even_points();
         let count = points.len();
         let point = |n: usize| points[n % count];
-        // Over a few steps each way: the spline's bends are not round to the last metre.
+        // Over a few steps each way, since the spline's bends are not smooth to the last metre.
         let along = |n: usize| (point(n + 2) - point(n + count - 2)).normalize_or(Vec2::X);
         let curvature = |n: usize| {
             let turn = along(n + count - 2).perp_dot(along(n + 2));
@@ -215,7 +215,7 @@ impl Track {
         track
     }
 
-    /// A position relative to the track, by the nearest point of the middle line.
+    /// Returns a position relative to the track, by the nearest point of the centre line.
     pub fn spot(&self, position: Vec2) -> Spot {
         let (segment, part, at) = self.near.nearest(position);
         let [a, b] = [segment, segment + 1].map(|n| &self.samples[n % self.samples.len()]);
@@ -228,13 +228,13 @@ impl Track {
         Spot { station, beside, at, along, curvature }
     }
 
-    /// The nearest sample to a station of any lap.
+    /// Returns the sample nearest to a station of any lap.
     pub fn sample(&self, station: f32) -> &Sample {
         let n = (station.rem_euclid(self.length) / self.spacing).round() as usize;
         &self.samples[n % self.samples.len()]
     }
 
-    /// The position at a station of any lap, so many metres right of the middle.
+    /// Returns the position at a station of any lap, `beside` metres to the right of the centre.
     pub fn position(&self, station: f32, beside: f32) -> Vec2 {
         let at = station.rem_euclid(self.length) / self.spacing;
         let (n, part) = (at as usize, at.fract());
@@ -242,13 +242,14 @@ impl Track {
         a.at.lerp(b.at, part) + a.along.lerp(b.along, part).normalize_or(a.along).perp() * beside
     }
 
-    /// Metres from one station to another, the shorter way around: negative backwards.
+    /// Returns the metres from one station to another, along the shorter way around; negative
+    /// backwards.
     pub fn ahead(&self, from: f32, to: f32) -> f32 {
         let way = (to - from).rem_euclid(self.length);
         if way > self.length / 2.0 { way - self.length } else { way }
     }
 
-    /// Kind of ground at a spot.
+    /// Returns the kind of ground at a spot.
     pub fn ground(&self, spot: &Spot) -> Ground {
         let beside = spot.beside.abs();
         if beside <= HALF_WIDTH {
@@ -260,25 +261,26 @@ impl Track {
         }
     }
 
-    /// The next gate after so many passed ones.
+    /// Returns the next gate after this many.
     pub fn next_gate(&self, passed: u16) -> &Gate {
         &self.gates[usize::from(passed % GATES)]
     }
 
-    /// The gate passed last.
+    /// Returns the gate passed last.
     pub fn last_gate(&self, passed: u16) -> &Gate {
         self.next_gate(passed + GATES - 1)
     }
 
-    /// Number of gates that count as passed at a station, in the round before the first lap.
+    /// Returns how many gates count as passed at a station, in the round before the first lap.
     pub fn gates_at(&self, station: f32) -> u16 {
         let gap = self.length / f32::from(GATES);
         1 + (station.rem_euclid(self.length) / gap) as u16 % GATES
     }
 
-    /// Progress of a car that has passed so many gates, in metres of the shortest way from gate to
-    /// gate. It is continuous at gates and rises by no more than the car moves: the distance to the
-    /// next gate falls no faster, and is at least [`Gate::to_next`] at the gate before.
+    /// Returns the progress of a car that has passed this many gates, in metres of the shortest way
+    /// from gate to gate. It is continuous at gates and increases by no more than the car moves:
+    /// the distance to the next gate decreases no faster, and is at least [`Gate::to_next`] at the
+    /// gate before.
     pub fn progress(&self, passed: u16, position: Vec2) -> f32 {
         let last = self.last_gate(passed);
         let gates = usize::from(GATES);
@@ -288,8 +290,9 @@ impl Track {
         before + (last.to_next - left).clamp(0.0, last.to_next)
     }
 
-    /// Station of a slot of the grid of so many cars, and metres to the right of the middle. Up to
-    /// 32 cars stand in two staggered columns, more in rows of four; all seats of a room fit.
+    /// Returns the station of a slot on the grid with this many cars, and metres to the right of
+    /// the centre. Up to 32 cars stand in two staggered columns, more in rows of four; all seats of
+    /// a room fit.
     pub fn slot(&self, slot: usize, cars: usize) -> (f32, f32) {
         let (behind, beside) = if cars <= 32 {
             (4.0 + 5.0 * slot as f32, if slot.is_multiple_of(2) { -3.0 } else { 3.0 })
@@ -301,7 +304,7 @@ impl Track {
     }
 }
 
-/// The lap after so many passed gates: 0 before the line, [`LAPS`] + 1 after the last.
+/// Returns the lap after this many gates: 0 before the line, [`LAPS`] + 1 after the last.
 pub fn lap_of(passed: u16) -> u16 {
     passed.saturating_sub(1) / GATES
 }
@@ -326,7 +329,7 @@ fn gates(samples: &[Sample], spacing: f32) -> Vec<Gate> {
     for n in 0..gates.len() {
         let next = gates[(n + 1) % gates.len()];
         let gate = &mut gates[n];
-        // Two lines that do not meet are nearest at an end of one of them.
+        // Two lines that do not meet are closest at an end of one of them.
         let here = gate.ends().map(|end| next.distance(end));
         let there = next.ends().map(|end| gate.distance(end));
         gate.to_next = here.into_iter().chain(there).fold(f32::MAX, f32::min);
@@ -335,26 +338,26 @@ fn gates(samples: &[Sample], spacing: f32) -> Vec<Gate> {
 }
 
 impl Gate {
-    /// Its left and its right end.
+    /// Returns its left and its right end.
     pub fn ends(&self) -> [Vec2; 2] {
         let right = self.along.perp();
         [self.at - right * self.reach[0], self.at + right * self.reach[1]]
     }
 
-    /// Metres beyond it; negative before it.
+    /// Returns the metres beyond it; negative before it.
     pub fn beyond(&self, position: Vec2) -> f32 {
         (position - self.at).dot(self.along)
     }
 
-    /// Metres to the nearest point of it.
+    /// Returns the metres to its nearest point.
     pub fn distance(&self, position: Vec2) -> f32 {
         let right = self.along.perp();
         let beside = (position - self.at).dot(right).clamp(-self.reach[0], self.reach[1]);
         position.distance(self.at + right * beside)
     }
 
-    /// True if a straight way passes it forwards. A way that ends on it passes it, one that begins
-    /// there does not.
+    /// Whether a straight path passes it forwards. A path that ends on it passes it, one that
+    /// starts there does not.
     pub fn is_passed(&self, from: Vec2, to: Vec2) -> bool {
         let (before, after) = (self.beyond(from), self.beyond(to));
         if before >= 0.0 || after < 0.0 {

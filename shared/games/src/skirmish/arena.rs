@@ -9,10 +9,10 @@ use phaselock::physics::Aabb;
 /// Half of the arena's inside, in metres.
 pub const HALF: Vec2 = Vec2::new(24.0, 15.0);
 
-/// The map: walls, starts, points for bots to walk between, and things at the start of a round.
+/// The map: walls, starts, points for bots to walk between, and objects at the start of a round.
 #[derive(Clone, Debug)]
 pub struct Arena {
-    /// The four outer walls first, then what stands inside.
+    /// The four outer walls first, then those inside.
     pub walls: Vec<Aabb>,
     /// Where players start.
     pub spawns: Vec<Vec2>,
@@ -20,7 +20,7 @@ pub struct Arena {
     pub waypoints: Vec<Vec2>,
     /// Crates and barrels.
     pub props: Vec<Prop>,
-    /// Things to be picked up, and their positions.
+    /// Pickups, and their positions.
     pub goods: Vec<(Goods, Vec2)>,
 }
 
@@ -28,7 +28,7 @@ pub struct Arena {
 pub const BORDER: f32 = 2.0;
 
 impl Arena {
-    /// The only arena: a court in the middle, cover in the corners, lanes along the sides.
+    /// Returns the only arena: a court in the centre, cover in the corners, lanes along the sides.
     pub fn new() -> Self {
         let outer = HALF + BORDER;
         let middle = HALF + BORDER / 2.0;
@@ -37,10 +37,10 @@ impl Arena {
             Aabb::centred(Vec2::new(0.0, middle.y), Vec2::new(outer.x, BORDER / 2.0)),
             Aabb::centred(Vec2::new(-middle.x, 0.0), Vec2::new(BORDER / 2.0, outer.y)),
             Aabb::centred(Vec2::new(middle.x, 0.0), Vec2::new(BORDER / 2.0, outer.y)),
-            // A pillar in the middle of the court.
+            // A pillar in the centre of the court.
             Aabb::centred(Vec2::ZERO, Vec2::new(1.5, 1.5)),
         ];
-        // The same in each quarter, as middle and half of the size.
+        // Repeated in each quarter, given as centre and half the size.
         let quarter = [
             ((5.0, 5.5), (3.0, 0.5)),
             ((7.5, 4.0), (0.5, 2.0)),
@@ -67,7 +67,7 @@ impl Arena {
         Self { walls, spawns, waypoints, props: props(), goods: goods() }
     }
 
-    /// True if a shape is clear of all walls.
+    /// Whether a shape is clear of all walls.
     pub fn is_clear(&self, position: Vec2, shape: Shape) -> bool {
         self.walls.iter().all(|wall| {
             let half = wall.size() / 2.0;
@@ -76,7 +76,7 @@ impl Arena {
     }
 }
 
-/// The same position in each quarter, once where two are the same.
+/// Mirrors a position into each quarter, without duplicates.
 fn quarters(x: f32, y: f32) -> impl Iterator<Item = Vec2> {
     let signs = [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)];
     let all = signs

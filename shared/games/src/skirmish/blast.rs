@@ -12,17 +12,18 @@ use phaselock::ids::{EntityId, PlayerId};
 use phaselock::physics::{Aabb, in_sight};
 use phaselock::time::Rates;
 
-/// Range of a blast, in metres.
+/// Range of a blast in metres.
 pub const BLAST_REACH: f32 = 3.2;
-/// Damage at its middle: less than a fresh player's health.
+/// Damage at its centre: less than a new player's health.
 const DAMAGE: f32 = 85.0;
-/// Speed that it gives at its middle, in metres a second.
+/// Speed that it gives at its centre, in metres per second.
 const KNOCK: f32 = 11.0;
-/// Share of the damage to the player whose blast it is.
+/// Fraction of the damage for the player who caused it.
 const OWN_PART: f32 = 0.5;
-/// Blasts in a tick; more wait for the next one.
+/// Maximum number of blasts in a tick; more wait for the next one.
 pub(super) const BLASTS_MAX: usize = 16;
-/// Seconds from a blast to that of a barrel in its reach. Arbitrary: a chain can be seen to run.
+/// Seconds from a blast until a barrel in its range explodes. Arbitrary: slow enough to see the
+/// chain run.
 const CHAIN_SECS: f32 = 0.12;
 
 /// An explosion.
@@ -43,8 +44,8 @@ pub(super) struct Hurt {
     pub(super) damage: u8,
 }
 
-/// Force of a blast on something, 0 to 1: falls evenly from its middle to its reach. A wall in
-/// between stops it; a wall that leaves a flank free halves it.
+/// Returns the force of a blast on an object, 0 to 1, which decreases linearly from its centre to
+/// its range. A wall in between stops it; a wall that leaves one flank exposed halves it.
 fn force(at: Vec2, position: Vec2, shape: Shape, walls: &[Aabb]) -> f32 {
     let half = shape.half().min_element();
     let far = (position.distance(at) - half).max(0.0);
@@ -62,12 +63,12 @@ fn force(at: Vec2, position: Vec2, shape: Shape, walls: &[Aabb]) -> f32 {
     (1.0 - far / BLAST_REACH) * shield
 }
 
-/// Direction in which a blast throws something.
+/// Returns the direction in which a blast throws an object.
 fn away(at: Vec2, position: Vec2) -> Vec2 {
     (position - at).try_normalize().unwrap_or(Vec2::X)
 }
 
-/// Throws about everything in reach of a blast that `moves` picks; hands damage to `hurts`.
+/// Throws everything in range of a blast that `moves` selects; adds damage to `hurts`.
 pub(super) fn throw_about(
     blast: &Blast,
     walls: &[Aabb],
@@ -106,8 +107,8 @@ fn knock(player: &mut Player, by: Vec2) {
     (player.vx, player.vy) = velocity.into();
 }
 
-/// Sets off barrels in reach of a blast, which burn for a moment, and mines, whose blasts go to
-/// `more`.
+/// Sets off barrels in range of a blast, which burn for a moment, and mines, whose blasts are added
+/// to `more`.
 pub(super) fn chain(
     blast: &Blast,
     rates: Rates,
@@ -122,7 +123,7 @@ pub(super) fn chain(
             Piece::Prop(prop) if waits(prop) && reached(prop.position(), prop.shape()) => {
                 prop.fuse = (CHAIN_SECS * rates.tick_hz as f32).ceil() as u8;
                 let by = blast.by.map_or(0, |by| by.0.saturating_add(1));
-                // A carried barrel stays its bearer's.
+                // A carried barrel still belongs to its bearer.
                 prop.by = if prop.held { prop.by } else { by };
             }
             Piece::Mine(mine)

@@ -4,17 +4,17 @@ use glam::Vec2;
 
 use phaselock::physics::Aabb;
 
-/// An outline about a middle.
+/// An outline around a centre.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {
     /// A circle, by its radius.
     Circle(f32),
-    /// A box with sides along the axes, by half of its size.
+    /// An axis-aligned box, by half of its size.
     Box(Vec2),
 }
 
 impl Shape {
-    /// Half of its width and of its height.
+    /// Returns half of its width and height.
     pub fn half(self) -> Vec2 {
         match self {
             Self::Circle(radius) => Vec2::splat(radius),
@@ -23,8 +23,8 @@ impl Shape {
     }
 }
 
-/// The overlap of two shapes: the direction from the first to the second in which the way apart is
-/// shortest, and that way in metres.
+/// Returns the overlap of two shapes: the direction from the first to the second in which they
+/// separate soonest, and that distance in metres.
 pub(super) fn overlap(a: Vec2, of_a: Shape, b: Vec2, of_b: Shape) -> Option<(Vec2, f32)> {
     let to = b - a;
     let room = of_a.half() + of_b.half() - to.abs();
@@ -44,7 +44,7 @@ pub(super) fn overlap(a: Vec2, of_a: Shape, b: Vec2, of_b: Shape) -> Option<(Vec
             let out = -to - nearest;
             let distance = out.length();
             if distance == 0.0 {
-                // The middle is inside.
+                // The centre is inside.
                 return Some(shorter_axis(to, room));
             }
             (distance < radius).then(|| (-out / distance, radius - distance))
@@ -64,11 +64,11 @@ fn shorter_axis(to: Vec2, room: Vec2) -> (Vec2, f32) {
     }
 }
 
-/// Longest step of a movement, in metres: less than half of the thinnest wall and of the smallest
-/// thing, so that nothing gets to the other side of anything.
+/// Maximum step of a movement, in metres: less than half of the thinnest wall and of the smallest
+/// object, so that nothing passes through anything.
 const STEP: f32 = 0.15;
 
-/// Moves something by a way, in steps, and slides it along the walls, which stop its velocity.
+/// Moves an object in steps, and slides it along the walls, which stop its velocity.
 pub(super) fn shift(
     position: &mut Vec2,
     velocity: &mut Vec2,
@@ -79,7 +79,7 @@ pub(super) fn shift(
     let steps = (by.length() / STEP).ceil().clamp(1.0, 64.0);
     for _ in 0..steps as u32 {
         *position += by / steps;
-        // Out of one wall may be into its neighbour; at most two are near.
+        // Getting out of one wall may lead into its neighbour; at most two are near.
         for _ in 0..2 {
             for wall in walls {
                 let half = wall.size() / 2.0;
@@ -93,8 +93,9 @@ pub(super) fn shift(
     }
 }
 
-/// Metres that a circle flies along a unit vector until it touches something, and the direction
-/// away from that: none if nothing is in the way within `most`. It never meets what it flies from.
+/// Returns the metres that a circle flies along a unit vector until it touches a shape, and the
+/// direction away from that; `None` if nothing is in the way within `most`. It never meets what it
+/// flies away from.
 pub(super) fn sweep(
     from: Vec2,
     radius: f32,
@@ -126,7 +127,7 @@ fn sweep_circle(from: Vec2, along: Vec2, middle: Vec2, radius: f32) -> Option<(f
     (along.dot(normal) < 0.0).then_some((far, normal))
 }
 
-/// A box grown by a circle's radius keeps its corners, where the circle meets it a little early.
+/// A box grown by a circle's radius keeps its corners, where the circle touches slightly early.
 fn sweep_box(from: Vec2, along: Vec2, middle: Vec2, half: Vec2) -> Option<(f32, Vec2)> {
     let to = from - middle;
     if to.abs().cmple(half).all() {

@@ -1,4 +1,4 @@
-//! Skirmish's bots: they see what a player sees and press the same keys.
+//! Skirmish's bots, which see what a player sees and press the same keys.
 
 use glam::Vec2;
 
@@ -17,7 +17,7 @@ use phaselock::physics::{direction, in_sight, ray_to_walls, turns};
 use phaselock::random::Random;
 use phaselock::time::Tick;
 
-/// A bot's memory.
+/// State of a bot.
 #[derive(Clone, Debug, Default)]
 pub struct Bot {
     strength: Strength,
@@ -31,35 +31,35 @@ pub struct Bot {
     /// Last position of a target that it lost, and seconds since.
     lost: Option<(Vec2, f32)>,
     strafe: f32,
-    /// Present error of its aim, in turns.
+    /// Current aiming error, in turns.
     sway: f32,
-    /// Present mood, 0 to 1, which weights weapons.
+    /// Current mood, 0 to 1, which weights weapons.
     mood: f32,
     /// The keys that it holds, and for how many seconds.
     keys: (i16, i16),
     keys_secs: f32,
-    /// The same of the trigger.
+    /// Whether it holds the trigger, and for how many seconds.
     fire: bool,
     fire_secs: f32,
 }
 
-/// Seconds for which it holds a key at least, as people do. Arbitrary to a few hundredths.
+/// Minimum seconds for which it holds a key, as people do. Arbitrary to a few hundredths.
 const PRESS_SECS: f32 = 0.12;
-/// Distance of another target, over that of the present one, at which it changes.
+/// Relative distance of another target below which it switches from the current one.
 const TEMPTING: f32 = 0.7;
-/// Seconds from seeing somebody to shooting, of easy, normal and hard bots; people take 0.2.
+/// Seconds from seeing a player to shooting, for easy, normal and hard bots; people take 0.2.
 const REACTION_SECS: [f32; 3] = [0.7, 0.25, 0.12];
-/// Greatest rate of turning, in turns a second.
+/// Maximum rate of turning, in turns per second.
 const TURN_RATE: [f32; 3] = [0.6, 1.1, 1.7];
-/// Greatest error of its aim, in turns.
+/// Maximum aiming error, in turns.
 const SWAY: [f32; 3] = [0.075, 0.025, 0.008];
-/// Error of its aim at which it shoots, in turns.
+/// Aiming error at which it shoots, in turns.
 const AIM_TOLERANCE: f32 = 0.02;
 /// Distances at which it fires rockets, in metres: beyond their splash, and near enough to hit.
 const ROCKETS: std::ops::Range<f32> = 4.5..14.0;
 /// Distances at which it throws a grenade after a target that went out of sight, in metres.
 const GRENADES: std::ops::Range<f32> = 3.5..10.0;
-/// Health below which it looks for more rather than for a fight.
+/// Health below which it looks for health instead of a fight.
 const LOW: u8 = 45;
 
 /// A plan of an attack.
@@ -67,7 +67,7 @@ const LOW: u8 = 45;
 struct Attack {
     aim: f32,
     weapon: Weapon,
-    /// True if it is safe to pull the trigger once the aim is right.
+    /// Whether it is safe to pull the trigger once the aim is right.
     safe: bool,
 }
 
@@ -115,7 +115,8 @@ impl phaselock::game::Bot<Skirmish> for Bot {
                 (bot.target, bot.lost) = (Some(*who), Some((enemy.position(), 0.0)));
                 attack = Some(choose(bot, arena, seen, &own, enemy));
                 let to = (enemy.position() - here) / distance.max(0.01);
-                // With low health it runs for more; else it keeps a distance and never stands.
+                // With low health it runs for more; otherwise it keeps a distance and never stands
+                // still.
                 let closer = match *distance {
                     far if far > 9.0 => 0.8,
                     near if near < 4.5 => -0.8,
@@ -142,7 +143,7 @@ impl phaselock::game::Bot<Skirmish> for Bot {
         let most = bot.strength.pick(TURN_RATE) * secs;
         bot.aim = (bot.aim + turn_between(bot.aim, ideal).clamp(-most, most)).rem_euclid(1.0);
         let fire = attack.is_some_and(|attack| {
-            // It goes on shooting as long as the target is about there.
+            // It continues shooting as long as the target is roughly there.
             let tolerance = if bot.fire { 4.0 * AIM_TOLERANCE } else { AIM_TOLERANCE };
             let ready = own.weapon() == attack.weapon && attack.safe;
             ready && turn_between(bot.aim, ideal).abs() < tolerance
@@ -156,14 +157,14 @@ impl phaselock::game::Bot<Skirmish> for Bot {
         press(bot, secs, wish, fire || lays);
         let (right, down) = bot.keys;
         let change = weapon != own.weapon() && own.ammunition(weapon) != Some(0);
-        // It does not fire a rocket at a target of the rifle.
+        // It does not fire a rocket at a target for the rifle.
         let fire = bot.fire && (fire || own.weapon() == Weapon::Rifle || lays);
         let weapon = if change { weapon as u8 + 1 } else { 0 };
         Command { right, down, aim: bot.aim, fire, grab: false, weapon }
     }
 }
 
-/// The nearest target in sight; rather the present one.
+/// Returns the nearest target in sight, with a preference for the current one.
 fn target(
     bot: &Bot,
     arena: &Arena,
@@ -178,7 +179,7 @@ fn target(
         let there = slot.entity.position();
         let distance = there.distance(here);
         let far = if bot.target == Some(who) { distance * TEMPTING } else { distance };
-        // The look past the walls takes longest by far, so it comes last.
+        // Checking the line of sight is the slowest test, so it comes last.
         let nearest = distance < RANGE && best.as_ref().is_none_or(|(least, _)| far < *least);
         if nearest && in_sight(here, there, &arena.walls) {
             best = Some((far, (distance, who, slot.entity)));
@@ -187,7 +188,7 @@ fn target(
     best.map(|(_, target)| target)
 }
 
-/// Weapon and aim for a target in sight.
+/// Returns weapon and aim for a target in sight.
 fn choose(
     bot: &Bot,
     arena: &Arena,
@@ -198,7 +199,7 @@ fn choose(
     let (here, there) = (own.position(), enemy.position());
     let distance = here.distance(there);
     let awake = bot.seen_secs > bot.strength.pick(REACTION_SECS);
-    // A barrel near the target and not near itself.
+    // A barrel near the target and not near the bot.
     let barrel = seen.records::<Prop>().find(|slot| {
         let (prop, at) = (&slot.entity, slot.entity.position());
         let beside = at.distance(there) < 2.2 && at.distance(here) > BLAST_REACH + 0.6;
@@ -209,7 +210,7 @@ fn choose(
         return Attack { aim, weapon: Weapon::Rifle, safe: awake };
     }
     if own.rockets > 0 && ROCKETS.contains(&distance) && bot.mood < 0.6 {
-        // About where the target will be when the rocket is there.
+        // Approximately where the target will be when the rocket arrives.
         let lead = enemy.velocity() * (distance / ROCKET_SPEED * 0.85);
         let aim = turns(there + lead - here) + bot.sway;
         let safe = awake && free_ahead(arena, seen, here, direction(aim)) > BLAST_REACH + 0.4;
@@ -218,7 +219,7 @@ fn choose(
     Attack { aim: turns(there - here) + bot.sway, weapon: Weapon::Rifle, safe: awake }
 }
 
-/// A grenade after a target that went around a corner.
+/// Returns a grenade throw after a target that went around a corner.
 fn lob(bot: &Bot, arena: &Arena, own: &Player) -> Option<Attack> {
     let (there, ago) = bot.lost?;
     let to = there - own.position();
@@ -229,14 +230,14 @@ fn lob(bot: &Bot, arena: &Arena, own: &Player) -> Option<Attack> {
     Some(Attack { aim: turns(to) + bot.sway, weapon: Weapon::Grenades, safe: true })
 }
 
-/// Distance to the first wall or prop, in metres.
+/// Returns the distance to the first wall or prop, in metres.
 fn free_ahead(arena: &Arena, seen: &Entities<Piece>, here: Vec2, along: Vec2) -> f32 {
     let wall = ray_to_walls(here, along, &arena.walls, RANGE);
     let props = seen.records::<Prop>().filter(|slot| slot.entity.stands());
     props.filter_map(|slot| ray_to_prop(here, along, &slot.entity)).fold(wall, f32::min)
 }
 
-/// The way from what is about to go off: shells, mines, and barrels in a fight.
+/// Returns the direction away from what is about to explode: shells, mines, and barrels in a fight.
 fn flee(seen: &Entities<Piece>, me: PlayerId, here: Vec2, fights: bool) -> Vec2 {
     let mut away = Vec2::ZERO;
     let mut shun = |position: Vec2, reach: f32| {
@@ -271,7 +272,7 @@ fn flee(seen: &Entities<Piece>, me: PlayerId, here: Vec2, fights: bool) -> Vec2 
     away
 }
 
-/// Turns the way past a prop right ahead.
+/// Turns the direction past a prop right ahead.
 fn around(seen: &Entities<Piece>, here: Vec2, wish: Vec2) -> Vec2 {
     let along = wish.normalize_or_zero();
     let ahead = seen
@@ -290,8 +291,8 @@ fn around(seen: &Entities<Piece>, here: Vec2, wish: Vec2) -> Vec2 {
     }
 }
 
-/// The nearest pickup of use that is not known to be taken, or a point on the way: health if that
-/// is low, else any that is near.
+/// Returns the nearest useful pickup that is not known to be taken, or a point on the way: health
+/// if that is low, otherwise any that is near.
 fn fetch(arena: &Arena, seen: &Entities<Piece>, own: &Player) -> Option<Vec2> {
     let here = own.position();
     let taken = |at: Vec2| {
@@ -308,13 +309,13 @@ fn fetch(arena: &Arena, seen: &Entities<Piece>, own: &Player) -> Option<Vec2> {
     if walkable(arena, here, nearest) {
         return Some(nearest);
     }
-    // By the point in reach that is nearest to it.
+    // Via the reachable point that is nearest to it.
     let points = arena.waypoints.iter().filter(|point| point.distance(here) > 2.0);
     let reached = points.filter(|point| walkable(arena, here, **point));
     reached.min_by(|a, b| a.distance(nearest).total_cmp(&b.distance(nearest))).copied()
 }
 
-/// True if a mine is of use here: beside a pickup that others come for.
+/// Whether a mine is useful here: next to a pickup that others come for.
 fn guards(arena: &Arena, here: Vec2) -> bool {
     arena.goods.iter().any(|(_, at)| at.distance(here) < 0.9)
 }
@@ -331,7 +332,7 @@ fn press(bot: &mut Bot, secs: f32, wish: Vec2, fire: bool) {
     }
 }
 
-/// The keys nearest to a direction; held keys stay a little longer, or they would twitch.
+/// Returns the keys nearest to a direction; held keys stay a little longer, or they would flicker.
 fn keys(wish: Vec2, held: (i16, i16)) -> (i16, i16) {
     let wish = wish.normalize_or_zero();
     // Within about 22 degrees of an axis it goes straight.
@@ -343,7 +344,7 @@ fn keys(wish: Vec2, held: (i16, i16)) -> (i16, i16) {
     (key(wish.x, held.0), key(wish.y, held.1))
 }
 
-/// A random point, not too far, that can be walked to in a straight line.
+/// Returns a random point nearby that can be reached in a straight line.
 fn wander(arena: &Arena, here: Vec2, random: &mut Random) -> Option<Vec2> {
     let mut near = arena
         .waypoints
@@ -354,7 +355,7 @@ fn wander(arena: &Arena, here: Vec2, random: &mut Random) -> Option<Vec2> {
     near.nth(random.below(count) as usize).copied()
 }
 
-/// True if a player fits through on the straight line.
+/// Whether a player fits through on the straight line.
 fn walkable(arena: &Arena, from: Vec2, to: Vec2) -> bool {
     let side = direction(turns(to - from) + 0.25) * RADIUS;
     in_sight(from + side, to + side, &arena.walls) && in_sight(from - side, to - side, &arena.walls)

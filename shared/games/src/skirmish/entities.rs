@@ -21,22 +21,22 @@ record! {
         pub down: i16 = Field::centred(2, 0),
         /// Direction of the aim, in turns from the x axis (right) towards the y axis (down).
         pub aim: f32 = Field::angle(12),
-        /// True if the trigger is held.
+        /// Whether the trigger is held.
         pub fire: bool = Field::count(1),
-        /// True to lift a prop and carry it; to let go throws it.
+        /// Whether to lift a prop and carry it; letting go throws it.
         pub grab: bool = Field::count(1),
-        /// Number of the weapon to take in hand, plus 1; others keep the present one.
+        /// Number of the weapon to switch to, plus 1; other values keep the current one.
         pub weapon: u8 = Field::count(3),
     }
 }
 
-/// Positions in metres: 4 mm fine, within 32 m.
+/// Positions in metres, with a resolution of 4 mm, within 32 m.
 pub(super) const POSITION: Field = Field::centred(14, 8).snap_beyond(4.0);
-/// Speeds in metres a second: 8 mm/s fine, below 16 m/s.
+/// Speeds in metres per second, with a resolution of 8 mm/s, below 16 m/s.
 pub(super) const PACE: Field = Field::centred(12, 7);
-/// Greatest speed of anything but a shell, in metres a second; within [`PACE`].
+/// Maximum speed of anything but a shell, in metres per second; within [`PACE`].
 pub(super) const PACE_MAX: f32 = 15.5;
-/// Positions of shells: a quarter of a millimetre fine, or rounding would bend their courses.
+/// Positions of shells, with a resolution of 1/4 mm, since rounding would bend their courses.
 const FLIGHT: Field = Field::centred(18, 12).snap_beyond(1.0);
 
 record! {
@@ -48,137 +48,138 @@ record! {
         pub down: i16 = Field::centred(2, 0).steering(),
         /// Ticks since these changed, up to 63.
         pub held: u8 = HELD,
-        /// True if it holds the trigger.
+        /// Whether it holds the trigger.
         pub fire: bool = Field::count(1).steering(),
         /// Ticks since the trigger changed, up to 63.
         pub fire_held: u8 = HELD,
-        /// Metres right of the middle.
+        /// Metres to the right of the centre.
         pub x: f32 = POSITION.moved_by("vx"),
-        /// Metres below the middle.
+        /// Metres below the centre.
         pub y: f32 = POSITION.moved_by("vy"),
-        /// Metres a second to the right.
+        /// Metres per second to the right.
         pub vx: f32 = PACE,
-        /// Metres a second down.
+        /// Metres per second down.
         pub vy: f32 = PACE,
-        /// Direction of the weapon in turns, for others: shots follow the command, which is finer.
+        /// Direction of the weapon in turns, for other players; shots follow the command, which is
+        /// finer.
         pub aim: f32 = Field::angle(10).trending(),
         /// Health; 0 is dead.
         pub health: u8 = Field::count(7).server_only(),
-        /// Shots of any weapon so far, modulo 256.
+        /// Number of shots with any weapon, modulo 256.
         pub shots: u8 = Field::count(8),
-        /// Ticks until the weapon can fire again, which others can count from its shots.
+        /// Ticks until the weapon can fire again, which other clients infer from its shots.
         pub cooldown: u8 = Field::count(7),
-        /// Ticks until a dead player returns.
+        /// Ticks until a dead player respawns.
         pub respawn: u16 = Field::count(9).owner_only().server_only(),
-        /// Times that the player came into the world, modulo 256.
+        /// How often the player entered the world, modulo 256.
         pub spawns: u8 = Field::cut(8).server_only(),
-        /// Hits that it landed, modulo 16.
+        /// Number of hits landed, modulo 16.
         pub hits: u8 = Field::count(4).owner_only().server_only(),
         /// Number of the weapon in hand, plus 4 while a prop is carried instead.
         pub hands: u8 = Field::count(3),
-        /// Rockets left.
+        /// Number of rockets left.
         pub rockets: u8 = Field::count(4).owner_only().server_only(),
-        /// Grenades left.
+        /// Number of grenades left.
         pub grenades: u8 = Field::count(4).owner_only().server_only(),
-        /// Mines left.
+        /// Number of mines left.
         pub mines: u8 = Field::count(4).owner_only().server_only(),
     }
 }
 
 record! {
-    /// A player's state that everybody is told, in sight or not.
+    /// A player's state that is sent to all, in sight or not.
     pub struct Score {
-        /// Others killed, less the times that the player killed itself.
+        /// Number of kills, minus suicides.
         pub frags: u16 = Field::count(12).server_only(),
         /// Times killed.
         pub deaths: u16 = Field::count(12).server_only(),
-        /// Seat of the player's last killer, plus 1; 0 for nobody.
+        /// Id of the player's last killer, plus 1; 0 for none.
         pub killer: u16 = Field::count(16).server_only(),
-        /// Number of the means of that: see [`Score::means`].
+        /// How the player was killed; see [`Score::means`].
         pub means: u8 = Field::count(3).server_only(),
     }
 }
 
 record! {
-    /// A rocket or a grenade of its owner's.
+    /// A rocket or a grenade, owned by the player who fired it.
     pub struct Shell {
-        /// True if it is a grenade.
+        /// Whether it is a grenade.
         pub grenade: bool = Field::count(1),
-        /// Metres right of the middle.
+        /// Metres to the right of the centre.
         pub x: f32 = FLIGHT.moved_by("vx"),
-        /// Metres below the middle.
+        /// Metres below the centre.
         pub y: f32 = FLIGHT.moved_by("vy"),
-        /// Metres a second to the right: within 32.
+        /// Metres per second to the right: within 32.
         pub vx: f32 = Field::centred(13, 7),
-        /// Metres a second down.
+        /// Metres per second down.
         pub vy: f32 = Field::centred(13, 7),
-        /// Ticks until a grenade goes off.
+        /// Ticks until a grenade explodes.
         pub fuse: u8 = Field::count(8),
         /// Ticks since it burst, plus 1; 0 while it flies.
         pub burst: u8 = Field::count(6),
-        /// Count of its owner's shots up to it.
+        /// Its number among its owner's shots.
         pub shot: u8 = Field::count(8),
     }
 }
 
 record! {
-    /// A mine of its owner's.
+    /// A mine, owned by the player who laid it.
     pub struct Mine {
-        /// Metres right of the middle.
+        /// Metres to the right of the centre.
         pub x: f32 = POSITION,
-        /// Metres below the middle.
+        /// Metres below the centre.
         pub y: f32 = POSITION,
         /// Tick at which it was laid.
         pub laid: Tick = Field::count(24),
         /// Ticks since it burst, plus 1; 0 while it lies there.
         pub burst: u8 = Field::count(6),
-        /// Count of its owner's shots up to it.
+        /// Its number among its owner's shots.
         pub shot: u8 = Field::count(8),
     }
 }
 
 record! {
-    /// A crate or a barrel, nobody's.
+    /// A crate or a barrel, which no player owns.
     pub struct Prop {
-        /// True if it is a barrel.
+        /// Whether it is a barrel.
         pub barrel: bool = Field::count(1).server_only(),
-        /// Metres right of the middle.
+        /// Metres to the right of the centre.
         pub x: f32 = POSITION.moved_by("vx"),
-        /// Metres below the middle.
+        /// Metres below the centre.
         pub y: f32 = POSITION.moved_by("vy"),
-        /// Metres a second to the right.
+        /// Metres per second to the right.
         pub vx: f32 = PACE,
-        /// Metres a second down.
+        /// Metres per second down.
         pub vy: f32 = PACE,
-        /// True if somebody carries it.
+        /// Whether a player carries it.
         pub held: bool = Field::count(1),
-        /// Seat of the last player to carry it or set it on fire, plus 1; 0 for nobody.
+        /// Id of the last player to carry it or set it on fire, plus 1; 0 for none.
         pub by: u16 = Field::count(16).server_only(),
-        /// Shots that a barrel has taken.
+        /// Number of shots that a barrel has taken.
         pub wear: u8 = Field::count(2).server_only(),
-        /// Ticks until a barrel that burns goes off.
+        /// Ticks until a burning barrel explodes.
         pub fuse: u8 = Field::count(5).server_only(),
-        /// True for a barrel that went off, until [`back`](Self::back).
+        /// Whether it is a barrel that has exploded and will return at [`back`](Self::back).
         pub gone: bool = Field::count(1).server_only(),
-        /// Tick at which it comes back.
+        /// Tick at which it returns.
         pub back: Tick = Field::count(24).server_only(),
-        /// Times that it was put at its start, modulo 16.
+        /// How often it was placed at its start, modulo 16.
         pub puts: u8 = Field::cut(4).server_only(),
     }
 }
 
 record! {
-    /// Something to be picked up by walking over it.
+    /// An object that players pick up by walking over it.
     pub struct Pickup {
-        /// Number of its kind: see [`Pickup::goods`].
+        /// Number of its kind; see [`Pickup::goods`].
         pub sort: u8 = Field::count(2).server_only(),
-        /// Metres right of the middle.
+        /// Metres to the right of the centre.
         pub x: f32 = POSITION.server_only(),
-        /// Metres below the middle.
+        /// Metres below the centre.
         pub y: f32 = POSITION.server_only(),
-        /// True if it was taken and is not back.
+        /// Whether it was taken and has not returned.
         pub taken: bool = Field::count(1).server_only(),
-        /// Tick at which it comes back.
+        /// Tick at which it returns.
         pub back: Tick = Field::count(24).server_only(),
     }
 }
@@ -202,17 +203,17 @@ pub enum Goods {
 }
 
 impl Goods {
-    /// All, by their numbers.
+    /// All kinds, by number.
     pub const ALL: [Self; 4] = [Self::Health, Self::Rockets, Self::Grenades, Self::Mines];
 }
 
 impl Piece {
-    /// The player, if it is one.
+    /// Returns the player, if it is one.
     pub fn player(&self) -> Option<&Player> {
         self.record()
     }
 
-    /// Its position; none for scores and rounds.
+    /// Returns its position; `None` for scores and rounds.
     pub fn position(&self) -> Option<Vec2> {
         match self {
             Self::Player(player) => Some(player.position()),
@@ -225,17 +226,17 @@ impl Piece {
     }
 }
 
-/// All players.
+/// Returns all players.
 pub fn players(entities: &Entities<Piece>) -> impl Iterator<Item = Slot<Player>> + Clone {
     entities.records()
 }
 
-/// All scores, with their players.
+/// Returns all scores, with their players.
 pub fn scores(entities: &Entities<Piece>) -> impl Iterator<Item = (PlayerId, Score)> {
     entities.records::<Score>().filter_map(|slot| Some((slot.owner?, slot.entity)))
 }
 
-/// The player with an id.
+/// Returns the player with this id.
 pub fn player(entities: &Entities<Piece>, id: EntityId) -> Option<Player> {
     entities.record(id).copied()
 }
@@ -244,43 +245,43 @@ motions!(Player, Shell, Prop);
 positions!(Mine, Pickup);
 
 impl Score {
-    /// The last killer of the player.
+    /// Returns the last killer of the player.
     pub fn killed_by(&self) -> Option<PlayerId> {
         self.killer.checked_sub(1).map(PlayerId)
     }
 
-    /// The means by which the player was killed.
+    /// Returns how the player was killed.
     pub fn means(&self) -> Means {
         Means::ALL[usize::from(self.means).min(Means::ALL.len() - 1)]
     }
 }
 
 impl Prop {
-    /// The last player to carry it or set it on fire.
+    /// Returns the last player to carry it or set it on fire.
     pub fn last_by(&self) -> Option<PlayerId> {
         self.by.checked_sub(1).map(PlayerId)
     }
 
-    /// True if it is on the floor, in everybody's way.
+    /// Whether it is on the floor, blocking players.
     pub fn stands(&self) -> bool {
         !self.gone && !self.held
     }
 }
 
 impl Pickup {
-    /// Its kind.
+    /// Returns its kind.
     pub fn goods(&self) -> Goods {
         Goods::ALL[usize::from(self.sort) % Goods::ALL.len()]
     }
 }
 
 impl Player {
-    /// Unit vector of its weapon.
+    /// Returns the unit vector along its weapon.
     pub fn facing(&self) -> Vec2 {
         direction(self.aim)
     }
 
-    /// Its last commands.
+    /// Returns its last commands.
     pub fn keys(&self) -> Command {
         Command {
             right: self.right,
@@ -292,27 +293,27 @@ impl Player {
         }
     }
 
-    /// The weapon in hand, or put away while something is carried.
+    /// Returns the weapon in hand, or the one put away while a prop is carried.
     pub fn weapon(&self) -> Weapon {
         Weapon::ALL[usize::from(self.hands) % Weapon::ALL.len()]
     }
 
-    /// True if something is carried.
+    /// Whether it carries a prop.
     pub fn is_carrying(&self) -> bool {
         self.hands >= 4
     }
 
-    /// Takes another weapon in hand.
+    /// Switches to another weapon.
     pub(super) fn take(&mut self, weapon: Weapon) {
         self.hands = (self.hands & 4) | weapon as u8;
     }
 
-    /// Starts or stops to carry a prop.
+    /// Starts or stops carrying a prop.
     pub(super) fn carry(&mut self, carrying: bool) {
         self.hands = (self.hands & 3) | if carrying { 4 } else { 0 };
     }
 
-    /// Shots left of a weapon; none for the rifle, which never runs out.
+    /// Returns the shots left with a weapon; `None` for the rifle, which never runs out.
     pub fn ammunition(&self, weapon: Weapon) -> Option<u8> {
         match weapon {
             Weapon::Rifle => None,
@@ -322,7 +323,7 @@ impl Player {
         }
     }
 
-    /// The same, to change.
+    /// Returns the shots left with a weapon, to change them; `None` for the rifle.
     pub(super) fn ammunition_mut(&mut self, weapon: Weapon) -> Option<&mut u8> {
         match weapon {
             Weapon::Rifle => None,

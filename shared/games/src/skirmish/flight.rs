@@ -1,4 +1,4 @@
-//! Flight of rockets and grenades: the one function for both sides and for what is extrapolated.
+//! Flight of rockets and grenades: the one function for both sides and for extrapolation.
 
 use glam::Vec2;
 
@@ -10,24 +10,26 @@ use phaselock::fields::Record;
 use phaselock::physics::Aabb;
 use phaselock::time::Rates;
 
-/// Radius of either, in metres.
+/// Radius of both, in metres.
 pub const SHELL_RADIUS: f32 = 0.12;
-/// A rocket's speed in metres a second: three runners', so that it can be dodged from 8 m away.
+/// A rocket's speed in metres per second: three times a runner's, so that it can be dodged from 8 m
+/// away.
 pub const ROCKET_SPEED: f32 = 20.0;
-/// A grenade's speed when it is thrown, in metres a second.
+/// Speed of a thrown grenade, in metres per second.
 const GRENADE_SPEED: f32 = 15.0;
-/// Drag of a grenade, as a share of its speed in a second.
+/// Drag of a grenade, as the fraction of its speed lost per second.
 const GRENADE_DRAG: f32 = 1.1;
-/// Share of its speed into a wall that it keeps when it bounces.
+/// Fraction of its speed into a wall that it keeps when it bounces.
 const BOUNCE: f32 = 0.55;
-/// Bounces in a tick; the rest of its way is lost.
+/// Maximum number of bounces in a tick; the rest of its way is lost.
 const BOUNCES_MAX: u32 = 4;
-/// Seconds from the throw of a grenade to when it goes off.
+/// Seconds from throwing a grenade until it explodes.
 pub const FUSE_SECS: f32 = 1.6;
-/// Seconds for which a burst shell stays, so that everybody is told of it.
+/// Seconds for which a burst shell stays, so that all clients learn about it.
 const BURST_SECS: f32 = 0.4;
 
-/// A shell that a player has just fired. It begins in the player's middle, where there is no wall.
+/// Creates a shell that a player has just fired. It starts at the player's centre, where there is
+/// no wall.
 pub(super) fn launch(rates: Rates, player: &Player, grenade: bool) -> Shell {
     let speed = if grenade { GRENADE_SPEED } else { ROCKET_SPEED };
     let velocity = player.facing() * speed;
@@ -44,13 +46,13 @@ pub(super) fn launch(rates: Rates, player: &Player, grenade: bool) -> Shell {
     }
 }
 
-/// Ticks for which a burst shell stays.
+/// Returns the ticks for which a burst shell stays.
 pub(super) fn burst_ticks(rates: Rates) -> u8 {
     (BURST_SECS * rates.tick_hz as f32) as u8
 }
 
-/// One tick of a flight among walls and props. A rocket bursts at the first thing in its way, and a
-/// grenade bounces off it; both burst at `bodies`. Returns true if it bursts in this tick.
+/// Runs one tick of a flight among walls and props. A rocket bursts at the first obstacle, and a
+/// grenade bounces off it; both burst at `bodies`. Returns whether it bursts in this tick.
 pub(super) fn fly(
     shell: &mut Shell,
     rates: Rates,
@@ -79,7 +81,7 @@ pub(super) fn fly(
     let mut left = velocity.length() * secs;
     for _ in 0..BOUNCES_MAX {
         let speed = velocity.length();
-        // Below the grid's step nothing moves on.
+        // Below a grid step nothing moves.
         if left <= 0.0 || speed < 0.01 {
             break;
         }
@@ -109,7 +111,7 @@ pub(super) fn fly(
     bursts
 }
 
-/// State of a shell after `ticks`, unless something but a wall comes in its way.
+/// Returns the state of a shell after `ticks`, unless something other than a wall is in its way.
 pub(super) fn extrapolate(arena: &Arena, rates: Rates, base: &Shell, ticks: u64) -> Shell {
     let mut shell = *base;
     for _ in 0..ticks {

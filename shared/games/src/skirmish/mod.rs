@@ -1,9 +1,8 @@
 //! Skirmish: a top-down arena shooter. Players have momentum, aim with the mouse, and carry a
-//! rifle that hits at once, rockets, grenades and mines. There are crates to push and barrels to
-//! blow up.
+//! hitscan rifle, rockets, grenades and mines. There are crates to push and barrels to blow up.
 //!
-//! Lag compensation judges a rifle's shots where the shooter saw its targets. Shells are judged and
-//! shown at the present, so that they can be dodged.
+//! Lag compensation judges a rifle's shots where the shooter saw the targets. Shells are judged and
+//! shown in the present, so that they can be dodged.
 
 pub mod arena;
 mod blast;
@@ -53,19 +52,19 @@ use sight::{REACH, Sight};
 pub use turn::{ARMING_SECS, MINES_MAX};
 pub use weapons::{Means, Weapon};
 
-/// Range of a shot, in metres: across the arena.
+/// Range of a shot in metres: across the arena.
 pub const RANGE: f32 = 40.0;
-/// Health of a fresh player.
+/// Health of a new player.
 pub const HEALTH: u8 = 100;
-/// Seconds from death to return.
+/// Seconds from death to respawn.
 pub const RESPAWN_SECS: f32 = 2.0;
-/// Frags that win a round.
+/// Number of frags that win a round.
 pub const FRAGS: u16 = 20;
 /// Lengths of a round's parts.
 pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 300.0, results: 8.0 };
-/// Range of co-predicted props, in metres: a run of half a second, and a prop's glide.
+/// Range of co-predicted props, in metres: a run of half a second, plus a prop's glide.
 const CO_PREDICTION_REACH: f32 = 4.5;
-/// The same for props that the player has just thrown.
+/// Range of co-predicted props that the player has just thrown, in metres.
 const THROWN_REACH: f32 = 12.0;
 
 /// The rules and the map.
@@ -73,9 +72,9 @@ const THROWN_REACH: f32 = 12.0;
 pub struct Skirmish {
     /// The map.
     pub arena: Arena,
-    /// Made for whoever asks for relevance: clients do not.
+    /// Computed when relevance is first needed, which it never is on clients.
     between: OnceLock<Between>,
-    /// Lists of those who predict.
+    /// Scratch lists for prediction.
     contacts: Mutex<Contacts>,
     rates: Rates,
 }
@@ -85,12 +84,12 @@ impl Skirmish {
         self.between.get_or_init(|| Between::new(&self.arena.walls))
     }
 
-    /// Puts a player at the start that is furthest from the living, of a few random ones.
+    /// Places a player at the start that is farthest from living players, out of a few random ones.
     fn put(&self, entities: &Entities<Piece>, random: &mut Random, player: &mut Player) {
         let safety = |spawn: Vec2| {
             let living = players(entities).filter(|slot| slot.entity.health > 0);
             let far = living.map(|slot| slot.entity.position().distance(spawn));
-            // Not into a crate.
+            // Not inside a crate.
             let mut props = entities.records::<Prop>().map(|slot| slot.entity);
             let taken = props.any(|it| it.stands() && it.position().distance(spawn) < 1.0);
             far.fold(f32::MAX, f32::min) - if taken { 1000.0 } else { 0.0 }
@@ -115,14 +114,14 @@ impl Skirmish {
         };
     }
 
-    /// Somebody who has just come.
+    /// Creates a player who has just joined.
     pub fn newcomer(&self, entities: &Entities<Piece>, random: &mut Random) -> Player {
         let mut player = Player::default();
         self.put(entities, random, &mut player);
         player
     }
 
-    /// One tick of the round. When the play begins, everything is put back to its start.
+    /// Runs one tick of the round. When the play begins, everything is reset.
     fn keep_round(&self, world: &mut World<Self>) {
         let World { tick, entities, .. } = &mut *world;
         let count = scores(entities).count();
@@ -147,7 +146,7 @@ impl Skirmish {
         for (_, _, score) in entities.records_mut::<Score>() {
             *score = Score::default();
         }
-        // Each away from those who have been put somewhere already.
+        // Each away from those who have been placed already.
         for (_, _, player) in entities.records_mut::<Player>() {
             player.health = 0;
         }
@@ -155,7 +154,7 @@ impl Skirmish {
         self.put_all(entities, random, &all);
     }
 
-    /// Puts players into the world again, one after the other.
+    /// Respawns players, one after the other.
     fn put_all(&self, entities: &mut Entities<Piece>, random: &mut Random, ids: &[EntityId]) {
         for id in ids {
             let Some(mut player) = player(entities, *id) else { continue };
@@ -167,13 +166,13 @@ impl Skirmish {
     }
 }
 
-/// The entity of a player.
+/// Returns the entity of a player.
 fn avatar_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Player> {
     owned(entities, player).map(|(_, player)| player)
 }
 
 impl Skirmish {
-    /// See [`Coding::extrapolate`].
+    /// Implements [`Coding::extrapolate`].
     pub fn extrapolate(&self, known: Known<'_, Piece>) -> Option<Piece> {
         let Known { base, steering, ticks } = known;
         let (arena, rates) = (&self.arena, self.rates);
@@ -187,7 +186,7 @@ impl Skirmish {
         })
     }
 
-    /// Frozen tables of the game's own.
+    /// Returns the game's own frozen tables.
     pub fn tables() -> &'static Tables {
         static TABLES: LazyLock<Tables> =
             LazyLock::new(|| Tables::included(include_bytes!("skirmish.tables")));
@@ -209,16 +208,16 @@ impl Game for Skirmish {
             unit: Unit::Count,
             of: |entities, player| Some(owned::<Score, _>(entities, player)?.1.frags.into()),
         }],
-        // Shells move as extrapolated, so they are shown at the present (`tests/it/skirmish.rs` has
-        // the figures). Targets are shown in the past and rewound to; of such methods the bench of
-        // presentation finds none clearly better (`tests/it/presentation.rs` holds it to that).
-        // Props are shown at the time of those who push them.
+        // Shells move as extrapolated, so they are shown in the present (`tests/it/skirmish.rs` has
+        // the figures). Targets are shown in the past, with lag compensation; of such methods the
+        // presentation bench finds none clearly better (`tests/it/presentation.rs` checks that).
+        // Props are shown at the time of the players who push them.
         presentation: |kind| {
             if kind.is::<Shell>() { Choice::RunForward } else { Choice::Hermite }
         },
-        // What nobody steers goes as extrapolated, or stands. To send it when it does not shows the
-        // same for fewer bytes, as the bench of snapshots has it (`--scene senders`). Of players no
-        // rule saves any.
+        // Entities that no player steers move as extrapolated, or stand still. Sending them only
+        // when they do not shows an equal picture for fewer bytes, according to the snapshot bench
+        // (`--scene senders`). No rule saves bytes for players.
         sending: |kind| {
             let is_thrown = kind.is::<Shell>() || kind.is::<Mine>();
             let is_exact = is_thrown || kind.is::<Prop>() || kind.is::<Pickup>();
@@ -276,7 +275,7 @@ impl Game for Skirmish {
             return false;
         };
         match &other.entity {
-            // Others' shells run forward to the present.
+            // Other players' shells run forward to the present.
             Piece::Shell(_) => other.owner == Some(*owner),
             Piece::Prop(prop) if !prop.gone => {
                 let far = prop.position().distance(player.position());
@@ -314,7 +313,7 @@ impl Game for Skirmish {
         let moved = (truth.x, truth.y, truth.vx, truth.vy)
             != (predicted.x, predicted.y, predicted.vx, predicted.vy);
         let near = |position: Vec2, reach: f32| position.distance(truth.position()) < reach;
-        // Blown about by a burst that is still there.
+        // Thrown by a burst that is still there.
         let blown = |piece: &Piece| match piece {
             Piece::Shell(shell) => shell.burst > 0 && near(shell.position(), BLAST_REACH + 1.0),
             Piece::Mine(mine) => mine.burst > 0 && near(mine.position(), BLAST_REACH + 1.0),
@@ -336,7 +335,7 @@ impl Game for Skirmish {
             let there = entities.records::<Prop>().filter(|slot| !slot.entity.gone);
             there.filter(|slot| near(slot.entity.position(), 1.6)).map(|slot| slot.entity)
         };
-        // In another's hands, or pushed by another.
+        // In another player's hands, or pushed by one.
         let others = |prop: &Prop| {
             players(entities).any(|slot| {
                 let beside = slot.entity.position().distance(prop.position()) < 1.3;
@@ -383,7 +382,7 @@ impl Game for Skirmish {
         let viewer = avatar_of(entities, player);
         let sight = viewer.map(|viewer| Sight::new(&self.arena.walls, self.between(), viewer));
         move |other| match (&other.entity, &sight) {
-            // They are everybody's, and come when there is room.
+            // They concern all players, and are sent when there is space.
             (Piece::Score(_) | Piece::Round(_), _) => Relevance::Matters(1),
             (_, None) => Relevance::Secret,
             (Piece::Player(other), Some(sight)) => sight.of_player(other),
@@ -391,7 +390,7 @@ impl Game for Skirmish {
         }
     }
 
-    /// Everything: the delay keeps it from those who play.
+    /// Everything; the delay hides it from players.
     fn relevance_to_watchers(&self, _: &Entities<Piece>, _: &Slot<Piece>) -> Relevance {
         Relevance::Matters(1)
     }
@@ -407,7 +406,7 @@ impl Game for Skirmish {
             down: if missed <= 15 { last.down } else { 0 },
             aim: last.aim,
             fire: last.fire && missed <= 6,
-            // To let go would throw.
+            // Letting go would throw.
             grab: last.grab,
             weapon: 0,
         }

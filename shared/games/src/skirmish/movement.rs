@@ -11,14 +11,15 @@ use phaselock::time::Rates;
 
 /// Radius of a player in metres.
 pub const RADIUS: f32 = 0.4;
-/// Speed of a run in metres a second.
+/// Running speed in metres per second.
 pub const SPEED: f32 = 6.5;
-/// Acceleration to that speed, in metres a second squared: a sixth of a second.
+/// Acceleration to that speed, in metres per second squared: a sixth of a second.
 const ACCELERATION: f32 = 40.0;
-/// Deceleration without keys, in metres a second squared: half as much, for some momentum.
+/// Deceleration without keys, in metres per second squared: half as much, for some momentum.
 const FRICTION: f32 = 20.0;
 
-/// One tick of a living player: turn, run, slide along walls, fire. Returns the weapon that fired.
+/// Runs one tick of a living player: turn, run, slide along walls, fire. Returns the weapon that
+/// fired.
 pub fn movement(
     arena: &Arena,
     rates: Rates,
@@ -28,7 +29,7 @@ pub fn movement(
     move_among(&arena.walls, rates, player, command)
 }
 
-/// The same with the only walls that it may touch.
+/// Runs one tick of a living player with only the walls that it may touch.
 fn move_among(
     walls: &[Aabb],
     rates: Rates,
@@ -56,9 +57,9 @@ fn move_among(
     weapons::handle(player, rates, command.fire, Weapon::asked(command.weapon))
 }
 
-/// State of a player after `ticks`: the keys of `base` run first, then those of `steering` for as
-/// long as they have been held. This is exact but for the aim, if keys changed once at most and
-/// nobody shot.
+/// Returns the state of a player after `ticks`: the keys of `base` run first, then those of
+/// `steering` for as long as they have been held. Exact except for the aim, if the keys changed at
+/// most once and no one shot.
 pub(super) fn extrapolate(
     arena: &Arena,
     rates: Rates,
@@ -67,7 +68,7 @@ pub(super) fn extrapolate(
     ticks: u64,
 ) -> Player {
     let mut player = *base;
-    // Others are not told of ammunition, but a weapon in hand has some.
+    // Ammunition is not sent to others, but a weapon in hand always has some.
     let unknown = base.ammunition(base.weapon()) == Some(0);
     if let Some(left) = player.ammunition_mut(base.weapon()).filter(|_| unknown) {
         *left = AMMUNITION_UNKNOWN;
@@ -75,7 +76,7 @@ pub(super) fn extrapolate(
     if base.health == 0 {
         player.respawn = base.respawn.saturating_sub(ticks as u16);
     } else {
-        // Faster than a run only by what it has already, and a push out of a wall besides.
+        // Faster than a run only by its current speed, plus a push out of a wall.
         let speed = player.velocity().length().max(SPEED) + 1.0;
         let reach = RADIUS + speed * rates.step_secs() * ticks as f32 + RADIUS;
         let mut few = [Aabb::centred(Vec2::ZERO, Vec2::ZERO); NEAR_WALLS_MAX];
@@ -86,7 +87,7 @@ pub(super) fn extrapolate(
             let fire = at(steering.fire_held, tick).fire;
             let command = Command { right, down, aim: base.aim, fire, ..Command::default() };
             move_among(walls, rates, &mut player, &command);
-            // As the world does after each step; whole numbers are on the grid anyway.
+            // As the world does after each step; integers are on the grid anyway.
             (player.x, player.y) = (snapped(POSITION, player.x), snapped(POSITION, player.y));
             (player.vx, player.vy) = (snapped(PACE, player.vx), snapped(PACE, player.vy));
         }
@@ -97,10 +98,12 @@ pub(super) fn extrapolate(
     player
 }
 
-/// Walls that an extrapolation looks at, if no more are near. Arbitrary; hardly ever more.
+/// Number of walls that an extrapolation considers, if no more are near. Arbitrary; hardly ever
+/// more.
 const NEAR_WALLS_MAX: usize = 6;
 
-/// The walls within `reach` of a point, copied to `few`; all walls if there is no room for them.
+/// Returns the walls within `reach` of a point, copied to `few`; all walls if there is not enough
+/// space.
 fn walls_near<'a>(
     walls: &'a [Aabb],
     point: Vec2,
@@ -117,5 +120,5 @@ fn walls_near<'a>(
     &few[..count]
 }
 
-/// More shots than anybody fires in as many ticks as are extrapolated.
+/// More shots than anyone fires in the ticks that are extrapolated.
 const AMMUNITION_UNKNOWN: u8 = 15;

@@ -1,8 +1,8 @@
-//! Crates and barrels: pushed, piled up, carried and thrown, by the same functions on both sides.
+//! Crates and barrels: pushed, piled up, carried and thrown, by one set of functions on both sides.
 //!
-//! In a tick all props glide on, and then are parted in the order of their ids, a bounded number of
-//! times: props give way to players, overlapping props give way by halves, and at last players give
-//! way to props that could not. Only `shift` moves anything, which no wall lets through.
+//! In a tick all props glide, and are then separated in the order of their ids, a limited number of
+//! times: props give way to players, overlapping props give way by halves, and finally players give
+//! way to props that could not. Only `shift` moves anything, and it passes through no wall.
 
 use glam::Vec2;
 
@@ -20,19 +20,19 @@ use phaselock::time::Rates;
 pub const CRATE_HALF: f32 = 0.45;
 /// A barrel's radius in metres.
 pub const BARREL_RADIUS: f32 = 0.38;
-/// Deceleration on the floor, in metres a second squared. Arbitrary.
+/// Deceleration on the floor, in metres per second squared. Arbitrary.
 const FRICTION: f32 = 13.0;
-/// Greatest speed of a pushed prop, in metres a second: half of a run.
+/// Maximum speed of a pushed prop, in metres per second: half of a run.
 const PUSH_SPEED: f32 = 3.4;
-/// Speed of a thrown prop, in metres a second; half of the thrower's own is added.
+/// Speed of a thrown prop, in metres per second; half of the thrower's own is added.
 const THROW_SPEED: f32 = 13.0;
-/// Greatest distance of a player's middle and that of a prop to lift, in metres.
+/// Maximum distance between the centres of a player and a prop to lift it, in metres.
 const GRAB_REACH: f32 = 1.25;
-/// Distance before its bearer at which a prop is carried, in metres.
+/// Distance in front of its bearer at which a prop is carried, in metres.
 const HOLD: f32 = 0.8;
-/// Overlap that is left alone, in metres: more than rounding makes, so that a pile comes to rest.
+/// Overlap that is tolerated, in metres: more than rounding causes, so that a pile comes to rest.
 const SLOP: f32 = 0.012;
-/// Passes of parting in a tick; the rest waits for the next. Arbitrary.
+/// Number of separation passes in a tick; the rest waits for the next. Arbitrary.
 const PASSES: u32 = 4;
 
 /// A player among props.
@@ -53,7 +53,7 @@ struct Thing {
     moves: bool,
 }
 
-/// Lists that each tick fills anew; kept for their memory.
+/// Scratch lists for each tick; kept to reuse their memory.
 #[derive(Debug, Default)]
 pub(super) struct Contacts {
     walkers: Vec<Walker>,
@@ -61,21 +61,22 @@ pub(super) struct Contacts {
 }
 
 impl Prop {
-    /// Its outline.
+    /// Returns its outline.
     pub fn shape(&self) -> Shape {
         if self.barrel { Shape::Circle(BARREL_RADIUS) } else { Shape::Box(Vec2::splat(CRATE_HALF)) }
     }
 
-    /// Gives it a speed, within what the field holds.
+    /// Sets its velocity, within what the field holds.
     pub(super) fn set_velocity(&mut self, velocity: Vec2) {
         (self.vx, self.vy) = velocity.clamp_length_max(PACE_MAX).into();
     }
 }
 
-/// Props that are looked at in a tick; a world has far fewer, unless a server lies. Arbitrary.
+/// Maximum number of props considered in a tick; a world has far fewer, unless a server lies.
+/// Arbitrary.
 const THINGS_MAX: usize = 256;
 
-/// Lets a prop glide on for a tick.
+/// Lets a prop glide for a tick.
 fn glide(position: &mut Vec2, velocity: &mut Vec2, shape: Shape, rates: Rates, walls: &[Aabb]) {
     let speed = velocity.length();
     if speed == 0.0 {
@@ -86,7 +87,7 @@ fn glide(position: &mut Vec2, velocity: &mut Vec2, shape: Shape, rates: Rates, w
     shift(position, velocity, shape, *velocity * secs, walls);
 }
 
-/// State of a prop after `ticks`, unless anything comes in its way.
+/// Returns the state of a prop after `ticks`, unless something comes in its way.
 pub(super) fn extrapolate(arena: &Arena, rates: Rates, base: &Prop, ticks: u64) -> Prop {
     let mut prop = *base;
     for _ in 0..ticks {
@@ -102,7 +103,8 @@ pub(super) fn extrapolate(arena: &Arena, rates: Rates, base: &Prop, ticks: u64) 
     prop
 }
 
-/// A tick of a player's hands: lifts a prop, carries it, or throws it; only one that `moves`.
+/// Runs a tick of a player's hands: lifts a prop, carries it, or throws it; only one that `moves`
+/// selects.
 #[expect(clippy::too_many_arguments, reason = "who grabs what, and what may move")]
 pub(super) fn hands(
     arena: &Arena,
@@ -137,7 +139,7 @@ pub(super) fn hands(
     shift(&mut position, &mut still, prop.shape(), player.facing() * HOLD, &arena.walls);
     (prop.x, prop.y) = position.into();
     (prop.held, prop.by) = (grab, by);
-    // It rests on its bearer, or clients would run it on.
+    // It rests relative to its bearer, or clients would extrapolate it.
     let thrown = player.facing() * THROW_SPEED + player.velocity() * 0.5;
     prop.set_velocity(if grab { Vec2::ZERO } else { thrown });
     if let Some(player) = entities.record_mut::<Player>(who) {
@@ -146,8 +148,8 @@ pub(super) fn hands(
 }
 
 impl Contacts {
-    /// Resolves contacts after the players' own movement. Players that `walks` picks and props that
-    /// `moves` picks can move; other props stand in the way.
+    /// Resolves contacts after the players' own movement. Players that `walks` selects and props
+    /// that `moves` selects can move; other props are obstacles.
     #[expect(clippy::too_many_arguments, reason = "bodies push each other in both directions")]
     pub(super) fn settle(
         &mut self,
@@ -193,7 +195,7 @@ impl Contacts {
         self.put_back(entities);
     }
 
-    /// Moves props out of the players' way. Returns true if it moved any.
+    /// Moves props out of the players' way. Returns whether any moved.
     fn push(&mut self, walls: &[Aabb]) -> bool {
         let mut any = false;
         for walker in &mut self.walkers {
@@ -213,7 +215,7 @@ impl Contacts {
         any
     }
 
-    /// Parts overlapping props by halves. Returns true if it moved any.
+    /// Separates overlapping props by halves. Returns whether any moved.
     fn part(&mut self, walls: &[Aabb]) -> bool {
         let mut any = false;
         for second in 1..self.things.len() {
@@ -278,7 +280,7 @@ impl Contacts {
 /// A player's outline.
 const PLAYER: Shape = Shape::Circle(RADIUS);
 
-/// The overlap with a prop, if it is more than is left alone.
+/// Returns the overlap with a prop, if it exceeds what is tolerated.
 fn touch(position: Vec2, shape: Shape, thing: &Thing) -> Option<(Vec2, f32)> {
     overlap(position, shape, thing.position, thing.shape).filter(|(_, depth)| *depth > SLOP)
 }

@@ -1,4 +1,4 @@
-//! Memory of the server's ticks, from one to the next.
+//! Memory of the server's ticks, reused from one to the next.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,10 +10,10 @@ use phaselock::game::{Entities, Memory};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::rewind::ViewTime;
 
-/// Lists that each tick fills anew, kept for their memory, and blasts that wait for the next tick.
+/// Scratch lists for each tick, kept to reuse their memory, and blasts that wait for the next tick.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Scratch {
-    /// Shooters with a rifle, and their views.
+    /// Shooters with a rifle, and their view times.
     #[serde(skip)]
     pub(super) shooters: Vec<(EntityId, Option<ViewTime>)>,
     /// Players who fired another weapon.
@@ -37,6 +37,6 @@ pub struct Scratch {
 }
 
 impl<G> Memory<G, Piece> for Scratch {
-    /// Each tick fills what is not kept.
+    /// Each tick refills what is not saved.
     fn restored(&mut self, _: &G, _: &Entities<Piece>) {}
 }

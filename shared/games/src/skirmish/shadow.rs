@@ -1,24 +1,24 @@
-//! Walls between two points: a table of those that may be, and shadows behind each.
+//! Walls between two points: a table of those that may be in between, and the shadow behind each.
 //!
-//! Both only rule out. What they leave open is for the test of a ray against a wall, so that sight
-//! is the same as without them, to the last bit.
+//! Both only rule walls out. The rest is left to the ray test, so that visibility is identical
+//! without them, bit for bit.
 
 use glam::Vec2;
 
 use super::arena::HALF;
 use phaselock::physics::Aabb;
 
-/// Side of a cell of the table, in metres.
+/// Side length of a cell of the table, in metres.
 const CELL: f32 = 2.0;
 const COLUMNS: usize = (2.0 * HALF.x / CELL) as usize;
 const ROWS: usize = (2.0 * HALF.y / CELL) as usize;
 const CELLS: usize = COLUMNS * ROWS;
-/// Margin of all that is ruled out, in metres: a hundred times what rounding comes to.
+/// Safety margin in metres: a hundred times the rounding error.
 const MARGIN: f32 = 1e-3;
-/// Most walls of a map: one for each bit of [`Walls`].
+/// Maximum number of walls in a map: one for each bit of [`Walls`].
 pub(super) const WALLS_MAX: usize = 32;
 
-/// Numbers of walls, as bits.
+/// A set of wall numbers, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Walls(u32);
 
@@ -41,10 +41,10 @@ impl Walls {
     }
 }
 
-/// Number of a cell of the inside of the arena; none outside.
+/// Number of a cell inside the arena; `None` outside.
 pub(super) type Cell = Option<u16>;
 
-/// Cell of a position in metres.
+/// Returns the cell of a position in metres.
 pub(super) fn cell(position: Vec2) -> Cell {
     let at = (position + HALF) / CELL;
     let (column, row) = (at.x, at.y);
@@ -52,7 +52,7 @@ pub(super) fn cell(position: Vec2) -> Cell {
     inside.then(|| row as u16 * COLUMNS as u16 + column as u16)
 }
 
-/// For each pair of cells the walls that a line between them may meet.
+/// For each pair of cells, the walls that a line between them may meet.
 #[derive(Clone, Debug)]
 pub(super) struct Between {
     all: Walls,
@@ -60,11 +60,11 @@ pub(super) struct Between {
 }
 
 impl Between {
-    /// The table of a map with at most [`WALLS_MAX`] walls.
+    /// Creates the table of a map with at most [`WALLS_MAX`] walls.
     pub(super) fn new(walls: &[Aabb]) -> Self {
         assert!(walls.len() <= WALLS_MAX, "each wall of the map has a bit");
         let all = Walls((0..walls.len()).fold(0, |all, wall| all | 1 << wall));
-        // All lines between two cells are as near to that of their middles as the cells are wide.
+        // All lines between two cells are within a cell's width of the line between their centres.
         let grown: Vec<_> = walls.iter().map(|wall| wall.grown(CELL / 2.0 + MARGIN)).collect();
         let middle = |cell: usize| {
             let at = Vec2::new((cell % COLUMNS) as f32, (cell / COLUMNS) as f32) + 0.5;
@@ -83,14 +83,14 @@ impl Between {
         Self { all, pairs }
     }
 
-    /// Walls that a line between two cells may meet.
+    /// Returns the walls that a line between two cells may meet.
     pub(super) fn walls(&self, from: Cell, to: Cell) -> Walls {
         let pair = from.zip(to).map(|(from, to)| usize::from(from) * CELLS + usize::from(to));
         pair.and_then(|pair| self.pairs.get(pair)).copied().unwrap_or(self.all)
     }
 }
 
-/// True if a line meets a box: no axis parts them, neither x, y nor the one across the line.
+/// Whether a line meets a box: no axis separates them, neither x, y nor the one across the line.
 fn meets(a: Vec2, b: Vec2, wall: &Aabb) -> bool {
     let (half, line) = (wall.size() / 2.0, b - a);
     let away = wall.min + half - a;
@@ -98,7 +98,7 @@ fn meets(a: Vec2, b: Vec2, wall: &Aabb) -> bool {
     !beside && line.perp_dot(away).abs() <= line.perp().abs().dot(half)
 }
 
-/// A wall as it stands in the light of a viewpoint. Everything is relative to the viewpoint.
+/// The shadow of a wall, as seen from a viewpoint. Everything is relative to the viewpoint.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shadow {
     wall: Aabb,
@@ -117,7 +117,7 @@ pub(super) enum Effect {
     Free,
     /// The wall is in the way.
     Blocked,
-    /// Too close to tell: a ray must.
+    /// Too close to decide without a ray.
     Unsure,
 }
 
@@ -135,7 +135,7 @@ impl Shadow {
         if wall.nearest(Vec2::ZERO).length_squared() <= MARGIN * MARGIN {
             return Self { wall, ..Self::NONE };
         }
-        // The corners that are outermost to the viewpoint.
+        // The outermost corners as seen from the viewpoint.
         let side = |min: f32, max: f32| i8::from(max < 0.0) - i8::from(min > 0.0);
         let (a, b) = match (side(min.x, max.x), side(min.y, max.y)) {
             (0, below) => {
@@ -155,7 +155,7 @@ impl Shadow {
         Self { wall, edges, behind, far: behind.dot(a) }
     }
 
-    /// The wall's effect on the line to a point.
+    /// Returns the wall's effect on the line to a point.
     pub(super) fn effect(&self, to: Vec2) -> Effect {
         if self.clears(to, 0.0) {
             Effect::Free
@@ -166,12 +166,13 @@ impl Shadow {
         }
     }
 
-    /// Distance of a point from the nearer edge of the shadow, in metres; negative outside.
+    /// Returns the distance of a point from the nearer edge of the shadow, in metres; negative
+    /// outside.
     fn depth(&self, point: Vec2) -> f32 {
         self.edges[0].dot(point).min(self.edges[1].dot(point))
     }
 
-    /// True if the wall is not in the way of any line to what is within `radius` of a point.
+    /// Whether the wall is not in the way of any line to a point within `radius` of `point`.
     pub(super) fn clears(&self, point: Vec2, radius: f32) -> bool {
         let (least, most) = (point.min(Vec2::splat(radius)), point.max(Vec2::splat(-radius)));
         let margin = radius + MARGIN;
@@ -181,7 +182,7 @@ impl Shadow {
             || least.cmpgt(self.wall.max + margin).any()
     }
 
-    /// True if all that is within `radius` of a point is in the shadow.
+    /// Whether everything within `radius` of a point is in the shadow.
     pub(super) fn hides(&self, point: Vec2, radius: f32) -> bool {
         let beyond = self.behind.dot(point) - self.far;
         self.depth(point).min(beyond) > radius + MARGIN

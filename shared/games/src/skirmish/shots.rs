@@ -1,4 +1,4 @@
-//! The rifle's shots, and damage by anything.
+//! The rifle's shots, and damage of any kind.
 
 use glam::Vec2;
 
@@ -16,13 +16,13 @@ use phaselock::time::Tick;
 
 /// Damage of a hit: five hits kill.
 const DAMAGE: u8 = 20;
-/// Shots that set off a barrel.
+/// Number of shots that set off a barrel.
 pub const BARREL_WEAR: u8 = 2;
 
 impl Skirmish {
-    /// The first target of a shot: another living player or a prop. It starts where the shooter is
-    /// now, as its client predicted, and meets others where they are in `seen`, unless they have
-    /// died since.
+    /// Returns the first target of a shot: another living player or a prop. It starts where the
+    /// shooter is now, as its client predicted, and meets others where they are in `seen`, unless
+    /// they have died since.
     pub(super) fn hit(
         &self,
         entities: &Entities<Piece>,
@@ -47,7 +47,7 @@ impl Skirmish {
                 Some((far, slot.id))
             });
         let stands = |id| entities.record::<Prop>(id).is_some_and(Prop::stands);
-        // The shooter's client computes near props ahead, and shows them where they are now.
+        // The shooter's client predicts nearby props, and shows them where they are now.
         let is_near = |prop: &Prop| prop.position().distance(from) < CO_PREDICTION_REACH;
         let far = seen.records::<Prop>().filter(|slot| stands(slot.id));
         let far = far.filter(|slot| entities.record(slot.id).is_some_and(|now| !is_near(now)));
@@ -63,7 +63,7 @@ impl Skirmish {
             .map(|(_, id)| id)
     }
 
-    /// The first target of a shot in the world as the shooter saw it.
+    /// Returns the first target of a shot in the world as the shooter saw it.
     #[expect(clippy::too_many_arguments, reason = "a shot is judged in the past, by a policy")]
     pub(super) fn rewound_hit(
         &self,
@@ -106,7 +106,7 @@ impl Skirmish {
         }
     }
 
-    /// Takes health from a player, and counts a kill.
+    /// Reduces a player's health, and counts a kill.
     pub(super) fn hurt(&self, entities: &mut Entities<Piece>, hurt: &Hurt) {
         let Some(of) = entities.get(hurt.victim).and_then(|slot| slot.owner) else { return };
         let Some(victim) = entities.record_mut::<Player>(hurt.victim) else { return };
@@ -144,7 +144,7 @@ impl Skirmish {
     }
 }
 
-/// Distance along a ray to a prop, in metres.
+/// Returns the distance along a ray to a prop, in metres.
 pub fn ray_to_prop(from: Vec2, along: Vec2, prop: &Prop) -> Option<f32> {
     match prop.shape() {
         Shape::Circle(radius) => ray_to_circle(from, along, prop.position(), radius),

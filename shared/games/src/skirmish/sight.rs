@@ -1,8 +1,9 @@
 //! Visibility: what is in sight, and what is about to be.
 //!
-//! A player sees what its client is sent only after half a round trip and the interpolation delay,
+//! A player sees what its client is sent only after half a round trip plus the interpolation delay,
 //! while its own picture runs ahead by half a round trip. So a runner must be sent before there is
-//! a free line, or it would pop up in the open: both are also taken to be where they run to.
+//! a free line of sight, or it would appear out of nowhere: both are also assumed to be where they
+//! are running to.
 
 use glam::Vec2;
 
@@ -13,28 +14,29 @@ use super::turn::outline;
 use phaselock::game::Relevance;
 use phaselock::physics::{Aabb, ray_to_box, ray_to_walls};
 
-/// Range of sight, in metres: what a screen of 32 to 9 shows from a corner of the arena, and
-/// further than a shot goes. Less would hide few: of all pairs of 64 bots 32 % are told of each
-/// other, and within 30 m 29 %.
+/// How far a player sees, in metres: what a 32:9 screen shows from a corner of the arena, and
+/// farther than a shot goes. A shorter range would hide few: of all pairs of 64 bots 32 % are sent
+/// to each other, and within 30 m 29 %.
 pub const REACH: f32 = 42.0;
-/// Seconds ahead to which motion goes on: a round trip of 200 ms, and two snapshots at 30 Hz.
+/// Seconds ahead for which motion is extrapolated: a round trip of 200 ms, plus two snapshots at 30
+/// Hz.
 pub(super) const AHEAD_SECS: f32 = 0.27;
-/// Distance of the highest priority, in metres. Further away it falls in inverse proportion, as the
-/// error of a rifle's aim at a wrong position does.
+/// Distance up to which priority is highest, in metres. Beyond, it decreases in inverse proportion,
+/// like the effect of a wrong position on a rifle's aim.
 const NEAR: f32 = 5.0;
-/// Highest priority; at the end of sight it is 1.
+/// Highest priority; at the end of the range it is 1.
 const MOST: u16 = 8;
 /// Distance from the line of aim, in metres, within which a player has the highest priority.
 const AIMED: f32 = 1.5;
 
-/// Priority at a distance in metres.
+/// Returns the priority at a distance in metres.
 fn weight(distance: f32) -> u16 {
     (f32::from(MOST) * (NEAR / distance.max(NEAR))).round() as u16
 }
 
-/// Range in which things are seen, in metres: what a screen of 32 to 9 shows to either side.
+/// Range in which objects are seen, in metres: what a 32:9 screen shows to either side.
 pub(super) const THING_REACH: f32 = 25.0;
-/// Range in which others see a mine, in metres: a step before it goes off.
+/// Range in which others see a mine, in metres: a step before it explodes.
 pub(super) const MINE_SEEN: f32 = 4.5;
 
 /// A position to see from, with the shadows of all walls.
@@ -55,29 +57,29 @@ impl Outlook {
     }
 }
 
-/// A body as it is seen without rays.
+/// Visibility of a body, determined without rays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Glance {
-    /// The line to what counts of it is free.
+    /// The line to its relevant part is free.
     Free,
     /// One wall hides all of it.
     Hidden,
-    /// Rays must tell.
+    /// Rays must decide.
     Partly,
 }
 
-/// Somebody or something to be seen.
+/// A player or object to be seen.
 #[derive(Clone, Copy, Debug)]
 struct Body {
     position: Vec2,
     cell: Cell,
     /// Half of its width, in metres.
     half: f32,
-    /// Metres a second.
+    /// Velocity in metres per second.
     velocity: Vec2,
 }
 
-/// A player's sight in a snapshot.
+/// What a player sees in a snapshot.
 #[derive(Debug)]
 pub(super) struct Sight<'a> {
     walls: &'a [Aabb],
@@ -86,12 +88,12 @@ pub(super) struct Sight<'a> {
     facing: Vec2,
     /// From where the player is.
     now: Outlook,
-    /// From where it will be in a moment, if that is somewhere else.
+    /// From where it will be in a moment, if that is different.
     soon: Option<Outlook>,
 }
 
 impl<'a> Sight<'a> {
-    /// The sight of a player. `between` is the table of these walls.
+    /// Creates the view of a player. `between` is the table of these walls.
     pub(super) fn new(walls: &'a [Aabb], between: &'a Between, viewer: &'a Player) -> Self {
         let now = Outlook::new(walls, viewer.position());
         let soon = run_on(walls, viewer.position(), pace(viewer), RADIUS);
@@ -99,7 +101,7 @@ impl<'a> Sight<'a> {
         Self { walls, between, viewer, facing: viewer.facing(), now, soon }
     }
 
-    /// Priority of a player for the viewer, by walls and distance.
+    /// Returns the priority of a player for the viewer, by walls and distance.
     pub(super) fn of_player(&self, other: &Player) -> Relevance {
         let (viewer, position) = (self.viewer, other.position());
         let (velocity, cell) = (pace(other), cell(position));
@@ -116,8 +118,8 @@ impl<'a> Sight<'a> {
         Relevance::Matters(if aimed_at { MOST } else { weight(to.length()) })
     }
 
-    /// Priority of a thing of another's: what is in sight, or will be in a moment; a mine only if
-    /// it is near or goes off.
+    /// Returns the priority of another player's object: what is in sight, or will be in a moment; a
+    /// mine only if it is near or explodes.
     pub(super) fn of_thing(&self, piece: &Piece) -> Relevance {
         let Some((position, shape)) = outline(piece) else { return Relevance::Secret };
         let far = self.now.position.distance(position);
@@ -144,8 +146,8 @@ impl<'a> Sight<'a> {
         if seen { Relevance::Matters(weight.max(1)) } else { Relevance::Secret }
     }
 
-    /// True if there is a free line to either flank of a body, to where it will be in a moment, or
-    /// to its middle, if that counts.
+    /// Whether there is a free line to either flank of a body, to where it will be in a moment, or
+    /// to its centre, if that counts.
     fn sees(&self, body: Body, middle: bool) -> bool {
         let counts = if middle { 0.0 } else { body.half };
         let now = self.glance(&self.now, body, counts);
@@ -162,12 +164,12 @@ impl<'a> Sight<'a> {
             return false;
         }
         let Body { position, half, .. } = body;
-        // To the full width: to see a shoulder is to see a player.
+        // To the full width: seeing a shoulder is seeing a player.
         let aside = (position - self.now.position).perp().normalize_or_zero() * half;
         let later = self.later(body);
         let bodies = [position, position + aside, position - aside, later];
         let bodies = &bodies[usize::from(!middle)..if later == position { 3 } else { 4 }];
-        // A wall that only touches the bounds of all lines is in nobody's way.
+        // A wall that only touches the bounding box of all lines is in no one's way.
         let viewpoint = self.now.position;
         let soon = soon.map_or(viewpoint, |(soon, _)| soon.position);
         let first = (viewpoint.min(soon), viewpoint.max(soon));
@@ -177,8 +179,9 @@ impl<'a> Sight<'a> {
         open.any(|(from, _)| bodies.iter().any(|body| self.is_free(from, *body, &bounds)))
     }
 
-    /// Tells without rays if one wall hides a body with its way of the next moment, as a shadow is
-    /// convex, or if all lines are free to whatever is within `counts` metres of its middle.
+    /// Determines without rays whether one wall hides a body including its next moments, since a
+    /// shadow is convex, or whether all lines are free to everything within `counts` metres of its
+    /// centre.
     fn glance(&self, from: &Outlook, body: Body, counts: f32) -> Glance {
         let to = body.position - from.position;
         let end = to + body.velocity * AHEAD_SECS;
@@ -196,7 +199,7 @@ impl<'a> Sight<'a> {
         glance
     }
 
-    /// True if no wall is in between, of those that reach into the bounds.
+    /// Whether no wall is in between, of those that reach into the bounds.
     fn is_free(&self, from: &Outlook, to: Vec2, bounds: &Aabb) -> bool {
         let line = to - from.position;
         let mut unsure = Walls::default();
@@ -215,14 +218,14 @@ impl<'a> Sight<'a> {
         if unsure.is_empty() {
             return true;
         }
-        // As `in_sight` tells it.
+        // As `in_sight` does.
         let distance = from.position.distance(to);
         let along = (to - from.position) / distance;
         let blocks = |wall: usize| ray_to_box(from.position, along, &self.walls[wall]);
         distance == 0.0 || !unsure.iter().any(|wall| blocks(wall).is_some_and(|far| far < distance))
     }
 
-    /// Position of a body in a moment, by the few walls in its way.
+    /// Returns the position of a body in a moment, considering the few walls in its way.
     fn later(&self, body: Body) -> Vec2 {
         let Body { position, half, velocity, .. } = body;
         if velocity == Vec2::ZERO {
@@ -240,12 +243,12 @@ impl<'a> Sight<'a> {
     }
 }
 
-/// Velocity with which a player runs on; the dead lie.
+/// Returns the velocity with which a player runs on; the dead lie still.
 fn pace(player: &Player) -> Vec2 {
     if player.health > 0 { player.velocity() } else { Vec2::ZERO }
 }
 
-/// Position in a moment of something that moves on, or before a wall that is in its way.
+/// Returns the position in a moment of a moving object, stopped by walls in its way.
 fn run_on(walls: &[Aabb], position: Vec2, velocity: Vec2, radius: f32) -> Vec2 {
     let speed = velocity.length();
     if speed == 0.0 {
@@ -306,14 +309,14 @@ mod tests {
 
     #[test]
     fn a_shoulder_is_somebody() {
-        // Beside the pillar, whose corner hides the middle and not the flank.
+        // Next to the pillar, whose corner hides the centre and not the flank.
         let (viewer, other) = (at(-6.0, 1.4), at(6.0, 1.5));
         let walls = Arena::new().walls;
         assert!(!in_sight(viewer.position(), other.position(), &walls));
         assert_ne!(weight(&viewer, &other), 0);
     }
 
-    /// Ticks from being told to a free line between two middles, while both walk on.
+    /// Returns the ticks from being sent to a free line between two centres, while both walk on.
     fn ahead(mut a: Player, mut b: Player, keys: [(i16, i16); 2]) -> (u32, u32) {
         let arena = Arena::new();
         let (mut told, mut free) = ([None; 2], None);
@@ -338,7 +341,7 @@ mod tests {
     #[test]
     fn runners_around_a_corner_are_told_of_in_time_and_told_in_time() {
         let fast = |player: Player, down: f32| Player { vy: SPEED * down, ..player };
-        // Along the wall on the right, whose end is at y = 3; somebody waits behind it.
+        // Along the wall on the right, whose end is at y = 3; another player waits behind it.
         for (x, y) in [(10.5, 1.5), (9.0, 2.0), (8.9, 0.5)] {
             for start in [(14.0, -2.5), (14.5, -2.0), (15.5, -1.0)] {
                 let runner = fast(at(start.0, start.1), 1.0);
@@ -354,7 +357,7 @@ mod tests {
 
     #[test]
     fn nobody_looks_through_a_wall_by_running_against_it() {
-        // The wall is a metre thick; at full speed one would be behind it in 0.27 s.
+        // The wall is a metre thick; at full speed a player would be behind it in 0.27 s.
         let runner = Player { vx: SPEED, ..at(12.0, 0.0) };
         assert_eq!(weight(&runner, &at(16.0, 1.0)), 0);
         assert_eq!(weight(&at(16.0, 1.0), &runner), 0);
@@ -380,7 +383,7 @@ mod tests {
             told += u32::from(to_a);
             alike += u32::from(to_a == to_b);
         }
-        // They differ where the one's shoulder is behind the other's corner.
+        // They differ where one's shoulder is behind the other's corner.
         assert!(alike > all * 95 / 100, "alike in {alike} of {all}");
         assert!((all / 10..all * 6 / 10).contains(&told), "{told} of {all} are told");
         let game = Skirmish::new(Rates::DEFAULT, 0);

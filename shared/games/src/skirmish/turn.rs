@@ -1,4 +1,4 @@
-//! A tick of the truth, in its order; and the part of it that a client computes ahead.
+//! A tick of the authoritative world, in order, and the part of it that a client predicts.
 
 use glam::Vec2;
 
@@ -17,29 +17,29 @@ use phaselock::ids::{EntityId, PlayerId};
 use phaselock::rewind::Favour;
 use phaselock::time::Tick;
 
-/// Mines of one player that lie about; one more replaces the oldest.
+/// Maximum number of mines of one player; another one replaces the oldest.
 pub const MINES_MAX: usize = 3;
-/// Seconds from laying a mine to when it can go off.
+/// Seconds from laying a mine until it is armed.
 pub const ARMING_SECS: f32 = 1.0;
-/// Distance of a player's middle that sets off a mine, in metres.
+/// Distance of a player's centre that sets off a mine, in metres.
 const MINE_REACH: f32 = 0.9;
-/// Distance of a player's middle that picks something up, in metres.
+/// Distance of a player's centre that picks up an object, in metres.
 const PICKUP_REACH: f32 = 0.75;
-/// Health that there is in a pickup.
+/// Health in a pickup.
 const HEALED: u8 = 40;
 /// Ammunition in a pickup.
 const FOUND: u8 = 2;
-/// Seconds until a pickup is back. Arbitrary.
+/// Seconds until a pickup returns. Arbitrary.
 const PICKUP_SECS: f32 = 15.0;
-/// Seconds until a barrel that went off is back.
+/// Seconds until an exploded barrel returns.
 const BARREL_SECS: f32 = 20.0;
-/// Least speed of a prop that hurts, in metres a second: faster than it is pushed.
+/// Minimum speed of a prop that hurts, in metres per second: faster than it can be pushed.
 const HURT_SPEED: f32 = 6.0;
-/// Damage by it.
+/// Damage by such a prop.
 const HURT_DAMAGE: u8 = 30;
 
 impl Skirmish {
-    /// One tick of the rules, for games that build on them.
+    /// Runs one tick of the rules, for games that build on them.
     pub fn advance<G>(&self, world: &mut World<G>, inputs: &Inputs<Command>)
     where
         G: Game<Entity = Piece, Memory = Scratch>,
@@ -70,7 +70,7 @@ impl Skirmish {
         world.memory = scratch;
     }
 
-    /// The part of a tick that a client computes ahead, in the same order.
+    /// Runs the part of a tick that a client predicts, in the same order.
     pub(super) fn ahead(
         &self,
         entities: &mut Entities<Piece>,
@@ -86,7 +86,7 @@ impl Skirmish {
             fired = movement(&self.arena, self.rates, player, command);
             hands(&self.arena, entities, own, owner, command.grab, moves);
         }
-        // Whoever predicts alone, as clients do, finds the lists of the last time.
+        // If only one thread predicts, as on clients, it finds the lists of the last time.
         let mut contacts = self.contacts.try_lock();
         let mut others = Contacts::default();
         let contacts = contacts.as_deref_mut().unwrap_or(&mut others);
@@ -137,8 +137,8 @@ impl Skirmish {
         }
     }
 
-    /// A tick of all hands. Props without a bearer fall to the floor, and bearers without a prop
-    /// stop to carry.
+    /// Runs a tick of all hands. Props without a bearer fall to the floor, and bearers without a
+    /// prop stop carrying.
     fn carry(
         &self,
         entities: &mut Entities<Piece>,
@@ -182,8 +182,9 @@ impl Skirmish {
         }
     }
 
-    /// Flies all shells that `moves` picks; shells that burst long enough ago go to `over`. With
-    /// `hits` players are in their way, too, as on the server, which knows where they are.
+    /// Moves all shells that `moves` selects; shells that burst long enough ago are added to
+    /// `over`. With `hits`, players are obstacles too, as on the server, which knows where they
+    /// are.
     #[expect(clippy::too_many_arguments, reason = "flight needs the world before and after")]
     fn fly_all(
         &self,
@@ -246,7 +247,7 @@ impl Skirmish {
         }
     }
 
-    /// The entity that somebody has just fired.
+    /// Creates the entity that a player has just fired.
     fn fired(
         &self,
         entities: &Entities<Piece>,
@@ -272,7 +273,7 @@ impl Skirmish {
                 continue;
             };
             if let Piece::Mine(mine) = &piece {
-                // The oldest makes room, and so does one of the same number, 256 shots ago.
+                // The oldest one makes space, as does one with the same number, 256 shots ago.
                 let lying = world
                     .entities
                     .records::<Mine>()
@@ -288,7 +289,7 @@ impl Skirmish {
         }
     }
 
-    /// Resolves all shots of the tick at once, after everybody has moved.
+    /// Resolves all shots of the tick at once, after all players have moved.
     fn shoot<G: Game<Entity = Piece>>(&self, world: &mut World<G>, scratch: &mut Scratch) {
         let World { tick, entities, past, .. } = world;
         let Scratch { shooters, hits, seen, .. } = scratch;
@@ -370,7 +371,7 @@ impl Skirmish {
         }
     }
 
-    /// Players pick up what they walk over, if it is of use.
+    /// Lets players pick up useful objects that they walk over.
     fn pick_up(&self, entities: &mut Entities<Piece>, now: Tick) {
         for at in 0..entities.len() {
             let Some(slot) = entities.iter().nth(at) else { break };
@@ -396,7 +397,7 @@ impl Skirmish {
         }
     }
 
-    /// Brings back the dead, and barrels whose position is free.
+    /// Respawns the dead, and barrels whose position is free.
     fn bring_back<G: Game<Entity = Piece>>(&self, world: &mut World<G>, returning: &[EntityId]) {
         let World { tick, entities, random, .. } = world;
         self.put_all(entities, random, returning);
@@ -425,13 +426,13 @@ impl Skirmish {
         }
     }
 
-    /// A prop at its start, put there once more.
+    /// Returns a prop at its start, placed once more.
     pub(super) fn prop(&self, n: usize, puts: u8) -> Prop {
         Prop { puts: (puts + 1) % 16, ..self.arena.props[n] }
     }
 }
 
-/// Number of a predicted spawn: its shot, apart for each kind.
+/// Returns the number of a predicted spawn: its shot, distinct for each kind.
 pub(super) fn predicted_spawn(piece: &Piece) -> Option<u16> {
     match piece {
         Piece::Shell(shell) => Some(u16::from(shell.grenade) << 8 | u16::from(shell.shot)),
@@ -440,7 +441,7 @@ pub(super) fn predicted_spawn(piece: &Piece) -> Option<u16> {
     }
 }
 
-/// The weapon that goods belong to.
+/// Returns the weapon that goods belong to.
 fn weapon_of(goods: Goods) -> Option<Weapon> {
     match goods {
         Goods::Health => None,
@@ -450,7 +451,7 @@ fn weapon_of(goods: Goods) -> Option<Weapon> {
     }
 }
 
-/// True if goods are of use to a player.
+/// Whether goods are useful to a player.
 pub(super) fn wants(player: &Player, goods: Goods) -> bool {
     match weapon_of(goods) {
         None => player.health < HEALTH,
@@ -469,7 +470,7 @@ fn give(player: &mut Player, goods: Goods) {
     }
 }
 
-/// Position and shape of a piece, if it has any.
+/// Returns position and shape of a piece, if it has any.
 pub(super) fn outline(piece: &Piece) -> Option<(Vec2, Shape)> {
     match piece {
         Piece::Player(player) => Some((player.position(), Shape::Circle(RADIUS))),

@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use super::entities::Player;
 use phaselock::time::Rates;
 
-/// A weapon. Its number is its key less 1.
+/// A weapon. Its number is its key minus 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weapon {
     /// Hits at once; never runs out.
     Rifle,
-    /// Fly straight and burst at the first thing in their way.
+    /// Fly straight and burst at the first obstacle.
     Rockets,
-    /// Bounce and go off after a moment.
+    /// Bounce and explode after a moment.
     Grenades,
     /// Lie and wait.
     Mines,
@@ -29,54 +29,55 @@ pub enum Means {
     Grenade,
     /// A mine.
     Mine,
-    /// A barrel that went off.
+    /// A barrel that exploded.
     Barrel,
-    /// Something that was thrown.
+    /// A thrown object.
     Thrown,
 }
 
 impl Means {
-    /// All, by their numbers.
+    /// All means, by number.
     pub const ALL: [Self; 6] =
         [Self::Rifle, Self::Rocket, Self::Grenade, Self::Mine, Self::Barrel, Self::Thrown];
 }
 
 impl Weapon {
-    /// All, by their numbers.
+    /// All weapons, by number.
     pub const ALL: [Self; 4] = [Self::Rifle, Self::Rockets, Self::Grenades, Self::Mines];
 
-    /// Seconds from one shot to the next, and ammunition at the start and at most, by weapon. The
-    /// rifle needs none. Arbitrary: a rocket does about as much in its time as the rifle.
+    /// Seconds between two shots, and ammunition at the start and at most, by weapon. The rifle
+    /// needs none. Arbitrary: a rocket does about as much damage in its time as the rifle.
     const TABLE: [(f32, u8, u8); 4] = [(0.16, 0, 0), (0.9, 3, 9), (0.8, 2, 6), (0.7, 1, 4)];
 
-    /// Ticks from one shot to the next: at most 116, at 128 Hz, which the field holds.
+    /// Returns the ticks between two shots: at most 116, at 128 Hz, which the field holds.
     pub fn reload_ticks(self, rates: Rates) -> u8 {
         (Self::TABLE[self as usize].0 * rates.tick_hz as f32).ceil() as u8
     }
 
-    /// Ammunition of a fresh player.
+    /// Returns the initial ammunition.
     pub fn start(self) -> u8 {
         Self::TABLE[self as usize].1
     }
 
-    /// Greatest ammunition of a player.
+    /// Returns the maximum ammunition.
     pub fn most(self) -> u8 {
         Self::TABLE[self as usize].2
     }
 
-    /// The weapon that a command asks for, if it asks for any.
+    /// Returns the weapon that a command asks for, if any.
     pub fn asked(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number.checked_sub(1)?)).copied()
     }
 }
 
-/// Seconds before a weapon that was just taken in hand can fire. Arbitrary.
+/// Seconds before a weapon that was just selected can fire. Arbitrary.
 const SWITCH_SECS: f32 = 0.2;
 
-/// A tick of a player's hands: another weapon, and the trigger. Returns the weapon that fired.
+/// Runs a tick of a player's hands: weapon switches, and the trigger. Returns the weapon that
+/// fired.
 ///
-/// *Invariant:* a weapon in hand has ammunition, so that others, who are not told of ammunition,
-/// know that it can fire.
+/// *Invariant:* a weapon in hand has ammunition, so that other clients, which are not sent its
+/// ammunition, know that it can fire.
 pub(super) fn handle(
     player: &mut Player,
     rates: Rates,
