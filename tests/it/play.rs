@@ -222,7 +222,8 @@ use phaselock_tests::toy::Walker;
 
 #[test]
 fn inputs_sent_more_often_or_ahead_of_time_move_nobody_faster() {
-    // Two players run to the right: one is honest, the other's clock runs 10 % too fast.
+    // Two runs to the right: in one the client is honest, in the other its clock runs 10 % too
+    // fast.
     let distance = |ppm: f64| {
         let mut sim = Sim::<Bells>::new(9, 0);
         let link = LinkConfig::delayed(20, 0);
