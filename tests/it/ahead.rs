@@ -59,7 +59,7 @@ fn fastest(
 }
 
 #[test]
-fn untouched_players_are_corrected_for_late_inputs_alone() {
+fn untouched_players_are_corrected_only_for_late_inputs() {
     // Minutes at 200 ms with 50 ms of jitter and 5 % loss in bursts.
     let conditions: Conditions = "delay=75ms,jitter=50ms,loss=5%,burst=2".parse().expect("a link");
     let mut random = Random::new(3);
@@ -141,7 +141,7 @@ fn a_return_to_the_world_is_no_misprediction() {
 }
 
 #[test]
-fn a_puck_is_struck_at_once_and_does_not_jump_at_the_servers_word() {
+fn a_puck_is_struck_at_once_and_does_not_jump_when_the_snapshot_arrives() {
     // A round trip of 200 ms.
     let mut sim = Sim::<Air>::new(22, 0);
     let client = sim.join(LinkConfig::delayed(100, 0), still());
@@ -245,7 +245,7 @@ fn darts(entities: &Entities<Body>) -> Vec<(bool, f32)> {
 }
 
 #[test]
-fn a_dart_flies_at_once_and_becomes_the_servers_unseen() {
+fn a_dart_flies_at_once_and_turns_into_the_servers_without_a_jump() {
     for (seed, loss) in [(25, 0.0), (26, 0.3), (27, 0.3), (28, 0.3)] {
         let mut sim = Sim::<Air>::new(seed, 0);
         let mut link = LinkConfig::delayed(100, 0);
@@ -274,7 +274,7 @@ fn a_dart_flies_at_once_and_becomes_the_servers_unseen() {
 }
 
 #[test]
-fn a_dart_whose_input_is_lost_is_taken_back_and_one_thrown_late_is_one() {
+fn a_dart_whose_input_is_lost_is_removed_and_a_late_one_appears_once() {
     let mut sim = Sim::<Air>::new(29, 0);
     let client = sim.join(LinkConfig::delayed(100, 0), still());
     sim.run(4.0);
@@ -295,7 +295,7 @@ fn a_dart_whose_input_is_lost_is_taken_back_and_one_thrown_late_is_one() {
 }
 
 #[test]
-fn darts_of_others_appear_and_go_in_their_own_time() {
+fn other_players_darts_appear_and_vanish_at_the_right_time() {
     let mut sim = Sim::<Air>::new(30, 0);
     let link = LinkConfig::delayed(60, 0);
     let thrower = sim.join(link, still());

@@ -259,7 +259,7 @@ const ACYCLIC: [(&str, usize); 13] = [
 ];
 
 #[test]
-fn files_import_in_no_circle() {
+fn no_file_is_part_of_an_import_cycle() {
     for (folder, files_min) in ACYCLIC {
         let imports = imports(folder);
         assert!(imports.len() >= files_min, "{folder} has {} files", imports.len());
@@ -358,7 +358,7 @@ fn modules_know_only_those_below_them() {
 }
 
 #[test]
-fn folders_are_those_of_the_house() {
+fn only_known_folders_exist() {
     for path in ["shared/netcode/WIRE.md", "shared/clippy.toml", "docker/Dockerfile"] {
         assert!(root().join(Path::new(path)).exists(), "{path} is missing");
     }

@@ -135,7 +135,7 @@ fn a_vote_fails_times_out_and_its_caller_waits() {
 }
 
 #[test]
-fn whoever_leaves_has_no_voice() {
+fn players_who_leave_lose_their_vote() {
     let mut sim = puck(0, 5);
     ask(&mut sim, 0, RoundRequest::Call(Motion::Shuffle));
     ask(&mut sim, 1, RoundRequest::Vote(Ballot::Yes));
@@ -153,7 +153,7 @@ fn whoever_leaves_has_no_voice() {
 }
 
 #[test]
-fn whoever_is_voted_out_stays_out_for_a_while() {
+fn a_player_who_is_voted_out_stays_out_for_a_while() {
     let mut sim = puck(0, 4);
     let target = player(&sim, 3);
     let profile = sim.room.world().profile(target).expect("a player");
@@ -183,7 +183,7 @@ fn whoever_is_voted_out_stays_out_for_a_while() {
 }
 
 #[test]
-fn the_hosts_people_are_not_voted_out_and_may_veto() {
+fn staff_cannot_be_voted_out_and_may_veto() {
     let mut sim = puck(2, 3);
     let now = sim.now;
     let staff = Pass { is_staff: true, ..Pass::default() };
@@ -270,7 +270,7 @@ fn a_warm_up_ends_early_when_everybody_is_ready() {
 }
 
 #[test]
-fn a_warm_up_that_waits_goes_on_when_most_are_ready_or_in_the_end() {
+fn a_warm_up_that_waits_ends_when_most_are_ready_or_after_two_minutes() {
     let mut sim = Sim::<ShufflePuck>::with(config(0).with(|it| it.ready = ReadyUp::Wait));
     for _ in 0..3 {
         sim.join_bot(CABLE);
@@ -346,7 +346,7 @@ fn bots_make_way_where_they_only_fill_up() {
 }
 
 #[test]
-fn everybody_is_told_everybodys_ping() {
+fn all_players_get_all_pings() {
     let mut sim = Sim::<ShufflePuck>::new(4, 1);
     let near = sim.join_bot(LinkConfig::delayed(10, 0));
     let far = sim.join_bot(LinkConfig::delayed(100, 0));

@@ -100,7 +100,7 @@ fn a_connection_that_lingers_gives_way_at_once() {
 }
 
 #[test]
-fn who_is_back_has_the_name_of_now() {
+fn a_returning_player_has_the_new_name() {
     let mut room = Room::<Skirmish>::new(room_config(1, 0));
     let player = come(&mut room, 0, &hello_of::<Skirmish>(7, "Ada", 0)).welcome(0).player;
     come(&mut room, 1, &hello_of::<Skirmish>(8, "Bob", 0));
@@ -168,7 +168,7 @@ fn a_second_window_that_is_refused_costs_the_first_one_nothing() {
 }
 
 #[test]
-fn a_seat_that_is_not_to_be_had_costs_no_place_in_the_queue() {
+fn an_unavailable_seat_costs_no_place_in_the_queue() {
     let config = room_config(1, 0).with(|it| {
         it.players_max = 1;
         it.watchers_max = 1;
@@ -222,7 +222,7 @@ fn a_restart_costs_nothing<G: Game>() {
 }
 
 #[test]
-fn a_restart_costs_nobody_seat_or_score_in_any_game() {
+fn a_restart_costs_no_seat_and_no_score_in_any_game() {
     a_restart_costs_nothing::<Skirmish>();
     a_restart_costs_nothing::<Asteroids>();
     a_restart_costs_nothing::<ShufflePuck>();

@@ -23,7 +23,7 @@ fn outputs(room: &mut dyn AnyRoom) -> Vec<Output> {
 }
 
 #[test]
-fn a_newcomer_is_told_of_a_thousand_players() {
+fn a_newcomer_gets_the_names_of_a_thousand_players() {
     let config = room_config(1, BOTS_MAX).with(|it| it.players_max = PLAYERS_MAX);
     let mut room = Room::<Bells>::new(config);
     for client in 0..u64::from(PLAYERS_MAX) {
@@ -61,7 +61,7 @@ fn a_newcomer_is_told_of_a_thousand_players() {
 }
 
 #[test]
-fn a_game_with_fewer_seats_puts_out_whoever_has_none() {
+fn a_game_with_fewer_seats_disconnects_players_without_one() {
     let config = room_config(1, 2).with(|it| it.players_max = PLAYERS_MAX);
     let games = Games::new().with::<Skirmish>().with::<ShufflePuck>();
     let mut room = Room::<Skirmish>::new(config);
@@ -83,7 +83,7 @@ fn a_game_with_fewer_seats_puts_out_whoever_has_none() {
 }
 
 #[test]
-fn whoever_is_away_gives_way_to_who_is_there() {
+fn players_who_are_away_give_way_to_those_present() {
     let config = room_config(1, 0).with(|it| it.players_max = PLAYERS_MAX);
     let games = Games::new().with::<Skirmish>().with::<ShufflePuck>();
     let mut room = Room::<Skirmish>::new(config);

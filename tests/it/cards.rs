@@ -98,7 +98,7 @@ impl Table {
 }
 
 #[test]
-fn cards_shown_again_unchanged_are_told_again_however_often_they_are_lost() {
+fn cards_shown_again_unchanged_are_sent_again_however_often_they_are_lost() {
     let mut table = Table::new();
     for _ in 0..5 {
         table.snapshot(true, true);
@@ -117,7 +117,7 @@ fn cards_shown_again_unchanged_are_told_again_however_often_they_are_lost() {
 }
 
 #[test]
-fn resting_cards_are_not_told_twice_and_a_secret_change_is_none() {
+fn resting_cards_are_sent_once_and_hidden_changes_are_not_sent() {
     let mut table = Table::new();
     for _ in 0..5 {
         table.snapshot(true, true);

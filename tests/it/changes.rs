@@ -61,7 +61,7 @@ async fn frame(player: &mut Driver) {
 }
 
 #[test]
-fn a_room_takes_over_settings_and_goes_on() {
+fn a_room_applies_settings_and_continues() {
     let mut sim = Sim::<Asteroids>::with(config());
     let ada = sim.join_bot(CABLE);
     sim.run(1.0);
@@ -97,7 +97,7 @@ fn a_room_takes_over_settings_and_goes_on() {
 }
 
 #[test]
-fn another_limit_of_bytes_holds_at_once_for_those_who_play() {
+fn a_new_byte_limit_applies_to_players_at_once() {
     let mut sim = Sim::<Asteroids>::with(config());
     let ada = sim.join_bot(CABLE);
     sim.run(1.0);
@@ -112,7 +112,7 @@ fn another_limit_of_bytes_holds_at_once_for_those_who_play() {
 }
 
 #[test]
-fn nobody_is_put_out_of_a_room_that_shrinks_and_nobody_gets_a_seat_there() {
+fn a_room_that_shrinks_keeps_its_players_and_accepts_no_more() {
     let mut sim = Sim::<Asteroids>::with(config());
     let old = [sim.join_bot(CABLE), sim.join_bot(CABLE)];
     sim.run(1.0);

@@ -203,7 +203,7 @@ fn nothing_is_left_of_who_was_never_heard<G: Game>() {
 }
 
 #[test]
-fn nothing_is_left_of_players_who_were_never_heard_in_any_game() {
+fn nothing_is_left_of_players_who_never_sent_inputs_in_any_game() {
     nothing_is_left_of_who_was_never_heard::<Skirmish>();
     nothing_is_left_of_who_was_never_heard::<Asteroids>();
     nothing_is_left_of_who_was_never_heard::<ShufflePuck>();

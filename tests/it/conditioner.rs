@@ -71,7 +71,7 @@ async fn the_conditioner_delays_both_ways() {
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
-async fn the_conditioner_loses_and_doubles_each_way_as_told() {
+async fn the_conditioner_loses_and_duplicates_as_configured_in_each_direction() {
     let ether = Ether::default();
     let (socket, peer, _) =
         conditioned(&ether, "jitter=20ms,up.loss=10%,down.loss=40%,down.duplicate=50%");

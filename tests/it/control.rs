@@ -118,7 +118,7 @@ fn chat_reaches_everybody_cleaned_and_by_its_writers_name() {
 }
 
 #[test]
-fn chat_flood_is_refused_and_counted_and_disturbs_nobody() {
+fn chat_flood_is_refused_and_counted_and_disturbs_no_one() {
     let mut sim = Sim::<Skirmish>::new(1, 0);
     let [writer, reader] = [0; 2].map(|_| sim.join_bot(CABLE));
     sim.run(1.0);
@@ -161,7 +161,7 @@ fn unknown_request_is_refused_and_a_malformed_one_ends_the_session() {
 }
 
 #[test]
-fn kicked_player_is_told_why_and_does_not_come_back() {
+fn kicked_player_gets_the_reason_and_does_not_come_back() {
     let mut sim = Sim::<Skirmish>::new(1, 1);
     let [kicked, other] = [0; 2].map(|_| sim.join_bot(CABLE));
     sim.run(1.0);
@@ -195,7 +195,7 @@ fn host_is_heard_by_everybody() {
 }
 
 #[test]
-fn drained_server_takes_nobody_and_ends_when_all_have_left() {
+fn drained_server_accepts_no_one_and_ends_when_all_have_left() {
     let mut sim = Sim::<Skirmish>::new(1, 2);
     let [first, second] = [0; 2].map(|_| sim.join_bot(CABLE));
     sim.run(1.0);
@@ -286,7 +286,7 @@ fn kept_seat_is_free_after_its_time() {
 }
 
 #[test]
-fn kept_seats_lock_nobody_out() {
+fn kept_seats_lock_no_one_out() {
     let config = room_config(1, 0).with(|it| it.players_max = 2);
     let mut room = Room::<Skirmish>::new(config);
     for client in 0..2 {
@@ -341,7 +341,7 @@ fn limits_outlast_a_new_connection() {
 }
 
 #[test]
-fn hello_of_a_client_that_was_heard_before_is_no_hello() {
+fn second_hello_of_a_client_is_refused() {
     // The driver checks only a first message's proof.
     let mut room = Room::<Skirmish>::new(room_config(1, 0));
     let token = welcome(&greet(&mut room, LocalTime(0), 0, &hello_of(7, None))).token;
@@ -398,7 +398,7 @@ fn session_that_is_resumed_elsewhere_ends_at_once() {
 }
 
 #[test]
-fn tokens_of_others_and_of_nobody_get_no_seat_but_a_new_one() {
+fn foreign_and_unknown_tokens_get_only_a_new_seat() {
     let mut room = Room::<Skirmish>::new(room_config(1, 0));
     let said = greet(&mut room, LocalTime(0), 0, &hello_of(7, None));
     let token = welcome(&said).token;

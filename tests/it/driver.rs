@@ -156,7 +156,7 @@ impl AsyncUdpSocket for Full {
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
-async fn packets_that_the_system_has_no_room_for_wait_and_lose_nothing() {
+async fn packets_wait_for_a_full_socket_and_none_is_lost() {
     let full = |inner| Arc::new(Full { inner, has_room: Arc::default() }) as _;
     let world = World::behind(full, room_config(1, 3));
     let mut player = Player::join(&world, "lan", Duration::from_secs(3600));

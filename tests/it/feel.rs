@@ -12,7 +12,7 @@ use phaselock_tests::toy::{Bells, Walk, walker_x};
 const SPEED: f32 = 3.0;
 
 #[test]
-fn own_player_walks_on_evenly_while_the_way_grows_longer() {
+fn own_player_walks_on_evenly_while_the_path_grows_longer() {
     let mut sim = Sim::<Bells>::new(4, 0);
     let longer = "delay=20ms; 8s: delay=35ms; 9s: delay=50ms; 10s: delay=65ms; 11s: delay=80ms";
     let conditions: Conditions = longer.parse().expect("a network");

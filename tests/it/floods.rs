@@ -66,7 +66,7 @@ async fn ask(world: &World) -> Option<Info> {
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
-async fn connections_that_say_nothing_lock_nobody_out() {
+async fn silent_connections_lock_no_one_out() {
     let world = World::new(room_config(1, 2));
     let mut first = Player::join(&world, "", Duration::from_secs(3600));
     first.play(&world, Duration::from_secs(2)).await;
@@ -92,7 +92,7 @@ async fn connections_that_say_nothing_lock_nobody_out() {
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
-async fn one_address_gets_so_many_seats_and_another_still_gets_one() {
+async fn one_address_gets_a_limited_number_of_seats_and_another_still_gets_one() {
     let world = World::new(room_config(1, 0));
     let mut players = Vec::new();
     for port in 5000..5010 {

@@ -80,7 +80,7 @@ fn garbage_and_cut_packets_change_nothing() {
 }
 
 #[test]
-fn a_flood_is_cut_off_and_does_not_grow_anything() {
+fn a_flood_is_cut_off_and_uses_no_memory() {
     let mut room = room();
     let now = LocalTime(1_000_000);
     for seq in 0..10_000_u32 {
@@ -104,7 +104,7 @@ fn acknowledgements_of_unsent_packets_end_the_session() {
 }
 
 #[test]
-fn inputs_of_any_date_move_a_player_one_step_a_tick() {
+fn inputs_for_any_ticks_move_a_player_one_step_a_tick() {
     let mut room = room();
     let run = Command { right: 1, ..Command::default() };
     let x = |room: &Room<Skirmish>| {

@@ -54,7 +54,7 @@ fn a_player_joins_sees_everybody_and_leaves() {
 }
 
 #[test]
-fn a_mismatched_build_is_told_so_whatever_else_it_says() {
+fn a_mismatched_build_gets_the_reason_whatever_its_hello_contains() {
     let mut room = Room::new(room_config(1, 0));
     let other = Hello { wire: 7, version: "9.9".into(), ..hello::<Skirmish>("Ada", LocalTime(0)) };
     let goodbye = refusal(&mut room, 0, other.clone());
@@ -85,7 +85,7 @@ fn a_build_with_other_rules_or_without_the_game_is_refused() {
 }
 
 #[test]
-fn a_full_server_says_so_and_takes_the_next_when_somebody_leaves() {
+fn a_full_server_says_so_and_accepts_the_next_when_a_player_leaves() {
     let mut config = room_config(1, 2);
     config.settings.players_max = 1;
     let mut sim = Sim::<Skirmish>::with(config);
@@ -103,7 +103,7 @@ fn a_full_server_says_so_and_takes_the_next_when_somebody_leaves() {
 }
 
 #[test]
-fn names_are_told_apart_and_those_that_deceive_are_refused() {
+fn names_are_made_unique_and_deceptive_ones_are_refused() {
     let mut room = Room::<Skirmish>::new(room_config(1, 0));
     let mut names = Vec::new();
     let wanted = ["Ada", "Ada", " ada ", "", "\u{410}\u{501}\u{430}"];
@@ -171,7 +171,7 @@ fn a_query_is_answered_without_taking_a_seat() {
 }
 
 #[test]
-fn a_stopping_server_tells_everybody_why() {
+fn a_stopping_server_sends_all_players_the_reason() {
     let mut sim = Sim::<Skirmish>::new(1, 0);
     for _ in 0..3 {
         sim.join_bot(CABLE);

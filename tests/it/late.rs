@@ -252,7 +252,7 @@ fn trouble_up(sim: &mut Sim<Runners<false>>, link: LinkConfig, held: Micros) {
 }
 
 #[test]
-fn late_inputs_are_put_down_to_what_delayed_them() {
+fn late_inputs_are_attributed_to_their_cause() {
     let ms = Micros::from_ms;
     assert_eq!(cause_of(|sim| hitch(sim, ms(0))), Some(LateCause::Frames));
     assert_eq!(cause_of(|sim| hitch(sim, ms(5))), Some(LateCause::Frames));
@@ -267,7 +267,7 @@ fn late_inputs_are_put_down_to_what_delayed_them() {
 }
 
 #[test]
-fn jitter_and_a_slow_picture_are_told_apart() {
+fn jitter_and_slow_frames_are_distinguished() {
     // Every picture takes a quarter of a second, which no lead covers.
     let slow_picture = |sim: &mut Sim<Runners<false>>| sim.frame = Micros::from_ms(250);
     assert_eq!(cause_of(slow_picture), Some(LateCause::Frames));

@@ -52,7 +52,7 @@ fn two(config: RoomConfig) -> (Sim<Skirmish>, [PlayerId; 2]) {
 }
 
 #[test]
-fn a_muted_player_is_heard_by_nobody_and_told_why_until_it_is_over() {
+fn a_muted_players_lines_are_refused_with_the_reason_until_the_mute_ends() {
     let (mut sim, [ada, _]) = two(room_config(1, 0));
     let mute = Mute { within: Some(Micros::from_ms(5000)), reason: "spam".into() };
     order(&mut sim, Command::Mute { player: ada.into(), mute: Some(mute) }).expect("she is there");
@@ -97,7 +97,7 @@ fn a_muted_player_is_heard_by_nobody_and_told_why_until_it_is_over() {
 }
 
 #[test]
-fn a_newcomer_may_be_muted_from_the_first_word_on() {
+fn a_newcomer_may_be_muted_from_the_start() {
     let (mut sim, _) = two(room_config(1, 0));
     let hello = ClientMessage::Hello(hello::<Skirmish>("Eve", sim.now));
     let mute = Some(Mute { within: None, reason: "as before".into() });
@@ -121,7 +121,7 @@ fn a_newcomer_may_be_muted_from_the_first_word_on() {
 }
 
 #[test]
-fn a_line_for_one_player_is_read_by_nobody_else() {
+fn a_line_for_one_player_reaches_only_that_player() {
     let (mut sim, [ada, _]) = two(room_config(1, 2));
     order(&mut sim, Command::Tell { player: ada.into(), text: " for you\u{7} ".into() })
         .expect("there");
@@ -135,7 +135,7 @@ fn a_line_for_one_player_is_read_by_nobody_else() {
 }
 
 #[test]
-fn lines_that_begin_with_a_slash_go_to_a_host_that_takes_commands_alone() {
+fn lines_that_begin_with_a_slash_go_only_to_a_host_that_handles_commands() {
     let config = RoomConfig { takes_commands: true, ..room_config(1, 0) };
     let (mut sim, [ada, _]) = two(config);
     sim.clients[0].session.chat("/kick bob 10m reason").expect("sent");
@@ -155,7 +155,7 @@ fn lines_that_begin_with_a_slash_go_to_a_host_that_takes_commands_alone() {
 }
 
 #[test]
-fn a_drained_server_counts_down_and_goes_on_if_the_drain_is_taken_back() {
+fn a_drained_server_counts_down_and_continues_if_the_drain_is_cancelled() {
     let (mut sim, _) = two(room_config(1, 0));
     let drain = |secs: i64, restarts: bool| {
         let goodbye = Disconnect::new(Code::Draining, "we move house");
@@ -201,7 +201,7 @@ fn arrive(sim: &mut Sim<Skirmish>, client: u64, is_staff: bool) -> Option<Code> 
 }
 
 #[test]
-fn the_hosts_people_get_a_seat_when_all_are_taken_and_nobody_loses_one() {
+fn staff_get_a_seat_when_all_are_taken_and_no_one_loses_one() {
     let config = room_config(1, 2).with(|it| {
         it.players_max = 3;
         it.resume = Micros::from_ms(60_000);

@@ -66,7 +66,7 @@ impl Watched {
 }
 
 #[test]
-fn a_server_short_of_time_sends_less_often_to_all_alike_and_recovers() {
+fn a_server_short_of_time_sends_fewer_snapshots_to_all_and_recovers() {
     for (takes, rate) in [(Micros(1000), 22.0), (Micros(3000), 7.8)] {
         let config = room_config(1, 0).with(|it| it.players_max = PLAYERS as u16);
         let mut sim = Sim::<Runners<false>>::with(config);

@@ -147,7 +147,7 @@ fn a_correction_does_not_set_back_entities_that_the_packet_leaves_out() {
 }
 
 #[test]
-fn co_predicted_entities_do_not_jump_when_the_player_is_no_more() {
+fn co_predicted_entities_do_not_jump_when_the_player_is_gone() {
     for (again, gone) in [(None, 1), (own(5.0).1, 2)] {
         let mut line = Line::<Air>::new();
         line.until(100);
@@ -195,7 +195,7 @@ impl Game for Brittle {
 }
 
 #[test]
-fn a_player_wrongly_predicted_to_be_no_more_comes_back() {
+fn a_player_wrongly_predicted_to_be_gone_comes_back() {
     let mut line = Line::<Brittle>::new();
     line.until(100);
     line.packet(100, &[own(-5.0)]);

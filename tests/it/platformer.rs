@@ -276,7 +276,7 @@ fn players_get_no_further_by_any_way_of_sending_inputs() {
 }
 
 #[test]
-fn a_player_that_holds_inputs_back_in_the_air_comes_down_all_the_same() {
+fn a_player_that_holds_inputs_back_in_the_air_still_comes_down() {
     // Up from tick 100 on, for as long as possible, and then no inputs for two seconds.
     let way: Vec<_> = (1..400).map(|tick| Command { right: 0, jump: tick >= 100 }).collect();
     let states = forged(&way, |tick| (!(110..230).contains(&tick)).then_some((tick + 1, 1)));

@@ -45,7 +45,7 @@ fn a_clock_locks_whatever_it_starts_with() {
 }
 
 #[test]
-fn a_player_whom_nobody_touches_is_never_corrected() {
+fn an_untouched_player_is_never_corrected() {
     // With losses, the lead covers one lost packet; two in a row (1 of 400) make an input late.
     for (link, seed, late_max) in [
         (LinkConfig::PERFECT, 1, 0),
@@ -221,7 +221,7 @@ fn others_are_shown_between_snapshots_without_a_jump() {
 use phaselock_tests::toy::Walker;
 
 #[test]
-fn inputs_sent_more_often_or_ahead_of_time_move_nobody_faster() {
+fn inputs_sent_more_often_or_ahead_of_time_move_no_player_faster() {
     // Two runs to the right: in one the client is honest, in the other its clock runs 10 % too
     // fast.
     let distance = |ppm: f64| {
@@ -299,7 +299,7 @@ fn a_client_whose_hello_was_held_up_gets_into_the_game() {
 }
 
 #[test]
-fn a_player_whose_way_lengthens_right_after_joining_can_still_move() {
+fn a_player_whose_path_lengthens_right_after_joining_can_still_move() {
     let mut sim = Sim::<Skirmish>::new(15, 0);
     let client = sim.join(LinkConfig::delayed(5, 0), restless(15));
     // A few inputs have been sent, with a lead that fits the short path.

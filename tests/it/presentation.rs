@@ -72,7 +72,7 @@ fn every_method_is_measured_and_finite() {
 }
 
 #[test]
-fn the_same_dice_give_the_same_table() {
+fn a_seed_repeats_its_table() {
     let some = |seed| Plan {
         motions: vec![Motion::SHOOTER],
         profiles: vec!["terrible".into()],

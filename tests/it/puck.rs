@@ -60,7 +60,7 @@ fn frames(sim: &mut Sim<ShufflePuck>, client: usize, secs: f64) -> Vec<(LocalTim
 
 #[test]
 #[allow(clippy::print_stdout, reason = "how often it is corrected is worth a look")]
-fn a_round_over_a_bad_network_is_played_to_its_end_and_everybody_agrees() {
+fn a_round_over_a_bad_network_is_played_to_its_end_and_all_clients_agree() {
     // A round trip of 150 ms, jitter of 20 ms, 5 % loss.
     let conditions: Conditions = "delay=65ms,jitter=20ms,loss=5%".parse().expect("a link");
     let mut sim = Sim::<ShufflePuck>::new(41, 0);

@@ -132,7 +132,7 @@ impl Player {
 }
 
 #[test]
-fn a_client_joins_plays_and_is_told_when_the_server_stops() {
+fn a_client_joins_plays_and_learns_when_the_server_stops() {
     let data = tempfile::tempdir().expect("a directory");
     let server = serve(room_config(1, 3), ANY_PORT, data.path());
     let mut player = Player::join(server.address(), Pins::Memory);
@@ -225,7 +225,7 @@ fn a_server_that_is_not_there_is_tried_again() {
 }
 
 #[test]
-fn garbage_at_the_port_disturbs_nobody() {
+fn garbage_at_the_port_disturbs_no_player() {
     let data = tempfile::tempdir().expect("a directory");
     let server = serve(room_config(1, 1), ANY_PORT, data.path());
     let mut player = Player::join(server.address(), Pins::Memory);
@@ -250,7 +250,7 @@ fn garbage_at_the_port_disturbs_nobody() {
 }
 
 #[test]
-fn a_server_tells_how_it_is() {
+fn a_server_answers_status_queries() {
     let data = tempfile::tempdir().expect("a directory");
     let server = serve(room_config(1, 2), ANY_PORT, data.path());
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -273,7 +273,7 @@ fn games_that_cannot_be_hosted_are_refused_with_a_reason() {
 }
 
 #[test]
-fn a_client_that_does_not_read_takes_nobodys_place() {
+fn a_client_that_does_not_read_takes_no_ones_place() {
     let data = tempfile::tempdir().expect("a directory");
     let server = serve(room_config(1, 1).with(|it| it.players_max = 1), ANY_PORT, data.path());
     let address = server.address();
@@ -306,7 +306,7 @@ fn a_client_that_does_not_read_takes_nobodys_place() {
 }
 
 #[test]
-fn host_speaks_kicks_and_hears_of_it_over_the_network() {
+fn host_chats_and_kicks_over_the_network_and_gets_the_events() {
     let data = tempfile::tempdir().expect("a directory");
     let server = serve(room_config(1, 0), ANY_PORT, data.path());
     let mut events = server.handle().events();

@@ -136,7 +136,7 @@ fn a_shot_at_the_present_that_is_shown_hits_as_well_as_that_is_extrapolated() {
 }
 
 #[test]
-fn clients_that_show_the_present_are_taken_at_their_word() {
+fn clients_that_show_the_present_are_believed() {
     let mut sim = sim(11, None, None);
     let screen = Screen::default();
     let link = LinkConfig::delayed(100, 0);
@@ -352,7 +352,7 @@ fn walls_stop_shots_at_the_rewound_time() {
 }
 
 #[test]
-fn a_shot_tells_what_it_was_tested_against() {
+fn a_shot_reports_what_it_was_tested_against() {
     let mut sim = sim(3, None, None);
     let screen = Screen::default();
     join(&mut sim, LinkConfig::delayed(60, 0), &screen, perfect_aim(&screen, TARGET));

@@ -201,7 +201,7 @@ fn all_play(players: &[&mut Player]) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn players_are_led_to_people_or_by_code_and_see_nobody_elsewhere() {
+async fn players_join_populated_rooms_or_by_code_and_see_only_their_room() {
     let house = House::new(4, RoomsConfig { rooms: 2, rooms_max: 2, ..RoomsConfig::default() });
     let mut players = Vec::new();
     for number in 0..6 {
@@ -270,7 +270,7 @@ async fn rooms_are_made_for_new_codes_and_for_those_for_whom_there_is_no_seat() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_player_comes_back_to_its_room_wherever_others_are_led() {
+async fn a_lost_player_returns_to_its_room_wherever_newcomers_go() {
     let house = House::new(4, RoomsConfig { rooms: 2, rooms_max: 2, ..RoomsConfig::default() });
     let mut lost = house.join_over(None, Some("lan; 8s: loss=100%; 15s: lan"));
     until("playing", &mut [&mut lost], all_play).await;
@@ -288,7 +288,7 @@ async fn a_lost_player_comes_back_to_its_room_wherever_others_are_led() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_is_over_at_once_for_its_room_and_unknown_in_another() {
+async fn a_room_recovers_from_a_panic_at_once_and_others_are_unaffected() {
     let house = House::new(4, RoomsConfig { rooms: 2, rooms_max: 2, ..RoomsConfig::default() });
     let mut players: Vec<_> = ["1", "1", "2"].map(|code| house.join(Some(code))).into();
     let mut all: Vec<_> = players.iter_mut().collect();
@@ -323,7 +323,7 @@ async fn a_panic_is_over_at_once_for_its_room_and_unknown_in_another() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_leaves_after_a_panic_is_gone_from_the_next_game_and_orders_count_in_it() {
+async fn players_who_leave_after_a_panic_are_gone_and_orders_apply_to_the_next_game() {
     let house = House::new(4, RoomsConfig::default());
     let mut players: Vec<_> = [None; 2].map(|room| house.join(room)).into();
     let mut all: Vec<_> = players.iter_mut().collect();
@@ -347,7 +347,7 @@ async fn whoever_leaves_after_a_panic_is_gone_from_the_next_game_and_orders_coun
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_order_over_which_a_room_panics_is_not_acknowledged() {
+async fn an_order_that_panics_its_room_is_not_acknowledged() {
     let house = House::new(4, RoomsConfig::default());
     let mut players: Vec<_> = [None; 2].map(|room| house.join(room)).into();
     let mut all: Vec<_> = players.iter_mut().collect();
@@ -386,7 +386,7 @@ async fn players_who_cannot_be_taken_over_after_a_panic_are_sent_away_and_may_co
 }
 
 #[tokio::test]
-async fn a_room_that_stands_still_holds_up_no_room_on_another_thread_and_no_newcomers() {
+async fn a_stalled_room_holds_up_no_room_on_another_thread_and_no_newcomer() {
     // The first and the third share a thread.
     let rooms = RoomsConfig { rooms: 3, rooms_max: 3, threads: 2, ..RoomsConfig::default() };
     let house = House::real(4, rooms);
@@ -486,7 +486,7 @@ async fn threads_of_rooms_end_when_the_server_is_drained() {
 }
 
 #[tokio::test]
-async fn a_drain_that_is_taken_back_costs_no_room_and_nobody_their_seat() {
+async fn a_cancelled_drain_costs_no_room_and_no_seat() {
     for threads in [1, 2] {
         let rooms = RoomsConfig { rooms: 3, rooms_max: 4, threads, ..RoomsConfig::default() };
         let house = House::real(4, rooms);
@@ -532,7 +532,7 @@ async fn a_drain_and_its_end_reach_as_many_rooms_as_there_can_be() {
 }
 
 #[test]
-fn a_room_that_shares_its_thread_runs_a_tick_at_a_time_and_tells_of_the_newest() {
+fn a_room_that_shares_its_thread_runs_one_tick_at_a_time_and_sends_the_newest() {
     let mut room = Room::<Bells>::new(room_config(1, 3));
     let first = body(&ClientMessage::Hello(hello::<Bells>("Ada", LocalTime(0))));
     room.handle_first(LocalTime(0), ClientId(0), &first);

@@ -249,7 +249,7 @@ fn clients_follow_to_the_next_game_and_back() {
 }
 
 #[test]
-fn a_client_without_the_next_game_is_told_and_leaves_no_seat_behind() {
+fn a_client_without_the_next_game_gets_the_reason_and_frees_its_seat() {
     let mut hall = Hall::new(2, 1, LinkConfig::delayed(20, 5));
     let mut room = Room::<Bells>::new(room_config(6, 0));
     hall.join(&mut room);

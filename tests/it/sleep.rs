@@ -43,7 +43,7 @@ fn run_second(room: &mut dyn AnyRoom, from: LocalTime) {
 }
 
 #[test]
-fn a_room_without_people_stands_still_and_goes_on_where_it_fell_asleep() {
+fn a_room_without_people_sleeps_and_continues_where_it_stopped() {
     let mut sim = Sim::<Asteroids>::with(config());
     sim.run(9.9);
     assert!(sim.room.tick() > Tick(590) && !sim.room.is_asleep());
@@ -162,7 +162,7 @@ fn a_room_that_sleeps_has_a_turn_each_second_and_one_at_once_after_an_order() {
 }
 
 #[test]
-fn queries_and_refused_hellos_wake_nobody() {
+fn queries_and_refused_hellos_wake_no_room() {
     let mut room = sleeper();
     let tick = room.tick();
     room.handle_first(at(21), ClientId(1), &body(&ClientMessage::Query));

@@ -141,7 +141,7 @@ const GOOD: Line = Line {
 };
 
 #[test]
-fn a_world_too_big_for_one_snapshot_arrives_all_the_same() {
+fn a_world_too_big_for_one_snapshot_still_arrives() {
     let line =
         Line { loss: 0.2, doubled: 0.1, delay_max: 3, slots: 400, packet_bytes: 256, ..GOOD };
     run::<Yard<false>>(1, &line);
@@ -192,7 +192,7 @@ fn entities_that_leave_during_a_silence_are_taken_back_however_long_it_takes() {
 }
 
 #[test]
-fn words_of_an_end_that_is_past_take_nothing_back() {
+fn late_reports_of_a_past_end_remove_nothing() {
     let rates = Rates::DEFAULT;
     let mut random = Random::new(1);
     let (mut scene, mut server) = (Scene::default(), Server::new(rates, 400_000));
@@ -250,7 +250,7 @@ fn resting_entities_cost_next_to_nothing() {
 }
 
 #[test]
-fn slots_of_what_rested_tell_of_their_next_tenants_at_once() {
+fn slots_of_resting_entities_report_their_next_tenants_at_once() {
     let rates = Rates::DEFAULT;
     for seed in 0..20 {
         let mut random = Random::new(seed);
@@ -342,7 +342,7 @@ fn relevant_entities_never_starve_over_a_lossy_line() {
 }
 
 #[test]
-fn removals_are_told_soon_even_if_no_bytes_remain() {
+fn removals_are_sent_soon_even_if_no_bytes_remain() {
     let rates = Rates::DEFAULT;
     for seed in 0..8 {
         let mut random = Random::new(seed);
@@ -416,7 +416,7 @@ fn lost_entities_go_before_those_sent_since() {
 }
 
 #[test]
-fn a_path_that_always_drops_a_snapshots_last_packet_starves_nobody() {
+fn a_path_that_always_drops_a_snapshots_last_packet_starves_no_entity() {
     let rates = Rates::DEFAULT;
     let mut random = Random::new(1);
     let (mut scene, mut server) = (Scene::default(), Server::new(rates, 400_000));

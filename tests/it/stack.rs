@@ -472,7 +472,7 @@ async fn a_longer_route_brings_no_fewer_snapshots() {
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
-async fn a_full_way_up_does_not_hold_up_what_comes_down() {
+async fn a_full_uplink_does_not_delay_the_downlink() {
     // Inputs take a little more while their acknowledgements are in flight.
     let (world, player) = play("up.rate=40kbit", 4, 18).await;
     assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());

@@ -182,7 +182,7 @@ async fn play(
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
-async fn a_storm_of_newcomers_disturbs_nobody_who_plays_and_all_get_in() {
+async fn a_storm_of_newcomers_disturbs_no_player_and_all_get_in() {
     LocalSet::new().run_until(storm()).await;
 }
 

@@ -77,7 +77,7 @@ fn is_of_host(told: &Notice, words: &str) -> bool {
 }
 
 #[test]
-fn talk_for_a_side_reaches_nobody_else() {
+fn chat_for_a_side_reaches_only_that_side() {
     let mut sim = four();
     let session = &mut sim.clients[2].session;
     session.say(Audience::Side, "they are on the left").expect("sent");
@@ -184,7 +184,7 @@ fn names_and_looks_change_for_everybody_and_stay_unique() {
 }
 
 #[test]
-fn everybody_is_told_who_comes_and_who_leaves_and_why() {
+fn all_players_learn_who_joins_and_who_leaves_and_why() {
     let mut sim = four();
     let fifth = sim.join_bot(CABLE);
     sim.run(0.5);
@@ -212,7 +212,7 @@ fn everybody_is_told_who_comes_and_who_leaves_and_why() {
 }
 
 #[test]
-fn commands_are_told_to_one_player() {
+fn commands_are_sent_to_one_player() {
     let mut sim = four();
     let help = CommandHint { name: "help".into(), usage: String::new() };
     let order = Command::Offer { player: PlayerId(1).into(), commands: vec![help.clone()] };

@@ -121,7 +121,7 @@ fn games_know_no_network() {
 }
 
 #[test]
-fn quinn_is_named_by_the_drivers_alone() {
+fn only_the_drivers_name_quinn() {
     for folder in ["shared/netcode/src", "shared/games", "server", "client"] {
         assert_absent(folder, &[], &["quinn::"], "see shared/quic/");
     }

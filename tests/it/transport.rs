@@ -140,7 +140,7 @@ async fn snapshots_on_a_narrow_path_are_fewer_but_not_older() {
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
-async fn a_narrow_way_up_holds_up_nothing() {
+async fn a_narrow_uplink_delays_nothing() {
     for (conditions, per_s, late_percent) in [
         ("delay=20ms,up.rate=40kbit", 29.0, 1.0),
         ("delay=20ms,up.rate=32kbit", 26.0, 20.0),

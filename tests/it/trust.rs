@@ -59,7 +59,7 @@ fn known(path: &Path, address: SocketAddr) -> Option<Fingerprint> {
 }
 
 #[test]
-fn changed_certificate_is_told_and_can_be_accepted() {
+fn changed_certificate_is_reported_and_can_be_accepted() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("known_hosts");
     let pins = Pins::File(path.clone());
@@ -81,7 +81,7 @@ fn changed_certificate_is_told_and_can_be_accepted() {
 }
 
 #[test]
-fn told_fingerprint_counts_at_the_first_visit_and_is_remembered() {
+fn given_fingerprint_is_checked_at_the_first_visit_and_remembered() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("known_hosts");
     let server = server("127.0.0.1:0".parse().expect("an address"));

@@ -44,7 +44,7 @@ fn is_playing<G: Game>(sim: &Sim<G>, client: usize) -> bool {
 }
 
 #[test]
-fn watcher_is_told_of_everything_public_and_of_nothing_younger_than_the_delay() {
+fn watcher_gets_everything_public_and_nothing_newer_than_the_delay() {
     for delay_ms in [0, 500, 3000] {
         let mut sim = Sim::<Skirmish>::with(config(8, delay_ms));
         sim.join_bot(LinkConfig::delayed(0, 0));
@@ -213,7 +213,7 @@ fn lost_watcher_keeps_its_place_in_the_line() {
 }
 
 #[test]
-fn watchers_speak_to_watchers_alone_and_hear_all() {
+fn watchers_talk_only_to_watchers_and_hear_all() {
     let mut sim = Sim::<ShufflePuck>::with(config(4, 0));
     let player = sim.join_bot(CABLE);
     let watchers = [watcher(&mut sim, Part::Watch), watcher(&mut sim, Part::Watch)];

@@ -169,7 +169,7 @@ async fn a_browser_and_a_window_are_in_one_room_and_hear_the_same_goodbye() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_browser_that_was_cut_off_takes_its_seat_up_again() {
+async fn a_browser_that_was_cut_off_gets_its_seat_back() {
     let world = World::new(room_config(1, 0));
     // A dead network for six seconds, from the fifth on.
     let mut browser = Player::join(&world, 1, web(), "delay=20ms;5s:loss=100%;11s:loss=0%");
@@ -231,7 +231,7 @@ pub(super) async fn ended(connection: &Connection) -> u64 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_player_of_the_native_carriage_with_a_browsers_stream_is_out_of_the_room() {
+async fn a_native_client_with_a_browsers_stream_is_refused() {
     let world = World::new(room_config(1, 0).with(|it| it.players_max = 2));
     let seats = || world.handle.rooms()[0].seats_taken;
     for _ in 0..3 {

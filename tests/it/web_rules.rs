@@ -150,7 +150,7 @@ fn mistakes() -> Vec<Mistake> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_breaks_the_rules_is_cut_off_by_code_and_others_are_not_disturbed() {
+async fn rule_breakers_are_closed_with_a_code_and_others_are_undisturbed() {
     let world = World::new(room_config(1, 0));
     let mut player = Player::join(&world, 1, web(), "");
     player.play(2 * SECOND).await;

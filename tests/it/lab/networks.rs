@@ -110,7 +110,7 @@ fn every_frame_after_the_warm_up_is_scored_and_none_before() {
 }
 
 #[test]
-fn frames_before_anything_came_miss_all_that_they_need() {
+fn frames_before_the_first_update_count_as_missing_everything() {
     let recording = Formula::Zigzag.record(8.0);
     let setup = Setup { network: network(0, 0, 1.0), ..Setup::new(&recording) };
     for contender in Contender::playable() {

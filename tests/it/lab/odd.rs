@@ -130,7 +130,7 @@ fn bodies_that_jump_about_for_a_million_points_are_shown_somewhere() {
 }
 
 #[test]
-fn a_million_teleports_are_nobodys_error() {
+fn a_million_teleports_cause_no_error() {
     let recording = million(1e-5, |number| (f64::from(number % 1000), 1.0, number));
     check(&recording, &Setup { network: network(30, 30, 0.1), ..Setup::new(&recording) });
     // One frame per update: only the state itself can be shown, until the next one.
