@@ -149,9 +149,9 @@ impl<I: Record> InputBuffer<I> {
     /// Passes the player's own steps in a tick of the world to `run`, each with its own tick, for
     /// games that wait for late inputs. Returns the lag of the player's own time in ticks.
     ///
-    /// Own time moves a tick a step and never past the world's, so no more steps run than ticks
-    /// have passed. It waits for missing inputs, but never lags by more than
-    /// [`OWN_TIME_BEHIND_MAX`]: skipped ones are lost.
+    /// The player's own time moves by one tick per step and never past the world's, so no more
+    /// steps run than ticks have passed. It waits for missing inputs, but never lags by more than
+    /// [`OWN_TIME_BEHIND_MAX`]: older inputs are lost.
     pub fn take_own(
         &mut self,
         rates: Rates,

@@ -1,4 +1,4 @@
-//! The simplest way to serve or join one game: one call each, with defaults for everything else.
+//! The simplest way to serve or join one game: one call each, with defaults for all other settings.
 
 use std::io;
 use std::marker::PhantomData;
@@ -80,7 +80,7 @@ impl<G: Game> Player<G> {
         self.driver.session.client_of::<G>()
     }
 
-    /// Returns the session, for chat, requests to the game and everything else.
+    /// Returns the session, for chat, requests to the game and more.
     pub fn session(&mut self) -> &mut Session {
         &mut self.driver.session
     }

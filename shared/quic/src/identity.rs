@@ -34,7 +34,7 @@ pub const CERTIFICATE_FILE: &str = "cert.pem";
 /// File name of its private key, in the same directory.
 pub const KEY_FILE: &str = "key.pem";
 
-/// Chains from certificate authorities take under 10 KiB; a larger file is something else.
+/// Chains from certificate authorities take under 10 KiB; a larger file is not a certificate.
 const PEM_BYTES_MAX: usize = 64 * 1024;
 
 /// The server's identity: the certificate that it presents in a handshake and the key that proves

@@ -41,7 +41,7 @@ pub enum PlayerKeyError {
     /// The file could not be read or written.
     #[error(transparent)]
     File(#[from] IdentityError),
-    /// The file contains something else.
+    /// The file does not contain a key.
     #[error(
         "{} holds no Ed25519 key in PEM ({problem}): restore it from a backup, or move it away to \
          have a new one made, by which no server knows you",

@@ -3,12 +3,12 @@
 //! `server/web.rs`, a client's in `client/web.rs`.
 //!
 //! ```text
-//! a request  extended CONNECT to /phaselock; later the goodbye, in a capsule. Its stream's number,
-//!            0 as a rule, is the session's
-//! a stream   the game's: 0x41, the session's number, a byte that says how the rest is made, and
-//!            then what the native carriage has; the server's side begins with a challenge
-//! streams to one side   settings of HTTP/3, and what its own compression has to say: nothing
-//! datagrams  before each a quarter of the session's number
+//! request    extended CONNECT to /phaselock; later the goodbye, in a capsule. The number of its
+//!            stream, usually 0, is the session's
+//! stream     the game's: 0x41, the session's number, a byte for the format of the rest, and then
+//!            the data of a native connection; the server's side begins with a challenge
+//! unidirectional streams   settings of HTTP/3, and its compression, which is unused
+//! datagrams  each prefixed with a quarter of the session's number
 //! ```
 
 mod control;

@@ -20,7 +20,7 @@ pub enum Tile {
     Air,
     /// Nothing can enter it.
     Solid,
-    /// A board: its upper side carries players who come from above, and it stops nothing else.
+    /// A board: its upper side carries players who come from above, and it is no other obstacle.
     Board,
     /// Hurts.
     Spikes,

@@ -112,7 +112,7 @@ pub enum Ground {
     Asphalt,
     /// The painted border of a bend.
     Kerb,
-    /// Everything else.
+    /// All other ground.
     Grass,
 }
 

@@ -12,7 +12,7 @@ use crate::time::Micros;
 pub enum LateCause {
     /// The program takes too long for a frame, so it reads its controls too late.
     Frames,
-    /// The program was ready to run, but the machine was busy with something else.
+    /// The program was ready to run, but the machine was busy with other work.
     Machine,
     /// The packet was lost or took longer than others.
     Network,

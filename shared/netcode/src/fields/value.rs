@@ -5,10 +5,10 @@ use glam::{Quat, Vec2, Vec3};
 use super::field::{Exact, Field, FieldEnum};
 use crate::time::Tick;
 
-/// Most components of a type: a quaternion's.
+/// The maximum number of components of a type: that of a quaternion.
 pub const COMPONENTS_MAX: usize = 4;
 
-/// Type of a record's field: one number, or several, each of which has a column in the table.
+/// Type of a record's field: a number, or several components that each have a column in the table.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of a record",
     note = "fields are numbers (`f32`, `f64`, `u8`, `u16`, `u32`, `i16`, `i32`), `bool`, `Tick`, \
@@ -18,19 +18,19 @@ pub const COMPONENTS_MAX: usize = 4;
 pub trait FieldValue: Copy {
     /// Names of its components, at most [`COMPONENTS_MAX`]; a number has one without a name.
     const COMPONENTS: &'static [&'static str] = &[""];
-    /// The numbers that a component holds exactly; [`record!`](crate::record) refuses fields with
-    /// others at compile time.
+    /// The numbers that a component represents exactly. [`record!`](crate::record) refuses fields
+    /// with other values at compile time.
     const EXACT: Exact;
-    /// The greatest whole number that its fields must have: that of an enum's last variant.
+    /// The minimum `greatest` of its fields: the number of an enum's last variant.
     const GREATEST: u32 = 0;
 
-    /// To the common currency: writes a value for each component.
+    /// Writes a value for each component.
     fn to_values(self, values: &mut [f64]);
 
-    /// And back; saturates.
+    /// Creates the type from the values of its components; saturates.
     fn from_values(values: &[f64]) -> Self;
 
-    /// To the grid: writes a whole number for each component.
+    /// Converts to the grid: writes an integer for each component.
     #[inline]
     fn pack(self, fields: &[Field], packed: &mut [u32]) {
         let mut values = [0.0; COMPONENTS_MAX];
@@ -40,7 +40,8 @@ pub trait FieldValue: Copy {
         }
     }
 
-    /// And back. Total: numbers beyond a field's greatest are its greatest.
+    /// Converts from the grid. Accepts any integers; those above a field's maximum count as the
+    /// maximum.
     #[inline]
     fn unpack(fields: &[Field], packed: &[u32]) -> Self {
         let mut values = [0.0; COMPONENTS_MAX];
@@ -51,7 +52,7 @@ pub trait FieldValue: Copy {
     }
 }
 
-/// A number's only component.
+/// Returns a number's only component.
 fn only(values: &[f64]) -> f64 {
     values.first().copied().unwrap_or(0.0)
 }
@@ -142,23 +143,24 @@ macro_rules! vector {
 vector!(Vec2: x, y = ["x", "y"]);
 vector!(Vec3: x, y, z = ["x", "y", "z"]);
 vector!(
-    /// A rotation in four [`Field::unit`] columns. It reads back as it stands on the grid, so that
-    /// a snapped one stays as it is: its length is near 1, and 0 where its reader may not see it.
-    /// Normalise it before use.
+    /// A rotation in four [`Field::unit`] columns. It keeps its exact value on the grid, so that a
+    /// snapped one does not change: its length is only close to 1, and 0 for readers that may not
+    /// see it. Normalise it before use.
     Quat: x, y, z, w = ["x", "y", "z", "w"]
 );
 
-/// The variant of a number; the last for numbers beyond. For [`field_enum!`](crate::field_enum).
+/// Returns the variant with this number, or the last one for larger numbers. For
+/// [`field_enum!`](crate::field_enum).
 #[doc(hidden)]
 #[inline]
 pub fn variant<E: FieldEnum>(values: &[f64]) -> E {
-    // Casts from floats saturate, and take not-a-number to 0.
+    // Casts from floats saturate, and turn NaN into 0.
     E::VARIANTS[(only(values) as usize).min(E::VARIANTS.len() - 1)]
 }
 
-/// Declares an enum without data that may be a field's type. Its variants are numbered from 0; the
-/// first is the default. A number beyond the last variant, which only a grid with more points than
-/// variants or a broken peer has, reads as the last.
+/// Declares an enum without data that may be the type of a field. Its variants are numbered from 0;
+/// the first is the default. A number beyond the last variant, which only occurs on a grid with
+/// more points than variants or from a broken peer, becomes the last.
 ///
 /// ```
 /// use phaselock::fields::Record;
@@ -203,7 +205,7 @@ macro_rules! field_enum {
         }
 
         impl $crate::fields::FieldValue for $name {
-            // Every number reads as a variant.
+            // Each number reads as a variant.
             const EXACT: $crate::fields::Exact =
                 $crate::fields::Exact::whole(32, 0.0, f64::INFINITY);
             const GREATEST: u32 =

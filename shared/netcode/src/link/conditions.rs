@@ -46,19 +46,19 @@ const CHANGE_AT_MAX: Micros = Micros::from_ms(24 * 3600 * 1000);
 /// - `mobile,down.loss=10%,seed=7`
 /// - `cable; 10s: delay=120ms; 20s: cable; 30s: repeat`
 ///
-/// | property | meaning | unless given |
+/// | property | meaning | default |
 /// |---|---|---|
-/// | `delay=100ms` | time that packets take, each way | 0 |
-/// | `jitter=30ms` | how much it varies; what would be less than no time becomes none | 0 |
-/// | `spread=uniform`, `normal`, `heavy` | how it varies ([`Spread`]) | `uniform` |
-/// | `order=kept`, `free` | whether packets overtake each other | `free` |
-/// | `loss=5%` | share that is lost; at 100 % all are, whatever the bursts | 0 |
-/// | `burst=3` | mean packets that a bad time lasts | 1: losses are independent |
-/// | `burst-loss=80%`, `stray-loss=1%` | lost in bad and in good times; need `burst` | 100 %, 0 |
-/// | `duplicate=1%` | share that comes twice | 0 |
-/// | `rate=2Mbit` | bits a second that pass | no limit |
-/// | `queue=64kB` | bytes that may wait for that | 64 kB |
-/// | `seed=7` | of all chance | 1 |
+/// | `delay=100ms` | transit time of packets in each direction | 0 |
+/// | `jitter=30ms` | its variation; negative times become 0 | 0 |
+/// | `spread=uniform`, `normal`, `heavy` | distribution of the variation ([`Spread`]) | `uniform` |
+/// | `order=kept`, `free` | whether packets keep their order | `free` |
+/// | `loss=5%` | fraction of packets lost; at 100 % all are, whatever the bursts | 0 |
+/// | `burst=3` | mean length of a bad state in packets | 1: losses are independent |
+/// | `burst-loss=80%`, `stray-loss=1%` | lost in bad and in good states; need `burst` | 100 %, 0 |
+/// | `duplicate=1%` | fraction of packets duplicated | 0 |
+/// | `rate=2Mbit` | maximum rate in bits per second | no limit |
+/// | `queue=64kB` | bytes that may be queued for that rate | 64 kB |
+/// | `seed=7` | seed of all random decisions | 1 |
 ///
 /// Jitter greater than the delay leaves a part of the packets without delay, and the mean above
 /// `delay`: with `delay=0ms,jitter=30ms` half of them arrive at once.

@@ -32,7 +32,7 @@ pub struct Moment {
 /// The time at which a method shows entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timeline {
-    /// [`Moment::past`]: between states that are known, if the delay is long enough.
+    /// [`Moment::past`]: between known states, if the delay is long enough.
     Past,
     /// [`Moment::now`]: beyond the newest state.
     Present,

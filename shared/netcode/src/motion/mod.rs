@@ -9,7 +9,7 @@
 //! ```text
 //! Track -> between (linear, hermite, catmull_rom)                       -> Shown, in the past
 //! Track -> forecast (reckoned, by rules, fir, kalman, adaptive) -> ease -> Shown, in the present
-//!                  the same and hold, fir at equal steps -> waypoints  -> Shown, in the present
+//!                  these, and hold, fir at equal steps  -> waypoints  -> Shown, in the present
 //! Track -> projective                                                   -> Shown, in the present
 //! ```
 //!

@@ -1,4 +1,4 @@
-//! The room's clock: when tick 0 was, and what time clients are told.
+//! The room's clock: when tick 0 was, and what time clients see.
 
 use crate::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 

@@ -8,7 +8,7 @@ use crate::limits::ROOM_EVENTS_MAX;
 use crate::wire::control::ServerMessage;
 use crate::wire::disconnect::{Code, Disconnect};
 
-/// Outputs for the driver, and news for the host.
+/// Outputs for the driver, and events for the host.
 #[derive(Debug, Default)]
 pub(super) struct Mailbox {
     outputs: VecDeque<Output>,

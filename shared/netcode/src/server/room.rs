@@ -6,13 +6,13 @@
 //!
 //! Its parts have private state; the modules below make them work together:
 //!
-//! | part | keeps |
+//! | part | contains |
 //! |---|---|
-//! | [`Host`] | what outlives a game: settings, clock, mailbox, numbers, drain, sleep |
+//! | [`Host`] | what outlives a game: settings, clock, mailbox, counters of ids, drain, sleep |
 //! | [`Simulation`] | the world and its history, under the rules |
-//! | [`Seats`] | players, watchers, the queue for seats, bots |
-//! | [`Broadcast`] | snapshots: who is told what, encodings, packing, the watchers' delay |
-//! | [`Conversation`] | talk, votes, readiness |
+//! | [`Seats`] | players, spectators, the queue for seats, bots |
+//! | [`Broadcast`] | snapshots: interest, encodings, packing, the spectators' delay |
+//! | [`Conversation`] | chat, votes, readiness |
 //!
 //! Clients are hostile. Only `seated/uplink.rs` decodes their datagrams, only `room/reception.rs`
 //! their first messages, only `room/requests.rs` all later ones, and only `naming.rs` checks their

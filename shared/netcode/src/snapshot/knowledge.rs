@@ -147,8 +147,8 @@ impl Knowledge {
         &mut self.rests[index]
     }
 
-    /// Returns the snapshots with an entity, if the client has it as far as is known, and the number
-    /// of the snapshot after its last removal, before which states do not count.
+    /// Returns the snapshots with an entity, if the client has it as far as is known, and the
+    /// number of the snapshot after its last removal, before which states do not count.
     fn rest(&self, index: u16) -> Option<(Rest, u64)> {
         let is_there = self.there.contains(index) && !self.leaving.contains(index);
         let rest = *self.rests.get(usize::from(index)).filter(|_| is_there)?;

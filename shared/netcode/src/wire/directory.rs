@@ -3,15 +3,15 @@
 //!
 //! ```text
 //! question   "?directory"  u8 version  8 bytes of the asker's choice  u8 ask     fields  zeros
-//! answer     "!directory"  u8 version  the same 8 bytes               u8 answer  fields
-//! field      u8 kind       u16 length (little-endian)                 so many bytes
+//! answer     "!directory"  u8 version  these 8 bytes                  u8 answer  fields
+//! field      u8 kind       u16 length (little-endian)                 that many bytes
 //! ```
 //!
 //! ```text
 //! server -> directory   announce: port
-//! directory -> server   challenge: token, which only that address can have
+//! directory -> server   challenge: token, which only that address receives
 //! server -> directory   announce: port, token, certificate, scheme, signature
-//! directory -> port     the question for the status, whose answer names that certificate
+//! directory -> port     query for the status, whose answer names that certificate
 //! directory -> server   listed: seconds; or refused: reason
 //! ```
 //!

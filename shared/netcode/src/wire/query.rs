@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! question   "?phaselock"  u8 version  8 bytes of the asker's choice  zeros
-//! answer     "!phaselock"  u8 version  the same 8 bytes               fields
-//! field      u8 kind       u16 length (little-endian)                 so many bytes
+//! answer     "!phaselock"  u8 version  these 8 bytes                  fields
+//! field      u8 kind       u16 length (little-endian)                 that many bytes
 //! ```
 //!
 //! An answer is never longer than its question, so a server cannot be used to flood others. Fields

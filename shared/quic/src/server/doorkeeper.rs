@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! a connection's     its id is one of ours        on to quinn
-//! a first packet     from an address that may     too many of late: prove your address (Retry)
+//! a first packet     from an address that may     too many recently: prove your address (Retry)
 //!                    knock                        otherwise: a handshake
 //!   with a proof     of an address that may       a handshake
 //!                    begin handshakes
-//! all else           dropped
+//! anything else      dropped
 //! ```
 //!
 //! No keys are derived for a packet that is dropped or answered with a request for proof of its

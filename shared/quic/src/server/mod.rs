@@ -3,18 +3,18 @@
 //! One task owns the socket, all connections and all rooms, over quinn's state machines:
 //!
 //! ```text
-//! drive          a turn: packets in, ticks, snapshots, packets out     handle: the host's orders
-//!   rooms        what runs here, game after game, and what panicked    directory: who goes where
-//!     keeping, figures, orders                                         hosting: the host's say
+//! drive          a turn: packets in, ticks, snapshots, packets out     handle: the host's commands
+//!   rooms        the rooms of this thread, their games and panics      directory: all rooms
+//!     keeping, figures, orders                                         hosting: gate and keeper
 //!     pause      a room between a panic and its next game
-//!   network      all connections: who may send, what is due
-//!     entrance   the sockets: whose packet, who may come in            newcomers: how many
-//!       outlet   packets out                                           shards: other threads
-//!       doorkeeper  a stranger's packet: worth an answer or not        tally: how many were not
-//!         peek, ids  its kind, and own connection ids
-//!         buckets, recent, retry  its sender's tokens, haste and proof
+//!   network      the connections of this thread, and their deadlines
+//!     entrance   received packets, and new connections                 newcomers: their places
+//!       outlet   sent packets                                          shards: other threads
+//!       doorkeeper  decides about strangers' packets                   tally: refusals
+//!         peek, ids  a packet's kind, and own connection ids
+//!         buckets, recent, retry  rate limits, recent addresses, proof of an address
 //!     peer       one connection, from the first packet to the goodbye  deadlines: when
-//!       control  its stream of messages
+//!       control  its control stream
 //! ```
 //!
 //! With several room threads, the socket's task has no rooms. With its first message, a client

@@ -1,9 +1,9 @@
 //! A quick look at a UDP packet: its kind, before any key is derived.
 //!
 //! ```text
-//! short header    01......  own connection id (4 bytes), the rest is protected
+//! short header    01......  own connection id (4 bytes); the rest is encrypted
 //! long header     1.tt....  version (4 bytes), length and id of the destination, of the source;
-//!                           tt is 0 for an Initial packet, which goes on with its token
+//!                           tt is 0 for an Initial packet, whose token follows
 //! ```
 
 /// QUIC version 1, the only one that is served.

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! u8 0    u8 family  ip (4 or 16)  u16 port    u8 length  id of the first packet
-//! u64 second of its making             128 bits of HMAC-SHA-256 over all that
+//! u64 second of its creation           128 bits of HMAC-SHA-256 over all this
 //! ```
 //!
 //! quinn takes the last 16 bytes as a nonce, for which it asks for a key to open the rest: the key

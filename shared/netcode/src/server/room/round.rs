@@ -410,7 +410,7 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// Sends all what is new about any player; round trip times only every few seconds.
+    /// Sends changes of players' presence to all; round trip times only every few seconds.
     fn tell_presence(&mut self, now: LocalTime, with_pings: bool) {
         let server_time = self.host.server_time(now);
         let assembly = self.conversation.assembly_mut();
