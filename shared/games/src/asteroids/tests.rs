@@ -1,4 +1,4 @@
-//! Asteroids without any network.
+//! Asteroids without a network.
 
 use proptest::prelude::*;
 
@@ -31,7 +31,7 @@ fn tick(game: &Asteroids, world: &mut World<Asteroids>, inputs: &Inputs<Command>
     world.snap();
 }
 
-/// Bots play for a while; `each` sees the world after each tick.
+/// Lets bots play; `each` sees the world after each tick.
 fn play(players: u16, seed: u64, ticks: u64, mut each: impl FnMut(&World<Asteroids>)) {
     let (game, mut world) = world_of(players, seed);
     let mut random = Random::new(seed);
@@ -48,7 +48,7 @@ fn play(players: u16, seed: u64, ticks: u64, mut each: impl FnMut(&World<Asteroi
     }
 }
 
-/// Invariants of the world, whatever anybody does.
+/// Checks invariants of the world, whatever players do.
 fn check(world: &World<Asteroids>) {
     let mut masses = [0; SECTORS as usize];
     for slot in world.entities.iter() {
@@ -58,7 +58,7 @@ fn check(world: &World<Asteroids>) {
         }
         match slot.entity {
             Piece::Ship(ship) => {
-                // By half a step of the grid more, in each direction.
+                // Plus half a grid step in each direction.
                 assert!(ship.velocity().length() <= SPEED_MAX + 0.006, "{ship:?}");
                 assert!(ship.hull <= HULL && (0.0..1.0).contains(&ship.heading), "{ship:?}");
             }
@@ -80,7 +80,7 @@ fn check(world: &World<Asteroids>) {
 }
 
 fn wild() -> impl Strategy<Value = Command> {
-    // All that the input's grid can hold.
+    // Everything that the input's grid can hold.
     (-2_i16..=1, any::<bool>(), any::<bool>()).prop_map(|(turn, thrust, fire)| Command {
         turn,
         thrust,
@@ -101,7 +101,7 @@ proptest! {
         for (player, ticks, command) in commands {
             held[usize::from(player)] = command;
             if player >= 18 {
-                // Somebody comes and goes.
+                // A player joins or leaves.
                 let there = ship_of(&world.entities, PlayerId(player)).is_some();
                 if there {
                     game.leave(&mut world, PlayerId(player));
@@ -219,8 +219,7 @@ fn predictions_come_true_as_long_as_nobody_else_acts() {
             }
             assert_eq!(predicted.record::<Ship>(own), Some(&truth), "{ticks} ticks ahead");
             crashes += usize::from(truth.respawn == 120);
-            // Rocks that were there are where they were extrapolated, and gone where they are
-            // gone.
+            // Rocks that existed are where they were extrapolated, and gone where they are gone.
             for id in &shared {
                 let (there, told) =
                     (world.entities.record::<Rock>(*id), predicted.record::<Rock>(*id));
@@ -232,7 +231,7 @@ fn predictions_come_true_as_long_as_nobody_else_acts() {
                 of.sort_by_key(|bullet| bullet.shot);
                 of
             };
-            // What was fired since the base as well.
+            // So are bullets fired since the base.
             assert_eq!(bullets(&world.entities), bullets(&predicted), "{ticks} ticks ahead");
             shots = usize::from(truth.shots);
             strikes += usize::from(world.entities.records::<Rock>().count() != rocks_before);
@@ -272,7 +271,7 @@ fn keys_are_extrapolated_to_the_tick() {
     }
 }
 
-/// A world with nothing in it but ships, all at a position with this heading and without shields.
+/// Creates a world with only ships, all at a position with this heading and without shields.
 fn duel(positions: &[(f32, f32, f32)]) -> (Asteroids, World<Asteroids>, Vec<EntityId>) {
     let (game, mut world) = world_of(positions.len() as u16, 4);
     let rocks: Vec<_> = world.entities.records::<Rock>().map(|slot| slot.id).collect();
@@ -305,7 +304,7 @@ fn bullets_cross_the_edge_and_three_wreck_a_ship_unless_it_is_shielded() {
     fire(&game, &mut world, 40);
     let victim = *world.entities.record::<Ship>(ids[1]).expect("it is there");
     assert_eq!((victim.hull, victim.velocity()), (0, Vec2::ZERO));
-    // It comes back elsewhere, and shielded.
+    // It returns elsewhere, with a shield.
     let life = victim.spawns;
     for _ in 0..125 {
         tick(&game, &mut world, &Inputs::default());
@@ -339,7 +338,7 @@ fn forming_rocks_harm_nobody_and_then_wreck_ships_that_stay() {
 
 #[test]
 fn a_slow_server_lets_no_bullet_through() {
-    // At 10 ticks a second a bullet goes 3.2 m in one.
+    // At 10 ticks per second a bullet moves 3.2 m in one.
     let rates = Rates { tick_hz: 10, ..Rates::DEFAULT };
     let rock = Slot {
         id: EntityId { index: 1, generation: 0 },
@@ -436,7 +435,7 @@ fn bots_shoot_rocks_and_each_other_and_live() {
             total.deaths += entity.deaths;
         }
     });
-    // A minute of play: each shoots a rock every four seconds or so, and is lost at most three
+    // A minute of play: each shoots a rock about every four seconds, and is lost at most three
     // times.
     assert!(total.rocks > 6 * 12, "{total:?}");
     assert!(total.ships >= 2, "{total:?}");

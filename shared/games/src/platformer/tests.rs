@@ -1,4 +1,4 @@
-//! The platformer without any network.
+//! The platformer without a network.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ fn world_of(rates: Rates, players: u16, seed: u64) -> (Platformer, World<Platfor
     (game, world)
 }
 
-/// Bots play for a while; returns the world at the end.
+/// Lets bots play. Returns the world at the end.
 fn play(
     players: u16,
     seed: u64,
@@ -66,7 +66,7 @@ fn step(game: &Platformer, world: &mut World<Platformer>, command: Command) {
     world.snap();
 }
 
-/// Until a phase begins, with nobody pressing anything.
+/// Runs until a phase begins, without pressed keys.
 fn wait_for(game: &Platformer, world: &mut World<Platformer>, phase: Phase) {
     for _ in 0..20_000 {
         step(game, world, Command::default());
@@ -116,10 +116,10 @@ fn the_same_seed_is_the_same_world() {
     assert_ne!(states(1), states(2));
 }
 
-/// Presses this and that, each for a while.
+/// Presses random keys, each for a while.
 fn restless(random: &mut Random, command: &mut Command) -> Command {
     if random.chance(0.08) {
-        // More often to the right: there is something to be seen.
+        // More often to the right, where there is more to test.
         command.right = [-1, 0, 1, 1, 1][random.below(5) as usize];
     }
     if random.chance(0.1) {
@@ -136,7 +136,7 @@ fn an_undisturbed_player_is_where_its_client_predicts() {
         let id = Platformer::avatar(&world.entities, PlayerId(0)).expect("it is there");
         let mut random = Random::new(9);
         let mut command = Command::default();
-        // One tick, so that the warm-up has begun, as it has when a client is told of its player.
+        // One tick, so that the warm-up has begun, as it has when a client receives its player.
         step(&game, &mut world, command);
         let mut predicted = world.entities.clone();
         let mut races = 0;
@@ -144,7 +144,7 @@ fn an_undisturbed_player_is_where_its_client_predicts() {
             let command = restless(&mut random, &mut command).snapped();
             let race = own(&world, 0).race;
             step(&game, &mut world, command);
-            // The rest of the world it knows from a while ago.
+            // The rest of the world is known from a while ago.
             let known = tick % 20 + 1;
             if known == 1 {
                 let rest = world.entities.iter().filter(|slot| slot.id != id);
@@ -164,8 +164,8 @@ fn an_undisturbed_player_is_where_its_client_predicts() {
     }
 }
 
-/// Number of a player's states since, oldest last, that differ from the one before in what is asked
-/// for.
+/// Returns how many of a player's states since, oldest last, differ from the one before in the
+/// given respect.
 fn changes<K: PartialEq>(
     past: &VecDeque<Vec<Player>>,
     n: usize,
@@ -252,7 +252,7 @@ fn a_race_begins_at_the_start_with_nothing_and_ends_when_all_are_in_the_goal() {
     let coins = own(&world, 0).coins();
     assert!(coins > 0 && scores(&world).iter().all(|score| u32::from(score.coins) == coins));
 
-    // Into the goal one after the other, the last of them first.
+    // Into the goal one after the other, in reverse order.
     let goal = *game.level.stages.last().expect("there is a goal");
     let ids: Vec<_> = world.entities.records::<Player>().map(|slot| slot.id).collect();
     for id in ids.iter().rev() {
@@ -268,9 +268,9 @@ fn a_race_begins_at_the_start_with_nothing_and_ends_when_all_are_in_the_goal() {
     assert_eq!(told.iter().map(|score| score.place).collect::<Vec<_>>(), [4, 3, 2, 1]);
     assert_eq!(told.iter().map(|score| score.wins).collect::<Vec<_>>(), [0, 0, 0, 1]);
     assert_eq!(told[3].points, race::points(told[3].coins, 1));
-    // Whether 2 s, 2 s and what ran since the signal: half a second for each before.
+    // Waiting 2 s, 2 s and the time since the signal: half a second for each before.
     assert!(told[0].time > told[3].time + 140 && told[3].time < 260, "{told:?}");
-    // What is done now counts no more.
+    // What is done now no longer counts.
     for _ in 0..60 {
         step(&game, &mut world, Command { right: -1, jump: false });
     }
@@ -298,7 +298,7 @@ fn the_third_in_the_goal_makes_the_others_hurry() {
     }
     let left = round(&world.entities).secs_left(world.tick, Rates::DEFAULT);
     assert!((LAST_SECS - 0.1..=LAST_SECS).contains(&left), "{left} s");
-    // Equally fast: by their seats. Those who were not there have none.
+    // Equally fast: by player id. Players who were absent have no place.
     wait_for(&game, &mut world, Phase::Results);
     let places: Vec<_> = scores(&world).iter().map(|score| score.place).collect();
     assert_eq!(places, [1, 2, 3, 0, 0]);
@@ -331,7 +331,7 @@ fn silent_players_fall_a_quarter_of_a_second_later() {
     for _ in 0..120 {
         silent += 1;
         let mut inputs = Inputs::default();
-        // As a session has it of whom nothing is heard.
+        // As in a session whose client is silent.
         inputs.set_steps(PlayerId(0), |_| silent.min(behind_max));
         world.tick = world.tick.plus(1);
         game.step(&mut world, &inputs);
@@ -343,7 +343,7 @@ fn silent_players_fall_a_quarter_of_a_second_later() {
             floor.get_or_insert(silent);
         }
     }
-    // It falls 3 m in 0.31 s, of its own time.
+    // It falls 3 m in 0.31 s of its own time.
     let floor = floor.expect("it falls") as f32 / 60.0;
     assert!((0.5..0.6).contains(&floor), "{floor} s after it fell silent");
     assert_eq!(own(&world, 0).y, game.level.start.y);
@@ -352,7 +352,7 @@ fn silent_players_fall_a_quarter_of_a_second_later() {
 #[test]
 fn a_full_world_has_a_race_too() {
     let (game, mut world) = world_of(Rates::DEFAULT, 9000, 1);
-    // There is room for fewer, and nobody minds.
+    // There is space for fewer, and that is no problem.
     assert_eq!(world.entities.len(), usize::from(phaselock::limits::ENTITIES_MAX));
     for player in 300..9000 {
         game.leave(&mut world, PlayerId(player));

@@ -1,4 +1,4 @@
-//! Shuffle Puck without any network.
+//! Shuffle Puck without a network.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ use phaselock::game::Bot as _;
 use phaselock::random::Random;
 use phaselock::time::Tick;
 
-/// Half a step of the positions' grid, and what sums of `f32` lose.
+/// Half a step of the positions' grid, plus the rounding of sums of `f32`.
 const ROUNDING: f32 = 0.5 / 512.0 + 1e-4;
 
 fn world_of(players: u16, seed: u64, tick_hz: u32) -> (ShufflePuck, World<ShufflePuck>) {
@@ -44,12 +44,12 @@ fn set_puck(world: &mut World<ShufflePuck>, to: Puck) {
     pucks.filter(|(.., puck)| puck.rink == 0).for_each(|(.., puck)| *puck = to.snapped());
 }
 
-/// In play, there and moving so.
+/// A puck in play at this position and velocity.
 fn loose(position: Vec2, velocity: Vec2) -> Puck {
     Puck { x: position.x, y: position.y, vx: velocity.x, vy: velocity.y, ..Puck::default() }
 }
 
-/// Bots play for a while; looks at the world after each tick.
+/// Lets bots play; `each` sees the world after each tick.
 fn play(
     players: u16,
     seed: u64,
@@ -71,19 +71,19 @@ fn play(
     }
 }
 
-/// By how much a circle overlaps a rounded corner, if it is in one.
+/// Returns by how much a circle overlaps a rounded corner, if it is in one.
 fn in_corner(at: Vec2, radius: f32) -> f32 {
     let over = at.abs() - (HALF - CORNER);
     if over.min_element() <= 0.0 { 0.0 } else { over.length() + radius - CORNER }
 }
 
-/// By how much the puck overlaps a wall, worked out other than the rules do.
+/// Returns by how much the puck overlaps a wall, computed differently from the rules.
 fn puck_in_wall(position: Vec2) -> f32 {
     let at = position.abs();
     if at.x <= HALF.x - PUCK {
         return (at.y + PUCK - HALF.y).max(in_corner(at, PUCK));
     }
-    // It is in the mouth, or it should not be there.
+    // It is in the mouth of the goal, or it should not be there.
     let beside = if at.x >= POST_AT.x {
         at.y + PUCK - GOAL
     } else {
@@ -121,13 +121,13 @@ fn check(world: &World<ShufflePuck>, before: &[Slot<Mallet>], secs: f32) {
 /// Input of a hostile hand for a while.
 #[derive(Clone, Copy, Debug)]
 enum Hand {
-    /// There and nowhere else.
+    /// A fixed position.
     At(f32, f32),
-    /// Anywhere, in each tick.
+    /// Anywhere, differently in each tick.
     Anywhere(u64),
     /// Onto the puck.
     Press,
-    /// Onto it, from this way.
+    /// Onto the puck, from this direction.
     From(f32, f32),
 }
 
@@ -141,7 +141,7 @@ fn hands() -> impl Strategy<Value = Hand> {
     ]
 }
 
-/// An entity `ticks` later if its player holds the same keys.
+/// Returns an entity `ticks` later if its player holds the same keys.
 fn still(game: &ShufflePuck, base: &Piece, ticks: u64) -> Option<Piece> {
     game.extrapolate(Known { base, steering: base, ticks })
 }
@@ -196,7 +196,7 @@ proptest! {
                 at += 7;
             }
             slot.entity = Piece::unpack(slot.entity.kind(), &packed);
-            // All on one rink, or they would have nothing to do with each other.
+            // All on one rink, or they would not interact.
             match &mut slot.entity {
                 Piece::Mallet(mallet) => mallet.rink = 0,
                 Piece::Puck(puck) => puck.rink = 0,
@@ -274,7 +274,7 @@ fn predicted_mallet(entities: &Entities<Piece>) -> Mallet {
 
 #[test]
 fn a_mallet_and_its_puck_are_where_the_client_predicts() {
-    // Alone on the rink: nobody else disturbs, but the puck is struck, jammed and scored with.
+    // Alone on the rink: no one interferes, but the puck is struck, jammed and put into the goal.
     let (game, mut world) = world_of(1, 3, 60);
     let own = mallets(&world)[0].id;
     let shared: Vec<_> = world.entities.records::<Puck>().map(|slot| slot.id).collect();
@@ -300,7 +300,7 @@ fn a_mallet_and_its_puck_are_where_the_client_predicts() {
         hits += u32::from(after.hits != before.hits);
         placed += u32::from(after.placed != before.placed);
         if mallets(&world)[0].entity.placed != predicted_mallet(&predicted).placed {
-            // The play has begun, which the server alone decides on.
+            // The play has begun, which only the server decides.
             predicted = world.entities.clone();
         }
         for slot in world.entities.iter() {
@@ -364,7 +364,7 @@ fn a_goal_counts_and_who_conceded_has_the_puck() {
     }
     let left = mallets(&world).iter().find(|slot| !slot.entity.right).and_then(|slot| slot.owner);
     set_puck(&mut world, loose(Vec2::new(-5.0, 3.0), Vec2::ZERO));
-    // Into the empty goal: everybody holds to the side.
+    // Into the empty goal: all players move to the side.
     let mut inputs = Inputs::default();
     for player in 0..2 {
         inputs.set(PlayerId(player), Command { x: 0.0, y: -16.0 });
@@ -444,7 +444,8 @@ fn a_full_room_plays_on_rinks_of_six() {
         let [left, right] = seats::sides(&world.entities, *rink);
         assert!(left.abs_diff(right) <= 1 && left + right <= 6, "{left} : {right}");
     }
-    // Half of the first three rinks leave: nobody is moved until the next round begins.
+    // Half of the players on the first three rinks leave: no one is moved until the next round
+    // begins.
     for player in 0..18 {
         if player % 2 == 0 {
             game.leave(&mut world, PlayerId(player));

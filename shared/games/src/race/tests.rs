@@ -1,4 +1,4 @@
-//! Race without any network.
+//! Race without a network.
 
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ fn tick(game: &Race, world: &mut World<Race>, command: impl Fn(PlayerId) -> Comm
     world.snap();
 }
 
-/// Bots drive for a while; looks at the world after each tick until told to stop.
+/// Lets bots drive, and calls `each` after each tick until it says to stop.
 fn play(
     players: u16,
     seed: u64,
@@ -112,7 +112,7 @@ fn the_same_seed_is_the_same_world() {
     assert!(states(1) != states(2));
 }
 
-/// Any keys, held for a while.
+/// Returns any keys, held for a while.
 fn keys(random: &mut Random, before: Command) -> Command {
     if !random.chance(0.08) {
         return Command { reset: false, ..before };
@@ -140,7 +140,7 @@ fn an_undisturbed_car_is_where_its_client_predicts_and_touched_ones_too() {
                 beside(&mut world, &ids);
             }
             let mut predicted = world.entities.clone();
-            // The others hold their keys: then they are predicted, contacts and all.
+            // The others hold their keys, so they are predicted, including contacts.
             command = keys(&mut random, command);
             let held =
                 |player: PlayerId| car_of(&predicted, player).map_or(Command::default(), Car::keys);
@@ -171,8 +171,8 @@ fn an_undisturbed_car_is_where_its_client_predicts_and_touched_ones_too() {
     }
 }
 
-/// Puts the others to the left and to the right of the first, as fast as it and a little nearer
-/// each second.
+/// Puts the others to the left and to the right of the first, at its speed and slightly closer each
+/// second.
 fn beside(world: &mut World<Race>, ids: &[EntityId]) {
     let first = *world.entities.record::<Car>(ids[0]).expect("it is there");
     for (id, side) in ids[1..].iter().zip([-1.0, 1.0]) {
@@ -206,14 +206,15 @@ fn nobody_moves_before_green() {
         if grid.is_empty() {
             grid.clone_from(&positions);
         }
-        // A prediction and the lights go by the same count.
+        // A prediction and the lights use one countdown.
         let left = lights(&world.entities).ticks_left(world.tick);
         let holds: Vec<_> = world.entities.records::<Car>().map(|it| it.entity.hold).collect();
         if left > 0 {
             assert!(positions == grid && holds.iter().all(|hold| u64::from(*hold) == left));
         } else if greens == 0 {
             greens += 1;
-            // Resets are obeyed as soon as cars may move; nobody has gone forward by it.
+            // Resets take effect as soon as cars may move; no one has moved forward because of
+            // them.
             assert!(holds.iter().all(|hold| *hold == 0 || *hold == 120), "{holds:?}");
         }
     }
@@ -303,7 +304,8 @@ fn driving_to_and_fro_over_the_line_is_no_lap() {
     assert!(most <= 1, "lap {most}");
 }
 
-/// Six cars somewhere on the track, for 40 s, driven by keys of a seed: what the track promises.
+/// Six cars anywhere on the track, for 40 s, driven by random keys: checks what the track
+/// guarantees.
 fn keeps_its_word(hz: u32, seed: u64) -> Result<(), TestCaseError> {
     let rates = Rates { tick_hz: hz, snapshot_hz: hz };
     let count = 6;
@@ -311,7 +313,7 @@ fn keeps_its_word(hz: u32, seed: u64) -> Result<(), TestCaseError> {
     let mut random = Random::new(seed);
     let mut commands = vec![Command::default(); usize::from(count)];
     let track = game.track;
-    // Somewhere on the track, at some speed, to begin with.
+    // Initially anywhere on the track, at any speed.
     for (_, _, car) in world.entities.records_mut::<Car>() {
         let station = random.range(0.0, track.length);
         let position = track.position(station, random.range(-12.0, 12.0));
@@ -349,7 +351,7 @@ fn keeps_its_word(hz: u32, seed: u64) -> Result<(), TestCaseError> {
                 let rise = progress - entries[n];
                 let ends = [was.position(), car.position()];
                 let mut way = ends[0].distance(ends[1]);
-                // A contact may push a car back over a gate it has passed in the same tick.
+                // A contact may push a car back over a gate that it has passed in the same tick.
                 if car.gates > was.gates {
                     let gate = track.last_gate(car.gates);
                     way = way.max(ends.map(|end| gate.distance(end)).iter().sum());

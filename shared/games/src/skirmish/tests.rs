@@ -1,4 +1,4 @@
-//! Skirmish without any network.
+//! Skirmish without a network.
 
 mod arms;
 mod sight;
@@ -43,7 +43,7 @@ fn put(world: &mut World<Skirmish>, player: u16, x: f32, y: f32) {
     (player.x, player.y) = (x, y);
 }
 
-/// Bots play for a while; returns the world after each tick.
+/// Lets bots play; `each` sees the world after each tick.
 fn play(players: u16, seed: u64, ticks: u64, mut each: impl FnMut(&Skirmish, &World<Skirmish>)) {
     let (game, mut world) = world_of(players, seed);
     let mut random = Random::new(seed);
@@ -72,7 +72,7 @@ fn nobody_gets_into_a_wall_and_bots_do_fight() {
             travelled += slot.entity.velocity().length() / 60.0;
             for wall in &game.arena.walls {
                 let distance = wall.nearest(position).distance(position);
-                // The grid is 4 mm fine, so a player may stand that much too near.
+                // The grid's resolution is 4 mm, so a player may stand that much too close.
                 assert!(distance > RADIUS - 0.01, "{position} is in {wall:?}");
             }
         }
@@ -94,7 +94,7 @@ fn the_same_seed_is_the_same_world() {
     assert_ne!(hash(1), hash(2));
 }
 
-/// True if two states are alike in all that a client predicts.
+/// Whether two states are equal in everything that a client predicts.
 fn alike(a: &Piece, b: &Piece) -> bool {
     let pairs = a.pack().into_iter().zip(b.pack());
     let mut predicted = pairs.zip(a.fields()).filter(|(_, field)| field.predicted);
@@ -119,7 +119,7 @@ fn an_undisturbed_player_is_where_its_client_predicts_with_all_that_it_pushes_an
             }
             command.aim = if random.chance(0.05) { random.unit() } else { command.aim };
             command = command.snapped();
-            // As often as not there is enough of everything.
+            // Half of the time there is enough of everything.
             if let Some(player) = player_mut(&mut world.entities, own).filter(|_| tick % 200 == 0) {
                 (player.rockets, player.grenades, player.health) = (9, 6, HEALTH);
             }
@@ -139,7 +139,7 @@ fn an_undisturbed_player_is_where_its_client_predicts_with_all_that_it_pushes_an
                 slot.entity = Piece::unpack(slot.entity.kind(), &slot.entity.pack());
             }
             let now = player(&world.entities, own).expect("it is there");
-            // What the server alone sets off.
+            // What only the server sets off.
             let burnt = |of: &Entities<Piece>| {
                 let mines = of.records::<Mine>().filter(|slot| slot.entity.burst > 0).count();
                 (mines, of.records::<Prop>().filter(|slot| slot.entity.gone).count())
@@ -156,7 +156,7 @@ fn an_undisturbed_player_is_where_its_client_predicts_with_all_that_it_pushes_an
                 };
                 let found =
                     predicted.get(slot.id).or_else(|| predicted.iter().find(predicted_spawn));
-                // What stands beside something that is not computed ahead is pushed by it.
+                // An object next to an entity that is not predicted is pushed by it.
                 let among = |prop: &Prop, id: EntityId| {
                     let mut beside = world
                         .entities
@@ -215,8 +215,8 @@ fn five_hits_kill_and_walls_stop_shots() {
     assert_eq!((victim.health, victim.spawns), (HEALTH, 2), "back in the world");
 }
 
-/// One shot of player 0 at (-6, 0) to the right, in which player 1 was at (-3, 0) four ticks ago
-/// and is now as `now` makes it. Returns whether it hit, and what was told of it.
+/// Fires one shot of player 0 at (-6, 0) to the right. Player 1 was at (-3, 0) four ticks ago and
+/// is now as `now` makes it. Returns whether it hit, and the recorded hit.
 fn rewound_shot(favour: Favour, now: impl FnOnce(&mut Player)) -> (bool, Option<RewoundHit>) {
     let (game, mut world) = world_of(2, 3);
     let policy = phaselock::rewind::Rewind { favour, ..phaselock::rewind::Rewind::DEFAULT };
@@ -253,7 +253,7 @@ fn rewound_shot(favour: Favour, now: impl FnOnce(&mut Player)) -> (bool, Option<
 
 #[test]
 fn a_shot_hits_who_was_there_and_still_lives_the_same_life() {
-    // Far away in the open, beside the line of fire.
+    // Far away in the open, next to the line of fire.
     let away = |player: &mut Player| (player.x, player.y) = (-6.0, 10.0);
     let (hit, told) = rewound_shot(Favour::Shooter, away);
     let told = told.expect("it hit");
@@ -286,8 +286,8 @@ fn a_player_comes_and_goes_with_its_score() {
     assert_eq!(Skirmish::avatar(&world.entities, PlayerId(0)), None);
 }
 
-/// Number of a player's states since, oldest last, that differ from the one before in what is asked
-/// for.
+/// Returns how many of a player's states since, oldest last, differ from the one before in the
+/// given respect.
 fn changes<K: PartialEq>(
     past: &VecDeque<Vec<Player>>,
     n: usize,
@@ -302,9 +302,9 @@ fn told(game: &Skirmish, base: &Player, now: &Player, ticks: u64) -> Player {
     *told.as_ref().and_then(Piece::player).expect("it is extrapolated")
 }
 
-/// Share of a minute of bots that is extrapolated from bases `back` ticks old. It must be all of
-/// those who lived, changed keys once at most, and were neither blown about nor had anything at
-/// hand.
+/// Returns the fraction of a minute of bots that is extrapolated from bases `back` ticks old. It
+/// must include all who lived, changed keys at most once, and were neither thrown nor near any
+/// object.
 fn extrapolated(count: u16, seed: u64, back: usize) -> f64 {
     let mut past: VecDeque<Vec<Player>> = VecDeque::new();
     let mut alone: VecDeque<Vec<bool>> = VecDeque::new();
@@ -314,7 +314,7 @@ fn extrapolated(count: u16, seed: u64, back: usize) -> f64 {
         past.truncate(back + 1);
         let near = |slot: &Slot<Player>| {
             let position = slot.entity.position();
-            // Who is hurt and healed at once has been blown about and looks as before.
+            // A player who is hurt and healed at once has been thrown and looks unchanged.
             world.entities.iter().any(|slot| match &slot.entity {
                 Piece::Prop(prop) => prop.position().distance(position) < 1.5,
                 Piece::Pickup(pickup) => pickup.position().distance(position) < 1.0,
@@ -353,7 +353,7 @@ fn extrapolated(count: u16, seed: u64, back: usize) -> f64 {
 #[test]
 #[allow(clippy::print_stdout, reason = "the share is worth a look: bytes follow from it")]
 fn others_are_extrapolated_unless_they_change_their_minds_twice() {
-    // One in sixty is just then stopped by a crate or blown about, or takes another weapon.
+    // One in sixty is just then stopped by a crate or thrown, or switches weapons.
     for (count, back, least) in [(16, 1, 0.975), (16, 8, 0.85), (16, 32, 0.3), (64, 8, 0.8)] {
         let share = extrapolated(count, 21, back);
         println!("{count} bots, {back} ticks: {:.1} % extrapolated", share * 100.0);
@@ -369,7 +369,7 @@ fn keys_are_extrapolated_to_the_tick() {
     let mut states = Vec::new();
     for tick in 0..90 {
         let mut inputs = Inputs::default();
-        // Turns after 10 ticks, then keeps on for longer than is counted.
+        // Turns after 10 ticks, then continues for longer than is counted.
         inputs.set(PlayerId(0), if tick < 10 { idle } else { run });
         game.step(&mut world, &inputs);
         world.snap();

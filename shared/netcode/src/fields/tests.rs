@@ -7,7 +7,7 @@ use glam::{Quat, Vec2, Vec3};
 use proptest::prelude::*;
 
 record! {
-    /// One field of each sort.
+    /// One field of each kind.
     struct Sample {
         x: f32 = Field::centred(15, 8),
         heading: f32 = Field::angle(10),
@@ -77,7 +77,7 @@ crate::field_enum! {
 }
 
 record! {
-    /// One field of each wider sort.
+    /// One field of each larger kind.
     struct Wide {
         position: Vec2 = Field::centred(24, 10).moved_by("velocity"),
         velocity: Vec2 = Field::wrapping(24, 12),
@@ -96,7 +96,7 @@ record! {
     }
 }
 
-/// A field of any width, number of binary digits after the point, and motion.
+/// A field of any width, number of fractional bits, and motion.
 fn any_field() -> impl Strategy<Value = Field> {
     (1_u32..=32, 0_u32..=32, 0..6, any::<u32>()).prop_map(|(bits, fraction, sort, part)| {
         let fraction = fraction.min(bits);
@@ -150,7 +150,7 @@ proptest! {
         }
         let wide = <Wide as Record>::unpack(&packed);
         prop_assert_eq!(wide.snapped(), wide);
-        // All but the loose enum, which has points without a variant, stay as they are.
+        // All except the loose enum, which has points without a variant, keep their values.
         for ((a, b), field) in Record::pack(&wide).iter().zip(packed).zip(Wide::FIELDS) {
             let last = if field.name == "loose" { 4 } else { field.greatest };
             prop_assert_eq!(*a, b.min(last), "{}", field.label());

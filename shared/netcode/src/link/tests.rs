@@ -1,10 +1,10 @@
-//! Links keep what they promise, and repeat.
+//! Links behave as configured, and reproducibly.
 
 use super::*;
 use crate::time::LocalTime;
 use crate::time::Micros;
 
-/// Sends a packet every millisecond; returns what arrived, and when, in order.
+/// Sends a packet every millisecond. Returns what arrived, and when, in order.
 fn run(config: LinkConfig, seed: u64, packets: i64) -> (Vec<(LocalTime, i64)>, LinkStats) {
     let config = config.validate().unwrap();
     let mut link = Link::new(config, seed);
@@ -51,12 +51,12 @@ fn a_property_does_not_shift_the_others_numbers() {
 fn delays_are_spread_as_told() {
     let ms = Micros::from_ms;
     let jitter = LinkConfig { delay: ms(100), jitter: ms(10), ..LinkConfig::PERFECT };
-    // Least, mean, standard deviation, and the share beyond 130 ms, of 40,000 delays in ms.
+    // Minimum, mean, standard deviation, and the fraction beyond 130 ms, of 40,000 delays in ms.
     let measure = |spread| {
         let (arrivals, _) = run(LinkConfig { spread, ..jitter }, 3, 40_000);
         let delays: Vec<_> =
             arrivals.iter().map(|(at, n)| (*at - LocalTime(n * 1000)).as_ms()).collect();
-        // Arrivals are polled once a millisecond at best while sending.
+        // Arrivals are polled at most once per millisecond while sending.
         let count = delays.len() as f64;
         let mean = delays.iter().sum::<f64>() / count;
         let deviation =
@@ -100,7 +100,7 @@ fn losses_come_in_bursts_of_the_mean_length() {
     let mean = stats.lost as f32 / bursts as f32;
     assert!((mean - 4.0).abs() < 0.3, "bursts of {mean}");
 
-    // Elliott's model: some are lost in good times, some come through in bad ones.
+    // Elliott's model: some packets are lost in good states, some arrive in bad ones.
     let config = LinkConfig { burst_loss: 0.5, stray_loss: 0.01, ..config };
     let (_, stats) = run(config, 9, 200_000);
     assert!((stats.lost as f32 / stats.sent as f32 - 0.05).abs() < 0.005, "{stats:?}");
@@ -108,7 +108,7 @@ fn losses_come_in_bursts_of_the_mean_length() {
 
 #[test]
 fn a_bad_time_ends_where_losses_become_independent() {
-    // Bad nearly always; then nothing is lost; then nearly never bad, but for long.
+    // Almost always bad; then nothing is lost; then hardly ever bad, but for long.
     let times = "loss=99%,burst=100; 1s: loss=0%,burst=1; 2s: loss=0.01%,burst=10000";
     for seed in 0..10 {
         let mut link = Link::new(times.parse::<Conditions>().unwrap().up, seed);
@@ -140,7 +140,7 @@ fn an_ordered_link_keeps_order() {
 
 #[test]
 fn a_narrow_link_delays_and_then_drops() {
-    // 128 bytes a millisecond with their headers are 1.024 Mbit; half of that passes.
+    // 128 bytes per millisecond with their headers are 1.024 Mbit; half of that passes.
     let config = LinkConfig { rate: Some(512_000), queue_bytes: 6400, ..LinkConfig::PERFECT };
     let (arrivals, stats) = run(config, 1, 10_000);
     assert!((stats.dropped as f32 / stats.sent as f32 - 0.5).abs() < 0.02, "{stats:?}");
@@ -149,7 +149,7 @@ fn a_narrow_link_delays_and_then_drops() {
     assert!((slowest.as_ms() - 100.0).abs() < 3.0, "{slowest}");
 }
 
-/// Sends packets of 1000 bytes with their headers at these times in us; returns how many of them
+/// Sends packets of 1000 bytes with their headers at these times in us. Returns how many of them
 /// were dropped, and when the last of all arrives.
 fn load(link: &mut Link<()>, times: impl Iterator<Item = i64>) -> (u64, Micros) {
     let before = link.stats().dropped;
@@ -181,11 +181,11 @@ fn what_waits_when_a_link_widens_leaves_at_the_new_rate() {
 fn what_waits_when_a_link_narrows_leaves_at_the_new_rate() {
     let mut link = link_of("rate=20Mbit,queue=64kB; 1s: rate=64kbit");
     assert_eq!(load(&mut link, [SECOND - 1; 60].into_iter()).0, 0);
-    // There is room for 4 more; together they take 8 s.
+    // There is space for 4 more; together they take 8 s.
     let (dropped, last) = load(&mut link, [SECOND; 10].into_iter());
     assert_eq!(dropped, 6);
     assert!((last.as_ms() - 9000.0).abs() < 1.0, "{last}");
-    // After half of that time half of the room is free.
+    // After half of that time, half of the space is free.
     assert_eq!(load(&mut link, [5 * SECOND; 40].into_iter()).0, 8);
 }
 
@@ -205,7 +205,7 @@ fn a_rate_that_is_set_holds_for_what_waits() {
     assert_eq!(load(&mut link, [0; 70].into_iter()).0, 6);
     link.set(LinkConfig { rate: Some(20_000_000), ..narrow });
     assert_eq!(load(&mut link, (30..100).map(|ms| ms * 1000)).0, 0);
-    // Without a limit nothing waits, however short that is.
+    // Without a limit nothing is queued, however small the queue.
     link.set(narrow);
     assert_eq!(load(&mut link, [SECOND; 70].into_iter()).0, 6);
     link.set(LinkConfig::PERFECT);
@@ -258,7 +258,7 @@ fn the_bytes_under_way_are_bounded() {
     (0..fit + 44).for_each(|n| link.send(LocalTime(0), 1 << 16, n));
     assert_eq!(link.stats().dropped, 44);
     assert_eq!(std::iter::from_fn(|| link.poll(LocalTime(9_000_000))).count() as u64, fit);
-    // What has arrived takes no more room.
+    // Packets that have arrived use no space.
     (0..fit).for_each(|n| link.send(LocalTime(9_000_000), 1 << 16, n));
     assert_eq!(link.stats().dropped, 44);
     link.send(LocalTime(0), usize::MAX, 0);

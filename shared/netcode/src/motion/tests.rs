@@ -16,14 +16,14 @@ use super::track::{TURNS_MAX, Track};
 use super::waypoints::{Extrapolator, Joining};
 use crate::fields::Values;
 
-/// States each 0.05 s or so, of which some are lost, and which take 0.02 to 0.07 s: some overtake
+/// States about every 0.05 s, some of which are lost. They take 0.02 to 0.07 s, so some overtake
 /// others. None is older than 0.2 s when the next one comes.
 fn ragged() -> Vec<(f64, f64)> {
     let ways = [0.03, 0.07, 0.02, 0.05, 0.06, 0.04];
     let mut sent: Vec<(f64, f64)> = (0..400_u32)
         .filter(|n| n % 7 != 3)
         .map(|n| {
-            // Not on a fixed beat either.
+            // Not at regular intervals either.
             let time = f64::from(n) * 0.05 + f64::from(n * 7 % 5) * 0.006;
             (time, time + ways[n as usize % ways.len()])
         })
@@ -39,19 +39,19 @@ fn frames(hz: f64, secs: f64) -> impl Iterator<Item = f64> {
 #[test]
 fn uniform_motion_is_shown_as_it_is_whatever_the_spacing() {
     for choice in Any::all() {
-        // What goes by equal steps keeps to the line, not to its times.
+        // Methods that assume equal steps follow the line, but not its times.
         if choice.is_crude() || matches!(choice, Any::Waypoints(_, Joining::CatmullRom)) {
             continue;
         }
         for (time, shown) in play(choice, &ragged(), frames(97.0, 19.0), Body::uniform) {
-            // Warmed up; not when two states in a row are missing.
+            // After warming up, and unless two states in a row are missing.
             if time < 6.0 || shown.starved {
                 continue;
             }
             let position = shown.position;
             let off = (position[X] - 4.0 * time).abs().max((position[Y] + 3.0 * time).abs());
-            // Filters and the chase of the display come near; the others are exact but for
-            // rounding to single precision, which slopes over a tenth of a second magnify.
+            // Filters and the chasing display come close; the others are exact except for rounding
+            // to single precision, which slopes over a tenth of a second amplify.
             assert!(off < 1e-3, "{choice} at {time}: {off}");
             // Racer's rotation lags by design.
             if choice != Any::Choice(Choice::Projective) {
@@ -64,7 +64,7 @@ fn uniform_motion_is_shown_as_it_is_whatever_the_spacing() {
 
 #[test]
 fn uniform_turning_is_shown_as_it_is() {
-    // Once around in a second about a slanted axis.
+    // One turn per second around a slanted axis.
     let turning = |t: f64| {
         let (sin, cos) = (libm::sin(t * PI) as f32, libm::cos(t * PI) as f32);
         Body { qx: 0.6 * sin, qz: 0.8 * sin, qw: cos, ..Body::at(0.0) }
@@ -73,7 +73,7 @@ fn uniform_turning_is_shown_as_it_is() {
         let bound = match choice {
             Any::Choice(Choice::Projective) => continue,
             _ if choice.is_crude() => continue,
-            // They are in time only if states are.
+            // They are on time only if states are.
             Any::Waypoints(_, Joining::CatmullRom) => 0.03,
             // They take the arc's bend for a change of speed, and a filter's rates lag.
             Any::Choice(
@@ -90,7 +90,7 @@ fn uniform_turning_is_shown_as_it_is() {
             let there = turning(time);
             let there = [there.qx, there.qy, there.qz, there.qw].map(f64::from);
             let dot: f64 = shown.position[Q..Q + 4].iter().zip(there).map(|(a, b)| a * b).sum();
-            // In turns; by straight lines it would be 0.02.
+            // In turns; with straight lines it would be 0.02.
             let off = libm::acos(dot.abs().min(1.0)) / PI;
             assert!(off < bound, "{choice} at {time}: {off}");
         }
@@ -108,17 +108,17 @@ fn a_parabola_is_kept_by_what_takes_three_points_for_one() {
     };
     assert!(off(Choice::FirQuadratic) < 0.01, "{}", off(Choice::FirQuadratic));
     assert!(off(Choice::FirThesisQuadratic) > 0.1 && off(Choice::FirLinear) > 0.1);
-    // Three knots are a parabola to Catmull-Rom's tangents, too, once all neighbours are there.
+    // Three knots are a parabola for Catmull-Rom's tangents, too, once all neighbours are known.
     assert!(off(Choice::CatmullRom) < 0.01, "{}", off(Choice::CatmullRom));
 }
 
-/// Swings along both axes: x with its rate stated, y without.
+/// Swings along both axes: x with a stated rate, y without.
 fn swinging(t: f64) -> Body {
     let x = (10.0 * libm::sin(3.0 * t)) as f32;
     Body { vx: (30.0 * libm::cos(3.0 * t)) as f32, y: x, ..Body::at(x) }
 }
 
-/// The greatest step from frame to frame, and the greatest step of the velocity, along x and y.
+/// Returns the largest step between frames, and the largest step of the velocity, along x and y.
 fn jumps(positions: &[[f64; 2]], hz: f64) -> (f64, f64) {
     let (mut step, mut turn) = (0.0_f64, 0.0_f64);
     for three in positions.windows(3) {
@@ -130,7 +130,7 @@ fn jumps(positions: &[[f64; 2]], hz: f64) -> (f64, f64) {
     (step, turn)
 }
 
-/// Frames drawn so often that a jump stands out.
+/// A frame rate at which a jump stands out.
 const FINE_HZ: f64 = 4000.0;
 
 #[test]
@@ -141,8 +141,8 @@ fn nothing_jumps_and_velocity_does_so_only_where_the_method_says_so() {
         let positions: Vec<_> =
             warm.map(|(_, shown)| [shown.position[X], shown.position[Y]]).collect();
         let (step, turn) = jumps(&positions, FINE_HZ);
-        // 30 a second is 0.0075 a frame; corrections may be a few times faster, and those of what
-        // is wrong by more, too.
+        // 30 per second is 0.0075 per frame; corrections may be a few times faster, and even more
+        // so after a large error.
         let most = if choice.is_crude() { (0.15, 15.0) } else { (0.03, 1.0) };
         if matches!(choice, Any::Waypoints(_, Joining::Jump)) {
             assert!(step > 0.03, "{choice} does not jump: {step}");
@@ -194,7 +194,7 @@ fn raw_extrapolation_jumps() {
 #[test]
 fn the_picture_does_not_depend_on_how_often_it_is_drawn() {
     for choice in Any::all() {
-        // Catmull-Rom learns of arrivals by frames; with this delay none changes what is shown.
+        // Catmull-Rom notices arrivals in frames; with this delay none changes what is shown.
         let slow = play(choice, &ragged(), frames(30.0, 9.0), swinging);
         let fast = play(choice, &ragged(), frames(240.0, 9.0), swinging);
         let mut compared = 0;
@@ -224,7 +224,7 @@ fn curves_hide_what_a_famine_and_what_comes_late_would_show() {
                     method.observe(&track, &NoRules);
                 }
             }
-            // Too short a delay.
+            // The delay is too short.
             let at = Moment { now, past: now - 0.12, interval: 0.05 };
             if track.newest().is_some() {
                 let shown = method.show(&track, at, &NoRules);
@@ -234,7 +234,7 @@ fn curves_hide_what_a_famine_and_what_comes_late_would_show() {
         }
         assert!(starved > 1000, "{starved}");
         let step = jumps(&positions, FINE_HZ).0;
-        // Plain linear interpolation is as it is in its sources.
+        // Plain linear interpolation behaves as in its sources.
         assert_eq!(step < 0.03, choice != Choice::Linear, "{choice}: {step}");
     }
 }
@@ -259,13 +259,13 @@ fn beyond_the_horizon_everything_stands() {
         let last: Vec<_> = shown.iter().rev().take(300).map(|(_, shown)| shown.position).collect();
         assert!(last.windows(2).all(|two| two[0] == two[1]), "{choice}");
         let off = (last[0][X] - 4.0 * newest).abs();
-        // What takes steps for equal may be faster.
+        // Methods that assume equal steps may be faster.
         let fast = if choice.is_crude() { 2.0 } else { 1.0 };
         assert!(off <= fast * 4.0 * horizon + 1e-3, "{choice} stands {off} off");
     }
 }
 
-/// Rules that say anything at all.
+/// Rules that return arbitrary values.
 #[derive(Debug)]
 struct Wild;
 
@@ -283,10 +283,10 @@ impl Rules for Wild {
     }
 }
 
-/// A step on a track made to be hard.
+/// A step on a deliberately difficult track.
 #[derive(Clone, Copy, Debug)]
 struct Hard {
-    /// Seconds since the newest state; below 0 for one that comes late.
+    /// Seconds since the newest state; negative for a late one.
     gap: f64,
     latency: f64,
     values: [f32; 9],
@@ -310,7 +310,7 @@ fn hard() -> impl Strategy<Value = Hard> {
         1 => Just(Some(f64::NAN)),
         3 => Just(None),
     ];
-    // Points of the grids, their ends more often.
+    // Grid points, with their ends more often.
     let part = || prop_oneof![2 => 0.0_f32..1.0, 1 => Just(0.0), 1 => Just(1.0), 1 => Just(0.5)];
     let parts = prop::array::uniform9(part());
     (gap, latency, parts, frame, any::<bool>()).prop_map(|(gap, latency, parts, frame, is_told)| {

@@ -1,4 +1,4 @@
-//! `WIRE.md` against the code.
+//! Compares `WIRE.md` with the code.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ proptest! {
     fn a_residual_of_any_width_reads_as_it_was_written(
         residuals in proptest::collection::vec((1_u32..=32, any::<i32>(), 0..CLASSES), 1..40),
     ) {
-        // Of so many bits, sign included, and the extremes.
+        // Of these numbers of bits, including the sign, and the extremes.
         let residuals: Vec<_> = residuals
             .into_iter()
             .flat_map(|(bits, value, class)| {
@@ -106,9 +106,9 @@ fn check_variants(variants: &[Variant], rows: &[Vec<String>]) {
         let mut rest = row[1].as_str();
         for field in &variant.fields {
             let stated: &[&str] = match *field {
-                // A struct of its own in the code.
+                // A separate struct in the code.
                 "credentials" => &["`key`", "`proof`"],
-                // Without a name of their own in the document.
+                // Without their own name in the document.
                 "bytes" => &["bytes"],
                 "motion" => &["a motion"],
                 field => &[&format!("`{field}`")],
@@ -126,7 +126,7 @@ fn check_variants(variants: &[Variant], rows: &[Vec<String>]) {
 #[test]
 fn the_documents_lists_are_the_codes() {
     let document = include_str!("../../WIRE.md");
-    // How many the list has that begins so: numbers from 0 on, each before a word.
+    // Counts the items of the list that begin like this: numbers from 0, each before a word.
     let count = |begin: &str| {
         let (_, list) = document.split_once(begin).expect("the list is there");
         let list = list.split(['.', '|']).next().unwrap_or_default().replace('\n', " ");
@@ -163,7 +163,8 @@ fn the_documents_kinds_of_fields_are_the_codes() {
     }
 }
 
-/// The rows of the first table of `WIRE.md` behind some words whose first column has that title.
+/// Returns the rows of the first table in `WIRE.md` after these words whose first column has this
+/// title.
 fn table(after: &str, title: &str) -> Vec<Vec<String>> {
     let document = include_str!("../../WIRE.md");
     let (_, rest) = document.split_once(after).unwrap_or_else(|| panic!("nothing says {after:?}"));
@@ -190,7 +191,7 @@ fn the_documents_contexts_are_the_codes() {
     }
 }
 
-/// The bytes of an example in `WIRE.md`, so that code and document cannot part.
+/// Returns the bytes of an example in `WIRE.md`, so that code and document cannot diverge.
 pub(crate) fn documented(example: &str) -> Vec<u8> {
     let document = include_str!("../../WIRE.md");
     let (_, from) = document.split_once(&format!("```{example}\n")).expect("the example is there");
@@ -199,7 +200,7 @@ pub(crate) fn documented(example: &str) -> Vec<u8> {
     text.split_whitespace().map(byte).collect()
 }
 
-/// Number of contexts, as `WIRE.md` states it.
+/// Returns the number of contexts as `WIRE.md` writes it.
 fn contexts_text() -> String {
     format!(
         "{NUMBERS} x {EXPONENTS} for the numbers, 4 x {GAPS} for the gaps; then for each kind of \

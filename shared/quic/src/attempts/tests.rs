@@ -108,7 +108,7 @@ async fn literal_addresses_are_looked_up_without_a_resolver_and_zones_by_name() 
         "{error}"
     );
     if cfg!(target_os = "linux") {
-        // Every Linux machine has it, as its first interface.
+        // All Linux machines have it, as their first interface.
         assert_eq!(found("fe80::1%lo").await, Ok(addresses(&["[fe80::1%1]:4433"])));
     }
     assert_eq!(found("fe80::1%1").await, Ok(addresses(&["[fe80::1%1]:4433"])));

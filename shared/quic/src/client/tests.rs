@@ -65,7 +65,7 @@ async fn an_event_waits_for_receive_however_often_wait_is_called() {
     assert_eq!(*driver.session.state(), State::Ended { reason });
 }
 
-/// Sockets that keep one of the runtime's threads busy, as a slow look-up of a name does.
+/// Sockets that block one of the runtime's threads, like a slow name lookup.
 #[derive(Debug)]
 struct Slow;
 

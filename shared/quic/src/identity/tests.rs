@@ -1,4 +1,4 @@
-//! Identities stored, found again and spoilt in every way; whatever is wrong, nothing is
+//! Identities stored, found again and damaged in all ways; whatever is wrong, nothing is
 //! overwritten.
 
 use std::fs;
@@ -13,8 +13,8 @@ fn stored() -> (TempDir, Identity) {
     (dir, identity)
 }
 
-/// The error of loading a stored identity after something was done to its directory; whatever it
-/// is, it names `file`, and it changes nothing.
+/// Returns the error of loading a stored identity after `spoil` has changed its directory. Checks
+/// that the error names `file` and that loading changes nothing.
 fn spoilt(file: &str, spoil: impl FnOnce(&Path)) -> IdentityError {
     let (dir, _) = stored();
     spoil(dir.path());

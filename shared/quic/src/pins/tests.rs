@@ -1,4 +1,4 @@
-//! Known servers remembered, shared between clients, edited by people and broken.
+//! Known servers stored, shared between clients, edited by people and damaged.
 
 use std::fs;
 

@@ -19,7 +19,7 @@ fn info(name: &str, print: u8) -> Info {
     Info { server: name.into(), fingerprint, ..Info::default() }
 }
 
-/// Everything that is sent until nothing is under way, with its time.
+/// Returns everything that is sent until no query is pending, with its time.
 fn run(
     survey: &mut Survey,
     mut answer: impl FnMut(SocketAddr, &[u8]) -> Option<(SocketAddr, Vec<u8>, i64)>,
@@ -140,7 +140,7 @@ fn a_name_is_asked_at_all_of_its_addresses_until_one_answers() {
     };
     let sent = run(&mut survey, &mut answer);
     assert_eq!(sent.len(), 4);
-    // A quarter of a second after the first, and the time between two questions.
+    // A quarter of a second after the first, plus the time between two queries.
     assert!(sent[3] <= ms(250) + APART + APART, "{sent:?}");
     let found = survey.found().next().expect("the server");
     let Reply::Told(_, took) = found.reply else { panic!("{found:?}") };
@@ -191,7 +191,7 @@ fn memory_is_bounded_and_junk_changes_nothing() {
 fn surveyor_finds_a_server_on_this_machine() {
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a socket");
     let address: Address = socket.local_addr().expect("an address").into();
-    // It answers for as long as the process runs: a late answer counts for nothing.
+    // It answers as long as the process runs: a late answer does not count.
     std::thread::spawn(move || {
         let mut bytes = [0; 1300];
         loop {
@@ -205,7 +205,7 @@ fn surveyor_finds_a_server_on_this_machine() {
     surveyor.look(wanted.clone());
     let has = |is_it: fn(&Reply) -> bool| surveyor.view().found.iter().any(|it| is_it(&it.reply));
     while !has(|it| matches!(it, Reply::Told(..))) {
-        // On a slow machine it may have been given up.
+        // On a slow machine the survey may have given up on it.
         if has(|it| *it == Reply::Silent) {
             surveyor.look(wanted.clone());
         }

@@ -1,4 +1,4 @@
-//! Jumps by their formulas, and that nothing gets anybody where nobody should be.
+//! Jumps follow their formulas, and no player gets where none should be.
 
 use proptest::prelude::*;
 
@@ -9,21 +9,20 @@ use phaselock::fields::Record;
 use phaselock::game::{Game, Known};
 use phaselock::random::Random;
 
-/// All the rates that a server may have, and those that are usual.
+/// All tick rates that a server may have, including the usual ones.
 const RATES: [u32; 7] = [10, 20, 30, 60, 64, 100, 128];
 
 fn rates(tick_hz: u32) -> Rates {
     Rates { tick_hz, snapshot_hz: tick_hz }
 }
 
-/// A player that stands at a position and may run.
+/// Creates a player that stands at a position and may run.
 fn standing(x: f32, y: f32) -> Player {
     let pressed = Command::default().to_pressed();
     Player { x, y, ran: 10_000, pressed, ..Player::default() }
 }
 
-/// The states of the ticks after the one that it starts from, commanded by the number of the tick,
-/// from 0.
+/// Returns the states of the following ticks, with commands by the number of the tick, from 0.
 fn run(rates: Rates, player: Player, count: u64, command: impl Fn(u64) -> Command) -> Vec<Player> {
     let mut player = player;
     let step = |tick| {
@@ -34,7 +33,7 @@ fn run(rates: Rates, player: Player, count: u64, command: impl Fn(u64) -> Comman
     (0..count).map(step).collect()
 }
 
-/// Height of a jump after so many seconds, with the key held for `hold`, by the formulas.
+/// Returns the height of a jump after this time, with the key held for `hold`, by the formulas.
 fn height(hold: f32, secs: f32) -> f32 {
     let hold = hold.min(JUMP_RISE_SECS);
     let rise = |secs: f32| JUMP_SPEED * secs - 0.5 * RISE_GRAVITY * secs * secs;
@@ -74,7 +73,7 @@ fn jumps_are_as_high_and_as_long_as_their_formulas_say_at_every_rate() {
                 );
                 highest = highest.max(high);
             }
-            // The apex lies between two ticks, and each is at most half of one from it.
+            // The apex lies between two ticks, each at most half a tick away.
             let speed = (JUMP_SPEED - RISE_GRAVITY * held).max(0.0);
             let hold = held.min(JUMP_RISE_SECS);
             let apex = JUMP_SPEED * hold - 0.5 * RISE_GRAVITY * hold * hold
@@ -102,7 +101,7 @@ fn a_running_jump_goes_as_far_at_every_rate() {
             let told = 2.0 + RUN_SPEED * (n + 1) as f32 * secs;
             assert!((player.x - told).abs() < (n + 2) as f32 / 4096.0, "{tick_hz} Hz, tick {n}");
         }
-        // From a stand it gains speed evenly.
+        // From a standstill it gains speed uniformly.
         let ran = run(rates(tick_hz), standing(2.0, 17.0), u64::from(tick_hz), |_| Command {
             right: 1,
             jump: false,
@@ -172,7 +171,7 @@ fn platforms_carry_who_stands_on_them_and_give_their_way_to_who_jumps() {
             }
         }
     }
-    // The first ferry at its fastest: who jumps straight up comes down on it again.
+    // The first ferry at its fastest: a player who jumps straight up lands on it again.
     let rates = Rates::DEFAULT;
     let ferry = &PLATFORMS[0];
     let quarter = cycle_quarter(ferry);
@@ -188,23 +187,23 @@ fn platforms_carry_who_stands_on_them_and_give_their_way_to_who_jumps() {
     assert!(flew && player.ride == 1, "{player:?}");
 }
 
-/// The tick at which a platform is half-way.
+/// Returns the tick at which a platform is half-way.
 fn cycle_quarter(platform: &super::super::level::Platform) -> u64 {
     super::super::level::cycle_ticks(Rates::DEFAULT) / u64::from(platform.times) / 4
 }
 
-/// True if somebody is where nobody gets, by more than a contact.
+/// Whether a player is inside a wall, by more than a contact.
 fn is_in_a_wall(level: &Level, player: &Player) -> bool {
     !collide::is_free(level, player.feet())
 }
 
-/// Plays at random from a position and checks every tick.
+/// Plays randomly from a position and checks each tick.
 fn anything_goes(seed: u64, tick_hz: u32, secs: u32) -> Result<(), TestCaseError> {
     let (level, rates) = (Level::the(), rates(tick_hz));
     let mut random = Random::new(seed);
     let stage = level.stages[random.below(level.stages.len() as u32 - 1) as usize];
     let mut player = standing(stage.x, stage.y);
-    // Anywhere else where there is room.
+    // Anywhere else with space.
     let x = random.range(1.0, level.width as f32 - 1.0);
     let y = random.range(0.0, level.height as f32);
     if collide::is_free(level, Vec2::new(x, y)) {
@@ -242,8 +241,8 @@ fn anything_goes(seed: u64, tick_hz: u32, secs: u32) -> Result<(), TestCaseError
             "{before:?}, {player:?}"
         );
         prop_assert!(moved.y <= (spring + fastest) * secs + 0.1, "{before:?}, {player:?}");
-        // Nobody who was above a board all along is below it now. Who turns around in a long tick
-        // may leave its end and be back: at a constant acceleration by a t^2 / 8 at most.
+        // A player who was always above a board is not below it now. Turning around in a long tick
+        // may leave its end and return: at a constant acceleration by at most a t^2 / 8.
         let turn = 0.01 + RUN_FRICTION * secs * secs / 8.0;
         let over = |player: &Player, column: i32| {
             player.x + HALF_WIDTH > column as f32 + turn

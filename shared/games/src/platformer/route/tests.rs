@@ -1,17 +1,17 @@
-//! The search for leaps, which tries from everywhere on every ledge everything that somebody might
-//! press; and ways to the goal and to the coins.
+//! The search for jumps, which tries all key presses from everywhere on each ledge, and routes to
+//! the goal and to the coins.
 
 use super::*;
 use crate::platformer::level::tick_of;
 
-/// Seconds for which steering goes on at most: longer than any leap.
+/// Maximum seconds of steering: longer than any jump.
 const ALWAYS: f32 = 9.0;
-/// Tried steering and holding, in seconds.
+/// Durations of steering and holding to try, in seconds.
 const STEERS: [f32; 3] = [ALWAYS, 0.3, 0.15];
 const HOLDS: [f32; 2] = [0.4, 0.1];
-/// Distance between places to leave from that are tried, in metres.
+/// Distance between starting points to try, in metres.
 const STRIDE: f32 = 0.5;
-/// Points of a platform's way at which leaps from it and to it are tried.
+/// Points of a platform's path at which jumps from it and to it are tried.
 const PHASES: u8 = 8;
 
 impl Leap {
@@ -31,7 +31,7 @@ fn the_leaps_that_are_kept_are_those_that_are_found() {
     assert!(found == kept.join("\n"), "routes.txt is of other rules; it should be\n{found}\nEND");
 }
 
-/// The best leap from each ledge to each other.
+/// Returns the best jump from each ledge to each other.
 fn leaps(level: &Level, ledges: &[Ledge]) -> Vec<Leap> {
     let rates = Rates::DEFAULT;
     let mut best: Vec<Leap> = Vec::new();
@@ -39,14 +39,15 @@ fn leaps(level: &Level, ledges: &[Ledge]) -> Vec<Leap> {
         let mut found: Vec<Leap> = Vec::new();
         for clock in clocks(ledge) {
             for (running, plan) in plans() {
-                // How many places in a row lead to the same ledge, of which the middle is the
-                // safest.
+                // Number of consecutive starting points that lead to one ledge; the middle one is
+                // the safest.
                 let mut row: Option<(usize, u32)> = None;
                 for n in 0..=((ledge.right - ledge.left) / STRIDE) as u32 {
                     let x = ledge.left + n as f32 * STRIDE;
                     let Some((to, secs)) =
                         attempt(level, ledges, rates, (from, x, clock), (running, plan))
-                            // Onto a platform one leaps when it comes, not when the run-up ends.
+                            // A jump onto a platform starts when it comes, not when the run-up
+                            // ends.
                             .filter(|(to, _)| {
                                 *to != from && !(running && ledges[*to].platform.is_some())
                             })
@@ -75,8 +76,8 @@ fn leaps(level: &Level, ledges: &[Ledge]) -> Vec<Leap> {
     best
 }
 
-/// Points of the cycle at which leaps from a ledge are tried: of a platform or near one, all along
-/// its way.
+/// Returns the points in the cycle at which jumps from a ledge are tried: for a platform or near
+/// one, all along its path.
 fn clocks(ledge: &Ledge) -> Vec<f32> {
     let near = PLATFORMS.iter().enumerate().filter(|(number, platform)| match ledge.platform {
         Some(own) => own == *number,
@@ -99,7 +100,7 @@ fn clocks(ledge: &Ledge) -> Vec<f32> {
     clocks
 }
 
-/// All that is tried: at speed or not, and what is pressed.
+/// Returns everything that is tried: with or without a run-up, and the keys.
 fn plans() -> impl Iterator<Item = (bool, Plan)> {
     let up = Plan { right: 0, steer_secs: 0.0, hold_secs: HOLDS[0] };
     let sides = [1, -1].into_iter().flat_map(|right| {
@@ -112,7 +113,7 @@ fn plans() -> impl Iterator<Item = (bool, Plan)> {
     std::iter::once((false, up)).chain(sides)
 }
 
-/// Where a leap from a ledge leads to, and in how many seconds.
+/// Returns where a jump from a ledge leads, and after how many seconds.
 fn attempt(
     level: &Level,
     ledges: &[Ledge],
@@ -123,13 +124,13 @@ fn attempt(
     let ledge = &ledges[from];
     let side = f32::from(plan.right);
     if running {
-        // There must be room for a run-up.
+        // There must be space for a run-up.
         let behind = if plan.right > 0 { x - ledge.left } else { ledge.right - x };
         if behind < 0.6 || ledge.platform.is_some() {
             return None;
         }
     } else if plan.hold_secs == 0.0 {
-        // Off the edge from near it.
+        // Off the edge from close by.
         let ahead = if plan.right > 0 { ledge.right - x } else { x - ledge.left };
         if ahead > 1.0 {
             return None;
@@ -184,6 +185,6 @@ fn routes_lead_from_every_stage_to_the_goal_and_to_every_coin() {
         }
     }
     let without = routes.coins.iter().filter(|ledge| ledge.is_none()).count();
-    // These are had on the way over a gap.
+    // These are collected on the way over a gap.
     assert!(without <= 12, "{without} coins hang over nothing");
 }

@@ -1,10 +1,10 @@
-//! Rockets, grenades and mines; and that nothing that is commanded does harm to the world.
+//! Rockets, grenades and mines; and no command harms the world.
 
 use super::*;
 use crate::rounds::{played, round};
 use proptest::prelude::*;
 
-/// Lets ticks pass in which player 0 commands this.
+/// Runs ticks in which player 0 sends this command.
 fn run(game: &Skirmish, world: &mut World<Skirmish>, command: Command, ticks: u64) {
     let mut inputs = Inputs::default();
     inputs.set(PlayerId(0), command.snapped());
@@ -23,7 +23,7 @@ fn with(weapon: Weapon) -> Command {
     Command { weapon: weapon as u8 + 1, ..Command::default() }
 }
 
-/// A rocket of player 0 flies along y = 0 at the pillar's left side; player 1 stands at a position.
+/// Player 0's rocket flies along y = 0 at the pillar's left side; player 1 stands at a position.
 fn struck(x: f32, y: f32) -> (u8, Vec2) {
     let (game, mut world) = world_of(2, 3);
     run(&game, &mut world, Command::default(), 1);
@@ -76,7 +76,7 @@ fn players_out_of_rockets_have_the_rifle_again() {
     run(&game, &mut world, fire, 60 * 4);
     let own = player(&world.entities, avatar(&world, 0)).expect("it is there");
     assert_eq!((own.rockets, own.weapon()), (0, Weapon::Rifle));
-    // What is not there is not taken in hand.
+    // A weapon without ammunition is not selected.
     run(&game, &mut world, with(Weapon::Rockets), 1);
     let own = player(&world.entities, avatar(&world, 0)).expect("it is there");
     assert_eq!(own.weapon(), Weapon::Rifle);
@@ -150,7 +150,7 @@ fn barrels_go_off_one_after_the_other_and_come_back() {
 #[test]
 fn pickups_are_taken_once_and_come_back() {
     let (game, mut world) = world_of(1, 3);
-    // Past the start of the round, which brings everything back.
+    // Past the start of the round, which resets everything.
     run(&game, &mut world, Command::default(), 60 * 9);
     let own = avatar(&world, 0);
     player_mut(&mut world.entities, own).expect("it is there").health = 30;
@@ -182,7 +182,7 @@ fn a_round_begins_anew_and_ends_at_the_last_frag() {
     first.2.frags = FRAGS;
     run(&game, &mut world, Command::default(), 1);
     assert_eq!((phase(&world), played(&world)), (Phase::Results, 0));
-    // Nobody is harmed any more.
+    // No one is harmed any more.
     put(&mut world, 0, -6.0, 0.0);
     put(&mut world, 1, -3.0, 0.0);
     run(&game, &mut world, Command { fire: true, ..Command::default() }, 60);

@@ -1,4 +1,5 @@
-//! Sight beside the plain rule: rays from both viewpoints to all of a body, against all walls.
+//! Visibility compared with the plain rule: rays from both viewpoints to all of a body, against all
+//! walls.
 
 use proptest::prelude::*;
 
@@ -33,7 +34,7 @@ fn any_free(walls: &[Aabb], viewpoints: &[Vec2], bodies: &[Vec2]) -> bool {
     viewpoints.iter().any(|from| bodies.iter().any(|body| in_sight(*from, *body, &walls)))
 }
 
-/// True if a player is told of something by the plain rule.
+/// Whether a player is sent an entity according to the plain rule.
 fn is_told(walls: &[Aabb], viewer: &Player, other: &Piece) -> bool {
     let (position, shape) = outline(other).expect("it is somewhere");
     let (viewpoint, far) = (viewer.position(), viewer.position().distance(position));
@@ -84,7 +85,8 @@ fn bots_at_play_are_told_of_what_the_plain_rule_tells() {
     assert!(some * 10 > all && some * 2 < all, "{some} of {all}");
 }
 
-/// Anywhere, in walls and beyond the arena too; often just where walls end, or a hair beside it.
+/// Anywhere, including in walls and outside of the arena; often exactly at the ends of walls, or
+/// just next to them.
 fn place() -> impl Strategy<Value = Vec2> {
     let walls = Arena::new().walls;
     let ends = walls.len();

@@ -3,7 +3,7 @@
 use super::*;
 use crate::skirmish::props::CRATE_HALF;
 
-/// The first crate, put at a position, with all others out of the way at theirs.
+/// Places the first crate at a position, with all others out of the way.
 fn crate_at(world: &mut World<Skirmish>, x: f32, y: f32) -> EntityId {
     let id = world.entities.records::<Prop>().next().expect("there are crates").id;
     let prop = world.entities.record_mut::<Prop>(id).expect("it is there");
@@ -55,7 +55,7 @@ fn a_row_of_crates_is_pushed_as_one_and_a_pile_comes_to_rest() {
     let ids: Vec<_> = world.entities.records::<Prop>().take(6).map(|slot| slot.id).collect();
     for (id, n) in ids.iter().zip(0_u8..) {
         let prop = world.entities.record_mut::<Prop>(*id).expect("it is there");
-        // Some a little aside.
+        // Some slightly to the side.
         let aside = f32::from(n % 2) * 0.3;
         (prop.x, prop.y) = (16.0 + f32::from(n) * 1.0, 13.2 + aside);
     }
@@ -88,7 +88,7 @@ fn props_are_lifted_carried_and_thrown_and_hurt_players() {
     assert!(prop(&world, id).held);
     let own = |world: &World<Skirmish>| player(&world.entities, avatar(world, 0)).unwrap();
     assert!(own(&world).is_carrying());
-    // Controls are full: nothing is fired. It goes where one looks.
+    // Its hands are full, so nothing is fired. It moves with the player's aim.
     run(&game, &mut world, Command { fire: true, aim: 0.25, ..grab }, 30);
     assert_eq!(own(&world).shots, 0);
     let carried = prop(&world, id).position() - own(&world).position();
@@ -98,7 +98,7 @@ fn props_are_lifted_carried_and_thrown_and_hurt_players() {
     assert!(!prop(&world, id).held && !own(&world).is_carrying());
     let hit = player(&world.entities, avatar(&world, 1)).expect("it is there");
     assert!(hit.health < HEALTH && hit.health > 50, "{hit:?}");
-    // Who dies lets go.
+    // A player who dies lets go.
     run(&game, &mut world, Command::default(), 60);
     let at = prop(&world, id).position();
     put(&mut world, 0, at.x - 1.1, at.y);

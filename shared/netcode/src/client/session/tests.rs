@@ -1,4 +1,4 @@
-//! States of a session over time, also where the server or the driver keeps to no order.
+//! States of a session over time, even if the server or the driver violates the expected order.
 
 use super::*;
 use crate::game::{Ahead, Entities, Inputs, World};
@@ -16,7 +16,7 @@ record! {
 
 macro_rules! game {
     ($game:ident, $name:literal) => {
-        /// Rules under which nothing happens.
+        /// Rules that do nothing.
         #[derive(Debug)]
         struct $game;
 
@@ -89,7 +89,8 @@ fn closed(retry: bool) -> Vec<u8> {
     body(&ServerMessage::Disconnect(refusal(retry)))
 }
 
-/// A session in its first game since 10 ms, whose orders and notices were fetched.
+/// Creates a session that has been in its first game since 10 ms, with all outputs and notices
+/// fetched.
 fn playing() -> Session {
     let mut session = begun();
     session.handle_connected(ms(0), Credentials::default());
@@ -119,7 +120,7 @@ fn reason(session: &Session) -> &str {
     }
 }
 
-/// Games and wished game of the hello of a session that wishes for one.
+/// Returns the games and the preferred game in the hello of a session that prefers one.
 fn wishing(game: &str) -> (Vec<String>, Option<String>) {
     let game = Some(game.to_owned());
     let mut session = Session::new(SessionConfig { game, ..config() }, ms(0));
@@ -192,7 +193,7 @@ fn the_hello_is_answered_in_four_seconds_or_sent_again() {
     let waiting = State::Waiting { reason: lost(text), retry_at: ms(4505), attempt: 1 };
     assert_eq!(*session.state(), waiting);
     assert_eq!(outputs(&mut session), close(lost(text)));
-    // A late answer belongs to a connection that is no more.
+    // A late answer belongs to a connection that no longer exists.
     session.handle_control(&welcome("first", Rates::DEFAULT), ms(4100));
     session.handle_timeout(ms(4504));
     assert_eq!(*session.state(), waiting);
@@ -225,7 +226,7 @@ fn the_back_off_doubles_up_to_eight_seconds_and_begins_anew_after_a_game() {
         session.handle_timeout(*now);
         wait
     };
-    // A server that crashes over whoever joins is not tried twice a second for that.
+    // A server that crashes whenever a player joins is not retried twice a second.
     assert_eq!(play(&mut session, &mut now, 4999), 8000);
     assert_eq!(play(&mut session, &mut now, 5000), 500);
     assert_eq!(play(&mut session, &mut now, 10), 500);
@@ -255,7 +256,7 @@ fn a_stall_excuses_the_silence_once() {
     session.handle_timeout(ms(10));
     session.handle_timeout(ms(60_000));
     assert_eq!(*session.state(), State::Connected);
-    // A program that calls every two seconds notices the silence all the same.
+    // A program that calls every two seconds still notices the silence.
     session.handle_timeout(ms(62_000));
     assert_eq!(*session.state(), State::Connected);
     session.handle_timeout(ms(64_000));
@@ -282,7 +283,7 @@ fn a_refusal_for_good_ends_the_session() {
     assert_eq!(*session.state(), ended);
     assert_eq!(outputs(&mut session), close(refusal(false)));
     notices(&mut session);
-    // Whatever comes after the end changes nothing.
+    // Anything after the end changes nothing.
     session.handle_connected(ms(20), Credentials::default());
     session.handle_control(&welcome("first", Rates::DEFAULT), ms(30));
     session.handle_control(b"nonsense", ms(40));
@@ -322,7 +323,7 @@ fn anything_but_a_welcome_to_the_hello_is_a_protocol_error() {
     for answer in [&left[..], &left[..1], b""] {
         let mut session = begun();
         session.handle_connected(ms(0), Credentials::default());
-        // A kind that a later version has is ignored.
+        // A kind from a later version is ignored.
         session.handle_control(&[99, 1], ms(5));
         session.handle_control(answer, ms(10));
         assert!(matches!(session.state(), State::Ended { .. }));
@@ -346,7 +347,7 @@ fn a_rotation_keeps_the_roster_and_may_change_game_and_rates() {
     let common = session.client_of::<Second>().expect("the second game began").common();
     assert_eq!((common.rates(), common.roster().len()), (rates, 1));
     assert_eq!(notices(&mut session).len(), 1, "it is still connected");
-    // The same welcome again is another game of the same rules.
+    // An equal welcome again is another game with the same rules.
     session.handle_control(&welcome("second", rates), ms(2010));
     assert_eq!(*session.state(), State::Connected);
     session.press::<Second>(ms(3000), |_, _| Thing::default());

@@ -1,4 +1,4 @@
-//! Wrapping fields, shown by every method as if they did not wrap.
+//! Wrapping fields, which each method must show as if they did not wrap.
 
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ crate::record! {
     }
 }
 
-/// Straight on at the stated rate, kept within the field as a game would.
+/// Straight ahead at the stated rate, kept within the field as a game would.
 struct Straight;
 
 impl Rules for Straight {
@@ -33,7 +33,7 @@ impl Rules for Straight {
 /// A leg of a track: seconds to the next state, its latency, and the speed until then.
 type Leg = (f64, f64, [f32; 2]);
 
-/// Pictures of a track by a method that begins at a position, each 7 ms.
+/// Returns the pictures, every 7 ms, of a track that begins at a position.
 fn shown(choice: Any, legs: &[Leg], start: f64) -> Vec<Values> {
     let shape = Shape::new(Flier::FIELDS);
     let (mut track, mut method) = (Track::new(shape), choice.make());
@@ -75,7 +75,7 @@ fn legs() -> impl Strategy<Value = Vec<Leg>> {
 proptest! {
     #[test]
     fn across_an_edge_every_method_shows_the_same_curve_shifted(legs in legs(), late in 0_u8..16) {
-        // Near an edge, and as far from it as can be.
+        // Near an edge, and as far from it as possible.
         let near = f64::from(late) / 8.0 - 1.0;
         for choice in Any::all() {
             let across = shown(choice, &legs, wrapped(near, PERIOD));
@@ -104,8 +104,8 @@ fn it_is_never_drawn_across_the_field() {
         for two in frames.windows(2) {
             for at in [0, 2] {
                 let step = way_around(two[0][at], two[1][at], PERIOD).abs();
-                // 15 a second are 0.1 in 7 ms; corrections are faster, a plain interpolation that
-                // waited for a state leaps by what it missed, and jumps are jumps.
+                // 15 per second are 0.1 in 7 ms; corrections are faster, a plain interpolation that
+                // waited for a state jumps by what it missed, and jumps are jumps.
                 let most =
                     if matches!(choice, Any::Waypoints(_, Joining::Jump)) { 8.0 } else { 1.5 };
                 assert!(step < most, "{choice}: {step}");

@@ -1,4 +1,4 @@
-//! Single methods, each against what it is defined to be.
+//! Single methods, each compared with its definition.
 
 use super::testing::{Body, X, Y, moment, track_of};
 use crate::fields::Values;
@@ -21,7 +21,7 @@ fn halfway_is_halfway_and_beyond_is_starved() {
 
 #[test]
 fn a_parabola_with_stated_rates_is_kept() {
-    // x = 3 t^2, so that it moves by 6 t; knots as if some were lost.
+    // x = 3 t^2, so that it moves at 6 t; knots as if some were lost.
     let states = [0.0, 0.1, 0.4, 0.5_f64]
         .map(|t| (t, Body { x: (3.0 * t * t) as f32, vx: (6.0 * t) as f32, ..Body::default() }));
     let track = track_of(&states, 0.1);
@@ -37,7 +37,7 @@ fn a_parabola_with_stated_rates_is_kept() {
 #[test]
 fn at_sixty_frames_a_second_it_is_the_articles_loop_and_at_others_the_same_curve() {
     let body = |x: f32, vx: f32| Body { vx, ..Body::at(x) };
-    // Changes of track, each while the correction before it is under way.
+    // Changes of track, each during the correction before it.
     let states = [(1.0, body(0.0, 6.0)), (1.1, body(1.0, -6.0)), (1.2, body(1.5, 0.0))];
     let at_rate = |hz: u32| {
         let mut method = Choice::OneTwelfth.make();
@@ -54,7 +54,7 @@ fn at_sixty_frames_a_second_it_is_the_articles_loop_and_at_others_the_same_curve
         }
         shown
     };
-    // The article's: the simulation moves, the display moves, then goes a twelfth of the way.
+    // As in the article: the simulation moves, the display moves, then goes a twelfth of the way.
     let (mut simulation, mut display) = ((0.0, 6.0), (0.0, 6.0));
     let mut article = vec![0.0];
     for frame in 1..=15 {
@@ -71,7 +71,7 @@ fn at_sixty_frames_a_second_it_is_the_articles_loop_and_at_others_the_same_curve
     }
     let sixty = at_rate(60);
     for (shown, article) in sixty.iter().zip(&article) {
-        // What is near to its snap distance closes faster: by 3 per cent at a gap of 1 in 100.
+        // Close to its snap distance it closes faster: by 3 per cent at a gap of 1 in 100.
         assert!((shown - article).abs() < 0.02, "{sixty:?}\n{article:?}");
     }
     for (hz, every) in [(120, 2), (240, 4), (30, 1)] {
@@ -84,7 +84,7 @@ fn at_sixty_frames_a_second_it_is_the_articles_loop_and_at_others_the_same_curve
     }
 }
 
-/// The cubic spline of the thesis by its control points: Bernstein's form, written out.
+/// The cubic spline of the thesis from its control points, in Bernstein form.
 fn bernstein(points: [f64; 4], u: f64) -> f64 {
     let v = 1.0 - u;
     points[0] * v * v * v
@@ -99,7 +99,7 @@ fn the_cubic_spline_is_that_of_the_control_points() {
     let mut track = track_of(&[(1.0, body(2.0, 3.0))], 0.0);
     let mut method = Choice::CubicSpline.make();
     assert!((method.show(&track, moment(1.1), &NoRules).position[X] - 2.3).abs() < 1e-9);
-    // It came at 1.1, and says that it was elsewhere at 1.05 and moves otherwise.
+    // It came at 1.1, with another position at 1.05 and another velocity.
     track.push(1.05, 1.1, &body(1.0, -2.0).values());
     method.observe(&track, &NoRules);
     let (start, end) = (2.3, 1.0 - 2.0 * 0.15);
@@ -109,7 +109,7 @@ fn the_cubic_spline_is_that_of_the_control_points() {
         let shown = method.show(&track, moment(1.1 + 0.1 * u), &NoRules).position[X];
         assert!((shown - bernstein(points, u)).abs() < 1e-9, "{u}: {shown}");
     }
-    // No state came: on at the new rate.
+    // No state came: continue at the new rate.
     let shown = method.show(&track, moment(1.22), &NoRules).position[X];
     assert!((shown - (1.0 - 2.0 * 0.17)).abs() < 1e-9);
 }
@@ -128,7 +128,7 @@ fn dead_reckoning_closes_a_gap_in_a_straight_line() {
     }
 }
 
-/// Runs in a circle about the origin, once in two seconds.
+/// Runs in a circle around the origin, once in two seconds.
 #[derive(Debug)]
 struct Circling;
 
@@ -179,7 +179,7 @@ fn a_correction_is_the_curve_through_its_control_point() {
         let shown = method.show(&track, moment(1.1 + 0.1 * u), &NoRules).position[X];
         assert!((shown - bezier(u)).abs() < 1e-9, "{u}: {shown}");
     }
-    // Another state within the correction: from what is shown.
+    // Another state during the correction: continue from what is shown.
     track.push(1.1, 1.15, &body(0.0, 0.0).values());
     method.observe(&track, &NoRules);
     let shown = method.show(&track, moment(1.15), &NoRules).position[X];

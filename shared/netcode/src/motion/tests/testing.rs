@@ -1,4 +1,4 @@
-//! Shared parts of the tests of methods: a body with a field of each sort, and tracks of it.
+//! Shared parts of the tests of methods: a body with a field of each kind, and tracks of it.
 
 use std::fmt::{self, Display};
 
@@ -9,8 +9,8 @@ use crate::motion::track::{Shape, Track};
 use crate::motion::waypoints::{Extrapolator, Joining, waypoints};
 
 crate::record! {
-    /// A coordinate with and one without a stated rate, an angle, a quaternion, and what moves in
-    /// steps.
+    /// A coordinate with and one without a stated rate, an angle, a quaternion, and a stepwise
+    /// field.
     pub(in crate::motion) struct Body {
         pub(in crate::motion) x: f32 = Field::centred(24, 12).moved_by("vx").snap_beyond(100.0),
         pub(in crate::motion) vx: f32 = Field::centred(24, 12),
@@ -24,19 +24,20 @@ crate::record! {
     }
 }
 
-/// Places of the fields.
+/// Indices of the fields.
 pub(in crate::motion) const X: usize = 0;
 pub(in crate::motion) const Y: usize = 2;
 pub(in crate::motion) const HEADING: usize = 3;
 pub(in crate::motion) const Q: usize = 4;
 
 impl Body {
-    /// Standing somewhere.
+    /// Creates a body that stands still.
     pub(in crate::motion) fn at(x: f32) -> Self {
         Self { x, qw: 1.0, ..Self::default() }
     }
 
-    /// In uniform motion: by 4 units in a second along x and -3 along y, half a turn in a second.
+    /// Creates a body in uniform motion: 4 units per second along x and -3 along y, half a turn per
+    /// second.
     pub(in crate::motion) fn uniform(time: f64) -> Self {
         Self {
             x: (4.0 * time) as f32,
@@ -56,7 +57,7 @@ impl Body {
     }
 }
 
-/// States that each came so many seconds after their time.
+/// Creates a track of states that each came `latency` seconds after their time.
 pub(in crate::motion) fn track_of(states: &[(f64, Body)], latency: f64) -> Track {
     let mut track = Track::new(Body::shape());
     for (time, body) in states {
@@ -65,12 +66,12 @@ pub(in crate::motion) fn track_of(states: &[(f64, Body)], latency: f64) -> Track
     track
 }
 
-/// A moment whose past and present are the same.
+/// Creates a moment whose past and present are equal.
 pub(in crate::motion) fn moment(time: f64) -> Moment {
     Moment { now: time, past: time, interval: 0.1 }
 }
 
-/// Any method there is.
+/// Any of the methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::motion) enum Any {
     Choice(Choice),
@@ -78,7 +79,7 @@ pub(in crate::motion) enum Any {
 }
 
 impl Any {
-    /// All, those with a name of their own first.
+    /// Returns all methods, those with their own name first.
     pub(in crate::motion) fn all() -> Vec<Self> {
         let choices = Choice::ALL.iter().copied().map(Self::Choice);
         let pairs = Extrapolator::ALL.iter().flat_map(|extrapolator| {
@@ -103,7 +104,7 @@ impl Any {
         }
     }
 
-    /// Tells whether it takes steps for equal, or a thing for standing.
+    /// Whether it assumes equal steps, or that an entity stands still.
     pub(in crate::motion) fn is_crude(self) -> bool {
         matches!(self, Self::Waypoints(Extrapolator::Hold | Extrapolator::Uniform(_), _))
     }
@@ -118,8 +119,8 @@ impl Display for Any {
     }
 }
 
-/// Frames of a method fed with a motion: `(time, what is shown)`. States are taken and come at the
-/// given times; with an interpolation delay of 0.5 s for what shows the past.
+/// Returns the frames of a method for a motion: `(time, what is shown)`. States are taken and
+/// arrive at the given times; the interpolation delay is 0.5 s for methods that show the past.
 pub(in crate::motion) fn play(
     method: Any,
     sent: &[(f64, f64)],
@@ -130,7 +131,7 @@ pub(in crate::motion) fn play(
     play_with(&mut *method, sent, frames, motion)
 }
 
-/// The same with a method at hand.
+/// Returns the frames of an existing method for a motion.
 pub(in crate::motion) fn play_with(
     method: &mut dyn Method,
     sent: &[(f64, f64)],

@@ -1,4 +1,4 @@
-//! Waypoints against cases worked out by hand, and what holds for all of them.
+//! Waypoints compared with cases worked out by hand, and properties of all combinations.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ fn y_at(y: f32) -> Body {
     Body { y, ..Body::at(0.0) }
 }
 
-/// A method with what it has been fed.
+/// A method with its input.
 struct Fed {
     track: Track,
     method: Present<Waypoints>,
@@ -36,8 +36,8 @@ impl Fed {
         self.method.show(&self.track, at, &NoRules).position
     }
 
-    /// When the next state is expected, and the coordinates then; none while the thing is shown
-    /// along the forecast from its state on: the first, beyond the snap distance, or by jumps.
+    /// Returns when the next state is expected, and the coordinates then; `None` while the entity
+    /// is shown along the forecast: for the first state, beyond the snap distance, or with jumps.
     fn target(&self) -> Option<(f64, &Coords)> {
         let leg = self.method.drawing.leg.as_ref()?;
         leg.segment.as_ref().map(|segment| (leg.begin + segment.over, &segment.target))
@@ -48,8 +48,7 @@ impl Fed {
     }
 }
 
-/// States a tenth of a second apart from 1.0 on, as soon as they are there, and what is shown of y
-/// in between.
+/// Returns y as shown for states a tenth of a second apart from 1.0 on, without latency.
 fn track(extrapolator: Extrapolator, joining: Joining, states: &[f32], times: &[f64]) -> Vec<f64> {
     let mut fed = Fed::new(extrapolator, joining, 0.1);
     let mut states = (10_u32..).map(|n| f64::from(n) / 10.0).zip(states).collect::<VecDeque<_>>();
@@ -73,8 +72,8 @@ const TIMES: [f64; 9] = [1.05, 1.1, 1.15, 1.2, 1.25, 1.3, 1.35, 1.4, 1.45];
 
 #[test]
 fn linear_and_linear_is_the_line_through_the_waypoints() {
-    // It stands at the first. Waypoints are 2 * 1 - 0, 2 * 3 - 1 and 2 * 2 - 3; then none comes,
-    // and it goes on by the last slope.
+    // It stands at the first. Waypoints are 2 * 1 - 0, 2 * 3 - 1 and 2 * 2 - 3; then no state
+    // comes, and it continues at the last slope.
     let shown =
         track(Extrapolator::Fir(Filter::Linear), Joining::Linear, &[0.0, 1.0, 3.0, 2.0], &TIMES);
     check(&shown, &[0.0, 0.0, 1.0, 2.0, 3.5, 5.0, 3.0, 1.0, 0.5]);
@@ -88,8 +87,8 @@ fn point_to_point_comes_an_interval_late() {
 
 #[test]
 fn catmull_rom_is_the_segment_by_its_neighbours() {
-    // Through the same waypoints. Halfway is their middle and an eighth of what the tangents
-    // differ by: 1 and 3, 5/2 and 7/2, -1/2 and -15/2.
+    // Through these waypoints. Halfway is their middle plus an eighth of the difference of the
+    // tangents: 1 and 3, 5/2 and 7/2, -1/2 and -15/2.
     let shown = track(
         Extrapolator::Fir(Filter::Linear),
         Joining::CatmullRom,
@@ -97,15 +96,15 @@ fn catmull_rom_is_the_segment_by_its_neighbours() {
         &TIMES,
     );
     check(&shown, &[0.0, 0.0, 0.75, 2.0, 3.375, 5.0, 3.875, 1.0, 0.5]);
-    // After a long way a short one: beyond both its ends.
+    // A short way after a long one: beyond both its ends.
     let shown = track(Extrapolator::Hold, Joining::CatmullRom, &[0.0, 8.0, 8.0], &TIMES[..6]);
     check(&shown, &[0.0, 0.0, 3.0, 8.0, 9.0, 8.0]);
 }
 
 #[test]
 fn hermite_arrives_as_the_end_formula_says_and_leaves_as_it_is_shown() {
-    // The same waypoints, tangents by interval: 0 and 3; 3, with which it came, and 7/2; 7/2 and
-    // -15/2.
+    // The same waypoints, with tangents per interval: 0 and 3; 3, with which it arrived, and 7/2;
+    // 7/2 and -15/2.
     let shown =
         track(Extrapolator::Fir(Filter::Linear), Joining::Hermite, &[0.0, 1.0, 3.0, 2.0], &TIMES);
     let half = |from: f64, to: f64, leave: f64, arrive: f64| {
@@ -125,8 +124,7 @@ fn hermite_arrives_as_the_end_formula_says_and_leaves_as_it_is_shown() {
     check(&shown, &there);
 }
 
-/// Seconds from state to state in 128ths, so that what moves uniformly is on the grid; latencies
-/// in seconds.
+/// Seconds between states in 128ths, so that uniform motion is on the grid; latencies in seconds.
 fn spacing(count: usize) -> impl Strategy<Value = Vec<(f64, f64)>> {
     let step = (2_u8..10, 0.0_f64..0.04);
     proptest::collection::vec(step, count).prop_map(|steps| {
@@ -141,7 +139,7 @@ fn spacing(count: usize) -> impl Strategy<Value = Vec<(f64, f64)>> {
     })
 }
 
-/// The most that a uniform motion is off after some states, with frames each 3 ms.
+/// Returns the maximum error of a uniform motion after some states, with frames every 3 ms.
 fn off_from_uniform(
     (extrapolator, joining): (Extrapolator, Joining),
     sent: &[(f64, f64)],
@@ -154,7 +152,7 @@ fn off_from_uniform(
     for pair in sent.windows(2) {
         let ([(time, arrival), (_, until)], values) =
             ([pair[0], pair[1]], Body::uniform(pair[0].0));
-        // What was overtaken is not announced.
+        // Late states are not announced.
         if fed.track.push(time, arrival, &values.values()) {
             fed.method.observe(&fed.track, &NoRules);
         }
@@ -184,7 +182,7 @@ proptest! {
                 if Any::Waypoints(*extrapolator, *joining).is_crude() {
                     continue;
                 }
-                // A filter comes near. That it stood at first takes some intervals to wear off.
+                // A filter only comes close: its initial rest takes some intervals to wear off.
                 let bound = if *extrapolator == Extrapolator::Kalman { 2e-3 } else { 1e-6 };
                 let off = off_from_uniform((*extrapolator, *joining), &sent, interval, 2.2);
                 prop_assert!(off < bound, "{} and {}: {}", extrapolator, joining, off);
@@ -226,7 +224,7 @@ proptest! {
                         let off = target[Y] - there;
                         prop_assert!(off.abs() < 1e-6, "{extrapolator}: {off} from {there}");
                     }
-                    // And it gets there.
+                    // And it arrives there.
                     let off = fed.y(due) - there;
                     prop_assert!(off.abs() < 1e-6, "{extrapolator} and {joining}");
                 }
@@ -261,13 +259,13 @@ proptest! {
         early in 0.02_f64..0.09,
         kind in prop::sample::select(&Filter::ALL[..]),
     ) {
-        // So short that what the cubic bends by does not count.
+        // So short that the cubic's bend does not matter.
         const STEP: f64 = 1e-8;
         for joining in [Joining::Hermite, Joining::CubicSpline] {
             let mut fed = Fed::new(Extrapolator::Fir(kind), joining, 0.1);
             let mut now = 1.0;
             for (n, y) in y.into_iter().enumerate() {
-                // Before the target is reached, and when it has been passed.
+                // Before the target is reached, and after it was passed.
                 now += if n % 2 == 0 { early } else { 0.2 - early };
                 let mut before = 0.0;
                 if n > 0 {
@@ -277,7 +275,7 @@ proptest! {
                 fed.state(now - 0.01, now, y_at(y));
                 let first = fed.y(now);
                 let after = (fed.y(now + STEP) - first) / STEP;
-                // The first was nowhere before.
+                // The first has no position before.
                 let is_smooth = n == 0 || (after - before).abs() < 0.1;
                 prop_assert!(is_smooth, "{joining} {n}: {before} {after}");
             }
@@ -299,7 +297,7 @@ fn at_equal_steps_all_keep_uniform_motion() {
 
 #[test]
 fn catmull_rom_keeps_to_a_straight_course_but_not_to_its_pace() {
-    // Steps of 1 and 2 twentieths of a second in turn.
+    // Alternating steps of 1 and 2 twentieths of a second.
     let times = (0..20).map(|n| 1.0 + f64::from(n / 2) * 0.15 + f64::from(n % 2) * 0.05);
     let sent: Vec<_> = times.map(|t| (t, t)).collect();
     let pair = (Extrapolator::Reckoned, Joining::CatmullRom);
@@ -309,7 +307,7 @@ fn catmull_rom_keeps_to_a_straight_course_but_not_to_its_pace() {
 
 #[test]
 fn straight_on_by_a_cubic_spline_is_the_method_of_that_name() {
-    // 0.05 s apart but for some that are lost, at least 0.02 s under way, some late.
+    // 0.05 s apart except for some that are lost, at least 0.02 s in flight, some late.
     let sent: Vec<_> = (0..200_u32)
         .filter(|n| n % 7 != 3)
         .map(|n| (f64::from(n) * 0.05, f64::from(n) * 0.05 + 0.02 + f64::from(n * 5 % 4) * 0.01))
@@ -366,7 +364,7 @@ fn the_next_is_expected_an_interval_as_last_given_after_an_arrival() {
     fed.state(1.1, 1.14, Body { vx: -1.0, ..Body::at(4.0) });
     let (due, target) = fed.target().expect("a segment leads there");
     assert!((due - 1.18).abs() < 1e-9 && (target[X] - 3.92).abs() < 1e-9);
-    // From 3.28 there, and then on along the forecast until it slows down before the horizon.
+    // From 3.28 there, and then along the forecast until it slows down before the horizon.
     for (now, x) in [(1.14, 3.28), (1.16, 3.6), (1.18, 3.92), (1.3, 3.8), (9.0, 3.775)] {
         let shown = fed.shown(now)[X];
         assert!((shown - x).abs() < 1e-9, "{now}: {shown}");
@@ -375,8 +373,7 @@ fn the_next_is_expected_an_interval_as_last_given_after_an_arrival() {
 
 #[test]
 fn it_extrapolates_as_far_as_is_asked_within_bounds() {
-    // At 2 a second from 3, which takes a twentieth of a second to stop: as far as half of that
-    // less.
+    // From 3 at 2 per second, which takes a twentieth of a second to stop: half of that less.
     let end = |horizon: f64| 3.0 + 2.0 * (horizon - 0.025);
     let (least, most) = HORIZON_BOUNDS;
     for (asked, horizon) in
@@ -400,7 +397,7 @@ fn equal_steps_are_as_long_as_the_first_frame_says() {
     // A step of 1 in 0.1 s, though it took half of that.
     assert!((fed.y(1.1) - 1.5).abs() < 1e-9);
     fed.state(1.1, 1.1, y_at(2.0));
-    // The next is expected at 1.2, a step of 1 beyond the 2.
+    // The next is expected at 1.2, a step of 1 beyond 2.
     assert!((fed.y(1.2) - 3.0).abs() < 1e-9);
 }
 
@@ -416,7 +413,7 @@ fn a_gap_beyond_the_snap_distance_is_not_hidden() {
             let there = if snaps { f64::from(x) } else { 0.0 };
             assert!((shown - there).abs() < 1e-9, "{joining}: {shown}");
             assert_eq!(fed.target().is_none(), snaps);
-            // The next goes on from there.
+            // The next continues from there.
             fed.shown(1.15);
             fed.state(1.2, 1.2, Body { vx: 1.0, ..Body::at(x + 0.125) });
             assert!(fed.target().is_some());

@@ -8,7 +8,7 @@ use crate::random::Random;
 use proptest::prelude::*;
 
 const INTERVAL: Micros = Micros(33_333);
-/// Bytes a second that the tests allow: well above the narrow paths here.
+/// Bytes per second that the tests allow: well above the narrow paths here.
 const MOST: u32 = 120_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ struct Packet {
     bytes: usize,
 }
 
-/// The newest packet that came, which of the 32 before it did, and the last one's time.
+/// The newest packet that arrived, which of the 32 before it did, and the last one's time.
 #[derive(Clone, Copy, Debug)]
 struct Ack {
     newest: u64,
@@ -27,7 +27,7 @@ struct Ack {
     held: Micros,
 }
 
-/// Events within a while.
+/// What happened in a period.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     millis: i64,
@@ -35,7 +35,7 @@ struct Seen {
     sent_packets: u64,
     arrived: u64,
     arrived_packets: u64,
-    /// Longest time under way.
+    /// The longest transit time.
     longest: Micros,
     least_rate: u32,
     most_rate: u32,
@@ -61,13 +61,14 @@ struct Path {
     under_way: VecDeque<Packet>,
     came: Option<Ack>,
     came_at: LocalTime,
-    /// Bytes a second that there are to send.
+    /// Bytes per second to be sent.
     wanted: u64,
-    /// Chance of a game's own: some snapshots have more to tell.
+    /// Random numbers of the game: some snapshots are larger.
     restless: Option<Random>,
-    /// Bytes a second that pass, while all others are dropped at once, and those that may now.
+    /// Bytes per second that pass, while all others are dropped at once, and the number that may
+    /// pass now.
     policer: Option<(u64, u64)>,
-    /// Time that each packet took besides the way and its own passing.
+    /// Time that each packet took in addition to the path and its own transmission.
     waits: Vec<Micros>,
     /// Snapshots and bytes sent, for checks.
     snapshots: Vec<(LocalTime, usize)>,
@@ -112,7 +113,7 @@ impl Path {
         seen
     }
 
-    /// Drops whatever exceeds so many bytes a second, and three kilobytes at once.
+    /// Drops everything beyond this many bytes per second, and three kilobytes at once.
     fn police(&mut self, rate: u64) {
         self.policer = Some((rate, 0));
     }
@@ -124,11 +125,11 @@ impl Path {
         passes
     }
 
-    /// Bytes that there are for the next snapshot.
+    /// Returns the bytes for the next snapshot.
     fn tell(&mut self) -> usize {
         let mean = self.wanted as f32 / 30.0;
         let Some(random) = &mut self.restless else { return mean as usize };
-        // Something happens once a second, and takes five times as much.
+        // Once a second something happens that needs five times as much.
         let much = if random.chance(1.0 / 30.0) { 5.0 } else { 1.0 };
         (mean * much * random.range(0.4, 1.36)) as usize
     }
@@ -216,7 +217,7 @@ impl Path {
     }
 }
 
-/// Bytes of snapshots a second that pass a limited rate in bits, in full datagrams.
+/// Returns the bytes of snapshots per second that pass at a limited bit rate, in full datagrams.
 fn capacity(bits: u64) -> f64 {
     let share = DATAGRAM_BYTES_MAX as f64 / (DATAGRAM_BYTES_MAX + LinkConfig::HEADER_BYTES) as f64;
     bits as f64 / 8.0 * share
@@ -232,7 +233,7 @@ fn clients_with_losses_and_no_queue_do_not_starve() {
         ("mobile", 0.8),
         // Loses 15 % in bursts, with wide jitter.
         ("terrible,rate=20Mbit", 0.7),
-        // Besides, what passes is half of what is allowed.
+        // Besides, half of what is allowed passes.
         ("terrible", 0.3),
     ] {
         for wanted in [MOST, MOST / 3] {
@@ -264,7 +265,7 @@ fn narrow_path_is_found_and_its_queue_kept_short() {
         let early = path.run(10);
         let late = path.run(60);
         let share = late.goodput() / capacity(bits);
-        // A snapshot that waits for no other takes this long.
+        // A snapshot that is not queued takes this long.
         let own = Micros((DATAGRAM_BYTES_MAX as i64 + 28) * 8_000_000 / bits as i64).max(INTERVAL);
         let queue = late.longest - delay - own;
         assert!((0.7..1.01).contains(&share), "{conditions}: {share}");
@@ -276,11 +277,11 @@ fn narrow_path_is_found_and_its_queue_kept_short() {
     }
 }
 
-/// Waits of all packets, those of the first two seconds of each lively span, and bytes that arrived
-/// of those that could, for a game that is quiet and lively in turn: so many seconds, and percent
-/// of what passes.
+/// Returns the waits of all packets, those of the first two seconds of each lively period, and the
+/// fraction of bytes that arrived, for a game that is quiet and lively by turns: seconds and
+/// percentage of the capacity.
 fn waits(conditions: &str, seed: u64, spans: [(i64, u64); 2]) -> (Vec<Micros>, Vec<Micros>, f64) {
-    // Of 64 kbit/s, in 30 packets a second.
+    // At 64 kbit/s, in 30 packets per second.
     let all = 8000 - 30 * LinkConfig::HEADER_BYTES as u64;
     let mut path = Path::new(conditions, seed);
     path.restless = Some(Random::new(seed));
@@ -290,7 +291,7 @@ fn waits(conditions: &str, seed: u64, spans: [(i64, u64); 2]) -> (Vec<Micros>, V
             path.wanted = all * percent / 100;
             path.waits.clear();
             let seen = path.run(secs);
-            // The first time the path is unknown.
+            // The path is unknown the first time.
             if round > 0 {
                 lively.extend(path.waits.iter().take(60 * span));
                 waits.append(&mut path.waits);
@@ -469,7 +470,7 @@ proptest! {
         let mut path = Path::new(&conditions, seed >> 1);
         path.rate = SendRate::new(LocalTime(0), most, INTERVAL);
         path.wanted = wanted;
-        // Also asserts that each snapshot has its least.
+        // Also asserts that each snapshot has its minimum.
         let seen = path.run(20);
         let least = SNAPSHOT_BYTES_MIN as u32 * 30 + 2;
         let most = most.max(least);

@@ -7,24 +7,24 @@ use crate::random::Random;
 const LARGE: CongestionLimits =
     CongestionLimits { initial: 4800, least: 2401, most: 240 * PACKET_BYTES };
 
-/// A path of its own, with what is sent over it.
+/// A simulated path, with the data sent over it.
 struct Path {
     now: LocalTime,
     window: CongestionWindow,
-    /// Bytes a second that pass; none if all do.
+    /// Bytes per second that pass; `None` if all do.
     rate: Option<u64>,
     delay: Micros,
-    /// Evenly more, up to so much.
+    /// Maximum of a uniformly distributed extra delay.
     jitter: Micros,
     loss: f32,
     random: Random,
-    /// When the narrowest place is free again.
+    /// When the bottleneck is free again.
     free: LocalTime,
-    /// Sent at, acknowledged at, bytes; not acknowledged if lost.
+    /// Send time, acknowledgement time, bytes, and whether it was acknowledged or lost.
     under_way: Vec<(LocalTime, LocalTime, u64, bool)>,
-    /// Of every snapshot that was wanted: whether it went out.
+    /// For each wanted snapshot, whether it was sent.
     sent: Vec<bool>,
-    /// Longest wait in the narrowest place's queue, before the packet's own turn.
+    /// The longest wait in the bottleneck's queue, before the packet's own transmission.
     waited: Micros,
     waits: Vec<Micros>,
     seen: (u64, u64),
@@ -61,7 +61,7 @@ impl Path {
         self.seen = (u64::MAX, 0);
     }
 
-    /// 30 snapshots a second of so many packets each, as far as the window allows.
+    /// Sends 30 snapshots per second of `packets` packets each, as far as the window allows.
     fn run(&mut self, secs: u64, packets: u64, bytes: u64) {
         self.restart();
         for _ in 0..secs * 30 {
@@ -107,13 +107,13 @@ impl Path {
         }
     }
 
-    /// Longest wait of 95 of a hundred packets.
+    /// Returns the longest wait of 95 out of a hundred packets.
     fn usually_waited(&mut self) -> Micros {
         self.waits.sort_unstable();
         self.waits[self.waits.len() * 95 / 100]
     }
 
-    /// Of the snapshots that were wanted.
+    /// Returns the fraction of the wanted snapshots that was sent.
     fn share(&self) -> f64 {
         self.sent.iter().filter(|sent| **sent).count() as f64 / self.sent.len() as f64
     }
@@ -144,12 +144,12 @@ fn queue_of_its_own_is_short_and_the_path_is_used() {
                 path.jitter = Micros::from_ms(20);
                 let told = format!("{rate} B/s, {delay_ms} ms, {packets} packets");
                 path.run(20, packets, 1150);
-                // It opens blindly for a round trip, and rounds are longer on longer ways.
+                // It opens blindly for a round trip, and rounds are longer on longer paths.
                 let first_ms = 1800.0 + 2.0 * delay_ms as f64;
                 assert!(path.waited.as_ms() < first_ms, "{told}: {} at first", path.waited);
                 path.run(1200, packets, 1150);
                 let turn_ms = 1_150_000.0 / rate as f64;
-                // On long ways it shows a round trip late that it opened too far.
+                // On long paths it learns a round trip late that it opened too far.
                 let (usual, bound) = (path.usually_waited().as_ms(), 67.0 + 3.0 * turn_ms);
                 assert!(usual < bound + 0.75 * delay_ms as f64, "{told}: {usual} ms");
                 let wanted = 30 * 1200 * 1150 * packets;
@@ -187,7 +187,7 @@ fn window_finds_a_path_that_became_wider() {
 
 #[test]
 fn queue_of_inputs_is_short_too() {
-    // Two packets each 33 ms, 6600 bytes a second.
+    // Two packets every 33 ms, 6600 bytes per second.
     for (rate, waited_ms) in [(2_500, 600.0), (5_000, 200.0)] {
         let mut path = Path::new(CongestionLimits::INPUTS, Some(rate), 40);
         path.run(60, 2, 110);
@@ -202,7 +202,7 @@ fn window_lets_packets_out_when_the_stream_dries_up_during_a_trial() {
     for steps in 1..60 {
         let mut path = Path::new(LARGE, None, 40);
         path.run(5, 1, 1150);
-        // The route grows, and a moment later there is next to nothing to send.
+        // The route gets longer, and a moment later there is hardly anything to send.
         path.delay = Micros::from_ms(500);
         for _ in 0..steps {
             path.step(1, 1150);

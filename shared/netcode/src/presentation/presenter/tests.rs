@@ -1,4 +1,4 @@
-//! The times and positions at which entities are shown.
+//! When and where entities are shown.
 
 use super::*;
 use crate::fields::Record;
@@ -19,7 +19,7 @@ record! {
     }
 }
 
-/// Balls that nobody moves.
+/// Balls that no player moves.
 #[derive(Debug)]
 struct Balls;
 
@@ -41,12 +41,12 @@ impl Game for Balls {
     }
 }
 
-/// A presenter that is told of ball 0, at 100 ticks a second.
+/// A presenter that receives states of ball 0, at 100 ticks per second.
 struct Told(Presenter<Balls>);
 
 const RATES: Rates = Rates { tick_hz: 100, snapshot_hz: 50 };
 
-/// A state that arrives 50 ms after its tick.
+/// Describes a state that arrives 50 ms after its tick.
 fn heard(tick: u64) -> Heard {
     Heard { index: 0, tick: Tick(tick), arrival: tick as f64 / 100.0 + 0.05 }
 }
@@ -56,13 +56,13 @@ impl Told {
         Self(Presenter::new(RATES))
     }
 
-    /// A state came 50 ms after its time.
+    /// Handles a state that arrives 50 ms after its time.
     fn state(&mut self, tick: u64, generation: u8, ball: Ball) {
         let state = EntityState { generation, kind: 0, owner: None, packed: Record::pack(&ball) };
         self.0.handle(&Balls, heard(tick), Some(&state));
     }
 
-    /// The same of a state that follows from silence.
+    /// Handles a state that follows from silence.
     fn unsaid(&mut self, tick: u64, generation: u8, ball: Ball) {
         let state = EntityState { generation, kind: 0, owner: None, packed: Record::pack(&ball) };
         self.0.handle_unsaid(&Balls, heard(tick), &state);
@@ -72,7 +72,7 @@ impl Told {
         self.0.handle(&Balls, heard(tick), None);
     }
 
-    /// Pictures with a delay of 0.1 s.
+    /// Returns the picture with a delay of 0.1 s.
     fn shown(&mut self, now: f64) -> (Option<Ball>, usize) {
         let at = Moment { now, past: now - 0.1, interval: 0.02 };
         let mut shown = Entities::default();
@@ -126,10 +126,10 @@ fn what_was_overtaken_finds_its_place_or_is_left_out() {
     let mut told = Told::new();
     told.state(10, 0, ball(1.0));
     told.state(14, 0, ball(1.4));
-    told.state(12, 0, ball(1.3)); // Late, and of this track.
+    told.state(12, 0, ball(1.3)); // Late, and part of this track.
     told.state(16, 0, Ball { jumps: 1, ..ball(9.0) });
-    told.state(13, 0, Ball { jumps: 2, ..ball(-9.0) }); // Late, and of none that is known.
-    told.gone(11); // Late too: it is there later.
+    told.state(13, 0, Ball { jumps: 2, ..ball(-9.0) }); // Late, and part of no known track.
+    told.gone(11); // Also late: it appears later.
     assert!(told.x(0.22).is_some_and(|x| (x - 1.3).abs() < 0.01));
     assert!(told.x(0.25).is_some_and(|x| (1.3..1.6).contains(&x)));
     assert!(told.x(0.26).is_some_and(|x| (x - 9.0).abs() < 0.01));
@@ -162,13 +162,13 @@ fn another_method_takes_over_where_the_last_one_left_it() {
         assert!((next - last).abs() < 0.15, "from {last} to {next} at {ms}");
         last = next;
     }
-    // The newest state is of 0.98 s.
+    // The newest state is from 0.98 s.
     let end = if present.timeline() == Timeline::Present { 10.99 } else { 9.8 };
     assert!((last - end).abs() < 0.1, "{last}, not {end}");
     let at = Moment { now: 1.099, past: 0.999, interval: 0.02 };
     let traces = told.0.traces(&Balls, at);
     let ghost = traces[0].ghost.expect("a ghost").entity.x;
-    // Linear interpolation stands at the newest state.
+    // Linear interpolation stops at the newest state.
     assert!((ghost - 9.8).abs() < 0.1, "{ghost}");
 }
 
@@ -178,7 +178,7 @@ fn an_error_is_learnt_when_the_truth_comes() {
     told.state(10, 0, ball(1.0));
     let at = Moment { now: 0.3, past: 0.2, interval: 0.02 };
     assert!(told.0.traces(&Balls, at).is_empty(), "nothing is shown yet");
-    // Shown standing, as nothing newer is known; then it turns out that it moved.
+    // Shown standing, since nothing newer is known; then it turns out that it moved.
     for hundredth in 20..30 {
         told.x(f64::from(hundredth) / 100.0);
     }
@@ -195,7 +195,7 @@ fn teleports_without_end_are_bounded() {
         told.state(u64::from(tick), 0, Ball { jumps: tick as u8, ..ball(1.0) });
     }
     assert!(told.0.slots[&0].tracks.len() <= ENTITY_TRACKS_MAX);
-    // Nor do long tracks add up.
+    // Nor do long tracks accumulate.
     for tick in 1000..3000_u16 {
         let jumps = (tick / 70) as u8;
         told.state(u64::from(tick), 0, Ball { jumps, ..ball(1.0) });
@@ -217,7 +217,7 @@ fn what_is_late_is_shown_where_it_was_in_its_own_time() {
     let shape = Arc::new(Shape::new(kind));
     let shown = ShownKind { choice: Choice::Linear, shape, ages: true };
     let mut track = SlotTracks::default();
-    // One metre a tick; from 12 to 16 its inputs are late.
+    // One metre per tick; from 12 to 16 its inputs are late.
     for (tick, x, age) in
         [(10, 10.0, 0), (12, 11.0, 1), (14, 11.0, 3), (16, 11.0, 5), (18, 18.0, 0)]
     {
@@ -254,7 +254,7 @@ fn nothing_jumps_however_often_the_method_changes() {
         }
         let next = told.x(f64::from(ms) / 1000.0);
         if let (Some(last), Some(next)) = (last, next) {
-            // A tenth of its own, and what it catches up with.
+            // A tenth of its own motion, plus what it catches up.
             let by: f32 = next - last;
             assert!(by.abs() < 0.3, "by {by} at {ms}");
         }
@@ -329,17 +329,17 @@ fn silence_shows_a_thing_on_its_way_until_something_is_said() {
     let (shown, starved) = told.shown(0.25);
     assert!(shown.is_some_and(|ball| (ball.x - 1.5).abs() < 0.01), "{shown:?}");
     assert_eq!(starved, 0, "it lacks nothing");
-    // What is received of a tick counts, and what follows from silence gives way to it.
+    // A received state of a tick takes precedence over one that follows from silence.
     let mut told = begin();
     told.state(14, 0, ball(1.0));
     told.unsaid(14, 0, ball(1.4));
     assert_eq!(told.x(0.24), Some(1.0));
-    // A word that was overtaken by silence ends it all the same.
+    // A removal ends it even if silence overtook the packet.
     let mut told = begin();
     told.gone(12);
     assert!(told.x(0.219).is_some());
     assert_eq!(told.x(0.2201), None);
-    // So does the next tenant's, and a teleport.
+    // So does the next entity in the slot, and a teleport.
     for (generation, jumps) in [(1, 0), (0, 1)] {
         let mut told = begin();
         told.state(13, generation, Ball { jumps, ..ball(30.0) });

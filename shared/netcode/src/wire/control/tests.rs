@@ -1,4 +1,4 @@
-//! Control messages: golden bytes, versions, garbage.
+//! Control messages: golden bytes, versions, invalid messages.
 
 use super::*;
 use crate::identity::{Proof, PublicKey};

@@ -1,4 +1,4 @@
-//! Questions to directories and answers survive the wire, and nothing else gets through.
+//! Questions to directories and answers survive the wire, and nothing else is accepted.
 
 use proptest::prelude::*;
 

@@ -1,11 +1,11 @@
-//! The coder against itself, whatever is written and whatever is read.
+//! The coder against itself, with arbitrary input and output.
 
 #![allow(clippy::cast_possible_truncation, reason = "values of tests are small")]
 
 use super::*;
 use proptest::prelude::*;
 
-/// A decision by a level, digits, or the end of a group.
+/// A decision at a level, digits, or the end of a group.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Bit(u8, bool),
@@ -16,7 +16,7 @@ enum Op {
 fn ops(most: usize) -> impl Strategy<Value = Vec<Op>> {
     let op = prop_oneof![
         4 => any::<(u8, bool)>().prop_map(|(level, yes)| Op::Bit(level, yes)),
-        // The likely way, so that long runs of cheap ones occur.
+        // The likely outcome, so that long runs of cheap ones occur.
         12 => any::<u8>().prop_map(|level| Op::Bit(level, level >= EVEN)),
         2 => (any::<u32>(), 0..=32_u32).prop_map(|(value, count)| Op::Raw(value, count)),
         1 => Just(Op::End),

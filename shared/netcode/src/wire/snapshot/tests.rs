@@ -1,4 +1,4 @@
-//! Packets as they are written and read, and as nobody should write them.
+//! Packets as they are written and read, and invalid ones.
 
 #![allow(clippy::cast_possible_truncation, reason = "values of tests are small")]
 
@@ -60,7 +60,7 @@ fn header() -> SnapshotHeader {
     }
 }
 
-/// A state as the reader may know it.
+/// Returns a state as the reader may know it.
 fn state(x: f32, owner: Option<PlayerId>) -> EntityState {
     let packed = Record::pack(&Ball { x, bounces: 2, plan: 5 });
     let packed = without_hidden(Ball::FIELDS, owner == Some(READER), &packed);
@@ -70,7 +70,7 @@ fn state(x: f32, owner: Option<PlayerId>) -> EntityState {
 /// The states that a client has.
 type Had = BTreeMap<(u16, Tick), EntityState>;
 
-/// A packet's word of an entity.
+/// What a packet says about an entity.
 #[derive(Clone, Debug)]
 enum Say {
     Known(References, EntityState),
@@ -79,7 +79,7 @@ enum Say {
     Hidden,
 }
 
-/// Coding of a state for a client that has older ones.
+/// Encodes a state for a client that has older ones.
 fn encode(
     codec: &Codec<Balls>,
     had: &Had,
@@ -106,7 +106,7 @@ fn encode(
     Encoding { kind: 0, activity, extrapolated, cost, digest: digest::<Ball>(index, Some(state)) }
 }
 
-/// Writes as much as there is room for; returns the packet and how much that was.
+/// Writes as much as fits. Returns the packet and how much that was.
 fn write(
     header: SnapshotHeader,
     had: &Had,
@@ -116,10 +116,10 @@ fn write(
     write_by(&Way { codec: codec(), led: false }, header, had, said, budget)
 }
 
-/// A way to write.
+/// A way of writing.
 struct Way {
     codec: Codec<Balls>,
-    /// The newest reference leads, where that is possible.
+    /// Uses the newest references where possible.
     led: bool,
 }
 
@@ -189,11 +189,11 @@ fn told(said: &[(u16, Say)]) -> Vec<Told> {
     said.iter().map(told).collect()
 }
 
-/// One small packet with everything in it.
+/// Returns one small packet with everything in it.
 fn sample() -> (Had, Vec<(u16, Say)>) {
     let own = |x| state(x, Some(READER));
     let mut had = Had::new();
-    // Two that have the packet's references, one of which goes on as it did.
+    // Two that have the packet's references, one of which continues as before.
     for (index, at) in [(0, [2.0, 1.0]), (1, [1.0, 1.0])] {
         had.insert((index, TICK.minus(6)), own(at[0]));
         had.insert((index, TICK.minus(8)), own(at[1]));
@@ -252,7 +252,7 @@ fn a_missing_or_foreign_baseline_refuses_the_packet() {
         let mut less = had.clone();
         less.remove(missing);
         assert_eq!(read(&bytes, &less), Err(WireError::Baseline), "without {missing:?}");
-        // Another tenant of the slot.
+        // Another entity in the slot.
         let mut other = had.clone();
         other.insert(*missing, EntityState { generation: 7, ..had[missing] });
         assert_eq!(read(&bytes, &other), Err(WireError::Baseline));
@@ -274,7 +274,7 @@ fn a_cut_packet_is_refused() {
         let longer = [&bytes, more].concat();
         match read(&longer, &had) {
             Err(_) => {}
-            // A coder's last number may have more digits than it needs.
+            // A coder's last number may have more digits than necessary.
             Ok(read) => assert!(more[0] != 0 && read == (header(), TICK, told(&said))),
         }
     }
@@ -288,7 +288,7 @@ fn a_flipped_bit_does_no_harm() {
     for bit in 0..bytes.len() * 8 {
         let mut flipped = bytes.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
-        // The checksum is of the states; of the rest QUIC takes care.
+        // The checksum covers the states; QUIC protects the rest.
         if let Ok((.., entities)) = read(&flipped, &had) {
             taken += 1;
             let states =
@@ -371,7 +371,7 @@ fn any_state(random: &mut Random, owner: Option<PlayerId>, generation: u8) -> En
     EntityState { generation, kind: 0, owner, packed }
 }
 
-/// A packet's worth of anything: from any index on, around at most once.
+/// Returns arbitrary content for a packet: from any index on, wrapping at most once.
 fn anything(random: &mut Random, header: &SnapshotHeader) -> (Had, Vec<(u16, Say)>) {
     let (mut had, mut said) = (Had::new(), Vec::new());
     let mut index = random.below(u32::from(ENTITIES_MAX));
@@ -441,7 +441,7 @@ proptest! {
         let (bytes, count) = write(header, &had, &said, budget);
         prop_assert!(bytes.len() <= budget.max(empty.len()), "{} bytes", bytes.len());
         prop_assert!(count == 0 || bytes.len() <= budget);
-        // It is not stingy either: what was left out would hardly have had room.
+        // Nor is it wasteful: what was left out would hardly have fitted.
         let (more, _) = write(header, &had, &said[..said.len().min(count + 1)], 100_000);
         prop_assert!(count == said.len() || more.len() + 5 > budget, "{} of {budget}", more.len());
         prop_assert_eq!(read(&bytes, &had), Ok((header, TICK, told(&said[..count]))));
@@ -460,7 +460,7 @@ proptest! {
     fn garbage_is_refused_or_read_without_a_panic(
         mut bytes in prop::collection::vec(any::<u8>(), 0..300), near: u64, proper: u64, cut: u8,
     ) {
-        // The start of a proper packet gets further.
+        // The start of a valid packet gets further.
         let mut random = Random::new(proper);
         let header = any_header(&mut random);
         let (had, said) = anything(&mut random, &header);

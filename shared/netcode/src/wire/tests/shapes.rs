@@ -1,4 +1,5 @@
-//! The variants and fields of messages, as serde has them: taken from the types, not from values.
+//! The variants and fields of messages as serde sees them, taken from the types and not from
+//! values.
 
 use serde::de::value::{Error, U32Deserializer};
 use serde::de::{
@@ -11,17 +12,17 @@ use serde::forward_to_deserialize_any;
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Variant {
     pub(super) name: &'static str,
-    /// Names of its own fields, or of those of the struct that it holds.
+    /// Names of its own fields, or of those of the struct that it contains.
     pub(super) fields: Vec<&'static str>,
 }
 
-/// All variants of an enum, in the order of their numbers.
+/// Returns all variants of an enum, in the order of their numbers.
 pub(super) fn variants<T: DeserializeOwned>() -> Vec<Variant> {
     let mut all: Vec<Variant> = Vec::new();
     loop {
         let mut probe = Probe::default();
         let number = u32::try_from(all.len()).expect("enums are small");
-        // Nothing is ever read, so this fails; what was asked for is known by then.
+        // Nothing is ever read, so this fails; by then the request is known.
         let _ = T::deserialize(Enum { number, probe: &mut probe });
         let Some(name) = probe.names.get(all.len()) else { return all };
         all.push(Variant { name, fields: probe.fields });
@@ -81,7 +82,7 @@ impl<'de, 'a> EnumAccess<'de> for Enum<'a> {
     }
 }
 
-/// Takes down a variant's fields.
+/// Records a variant's fields.
 struct Fields<'a>(&'a mut Probe);
 
 impl<'de> VariantAccess<'de> for Fields<'_> {

@@ -70,7 +70,7 @@ fn refusal_where_a_redirect_leads_ends_no_session() {
     let mut now = session.next_timeout(ms(20)).expect("it goes there");
     session.handle_timeout(now);
     session.handle_connected(now, Credentials::default());
-    // It plays there, loses it, and then is refused.
+    // It plays there, loses the server, and is then refused.
     session.handle_control(&welcome("first", Rates::DEFAULT), now);
     assert!(session.is_redirected() && session.token().is_some());
     session.handle_lost(now, lost("gone"));
@@ -85,7 +85,7 @@ fn refusal_where_a_redirect_leads_ends_no_session() {
     now = session.next_timeout(now).expect("it goes back");
     session.handle_timeout(now);
     assert_eq!(outputs(&mut session), [Output::Connect { redirect: None }]);
-    // The player's own choice has the last word, and so has the player.
+    // The player's own choice takes precedence, and so does the player.
     session.handle_connected(now, Credentials::default());
     session.handle_control(&closed(false), now);
     assert_eq!(*session.state(), State::Ended { reason: refusal(false) });

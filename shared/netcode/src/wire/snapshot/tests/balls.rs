@@ -1,4 +1,4 @@
-//! A game of nothing but balls.
+//! A game with only balls.
 
 use crate::fields::Record;
 use crate::game::{Ahead, Coding, Entities, Game, Inputs, Kit, World};
@@ -20,12 +20,12 @@ crate::record! {
     }
 }
 
-/// A game whose tables stay as they are, whatever others are trained on.
+/// A game whose tables never change, whatever other tables are trained on.
 #[derive(Debug)]
 pub(super) struct Balls;
 
 impl Balls {
-    /// Frozen tables of the game's own.
+    /// Returns the game's own frozen tables.
     fn tables() -> &'static Tables {
         static TABLES: std::sync::LazyLock<Tables> =
             std::sync::LazyLock::new(|| Tables::even(&[Ball::FIELDS.len()]));
