@@ -20,7 +20,7 @@ pub struct RoundClock {
     pub ticks_left: u64,
 }
 
-/// Position of a player in a game with sides.
+/// Group and side of a player, in a game with sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The group. Members of one group play with and against each other, for example on one of

@@ -102,8 +102,8 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         false
     }
 
-    /// Returns the number of an entity that a player's command spawns, for example that of the shot
-    /// of a rocket. [`predict`](Self::predict) inserts the entity at once
+    /// Returns the number of an entity that a player's command spawns, such as the number of the
+    /// shot that fired a rocket. [`predict`](Self::predict) inserts the entity at once
     /// ([`Entities::predict_spawn`]), and the server's entity with the same owner and number
     /// replaces it. Two existing entities of a player must have different numbers. `None`, the
     /// default, means that only the server spawns the entity.
@@ -220,7 +220,7 @@ pub struct Sides<G: Game> {
     pub count: u8,
     /// Returns the place of a player, or `None` if the player is on no side.
     pub of: PlaceOf<G>,
-    /// Moves a player to a side of its group. If a player in exchange is named, that player takes
+    /// Moves a player to a side of its group. If a player is named in exchange, that player takes
     /// the vacated place. Returns `false` and changes nothing if the side has no free place.
     pub put: PutOn<G>,
 }

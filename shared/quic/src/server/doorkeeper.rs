@@ -78,7 +78,7 @@ pub(super) struct Doorkeeper {
     /// Totals by kind, for all strangers and for this machine.
     totals: [Bucket; 4],
     own: [Bucket; 4],
-    /// Whether newcomers use so many places that forged addresses must not get one.
+    /// Whether newcomers must prove their address, because many of them are waiting.
     is_crowded: bool,
     answers_left: u32,
     report: Report,

@@ -250,7 +250,7 @@ impl Drop for Place {
 }
 
 impl Places {
-    /// Whether so many strangers wait to say hello that addresses must be proven.
+    /// Whether the number of strangers waiting to say hello requires proof of addresses.
     pub(super) fn is_crowded(&self) -> bool {
         self.newcomers(false) >= usize::from(self.doorkeeping.newcomers_max / 4)
     }
