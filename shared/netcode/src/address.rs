@@ -12,7 +12,7 @@ pub const DEFAULT_PORT: u16 = 4433;
 /// Default port of directories.
 pub const DIRECTORY_PORT: u16 = 4435;
 
-/// The maximum bytes of a zone. Interface names have up to 15 bytes on Linux, and a few more
+/// Maximum length of a zone, in bytes. Interface names have up to 15 bytes on Linux, and a few more
 /// elsewhere.
 const ZONE_BYTES_MAX: usize = 32;
 

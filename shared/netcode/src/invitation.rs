@@ -20,7 +20,7 @@ use crate::fingerprint::{Fingerprint, ParseFingerprintError};
 pub const SCHEME: &str = "phaselock://";
 /// Separates a link-local address from its zone in a link.
 const ZONE_SIGN: &str = "%25";
-/// The maximum bytes of a link: enough for the longest name.
+/// Maximum length of a link in bytes: enough for the longest name.
 pub const LINK_BYTES_MAX: usize = 400;
 
 /// A server, and optionally the certificate that it must present.

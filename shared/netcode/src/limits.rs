@@ -26,21 +26,21 @@ pub const SEATS_MAX: u16 = PLAYERS_MAX + BOTS_MAX;
 pub const WATCHERS_MAX: u16 = 256;
 /// The longest delay of spectators. Arbitrary; a minute.
 pub const WATCH_DELAY_MAX: Micros = Micros::from_ms(60_000);
-/// The maximum bytes of a room's past that is waiting for spectators. Arbitrary; if more changes
+/// Maximum size of a room's past that is kept for spectators, in bytes. Arbitrary; if more changes
 /// during the delay, spectators get snapshots less often.
 pub const WATCH_BYTES_MAX: usize = 32 << 20;
 /// The maximum number of a game's events that are waiting for spectators; beyond that the oldest
 /// are dropped. Enough for the longest delay if events are short.
 pub const WATCH_EVENTS_MAX: usize = 4096;
-/// The maximum bytes of these events. Arbitrary; a megabyte.
+/// Maximum size of these events together, in bytes. Arbitrary; a megabyte.
 pub const WATCH_EVENT_BYTES_MAX: usize = 1 << 20;
-/// The maximum bytes of a player's name in UTF-8.
+/// Maximum length of a player's name, in bytes of UTF-8.
 pub const NAME_BYTES_MAX: usize = 32;
-/// The maximum bytes of other texts in a control message: a reason, a notice, a version.
+/// Maximum length of other texts in a control message, in bytes: a reason, a notice, a version.
 pub const TEXT_BYTES_MAX: usize = 256;
 /// The maximum number of games in one build.
 pub const GAMES_MAX: usize = 16;
-/// The maximum bytes of a control message.
+/// Maximum size of a control message, in bytes.
 pub const CONTROL_BYTES_MAX: usize = 2048;
 /// The maximum number of players in one control message.
 pub const ROSTER_CHUNK: usize = 40;
@@ -56,34 +56,34 @@ pub const MARK_KINDS: u8 = 4;
 pub const MARK_UNITS_MAX: u32 = 1 << 20;
 /// The maximum number of commands that a server lists for a player.
 pub const COMMANDS_MAX: usize = 32;
-/// The maximum bytes of a command's name.
+/// Maximum length of a command's name, in bytes.
 pub const COMMAND_BYTES_MAX: usize = 24;
-/// The maximum bytes of a command's usage.
+/// Maximum length of a command's usage, in bytes.
 pub const USAGE_BYTES_MAX: usize = 36;
-/// The maximum bytes of a room's code. Arbitrary; short enough to dictate by telephone.
+/// Maximum length of a room's code, in bytes. Arbitrary; short enough to dictate by telephone.
 pub const ROOM_CODE_BYTES_MAX: usize = 32;
 /// The maximum number of rooms on one server. Arbitrary.
 pub const ROOMS_MAX: u16 = 256;
 /// The maximum number of rooms in a status.
 pub const ROOMS_LISTED_MAX: usize = 16;
-/// Bytes of a status query, and the maximum bytes of its answer: what passes through any network
+/// Size of a status query in bytes, and maximum size of its answer: what passes through any network
 /// unfragmented.
 pub const QUESTION_BYTES: usize = 1200;
-/// The maximum bytes of an announcement to a directory. One with a certificate of an authority may
-/// be sent as two fragments.
+/// Maximum size of an announcement to a directory, in bytes. One with a certificate of an authority
+/// may be sent as two fragments.
 pub const ANNOUNCEMENT_BYTES_MAX: usize = 2048;
-/// The maximum bytes of a certificate in an announcement, which leaves space for the longest
+/// Maximum size of a certificate in an announcement in bytes, which leaves space for the longest
 /// signature in use.
 pub const ANNOUNCED_CERTIFICATE_BYTES_MAX: usize = 1400;
-/// The maximum bytes of a signature in an announcement: RSA with 4096 bits.
+/// Maximum size of a signature in an announcement in bytes: RSA with 4096 bits.
 pub const ANNOUNCED_SIGNATURE_BYTES_MAX: usize = 512;
 /// The maximum number of servers in a page of a directory; more than fit into [`QUESTION_BYTES`].
 pub const DIRECTORY_PAGE_MAX: usize = 32;
 /// The maximum number of control messages queued for a client before it is disconnected.
 pub const CONTROL_QUEUE_MAX: usize = 1024;
 
-/// The maximum bytes of a datagram: QUIC's minimum UDP payload of 1200 bytes (RFC 9000, 14.1) minus
-/// a short header, the longest packet number, the authentication tag and the frame header.
+/// Maximum size of a datagram in bytes: QUIC's minimum UDP payload of 1200 bytes (RFC 9000, 14.1)
+/// minus a short header, the longest packet number, the authentication tag and the frame header.
 pub const DATAGRAM_BYTES_MAX: usize = 1150;
 /// The minimum for a path's datagram size: a snapshot's header and one entity.
 pub const DATAGRAM_BYTES_MIN: usize = 256;
@@ -97,13 +97,13 @@ pub const SNAPSHOT_BURST_BYTES: usize = SNAPSHOT_PACKETS_MAX * DATAGRAM_BYTES_MA
 /// The maximum burst for the first snapshot, before anything is known about the path. Arbitrary;
 /// four packets.
 pub const SNAPSHOT_FIRST_BYTES: usize = 4 * DATAGRAM_BYTES_MAX;
-/// Default snapshot bytes per second for one client: half a megabit, twice what 64 players in sight
-/// need.
+/// Default rate of snapshots for one client in bytes per second: half a megabit, twice what 64
+/// players in sight need.
 pub const CLIENT_BYTES_DEFAULT: u32 = 64_000;
-/// The minimum setting for a client's snapshot bytes per second: about [`SNAPSHOT_BYTES_MIN`] per
-/// snapshot at 30 Hz.
+/// Minimum setting for a client's rate of snapshots in bytes per second: about
+/// [`SNAPSHOT_BYTES_MIN`] per snapshot at 30 Hz.
 pub const CLIENT_BYTES_MIN: u32 = 8_000;
-/// The maximum setting for a client's snapshot bytes per second. Arbitrary; 80 megabits.
+/// Maximum setting for a client's rate of snapshots in bytes per second. Arbitrary; 80 megabits.
 pub const CLIENT_BYTES_MAX: u32 = 10_000_000;
 /// The maximum weight of an entity, which a player's own entities have. Arbitrary; with a higher
 /// one, light entities wait longer.
@@ -121,12 +121,12 @@ pub const SENT_PACKETS_MAX: usize = 1024;
 /// How long an entity is still sent after it is no longer near. Arbitrary.
 pub const LINGER: Micros = Micros::from_ms(500);
 
-/// The maximum bytes that decoding a message may allocate per encoded byte, on top of
+/// Maximum number of bytes that decoding a message may allocate per encoded byte, on top of
 /// [`DECODE_BYTES_BASE`]; freed memory counts. A hello's list of games needs most: 2 bytes per game
 /// on the wire and 32 in memory.
 pub const DECODE_BYTES_PER_BYTE: usize = 128;
-/// The maximum bytes that decoding and storing a snapshot packet may allocate per encoded byte. A
-/// despawn needs most: it is half a byte on the wire.
+/// Maximum number of bytes that decoding and storing a snapshot packet may allocate per encoded
+/// byte. A despawn needs most: it is half a byte on the wire.
 pub const DECODE_SNAPSHOT_BYTES_PER_BYTE: usize = 1536;
 /// Bytes that decoding may allocate regardless of length; see [`DECODE_BYTES_PER_BYTE`].
 pub const DECODE_BYTES_BASE: usize = 1024;
@@ -183,9 +183,10 @@ pub const RESUME_DEFAULT: Micros = Micros::from_ms(30_000);
 /// The maximum number of events waiting for a room's host; beyond that the oldest are dropped.
 /// Arbitrary.
 pub const ROOM_EVENTS_MAX: usize = 4096;
-/// The maximum bytes of a game's message, which must fit into a control message.
+/// Maximum size of a game's message in bytes, which must fit into a control message.
 pub const GAME_MESSAGE_BYTES_MAX: usize = CONTROL_BYTES_MAX - 8;
-/// The maximum bytes of the configuration of a game's rules, as postcard: half a control message.
+/// Maximum size of the configuration of a game's rules in bytes of postcard: half a control
+/// message.
 pub const GAME_SETUP_BYTES_MAX: usize = CONTROL_BYTES_MAX / 2;
 /// The maximum number of a game's events at once, to all players together. Arbitrary.
 pub const GAME_EVENTS_BURST: u32 = 256;

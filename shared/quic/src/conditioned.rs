@@ -23,7 +23,7 @@ use tokio::time::{Sleep, sleep_until};
 use crate::clock::Clock;
 use crate::socket::{AlwaysWritable, Sockets};
 
-/// The maximum bytes that the system puts into one buffer: UDP's longest packet.
+/// Maximum number of bytes that the system puts into one buffer: UDP's longest packet.
 const BUFFER_BYTES: usize = 64 * 1024;
 /// Number of buffers filled at a time.
 const BUFFERS: usize = 4;

@@ -19,7 +19,7 @@ use thiserror::Error;
 
 use crate::files;
 
-/// The maximum bytes of the file: ten thousand servers. Arbitrary.
+/// Maximum size of the file in bytes: ten thousand servers. Arbitrary.
 pub const FILE_BYTES_MAX: usize = 1024 * 1024;
 
 /// A host name has at most 253 characters (RFC 1035), a port and its colon six, brackets two.

@@ -244,7 +244,7 @@ impl<G: Game> Client<G> {
         }
     }
 
-    /// Returns the recent course of presented entities against the server's states, for developers.
+    /// Compares the last picture with the server's states, for developers.
     pub fn traces(&mut self) -> Vec<Trace<G::Entity>> {
         let Some((_, moment)) = self.viewed else { return Vec::new() };
         self.presenter.traces(&self.game, moment)

@@ -456,7 +456,7 @@ impl Session {
         Some(picture)
     }
 
-    /// Returns recent courses of entities, for developers; see [`Client::traces`].
+    /// Compares the last picture with the server's states; see [`Client::traces`].
     pub fn traces<G: Game>(&mut self) -> Vec<Trace<G::Entity>> {
         let client = self.client_mut().and_then(downcast_mut::<G>);
         client.map(Client::traces).unwrap_or_default()

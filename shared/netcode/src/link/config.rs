@@ -43,7 +43,7 @@ pub struct LinkConfig {
     pub duplication: f32,
     /// The maximum rate in bits per second, if it is limited.
     pub rate: Option<u64>,
-    /// The maximum bytes queued where the rate is limited; more are dropped.
+    /// Maximum number of bytes queued where the rate is limited; more are dropped.
     pub queue_bytes: u32,
 }
 

@@ -46,7 +46,7 @@ pub struct Link<T = Vec<u8>> {
 impl Link<()> {
     /// The maximum number of packets in flight.
     pub const PACKETS_MAX: usize = 4096;
-    /// The maximum bytes in flight: twice those of this many packets of 1500 bytes.
+    /// Maximum number of bytes in flight: twice those of this many packets of 1500 bytes.
     pub const BYTES_MAX: usize = 16 << 20;
 }
 

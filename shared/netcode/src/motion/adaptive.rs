@@ -30,8 +30,8 @@ const ERROR_GAIN: f64 = 0.2;
 /// Number of states before a candidate other than the first can be chosen. Arbitrary.
 const SCORED_MIN: u32 = 3;
 
-/// Factor by which a candidate's squared error must be smaller than that of the shown one.
-/// Arbitrary; a tenth less error.
+/// A better candidate has less than this fraction of the shown one's squared error. Arbitrary; a
+/// tenth less error.
 const BETTER: f64 = 0.81;
 
 /// Oldest state that a candidate starts from: tracks keep eight, and a forecast takes three.

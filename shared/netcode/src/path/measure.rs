@@ -15,7 +15,7 @@ pub(super) struct Meter {
 
 impl Meter {
     const SLOTS: i64 = 8;
-    /// The maximum bytes of a slot, so that sums do not overflow: far more than any rate.
+    /// Maximum number of bytes in a slot, so that sums do not overflow: far more than any rate.
     const BYTES_MAX: u64 = 1 << 32;
     const SLOT_MICROS: i64 = 1_000_000 / Self::SLOTS;
 

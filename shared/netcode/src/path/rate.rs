@@ -129,8 +129,8 @@ pub struct SendRate {
     limit: Option<u64>,
 }
 
-/// The maximum bytes of one snapshot, and of the first; a snapshot may always use the minimum on
-/// top.
+/// Maximum size in bytes of one snapshot, and of the first; a snapshot may always use the minimum
+/// on top.
 const BURST: usize = SNAPSHOT_BURST_BYTES - SNAPSHOT_BYTES_MIN;
 const FIRST: usize = SNAPSHOT_FIRST_BYTES - SNAPSHOT_BYTES_MIN;
 

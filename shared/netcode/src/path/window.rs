@@ -61,7 +61,7 @@ pub struct CongestionWindow {
 /// The state before the window shrank, to check whether that helps.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
-    /// The maximum bytes in flight.
+    /// Maximum number of bytes in flight.
     most: u64,
     round_trip: Micros,
     /// Expected round trip if the queue is the stream's own.
@@ -78,7 +78,7 @@ struct Round {
     packets: u32,
     /// Bytes acknowledged and bytes lost.
     passed: u64,
-    /// The maximum bytes in flight.
+    /// Maximum number of bytes in flight.
     most: u64,
     /// Bytes of the acknowledgements that are being handled.
     acked: u64,
@@ -92,7 +92,7 @@ struct Seen {
     /// Excess of `min` over the base, and the tolerated excess.
     queue: Micros,
     bound: Micros,
-    /// The maximum bytes in flight.
+    /// Maximum number of bytes in flight.
     most: u64,
     passed: u64,
     /// Bytes passed per second.

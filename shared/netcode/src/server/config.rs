@@ -33,7 +33,7 @@ pub struct RoomSettings {
     /// [`WATCH_DELAY_MAX`](crate::limits::WATCH_DELAY_MAX), rounded up to whole snapshots. `None`
     /// for the game's default. A change applies from the next game on.
     pub watch_delay: Option<Micros>,
-    /// The maximum snapshot bytes per second for one client.
+    /// Maximum rate of snapshots in bytes per second for one client.
     pub client_bytes_per_second: u32,
     /// Kinds of entities, by name, with send rules that override the game's. Kinds that a game does
     /// not have are ignored.

@@ -28,7 +28,7 @@ pub(super) struct Terms {
     pub(super) time: RoomTime,
     /// Number of the epoch, modulo 256.
     pub(super) epoch: u8,
-    /// The maximum snapshot bytes per second.
+    /// Maximum rate of snapshots in bytes per second.
     pub(super) bytes_per_second: u32,
 }
 

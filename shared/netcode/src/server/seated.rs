@@ -81,7 +81,7 @@ impl<I: Record> Seated<I> {
         member
     }
 
-    /// Sets the maximum snapshot bytes per second.
+    /// Sets the maximum rate of snapshots in bytes per second.
     pub(super) fn set_bytes_per_second(&mut self, most: u32) {
         self.sender.set_bytes_per_second(most);
     }

@@ -14,7 +14,7 @@ use crate::wire::fields::without_hidden;
 use crate::wire::layout::BRIEF;
 use crate::wire::snapshot::{Change, References, SnapshotHeader, SnapshotWriter};
 
-/// The minimum space for which a packet is started, in bytes. Headers measured 24 to 40.
+/// Minimum space in bytes for which a packet is started. Headers measured 24 to 40.
 const HEADER_BYTES: usize = 48;
 /// Bytes that the first packet may always use: a header and one whole entity.
 const PACKET_BYTES_MIN: usize = DATAGRAM_BYTES_MIN;

@@ -83,7 +83,7 @@ pub(super) struct Scene<'a, G> {
     pub(super) begun: Begun,
 }
 
-/// The maximum bytes of one packet, and of all packets of a snapshot.
+/// Maximum size in bytes of one packet, and of all packets of a snapshot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
     pub(super) packet: usize,

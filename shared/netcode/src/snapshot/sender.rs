@@ -104,7 +104,7 @@ pub struct Departure<'a> {
     pub header: SnapshotHeader,
     /// When the packets leave.
     pub now: LocalTime,
-    /// The maximum bytes of a packet.
+    /// Maximum size of a packet, in bytes.
     pub packet_bytes: usize,
 }
 
@@ -141,7 +141,7 @@ impl Sender {
         self.next_seq
     }
 
-    /// Sets the maximum snapshot bytes per second; at least
+    /// Sets the maximum rate of snapshots in bytes per second; at least
     /// [`SNAPSHOT_BYTES_MIN`](crate::limits::SNAPSHOT_BYTES_MIN) per snapshot.
     pub fn set_bytes_per_second(&mut self, most: u32) {
         self.rate.set_most(most);

@@ -282,7 +282,7 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// If the rules of a game do.
+    /// If the rules of a game panic.
     pub async fn run(
         self,
         games: &Games,

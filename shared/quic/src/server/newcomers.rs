@@ -27,7 +27,7 @@ const GREETED_MAX: usize = 128;
 /// Age up to which a newcomer is not evicted, unless its network has more than its share: two round
 /// trips to the other side of the world.
 const YOUNG: Duration = Duration::from_millis(400);
-/// A network's share is this fraction of the newcomers' places.
+/// A network's share is the number of newcomers' places divided by this.
 const SHARES: usize = 8;
 
 /// A connection without a hello.

@@ -8,9 +8,10 @@
 
 /// QUIC version 1, the only one that is served.
 pub(crate) const VERSION: u32 = 1;
-/// The minimum bytes of a UDP packet that may begin a handshake (RFC 9000, 14.1).
+/// Minimum size in bytes of a UDP packet that may begin a handshake (RFC 9000, 14.1).
 const INITIAL_BYTES_MIN: usize = 1200;
-/// The minimum bytes of a connection id that a client may choose, and the maximum in version 1.
+/// Minimum length in bytes of a connection id that a client may choose, and the maximum in
+/// version 1.
 const ID_BYTES: (usize, usize) = (8, 20);
 
 /// A packet's kind.

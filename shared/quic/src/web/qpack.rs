@@ -4,8 +4,8 @@ use httlib_huffman::DecoderSpeed;
 
 /// The maximum fields in a section. Chrome's request has 9.
 const FIELDS_MAX: usize = 64;
-/// The maximum bytes of a section, as RFC 9114, 4.2.2 counts them: names, values and 32 for each
-/// field.
+/// Maximum size of a section in bytes, as RFC 9114, 4.2.2 counts them: names, values and 32 for
+/// each field.
 pub(super) const SECTION_BYTES_MAX: usize = 4 * 1024;
 const FIELD_OVERHEAD: usize = 32;
 /// Entries of the static table (RFC 9204, appendix A).

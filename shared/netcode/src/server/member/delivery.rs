@@ -14,7 +14,7 @@ pub(in crate::server) struct Delivery {
     plain: bool,
     /// Whether the client understands what an entity's absence from a snapshot means.
     reads_silence: bool,
-    /// The maximum bytes of a datagram on the client's path.
+    /// Maximum size of a datagram on the client's path, in bytes.
     datagram_bytes: usize,
     /// Send rate at the start of the game.
     rate: SendRate,

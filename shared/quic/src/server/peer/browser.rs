@@ -90,7 +90,7 @@ impl Peer {
         self.web.as_ref().map_or(native, |web| web.code_of_close().code())
     }
 
-    /// Returns the current maximum bytes of a datagram.
+    /// Returns the current maximum size of a datagram, in bytes.
     pub(super) fn datagram_bytes_max(&mut self) -> Option<usize> {
         let max = self.connection.datagrams().max_size()?;
         Some(max.saturating_sub(usize::from(self.is_web())))

@@ -5,7 +5,7 @@ use web_transport_proto::http::StatusCode;
 
 use crate::web::{Fault, answer};
 
-/// The maximum bytes per read.
+/// Maximum number of bytes per read.
 const READ_BYTES: usize = 2 * 1024;
 /// Code on a stream that the game does not use: the application's error 0
 /// (draft-ietf-webtrans-http3-16, 4.4).

@@ -9,7 +9,7 @@ use crate::web::{ClientSettings, ControlReader, Fault, varint};
 
 /// The maximum unidirectional streams of a connection.
 const UNIS_MAX: usize = 16;
-/// The maximum bytes on such a stream. A browser's settings take 50.
+/// Maximum number of bytes on such a stream. A browser's settings take 50.
 const UNI_BYTES_MAX: usize = 4 * 1024;
 
 /// Kinds of unidirectional streams (RFC 9114, 6.2; RFC 9204, 4.2; WebTransport's own).
