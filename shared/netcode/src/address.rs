@@ -26,19 +26,19 @@ pub struct Address {
 /// Why a text is not an address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// It is neither a name nor an IP address, or its port is invalid.
+    /// The text is neither a name nor an IP address, or its port is invalid.
     #[error(
         "'{0}' is not an address; write a name or an IP address, and a port if it is not {1}: \
          example.org:5000, 192.0.2.7, [2001:db8::1]:5000"
     )]
     Unreadable(String, u16),
-    /// It is a link-local address without a zone.
+    /// The text is a link-local address without a zone.
     #[error(
         "'{0}' is a link-local address, which means nothing without the network interface that \
          leads there; name the interface: [fe80::1%eth0]:5000"
     )]
     ZoneMissing(String),
-    /// It has a zone that it does not need, or one that no interface can have.
+    /// The text has a zone that it does not need, or one that no interface can have.
     #[error(
         "'{0}' names a network interface where none belongs; only a link-local address has one \
          behind a %: [fe80::1%eth0]:5000"

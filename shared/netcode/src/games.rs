@@ -27,7 +27,7 @@ pub type Restore = fn(Rotation, &[u8], &[u8], LocalTime) -> Result<Box<dyn AnyRo
 pub struct Bots {
     /// Number of bots, at most [`BOTS_MAX`](crate::limits::BOTS_MAX).
     pub count: u16,
-    /// Their strength.
+    /// Strength of the bots.
     pub strength: Strength,
 }
 

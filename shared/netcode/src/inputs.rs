@@ -14,18 +14,18 @@ use crate::wire::snapshot::InputReport;
 /// What happened to an input that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accepted {
-    /// It waits for its tick.
+    /// The input waits for its tick.
     InTime,
-    /// Its tick ran without it. With [`Late::Wait`] it waits for its turn.
+    /// The input's tick ran without it. With [`Late::Wait`] it waits for its turn.
     Late,
-    /// It was a duplicate, too early or too late, and changes nothing.
+    /// The input was a duplicate, too early or too late, and changes nothing.
     Ignored,
 }
 
 /// An input as it arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrived<I> {
-    /// Its tick.
+    /// Tick of the input.
     pub tick: Tick,
     /// The input.
     pub input: I,

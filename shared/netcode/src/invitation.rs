@@ -35,13 +35,13 @@ pub struct Invitation {
 /// Why a text is not an invitation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvitationError {
-    /// It is longer than [`LINK_BYTES_MAX`].
+    /// The text is longer than [`LINK_BYTES_MAX`].
     #[error("a link has at most {LINK_BYTES_MAX} bytes; copy it again")]
     Long,
-    /// Its address is invalid.
+    /// The address is invalid.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// Its fingerprint is invalid.
+    /// The fingerprint is invalid.
     #[error(
         "the link's end is not a fingerprint ({0}); copy the whole link, or leave out the # and \
          what follows it"

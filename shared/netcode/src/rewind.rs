@@ -71,13 +71,13 @@ pub struct ViewTime {
 /// Why a claim was adjusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adjusted {
-    /// It was accepted unchanged.
+    /// The claim was accepted unchanged.
     No,
     /// According to the server's measurements the client cannot have seen that moment.
     Implausible,
     /// The claims changed faster than an honest client's clocks would.
     Unsteady,
-    /// It exceeds the maximum rewind.
+    /// The claim exceeds the maximum rewind.
     Limit,
     /// The input and its claim came too late; the previous claim still applies.
     Missing,

@@ -44,7 +44,7 @@ const NONCE_AT: usize = 11;
 pub struct Via {
     /// The player named it.
     pub named: bool,
-    /// It is on the local network.
+    /// The server is on the local network.
     pub lan: bool,
     /// A directory lists it.
     pub directory: bool,
@@ -55,7 +55,7 @@ pub struct Via {
 pub enum Reply {
     /// The server is being queried.
     Asking,
-    /// Its answer, and the round trip time.
+    /// The server's answer, and the round trip time.
     Told(Box<Info>, Micros),
     /// The server does not answer.
     Silent,
@@ -64,13 +64,13 @@ pub enum Reply {
 /// A known server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// Its address.
+    /// Address of the server.
     pub address: Address,
     /// How it became known.
     pub via: Via,
     /// Fingerprint of its certificate, as verified by a directory.
     pub listed: Option<Fingerprint>,
-    /// Its status.
+    /// Status of the server.
     pub reply: Reply,
 }
 
@@ -83,7 +83,7 @@ pub enum Listing {
     Told(usize),
     /// The directory does not answer.
     Silent,
-    /// Its name cannot be resolved.
+    /// The directory's name cannot be resolved.
     Unknown,
 }
 

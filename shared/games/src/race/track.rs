@@ -62,7 +62,7 @@ const POINTS: [(f32, f32); 27] = [
 /// A point of the centre line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// Its position.
+    /// Position of the point.
     pub at: Vec2,
     /// Unit vector of the direction of travel.
     pub along: Vec2,
@@ -77,7 +77,7 @@ pub struct Sample {
 /// A line across the track that must be passed in order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gate {
-    /// Its centre.
+    /// Centre of the gate.
     pub at: Vec2,
     /// Unit vector of the direction of travel.
     pub along: Vec2,

@@ -27,7 +27,7 @@ pub enum Event<Bytes> {
     },
     /// A datagram arrived.
     Datagram {
-        /// Its bytes.
+        /// Bytes of the datagram.
         bytes: Bytes,
         /// When it was read.
         arrival: LocalTime,

@@ -194,14 +194,14 @@ pub enum Notice {
     Called {
         /// Name of the player who called it.
         by: String,
-        /// Its motion.
+        /// What is voted on.
         motion: Motion,
     },
     /// A vote is over.
     Voted {
-        /// Its motion.
+        /// What was voted on.
         motion: Motion,
-        /// Its outcome.
+        /// Outcome of the vote.
         outcome: Outcome,
     },
     /// The number of free seats changed, for a spectator.

@@ -15,7 +15,7 @@ use crate::time::Rates;
 /// Why a game's message was not sent or not understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
-    /// It is longer than [`GAME_MESSAGE_BYTES_MAX`] bytes, or postcard cannot encode it.
+    /// The message is longer than [`GAME_MESSAGE_BYTES_MAX`] bytes, or postcard cannot encode it.
     #[error("the message takes more than {GAME_MESSAGE_BYTES_MAX} bytes; split it")]
     Long,
     /// There were more than [`GAME_EVENTS_BURST`] events at once, more than

@@ -199,7 +199,7 @@ pub enum Event {
     },
     /// Players voted for another game, which the driver begins.
     Chosen {
-        /// Its name.
+        /// Name of the chosen game.
         game: String,
     },
     /// The room applied changed settings.

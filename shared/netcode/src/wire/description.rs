@@ -19,9 +19,9 @@ pub struct Description {
     pub game: &'static str,
     /// Version of its rules.
     pub rules_version: u32,
-    /// Its hash in a hello, and the hashed text.
+    /// Hash of the rules in a hello, and the hashed text.
     pub rules: Hashed,
-    /// Its hash in a hello that asks for plain coding, and the hashed text.
+    /// Hash of the field tables in a hello that asks for plain coding, and the hashed text.
     pub fields: Hashed,
     /// The record of a player's input.
     pub input: RecordDescription,
@@ -34,7 +34,7 @@ pub struct Description {
 pub struct WireDescription {
     /// Version of the layout.
     pub layout: u32,
-    /// Its hash in a hello, and the hashed text.
+    /// Hash of the format in a hello, and the hashed text.
     #[serde(flatten)]
     pub hashed: Hashed,
 }
@@ -51,16 +51,16 @@ pub struct Hashed {
 /// A record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordDescription {
-    /// Its name.
+    /// Name of the record.
     pub name: &'static str,
-    /// Its fields, in the order in which they are sent.
+    /// The fields, in the order in which they are sent.
     pub fields: Vec<FieldDescription>,
 }
 
 /// A field of a record. Its value is `min + n / 2^fraction_bits` for the integer `n` on the wire.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FieldDescription {
-    /// Its name; `position.x` and the like for the component of a vector.
+    /// Name of the field; `position.x` and the like for the component of a vector.
     pub name: String,
     /// The minimum value.
     pub min: f64,

@@ -114,7 +114,7 @@ pub enum Question {
     /// Announces a server at this port of the asker's address. Without a proof, the answer is a
     /// challenge.
     Announce {
-        /// Its UDP port.
+        /// UDP port of the server.
         port: u16,
         /// The server's proof.
         proof: Option<Proof>,

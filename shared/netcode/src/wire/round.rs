@@ -55,9 +55,9 @@ pub enum RoundNotice {
     Poll(Poll),
     /// A vote is over.
     Voted {
-        /// Its motion.
+        /// What was voted on.
         motion: Motion,
-        /// Its outcome.
+        /// Outcome of the vote.
         outcome: Outcome,
     },
 }
@@ -136,7 +136,7 @@ pub struct Presence {
 pub struct Poll {
     /// The player who called it.
     pub by: PlayerId,
-    /// Its motion.
+    /// What is voted on.
     pub motion: Motion,
     /// Ballots in favour.
     pub yes: u16,

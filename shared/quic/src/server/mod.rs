@@ -129,7 +129,7 @@ pub enum ThreadError {
     /// The system could not start it.
     #[error("cannot start a thread for rooms: {0}; use fewer")]
     Start(#[from] std::io::Error),
-    /// It panicked outside of its rooms.
+    /// The thread panicked outside of its rooms.
     #[error("the thread {0} of the server panicked; its log has the panic: please report it")]
     Panicked(String),
 }

@@ -6,9 +6,9 @@ use crate::wire::state::EntityState;
 /// What a packet says about one entity.
 #[derive(Clone, Copy, Debug)]
 pub enum Change {
-    /// Its difference from states that the reader has.
+    /// The difference from states that the reader has.
     Known(References, Encoding),
-    /// Its complete state.
+    /// The complete state.
     Full(EntityState),
     /// The entity no longer exists.
     Gone,

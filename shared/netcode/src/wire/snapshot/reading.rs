@@ -25,7 +25,7 @@ use crate::wire::state::{AsExtrapolated, Basis, Codec, EntityState};
 pub struct Told {
     /// Index of its slot.
     pub index: u16,
-    /// Its state at the packet's tick; `None` if it is gone or hidden.
+    /// State of the entity at the packet's tick; `None` if it is gone or hidden.
     pub state: Option<EntityState>,
     /// Whether it is hidden, not gone.
     pub hidden: bool,
