@@ -61,7 +61,7 @@ impl ShufflePuck {
         seat
     }
 
-    /// Implements [`Sides::put`].
+    /// Implements [`Sides::put`](phaselock::game::Sides::put).
     pub(super) fn put(
         &self,
         world: &mut World<Self>,

@@ -142,7 +142,8 @@ impl Whole {
     }
 }
 
-/// Returns the rotation of a [`Motion::Largest`] field and the three after it.
+/// Returns the rotation of a [`Motion::Largest`](crate::fields::Motion::Largest) field and the
+/// three after it.
 fn smallest_three(fields: &[Field], state: &Packed, first: usize) -> Quaternion {
     let largest = state[first] as usize & 3;
     let mut turned = [0.0; 4];
