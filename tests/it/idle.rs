@@ -30,7 +30,7 @@ fn player_whose_inputs_do_not_change_is_warned_and_put_out() {
     sim.run(9.0);
     assert_eq!(lines(&mut sim, sleeper), [""; 0]);
     sim.run(3.0);
-    let warning = "you will be put out in 20 seconds unless you do something";
+    let warning = "you are idle and will be kicked in 20 seconds";
     sim.run(10.0);
     assert_eq!(lines(&mut sim, sleeper), [warning]);
     sim.run(17.0);

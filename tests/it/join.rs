@@ -150,7 +150,7 @@ fn names_are_made_unique_and_deceptive_ones_are_refused() {
     ] {
         for name in [format!("Ada{hidden}"), format!("A{hidden}da"), hidden.to_string()] {
             let text = refused(&mut room, &name);
-            assert!(text.contains("characters that nobody can see"), "{name:?}: {text}");
+            assert!(text.contains("invisible characters"), "{name:?}: {text}");
         }
     }
     let text = refused(&mut room, &"\u{e9}".repeat(20));

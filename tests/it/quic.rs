@@ -193,7 +193,7 @@ fn a_client_finds_a_restarted_server_again() {
     let mut player = Player::join(server.address(), Pins::File(known_hosts.clone()));
     player.until("refusing", |player| matches!(player.states.last(), Some(State::Ended { .. })));
     let reason = player.last_reason().expect("a reason");
-    assert!(reason.contains("another certificate than before"), "{reason}");
+    assert!(reason.contains("a different certificate than before"), "{reason}");
     assert!(reason.contains(&known_hosts.display().to_string()), "{reason}");
 }
 

@@ -176,7 +176,7 @@ fn names_and_looks_change_for_everybody_and_stay_unique() {
     assert_eq!((&**before, &*who.seat.name), ("client 0", "client 2 2"));
     assert_eq!(who.seat.look, look);
     let told = notices(&mut sim, 1);
-    assert!(told.iter().any(|it| is_of_host(it, "kept for the host")), "{told:?}");
+    assert!(told.iter().any(|it| is_of_host(it, "reserved for the host")), "{told:?}");
     let roster = sim.clients[3].core().roster();
     assert_eq!(roster[&PlayerId(1)].name, "client 1");
     assert!(roster.values().all(|seat| seat.person.is_some()));

@@ -71,7 +71,7 @@ fn changed_certificate_is_reported_and_can_be_accepted() {
     let second = server(address);
     let found = second.fingerprint();
     let (text, changed) = join(address, pins.clone()).expect_err("another certificate");
-    assert!(text.contains("shows another certificate than before"), "{text}");
+    assert!(text.contains("shows a different certificate than before"), "{text}");
     let changed = changed.expect("it is told");
     assert_eq!((changed.expected, changed.found), (before, found));
     assert_eq!(known(&path, address), Some(before), "nothing is accepted by itself");

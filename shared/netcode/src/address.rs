@@ -34,14 +34,14 @@ pub enum AddressError {
     Unreadable(String, u16),
     /// The text is a link-local address without a zone.
     #[error(
-        "'{0}' is a link-local address, which means nothing without the network interface that \
-         leads there; name the interface: [fe80::1%eth0]:5000"
+        "'{0}' is a link-local address, which needs a network interface; name the interface: \
+         [fe80::1%eth0]:5000"
     )]
     ZoneMissing(String),
     /// The text has a zone that it does not need, or one that no interface can have.
     #[error(
-        "'{0}' names a network interface where none belongs; only a link-local address has one \
-         behind a %: [fe80::1%eth0]:5000"
+        "'{0}' names a network interface; only a link-local address has one, after a %: \
+         [fe80::1%eth0]:5000"
     )]
     ZoneRefused(String),
 }

@@ -43,8 +43,8 @@ pub enum InvitationError {
     Address(#[from] AddressError),
     /// The fingerprint is invalid.
     #[error(
-        "the link's end is not a fingerprint ({0}); copy the whole link, or leave out the # and \
-         what follows it"
+        "the part after # is not a fingerprint ({0}); copy the whole link, or remove the # and \
+         everything after it"
     )]
     Fingerprint(#[from] ParseFingerprintError),
 }

@@ -74,7 +74,7 @@ pub enum IdentityError {
     Mismatch { certificate: PathBuf, key: PathBuf },
     #[error("cannot make a certificate: {0}")]
     Generate(#[from] rcgen::Error),
-    #[error("cannot use the key that was made: {0}")]
+    #[error("cannot use the new key: {0}")]
     Key(#[from] rustls::Error),
 }
 
@@ -109,7 +109,7 @@ impl Identity {
                     name: "identity_made",
                     fingerprint = %identity.fingerprint,
                     directory = %data_dir.display(),
-                    "made a new server identity; keep a backup of it, for players pin it"
+                    "made a new server identity; back it up, because players pin it"
                 );
                 Ok(identity)
             }

@@ -44,7 +44,7 @@ pub enum PlayerKeyError {
     /// The file does not contain a key.
     #[error(
         "{} holds no Ed25519 key in PEM ({problem}): restore it from a backup, or move it away to \
-         have a new one made, by which no server knows you",
+         get a new key, which no server knows",
         path.display()
     )]
     Unusable {

@@ -33,7 +33,7 @@ pub enum HealthError {
     Timeout(SocketAddr),
     #[error("cannot reach {address}: {error}")]
     Connection { address: SocketAddr, error: io::Error },
-    #[error("{0} answers, but not as a Phaselock server does")]
+    #[error("{0} answers, but it is not a Phaselock server")]
     Answer(SocketAddr),
     #[error(transparent)]
     Unknown(#[from] LookupError),

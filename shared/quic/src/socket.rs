@@ -29,7 +29,7 @@ pub fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
             tracing::warn!(
                 name: "ipv6_missing",
                 %error,
-                "no IPv6 on this machine; serving IPv4 alone"
+                "no IPv6 on this machine; serving IPv4 only"
             );
             return Ok(socket);
         }

@@ -63,22 +63,22 @@ const DATA_MAX: u64 = 1 << 52;
 #[repr(u32)]
 pub enum Fault {
     /// No error.
-    #[error("the visit is over")]
+    #[error("no error")]
     None = 0x100,
     /// A stream of this kind is not accepted.
-    #[error("a stream is not for this")]
+    #[error("a stream of this kind is not accepted")]
     StreamCreation = 0x103,
     /// A stream that must stay open was closed.
-    #[error("a stream has ended that must not")]
+    #[error("a stream that must stay open was closed")]
     ClosedCriticalStream = 0x104,
     /// A frame is not allowed here.
-    #[error("a frame is not for this place")]
+    #[error("a frame is not allowed here")]
     FrameUnexpected = 0x105,
     /// A frame is malformed.
     #[error("a frame is malformed")]
     Frame = 0x106,
     /// A limit was exceeded.
-    #[error("there is too much of something")]
+    #[error("a limit was exceeded")]
     ExcessiveLoad = 0x107,
     /// An identifier is invalid.
     #[error("an identifier is invalid")]
@@ -96,7 +96,7 @@ pub enum Fault {
     #[error("the request is malformed")]
     Message = 0x10e,
     /// Compressed headers cannot be decoded.
-    #[error("compressed headers cannot be read")]
+    #[error("compressed headers cannot be decoded")]
     Decompression = 0x200,
     /// A flow-control limit was lowered.
     #[error("a flow-control limit was lowered")]

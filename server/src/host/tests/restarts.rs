@@ -46,7 +46,7 @@ fn players_are_warned_of_a_scheduled_restart_and_the_server_drains() {
 
     served.wait(host.undrain(&by)).expect("an admin may");
     assert!(!is_restarting(host), "a drain that was taken back restarts nothing");
-    ada.hear("the server goes on");
+    ada.hear("the server stays up after all");
 }
 
 #[test]

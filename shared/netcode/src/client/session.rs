@@ -229,8 +229,8 @@ impl Session {
             // A message of a later version.
             (Err(WireError::Message(_)), _) => {}
             (Ok(_) | Err(_), Some(_)) => {
-                let text = "protocol error: the server did not answer the hello with a welcome; \
-                            its version may be another";
+                let text = "protocol error: the server did not answer the hello with a welcome; it \
+                            may run a different version";
                 self.close(arrival, Disconnect::new(Code::Protocol, text));
             }
             (Err(error), None) => {
@@ -276,11 +276,11 @@ impl Session {
         self.looked = now;
         match self.step {
             Step::Greeted(sent) if now - sent >= HELLO_TIMEOUT => {
-                let text = "the server does not answer the hello";
+                let text = "the server did not answer the hello";
                 self.close(now, Disconnect::new(Code::Lost, text));
             }
             Step::Playing if now - self.heard >= self.config.silence_max => {
-                let text = "the server does not answer any more";
+                let text = "the server stopped responding";
                 self.close(now, Disconnect::new(Code::Lost, text));
             }
             Step::Waiting(until) if now >= until => {
@@ -361,7 +361,7 @@ impl Session {
         let is_refused = is_final && self.step != Step::Playing && reason.code != Code::Left;
         let Some(server) = self.redirect.clone().filter(|_| is_refused) else { return reason };
         self.go_back();
-        let text = format!("it leads to {server}, which says: {}", reason.text);
+        let text = format!("the server sent you to {server}, which answered: {}", reason.text);
         Disconnect { text, retry_after: Some(0), ..reason }
     }
 

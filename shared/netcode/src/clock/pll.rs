@@ -37,7 +37,7 @@ impl LoopFilter {
 
 /// No loop filter has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the clock's loop is one of pll and leaky")]
+#[error("the clock's loop must be pll or leaky")]
 pub struct UnknownFilter;
 
 impl std::str::FromStr for LoopFilter {

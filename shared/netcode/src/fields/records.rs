@@ -305,8 +305,8 @@ macro_rules! record {
 #[diagnostic::on_unimplemented(
     message = "`{R}` is not a kind of `{Self}`",
     label = "the entities of this game are `{Self}`, which has no variant `{R}`",
-    note = "add `{R}` to `phaselock::entities! {{ pub enum {Self} {{ … }} }}`, or ask for one of \
-            its kinds; a game whose `Entity` is a single record has that kind alone"
+    note = "add `{R}` to `phaselock::entities! {{ pub enum {Self} {{ … }} }}`, or use one of its \
+            kinds; a game whose `Entity` is a single record has only that kind"
 )]
 pub trait Holds<R>: Entity {
     /// Number of the kind, an index into [`Entity::KINDS`].

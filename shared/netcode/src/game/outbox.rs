@@ -20,10 +20,10 @@ pub enum MessageError {
     Long,
     /// There were more than [`GAME_EVENTS_BURST`] events at once, more than
     /// [`GAME_EVENTS_PER_SECOND`] events per second, or more requests than the transport takes.
-    #[error("too many messages at once; put what happens all the time into entities and inputs")]
+    #[error("too many messages at once; use entities and inputs for frequent changes")]
     TooMany,
     /// The client is not in the game.
-    #[error("not connected; ask again when the game goes on")]
+    #[error("not connected; try again when the game continues")]
     NotConnected,
     /// The bytes are not a message of the expected type.
     #[error("the message cannot be read")]

@@ -102,15 +102,17 @@ pub enum ConditionsError {
          rate=2Mbit, queue=64kB, seed=7", profiles = PROFILES.map(|(name, _)| name).join(", ")
     )]
     Unknown(String),
-    #[error("'{value}' is no {key}; write it as in {example}")]
+    #[error("'{value}' is not a valid {key}; example: {example}")]
     Value { key: String, value: String, example: &'static str },
-    #[error("'{0}' should begin with a time since the start and a colon, as in 10s: loss=5%")]
+    #[error("'{0}' must begin with the time since the start and a colon, as in 10s: loss=5%")]
     Time(String),
-    #[error("what changes over time must be in order, each later than the one before, within 24 h")]
+    #[error("changes must be in order of time and begin within 24 h")]
     Order,
     #[error("nothing may follow 'repeat'")]
     AfterRepeat,
-    #[error("that is too long: at most {TEXT_BYTES_MAX} bytes and {CHANGES_MAX} changes")]
+    #[error(
+        "the description is too long: at most {TEXT_BYTES_MAX} bytes and {CHANGES_MAX} changes"
+    )]
     TooLong,
     #[error(transparent)]
     Link(#[from] LinkError),
@@ -320,15 +322,15 @@ mod tests {
             ("speed=1", "'speed=1' is neither"),
             ("left.delay=1ms", "is neither"),
             ("delay", "'delay' is neither"),
-            ("delay=100", "'100' is no delay; write it as in delay=100ms"),
-            ("delay=-1ms", "'-1ms' is no delay"),
-            ("delay=1e3ms", "is no delay"),
-            ("delay=1.2.3ms", "is no delay"),
+            ("delay=100", "'100' is not a valid delay; example: delay=100ms"),
+            ("delay=-1ms", "'-1ms' is not a valid delay"),
+            ("delay=1e3ms", "is not a valid delay"),
+            ("delay=1.2.3ms", "is not a valid delay"),
             ("delay=11s", "delay of a link must be 0 to 10 s"),
-            ("loss=5", "write it as in loss=5%"),
+            ("loss=5", "example: loss=5%"),
             ("loss=101%", "must be 0 to 100 %"),
             ("burst=0", "1 to 10000 packets"),
-            ("burst=NaN", "is no burst"),
+            ("burst=NaN", "is not a valid burst"),
             ("loss=5%,burst=3,burst-loss=4%", "do not add up"),
             ("loss=90%,burst=2", "do not add up"),
             ("loss=0%,stray-loss=5%", "stray-loss and burst-loss need burst=..., the mean length"),
@@ -340,10 +342,10 @@ mod tests {
             ("rate=1bit", "8kbit to 100Gbit"),
             ("queue=1B", "1500B to 16MB"),
             ("queue=99999999999999MB", "1500B to 16MB"),
-            ("seed=-1", "write it as in seed=7"),
+            ("seed=-1", "example: seed=7"),
             ("lan; 10s: seed=2", "is neither"),
-            ("lan; loss=5%", "should begin with a time"),
-            ("lan; soon: loss=5%", "should begin with a time"),
+            ("lan; loss=5%", "must begin with the time"),
+            ("lan; soon: loss=5%", "must begin with the time"),
             ("lan; 10s: loss=5%; 10s: loss=6%", "must be in order"),
             ("lan; 90000s: loss=5%", "within 24 h"),
             ("lan; 10s: repeat; 20s: loss=1%", "nothing may follow"),

@@ -80,7 +80,7 @@ named! { Choice, "method":
     Self::FirCatmullRom => "fir-catmull-rom", "Catmull-Rom extrapolation",
         "Prediction thesis, 2.3.2, eq. 2.30 and 2.31, made non-uniform";
     Self::FirRichardsonPrinted => "fir-richardson-printed", "Richardson as printed",
-        "Prediction thesis, 2.3.2, eq. 2.34 and 2.36, which go on from the place before";
+        "Prediction thesis, 2.3.2, eq. 2.34 and 2.36, from the previous position";
     Self::FirRichardson => "fir-richardson", "Richardson extrapolation",
         "Prediction thesis, 2.3.2, as eq. 2.33 and 2.35 give it";
     Self::Kalman => "kalman", "Kalman filter",

@@ -42,7 +42,7 @@ named! { Extrapolator, "extrapolator":
         "Prediction thesis, 2.3.2, eq. 2.30 and 2.31, made non-uniform";
     Self::Fir(Filter::RichardsonPrinted) =>
         "richardson-printed", "Richardson extrapolation as printed",
-        "Prediction thesis, 2.3.2, eq. 2.34 and 2.36, which go on from the place before";
+        "Prediction thesis, 2.3.2, eq. 2.34 and 2.36, from the previous position";
     Self::Fir(Filter::Richardson) => "richardson", "Richardson extrapolation",
         "Prediction thesis, 2.3.2, as eq. 2.33 and 2.35 give it";
     Self::Uniform(Filter::Linear) => "uniform-linear", "Linear extrapolation, equal steps",

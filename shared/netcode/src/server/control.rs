@@ -84,10 +84,10 @@ pub enum Command {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
     /// No player has this seat.
-    #[error("nobody plays as {0}; the roster has the players")]
+    #[error("there is no {0}; see the list of players")]
     NoPlayer(PlayerId),
     /// A bot has this seat.
-    #[error("{0} is a bot of the server; bots are set when the server starts")]
+    #[error("{0} is a bot; bots are configured when the server starts")]
     Bot(PlayerId),
     /// The server does not host that game.
     #[error("this server does not host a game called {name:?}; it hosts {known}")]
@@ -98,7 +98,7 @@ pub enum CommandError {
         known: String,
     },
     /// A game began too recently to begin another.
-    #[error("the game has only just begun, and players would leave; try again in two seconds")]
+    #[error("the game has only just begun, and clients would disconnect; try again in two seconds")]
     TooSoon,
     /// The line has no visible character.
     #[error("the text is empty")]

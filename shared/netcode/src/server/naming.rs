@@ -54,13 +54,13 @@ static RESERVED_FORMS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
 pub(super) enum BadName {
     #[error(transparent)]
     Unreadable(#[from] NameError),
-    #[error("your name has an accent that nobody can see, or too many on a letter; choose another")]
+    #[error("your name has an invisible accent, or too many on one letter; choose another name")]
     Stacked,
     #[error("your name mixes letters of several scripts, some of which look alike; choose another")]
     Mixed,
-    #[error("your name has a word that is kept for the host; choose another name")]
+    #[error("your name has a word that is reserved for the host; choose another name")]
     Reserved,
-    #[error("your name is a number, which hosts take for a seat; choose another name")]
+    #[error("your name is a number and could be mistaken for a seat; choose another name")]
     Number,
 }
 

@@ -231,7 +231,7 @@ impl<G: Game> Room<G> {
             name: "server_stalled",
             %lost,
             ticks,
-            "the server stalled; the world's clock stood still"
+            "the server stalled; ticks were skipped"
         );
     }
 

@@ -52,7 +52,7 @@ impl<G: Game> Simulation<G> {
                 name: "game_tables_stale",
                 game = G::NAME,
                 "the coding tables were trained on other records, so snapshots take more bytes; \
-                 train them anew"
+                 train them again"
             );
         }
         let make = |setup: &[u8]| (G::KIT.configure)(config.rates, map_seed, setup);

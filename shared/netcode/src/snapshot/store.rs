@@ -48,7 +48,7 @@ pub enum StoreError {
     Wire(#[from] WireError),
     #[error("the packet is of another game")]
     OtherGame,
-    #[error("the packet came twice or far too late")]
+    #[error("the packet is a duplicate or far too late")]
     Duplicate,
     #[error("the packet's tick is too old")]
     FarOff,

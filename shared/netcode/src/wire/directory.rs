@@ -153,20 +153,20 @@ impl Listed {
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("the directory refuses, for a reason that this version does not know")]
+    #[error("the directory refused, for a reason that this version does not know")]
     Unknown,
-    #[error("the proof is too old or of another address; it is tried again")]
+    #[error("the proof is too old or was made for another address; retrying")]
     Token,
     #[error("the signature does not fit the certificate")]
     Signature,
     #[error(
-        "the directory asked the announced UDP port and had no answer; open the port in the \
-         firewall and forward it in the router, or announce the port that is open"
+        "the directory got no answer from the announced UDP port; open the port in the firewall \
+         and forward it in the router, or announce the port that is open"
     )]
     Silent,
     #[error(
-        "another server answers at the announced port, or none that tells its certificate; \
-         announce the port by which this one is reached"
+        "the announced port is answered by another server, or by one that does not show its \
+         certificate; announce the port of this server"
     )]
     Another,
     #[error("the directory is full")]

@@ -65,19 +65,19 @@ codes! {
     Left = 0, None;
     /// The connection was lost.
     Lost = 1, Some(0);
-    /// The server stops.
+    /// The server is shutting down.
     Shutdown = 2, Some(1);
-    /// The server takes no newcomers, and stops soon.
+    /// The server accepts no new players and will stop soon.
     Draining = 3, Some(5);
     /// All seats are taken.
     Full = 4, Some(5);
     /// The two builds have different protocols.
     OtherWire = 5, None;
-    /// The client does not have the server's game, or other rules of it.
+    /// The client does not have the server's game, or has different rules for it.
     OtherGame = 6, None;
     /// The peer broke the protocol.
     Protocol = 7, None;
-    /// The peer said nothing for too long.
+    /// The peer was silent for too long.
     Silent = 8, Some(0);
     /// The peer did not read its messages.
     NotReading = 9, Some(0);
@@ -87,25 +87,25 @@ codes! {
     Replaced = 11, None;
     /// The proof of the client's identity is wrong.
     BadProof = 12, None;
-    /// The resume token is another player's: join without it.
+    /// The resume token belongs to another player: join without it.
     BadToken = 13, Some(0);
     /// The client refuses the server.
     Refused = 14, None;
-    /// The room's rules panicked, and it could not continue.
+    /// The room's rules panicked, and the room could not continue.
     Failed = 15, Some(5);
-    /// There is no room with that code, and the server makes none.
+    /// There is no room with that code, and the server does not create one.
     NoRoom = 16, None;
     /// The host has banned the player, the address or its network.
     Banned = 17, None;
-    /// The server needs a password, and the client sent none or a wrong one.
+    /// The server needs a password, and the client sent none or the wrong one.
     Password = 18, None;
-    /// The server is for players on a list, and the player is not on it.
+    /// The server accepts only players on its list, and the player is not on it.
     NotListed = 19, None;
     /// The player was idle for longer than the host allows.
     Idle = 20, None;
-    /// The player's name deceives others; with another name it is welcome.
+    /// The player's name could mislead others; another name is accepted.
     BadName = 21, None;
-    /// The browser's page is on another host, whose players the server does not accept.
+    /// The browser's page is on another host, and the server does not accept its players.
     ForeignPage = 22, None;
 }
 

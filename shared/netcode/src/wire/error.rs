@@ -6,7 +6,7 @@
 pub enum WireError {
     #[error("the message is cut short")]
     Short,
-    #[error("the message goes on after its end")]
+    #[error("the message has bytes after its end")]
     Trailing,
     #[error("the message is of an unknown kind ({0})")]
     Kind(u8),
@@ -14,7 +14,7 @@ pub enum WireError {
     Message(u32),
     #[error("the message's {0} is out of range")]
     Range(&'static str),
-    #[error("the message refers to a baseline that is not here")]
+    #[error("the message refers to a baseline that is not stored")]
     Baseline,
     #[error("the message's checksum is wrong: the two sides extrapolate differently")]
     Check,

@@ -83,7 +83,7 @@ pub enum NameError {
     )]
     Long(usize),
     /// The name has hidden characters.
-    #[error("your name has characters that nobody can see; choose another name")]
+    #[error("your name has invisible characters; choose another name")]
     Hidden,
     /// The name has a combining mark at its start or after a blank.
     #[error("your name has an accent or another mark without a letter; choose another name")]

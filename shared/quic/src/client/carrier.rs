@@ -310,8 +310,8 @@ impl Trust {
             None => Ok(Self { known, expected: Some(*told), is_known }),
             Some(known) => Err(refused(format!(
                 "the link or --fingerprint says that {host} has the certificate {told}, but it is \
-                 known by {known}: ask the person who sent it; to trust what you know, join \
-                 {host} without it"
+                 known by {known}: ask the sender for a new link; to trust the known certificate, \
+                 join {host} without the fingerprint"
             ))),
         }
     }
@@ -322,18 +322,18 @@ impl Trust {
         let path = match pins {
             Pins::Told(..) if !self.is_known => {
                 return refused(format!(
-                    "the server at {host} shows another certificate than the link or \
-                     --fingerprint says ({found} instead of {expected}): either it was \
-                     reinstalled, or somebody impersonates it. Ask the sender for a new link"
+                    "the server at {host} shows a different certificate than the link or \
+                     --fingerprint says ({found} instead of {expected}): it was reinstalled, or \
+                     someone impersonates it. Ask the sender for a new link"
                 ));
             }
             Pins::File(path) | Pins::Told(path, _) => path.display().to_string(),
             Pins::Memory | Pins::Fixed(_) => "the list of known servers".into(),
         };
         refused(format!(
-            "the server at {host} shows another certificate than before ({found} instead of \
-             {expected}): either it was reinstalled, or somebody impersonates it. If you know that \
-             it was reinstalled, remove its line from {path}"
+            "the server at {host} shows a different certificate than before ({found} instead of \
+             {expected}): it was reinstalled, or someone impersonates it. If you know that it was \
+             reinstalled, remove its line from {path}"
         ))
     }
 

@@ -53,9 +53,9 @@ pub(super) async fn begin(
     key: &PlayerKey,
 ) -> Result<Begun, String> {
     let failed = |what: &str| format!("the server does not speak WebTransport: {what}");
-    let gone = |_| failed("it has ended the connection");
+    let gone = |_| failed("it closed the connection");
     let mut own = connection.open_uni().await.map_err(gone)?;
-    own.write_all(&settings()).await.map_err(|_| failed("it takes no settings"))?;
+    own.write_all(&settings()).await.map_err(|_| failed("it did not accept the settings"))?;
     let (mut request, answers) = connection.open_bi().await.map_err(gone)?;
     let url = format!("https://{authority}{PATH}");
     let url = url.parse::<url::Url>().map_err(|error| error.to_string())?;
@@ -65,18 +65,18 @@ pub(super) async fn begin(
     }
     let mut bytes = Vec::new();
     asked.encode(&mut bytes).map_err(|error| error.to_string())?;
-    request.write_all(&bytes).await.map_err(|_| failed("it takes no request"))?;
+    request.write_all(&bytes).await.map_err(|_| failed("it did not accept the request"))?;
     let reader = FrameReader::new(Place::Request);
     let mut around = Around { _settings: own, request, answers, reader };
     let headers = loop {
         match around.next().await {
             Some(Part::Headers(headers)) => break headers,
             Some(_) => {}
-            None => return Err(failed("it does not answer")),
+            None => return Err(failed("it did not answer the request")),
         }
     };
     if let Err(error) = ConnectResponse::decode(&mut &*headers) {
-        return Err(format!("the server refuses a session: {error}"));
+        return Err(format!("the server refused the session: {error}"));
     }
     let (mut send, mut receive) = connection.open_bi().await.map_err(gone)?;
     let first: Vec<u8> = STREAM_PREFIX.into_iter().chain([PREFACE]).collect();
@@ -85,7 +85,7 @@ pub(super) async fn begin(
     let mut challenge = Challenge::default();
     if receive.read_exact(&mut challenge).await.is_err() {
         let goodbye = around.said().await;
-        return Err(goodbye.map_or_else(|| failed("it has no challenge"), |it| it.text));
+        return Err(goodbye.map_or_else(|| failed("it sent no challenge"), |it| it.text));
     }
     let bound = binding(&challenge, &Shown::Hash(certificate));
     let credentials = key.prove(&bound).map_err(|error| error.to_string())?;

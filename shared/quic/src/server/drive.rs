@@ -260,7 +260,7 @@ impl Driver {
     async fn stop(&mut self, goodbye: &Disconnect) {
         match self.network.has_socket() {
             true => tracing::info!(name: "server_stopping", %goodbye, "stopping"),
-            false => tracing::debug!(%goodbye, "a thread of rooms stops"),
+            false => tracing::debug!(%goodbye, "a room thread is stopping"),
         }
         for Shard { stop, .. } in self.shards.drain(..) {
             // A thread that has ended needs no message.
@@ -322,7 +322,7 @@ impl Driver {
             tracing::warn!(
                 name: "thread_orders_full",
                 task = ?order.task,
-                "a thread of rooms takes no orders"
+                "the command queue of a room thread is full"
             );
             let _ = order.done.send(Err(OrderError::Busy));
         }

@@ -75,10 +75,13 @@ pub enum OrderError {
     #[error("the room has not answered for 2 seconds; look at its log, and restart the server")]
     Late,
     /// Too many commands are queued for the room.
-    #[error("the room has too many orders; try again")]
+    #[error("too many commands are waiting for the room; try again")]
     Busy,
     /// The rules panicked while handling it. The players continue in the next game.
-    #[error("the room panicked over the order, and goes on with its next game; look at its log")]
+    #[error(
+        "the room panicked while handling the command and continues with its next game; see its \
+         log"
+    )]
     Panicked,
     /// The server has stopped.
     #[error("the server has stopped")]

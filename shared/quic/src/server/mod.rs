@@ -487,7 +487,7 @@ fn end(thread: JoinHandle<()>) -> Result<(), ThreadError> {
     }
     let name = thread.thread().name().unwrap_or_default().to_owned();
     if !thread.is_finished() {
-        tracing::error!(name: "thread_not_ending", name, "a thread of rooms does not end");
+        tracing::error!(name: "thread_not_ending", name, "a room thread does not stop");
         return Ok(());
     }
     thread.join().map_err(|_| ThreadError::Panicked(name))

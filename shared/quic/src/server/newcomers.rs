@@ -198,7 +198,7 @@ impl Place {
             let full = places.full_crowd(self.own).filter(|_| wish == Wish::NewSeat);
             if let Some((whose, max)) = full {
                 places.tally.count(Refusal::Seats);
-                return busy(format!("{max} of {max} players from your {whose} are here already"));
+                return busy(format!("{max} of {max} players from your {whose} are already here"));
             }
             places.take_seat(self.own);
         }

@@ -59,7 +59,7 @@ impl News {
                     tracing::warn!(
                         name: "order_failed",
                         %error,
-                        "an order could not be carried out in the next game"
+                        "a command failed in the next game"
                     );
                 }
             }
@@ -102,12 +102,12 @@ impl Closed {
 
 /// Returns the goodbye to players lost in a panic.
 pub(super) fn lost() -> Disconnect {
-    let text = "the room met a mistake in its rules and begins anew; join again";
+    let text = "the room's rules panicked, and it starts over; join again";
     Disconnect::new(Code::Failed, text)
 }
 
 /// Returns the goodbye to players in a room that panicked repeatedly.
 pub(super) fn given_up() -> Disconnect {
-    let text = "the room met one mistake in its rules after the other and is closed";
+    let text = "the room's rules panicked repeatedly, and it was closed";
     Disconnect { retry_after: None, ..Disconnect::new(Code::Failed, text) }
 }

@@ -284,7 +284,7 @@ impl Rooms {
                 name: "room_closed_panicked",
                 %code,
                 panics,
-                "the room panicked again and again; it is closed"
+                "the room panicked repeatedly and was closed"
             );
             return self.give_up(id);
         }
@@ -292,7 +292,7 @@ impl Rooms {
             name: "room_panicked",
             %code,
             panics,
-            "the room panicked; its players go on in the next game"
+            "the room panicked; its players continue in the next game"
         );
         match self.close_game(id) {
             Some(waiting) => self.pause(id, Pause::new(waiting, now + PAUSE)),
@@ -307,7 +307,7 @@ impl Rooms {
         tracing::error!(
             name: "room_players_lost",
             code = %running.code,
-            "the room's players are lost and sent away"
+            "the room's players were lost and disconnected"
         );
         if let Some(id) = self.directory.replace(id) {
             self.start(id, running.panics);

@@ -77,7 +77,7 @@ impl Line {
                     tracing::warn!(
                         name: "thread_packets_lost",
                         packets = self.lost,
-                        "a thread of rooms could not keep up"
+                        "a room thread could not keep up"
                     );
                     self.lost = 0;
                 }

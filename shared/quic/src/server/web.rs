@@ -181,7 +181,7 @@ impl WebSession {
         self.stage = Stage::Refused;
         tracing::debug!(origin, authority, "refused a page from another host");
         // Browsers hide the status of an answer from the page, but not the end of a session.
-        let text = "this server takes no players from that page; its host may allow it";
+        let text = "this server does not accept players from that page; its host can allow it";
         self.finish(connection, &Disconnect::new(Code::ForeignPage, text));
     }
 

@@ -19,12 +19,12 @@ impl Session {
         // A spectator may get a seat just as another game begins.
         let [.., oldest] = self.begun;
         if hello_sent.is_none() && now - oldest < GAME_MIN {
-            let text = "the server changes its game three times a second";
+            let text = "the server changed its game three times within a second";
             return self.close(now, Disconnect::new(Code::Protocol, text));
         }
         let Ok(entry) = self.config.games.get(&welcome.game).cloned() else {
             let game = printable(&welcome.game);
-            let text = format!("the server plays {game}, a game unknown here");
+            let text = format!("the server plays {game}, which your client does not have");
             return self.close(now, Disconnect::new(Code::OtherGame, text));
         };
         self.collect_motion();
@@ -36,7 +36,8 @@ impl Session {
         let mut client = match (entry.client)(welcome, common, now) {
             Ok(client) => client,
             Err(error) => {
-                let text = format!("the server's configuration of {}: {error}", entry.name);
+                let text =
+                    format!("cannot use the server's configuration of {}: {error}", entry.name);
                 return self.close(now, Disconnect::new(Code::OtherGame, text));
             }
         };

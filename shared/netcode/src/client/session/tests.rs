@@ -189,7 +189,7 @@ fn the_hello_is_answered_in_four_seconds_or_sent_again() {
     assert_eq!(session.next_timeout(ms(4004)), Some(ms(4005)));
     outputs(&mut session);
     session.handle_timeout(ms(4005));
-    let text = "the server does not answer the hello";
+    let text = "the server did not answer the hello";
     let waiting = State::Waiting { reason: lost(text), retry_at: ms(4505), attempt: 1 };
     assert_eq!(*session.state(), waiting);
     assert_eq!(outputs(&mut session), close(lost(text)));
@@ -246,7 +246,7 @@ fn silence_of_three_seconds_ends_a_game_and_any_datagram_breaks_it() {
     look(&mut session, 3010, 5910);
     assert_eq!(*session.state(), State::Connected);
     session.handle_timeout(ms(5950));
-    assert_eq!(reason(&session), "the server does not answer any more");
+    assert_eq!(reason(&session), "the server stopped responding");
     assert!(session.client().is_some(), "the last picture stays");
 }
 
@@ -362,7 +362,7 @@ fn a_third_rotation_within_a_second_is_refused() {
         session.handle_control(&welcome("first", Rates::DEFAULT), ms(at));
     }
     assert!(matches!(session.state(), State::Ended { .. }));
-    assert_eq!(reason(&session), "the server changes its game three times a second");
+    assert_eq!(reason(&session), "the server changed its game three times within a second");
 }
 
 #[test]
@@ -370,7 +370,7 @@ fn an_unknown_game_ends_the_session_and_leaves_the_last_picture() {
     let mut session = begun();
     session.handle_connected(ms(0), Credentials::default());
     session.handle_control(&welcome("third\u{1b}", Rates::DEFAULT), ms(10));
-    assert_eq!(reason(&session), "the server plays third, a game unknown here");
+    assert_eq!(reason(&session), "the server plays third, which your client does not have");
     assert!(session.client().is_none());
     let mut session = playing();
     session.handle_control(&welcome("third", Rates::DEFAULT), ms(2000));

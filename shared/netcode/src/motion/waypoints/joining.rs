@@ -24,7 +24,7 @@ named! { Joining, "interpolator":
     Self::Linear => "linear", "Linear interpolation",
         "Prediction thesis, 2.3.1 and 4.3.2";
     Self::CatmullRom => "catmull-rom", "Catmull-Rom interpolation",
-        "Prediction thesis, 2.2.5 and 4.3.2, eq. 2.2 mended";
+        "Prediction thesis, 2.2.5 and 4.3.2, eq. 2.2 corrected";
     Self::Hermite => "hermite", "Hermite interpolation",
         "Prediction thesis, 2.3.1, Hermite geometry, made non-uniform";
     Self::CubicSpline => "cubic-spline", "Cubic spline",

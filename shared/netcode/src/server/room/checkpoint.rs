@@ -37,10 +37,10 @@ const FORMAT: u16 = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RestoreError {
     /// The bytes are not a checkpoint, or are damaged.
-    #[error("the kept room is damaged")]
+    #[error("the saved room is damaged")]
     Damaged,
     /// Another build or configuration made the checkpoint.
-    #[error("the kept room is of other rules, rates or settings of its game")]
+    #[error("the saved room has different rules, rates or settings of its game")]
     Other,
 }
 

@@ -31,11 +31,11 @@ impl<G: Game> Room<G> {
         }
         for client in warned {
             let secs = warning.0 / 1_000_000;
-            let text = format!("you will be put out in {secs} seconds unless you do something");
+            let text = format!("you are idle and will be kicked in {secs} seconds");
             self.host.send(client, ServerMessage::Chat { from: None, to: Audience::All, text });
         }
         for client in late {
-            let text = format!("you did nothing for {} seconds", idle.0 / 1_000_000);
+            let text = format!("you were idle for {} seconds", idle.0 / 1_000_000);
             self.host.put_out(client, Disconnect::new(Code::Idle, &text));
             self.free(client, Code::Idle, &text);
         }

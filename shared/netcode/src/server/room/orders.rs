@@ -46,8 +46,8 @@ impl<G: Game> Room<G> {
             Command::Mute { player, mute } => self.mute(now, player, mute)?,
             Command::Undrain => {
                 if self.host.undrain() {
-                    tracing::info!(name: "room_undrained", "the drain was called off");
-                    self.broadcast(&line("the server goes on".to_owned()));
+                    tracing::info!(name: "room_undrained", "the drain was cancelled");
+                    self.broadcast(&line("the server stays up after all".to_owned()));
                 }
             }
             Command::Send { kind, rule } => {
@@ -113,7 +113,7 @@ impl<G: Game> Room<G> {
         let member = self.seats.everybody().find(|(_, member)| member.person().is(target));
         let (client, member) = member.ok_or(CommandError::NoPlayer(target.seat))?;
         let (key, away_until) = (member.person().key(), member.attendance().away_until());
-        let text = clean_line(text).unwrap_or_else(|| "the host put you out".into());
+        let text = clean_line(text).unwrap_or_else(|| "the host kicked you".into());
         let goodbye = Disconnect::new(code, text);
         if let Some(until) = away_until {
             self.host.keep_farewell(key, goodbye.clone(), until);

@@ -166,8 +166,8 @@ impl<G: Game> Room<G> {
         let (seats, places) = (self.seats_max(), self.host.settings().watchers_max);
         match places {
             _ if !watches => format!("all seats are taken ({seats} of {seats}); try again later"),
-            0 => "nobody may watch on this server".to_owned(),
-            _ => format!("all places to watch from are taken ({places}); try again later"),
+            0 => "this server has no places for watchers".to_owned(),
+            _ => format!("all places for watchers are taken ({places}); try again later"),
         }
     }
 
@@ -215,7 +215,7 @@ impl<G: Game> Room<G> {
         match by_token.find(|(_, member)| Some(member.person().token()) == hello.resume) {
             Some((client, member)) if member.person().key() == key => Ok(Some(client)),
             Some(_) => {
-                let text = "the session to resume is another player's; join anew";
+                let text = "the resume token belongs to another player; join without it";
                 Err(Disconnect::new(Code::BadToken, text))
             }
             None => {

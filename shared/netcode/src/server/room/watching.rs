@@ -77,7 +77,7 @@ impl<G: Game> Room<G> {
             return false;
         }
         while let Some(client) = self.seats.place_to_free(watchers_max, before) {
-            let text = "all places to watch from were taken while the watcher was away";
+            let text = "all places for watchers were taken while the watcher was away";
             self.free(client, Code::Full, text);
         }
         true

@@ -25,7 +25,7 @@ const OVERDUE: u64 = 1 << 32;
 pub(in crate::server) enum DatagramError {
     #[error(transparent)]
     Wire(#[from] WireError),
-    #[error("the packet came twice or too late")]
+    #[error("the packet is a duplicate or too late")]
     Stale,
     #[error("the packet belongs to another game of the rotation")]
     OtherGame,

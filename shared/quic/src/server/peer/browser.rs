@@ -31,7 +31,7 @@ impl Peer {
     /// Handles a stream that the client has opened to this side, as only browsers may.
     pub(super) fn meet_stream(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
         if !self.is_web() {
-            self.part("it opened a stream that is none of the game's", false, time, rooms);
+            self.part("it opened a stream that the game does not use", false, time, rooms);
             self.drop(now);
         }
     }

@@ -35,7 +35,7 @@ impl Rooms {
             tracing::warn!(
                 name: "room_kept_foreign",
                 game,
-                "the kept room is of no game that is hosted; it begins anew"
+                "the saved room plays a game that is not hosted; the room starts over"
             );
             return false;
         };
@@ -44,13 +44,17 @@ impl Rooms {
         let room = match catch_unwind(AssertUnwindSafe(open)) {
             Ok(Ok(room)) => room,
             Ok(Err(error)) => {
-                tracing::warn!(name: "room_kept_refused", %error, "the room begins anew");
+                tracing::warn!(
+                    name: "room_kept_refused",
+                    %error,
+                    "cannot restore the saved room; the room starts over"
+                );
                 return false;
             }
             Err(_) => {
                 tracing::error!(
                     name: "room_kept_panicked",
-                    "the rules of the kept room panicked; it begins anew"
+                    "the rules of the saved room panicked; the room starts over"
                 );
                 return false;
             }
@@ -60,7 +64,7 @@ impl Rooms {
             name: "room_restored",
             game = entry.name,
             seats,
-            "the game goes on where the server ended"
+            "the game continues where the server stopped"
         );
         drop(inside);
         (running.game, running.room, running.is_kept) = (entry.name, Some(room), true);

@@ -61,7 +61,7 @@ impl Rooms {
                 name: "vote_failed",
                 game,
                 %error,
-                "the game that was voted for does not begin"
+                "the game that won the vote cannot begin"
             );
         }
     }
@@ -163,7 +163,7 @@ impl Rooms {
                 span.in_scope(|| {
                     tracing::info!(
                         name: "room_closed_empty",
-                        "the room was empty for long and is closed"
+                        "the room was empty for too long and was closed"
                     )
                 });
                 self.forget(id);

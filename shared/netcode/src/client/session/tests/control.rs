@@ -79,7 +79,7 @@ fn refusal_where_a_redirect_leads_ends_no_session() {
     session.handle_connected(now, Credentials::default());
     outputs(&mut session);
     session.handle_control(&closed(false), now);
-    assert_eq!(reason(&session), "it leads to b:1, which says: refused");
+    assert_eq!(reason(&session), "the server sent you to b:1, which answered: refused");
     assert_eq!(session.token(), None, "it is the other server's");
     assert_eq!(outputs(&mut session), close(refusal(false)));
     now = session.next_timeout(now).expect("it goes back");
