@@ -27,7 +27,7 @@ pub fn action(ui: &mut Ui, label: &str, primary: bool) -> Response {
     ui.add_sized(vec2(ui.available_width(), ACTION_HEIGHT), Button::new(label).fill(fill))
 }
 
-/// Adds a card of a width in points, with its contents below each other.
+/// Adds a card of this width in points, which stacks its contents.
 pub fn card(ui: &mut Ui, width: f32, contents: impl FnOnce(&mut Ui)) {
     card_frame(1.0, PADDING as i8).show(ui, |ui| {
         ui.set_width(width - 2.0 * PADDING - 2.0);

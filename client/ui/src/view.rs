@@ -32,8 +32,8 @@ pub trait GameView: Default + 'static {
     const TITLE: &'static str;
     /// The game's own actions, in the order in which lists and hints show them.
     const ACTIONS: &'static [Action];
-    /// Colour of the window where nothing is painted. It is nearly free, while each full layer
-    /// painted over it is noticeable without a graphics card.
+    /// Colour of the window where nothing is painted. It costs next to nothing, whereas each full
+    /// layer of paint is noticeable on a machine without a graphics card.
     const BACKDROP: Color32 = palette::VOID;
     /// Cues of this game, in addition to those of every game.
     const CUES: &'static [&'static Cue] = &[];

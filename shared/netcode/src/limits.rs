@@ -32,7 +32,8 @@ pub const WATCH_BYTES_MAX: usize = 32 << 20;
 /// The maximum number of a game's events that are waiting for spectators; beyond that the oldest
 /// are dropped. Enough for the longest delay if events are short.
 pub const WATCH_EVENTS_MAX: usize = 4096;
-/// Maximum size of these events together, in bytes. Arbitrary; a megabyte.
+/// Maximum total size of a game's events that are waiting for spectators, in bytes. Arbitrary; a
+/// megabyte.
 pub const WATCH_EVENT_BYTES_MAX: usize = 1 << 20;
 /// Maximum length of a player's name, in bytes of UTF-8.
 pub const NAME_BYTES_MAX: usize = 32;
@@ -69,7 +70,7 @@ pub const ROOMS_LISTED_MAX: usize = 16;
 /// Size of a status query in bytes, and maximum size of its answer: what passes through any network
 /// unfragmented.
 pub const QUESTION_BYTES: usize = 1200;
-/// Maximum size of an announcement to a directory, in bytes. One with a certificate of an authority
+/// Maximum size of an announcement to a directory, in bytes. With a CA-signed certificate it
 /// may be sent as two fragments.
 pub const ANNOUNCEMENT_BYTES_MAX: usize = 2048;
 /// Maximum size of a certificate in an announcement in bytes, which leaves space for the longest
@@ -113,7 +114,7 @@ pub const PACKET_ENTITIES_MAX: usize = 1024;
 /// The maximum number of ticks that a game extrapolates; beyond that the field table does. Half a
 /// second at 60 Hz: longer extrapolations are seldom right, and packets must be cheap to decode.
 pub const EXTRAPOLATION_TICKS_MAX: u64 = 32;
-/// Age in ticks from which a baseline is no longer used. The wire carries it in 8 bits.
+/// The maximum age of a baseline in ticks. The wire carries it in 8 bits.
 pub const BASELINE_AGE_TICKS_MAX: u64 = 240;
 /// Number of sent packets that the server remembers for a client's acknowledgements: eight seconds
 /// of single packets at the highest rate, two of eight packets at 60 Hz.
@@ -147,7 +148,7 @@ pub const INPUT_PACKETS_PER_TICK_MAX: u64 = 3;
 /// Number of slots for a client's predicted spawns, above those of the world. Arbitrary: as many as
 /// a player can spawn in [`PREDICTION_TICKS_MAX`] and [`PREDICTED_SPAWN_GRACE`].
 pub const PREDICTED_SPAWNS_MAX: u16 = 1024;
-/// Index of the first of these slots.
+/// Index of the first slot for predicted spawns.
 pub const PREDICTED_SPAWN_INDEX_MIN: u16 = u16::MAX - PREDICTED_SPAWNS_MAX + 1;
 /// How long a predicted spawn waits for the server's entity. A lost packet is repaired within three
 /// snapshots.
@@ -170,8 +171,8 @@ pub const REWIND_MAX: Micros = Micros::from_ms(500);
 /// players shoot.
 pub const REWOUND_MAX: usize = 256;
 /// The maximum lag of a player's own time behind the world's, in games that wait for late inputs.
-/// It bridges a short stall and limits what a player gains by holding back inputs. Arbitrary to a
-/// tenth.
+/// It bridges a short stall and limits what a player gains by holding back inputs. The exact value
+/// is arbitrary.
 pub const OWN_TIME_BEHIND_MAX: Micros = Micros::from_ms(250);
 /// How long a player stays connected without a valid input. A machine may sleep for ten seconds.
 pub const SILENCE_MAX: Micros = Micros::from_ms(15_000);

@@ -29,11 +29,11 @@ pub trait AnyClient: Any + Debug + Send {
     -> Result<Received, StoreError>;
     /// Handles a control message other than a welcome.
     fn handle_message(&mut self, message: &ServerMessage);
-    /// Call this at the start of a frame if the program reads its controls once per frame. The lead
+    /// Marks the start of a frame, for programs that read their controls once per frame. The lead
     /// then allows for inputs that leave up to a frame early.
     fn handle_frame(&mut self, now: LocalTime);
     /// Reports that the program was ready to run but the machine made it wait for `held` since the
-    /// last frame. Call it once per frame: it tells a busy machine from slow frames.
+    /// last frame, which distinguishes a busy machine from slow frames. Call it once per frame.
     fn handle_held(&mut self, now: LocalTime, held: Micros);
     /// Returns the next due tick that has no input yet. Skips ticks after a stall.
     fn poll_tick(&mut self, now: LocalTime) -> Option<Tick>;

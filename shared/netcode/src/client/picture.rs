@@ -9,8 +9,8 @@ use crate::time::ServerTime;
 /// What a client shows at one moment.
 #[derive(Clone, Debug)]
 pub struct Picture<G: Game> {
-    /// All entities: predicted ones as predicted, the others as presented. Dropping a picture
-    /// before the next but one saves the client an allocation.
+    /// All entities: predicted ones as predicted, the others as presented. If you drop each picture
+    /// before you take the next but one, the client reuses its memory.
     pub entities: Arc<Entities<G::Entity>>,
     /// The own player's entity, if there is one.
     pub own: Option<EntityId>,
@@ -18,6 +18,6 @@ pub struct Picture<G: Game> {
     pub server_time: ServerTime,
     /// Time of the own player in the picture, between two predicted ticks.
     pub own_time: ServerTime,
-    /// Time at which entities are shown that are presented in the past.
+    /// Time at which entities that are presented in the past are shown.
     pub presentation_time: ServerTime,
 }

@@ -237,7 +237,7 @@ pub struct Kit<G: Game> {
     /// Creates a bot. `None` if the game has no bots.
     pub bot: Option<NewBot<G>>,
     /// Returns the number of finished rounds, which advances a host's rotation. By default always
-    /// 0: the game goes on for ever.
+    /// 0: the game never ends.
     pub rounds_played: fn(&World<G>) -> u32,
     /// Returns the clock of the round. `None`, the default, means that rounds have no parts:
     /// players cannot be ready, and there is no time to extend.
@@ -322,8 +322,8 @@ pub struct Coding<G: Game> {
     /// [`EXTRAPOLATION_TICKS_MAX`](crate::limits::EXTRAPOLATION_TICKS_MAX) ticks.
     pub extrapolate: Extrapolate<G>,
     /// Whether a kind may be extrapolated in parts: with constant steering fields, some ticks
-    /// followed by the remaining ones give the same bits as all of them at once. A frame of an
-    /// entity that is presented by the rules then costs one tick of them, instead of all ticks
+    /// followed by the remaining ones give the same bits as all of them at once. Presenting an
+    /// entity by the rules then takes one tick of extrapolation per frame, instead of all ticks
     /// since its last state. `false` by default.
     pub goes_on: fn(KindOf<G::Entity>) -> bool,
     /// Frozen tables of the range coder. By default the general ones.
@@ -387,7 +387,7 @@ pub struct World<G: Game> {
     pub memory: G::Memory,
     /// The world's own random numbers.
     pub random: Random,
-    /// Motion of the last ticks. Empty unless it is recorded, as a room does.
+    /// Motion of the last ticks. Empty unless it is recorded, as it is in a room.
     pub past: Past<G::Entity>,
     pub(crate) outbox: Outbox,
     profiles: BTreeMap<PlayerId, Profile>,

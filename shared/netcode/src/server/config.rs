@@ -21,7 +21,7 @@ pub struct RoomSettings {
     pub bots: u16,
     /// Strength of the bots.
     pub strength: Strength,
-    /// Whether bots leave when people come, so that there are `bots` bots and people together.
+    /// Whether bots leave when people come, so that bots and people together number `bots`.
     pub fill: bool,
     /// Number of seats for people, at most [`PLAYERS_MAX`](crate::limits::PLAYERS_MAX). Lowering it
     /// removes no one, but vacated seats stay free.
