@@ -104,7 +104,7 @@ fn a_vote_for_more_time_passes_with_more_than_half() {
 fn a_vote_for_another_game_is_handed_to_the_driver_after_a_while() {
     let mut sim = puck(0, 1);
     ask(&mut sim, 0, RoundRequest::Call(Motion::Game("race".into())));
-    assert_eq!(outcomes(&mut sim, 0), [Outcome::Passed], "whoever is alone decides alone");
+    assert_eq!(outcomes(&mut sim, 0), [Outcome::Passed], "the only player decides");
     assert_eq!(sim.clients[0].core().common().house().next.as_deref(), Some("race"));
     let chosen = |sim: &mut Sim<ShufflePuck>| {
         let mut events = std::iter::from_fn(|| sim.room.poll_event());

@@ -204,7 +204,7 @@ fn a_puck_is_struck_in_the_frame_in_which_the_mallet_touches_it() {
         ahead += u32::from(truth.expect("a puck").hits != step.is.hits);
     }
     assert!(strikes > 4 && far > 100, "{strikes} strikes, {far} frames far away");
-    assert_eq!(ahead, strikes, "of the strikes, so many were seen before the server knew");
+    assert_eq!(ahead, strikes, "not every strike was shown before the server knew");
     let stats = sim.clients[client].core().stats();
     assert!(
         stats.mispredictions <= 1,

@@ -5,21 +5,36 @@ use std::path::{Path, PathBuf};
 
 use crate::documents::pages;
 
+/// Words that only a translation uses, and what to write instead. The last two are special: a
+/// sentence that ends in this word, and a doc comment that begins with these.
+const TRANSLATED: [(&str, &str); 6] = [
+    ("anew", "again, or a verb such as `restart` and `reload`"),
+    ("whoever", "the player, the caller, anyone who"),
+    ("whomever", "the player, the caller, anyone whom"),
+    ("so many", "the number, or up to how many"),
+    ("else.", "`otherwise` or the condition, at the front of the sentence"),
+    ("The same", "what the item is or does, so that its first line makes sense alone"),
+];
+
 pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Returns every source file below a folder, with its text.
-pub(super) fn sources(folder: &str) -> Vec<(String, String)> {
+/// Returns every file below a folder with one of these extensions (any if empty), with its text.
+fn texts(folder: &str, extensions: &[&str]) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("the folder is there").flatten() {
             let path = entry.path();
+            let extension = path.extension().and_then(|extension| extension.to_str());
+            let is_wanted = extensions.is_empty()
+                || extension.is_some_and(|extension| extensions.contains(&extension));
             if path.is_dir() {
-                // Skip the build output of a package that is its own workspace.
-                folders.extend(Some(path).filter(|path| !path.ends_with("target")));
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                // Skip what is built: by a package that is its own workspace, and by Python.
+                let is_built = ["target", "__pycache__"].iter().any(|name| path.ends_with(name));
+                folders.extend(Some(path).filter(|_| !is_built));
+            } else if is_wanted {
                 let text = fs::read_to_string(&path).expect("a source is text");
                 let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
                 found.push((name, text));
@@ -28,6 +43,11 @@ pub(super) fn sources(folder: &str) -> Vec<(String, String)> {
     }
     assert!(!found.is_empty(), "no sources in {folder}");
     found
+}
+
+/// Returns every Rust source below a folder, with its text.
+pub(super) fn sources(folder: &str) -> Vec<(String, String)> {
+    texts(folder, &["rs"])
 }
 
 /// Returns a source without its tests, which come last.
@@ -144,4 +164,78 @@ fn the_image_is_built_from_every_manifest() {
         let is_sent = sent.iter().any(|path| Path::new(&manifest).starts_with(path));
         assert!(is_sent, ".dockerignore leaves {manifest} out");
     }
+}
+
+/// Returns the lines of a text with words that only a translation uses, each with its entry.
+fn translated(text: &str) -> Vec<(usize, (&'static str, &'static str))> {
+    let [words @ .., last, first] = TRANSLATED;
+    let mut found = Vec::new();
+    let mut before = String::new();
+    let mut was_doc = false;
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.trim_start();
+        let doc = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+        if !was_doc && doc.is_some_and(|doc| doc.trim_start().starts_with(first.0)) {
+            found.push((number, first));
+        }
+        was_doc = doc.is_some();
+        // Names are split at their underscores.
+        for word in line.split(|c: char| !c.is_alphanumeric() && c != '.') {
+            let word = word.to_lowercase();
+            let bare = word.trim_matches('.');
+            if bare.is_empty() {
+                continue;
+            }
+            let pair = format!("{before} {bare}");
+            found.extend(
+                words.iter().filter(|it| it.0 == bare || it.0 == pair).map(|it| (number, *it)),
+            );
+            // "Nothing else.", "anywhere else.", "no one else." and "little else." are English.
+            let is_idiom =
+                ["thing", "where", "one", "little"].iter().any(|end| before.ends_with(end));
+            if word == last.0 && !is_idiom {
+                found.push((number, last));
+            }
+            before = word;
+        }
+    }
+    found
+}
+
+#[test]
+fn texts_do_not_read_like_a_translation() {
+    let of_page = |path: String| {
+        let text = fs::read_to_string(root().join(&path)).expect("a page");
+        (path, text)
+    };
+    let mut all: Vec<_> = pages().into_iter().map(of_page).collect();
+    for folder in ["shared", "server", "client", "tests", "fuzz/src"] {
+        all.extend(texts(folder, &["rs", "toml", "html", "js", "css", "py"]));
+    }
+    for folder in [".ci", "docker"] {
+        all.extend(texts(folder, &[]));
+    }
+    let mut problems = Vec::new();
+    // This file has the words.
+    for (name, text) in all.iter().filter(|(name, _)| !name.ends_with("tidy.rs")) {
+        for (line, (word, instead)) in translated(text) {
+            problems.push(format!("{name}:{line} has '{word}'; write {instead}"));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn translated_words_are_found() {
+    let words = |text: &str| -> Vec<_> {
+        translated(text).into_iter().map(|(line, (word, _))| (line, word)).collect()
+    };
+    assert_eq!(words("It begins\n// anew. Whoever"), [(2, "anew"), (2, "whoever")]);
+    assert_eq!(words("/// Up to so\n/// many bytes."), [(2, "so many")]);
+    assert_eq!(words("fn begins_anew() {"), [(1, "anew")]);
+    assert_eq!(words("the port of the page, 4434 else."), [(1, "else.")]);
+    assert_eq!(words("/// The same, faster.\nfn a() {}"), [(1, "The same")]);
+    let fine =
+        "/// One of many. It does so. Many do; nothing\n/// else. As\n/// The same player does.";
+    assert!(words(fine).is_empty(), "{:?}", words(fine));
 }

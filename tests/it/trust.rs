@@ -66,7 +66,7 @@ fn changed_certificate_is_reported_and_can_be_accepted() {
     let first = server("127.0.0.1:0".parse().expect("an address"));
     let (address, before) = (first.address(), first.fingerprint());
     assert_eq!(join(address, pins.clone()), Ok(()));
-    first.stop("it is set up anew");
+    first.stop("reinstalling");
 
     let second = server(address);
     let found = second.fingerprint();

@@ -69,7 +69,7 @@ fn vectors_are_those_that_the_code_makes() {
         let held = fs::read_to_string(folder().join(name)).unwrap_or_default();
         size += held.len();
         let line = 1 + held.lines().zip(text.lines()).take_while(|(a, b)| a == b).count();
-        assert!(held == text, "{name} differs from line {line} on: `{WRITE}` writes it anew");
+        assert!(held == text, "{name} differs from line {line} on: run `{WRITE}` to rewrite it");
     }
     assert!(size < 640_000, "{size} bytes of vectors");
     let readme = fs::read_to_string(folder().join("README.md")).expect("the folder is described");

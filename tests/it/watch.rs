@@ -140,7 +140,7 @@ fn seats_go_to_those_who_wait_in_their_order() {
         assert!(sim.clients[next].clock_error_ms(sim.now).abs() < 5.0);
         playing = next;
     }
-    assert!(is_watching(&sim, idler), "whoever only watches gets no seat");
+    assert!(is_watching(&sim, idler), "a watcher who never asks for a seat gets none");
 }
 
 #[test]

@@ -320,7 +320,7 @@ def together(around):
     status = ada.plays()
     assert status["player"] == player, (status["player"], player)
     assert not ada.errors and not eve.errors, (ada.errors, eve.errors)
-    print("a page that is loaded anew is in its seat again")
+    print("a reloaded page is in its seat again")
     server.end()
 
 
@@ -462,7 +462,7 @@ def around_the_game(around):
     player.until("window.isOld !== true")
     player.plays()
     assert player.dialogs == ["beforeunload"], player.dialogs
-    print("Ctrl+M gives the keyboard back, and whoever plays is asked before the tab is closed")
+    print("Ctrl+M gives the keyboard back, and a player is asked before the tab is closed")
 
     phone = Player(around, "about:blank#", 390, 844)
     phone.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=5)
@@ -549,7 +549,7 @@ def links(around):
     assert status["game"] == "puck", status["game"]
     player.go(server.link(name="Ada", game="race"))
     player.comes_to("the other game", lambda it: it.get("is_playing") and it["game"] == "race")
-    print("a page that is loaded anew has its seat, and another link leads elsewhere")
+    print("a reloaded page has its seat, and another link leads elsewhere")
     eve = Player(around, server.link(name="Eve", room="nosuch"), 480, 270)
     there = "no room nosuch"
     eve.comes_to("the refusal", lambda it: there in (it.get("reason") or ""))
@@ -602,7 +602,7 @@ def renewed(around):
     player.run(f"window.isOld = true; inject([{len(said)}, 0, ...{said}])")
     player.until("window.isOld !== true")
     player.plays()
-    print("a page that is older than its server loads itself anew")
+    print("a page that is older than its server reloads itself")
     player.run(f"inject([{len(said)}, 0, ...{said}])")
     status = player.comes_to("the end", lambda it: it.get("state") == "away")
     assert "old" in status["reason"], status

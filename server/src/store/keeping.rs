@@ -184,9 +184,9 @@ impl Keeping {
             }
         }
         let written = match self.is_elsewhere() {
-            true => self.begin_anew("moved or removed"),
+            true => self.start_over("moved or removed"),
             false => match self.write_pending() {
-                Err(error) if open::is_damage(&error) => self.begin_anew("damaged"),
+                Err(error) if open::is_damage(&error) => self.start_over("damaged"),
                 written => written,
             },
         };
@@ -298,11 +298,11 @@ impl Keeping {
 
     /// Continues with a new database, from the last copy or empty, adding everything that the host
     /// has decided and what is pending.
-    fn begin_anew(&mut self, cause: &str) -> rusqlite::Result<Vec<Refused>> {
+    fn start_over(&mut self, cause: &str) -> rusqlite::Result<Vec<Refused>> {
         // The file must be closed before it is renamed; this placeholder is never used.
         self.connection = Connection::open_in_memory()?;
         self.identity = None;
-        let (connection, lost) = open::begin_anew(&self.file)
+        let (connection, lost) = open::start_over(&self.file)
             .map_err(|error| files::failure(SQLITE_CANTOPEN, error.to_string()))?;
         self.connection = connection;
         self.identity = files::identity(&self.file);
@@ -332,7 +332,7 @@ impl Keeping {
         match files::copy(&self.file) {
             Ok(()) => {}
             Err(error) if open::is_damage(&error) => {
-                if let Err(error) = self.begin_anew("damaged") {
+                if let Err(error) = self.start_over("damaged") {
                     tracing::error!(
                         name: "database_new_failed",
                         %error,

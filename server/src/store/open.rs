@@ -158,7 +158,7 @@ pub(super) fn open_sound(file: &Path) -> rusqlite::Result<Connection> {
 
 /// Continues after an error with the last copy, or with an empty database.
 fn go_on(file: &Path, error: &rusqlite::Error) -> Result<(Connection, Option<String>), OpenError> {
-    let (connection, lost) = begin_anew(file)?;
+    let (connection, lost) = start_over(file)?;
     tracing::error!(
         name: "database_damaged",
         file = %file.display(),
@@ -173,7 +173,7 @@ fn go_on(file: &Path, error: &rusqlite::Error) -> Result<(Connection, Option<Str
 /// Creates a database in place of one that failed, from the last copy or empty. Renames the old one
 /// if it is there. Also returns a description of both. If the disk fails, the old one and the copy
 /// stay as they are.
-pub(super) fn begin_anew(file: &Path) -> Result<(Connection, String), OpenError> {
+pub(super) fn start_over(file: &Path) -> Result<(Connection, String), OpenError> {
     let failed = |source| OpenError::Aside { file: file.to_owned(), source };
     if let Some(directory) = file.parent() {
         // It may be gone with everything in it.

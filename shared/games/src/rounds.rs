@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_go_on_where_the_low_bits_of_ticks_begin_anew() {
+    fn rounds_continue_where_the_low_bits_of_ticks_wrap() {
         let start = (1 << 24) - 60;
         let mut round = Round::new(Tick(start));
         let begun = play(&mut round, start..start + 900, 1);

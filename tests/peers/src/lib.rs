@@ -1,4 +1,4 @@
-//! The same crowd on Phaselock and on other libraries.
+//! Measures one crowd on Phaselock and on other libraries.
 //!
 //! A [`run`](run::run) starts a server process and a load process for each library and number of
 //! clients, and prints a table. The [`scene`] knows no network, `course` is the course of each

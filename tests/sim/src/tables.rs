@@ -183,7 +183,7 @@ pub fn assert_fit<G: Game>() {
     let tables = (G::KIT.coding.tables)();
     assert!(
         tables.are_of(G::Entity::KINDS),
-        "the tables of {} were trained on other records: train them anew, with \
+        "the tables of {} were trained on other records: train them again with \
          phaselock_testing::tables::train_tables",
         G::NAME
     );

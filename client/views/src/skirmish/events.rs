@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn rocket_bursts_once_whoever_says_so_and_a_missed_burst_is_not_shown() {
+    fn rocket_bursts_once_from_any_source_and_a_missed_burst_is_not_shown() {
         let arena = Arena::new();
         let mut watch = Watch::default();
         let owner = Some(PlayerId(7));

@@ -3,7 +3,7 @@
 use egui_macroquad::egui::epaint::{ClippedShape, TextShape};
 use egui_macroquad::egui::{Color32, Rect, Shape, vec2};
 
-/// Overlaps and overhangs up to so many points count as none: edges are smoothed.
+/// Overlaps and overhangs up to this, in points, do not count: edges are smoothed.
 const SLACK: f32 = 1.5;
 /// Opacity from which a shape hides what is below it.
 const HIDES: u8 = 225;

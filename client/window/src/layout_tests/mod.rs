@@ -50,7 +50,7 @@ fn phones() -> impl Iterator<Item = ((f32, f32), f32)> {
     PHONES.into_iter().map(|size| in_points(size, pixels_per_point_of_page(size, 1.0, 1.0)))
 }
 
-/// The same in a game.
+/// The phones in points during a game, with the points of a pixel of CSS.
 fn phones_in_game() -> impl Iterator<Item = ((f32, f32), f32)> {
     PHONES.into_iter().map(|size| in_points(size, pixels_per_point_of(size, 1.0, 1.0)))
 }

@@ -82,7 +82,7 @@ pub(super) fn fired(rates: Rates, ship: &Ship) -> Bullet {
 }
 
 /// Moves a rock or a bullet along its straight course for `ticks`. It moves a whole number of grid
-/// steps per tick, so many ticks at once give the same bits as one at a time.
+/// steps per tick, so one call for several ticks gives the same bits as a call for each.
 pub fn drift(rates: Rates, piece: &mut Piece, ticks: u64) {
     let (x, y, vx, vy, countdown) = match piece {
         Piece::Rock(it) => (&mut it.x, &mut it.y, it.vx, it.vy, &mut it.forming),

@@ -83,7 +83,7 @@ codes! {
     NotReading = 9, Some(0);
     /// The host kicked the player.
     Kicked = 10, None;
-    /// The same player came back over another connection.
+    /// The player came back over another connection.
     Replaced = 11, None;
     /// The proof of the client's identity is wrong.
     BadProof = 12, None;

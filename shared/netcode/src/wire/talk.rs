@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_chose_no_colour_wears_one_by_the_key() {
+    fn players_without_a_chosen_colour_get_one_by_their_key() {
         assert!(Look::UNCHOSEN.is_wish() && !Look::UNCHOSEN.is_valid());
         let worn: Vec<_> = (0..12).map(|person| Look::UNCHOSEN.worn_by(person)).collect();
         assert!(worn.iter().all(|look| look.is_valid()));

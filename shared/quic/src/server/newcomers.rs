@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_have_so_many_seats_and_get_them_back() {
+    fn addresses_have_limited_seats_and_get_them_back() {
         let mut held = Held::new(99);
         let now = held.start;
         let greet = |held: &mut Held, wish| {
@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_have_so_many_seats_whatever_addresses_they_have() {
+    fn networks_have_limited_seats_for_any_number_of_addresses() {
         let mut held = Held::new(99);
         // The first eight networks of a /56, then others of its /48.
         let of_56 = (0..8).map(|it| seats(&mut held, v6(0x1_00_00 + it), 3)).collect::<Vec<_>>();

@@ -249,7 +249,7 @@ impl Rooms {
         });
         match begins {
             true => self.settle(id),
-            false => self.begin_anew(id),
+            false => self.reopen(id),
         }
     }
 
@@ -296,12 +296,12 @@ impl Rooms {
         );
         match self.close_game(id) {
             Some(waiting) => self.pause(id, Pause::new(waiting, now + PAUSE)),
-            None => self.begin_anew(id),
+            None => self.reopen(id),
         }
     }
 
     /// Reopens a room after a panic, without its members.
-    fn begin_anew(&mut self, id: RoomId) {
+    fn reopen(&mut self, id: RoomId) {
         let Some(running) = self.running.remove(&id) else { return };
         self.gone.push_back((id, lost()));
         tracing::error!(

@@ -64,7 +64,7 @@ fn numbers_that_stand_side_by_side_are_of_the_same_time() {
 }
 
 #[test]
-fn what_changes_is_worked_out_anew_and_what_is_seen_comes_first() {
+fn changes_are_computed_again_and_visible_rows_come_first() {
     let mut model = model();
     let before = model.version;
     let jitterless = LabSettings { jitter_ms: 0.0, ..LabSettings::default() };
@@ -105,7 +105,7 @@ fn updates_come_late_or_are_lost_and_the_end_leaves_it_open() {
     let other = LabSettings { seed: 2, ..model.controls.clone() };
     let before = model.updates.to_vec();
     model.set_controls(other);
-    assert_ne!(model.updates, before, "chance is drawn anew");
+    assert_ne!(model.updates, before, "another seed draws other chances");
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn paths_come_from_formulas_from_the_mouse_and_back() {
 }
 
 #[test]
-fn numbers_stay_when_the_path_begins_anew() {
+fn scores_stay_when_the_path_starts_over() {
     let mut model = model();
     assert!(model.compute(|_| true));
     model.seek(model.secs - 0.05);
@@ -222,7 +222,7 @@ fn numbers_stay_when_the_path_begins_anew() {
     let before = model.rows[0].scores.error_shown_mean;
     assert!(before.is_finite());
     model.advance(0.1);
-    assert_eq!(model.head, 0.0, "it begins anew");
+    assert_eq!(model.head, 0.0, "it starts over");
     assert!(model.score(true, || true));
     assert_eq!(model.rows[0].scores.error_shown_mean, before);
     // Once there are new numbers, they are shown.

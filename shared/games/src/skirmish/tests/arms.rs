@@ -164,7 +164,7 @@ fn pickups_are_taken_once_and_come_back() {
 }
 
 #[test]
-fn a_round_begins_anew_and_ends_at_the_last_frag() {
+fn a_round_restarts_and_ends_at_the_last_frag() {
     let (game, mut world) = world_of(2, 3);
     let phase = |world: &World<Skirmish>| round(&world.entities).phase();
     run(&game, &mut world, Command { right: 1, fire: true, ..with(Weapon::Rockets) }, 60 * 8);

@@ -203,7 +203,7 @@ fn the_hello_is_answered_in_four_seconds_or_sent_again() {
 }
 
 #[test]
-fn the_back_off_doubles_up_to_eight_seconds_and_begins_anew_after_a_game() {
+fn the_back_off_doubles_up_to_eight_seconds_and_is_reset_by_a_game() {
     let mut session = begun();
     let mut now = ms(0);
     let mut waits = Vec::new();
