@@ -149,7 +149,7 @@ pub(super) enum Act {
         #[arg(long = "in", value_name = "ROOM")]
         room: Option<String>,
     },
-    /// Let no one join, and stop the server at the end of the round or when the time is up
+    /// Refuse newcomers, and stop the server at the end of the round or when the time is up
     Drain {
         /// Maximum time until the server stops [default: 5m]
         #[arg(long, value_name = "TIME")]

@@ -38,8 +38,8 @@ pub enum Motion {
     /// Index (0 to 3) of the largest component of a unit quaternion, which is not sent. Three
     /// [`Smallest`](Self::Smallest) fields follow.
     Largest,
-    /// One of the three components of a unit quaternion that are sent. 2^bits - 1 units are the
-    /// square root of 2, centred at half of that.
+    /// One of the three components of a unit quaternion that are sent. The integers 0 to
+    /// 2^bits - 1 stand for -sqrt(1/2) to sqrt(1/2).
     Smallest,
 }
 
