@@ -1,8 +1,8 @@
-# Functions that the scripts in this folder share. They source this file, which runs nothing by itself.
+# Functions shared by the scripts in this folder, which source this file.
 
-# How many seconds to wait for a condition: far more than anything takes, even on a busy machine.
+# Seconds to wait for a condition: far more than needed, even on a busy machine.
 PATIENCE=60
-# This folder, wherever a script goes after it has read this file.
+# This folder, absolute, because scripts change directory.
 SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 fail() { # WORDS...: says what went wrong, shows the ends of the logs in $dir, and exits
@@ -11,7 +11,7 @@ fail() { # WORDS...: says what went wrong, shows the ends of the logs in $dir, a
   exit 1
 }
 
-wait_until() { # COMMAND...: runs it until it succeeds; returns 1 after $PATIENCE seconds in vain
+wait_until() { # COMMAND...: retries it until it succeeds; returns 1 after $PATIENCE seconds
   local end=$((SECONDS + PATIENCE))
   until "$@"; do
     [ "$SECONDS" -lt "$end" ] || return 1
@@ -30,7 +30,7 @@ wait_for() { # FILE WORDS: waits until a file contains these words
 address_of() { # PID LOG: waits until a program's JSON log says where it listens, and sets $address
   wait_until says_where "$1" "$2" || fail "the program of ${2##*/} does not say where it listens"
 }
-says_where() { # PID LOG: one look for address_of
+says_where() { # PID LOG: one attempt of address_of
   kill -0 "$1" 2>/dev/null || fail "the program of ${2##*/} has ended"
   address=$(sed -n 's/.*"address":"\(127\.0\.0\.1:[0-9]*\)".*/\1/p' "$2" 2>/dev/null | sed -n 1p)
   [ -n "$address" ]
@@ -43,12 +43,12 @@ free_port() { # prints a port of 127.0.0.1 that is free
 ends() { # PID: waits until a child of this shell ends, and sets $status to its exit status
   wait_until has_ended "$1" || fail "process $1 has not ended after $PATIENCE s"
   status=0
-  # The shell itself says on standard error that a process was killed.
+  # The shell reports on standard error that a process was killed.
   wait "$1" 2>/dev/null || status=$?
 }
 has_ended() { ! kill -0 "$1" 2>/dev/null; }
 
-retry() { # COMMAND...: runs it up to five times, with growing pauses, for what needs a network
+retry() { # COMMAND...: tries it up to five times, with growing pauses; for commands that need a network
   local pause
   for pause in 5 15 45 60; do
     if "$@"; then return 0; fi
@@ -58,23 +58,23 @@ retry() { # COMMAND...: runs it up to five times, with growing pauses, for what 
   "$@"
 }
 
-needs() { # PROGRAMS PACKAGES: installs Debian packages unless all these programs are there
+needs() { # PROGRAMS PACKAGES: installs Debian packages unless all these programs exist
   local program
   for program in $1; do
     if ! PATH=$PATH:/usr/sbin:/sbin command -v "$program" >/dev/null; then
-      # shellcheck disable=SC2086 # Words of their own.
+      # shellcheck disable=SC2086 # One argument per word.
       "$SCRIPTS/install" $2
       return
     fi
   done
 }
 
-environment() { # FOLDER REQUIREMENTS: makes a Python environment with these packages, unless it is there
+environment() { # FOLDER REQUIREMENTS: creates a Python environment with these packages, unless it exists
   ! cmp -s "$2" "$1/requirements.txt" || return 0
   python3 -c "import ensurepip" 2>/dev/null || "$SCRIPTS/install" python3-venv
   python3 -m venv --clear "$1"
   retry "$1/bin/python" -m pip install --quiet --disable-pip-version-check -r "$2"
-  cp "$2" "$1/requirements.txt" # Last: all before it is done.
+  cp "$2" "$1/requirements.txt" # Last, as a sign that everything is done.
 }
 
 open_display() { # starts a virtual screen; sets $display, its process, and DISPLAY for programs
@@ -88,10 +88,10 @@ has_display() { # whether Xvfb has written its number, with the end of the line
   [ -s "$dir/display" ] && read -r number <"$dir/display" && DISPLAY=:$number
 }
 
-look() { # NAME PROGRAM ARGUMENTS...: plays in a window for some seconds, and looks at its last picture
+look() { # NAME PROGRAM ARGUMENTS...: plays in a window for some seconds, and checks its last picture
   local name=$1 seconds status
   shift
-  # It fails if it is not in the game by then, which may take a busy machine longer.
+  # It fails if it has not joined in time; a busy machine may need longer.
   for seconds in 6 24 60; do
     status=0
     timeout 300 "$@" --screenshot "$dir/$name.png" --exit-after "$seconds" 2>"$dir/$name.log" || status=$?
@@ -106,8 +106,8 @@ look() { # NAME PROGRAM ARGUMENTS...: plays in a window for some seconds, and lo
 
 # measured NAME CONDITION SECONDS PROGRAM ARGUMENTS...: runs bots; all of them must be in the game at
 # the end, and a condition in Python must hold of their figures `r`. There, `free` is the part of the
-# machine's processor time that other programs left. A busy machine may leave somebody out, so there
-# are three attempts, each longer.
+# machine's processor time that other programs left. On a busy machine some bots may not join, so
+# there are three attempts, each longer.
 measured() {
   local name=$1 condition=$2 seconds=$3 times status
   shift 3
@@ -119,7 +119,7 @@ import glob, json, subprocess, sys
 shell, figures, log, condition, *command = sys.argv[1:]
 
 def spent():
-    """Processor time so far: of this script with its programs, of others, and none's."""
+    """Processor time so far: of this script and its programs, of others, and idle."""
     own = 0
     for path in glob.glob("/proc/[0-9]*/stat"):
         try:
@@ -150,7 +150,7 @@ P
   fail "$name: somebody was left out, or not $condition"
 }
 
-mistake() { # WORDS COMMAND...: the command is refused with one sentence that has these words
+mistake() { # WORDS COMMAND...: the command must fail with one sentence that has these words
   local words=$1
   shift
   if "$@" >"$dir/mistake.log" 2>&1 </dev/null; then fail "accepted: $*"; fi
