@@ -1,4 +1,4 @@
-//! Rules, rounds and bots of the five games. They know neither network nor window.
+//! Rules, rounds and bots of the five games, independent of the network and the window.
 //!
 //! ```
 //! let games = phaselock_games::all();
@@ -15,8 +15,8 @@
 //! | [`race`] | other players at the present, by projective blending |
 //! | [`platformer`] | a server that waits for late inputs |
 //!
-//! *Invariant:* a game knows the seam ([`phaselock::game`]) and the fields of its records, and
-//! nothing of snapshots, clocks or links.
+//! *Invariant:* a game depends only on the seam ([`phaselock::game`]) and the fields of its
+//! records, never on snapshots, clocks or links.
 
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 

@@ -58,8 +58,8 @@ impl std::fmt::Display for Standing {
             Self::Listed => f.write_str("listed"),
             Self::Refused(refusal) => write!(f, "not listed: {refusal}"),
             Self::Silent => f.write_str(
-                "not listed: the directory does not answer; check its address, and that UDP \
-                 packets to it may leave",
+                "not listed: the directory does not answer; check its address, and that \
+                 your firewall lets UDP packets out",
             ),
             Self::Unsigned(error) => write!(f, "not listed: {error}"),
             Self::Unreachable(why) => write!(f, "not listed: {why}"),

@@ -59,16 +59,16 @@ pub enum IdentityError {
     Io { action: &'static str, path: PathBuf, error: io::Error },
     #[error(
         "{} is there but {} is missing: restore the missing file from a backup, or remove the \
-         other one to have a new identity made, which players will be warned about",
+         other one to get a new identity; players are warned about it",
         present.display(), missing.display()
     )]
     Half { present: PathBuf, missing: PathBuf },
     #[error("{} {problem}: restore it from a backup, or move {CERTIFICATE_FILE} and {KEY_FILE} \
-         away to have a new identity made, which players will be warned about", path.display())]
+         away to get a new identity; players are warned about it", path.display())]
     Unusable { path: PathBuf, problem: String },
     #[error(
         "{} is not the private key of {}: restore the pair from one backup, or move both files \
-         away to have a new identity made, which players will be warned about",
+         away to get a new identity; players are warned about it",
         key.display(), certificate.display()
     )]
     Mismatch { certificate: PathBuf, key: PathBuf },

@@ -3,7 +3,7 @@
 //!
 //! | to | begin at |
 //! |---|---|
-//! | play, from a program of your own | [`connect`], or [`client::Driver`] for full control |
+//! | play from your own program | [`connect`], or [`client::Driver`] for full control |
 //! | embed a server | [`serve`] for tests, [`local::LocalServer`] with your own settings |
 //! | run a server on your own runtime | [`server::Server`] |
 //!
@@ -20,7 +20,7 @@
 #![warn(clippy::too_many_lines)]
 //!
 //! *Invariant:* except for tests, only this crate names quinn. It decides nothing about a game: it
-//! forwards packets, bounds its queues, and drops what does not keep up.
+//! forwards packets, bounds its queues, and never waits for a peer that does not keep up.
 
 pub mod announce;
 pub mod attempts;

@@ -134,7 +134,7 @@ impl Tag {
         let Some(slot) = world.entities.get_mut(id) else { return };
         (slot.entity.role, slot.entity.daze) = (Role::It, (DAZE_SECS / self.step_secs) as u8);
         let profile = slot.owner.and_then(|player| world.profile(player));
-        let name = profile.map_or("somebody".to_owned(), |profile| profile.name.clone());
+        let name = profile.map_or("someone".to_owned(), |profile| profile.name.clone());
         let _ = world.emit(None, &Event::Tagged { name });
         world.report("tags", None, 1.0);
     }

@@ -77,12 +77,12 @@ fn a_touch_passes_it_on_and_everybody_is_told() {
     let client = sim.join_bot(LinkConfig::delayed(40, 5));
     sim.run(40.0);
     let it = sim.room.world().entities.iter().filter(|slot| slot.entity.role == Role::It);
-    assert_eq!(it.count(), 1, "somebody is it, and nobody else");
+    assert_eq!(it.count(), 1, "exactly one player is it");
     let told = events(|| sim.clients[client].session.poll_notice());
     assert!(told.len() > 3 && told.iter().all(|event| matches!(event, Event::Tagged { .. })));
     let tags = std::iter::from_fn(|| sim.room.poll_event())
         .filter(|event| matches!(event, HostEvent::Report { name: "tags", .. }));
-    assert!(tags.count() >= told.len(), "and the host is told as well");
+    assert!(tags.count() >= told.len(), "and the host gets them as reports");
 }
 
 #[test]
@@ -165,6 +165,6 @@ fn two_players_meet_over_quic() -> Result<(), Box<dyn Error>> {
     assert!(shouted(&heard), "{heard:?}");
     ada.leave("home");
     bob.leave("home");
-    server.stop("all have gone");
+    server.stop("the test is over");
     Ok(())
 }

@@ -55,12 +55,12 @@ pub enum LinkError {
     Range { what: &'static str, allowed: &'static str },
     #[error(
         "losses do not add up: loss must lie between stray-loss and burst-loss, and bursts must be \
-         long enough to make up for the time between them"
+         long enough for that loss"
     )]
     Losses,
     #[error(
-        "stray-loss and burst-loss need burst=..., the mean length of a bad time in packets, of \
-         more than 1: burst=3"
+        "stray-loss and burst-loss need burst=..., the mean length of a bad period in packets, \
+         above 1: burst=3"
     )]
     NoBursts,
 }

@@ -89,7 +89,7 @@ impl<G: Game> Room<G> {
     /// `setup` configures its rules, see [`Kit::configure`](crate::game::Kit::configure); if it is
     /// empty or cannot be read, the default applies.
     pub fn open(rotation: Rotation, setup: &[u8]) -> Self {
-        const { assert!(G::SEATS_MAX > BOTS_MAX, "a game has a seat beside those of the bots") };
+        const { assert!(G::SEATS_MAX > BOTS_MAX, "a game needs more seats than its bots") };
         const { assert_name::<G>() };
         let Rotation { host, conversation, tick, members, watchers, bots } = rotation;
         let config = host.config();

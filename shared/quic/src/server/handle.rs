@@ -66,7 +66,7 @@ pub enum OrderError {
     #[error(transparent)]
     Refused(#[from] CommandError),
     /// No room has this code.
-    #[error("there is no room {0}; the list of rooms has the codes")]
+    #[error("there is no room {0}; see the list of rooms")]
     NoRoom(RoomCode),
     /// The server has several rooms, in which the same player ids exist; name the room.
     #[error("the server has several rooms; name the player's room")]

@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let all = player.client().map(|client| client.newest()).unwrap_or_default();
-    println!("{} runners, of whom I am one", all.len());
+    println!("{} runners, including me", all.len());
     player.leave("that was enough");
     Ok(())
 }

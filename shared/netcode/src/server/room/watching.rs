@@ -26,7 +26,7 @@ impl<G: Game> Room<G> {
         if self.seats.watchers().get(client)?.is_here() {
             self.host.put_out(client, Disconnect::new(Code::Replaced, FROM_ELSEWHERE));
         }
-        self.take_out(client, Code::Replaced, "came again")
+        self.take_out(client, Code::Replaced, "rejoined")
     }
 
     /// Lets a newcomer watch, under the name `wanted` if it is free. There must be a place.
