@@ -372,7 +372,7 @@ pub(crate) fn keep_private(key: &Path) {
         ),
         Err(error) => tracing::warn!(
             name: "key_open",
-            %file, %mode, %error, "the private key is open to other users; make its mode 0600"
+            %file, %mode, %error, "the private key is open to other users; set its mode to 0600"
         ),
     }
 }

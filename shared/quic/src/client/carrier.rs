@@ -263,8 +263,8 @@ impl Options {
         };
         let Some(redirect) = redirect else { return connect(self, key, events).await };
         if matches!(self.pins, Pins::Fixed(_) | Pins::Told(..)) {
-            let text = "the server sends you on to {redirect}, but only the server with the given \
-                        fingerprint is trusted; join that one by its own fingerprint";
+            let text = "the server redirects you to {redirect}, but you trust only the server with \
+                        the given fingerprint; join {redirect} with its own fingerprint";
             return Err(refused(text.replace("{redirect}", &redirect)));
         }
         let address = redirect.parse().map_err(|error: AddressError| refused(error.to_string()))?;

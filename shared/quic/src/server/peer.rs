@@ -320,7 +320,7 @@ impl Peer {
         if hello.is_none_or(is_proven) {
             return Ok(());
         }
-        let text = "your client did not prove that its player's key is its own; join again";
+        let text = "your client did not prove that it owns its player's key; join again";
         Err(Disconnect::new(Code::BadProof, text))
     }
 
