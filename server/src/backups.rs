@@ -36,7 +36,7 @@ pub(crate) async fn keep(host: Arc<Host>) {
     let mut not_before = Instant::now() + LOOK_INTERVAL;
     loop {
         sleep(LOOK_INTERVAL).await;
-        let hours = host.reloader.config().borrow().backup_hours;
+        let hours = host.reloader.config().borrow().operation.backup_hours;
         let age = match made {
             Some(made) => i64::try_from(made.elapsed().as_secs()).ok(),
             None => age_of_newest(&folder, host.clocks.unix()),
@@ -119,7 +119,7 @@ async fn make(host: &Host) -> Result<PathBuf> {
         let backup = folder.join(format!("{:0DIGITS$}-{date}", last + 1));
         fs::rename(&new, &backup).context("cannot name it")?;
         let all = backups(&folder)?;
-        let over = all.len().saturating_sub(usize::from(config.backup_keep));
+        let over = all.len().saturating_sub(usize::from(config.operation.backup_keep));
         for (_, old) in &all[..over] {
             if let Err(error) = fs::remove_dir_all(old) {
                 tracing::warn!(
@@ -215,7 +215,8 @@ mod tests {
         assert!((-5..600).contains(&age), "{age}");
 
         // As the manual says: restored by copying its files into a data directory.
-        let config = Config { data_dir: made[2].clone(), ..Config::default() };
+        let mut config = Config::default();
+        config.operation.data_dir = made[2].clone();
         #[cfg(unix)]
         for file in ["phaselock.db", "cert.pem", "key.pem", "rooms/1.room"] {
             use std::os::unix::fs::PermissionsExt as _;

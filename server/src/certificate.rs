@@ -18,13 +18,13 @@ use crate::time::{date, span_text};
 /// unless the settings forbid that.
 /// they require it.
 pub(crate) fn identity(config: &Config) -> Result<Identity> {
-    if config.cert_file.is_some() {
+    if config.operation.cert_file.is_some() {
         return Ok(load(config)?);
     }
-    let dir = &config.data_dir;
+    let dir = &config.operation.data_dir;
     let (certificate, key) = Identity::paths_in(dir);
     let is_missing = !certificate.exists() && !key.exists();
-    if is_missing && config.require_identity {
+    if is_missing && config.operation.require_identity {
         return Err(Mistake::NoIdentity { certificate, key }.into());
     }
     // Other files in the directory mean that it has been used before.
@@ -46,11 +46,11 @@ pub(crate) fn identity(config: &Config) -> Result<Identity> {
 /// Returns the mistakes in the certificate files that would make a start fail. Changes nothing.
 pub(crate) fn mistakes(config: &Config) -> Vec<Mistake> {
     let (certificate, key) = paths(config);
-    if config.cert_file.is_none() {
+    if config.operation.cert_file.is_none() {
         let half = |present, missing| vec![IdentityError::Half { present, missing }.into()];
         match (certificate.exists(), key.exists()) {
             // The server creates them at the start.
-            (false, false) if !config.require_identity => return Vec::new(),
+            (false, false) if !config.operation.require_identity => return Vec::new(),
             (false, false) => return vec![Mistake::NoIdentity { certificate, key }],
             (true, false) => return half(certificate, key),
             (false, true) => return half(key, certificate),
@@ -132,9 +132,9 @@ fn load(config: &Config) -> Result<Identity, IdentityError> {
 
 /// Returns the paths of certificate and key.
 pub(crate) fn paths(config: &Config) -> (PathBuf, PathBuf) {
-    match (&config.cert_file, &config.key_file) {
+    match (&config.operation.cert_file, &config.operation.key_file) {
         (Some(certificate), Some(key)) => (certificate.clone(), key.clone()),
-        _ => Identity::paths_in(&config.data_dir),
+        _ => Identity::paths_in(&config.operation.data_dir),
     }
 }
 
@@ -268,8 +268,10 @@ mod tests {
     #[test]
     fn a_check_finds_what_fails_a_start_and_changes_nothing() {
         let dir = tempfile::tempdir().expect("a directory");
-        let config = Config { data_dir: dir.path().to_owned(), ..Config::default() };
-        let required = Config { require_identity: true, ..config.clone() };
+        let mut config = Config::default();
+        config.operation.data_dir = dir.path().to_owned();
+        let mut required = config.clone();
+        required.operation.require_identity = true;
         let says = |config: &Config| {
             let told: Vec<_> = mistakes(config).iter().map(Mistake::to_string).collect();
             told.join("\n")
@@ -308,7 +310,9 @@ mod tests {
         write(&key, &pem);
         fs::remove_file(&certificate).expect("it is there");
         assert!(says(&config).contains("cert.pem is missing"), "{}", says(&config));
-        let named = Config { cert_file: Some(certificate), key_file: Some(key), ..config };
+        let mut named = config;
+        named.operation.cert_file = Some(certificate);
+        named.operation.key_file = Some(key);
         assert!(says(&named).starts_with("cannot open "), "{}", says(&named));
     }
 

@@ -111,7 +111,7 @@ pub fn parse_from(
     let settings = Settings::load(sources, mistakes, judged).map_err(ConfigError::Mistakes)?;
     Ok(match matches.subcommand() {
         Some(("healthcheck", _)) => {
-            let listen = settings.config.listen[0];
+            let listen = settings.config.joining.listen[0];
             let text = listen.to_string();
             return health_check_at(Ok(listen), OsStr::new(&text), &settings.origin("listen"));
         }

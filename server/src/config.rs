@@ -1,21 +1,23 @@
 //! The server's settings: flags over environment over a TOML file over defaults.
 //!
 //! Every setting has one name with three spellings: `tick_hz` in the file, `PHASELOCK_TICK_HZ` in
-//! the environment, `--tick-hz` on the command line. A value stays text, with its origin, until the
-//! setting's one parser reads it, so a bad value has the same message everywhere. All mistakes are
-//! told at once.
+//! the environment, `--tick-hz` on the command line. It is declared once, in the file of its section
+//! (`play`, `joining`, `operation` or `http`): type, default, parser, help and effect. A value stays
+//! text, with its origin, until the setting's one parser reads it, so a bad value has the same
+//! message everywhere. All mistakes are reported at once.
 
 mod allow_list;
 mod deny_lists;
 mod error;
-mod hosting;
+mod http;
+mod joining;
 mod layers;
 mod loaded;
 mod log;
+mod operation;
 mod password;
 mod play;
 mod restarts;
-mod rounds;
 mod scopes;
 mod setting;
 mod settings;
@@ -24,20 +26,21 @@ mod sources;
 mod tests;
 mod types;
 mod values;
-mod web;
 mod webhooks;
 
 pub use self::allow_list::{AllowList, ListError};
 pub use self::deny_lists::{DENY_LISTS_MAX, DenyList};
 pub use self::error::{ConfigError, Mistake};
+pub use self::http::Http;
+pub use self::joining::Joining;
 pub use self::loaded::{BadOverride, Change, Judge, SettingValue, Settings};
 pub(crate) use self::loaded::{SendRules, Sources, setting_key};
 pub(crate) use self::log::parse_filter;
 pub use self::log::{BadFilter, LogFormat};
+pub use self::operation::Operation;
 pub use self::password::Password;
-pub use self::play::NAME_CHARS_MAX;
+pub use self::play::{NAME_CHARS_MAX, Play, ROOM_THREADS_MAX, WORKERS_MAX};
 pub use self::restarts::{RESTARTS_MAX, RestartTime};
-pub use self::setting::{ROOM_THREADS_MAX, WORKERS_MAX};
 pub(crate) use self::sources::{
     config_option, flags, option_in, options, options_to_find, variables,
 };

@@ -43,7 +43,7 @@ pub fn command() -> clap::Command {
 /// Returns the parsed request, for the server of these settings.
 pub fn parse(matches: &clap::ArgMatches, config: &Config) -> Result<Ctl, clap::Error> {
     let args = CtlArgs::from_arg_matches(matches)?;
-    let Some(mut address) = config.admin_listen else {
+    let Some(mut address) = config.operation.admin_listen else {
         let text = "admin_listen is off, so ctl cannot reach the server";
         return Err(clap::Error::raw(clap::error::ErrorKind::ValueValidation, text));
     };
@@ -53,7 +53,7 @@ pub fn parse(matches: &clap::ArgMatches, config: &Config) -> Result<Ctl, clap::E
             SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
         });
     }
-    Ok(Ctl { address, token_file: token_path(&config.data_dir), args })
+    Ok(Ctl { address, token_file: token_path(&config.operation.data_dir), args })
 }
 
 impl Ctl {

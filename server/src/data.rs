@@ -42,8 +42,8 @@ pub(crate) struct Kept {
 /// Returns the settings' rules for newcomers.
 pub(crate) fn rules(config: &Config) -> Rules {
     Rules {
-        password: config.password.as_ref().map(|password| password.0.clone()),
-        allowed: config.allow_list.as_ref().map(|list| list.keys.keys().copied().collect()),
+        password: config.joining.password.as_ref().map(|password| password.0.clone()),
+        allowed: config.joining.allow_list.as_ref().map(|list| list.keys.keys().copied().collect()),
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn open_by(
     config: &Config,
     clocks: impl FnOnce(Option<&CalendarState>) -> Clocks,
 ) -> Result<Kept> {
-    let data_dir = &config.data_dir;
+    let data_dir = &config.operation.data_dir;
     make_private_dir(data_dir)
         .with_context(|| format!("cannot make the directory {}", data_dir.display()))?;
     let lock = lock(data_dir)?;
@@ -76,11 +76,11 @@ pub(crate) fn open_by(
     if book.tokens().iter().all(|(_, role, _)| *role != Role::Admin) {
         make_first_token(data_dir, &book, &store, clocks.unix())?;
     }
-    let deny_lists = DenyLists::open(data_dir, clocks.clone(), &config.deny_lists);
+    let deny_lists = DenyLists::open(data_dir, clocks.clone(), &config.joining.deny_lists);
     let deny_thread = deny_lists.start().context("cannot start a thread for lists of addresses")?;
     let gate = Gatekeeper::new(Arc::clone(&book), clocks.clone(), rules(config), deny_lists);
     let gate = Arc::new(gate);
-    let opened = Worlds::open(data_dir, config.resume_seconds, clocks.clone());
+    let opened = Worlds::open(data_dir, config.play.resume_seconds, clocks.clone());
     let (worlds, worlds_thread) =
         opened.with_context(|| format!("cannot use {}/{ROOMS_DIR}", data_dir.display()))?;
     let _lock = lock;
@@ -160,7 +160,8 @@ mod tests {
     #[test]
     fn a_directory_has_one_server_at_a_time() {
         let dir = tempfile::tempdir().expect("a directory");
-        let config = Config { data_dir: dir.path().to_owned(), ..Config::default() };
+        let mut config = Config::default();
+        config.operation.data_dir = dir.path().to_owned();
         let kept = open(&config).expect("the first");
         let error = open(&config).expect_err("another one").to_string();
         assert!(error.contains("another server is using"), "{error}");

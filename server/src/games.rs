@@ -20,7 +20,7 @@ pub(crate) fn check_games(games: &Games, settings: &Settings) -> Vec<Mistake> {
             error: error.to_string(),
         })
     });
-    let unknown = config.games.iter().filter_map(|name| {
+    let unknown = config.play.game.iter().filter_map(|name| {
         let (origin, error) = (settings.origin("game"), games.get(name).err()?.to_string());
         Some(Mistake::Game { origin, name: name.clone(), error })
     });

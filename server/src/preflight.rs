@@ -16,22 +16,22 @@ pub(crate) fn preflight(settings: &Settings) -> Vec<Mistake> {
     let unusable =
         |flag: &str, problem: String| Mistake::Unusable { origin: settings.origin(flag), problem };
     let mut mistakes = Vec::new();
-    let log_file = config.log_file.as_deref().and_then(|path| check_log_file(path).err());
+    let log_file = config.operation.log_file.as_deref().and_then(|path| check_log_file(path).err());
     mistakes.extend(log_file.map(|problem| unusable("log-file", problem)));
     if settings.is_sure("data-dir") {
-        let problem = check_data_dir(&config.data_dir).err();
+        let problem = check_data_dir(&config.operation.data_dir).err();
         mistakes.extend(problem.map(|problem| unusable("data-dir", problem)));
     }
     // Setting only one of the two is reported already.
-    if config.cert_file.is_some() == config.key_file.is_some() {
+    if config.operation.cert_file.is_some() == config.operation.key_file.is_some() {
         mistakes.extend(certificate::mistakes(config));
     }
     if let Err(problem) = web::check(config) {
-        let flag = if config.web_files.is_some() { "web-files" } else { "web" };
+        let flag = if config.http.web_files.is_some() { "web-files" } else { "web" };
         mistakes.push(unusable(flag, format!("{problem:#}")));
     }
-    let listen = config.listen.iter().map(|address| ("listen", *address));
-    let others = [("admin-listen", config.admin_listen), ("web", config.web)];
+    let listen = config.joining.listen.iter().map(|address| ("listen", *address));
+    let others = [("admin-listen", config.operation.admin_listen), ("web", config.http.web)];
     let others = others.into_iter().filter_map(|(flag, address)| Some((flag, address?)));
     mistakes.extend(listen.chain(others).filter_map(|(flag, address)| {
         let problem = check_address(address).err()?;
@@ -264,7 +264,8 @@ mod tests {
     fn the_directory_of_a_running_server_is_valid() {
         let dir = tempfile::tempdir().expect("a directory");
         let flag = format!("--data-dir={}", dir.path().display());
-        let config = Config { data_dir: dir.path().to_owned(), ..Config::default() };
+        let mut config = Config::default();
+        config.operation.data_dir = dir.path().to_owned();
         certificate::identity(&config).expect("made");
         let kept = data::open(&config).expect("it opens");
         assert_eq!(told(&[&flag]), [""; 0]);

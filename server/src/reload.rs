@@ -135,7 +135,7 @@ impl Reloader {
         // Reads again the files that settings name.
         let next = of_files(move || before.in_force(&newer)).await?;
         let (certificate, new_log, named) = (presented.clone(), log.clone(), next.config.clone());
-        let filter = parse_filter(&next.config.log_filter);
+        let filter = parse_filter(&next.config.operation.log_filter);
         let filter = filter.map_err(|error| vec![Mistake::Log(error.to_string())])?;
         let opened = of_files(move || {
             let identity = certificate.newer(&named).map_err(Mistake::Identity);
@@ -147,7 +147,7 @@ impl Reloader {
         // Nothing can fail from here on.
         let before = mem::replace(&mut *in_force, next);
         let (before, after) = (&before.config, &in_force.config);
-        if before.log_filter != after.log_filter {
+        if before.operation.log_filter != after.operation.log_filter {
             log.put_filter(filter);
         }
         if let Some(identity) = identity {
@@ -162,10 +162,10 @@ impl Reloader {
     /// Applies a valid configuration to the parts of the server.
     async fn apply(&self, before: &Config, after: &Config) {
         let Inner { parts: Parts { games, server, .. }, config, .. } = &*self.0;
-        server.set_seats_per_address(after.seats_per_address);
+        server.set_seats_per_address(after.joining.seats_per_address);
         config.send_replace(Arc::new(after.clone()));
         let rooms = room_settings(after);
-        let has_others = before.games != after.games;
+        let has_others = before.play.game != after.play.game;
         // Their names were checked.
         let selected = games.select(&after.game_names(games)).ok();
         if let Some(selected) = selected.filter(|_| has_others) {
@@ -208,12 +208,12 @@ impl Reloader {
             if mistakes.is_empty() { Ok(next) } else { Err(mistakes) }
         });
         let next = next.await.map_err(BadOverride::Mistakes)??;
-        let filter = parse_filter(&next.config.log_filter);
+        let filter = parse_filter(&next.config.operation.log_filter);
         let filter =
             filter.map_err(|error| BadOverride::Mistakes(vec![Mistake::Log(error.to_string())]))?;
         let changes = in_force.changes(&next);
         let before = mem::replace(&mut *in_force, next);
-        if before.config.log_filter != in_force.config.log_filter {
+        if before.config.operation.log_filter != in_force.config.operation.log_filter {
             log.put_filter(filter);
         }
         self.apply(&before.config, &in_force.config).await;
@@ -228,13 +228,13 @@ impl Reloader {
         change: impl FnOnce(&AllowList) -> Result<AllowList, ListError> + Send + 'static,
     ) -> Result<bool, String> {
         let mut in_force = self.0.settings.lock().await;
-        let Some(list) = in_force.config.allow_list.clone() else { return Ok(false) };
+        let Some(list) = in_force.config.joining.allow_list.clone() else { return Ok(false) };
         let changed = spawn_blocking(move || change(&list));
         let waited = timeout(FILES_TIMEOUT, changed).await;
         let changed = waited.map_err(|_| "reading the list's file takes too long".to_owned())?;
         let list =
             changed.map_err(|panic| panic.to_string())?.map_err(|error| error.to_string())?;
-        in_force.config.allow_list = Some(list);
+        in_force.config.joining.allow_list = Some(list);
         self.0.config.send_replace(Arc::new(in_force.config.clone()));
         Ok(true)
     }
@@ -256,14 +256,14 @@ impl Reloader {
     /// Returns a digest of all files that settings come from.
     async fn digest(&self) -> u64 {
         let settings = self.0.settings.lock().await;
-        let Config { password_file, allow_list, deny_lists, webhooks, .. } = &settings.config;
+        let Config { joining, http, .. } = &settings.config;
         let (certificate, key) = certificate::paths(&settings.config);
-        let allow_list = allow_list.as_ref().map(|list| list.path.clone());
+        let allow_list = joining.allow_list.as_ref().map(|list| list.path.clone());
         let config = settings.file().map(PathBuf::from);
-        let of_webhooks = webhooks.iter().flat_map(|it| it.files.clone());
-        let of_lists = deny_lists.iter().filter_map(|it| it.file().map(PathBuf::from));
+        let of_webhooks = http.webhook.iter().flat_map(|it| it.files.clone());
+        let of_lists = joining.deny_lists.iter().filter_map(|it| it.file().map(PathBuf::from));
         let of_lists: Vec<_> = of_webhooks.chain(of_lists).collect();
-        let optional = [password_file.clone(), allow_list, config];
+        let optional = [joining.password_file.clone(), allow_list, config];
         drop(settings);
         let paths = optional.into_iter().flatten().chain([certificate, key]);
         let paths: Vec<_> = paths.chain(of_lists).collect();
@@ -330,26 +330,27 @@ pub(crate) fn room_settings(config: &Config) -> SettingsByRoom {
 
 /// Returns the settings of rooms that can change while they run.
 pub(crate) fn room_changes(config: &Config) -> RoomSettings {
+    let play = &config.play;
     let secs = |secs: u32| Micros::from_ms(1000 * i64::from(secs));
     RoomSettings {
-        name: config.name.clone(),
-        bots: config.bots,
-        strength: config.bot_strength,
-        fill: config.bots_fill,
-        players_max: config.max_players,
-        watchers_max: config.max_watchers,
-        watch_delay: config.watch_delay_seconds.map(|it| secs(it.into())),
-        client_bytes_per_second: config.client_bytes,
-        send: config.send.clone(),
-        rewind: config.rewind_ms.map(|ms| Micros::from_ms(i64::from(ms))),
-        favour: config.favour,
-        resume: secs(config.resume_seconds),
-        rounds: Some(config.rounds),
-        sleep: (config.sleep_seconds > 0).then(|| secs(config.sleep_seconds)),
-        idle: (config.idle_seconds > 0).then(|| secs(config.idle_seconds)),
+        name: play.name.clone(),
+        bots: play.bots,
+        strength: play.bot_strength,
+        fill: play.bots_fill,
+        players_max: play.max_players,
+        watchers_max: play.max_watchers,
+        watch_delay: play.watch_delay_seconds.map(|it| secs(it.into())),
+        client_bytes_per_second: play.client_bytes,
+        send: play.send.clone(),
+        rewind: play.rewind_ms.map(|ms| Micros::from_ms(i64::from(ms))),
+        favour: play.favour,
+        resume: secs(play.resume_seconds),
+        rounds: Some(play.rounds),
+        sleep: (play.sleep_seconds > 0).then(|| secs(play.sleep_seconds)),
+        idle: (play.idle_seconds > 0).then(|| secs(play.idle_seconds)),
         // The rooms have the rotation already.
         games: Vec::new(),
-        votes: config.votes,
-        ready: config.ready,
+        votes: play.votes,
+        ready: play.ready_up,
     }
 }

@@ -73,9 +73,9 @@ impl Then {
 pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<ExitCode> {
     let config = &settings.config;
     let options = LogOptions {
-        format: config.log,
-        filter: config.log_filter.clone(),
-        file: config.log_file.clone(),
+        format: config.operation.log,
+        filter: config.operation.log_filter.clone(),
+        file: config.operation.log_file.clone(),
     };
     // First, so that a log file that cannot be opened hides no other mistake.
     let mistakes = preflight(settings);
@@ -132,7 +132,7 @@ async fn run(
         addresses: server.addresses().iter().map(ToString::to_string).collect(),
         directories,
         rates: plan.room.rates,
-        data_dir: config.data_dir.clone(),
+        data_dir: config.operation.data_dir.clone(),
         is_stopping: Arc::default(),
         is_restarting: Arc::default(),
         records: measures_of(games),
@@ -186,8 +186,8 @@ struct Sockets {
 
 impl Sockets {
     fn bind(config: &Config, presented: &Presented) -> Result<Self> {
-        let server = Server::bind_all(&config.listen, presented.identity())?;
-        let administration = beside::bind(config.admin_listen)?;
+        let server = Server::bind_all(&config.joining.listen, presented.identity())?;
+        let administration = beside::bind(config.operation.admin_listen)?;
         let page = web::bind(config)?;
         Ok(Self { server, administration, page })
     }
@@ -203,12 +203,12 @@ fn equip(
     has_page: bool,
 ) -> Result<Server> {
     let server = if has_page {
-        let options = WebOptions { origins: config.web_origins.clone() };
+        let options = WebOptions { origins: config.http.web_origins.clone() };
         server.for_browsers(presented.identity(), options)?
     } else {
         server
     };
-    let server = match &config.link {
+    let server = match &config.joining.link {
         Some(link) => {
             tracing::warn!(
                 name: "network_simulated",
@@ -219,8 +219,10 @@ fn equip(
         }
         None => server,
     };
-    let doorkeeping =
-        Doorkeeping { seats_per_address: config.seats_per_address, ..Doorkeeping::default() };
+    let doorkeeping = Doorkeeping {
+        seats_per_address: config.joining.seats_per_address,
+        ..Doorkeeping::default()
+    };
     let server = server
         .with_doorkeeping(doorkeeping)
         .guarded_by(Arc::clone(&kept.gate) as _)
@@ -242,7 +244,7 @@ fn start_tasks(
     watch.spawn("the signal task", take_signals(signals, stops, reloads));
     let reloading = take_reloads(reload, reloader.clone(), notifier.clone());
     watch.spawn("the task that reloads the settings", reloading);
-    if config.watch_config {
+    if config.operation.watch_config {
         watch.spawn("the task that watches the configuration", reloader.clone().watch());
     }
     stop
@@ -281,7 +283,8 @@ impl Front {
         let identity = presented.identity();
         let (crypto, certificates) = (identity.server_crypto(web::ALPN)?, identity.web());
         let own = server.address().port();
-        let port = config.announce_port.or(Some(own).filter(|own| page.port() != Some(*own)));
+        let port =
+            config.joining.announce_port.or(Some(own).filter(|own| page.port() != Some(*own)));
         Ok(Self { page, crypto, certificates, port })
     }
 
@@ -332,8 +335,8 @@ async fn run_rooms(
 /// Announces the server to the directories. Returns its standing in each.
 fn announce(config: &Config, server: &Server, signer: Signer, watch: &Watch) -> Vec<Directory> {
     let listen = server.addresses().to_vec();
-    let port = config.announce_port.unwrap_or_else(|| server.address().port());
-    let announced = config.directories.iter().map(|directory| {
+    let port = config.joining.announce_port.unwrap_or_else(|| server.address().port());
+    let announced = config.joining.directories.iter().map(|directory| {
         let (told, standing) = current::channel(Standing::Asking);
         let (signer, listen) = (signer.clone(), listen.clone());
         let announcement = Announcement { directory: directory.clone(), port, listen, signer };
@@ -348,6 +351,6 @@ async fn keep_rules(gate: Arc<Gatekeeper>, mut config: Current<Arc<Config>>) {
     while config.changed().await.is_ok() {
         let config = Arc::clone(&config.borrow_and_update());
         gate.set_rules(data::rules(&config));
-        gate.deny_lists().set(&config.deny_lists);
+        gate.deny_lists().set(&config.joining.deny_lists);
     }
 }

@@ -90,7 +90,7 @@ fn serve_in(
     let (log, logs) = logging::for_tests();
     let presented = Presented::new(identity(config).expect("an identity"));
     let kept = data::open_by(config, clocks).expect("a directory for it");
-    let server = Server::bind(config.listen[0], presented.identity()).expect("a socket");
+    let server = Server::bind(config.joining.listen[0], presented.identity()).expect("a socket");
     let server =
         server.guarded_by(Arc::clone(&kept.gate) as _).kept_by(Arc::new(kept.worlds.clone()));
     let (address, handle) = (server.address(), server.handle());
@@ -107,7 +107,7 @@ fn serve_in(
         is_restarting: Arc::default(),
         addresses: vec![address.to_string()],
         rates: room.rates,
-        data_dir: config.data_dir.clone(),
+        data_dir: config.operation.data_dir.clone(),
         records: measures_of(&selected),
     };
     let host = Arc::new(Host::new(facts, handle, &kept, log, reloader));
@@ -115,8 +115,11 @@ fn serve_in(
     listener.set_nonblocking(true).expect("it is a socket");
     let admin = listener.local_addr().expect("it is bound");
     let (beside, _) = beside::start(Arc::clone(&host), Some(listener)).expect("a thread");
-    let rooms =
-        RoomsConfig { rooms: config.rooms, rooms_max: config.rooms_max, ..RoomsConfig::default() };
+    let rooms = RoomsConfig {
+        rooms: config.play.rooms,
+        rooms_max: config.play.rooms_max,
+        ..RoomsConfig::default()
+    };
     let forever = std::future::pending::<Disconnect>();
     runtime.spawn(async move { server.run_rooms(&selected, room, rooms, forever).await });
     drop(inside);

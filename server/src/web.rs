@@ -40,7 +40,7 @@ pub(crate) struct Bound {
 
 /// Reads the page's files and listens on its address, if there should be a page.
 pub(crate) fn bind(config: &Config) -> Result<Option<Bound>> {
-    let Some(address) = config.web else { return Ok(None) };
+    let Some(address) = config.http.web else { return Ok(None) };
     let files = Files::load(&folders(config))?;
     let bound = listen(address).and_then(|listener| {
         listener.set_nonblocking(true)?;
@@ -54,7 +54,7 @@ pub(crate) fn bind(config: &Config) -> Result<Option<Bound>> {
 
 /// Checks the page's files, if there should be a page.
 pub(crate) fn check(config: &Config) -> Result<()> {
-    if config.web.is_some() {
+    if config.http.web.is_some() {
         Files::load(&folders(config))?;
     }
     Ok(())
@@ -62,7 +62,7 @@ pub(crate) fn check(config: &Config) -> Result<()> {
 
 /// Returns the folders where the files may be.
 fn folders(config: &Config) -> Vec<PathBuf> {
-    config.web_files.clone().map_or_else(beside_program, |folder| vec![folder])
+    config.http.web_files.clone().map_or_else(beside_program, |folder| vec![folder])
 }
 
 /// Listens on IPv4 only, if the address is unspecified and the machine has no IPv6.
@@ -127,7 +127,7 @@ impl Bound {
         let (alive, ended) = oneshot::channel();
         let Self { listener, files } = self;
         let at = listener.local_addr().context("the page's listener has no address")?;
-        let bytes_per_second = facts.config.borrow().web_bytes;
+        let bytes_per_second = facts.config.borrow().http.web_bytes;
         let (here, elsewhere) = links(at, facts.certificates.host().as_deref());
         tracing::info!(
             name: "page_listening",
@@ -135,7 +135,7 @@ impl Bound {
             elsewhere,
             "players can join from a browser at these links"
         );
-        if facts.config.borrow().public_page {
+        if facts.config.borrow().http.public_page {
             let [here, elsewhere] = [&here, &elsewhere].map(|link| public::link(link));
             tracing::info!(
                 name: "public_page_listening",

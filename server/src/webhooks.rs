@@ -61,7 +61,7 @@ impl Webhooks {
         let mut lines = log.subscribe();
         let before = log.recent(LINES_BEFORE);
         let mut missed: VecDeque<_> = before.iter().filter_map(|line| alarms.of(line)).collect();
-        let mut couriers = self.couriers(&config.borrow_and_update().webhooks);
+        let mut couriers = self.couriers(&config.borrow_and_update().http.webhook);
         loop {
             let report = match missed.pop_front() {
                 Some(report) => Some(report),
@@ -80,7 +80,7 @@ impl Webhooks {
                         if changed.is_err() {
                             return;
                         }
-                        let webhooks = config.borrow_and_update().webhooks.clone();
+                        let webhooks = config.borrow_and_update().http.webhook.clone();
                         if !couriers.iter().map(Courier::webhook).eq(&webhooks) {
                             couriers = self.couriers(&webhooks);
                         }
@@ -128,14 +128,14 @@ impl Webhooks {
     }
 
     fn message(&self, report: Report) -> Message {
-        let name = self.reloader.config().borrow().name.clone();
+        let name = self.reloader.config().borrow().play.name.clone();
         let sender = Sender { name, fingerprint: self.reloader.fingerprint().to_string() };
         Message::new(report, &sender, self.clocks.unix())
     }
 
     /// Sends a test event to every webhook once, and returns each receiver's answer.
     pub(crate) async fn test(&self, by: &str) -> Vec<WebhookTest> {
-        let webhooks = self.reloader.config().borrow().webhooks.clone();
+        let webhooks = self.reloader.config().borrow().http.webhook.clone();
         let message = Arc::new(self.message(Report::test(by)));
         let sent = webhooks.into_iter().map(|webhook| {
             let (message, clocks) = (Arc::clone(&message), self.clocks.clone());

@@ -148,8 +148,8 @@ impl Settings {
     /// sources. `by` is the author of the request.
     pub fn with(&self, name: &str, value: Option<&str>, by: &str) -> Result<Self, BadOverride> {
         let key = setting_key(name);
-        let Some(setting) = settings().find(|setting| setting.key() == key) else {
-            let known: Vec<_> = settings().map(super::setting::Setting::key).collect();
+        let Some(setting) = settings().find(|setting| setting.key == key) else {
+            let known: Vec<_> = settings().map(|it| it.key.to_owned()).collect();
             let mistake = Mistake::unknown(format!("{name:?}"), &key, &known);
             return Err(BadOverride::Unknown(mistake));
         };
@@ -178,8 +178,8 @@ impl Settings {
     /// Returns the mistake of a public page without a listener. Settings [in force](Self::in_force)
     /// may have it until a restart opens the listener.
     fn lone_page(&self) -> Option<Mistake> {
-        let Config { public_page, web, .. } = self.config;
-        let is_lone = public_page && web.is_none() && self.is_sure("web");
+        let http = &self.config.http;
+        let is_lone = http.public_page && http.web.is_none() && self.is_sure("web");
         is_lone.then(|| Mistake::Lacks { origin: self.origin("public-page"), missing: "web" })
     }
 
@@ -204,7 +204,7 @@ impl Settings {
         let shown = settings().map(|setting| {
             let given = self.given(setting.flag);
             SettingValue {
-                setting: setting.key(),
+                setting: setting.key.to_owned(),
                 value: (setting.show)(&self.config),
                 origin: given.map_or_else(|| "default".to_owned(), |given| given.origin.clone()),
             }
@@ -247,7 +247,7 @@ impl Settings {
         let (before, after) = (&self.config, &newer.config);
         let changed = settings().filter(|setting| setting.has_changed(before, after));
         let change = |setting: &super::setting::Setting| Change {
-            setting: setting.key(),
+            setting: setting.key.to_owned(),
             from: (setting.show)(before),
             to: (setting.show)(after),
             restart: setting.restart,

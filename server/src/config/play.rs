@@ -1,34 +1,56 @@
 //! Settings of the games and their rooms.
 
+use std::ffi::OsStr;
+
+use phaselock::game::Strength;
 use phaselock::limits::{
-    BOTS_MAX, CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, PLAYERS_MAX, REWIND_MAX, ROOMS_MAX,
-    WATCH_DELAY_MAX, WATCHERS_MAX,
+    BOTS_MAX, CLIENT_BYTES_DEFAULT, CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, PLAYERS_MAX,
+    RESUME_DEFAULT, RESUME_MAX, REWIND_MAX, ROOMS_MAX, WATCH_DELAY_MAX, WATCHERS_MAX,
 };
+use phaselock::motion::SendRule;
 use phaselock::rewind::Favour;
 use phaselock::time::Rates;
+use phaselock::wire::round::{ReadyUp, VoteKinds};
 use phaselock::wire::text::printable;
 
-use super::setting::{RESUME_SECONDS_MAX, ROOM_THREADS_MAX, Setting, WORKERS_MAX};
-use super::values::{list, number, or, parse_games, parse_send, put};
+use super::setting::section;
+use super::values::{Faults, ListRule, list, number, or, parse_games, parse_send, put, switch};
 
-/// Most characters of a server's name.
+/// Maximum characters of a server's name.
 pub const NAME_CHARS_MAX: usize = 48;
-/// Most rounds of a game before the next one. Arbitrary; days.
+/// Maximum number of threads that pack snapshots; more would have nothing to do.
+pub const WORKERS_MAX: u16 = 64;
+/// Maximum number of threads that run rooms. Arbitrary; one for each of many processors.
+pub const ROOM_THREADS_MAX: u16 = 64;
+/// The default of `snapshot_hz` is the divisor of the tick rate that is nearest to this.
+pub(super) const SNAPSHOT_HZ_IDEAL: u32 = 30;
+/// Maximum rounds of a game before the next one. Arbitrary; days.
 const ROUNDS_MAX: u32 = 1000;
 const WATCH_DELAY_SECONDS_MAX: u16 = (WATCH_DELAY_MAX.0 / 1_000_000) as u16;
 const REWIND_MS_MAX: u16 = (REWIND_MAX.0 / 1000) as u16;
-/// Longest time without an input. Arbitrary; a day.
+/// Maximum seconds for which a seat is kept, or the server drains.
+const RESUME_SECONDS_MAX: u32 = (RESUME_MAX.0 / 1_000_000) as u32;
+/// Maximum seconds without an input. Arbitrary; a day.
 const IDLE_SECONDS_MAX: u32 = 86_400;
-/// Longest time without people until a room sleeps. Arbitrary; a day.
+/// Maximum seconds without people until a room sleeps. Arbitrary; a day.
 const SLEEP_SECONDS_MAX: u32 = 86_400;
 
 const ROOMS: Option<&str> = Some("rooms and their threads are made when the server starts");
 const RATES: Option<&str> = Some("clients learn the rates when they join, and worlds keep theirs");
 
-/// Settings of games and rooms, in the order of the help.
-pub(super) const PLAY: [Setting; 22] = [
-    Setting {
-        flag: "name",
+/// What happens when players are ready, by name.
+const READY: [(&str, ReadyUp); 3] =
+    [("off", ReadyUp::Off), ("early", ReadyUp::Early), ("wait", ReadyUp::Wait)];
+
+/// Names of no votes and of all.
+const VOTES: [(&str, VoteKinds); 2] = [("all", VoteKinds::ALL), ("none", VoteKinds::NONE)];
+
+section! {
+    /// Settings of the games and their rooms.
+    Play, PLAY;
+
+    /// Name shown to players: at most [`NAME_CHARS_MAX`] characters, no control characters.
+    name: String = "Phaselock".to_owned() => {
         value: "NAME",
         help: "Name shown to players",
         read: |config, text| {
@@ -40,179 +62,197 @@ pub(super) const PLAY: [Setting; 22] = [
             let rule = format!(
                 "1 to {NAME_CHARS_MAX} characters, not all blank and no control characters"
             );
-            put(&mut config.name, name.map(str::to_owned), &rule)
+            put(&mut config.play.name, name.map(str::to_owned), &rule)
         },
-        show: |config| config.name.clone(),
+        show: |config| config.play.name.clone(),
         ..Setting::TEXT
-    },
-    Setting {
-        flag: "game",
+    }
+
+    /// Names of the games to run in turn. If empty, the first game of the program.
+    game: Vec<String> = Vec::new() => {
         value: "GAMES",
         help: "Game to run, or several in turn, separated by commas",
         read: |config, text| {
-            config.games = parse_games(text)?;
+            config.play.game = parse_games(text)?;
             Ok(())
         },
-        show: |config| match &*config.games {
+        show: |config| match &*config.play.game {
             [] => "the first there is".to_owned(),
             games => games.join(","),
         },
         ..Setting::LIST
-    },
-    Setting {
-        flag: "rounds",
+    }
+
+    /// Rounds of a game before the next one, 1 to 1000, if there are several games.
+    rounds: u32 = 2 => {
         value: "COUNT",
         help: "Rounds of a game before the next one, if there are several",
-        read: |config, text| number(&mut config.rounds, text, 1..=ROUNDS_MAX),
-        show: |config| config.rounds.to_string(),
+        read: |config, text| number(&mut config.play.rounds, text, 1..=ROUNDS_MAX),
+        show: |config| config.play.rounds.to_string(),
         is_of_room: true,
         ..Setting::NUMBER
-    },
-    Setting {
-        flag: "bots",
+    }
+
+    /// Number of bots in each room, at most [`BOTS_MAX`].
+    bots: u16 = 0 => {
         value: "COUNT",
         help: "Number of bots in each room",
-        read: |config, text| number(&mut config.bots, text, 0..=BOTS_MAX),
-        show: |config| config.bots.to_string(),
+        read: |config, text| number(&mut config.play.bots, text, 0..=BOTS_MAX),
+        show: |config| config.play.bots.to_string(),
         is_of_room: true,
         ..Setting::NUMBER
-    },
-    Setting {
-        flag: "max-players",
+    }
+
+    /// Maximum number of people in a room, 1 to [`PLAYERS_MAX`].
+    max_players: u16 = 64 => {
         value: "COUNT",
         help: "Maximum number of players in a room",
-        read: |config, text| number(&mut config.max_players, text, 1..=PLAYERS_MAX),
-        show: |config| config.max_players.to_string(),
+        read: |config, text| number(&mut config.play.max_players, text, 1..=PLAYERS_MAX),
+        show: |config| config.play.max_players.to_string(),
         is_of_room: true,
         ..Setting::NUMBER
-    },
-    Setting {
-        flag: "max-watchers",
+    }
+
+    /// Maximum number of watchers of a room, 0 to [`WATCHERS_MAX`].
+    max_watchers: u16 = 16 => {
         value: "COUNT",
         help: "Maximum number of people who may watch a room without a seat",
-        read: |config, text| number(&mut config.max_watchers, text, 0..=WATCHERS_MAX),
-        show: |config| config.max_watchers.to_string(),
+        read: |config, text| number(&mut config.play.max_watchers, text, 0..=WATCHERS_MAX),
+        show: |config| config.play.max_watchers.to_string(),
         is_of_room: true,
         ..Setting::NUMBER
-    },
-    Setting {
-        flag: "watch-delay-seconds",
+    }
+
+    /// Seconds by which watchers see the game late, 0 to 60. By default the game decides.
+    watch_delay_seconds: Option<u16> = None => {
         value: "SECONDS",
         help: "Seconds by which watchers see the game late, so that they cannot tell players what \
                is hidden",
         default: Some("the game's, 10 where something is hidden"),
         read: |config, text| {
-            number(config.watch_delay_seconds.insert(0), text, 0..=WATCH_DELAY_SECONDS_MAX)
+            number(config.play.watch_delay_seconds.insert(0), text, 0..=WATCH_DELAY_SECONDS_MAX)
         },
-        show: |config| or(config.watch_delay_seconds.as_ref(), "the game's"),
+        show: |config| or(config.play.watch_delay_seconds.as_ref(), "the game's"),
         is_of_room: true,
         ..Setting::NUMBER
-    },
-    Setting {
-        flag: "rooms",
+    }
+
+    /// Number of permanent rooms, 1 to [`ROOMS_MAX`].
+    rooms: u16 = 1 => {
         value: "COUNT",
         help: "Number of rooms, each a world with its own players",
-        read: |config, text| number(&mut config.rooms, text, 1..=ROOMS_MAX),
-        show: |config| config.rooms.to_string(),
+        read: |config, text| number(&mut config.play.rooms, text, 1..=ROOMS_MAX),
+        show: |config| config.play.rooms.to_string(),
         restart: ROOMS,
         ..Setting::NUMBER
-    },
-    Setting {
-        flag: "rooms-max",
+    }
+
+    /// Maximum number of rooms, including those made on demand. By default as many as `rooms`.
+    rooms_max: u16 = 1 => {
         value: "COUNT",
         help: "Maximum number of rooms; those beyond --rooms are made when somebody names a new \
                one or all are full, and closed after a minute without players",
         default: Some("--rooms"),
         // The rooms have to be known, so `settle` reads it.
-        show: |config| config.rooms_max.to_string(),
+        show: |config| config.play.rooms_max.to_string(),
         restart: ROOMS,
         ..Setting::NUMBER
-    },
-    Setting {
-        flag: "room-threads",
+    }
+
+    /// Threads that run rooms, 1 to [`ROOM_THREADS_MAX`]. By default one for each spare
+    /// processor.
+    room_threads: Option<u16> = None => {
         value: "COUNT",
         help: "Threads that run rooms; with 1 they share the socket's thread",
         default: Some(
             "1 for a single room or on two processors, else one for each other \
              processor",
         ),
-        read: |config, text| number(config.room_threads.insert(1), text, 1..=ROOM_THREADS_MAX),
-        show: |config| or(config.room_threads.as_ref(), "by the processors"),
+        read: |config, text| number(config.play.room_threads.insert(1), text, 1..=ROOM_THREADS_MAX),
+        show: |config| or(config.play.room_threads.as_ref(), "by the processors"),
         restart: ROOMS,
         ..Setting::NUMBER
-    },
-    Setting {
-        flag: "workers",
+    }
+
+    /// Threads that pack snapshots, 1 to [`WORKERS_MAX`]. By default one for each processor.
+    workers: Option<u16> = None => {
         value: "COUNT",
         help: "Threads that pack snapshots",
         default: Some("the processors, or 1 with several threads of rooms"),
-        read: |config, text| number(config.workers.insert(1), text, 1..=WORKERS_MAX),
-        show: |config| or(config.workers.as_ref(), "by the processors"),
+        read: |config, text| number(config.play.workers.insert(1), text, 1..=WORKERS_MAX),
+        show: |config| or(config.play.workers.as_ref(), "by the processors"),
         restart: ROOMS,
         ..Setting::NUMBER
-    },
-    Setting {
-        flag: "tick-hz",
+    }
+
+    /// Steps of the world per second, within the bounds of [`Rates`].
+    tick_hz: u32 = 60 => {
         value: "HZ",
         help: "Steps of the world per second, 10 to 128",
         read: |config, text| {
-            number(&mut config.tick_hz, text, Rates::TICK_HZ_MIN..=Rates::TICK_HZ_MAX)
+            number(&mut config.play.tick_hz, text, Rates::TICK_HZ_MIN..=Rates::TICK_HZ_MAX)
         },
-        show: |config| config.tick_hz.to_string(),
+        show: |config| config.play.tick_hz.to_string(),
         restart: RATES,
         ..Setting::NUMBER
-    },
-    Setting {
-        flag: "snapshot-hz",
+    }
+
+    /// Snapshots to each client per second, a divisor of `tick_hz`. By default the divisor nearest
+    /// to 30.
+    snapshot_hz: u32 = SNAPSHOT_HZ_IDEAL => {
         value: "HZ",
         help: "Snapshots per second, a divisor of the tick rate",
         default: Some("30, or the nearest divisor"),
         // The tick rate has to be known, so `settle` reads it.
-        show: |config| config.snapshot_hz.to_string(),
+        show: |config| config.play.snapshot_hz.to_string(),
         restart: RATES,
         ..Setting::NUMBER
-    },
-    Setting {
-        flag: "client-bytes",
+    }
+
+    /// Maximum bytes of snapshots per second for each client.
+    client_bytes: u32 = CLIENT_BYTES_DEFAULT => {
         value: "BYTES",
         help: "Maximum bytes of snapshots per second for each client; fewer if the path carries \
                less",
         read: |config, text| {
-            number(&mut config.client_bytes, text, CLIENT_BYTES_MIN..=CLIENT_BYTES_MAX)
+            number(&mut config.play.client_bytes, text, CLIENT_BYTES_MIN..=CLIENT_BYTES_MAX)
         },
-        show: |config| config.client_bytes.to_string(),
+        show: |config| config.play.client_bytes.to_string(),
         is_of_room: true,
         ..Setting::NUMBER
-    },
-    Setting {
-        flag: "send",
+    }
+
+    /// Kinds of entities, by name, with a send rule that replaces the game's.
+    send: Vec<(String, SendRule)> = Vec::new() => {
         value: "KIND=RULE",
         help: "When to send a kind of entity, as in Rock=predictable: every, predictable, \
                threshold:DISTANCE or adaptive:DISTANCE; several separated by commas",
         default: Some("the game's, for each"),
         read: |config, text| {
-            config.send = parse_send(text)?;
+            config.play.send = parse_send(text)?;
             Ok(())
         },
-        show: |config| match &*config.send {
+        show: |config| match &*config.play.send {
             [] => "the game's".to_owned(),
             rules => list(rules.iter().map(|(kind, rule)| format!("{kind}={rule}"))),
         },
         is_of_room: true,
         ..Setting::LIST
-    },
-    Setting {
-        flag: "rewind-ms",
+    }
+
+    /// Maximum rewind for a shot in milliseconds, 0 for none. By default the game decides.
+    rewind_ms: Option<u16> = None => {
         value: "MS",
         help: "Maximum milliseconds that the world is rewound for a shot, 0 to turn it off",
         default: Some("the game's, 250"),
-        read: |config, text| number(config.rewind_ms.insert(0), text, 0..=REWIND_MS_MAX),
-        show: |config| or(config.rewind_ms.as_ref(), "the game's"),
+        read: |config, text| number(config.play.rewind_ms.insert(0), text, 0..=REWIND_MS_MAX),
+        show: |config| or(config.play.rewind_ms.as_ref(), "the game's"),
         is_of_room: true,
         ..Setting::NUMBER
-    },
-    Setting {
-        flag: "favour",
+    }
+
+    /// Player who wins a close call. By default the game decides.
+    favour: Option<Favour> = None => {
         value: "WHOM",
         help: "Who wins a close call: shooter (what the shooter saw counts) or defender (reaching \
                cover saves you)",
@@ -220,10 +260,11 @@ pub(super) const PLAY: [Setting; 22] = [
         read: |config, text| {
             let favours = [("shooter", Favour::Shooter), ("defender", Favour::Defender)];
             let favour = favours.into_iter().find(|(name, _)| *name == text);
-            put(&mut config.favour, favour.map(|(_, favour)| Some(favour)), "shooter or defender")
+            let favour = favour.map(|(_, favour)| Some(favour));
+            put(&mut config.play.favour, favour, "shooter or defender")
         },
         show: |config| {
-            let favour = config.favour.map(|favour| match favour {
+            let favour = config.play.favour.map(|favour| match favour {
                 Favour::Shooter => "shooter",
                 Favour::Defender => "defender",
             });
@@ -231,51 +272,133 @@ pub(super) const PLAY: [Setting; 22] = [
         },
         is_of_room: true,
         ..Setting::TEXT
-    },
-    Setting {
-        flag: "resume-seconds",
+    }
+
+    /// Seconds for which a player who loses the connection keeps the seat, 0 to 3600.
+    resume_seconds: u32 = (RESUME_DEFAULT.0 / 1_000_000) as u32 => {
         value: "SECONDS",
         help: "Seconds for which a player who loses the connection keeps seat and score",
-        read: |config, text| number(&mut config.resume_seconds, text, 0..=RESUME_SECONDS_MAX),
-        show: |config| config.resume_seconds.to_string(),
+        read: |config, text| number(&mut config.play.resume_seconds, text, 0..=RESUME_SECONDS_MAX),
+        show: |config| config.play.resume_seconds.to_string(),
         ..Setting::NUMBER
-    },
-    Setting {
-        flag: "idle-seconds",
+    }
+
+    /// Seconds after which an idle player is kicked, up to 86400. 0 for never.
+    idle_seconds: u32 = 0 => {
         value: "SECONDS",
         help: "Seconds without a change of keys after which a player is kicked, 0 for never",
-        read: |config, text| number(&mut config.idle_seconds, text, 0..=IDLE_SECONDS_MAX),
-        show: |config| config.idle_seconds.to_string(),
+        read: |config, text| number(&mut config.play.idle_seconds, text, 0..=IDLE_SECONDS_MAX),
+        show: |config| config.play.idle_seconds.to_string(),
         is_of_room: true,
         ..Setting::NUMBER
-    },
-    Setting {
-        flag: "sleep-seconds",
+    }
+
+    /// Seconds without people after which a room sleeps, up to 86400. 0 for never.
+    sleep_seconds: u32 = 60 => {
         value: "SECONDS",
         help: "Time without players and watchers after which a room stands still until somebody \
                comes, 0 for never",
-        read: |config, text| number(&mut config.sleep_seconds, text, 0..=SLEEP_SECONDS_MAX),
-        show: |config| config.sleep_seconds.to_string(),
+        read: |config, text| number(&mut config.play.sleep_seconds, text, 0..=SLEEP_SECONDS_MAX),
+        show: |config| config.play.sleep_seconds.to_string(),
         is_of_room: true,
         ..Setting::NUMBER
-    },
-    Setting {
-        flag: "drain-seconds",
+    }
+
+    /// Maximum seconds for which the server drains when it is told to stop, 0 to 3600.
+    drain_seconds: u32 = 0 => {
         value: "SECONDS",
         help: "Maximum seconds for which the server keeps playing after it is told to stop, until \
                the round is over or everybody has left; it refuses newcomers. Told again, it stops \
                at once",
-        read: |config, text| number(&mut config.drain_seconds, text, 0..=RESUME_SECONDS_MAX),
-        show: |config| config.drain_seconds.to_string(),
+        read: |config, text| number(&mut config.play.drain_seconds, text, 0..=RESUME_SECONDS_MAX),
+        show: |config| config.play.drain_seconds.to_string(),
         ..Setting::NUMBER
-    },
-    Setting {
-        flag: "seed",
+    }
+
+    /// Seed of the game's random numbers. By default the server draws one.
+    seed: Option<u64> = None => {
         value: "NUMBER",
         help: "Seed of the game's random numbers, to replay it",
-        read: |config, text| number(config.seed.insert(0), text, 0..=u64::MAX),
-        show: |config| or(config.seed.as_ref(), "a new one each time"),
+        read: |config, text| number(config.play.seed.insert(0), text, 0..=u64::MAX),
+        show: |config| or(config.play.seed.as_ref(), "a new one each time"),
         restart: Some("worlds grow from it, and those that run have grown from another"),
         ..Setting::NUMBER
-    },
-];
+    }
+
+    /// Strength of the bots.
+    bot_strength: Strength = Strength::Normal => {
+        value: "STRENGTH",
+        help: "Strength of the bots: easy, normal or hard",
+        read: |config, text| {
+            let named = Strength::NAMED.into_iter().find(|(name, _)| *name == text);
+            put(&mut config.play.bot_strength, named.map(|(_, it)| it), "easy, normal or hard")
+        },
+        show: |config| {
+            let named = Strength::NAMED.into_iter().find(|(_, it)| *it == config.play.bot_strength);
+            named.map_or("normal", |(name, _)| name).to_owned()
+        },
+        is_of_room: true,
+        ..Setting::TEXT
+    }
+
+    /// Whether bots leave when people come.
+    bots_fill: bool = false => {
+        help: "Bots leave when people come, so that people and bots together number --bots",
+        read: |config, text| switch(&mut config.play.bots_fill, text),
+        show: |config| config.play.bots_fill.to_string(),
+        is_of_room: true,
+        ..Setting::SWITCH
+    }
+
+    /// Votes that players may call.
+    votes: VoteKinds = VoteKinds::ALL => {
+        value: "KINDS",
+        help: "Votes that players may call: game, kick, time and sides, separated by commas, or \
+               all or none",
+        read: |config, text| {
+            config.play.votes = parse_votes(text)?;
+            Ok(())
+        },
+        show: |config| match config.play.votes {
+            VoteKinds::ALL => "all".to_owned(),
+            VoteKinds::NONE => "none".to_owned(),
+            VoteKinds(bits) => {
+                let named = VoteKinds::NAMED.iter().filter(|(_, bit)| bits & bit != 0);
+                list(named.map(|(name, _)| *name))
+            }
+        },
+        is_of_room: true,
+        ..Setting::LIST
+    }
+
+    /// What happens when players are ready.
+    ready_up: ReadyUp = ReadyUp::Early => {
+        value: "EFFECT",
+        help: "What happens when players are ready: off, early (a warm-up ends when all are) or \
+               wait (it ends only when most are, or after two minutes)",
+        read: |config, text| {
+            let ready = READY.into_iter().find(|(name, _)| *name == text);
+            put(&mut config.play.ready_up, ready.map(|(_, ready)| ready), "off, early or wait")
+        },
+        show: |config| {
+            let named = READY.into_iter().find(|(_, ready)| *ready == config.play.ready_up);
+            named.map_or("early", |(name, _)| name).to_owned()
+        },
+        is_of_room: true,
+        ..Setting::TEXT
+    }
+}
+
+/// Parses kinds of votes.
+fn parse_votes(text: &OsStr) -> Result<VoteKinds, Faults> {
+    if let Some((_, all)) = VOTES.iter().find(|(name, _)| *name == text) {
+        return Ok(*all);
+    }
+    let rule = "all, none, or some of game, kick, time and sides with commas between";
+    let rule = ListRule { text: rule, max: VoteKinds::NAMED.len(), is_distinct: true };
+    let bits = rule.parse(text, |word| {
+        let found = VoteKinds::NAMED.iter().find(|(name, _)| *name == word);
+        found.map(|(_, bit)| *bit).ok_or(None)
+    })?;
+    Ok(VoteKinds(bits.into_iter().fold(0, |bits, bit| bits | bit)))
+}

@@ -54,7 +54,7 @@ impl Scopes {
             let given = settings().filter_map(move |setting| {
                 let given = layers.get(setting.flag)?;
                 let value = ((setting.show)(&config), given.origin.clone());
-                Some((format!("{scope}.{}", setting.key()), value))
+                Some((format!("{scope}.{}", setting.key), value))
             });
             given.collect::<Vec<_>>()
         });

@@ -1,39 +1,90 @@
-//! A setting: one declaration with its name, parser, way back to text, and effect.
+//! A setting: one declaration of its name, type, default, parser, help and effect.
 
 use std::ffi::OsStr;
-
-use phaselock::limits::RESUME_MAX;
 
 use super::types::Config;
 use super::values::Faults;
 
-/// Most threads that pack snapshots; more have nothing to do.
-pub const WORKERS_MAX: u16 = 64;
-/// Most threads that run rooms. Arbitrary; one for each of many processors.
-pub const ROOM_THREADS_MAX: u16 = 64;
-/// Longest time for which a seat is kept, or the server drains.
-pub(super) const RESUME_SECONDS_MAX: u32 = (RESUME_MAX.0 / 1_000_000) as u32;
+/// Declares a section of settings: its struct with the defaults, and its table. An entry is a field
+/// with its default and the rest of its [`Setting`]. All names of a setting follow from the field's
+/// name.
+macro_rules! section {
+    (
+        $(#[$about:meta])*
+        $section:ident, $TABLE:ident;
+        $(
+            $(#[$doc:meta])*
+            $key:ident: $type:ty = $default:expr => { $($rest:tt)* }
+        )*
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $section {
+            $( $(#[$doc])* pub $key: $type, )*
+        }
 
-/// Cause for which most settings of the start take a restart.
+        impl Default for $section {
+            fn default() -> Self {
+                Self { $( $key: $default, )* }
+            }
+        }
+
+        $(#[$about])*
+        pub(super) const $TABLE: &[$crate::config::setting::Setting] = {
+            use $crate::config::setting::{Setting, dashed, text};
+            &[ $( Setting {
+                key: stringify!($key),
+                flag: {
+                    const FLAG: [u8; stringify!($key).len()] = dashed(stringify!($key));
+                    text(&FLAG)
+                },
+                $($rest)*
+            }, )* ]
+        };
+    };
+}
+pub(super) use section;
+
+/// Returns a key with dashes in place of underscores.
+pub(super) const fn dashed<const LEN: usize>(key: &str) -> [u8; LEN] {
+    let mut flag = [0; LEN];
+    let mut at = 0;
+    while at < LEN {
+        let byte = key.as_bytes()[at];
+        flag[at] = if byte == b'_' { b'-' } else { byte };
+        at += 1;
+    }
+    flag
+}
+
+/// Returns ASCII bytes as text.
+pub(super) const fn text(bytes: &'static [u8]) -> &'static str {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(_) => panic!("the key is not ASCII"),
+    }
+}
+
+/// Why most settings need a restart.
 pub(super) const START: Option<&str> = Some("it counts when the server starts");
 
-/// Form of a value in a file.
+/// The form of a value in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Text alone.
+    /// Only text.
     Text,
     /// A number, or text.
     Number,
-    /// True or false, or text; on the command line the name alone means true.
+    /// True or false, or text. On the command line, the name alone means true.
     Switch,
-    /// Text or a number, or a list of such, which mean the same as one with commas between.
+    /// Text or a number, or a list of them, which is the same as one text with commas between.
     List,
     /// Tables, or text.
     Tables,
 }
 
 impl Kind {
-    /// The form, for messages.
+    /// The form in words, for messages.
     pub(super) fn rule(self) -> &'static str {
         match self {
             Self::Text => "text in quotes",
@@ -47,33 +98,37 @@ impl Kind {
 
 /// A setting.
 pub(super) struct Setting {
+    /// Its name in the file.
+    pub(super) key: &'static str,
     /// Its name on the command line.
     pub(super) flag: &'static str,
     /// Placeholder of its value in the help.
     pub(super) value: &'static str,
     pub(super) help: &'static str,
-    /// Its default in words, where it is more than a value.
+    /// Its default in words, if the default is more than a value.
     pub(super) default: Option<&'static str>,
     pub(super) kind: Kind,
-    /// Reads a value; the error is every rule that the value breaks.
+    /// Reads a value. The error has every rule that the value breaks.
     pub(super) read: fn(&mut Config, &OsStr) -> Result<(), Faults>,
     /// The value as text, except for a secret.
     pub(super) show: fn(&Config) -> String,
-    /// True if two values differ that are shown alike.
+    /// Whether two values differ that are shown alike.
     pub(super) differs: fn(&Config, &Config) -> bool,
-    /// Rooms and games may have values of their own.
+    /// Whether rooms and games may have values of their own.
     pub(super) is_of_room: bool,
-    /// The value names files, or addresses that the server sends to, so it cannot be set remotely.
+    /// Whether the value names files, or addresses that the server sends to. Such a setting cannot
+    /// be changed remotely.
     pub(super) is_local: bool,
-    /// The value is not for the eyes of everybody.
+    /// Whether the value must not be shown.
     pub(super) is_secret: bool,
-    /// Cause for which it takes a restart; none if it takes effect while the server runs.
+    /// Why it needs a restart. `None` if it takes effect while the server runs.
     pub(super) restart: Option<&'static str>,
 }
 
 impl Setting {
-    /// Text; the rest is for each setting to say.
+    /// The defaults of a setting that is text.
     pub(super) const TEXT: Self = Self {
+        key: "",
         flag: "",
         value: "",
         help: "",
@@ -91,14 +146,9 @@ impl Setting {
     pub(super) const SWITCH: Self = Self { kind: Kind::Switch, value: "BOOL", ..Self::TEXT };
     pub(super) const LIST: Self = Self { kind: Kind::List, ..Self::TEXT };
 
-    /// Its name in the file.
-    pub(super) fn key(&self) -> String {
-        self.flag.replace('-', "_")
-    }
-
     /// Its name in the environment.
     pub(super) fn variable(&self) -> String {
-        format!("PHASELOCK_{}", self.key().to_uppercase())
+        format!("PHASELOCK_{}", self.key.to_uppercase())
     }
 
     /// Its default, for the help and the manual.
@@ -106,7 +156,7 @@ impl Setting {
         self.default.map_or_else(|| (self.show)(&Config::default()), str::to_owned)
     }
 
-    /// True if two configurations have different values.
+    /// Whether two configurations have different values.
     pub(super) fn has_changed(&self, before: &Config, after: &Config) -> bool {
         (self.show)(before) != (self.show)(after) || (self.differs)(before, after)
     }

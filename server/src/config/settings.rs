@@ -7,18 +7,18 @@ use phaselock::limits::ROOMS_MAX;
 use phaselock::time::Rates;
 
 use super::error::Mistake;
-use super::hosting::{HOSTING, WEBHOOKS};
+use super::http::HTTP;
+use super::joining::JOINING;
 use super::layers::Layers;
-use super::play::PLAY;
-use super::rounds::ROUNDS;
+use super::operation::OPERATION;
+use super::play::{PLAY, SNAPSHOT_HZ_IDEAL};
 use super::setting::Setting;
-use super::types::{Config, SNAPSHOT_HZ_IDEAL};
+use super::types::Config;
 use super::values::number;
-use super::web::WEB;
 
-/// All settings.
+/// All settings, in the order of the help.
 pub(super) fn settings() -> impl Iterator<Item = &'static Setting> {
-    PLAY.iter().chain(&ROUNDS).chain(&HOSTING).chain(&WEB).chain(&WEBHOOKS)
+    [PLAY, JOINING, OPERATION, HTTP].into_iter().flatten()
 }
 
 /// Returns the defaults overridden by what was given, and all mistakes. `bad` are the flags of
@@ -37,15 +37,15 @@ pub(super) fn settle(layers: &Layers, bad: &mut Vec<&'static str>) -> (Config, V
     }
     // Where the other value is a mistake, nothing can be said about this one.
     if !bad.contains(&"tick-hz") {
-        match snapshot_hz(config.tick_hz, layers) {
-            Ok(snapshot_hz) => config.snapshot_hz = snapshot_hz,
+        match snapshot_hz(config.play.tick_hz, layers) {
+            Ok(snapshot_hz) => config.play.snapshot_hz = snapshot_hz,
             Err(mistake) => mistakes.push(mistake),
         }
     }
     mistakes.extend(same_ports(&config, layers, bad));
     if !bad.contains(&"rooms") {
-        match rooms_max(config.rooms, layers) {
-            Ok(rooms_max) => config.rooms_max = rooms_max,
+        match rooms_max(config.play.rooms, layers) {
+            Ok(rooms_max) => config.play.rooms_max = rooms_max,
             Err(wrong) => mistakes.extend(wrong),
         }
     }
@@ -71,14 +71,14 @@ fn same_ports(config: &Config, layers: &Layers, bad: &[&str]) -> Vec<Mistake> {
         layers.get(flag).map_or_else(default, |given| given.origin.clone())
     };
     let mut mistakes = Vec::new();
-    let listen = if sure("listen") { &config.listen[..] } else { &[] };
+    let listen = if sure("listen") { &config.joining.listen[..] } else { &[] };
     for (at, address) in listen.iter().enumerate() {
         if let Some(other) = listen[..at].iter().find(|other| overlap(**other, *address)) {
             let (origin, other) = (origin("listen"), format!("{other} of the same setting"));
             mistakes.push(Mistake::SamePort { origin, address: *address, other });
         }
     }
-    if let (Some(admin), Some(web)) = (config.admin_listen, config.web)
+    if let (Some(admin), Some(web)) = (config.operation.admin_listen, config.http.web)
         && sure("admin-listen")
         && sure("web")
         && overlap(admin, web)

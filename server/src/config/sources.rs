@@ -255,8 +255,9 @@ impl Source<'_> {
                 mistakes.push(Mistake::invalid(&origin, self.text[value.span()].as_ref(), rule));
                 continue;
             }
-            let Some(setting) = settings().filter(fits).find(|it| it.key() == *name) else {
-                let mut known: Vec<_> = settings().filter(fits).map(Setting::key).collect();
+            let Some(setting) = settings().filter(fits).find(|it| it.key == &*name) else {
+                let mut known: Vec<_> =
+                    settings().filter(fits).map(|it| it.key.to_owned()).collect();
                 if scope.is_none() {
                     known.extend([PER_GAME, PER_ROOM].map(str::to_owned));
                 }

@@ -41,7 +41,7 @@ impl ConfigFile {
 
 /// Simulates a program that has every game but one.
 fn judge(settings: &Settings, _: bool) -> Vec<Mistake> {
-    let games = settings.config.games.iter().filter(|game| *game == "nonesuch");
+    let games = settings.config.play.game.iter().filter(|game| *game == "nonesuch");
     let mistake = |game: &String| Mistake::Game {
         origin: settings.origin("game"),
         name: game.clone(),
@@ -85,7 +85,10 @@ fn refused(args: &[&str], env: &[&str]) -> String {
 fn nothing_set_means_the_defaults() {
     let config = serve(&[], &["PATH=/bin", "phaselock_bots=9"]);
     assert_eq!(config, Config::default());
-    assert_eq!((config.listen[0].to_string().as_str(), config.snapshot_hz), ("[::]:4433", 30));
+    assert_eq!(
+        (config.joining.listen[0].to_string().as_str(), config.play.snapshot_hz),
+        ("[::]:4433", 30)
+    );
 }
 
 #[test]
@@ -93,8 +96,8 @@ fn flags_beat_environment_beats_file_beats_defaults() {
     let file = ConfigFile::new("bots = 1\nmax_players = 1\ntick_hz = 20");
     let env = ["PHASELOCK_BOTS=2", "PHASELOCK_MAX_PLAYERS=2"];
     let config = serve(&["--config", file.path(), "--bots", "3"], &env);
-    assert_eq!((config.bots, config.max_players, config.tick_hz), (3, 2, 20));
-    assert!(config.games.is_empty(), "the first there is");
+    assert_eq!((config.play.bots, config.play.max_players, config.play.tick_hz), (3, 2, 20));
+    assert!(config.play.game.is_empty(), "the first there is");
 }
 
 #[test]
@@ -167,86 +170,94 @@ fn each_layer_can_set_everything() {
     };
     let flags = spell(|setting, value| format!("--{}={value}", setting.flag));
     let env = spell(|setting, value| format!("{}={value}", setting.variable()));
-    let lines = spell(|setting, value| format!("{} = {value:?}", setting.key()));
+    let lines = spell(|setting, value| format!("{} = {value:?}", setting.key));
     assert_eq!(lines.len(), values.len());
     let file = ConfigFile::new(&lines.join("\n"));
 
     let expected = Config {
-        listen: ["127.0.0.1:0", "[::1]:7"].map(|it| it.parse().expect("an address")).into(),
-        link: Some("mobile,seed=3".parse().expect("a network")),
-        games: vec!["arena_2".to_owned(), "chess".to_owned()],
-        rounds: 3,
-        bots: 7,
-        max_players: 8,
-        max_watchers: 5,
+        play: Play {
+            name: "Zoë's".to_owned(),
+            game: vec!["arena_2".to_owned(), "chess".to_owned()],
+            rounds: 3,
+            bots: 7,
+            max_players: 8,
+            max_watchers: 5,
+            watch_delay_seconds: Some(20),
+            rooms: 4,
+            rooms_max: 12,
+            room_threads: Some(2),
+            workers: Some(3),
+            tick_hz: 100,
+            snapshot_hz: 50,
+            client_bytes: 16_000,
+            send: vec![
+                ("Rock".to_owned(), SendRule::Predictable),
+                ("Car".to_owned(), "threshold:0.05".parse().expect("a rule")),
+            ],
+            rewind_ms: Some(120),
+            favour: Some(Favour::Defender),
+            resume_seconds: 45,
+            idle_seconds: 300,
+            sleep_seconds: 5,
+            drain_seconds: 600,
+            seed: Some(u64::MAX),
+            bot_strength: phaselock::game::Strength::Hard,
+            bots_fill: true,
+            votes: VoteKinds(6),
+            ready_up: ReadyUp::Wait,
+        },
+        joining: Joining {
+            listen: ["127.0.0.1:0", "[::1]:7"].map(|it| it.parse().expect("an address")).into(),
+            link: Some("mobile,seed=3".parse().expect("a network")),
+            seats_per_address: 2,
+            password: Some(Password("open sesame".to_owned())),
+            password_file: None,
+            greeting: Some("Be nice.".to_owned()),
+            allow_list: Some(AllowList {
+                path: keys.into(),
+                keys: [(PublicKey([10; 32]), "ada".into())].into(),
+            }),
+            deny_lists: ["https://example.org/list.txt?key=1", "http://127.0.0.1/b"]
+                .map(|it| DenyList::Url(it.to_owned()))
+                .into(),
+            redirect: Some("two.example.org:4433".to_owned()),
+            directories: ["one.example.org:4435", "192.0.2.7:9"]
+                .map(|it| it.parse().expect("an address"))
+                .into(),
+            announce_port: Some(5000),
+        },
+        operation: Operation {
+            data_dir: "some/where".into(),
+            keep_days: 30,
+            backup_hours: 24,
+            backup_keep: 3,
+            restarts: vec![RestartTime::Daily(240), RestartTime::Every(6)],
+            cert_file: Some("a.pem".into()),
+            key_file: Some("b.pem".into()),
+            require_identity: true,
+            admin_listen: None,
+            log: LogFormat::Json,
+            log_filter: "warn,quinn=off".to_owned(),
+            log_file: Some("some.log".into()),
+            watch_config: true,
+        },
+        http: Http {
+            webhook: vec![Webhook {
+                url: "https://discord.com/api/webhooks/1/x".to_owned(),
+                format: WebhookFormat::Discord,
+                key: Vec::new(),
+                topics: Topic::ALL.into(),
+                files: Vec::new(),
+            }],
+            web: Some("[::]:8443".parse().expect("an address")),
+            web_files: Some("pages".into()),
+            web_origins: ["https://play.example.org", "http://localhost:8000"]
+                .map(str::to_owned)
+                .into(),
+            web_bytes: 500_000,
+            public_page: true,
+        },
         special: Vec::new(),
-        webhooks: vec![Webhook {
-            url: "https://discord.com/api/webhooks/1/x".to_owned(),
-            format: WebhookFormat::Discord,
-            key: Vec::new(),
-            topics: Topic::ALL.into(),
-            files: Vec::new(),
-        }],
-        watch_delay_seconds: Some(20),
-        rooms: 4,
-        rooms_max: 12,
-        room_threads: Some(2),
-        tick_hz: 100,
-        snapshot_hz: 50,
-        client_bytes: 16_000,
-        send: vec![
-            ("Rock".to_owned(), SendRule::Predictable),
-            ("Car".to_owned(), "threshold:0.05".parse().expect("a rule")),
-        ],
-        rewind_ms: Some(120),
-        favour: Some(Favour::Defender),
-        resume_seconds: 45,
-        idle_seconds: 300,
-        bots_fill: true,
-        bot_strength: phaselock::game::Strength::Hard,
-        votes: VoteKinds(6),
-        ready: ReadyUp::Wait,
-        seats_per_address: 2,
-        password: Some(Password("open sesame".to_owned())),
-        password_file: None,
-        greeting: Some("Be nice.".to_owned()),
-        allow_list: Some(AllowList {
-            path: keys.into(),
-            keys: [(PublicKey([10; 32]), "ada".into())].into(),
-        }),
-        deny_lists: ["https://example.org/list.txt?key=1", "http://127.0.0.1/b"]
-            .map(|it| DenyList::Url(it.to_owned()))
-            .into(),
-        sleep_seconds: 5,
-        drain_seconds: 600,
-        keep_days: 30,
-        backup_hours: 24,
-        backup_keep: 3,
-        restarts: vec![RestartTime::Daily(240), RestartTime::Every(6)],
-        redirect: Some("two.example.org:4433".to_owned()),
-        workers: Some(3),
-        directories: ["one.example.org:4435", "192.0.2.7:9"]
-            .map(|it| it.parse().expect("an address"))
-            .into(),
-        announce_port: Some(5000),
-        data_dir: "some/where".into(),
-        cert_file: Some("a.pem".into()),
-        key_file: Some("b.pem".into()),
-        require_identity: true,
-        admin_listen: None,
-        web: Some("[::]:8443".parse().expect("an address")),
-        web_files: Some("pages".into()),
-        web_origins: ["https://play.example.org", "http://localhost:8000"]
-            .map(str::to_owned)
-            .into(),
-        web_bytes: 500_000,
-        public_page: true,
-        log: LogFormat::Json,
-        log_filter: "warn,quinn=off".to_owned(),
-        log_file: Some("some.log".into()),
-        watch_config: true,
-        name: "Zoë's".to_owned(),
-        seed: Some(u64::MAX),
     };
     fn words(texts: &[String]) -> Vec<&str> {
         texts.iter().map(String::as_str).collect()
@@ -267,12 +278,12 @@ fn listen_addresses() {
         ("[::]:4433", "[::]:4433"),
         ("[::1]:1", "[::1]:1"),
     ] {
-        let listen = serve(&["--listen", text], &[]).listen;
+        let listen = serve(&["--listen", text], &[]).joining.listen;
         assert_eq!(listen.iter().map(SocketAddr::to_string).collect::<Vec<_>>(), [expected]);
     }
     let many = (1..=LISTEN_MAX + 1).map(|port| port.to_string()).collect::<Vec<_>>();
-    assert_eq!(serve(&["--listen", &many[1..].join(",")], &[]).listen.len(), LISTEN_MAX);
-    assert_eq!(serve(&["--listen", "0,0"], &[]).listen.len(), 2, "two ports of its choice");
+    assert_eq!(serve(&["--listen", &many[1..].join(",")], &[]).joining.listen.len(), LISTEN_MAX);
+    assert_eq!(serve(&["--listen", "0,0"], &[]).joining.listen.len(), 2, "two ports of its choice");
     for text in [
         "",
         ":",
@@ -313,7 +324,7 @@ fn link_local_addresses_name_their_interface() {
     assert!(error.contains("the argument ADDR is ") && error.contains("no network interface"));
     if cfg!(target_os = "linux") {
         // Every Linux machine has it, as its first interface.
-        let listen = serve(&["--listen", "[fe80::1%lo]:4500, [fe80::1%1]:0"], &[]).listen;
+        let listen = serve(&["--listen", "[fe80::1%lo]:4500, [fe80::1%1]:0"], &[]).joining.listen;
         let listen: Vec<_> = listen.iter().map(ToString::to_string).collect();
         assert_eq!(listen, ["[fe80::1%1]:4500", "[fe80::1%1]:0"]);
         let addr = "[fe80::1%1]:4500".parse().expect("an address");
@@ -373,8 +384,8 @@ fn every_message_says_where_and_what_is_allowed() {
 
 #[test]
 fn rooms_at_most_are_those_that_are_there_unless_told() {
-    assert_eq!(serve(&["--rooms=4"], &[]).rooms_max, 4);
-    assert_eq!(serve(&["--rooms=4", "--rooms-max=9"], &[]).rooms_max, 9);
+    assert_eq!(serve(&["--rooms=4"], &[]).play.rooms_max, 4);
+    assert_eq!(serve(&["--rooms=4", "--rooms-max=9"], &[]).play.rooms_max, 9);
     assert_eq!(
         refused(&["--rooms-max=3"], &["PHASELOCK_ROOMS=4"]),
         "the flag --rooms-max is \"3\", but must be a whole number from 4 to 256"
@@ -387,7 +398,7 @@ fn snapshots_follow_the_tick_rate_unless_told() {
         [(60, 30), (30, 30), (20, 20), (50, 25), (100, 25), (64, 32), (128, 32), (127, 127)]
     {
         let config = serve(&[&format!("--tick-hz={tick_hz}")], &[]);
-        assert_eq!(config.snapshot_hz, snapshot_hz, "at {tick_hz} ticks per second");
+        assert_eq!(config.play.snapshot_hz, snapshot_hz, "at {tick_hz} ticks per second");
     }
 }
 
@@ -410,7 +421,7 @@ fn unknown_names_are_errors_with_the_nearest_or_all_known_ones() {
     let file = ConfigFile::new("quux = 60");
     let error = refused(&["--config", file.path()], &[]);
     assert!(error.contains(" is not a setting; those are name, game, "), "{error}");
-    assert!(settings().all(|setting| error.contains(&setting.key())), "{error}");
+    assert!(settings().all(|setting| error.contains(setting.key)), "{error}");
 
     for name in ["PHASELOCK_", "PHASELOCK_PORT", "PHASELOCK_TEST"] {
         assert!(refused(&[], &[&format!("{name}=1")]).contains(name));
@@ -452,7 +463,7 @@ fn text_that_is_not_unicode_is_an_error_except_in_paths() {
     let Ok(Command::Serve(config)) = run("PHASELOCK_DATA_DIR") else {
         panic!("paths may be any bytes")
     };
-    assert_eq!(config.config.data_dir, PathBuf::from(odd()));
+    assert_eq!(config.config.operation.data_dir, PathBuf::from(odd()));
     let Err(ConfigError::Mistakes(mistakes)) = run("PHASELOCK_NAME") else {
         panic!("a name is text")
     };
@@ -499,7 +510,7 @@ fn a_list_of_games_has_no_holes_and_an_end() {
         let error = run(&["--game", list], &[]).expect_err("it is no list").to_string();
         assert!(error.contains("with commas between"), "{list}: {error}");
     }
-    assert_eq!(serve(&["--game", " a , b-2 ", "--rounds", "9"], &[]).games, ["a", "b-2"]);
+    assert_eq!(serve(&["--game", " a , b-2 ", "--rounds", "9"], &[]).play.game, ["a", "b-2"]);
 }
 
 #[test]

@@ -235,7 +235,7 @@ impl Host {
 
     /// Sends a newcomer the host's welcome line.
     async fn greet(self: Arc<Self>, room: RoomCode, player: Target) {
-        let greeting = self.config.borrow().greeting.clone();
+        let greeting = self.config.borrow().joining.greeting.clone();
         if let Some(text) = greeting {
             // Fails only if the player has left.
             let _ = self.handle.command_in(&room, Command::Tell { player, text }).await;
@@ -277,7 +277,7 @@ impl Host {
     pub(crate) fn is_public(&self, room: &RoomCode) -> bool {
         let figures = self.figures.borrow();
         let known = figures.status.rooms.iter().find(|it| it.code == room.as_str());
-        self.config.borrow().password.is_none() && known.is_some_and(|it| it.open)
+        self.config.borrow().joining.password.is_none() && known.is_some_and(|it| it.open)
     }
 
     fn note_results(&self, room: &RoomCode, round: u32, numbers: OfRound, time: i64) {
@@ -353,7 +353,7 @@ pub async fn watch_figures(host: Arc<Host>) {
             host.store.note(vec![host.book.calendar(host.clocks.state())]);
         }
         host.reloader.warn_of_expiry(&host.clocks);
-        let keep_days = host.config.borrow().keep_days;
+        let keep_days = host.config.borrow().operation.keep_days;
         host.store.expire_before(host.clocks.expired_before(keep_days));
         let figures = host.look(&mut before);
         host.note_times(false);
@@ -425,7 +425,7 @@ impl Host {
         let sum =
             |count: fn(&RoomView) -> u16| rooms.iter().map(|room| u32::from(count(room))).sum();
         StatusView {
-            name: self.config.borrow().name.clone(),
+            name: self.config.borrow().play.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             games: self.handle.games(),
             address: facts.addresses.clone(),

@@ -72,7 +72,7 @@ impl Host {
             ActError::Bad(format!("the {what} is {text:?}, but must be {rule}"))
         };
         let redirect = match &request.redirect {
-            None => self.config.borrow().redirect.clone(),
+            None => self.config.borrow().joining.redirect.clone(),
             Some(text) => {
                 let address = config::parse_redirect(text);
                 Some(address.map_err(|rule| must_be("redirect", text, rule))?)
@@ -213,7 +213,7 @@ impl Host {
     /// Sends a test event to every webhook, and returns each receiver's answer.
     pub async fn test_webhooks(&self, by: &Author) -> Result<Vec<WebhookTest>, ActError> {
         by.needs(Right::Manage)?;
-        if self.config.borrow().webhooks.is_empty() {
+        if self.config.borrow().http.webhook.is_empty() {
             let text = "there is no webhook; add a [[webhook]] table to the configuration file";
             return Err(ActError::NotFound(text.into()));
         }
@@ -276,7 +276,7 @@ impl Host {
     pub async fn disallow(&self, by: &Author, key: &str) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         let key = self.key_for_list(key)?;
-        let list = self.config.borrow().allow_list.clone();
+        let list = self.config.borrow().joining.allow_list.clone();
         let Some(name) = list.and_then(|list| list.keys.get(&key).cloned()) else {
             return Err(ActError::NotFound(format!("the allow list has no key {key}")));
         };
@@ -287,7 +287,7 @@ impl Host {
     }
 
     fn key_for_list(&self, key: &str) -> Result<PublicKey, ActError> {
-        if self.config.borrow().allow_list.is_none() {
+        if self.config.borrow().joining.allow_list.is_none() {
             let text = "there is no allow list, so anyone may join; set allow_list to a file, \
                         and reload";
             return Err(ActError::NotFound(text.into()));

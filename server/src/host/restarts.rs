@@ -25,7 +25,7 @@ pub async fn watch_restarts(host: Arc<Host>) {
     loop {
         seconds.tick().await;
         let now = host.clocks.now();
-        let times = host.config.borrow().restarts.clone();
+        let times = host.config.borrow().operation.restarts.clone();
         let changed = host.schedule().set(&times, now);
         let looked = host.schedule().look(now);
         for step in changed.into_iter().chain(looked) {
@@ -78,8 +78,8 @@ impl Host {
         }
         let (secs, redirect) = {
             let config = self.config.borrow();
-            let secs = Some(config.drain_seconds).filter(|secs| *secs > 0);
-            (secs.unwrap_or(DRAIN_DEFAULT_SECS), config.redirect.clone())
+            let secs = Some(config.play.drain_seconds).filter(|secs| *secs > 0);
+            (secs.unwrap_or(DRAIN_DEFAULT_SECS), config.joining.redirect.clone())
         };
         let within = Micros::from_ms(1000 * i64::from(secs));
         // Players who are sent to another server join that one instead.

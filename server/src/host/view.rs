@@ -100,7 +100,7 @@ impl RoomView {
 impl Host {
     /// Returns the allow list.
     pub fn allow_list(&self) -> AllowListView {
-        let list = self.config.borrow().allow_list.clone();
+        let list = self.config.borrow().joining.allow_list.clone();
         let file = list.as_ref().map(|list| list.path.display().to_string());
         let keys = list.map(|list| list.keys).unwrap_or_default();
         let view = |(key, name): (PublicKey, String)| AllowedView { key: key.to_string(), name };

@@ -29,9 +29,9 @@ impl Plan {
     pub(super) fn of(games: &Games, config: &Config) -> Result<Self> {
         let names = config.game_names(games);
         let rooms = RoomsConfig {
-            rooms: config.rooms,
-            rooms_max: config.rooms_max,
-            threads: room_threads(config.rooms_max, config.room_threads),
+            rooms: config.play.rooms,
+            rooms_max: config.play.rooms_max,
+            threads: room_threads(config.play.rooms_max, config.play.room_threads),
             ..RoomsConfig::default()
         };
         Ok(Self { games: games.select(&names)?, names, room: room_config(config)?, rooms })
@@ -47,10 +47,10 @@ impl Plan {
             games = self.names.join(","),
             tick_hz = self.room.rates.tick_hz,
             snapshot_hz = self.room.rates.snapshot_hz,
-            bots = config.bots,
-            max_players = config.max_players,
-            rooms = config.rooms,
-            rooms_max = config.rooms_max,
+            bots = config.play.bots,
+            max_players = config.play.max_players,
+            rooms = config.play.rooms,
+            rooms_max = config.play.rooms_max,
             room_threads = self.rooms.threads,
             seed = self.room.seed,
             "listening"
@@ -60,15 +60,16 @@ impl Plan {
 
 /// Returns the rooms' settings.
 pub(crate) fn room_config(config: &Config) -> Result<RoomConfig> {
-    let seed = config.seed.unwrap_or_else(Clock::seed);
-    let rates = Rates { tick_hz: config.tick_hz, snapshot_hz: config.snapshot_hz }.validate()?;
+    let seed = config.play.seed.unwrap_or_else(Clock::seed);
+    let rates =
+        Rates { tick_hz: config.play.tick_hz, snapshot_hz: config.play.snapshot_hz }.validate()?;
     Ok(RoomConfig {
         settings: room_changes(config),
         rates,
         seed,
         map_seed: map_seed(seed),
         takes_commands: true,
-        workers: workers(config.workers)?,
+        workers: workers(config.play.workers)?,
         ..RoomConfig::default()
     })
 }

@@ -62,14 +62,14 @@ impl Stopping {
         let Self { orders: mut stop, handle, config, notifier, is_stopping } = self;
         stop.recv().await;
         is_stopping.store(true, Ordering::Relaxed);
-        let drain_seconds = config.borrow().drain_seconds;
+        let drain_seconds = config.borrow().play.drain_seconds;
         let drain = Micros::from_ms(1000 * i64::from(drain_seconds));
         // Goodbyes and the last writes to a stalled disk come on top.
         let within = (u64::from(drain_seconds) + 20) * 1_000_000;
         notifier.tell(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={within}"));
         if drain > Micros::ZERO {
             let text = "the server is shutting down after this round; join again later";
-            let redirect = config.borrow().redirect.clone();
+            let redirect = config.borrow().joining.redirect.clone();
             let goodbye = Disconnect { redirect, ..Disconnect::new(Code::Draining, text) };
             let order = Command::Drain { goodbye, within: drain, restarts: false };
             let _ = handle.command(order).await;

@@ -110,7 +110,7 @@ fn a_changed_setting_is_distinguished_from_changed_files() {
     fs::write(word.path(), "another").expect("writable");
     let done = served.wait(host.set_setting(&by, "keep-days", Some("30"))).expect("it is good");
     assert!(done.starts_with("keep_days is now 30"), "{done}");
-    let password = host.reloader.config().borrow().password.clone();
+    let password = host.reloader.config().borrow().joining.password.clone();
     assert_eq!(password.map(|it| it.0).as_deref(), Some("another"));
     let same = served.wait(host.set_setting(&by, "keep_days", Some("30"))).expect("it is good");
     assert_eq!(same, "keep_days already has that value");

@@ -110,13 +110,13 @@ impl Page {
             json!({ "code": code, "game": status.game, "players": players, "free": free })
         });
         let facts = json!({
-            "name": config.name,
+            "name": config.play.name,
             "version": env!("CARGO_PKG_VERSION"),
             "port": self.facts.port,
             "hashes": hashes,
             "host": self.facts.certificates.host(),
             "rooms": rooms.collect::<Vec<_>>(),
-            "needs_password": config.password.is_some(),
+            "needs_password": config.joining.password.is_some(),
         });
         let mut response = axum::Json(facts).into_response();
         let headers = response.headers_mut();
@@ -146,7 +146,7 @@ impl Page {
 fn allow_origin(headers: &mut HeaderMap, asked: &HeaderMap, config: &Config) {
     let origin = asked.get(header::ORIGIN).filter(|origin| {
         let origin = origin.to_str().unwrap_or_default();
-        config.web_origins.iter().any(|it| it == origin)
+        config.http.web_origins.iter().any(|it| it == origin)
     });
     if let Some(origin) = origin {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());

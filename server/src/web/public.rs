@@ -90,7 +90,7 @@ pub(super) async fn publish(host: &Host, to: &watch::Sender<Option<Arc<Published
     let mut config = host.reloader.config();
     let mut bests = Bests::default();
     loop {
-        let is_wanted = config.borrow_and_update().public_page;
+        let is_wanted = config.borrow_and_update().http.public_page;
         let published = if is_wanted {
             // A database that is stuck must not keep anything on the page that has become private.
             let _ = timeout(READ_TIMEOUT, bests.read(host)).await;

@@ -136,11 +136,9 @@ async fn only_the_page_is_served() {
 async fn the_facts_go_to_the_own_page_and_to_allowed_ones() {
     let folder = folder();
     let origin = "https://play.example.org";
-    let config = Config {
-        name: "Here".to_owned(),
-        web_origins: vec![origin.to_owned()],
-        ..Config::default()
-    };
+    let mut config = Config::default();
+    config.play.name = "Here".to_owned();
+    config.http.web_origins = vec![origin.to_owned()];
     let (_server, mut page) = page_of(folder.path(), config);
     let response = page.answer(&get("/server.json", &[(header::ORIGIN, "https://evil.example")]));
     assert_eq!(response.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN), None);

@@ -47,10 +47,15 @@ pub fn config(data: &[u8]) -> bool {
             Err(error) => panic!("a file is no usage error: {error}"),
         };
         let config = &settings.config;
-        assert!(config.bots <= PLAYERS_MAX && (1..=PLAYERS_MAX).contains(&config.max_players));
-        let rates = Rates { tick_hz: config.tick_hz, snapshot_hz: config.snapshot_hz };
+        assert!(
+            config.play.bots <= PLAYERS_MAX && (1..=PLAYERS_MAX).contains(&config.play.max_players)
+        );
+        let rates = Rates { tick_hz: config.play.tick_hz, snapshot_hz: config.play.snapshot_hz };
         assert!(rates.validate().is_ok());
-        assert!(config.name.chars().count() <= NAME_CHARS_MAX && !config.name.trim().is_empty());
+        assert!(
+            config.play.name.chars().count() <= NAME_CHARS_MAX
+                && !config.play.name.trim().is_empty()
+        );
         // The command line gives the same result.
         let by_flags = std::iter::once(program()).chain(flags(&settings));
         match commands::parse_from(by_flags, [], &|_, _| Vec::new())
@@ -70,7 +75,8 @@ fn flags(settings: &Settings) -> Vec<OsString> {
     let flag = |it: SettingValue| format!("--{}={}", it.setting.replace('_', "-"), it.value);
     let mut flags: Vec<OsString> = given.map(|it| flag(it).into()).collect();
     let config = &settings.config;
-    let password = config.password.as_ref().filter(|_| config.password_file.is_none());
+    let password =
+        config.joining.password.as_ref().filter(|_| config.joining.password_file.is_none());
     flags.extend(password.map(|Password(word)| format!("--password={word}").into()));
     flags
 }

@@ -8,7 +8,7 @@ fn deny_lists_are_files_and_urls() {
     let url = "https://example.org/list.txt?key=secret";
     let file = ConfigFile::new(&format!("deny_lists = [{:?}, {url:?}]", list.path()));
     let settings = loaded(&["--config", file.path()], &[]);
-    let [of_file, of_url] = &*settings.config.deny_lists else { panic!("two") };
+    let [of_file, of_url] = &*settings.config.joining.deny_lists else { panic!("two") };
     assert!(matches!(of_file, DenyList::File { ranges, .. } if ranges.entries() == 2));
     assert_eq!(*of_url, DenyList::Url(url.to_owned()));
     let shown = settings.list().into_iter().find(|it| it.setting == "deny_lists");

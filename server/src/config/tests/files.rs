@@ -86,8 +86,11 @@ fn values_in_a_file_have_their_own_types() {
         "watch_config = true\nlisten = [4433, \"127.0.0.1:7\"]\ngame = [\"a\", \"b\"]\nseed = 1_0",
     );
     let config = serve(&["--config", file.path()], &[]);
-    assert!(config.watch_config);
-    assert_eq!((config.listen.len(), config.games.len(), config.seed), (2, 2, Some(10)));
+    assert!(config.operation.watch_config);
+    assert_eq!(
+        (config.joining.listen.len(), config.play.game.len(), config.play.seed),
+        (2, 2, Some(10))
+    );
     for (line, rule) in [
         ("name = 5", "text in quotes"),
         ("name = [\"a\"]", "text in quotes"),
@@ -246,7 +249,7 @@ fn a_public_page_needs_a_listener_for_browsers() {
     let mistake = "the flag --public-page is not enough: web is needed too";
     assert_eq!(refused(&["--public-page"], &[]), mistake);
     assert_eq!(refused(&["--public-page", "--web=off"], &[]), mistake);
-    assert!(serve(&["--public-page", "--web=4433"], &[]).public_page);
+    assert!(serve(&["--public-page", "--web=4433"], &[]).http.public_page);
     let wrong = refused(&["--public-page", "--web=nowhere"], &[]);
     assert_eq!(wrong.lines().count(), 1, "{wrong}");
     let wrong = refused(&["--public-page=yes"], &[]);
@@ -259,7 +262,7 @@ fn a_public_page_needs_a_listener_for_browsers() {
     fs::write(file.path(), "web = 4433\npublic_page = true").expect("writable");
     let newer = before.load_again(&judge).expect("it is good");
     let in_force = before.in_force(&newer).expect("they go together").config;
-    assert_eq!((in_force.public_page, in_force.web), (true, None));
+    assert_eq!((in_force.http.public_page, in_force.http.web), (true, None));
 }
 
 #[test]
@@ -268,7 +271,7 @@ fn passwords_are_words_from_a_flag_or_a_file_and_shown_nowhere() {
     let config = serve(&["--password-file", file.path()], &[]);
     let word = Some(Password("open sesame".to_owned()));
     assert_eq!(
-        (&config.password, serve(&["--password=open sesame"], &[]).password),
+        (&config.joining.password, serve(&["--password=open sesame"], &[]).joining.password),
         (&word, word.clone())
     );
     assert!(!format!("{:?}", loaded(&["--password=open sesame"], &[])).contains("sesame"));
@@ -304,14 +307,14 @@ fn traces_of_editors_mean_nothing_in_the_files_of_a_host() {
         |text: &str| text.trim_end().to_owned(),
     ] {
         let file = ConfigFile::new(&edit("open sesame\n"));
-        let password = serve(&["--password-file", file.path()], &[]).password;
+        let password = serve(&["--password-file", file.path()], &[]).joining.password;
         assert_eq!(password, Some(Password("open sesame".to_owned())));
         let file = ConfigFile::new(&edit(&format!("{key} ada\n# none\n{key}\n")));
-        let list = serve(&["--allow-list", file.path()], &[]).allow_list.expect("a list");
+        let list = serve(&["--allow-list", file.path()], &[]).joining.allow_list.expect("a list");
         assert_eq!(list.keys, [(PublicKey([0xab; 32]), "ada".to_owned())].into());
         let file = ConfigFile::new(&edit("bots = 3\n# none\nrounds = 7\n"));
         let config = serve(&["--config", file.path()], &[]);
-        assert_eq!((config.bots, config.rounds), (3, 7));
+        assert_eq!((config.play.bots, config.play.rounds), (3, 7));
         let file = ConfigFile::new(&edit("bots = 3\n\nrounds = 0\n"));
         let error = refused(&["--config", file.path()], &[]);
         assert!(error.starts_with(&format!("rounds in {}:3 is \"0\"", file.path())), "{error}");
@@ -345,7 +348,7 @@ fn what_cannot_be_read_as_text_is_said() {
 fn a_list_of_keys_says_which_line_has_none() {
     let key = "AB".repeat(32);
     let file = ConfigFile::new(&format!("# all\n\n  {key} ada\n{key}\n"));
-    let list = serve(&["--allow-list", file.path()], &[]).allow_list.expect("a list");
+    let list = serve(&["--allow-list", file.path()], &[]).joining.allow_list.expect("a list");
     assert_eq!(
         (list.path.as_path(), list.keys),
         (Path::new(file.path()), [(PublicKey([0xab; 32]), "ada".to_owned())].into())
@@ -379,7 +382,7 @@ fn the_file_takes_numbers_as_numbers() {
     let file = ConfigFile::new("listen = 9000\nseed = 0x10\nbots = 4");
     let config = serve(&["--config", file.path()], &[]);
     assert_eq!(
-        (config.listen[0].to_string().as_str(), config.seed, config.bots),
+        (config.joining.listen[0].to_string().as_str(), config.play.seed, config.play.bots),
         ("[::]:9000", Some(16), 4)
     );
 }

@@ -9,23 +9,8 @@ fn the_help_knows_every_setting_and_its_default() {
     let mut command = command_line();
     command.clone().debug_assert();
     let help = command.render_long_help().to_string();
-    let config = Config::default();
-    let words = [
-        ("game", "the first there is".to_owned()),
-        ("rooms-max", "--rooms".to_owned()),
-        ("room-threads", "1 for a single room".to_owned()),
-        ("workers", "the processors".to_owned()),
-        ("send", "the game's, for each".to_owned()),
-        ("rewind-ms", format!("the game's, {}", Rewind::DEFAULT.most.0 / 1000)),
-        ("favour", "the game's, shooter".to_owned()),
-        ("watch-delay-seconds", "the game's, 10".to_owned()),
-        ("cert-file", "cert.pem in --data-dir".to_owned()),
-        ("web-files", "../web or ../share/phaselock/web".to_owned()),
-        ("key-file", "key.pem in --data-dir".to_owned()),
-    ];
     for setting in settings() {
-        let word = words.iter().find(|(flag, _)| *flag == setting.flag);
-        let default = word.map_or_else(|| (setting.show)(&config), |(_, word)| word.clone());
+        let default = setting.default_text();
         let flag = format!("--{}", setting.flag);
         let starts = [" <", "[=<"].map(|end| format!("{flag}{end}"));
         let of_flag = starts.iter().find_map(|start| help.split_once(start));
@@ -35,6 +20,16 @@ fn the_help_knows_every_setting_and_its_default() {
             "{flag}: {default}\n{help}"
         );
     }
+}
+
+#[test]
+fn defaults_in_words_have_the_numbers_that_apply() {
+    let text = |flag| settings().find(|it| it.flag == flag).expect("a setting").default_text();
+    let rewind_ms = Rewind::DEFAULT.most.0 / 1000;
+    assert_eq!(text("rewind-ms"), format!("the game's, {rewind_ms}"));
+    let Config { play, joining, .. } = Config::default();
+    assert_eq!(text("snapshot-hz"), format!("{}, or the nearest divisor", play.snapshot_hz));
+    assert_eq!(text("listen"), format!("{}, IPv4 included", joining.listen[0]));
 }
 
 #[test]

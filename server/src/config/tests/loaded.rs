@@ -47,8 +47,11 @@ fn changes_are_told_with_what_takes_a_restart() {
     );
     let in_force = before.in_force(&after).expect("they go together");
     let config = &in_force.config;
-    assert_eq!((config.bots, config.tick_hz, config.snapshot_hz, config.rounds), (4, 50, 25, 9));
-    assert_eq!(config.password, Some(Password("new".to_owned())));
+    assert_eq!(
+        (config.play.bots, config.play.tick_hz, config.play.snapshot_hz, config.play.rounds),
+        (4, 50, 25, 9)
+    );
+    assert_eq!(config.joining.password, Some(Password("new".to_owned())));
     assert_eq!(in_force.changes(&after).len(), 2, "what takes a restart is still to come");
 
     fs::write(file.path(), "bots = -1\nname = 4").expect("writable");
@@ -70,7 +73,7 @@ fn keys_that_change_in_their_file_are_a_change() {
 #[test]
 fn commands_about_settings() {
     let shown = |args: &[&str]| match run(args, &["PHASELOCK_BOTS=5"]) {
-        Ok(Command::Show { settings, is_json }) => (settings.config.bots, is_json),
+        Ok(Command::Show { settings, is_json }) => (settings.config.play.bots, is_json),
         other => panic!("{other:?}"),
     };
     assert_eq!(shown(&["config"]), (5, false));
@@ -92,7 +95,7 @@ fn tables_of_games_and_rooms_have_settings_of_rooms_alone() {
         .iter()
         .map(|it| {
             let room = it.room.as_ref().map(|code| code.as_str());
-            (room, it.game.as_deref(), it.config.rounds, it.config.max_players)
+            (room, it.game.as_deref(), it.config.play.rounds, it.config.play.max_players)
         })
         .collect();
     assert_eq!(

@@ -7,14 +7,14 @@ use crate::config::RestartTime::{Daily, Every, Weekly};
 fn restarts_are_daily_weekly_or_every_few_hours() {
     let file = ConfigFile::new("restarts = [\"4:00\", \" MON 04:30 \", \"every 6h\"]");
     let settings = loaded(&["--config", file.path()], &[]);
-    assert_eq!(settings.config.restarts, [Daily(240), Weekly(0, 270), Every(6)]);
+    assert_eq!(settings.config.operation.restarts, [Daily(240), Weekly(0, 270), Every(6)]);
     let shown = settings.list().into_iter().find(|it| it.setting == "restarts");
     assert_eq!(shown.expect("it is listed").value, "04:00,mon 04:30,every 6h");
     let given = loaded(&["--restarts", "23:59,sun 00:00,every 1000h"], &[]);
-    assert_eq!(given.config.restarts, [Daily(1439), Weekly(6, 0), Every(1000)]);
+    assert_eq!(given.config.operation.restarts, [Daily(1439), Weekly(6, 0), Every(1000)]);
     let none = loaded(&["--config", file.path(), "--restarts", "none"], &[]);
-    assert!(none.config.restarts.is_empty());
-    assert!(loaded(&[], &[]).config.restarts.is_empty(), "by default there are none");
+    assert!(none.config.operation.restarts.is_empty());
+    assert!(loaded(&[], &[]).config.operation.restarts.is_empty(), "by default there are none");
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn webhooks_are_tables_in_the_file_and_json_or_urls_elsewhere() {
         url.path()
     ));
     let settings = loaded(&["--config", file.path()], &[]);
-    let [json, discord] = &*settings.config.webhooks else { panic!("two") };
+    let [json, discord] = &*settings.config.http.webhook else { panic!("two") };
     assert_eq!((json.format, &*json.key), (WebhookFormat::Json, &b"0123456789abcdef"[..]));
     assert_eq!(json.topics, [Topic::Joins, Topic::Alarms]);
     assert_eq!((discord.format, &*discord.topics), (WebhookFormat::Discord, &Topic::ALL[..]));
@@ -32,9 +32,9 @@ fn webhooks_are_tables_in_the_file_and_json_or_urls_elsewhere() {
     assert_eq!(changes.len(), 1);
 
     let env = "PHASELOCK_WEBHOOK=https://discord.com/api/webhooks/1/a, http://discordapp.com/b";
-    assert_eq!(serve(&[], &[env]).webhooks.len(), 2);
+    assert_eq!(serve(&[], &[env]).http.webhook.len(), 2);
     let json = format!(r#"{{"url": "http://a/", "secret_file": {:?}}}"#, secret.path());
-    assert_eq!(serve(&["--webhook", &json], &[]).webhooks[0].host(), "a");
+    assert_eq!(serve(&["--webhook", &json], &[]).http.webhook[0].host(), "a");
 }
 
 #[test]

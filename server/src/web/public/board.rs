@@ -133,9 +133,9 @@ impl Board {
     pub(super) fn of(host: &Host, bests: &Bests) -> Self {
         let config = host.reloader.config().borrow().clone();
         let board = Self {
-            name: config.name.clone(),
+            name: config.play.name.clone(),
             games: host.handle.games(),
-            needs_password: config.password.is_some(),
+            needs_password: config.joining.password.is_some(),
             rooms: Vec::new(),
             records: Vec::new(),
         };

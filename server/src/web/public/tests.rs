@@ -171,7 +171,8 @@ async fn the_page_is_off_by_default() {
 async fn allowed_hosts_can_read_the_json() {
     let folder = folder();
     let origin = "https://play.example.org";
-    let config = Config { web_origins: vec![origin.to_owned()], ..Config::default() };
+    let mut config = Config::default();
+    config.http.web_origins = vec![origin.to_owned()];
     let (_server, mut page) = page_of(folder.path(), config);
     let published = Arc::new(Published::of(&board(Vec::new())));
     let (_shown, public) = watch::channel(Some(published));

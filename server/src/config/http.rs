@@ -1,0 +1,106 @@
+//! Settings of what the server shows and sends to others over HTTP: the page for browsers, the
+//! public page, and webhooks.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use super::setting::{Kind, START, section};
+use super::values::{
+    list, number, or, parse_optional_address, parse_origins, path, path_or, switch,
+};
+use super::webhooks::{self, Webhook};
+
+/// Bytes of the page per second. The minimum serves a visit in 20 s.
+const WEB_BYTES_MIN: u32 = 100_000;
+const WEB_BYTES_MAX: u32 = 1_000_000_000;
+/// A visit in half a second, a third of a line of 100 Mbit/s.
+const WEB_BYTES_DEFAULT: u32 = 4_000_000;
+
+section! {
+    /// Settings of the pages for browsers and of webhooks.
+    Http, HTTP;
+
+    /// TCP address of the page for browsers. `None` turns it off.
+    web: Option<SocketAddr> = None => {
+        value: "ADDR",
+        help: "TCP address or port of the page for browsers, or off",
+        read: |config, text| {
+            config.http.web = parse_optional_address(text)?;
+            Ok(())
+        },
+        show: |config| or(config.http.web.as_ref(), "off"),
+        restart: Some("its socket is bound when the server starts"),
+        ..Setting::LIST
+    }
+
+    /// Folder with the page's files. By default the program looks beside itself.
+    web_files: Option<PathBuf> = None => {
+        value: "DIR",
+        help: "Folder with the page's files",
+        default: Some("../web or ../share/phaselock/web, from the program's folder"),
+        read: |config, text| path(&mut config.http.web_files, text, "a folder"),
+        show: |config| path_or(config.http.web_files.as_ref(), "beside the program"),
+        restart: START,
+        ..Setting::TEXT
+    }
+
+    /// Origins of pages on other hosts whose players may join, in lower case, up to
+    /// [`ORIGINS_MAX`](super::ORIGINS_MAX).
+    web_origins: Vec<String> = Vec::new() => {
+        value: "ORIGIN",
+        help: "Pages on other hosts whose players may join, such as https://play.example.org, \
+               separated by commas",
+        read: |config, text| {
+            config.http.web_origins = parse_origins(text)?;
+            Ok(())
+        },
+        show: |config| match &*config.http.web_origins {
+            [] => "none".to_owned(),
+            origins => list(origins),
+        },
+        restart: START,
+        ..Setting::LIST
+    }
+
+    /// Maximum bytes per second for sending the page, to all visitors together.
+    web_bytes: u32 = WEB_BYTES_DEFAULT => {
+        value: "BYTES",
+        help: "Maximum bytes per second for sending the page, to all visitors together, so that \
+               the rest is left for the game",
+        read: |config, text| {
+            number(&mut config.http.web_bytes, text, WEB_BYTES_MIN..=WEB_BYTES_MAX)
+        },
+        show: |config| config.http.web_bytes.to_string(),
+        restart: START,
+        ..Setting::NUMBER
+    }
+
+    /// Whether everybody may see who is playing, and the records.
+    public_page: bool = false => {
+        help: "Show everybody who is playing, and the records, at /public beside the page for \
+               browsers",
+        read: |config, text| switch(&mut config.http.public_page, text),
+        show: |config| config.http.public_page.to_string(),
+        ..Setting::SWITCH
+    }
+
+    /// Receivers of events, up to [`WEBHOOKS_MAX`](webhooks::WEBHOOKS_MAX).
+    webhook: Vec<Webhook> = Vec::new() => {
+        value: "URL",
+        help: "Addresses that receive joins, sanctions, alarms and results: in the file, a table \
+               [[webhook]] for each",
+        kind: Kind::Tables,
+        read: |config, text| {
+            config.http.webhook = webhooks::parse(text)?;
+            Ok(())
+        },
+        show: |config| match &*config.http.webhook {
+            [] => "none".to_owned(),
+            all => all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        },
+        differs: |before, after| before.http.webhook != after.http.webhook,
+        is_local: true,
+        is_secret: true,
+        ..Setting::TEXT
+    }
+}

@@ -1,0 +1,192 @@
+//! Settings of how players find and join the server.
+
+use std::net::{Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+
+use phaselock::limits::PLAYERS_MAX;
+use phaselock::link::Conditions;
+use phaselock_quic::address::Address;
+
+use super::allow_list::{self, AllowList};
+use super::deny_lists::{self, DenyList};
+use super::password::{Password, parse_password, password_in};
+use super::setting::{START, section};
+use super::values::{
+    hidden, list, number, or, parse_directories, parse_line, parse_listen, parse_redirect, path,
+    path_or,
+};
+
+section! {
+    /// Settings of how players find and join the server.
+    Joining, JOINING;
+
+    /// UDP addresses to serve on, 1 to [`LISTEN_MAX`](super::LISTEN_MAX). `[::]` includes IPv4.
+    /// The system chooses a port in place of port 0.
+    listen: Vec<SocketAddr> = vec![SocketAddr::from((Ipv6Addr::UNSPECIFIED, 4433))] => {
+        value: "ADDR",
+        help: "UDP addresses or ports to serve on, separated by commas",
+        default: Some("[::]:4433, IPv4 included"),
+        read: |config, text| {
+            config.joining.listen = parse_listen(text)?;
+            Ok(())
+        },
+        show: |config| list(&config.joining.listen),
+        restart: Some("sockets are bound when the server starts"),
+        ..Setting::LIST
+    }
+
+    /// Simulated network between the server and its clients.
+    link: Option<Conditions> = None => {
+        value: "CONDITIONS",
+        help: "Serve over a simulated bad network, to try a game: a profile such as mobile, or \
+               properties as in delay=100ms,loss=5%",
+        read: |config, text| {
+            let link = text.to_str().unwrap_or_default().parse::<Conditions>();
+            config.joining.link = Some(link.map_err(|error| format!("a network, but {error}"))?);
+            Ok(())
+        },
+        show: |config| or(config.joining.link.as_ref(), "none"),
+        restart: START,
+        ..Setting::TEXT
+    }
+
+    /// Maximum number of players from one address or network, 1 to [`PLAYERS_MAX`].
+    seats_per_address: u16 = 8 => {
+        value: "COUNT",
+        help: "Maximum number of players from one address or network; those on this machine do not \
+               count",
+        read: |config, text| number(&mut config.joining.seats_per_address, text, 1..=PLAYERS_MAX),
+        show: |config| config.joining.seats_per_address.to_string(),
+        ..Setting::NUMBER
+    }
+
+    /// Word that players need to join, if any.
+    password: Option<Password> = None => {
+        value: "WORD",
+        help: "Word that players need to join; prefer --password-file, since others on the machine \
+               can read flags",
+        read: |config, text| {
+            config.joining.password = Some(parse_password(text.to_str().unwrap_or_default())?);
+            Ok(())
+        },
+        show: |config| {
+            let Joining { password, password_file, .. } = &config.joining;
+            hidden(password.is_some() && password_file.is_none())
+        },
+        differs: |before, after| before.joining.password != after.joining.password,
+        is_secret: true,
+        ..Setting::TEXT
+    }
+
+    /// File that the password was read from.
+    password_file: Option<PathBuf> = None => {
+        value: "FILE",
+        help: "File that contains the password",
+        read: |config, text| {
+            let mut file = None;
+            path(&mut file, text, "a file")?;
+            config.joining.password = file.as_deref().map(password_in).transpose()?;
+            config.joining.password_file = file;
+            Ok(())
+        },
+        show: |config| path_or(config.joining.password_file.as_ref(), "none"),
+        is_local: true,
+        ..Setting::TEXT
+    }
+
+    /// Line that each player sees on joining, if any.
+    greeting: Option<String> = None => {
+        value: "TEXT",
+        help: "Line that each player sees on joining, such as the house rules",
+        read: |config, text| {
+            config.joining.greeting = Some(parse_line(text.to_str().unwrap_or_default())?);
+            Ok(())
+        },
+        show: |config| or(config.joining.greeting.as_ref(), "none"),
+        ..Setting::TEXT
+    }
+
+    /// Players who may join. `None` for everybody.
+    allow_list: Option<AllowList> = None => {
+        value: "FILE",
+        help: "File with the keys of the players who may join, one per line",
+        default: Some("none, everybody may"),
+        read: |config, text| {
+            config.joining.allow_list = Some(allow_list::read(text.as_ref())?);
+            Ok(())
+        },
+        show: |config| path_or(config.joining.allow_list.as_ref().map(|list| &list.path), "none"),
+        differs: |before, after| {
+            let keys = |list: &Option<AllowList>| list.as_ref().map(|list| list.keys.clone());
+            keys(&before.joining.allow_list) != keys(&after.joining.allow_list)
+        },
+        is_local: true,
+        ..Setting::TEXT
+    }
+
+    /// Lists of addresses that may not join, up to [`DENY_LISTS_MAX`](super::DENY_LISTS_MAX).
+    deny_lists: Vec<DenyList> = Vec::new() => {
+        value: "LISTS",
+        help: "Files or URLs with addresses and networks that may not join, such as those of VPNs, \
+               separated by commas",
+        read: |config, text| {
+            config.joining.deny_lists = deny_lists::parse(text)?;
+            Ok(())
+        },
+        show: |config| match &*config.joining.deny_lists {
+            [] => "none".to_owned(),
+            lists => list(lists),
+        },
+        differs: |before, after| before.joining.deny_lists != after.joining.deny_lists,
+        is_local: true,
+        is_secret: true,
+        ..Setting::LIST
+    }
+
+    /// Server that players are sent to when this one drains, as `host:port`.
+    redirect: Option<String> = None => {
+        value: "ADDR",
+        help: "Server that players are sent to when this one drains, such as two.example.org:4433",
+        read: |config, text| {
+            config.joining.redirect = Some(parse_redirect(text.to_str().unwrap_or_default())?);
+            Ok(())
+        },
+        show: |config| or(config.joining.redirect.as_ref(), "none"),
+        ..Setting::TEXT
+    }
+
+    /// Directories that list the server for players, up to
+    /// [`DIRECTORIES_MAX`](super::DIRECTORIES_MAX).
+    directories: Vec<Address> = Vec::new() => {
+        value: "ADDR",
+        help: "Directories that list the server for players, separated by commas; the default port \
+               is 4435",
+        read: |config, text| {
+            config.joining.directories = parse_directories(text)?;
+            Ok(())
+        },
+        show: |config| match &*config.joining.directories {
+            [] => "none".to_owned(),
+            directories => list(directories),
+        },
+        restart: START,
+        ..Setting::LIST
+    }
+
+    /// UDP port at which the server is reached from outside. By default the first that it listens
+    /// on.
+    announce_port: Option<u16> = None => {
+        value: "PORT",
+        help: "UDP port at which the server is reached from outside, if a router forwards another \
+               one",
+        read: |config, text| {
+            let mut port = 0;
+            number(&mut port, text, 1..=u16::MAX)?;
+            config.joining.announce_port = Some(port);
+            Ok(())
+        },
+        show: |config| or(config.joining.announce_port.as_ref(), "as --listen"),
+        restart: START,
+        ..Setting::NUMBER
+    }
+}

@@ -1,0 +1,175 @@
+//! Settings of the server's operation: files, backups, restarts, administration and the log.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use super::log::{LogFormat, parse_filter};
+use super::restarts::{self, RestartTime};
+use super::setting::{START, section};
+use super::values::{number, or, parse_optional_address, path, path_or, put, switch};
+
+/// Maximum days for which people are remembered: a century. Arbitrary.
+const KEEP_DAYS_MAX: u32 = 36_500;
+/// Maximum hours between two backups: some six weeks. Arbitrary.
+const BACKUP_HOURS_MAX: u32 = 1000;
+/// Maximum number of backups to keep. Arbitrary.
+const BACKUPS_MAX: u16 = 1000;
+
+section! {
+    /// Settings of the server's operation.
+    Operation, OPERATION;
+
+    /// Directory for the certificate, the database and saved rooms.
+    data_dir: PathBuf = PathBuf::from("phaselock-data") => {
+        value: "DIR",
+        help: "Directory for the certificate, the database and saved rooms",
+        read: |config, path| {
+            let path = Some(path).filter(|path| !path.is_empty());
+            put(&mut config.operation.data_dir, path.map(PathBuf::from), "a directory")
+        },
+        show: |config| config.operation.data_dir.display().to_string(),
+        restart: Some("its files are open"),
+        ..Setting::TEXT
+    }
+
+    /// Days after which acts, results and players are deleted, up to 36500. 0 for never.
+    keep_days: u32 = 365 => {
+        value: "DAYS",
+        help: "Days after which acts, results and players not seen since are deleted, 0 for never",
+        read: |config, text| number(&mut config.operation.keep_days, text, 0..=KEEP_DAYS_MAX),
+        show: |config| config.operation.keep_days.to_string(),
+        ..Setting::NUMBER
+    }
+
+    /// Hours between two backups, up to 1000. 0 for no backups.
+    backup_hours: u32 = 0 => {
+        value: "HOURS",
+        help: "Hours between backups of database, certificate and rooms to backups/ in --data-dir, \
+               0 for none",
+        read: |config, text| number(&mut config.operation.backup_hours, text, 0..=BACKUP_HOURS_MAX),
+        show: |config| config.operation.backup_hours.to_string(),
+        ..Setting::NUMBER
+    }
+
+    /// Number of backups to keep, 1 to 1000.
+    backup_keep: u16 = 7 => {
+        value: "COUNT",
+        help: "Number of backups to keep",
+        read: |config, text| number(&mut config.operation.backup_keep, text, 1..=BACKUPS_MAX),
+        show: |config| config.operation.backup_keep.to_string(),
+        ..Setting::NUMBER
+    }
+
+    /// Times at which the server restarts by itself, up to
+    /// [`RESTARTS_MAX`](restarts::RESTARTS_MAX).
+    restarts: Vec<RestartTime> = Vec::new() => {
+        value: "TIMES",
+        help: "Times in UTC at which the server restarts by itself, such as 04:00, mon 04:00 or \
+               every 6h, separated by commas",
+        read: |config, text| {
+            config.operation.restarts = restarts::parse(text)?;
+            Ok(())
+        },
+        show: |config| restarts::show(&config.operation.restarts),
+        ..Setting::LIST
+    }
+
+    /// Certificate in PEM with its chain, in place of the one in the data directory. Requires
+    /// `key_file`.
+    cert_file: Option<PathBuf> = None => {
+        value: "FILE",
+        help: "Certificate in PEM, followed by its chain",
+        default: Some("cert.pem in --data-dir, made when there is none"),
+        read: |config, text| path(&mut config.operation.cert_file, text, "a file"),
+        show: |config| path_or(config.operation.cert_file.as_ref(), "in the data directory"),
+        is_local: true,
+        ..Setting::TEXT
+    }
+
+    /// Private key of that certificate in PEM.
+    key_file: Option<PathBuf> = None => {
+        value: "FILE",
+        help: "Private key of that certificate in PEM",
+        default: Some("key.pem in --data-dir"),
+        read: |config, text| path(&mut config.operation.key_file, text, "a file"),
+        show: |config| path_or(config.operation.key_file.as_ref(), "in the data directory"),
+        is_local: true,
+        ..Setting::TEXT
+    }
+
+    /// Whether the server refuses to start without a certificate instead of making one.
+    require_identity: bool = false => {
+        help: "Without a certificate, refuse to start instead of making one",
+        read: |config, text| switch(&mut config.operation.require_identity, text),
+        show: |config| config.operation.require_identity.to_string(),
+        restart: START,
+        ..Setting::SWITCH
+    }
+
+    /// TCP address of the administration. `None` turns it off.
+    admin_listen: Option<SocketAddr> = Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 4434))) => {
+        value: "ADDR",
+        help: "TCP address for administration, or off",
+        read: |config, text| {
+            let port = text.to_str().and_then(|port| port.parse::<u16>().ok());
+            config.operation.admin_listen = match port {
+                // A port alone is one of this machine's own address.
+                Some(port) => Some((Ipv4Addr::LOCALHOST, port).into()),
+                None => parse_optional_address(text)?,
+            };
+            Ok(())
+        },
+        show: |config| or(config.operation.admin_listen.as_ref(), "off"),
+        restart: Some("its socket is bound when the server starts"),
+        ..Setting::LIST
+    }
+
+    /// Format of the log.
+    log: LogFormat = LogFormat::Text => {
+        value: "FORMAT",
+        help: "Format of the log: text or json",
+        read: |config, text| {
+            let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
+            let format = formats.into_iter().find(|(name, _)| *name == text);
+            put(&mut config.operation.log, format.map(|(_, format)| format), "text or json")
+        },
+        show: |config| match config.operation.log {
+            LogFormat::Text => "text".to_owned(),
+            LogFormat::Json => "json".to_owned(),
+        },
+        restart: START,
+        ..Setting::TEXT
+    }
+
+    /// Directives for [`Targets`](tracing_subscriber::filter::Targets), known to parse.
+    log_filter: String = "info".to_owned() => {
+        value: "DIRECTIVES",
+        help: "What to log, for example info,phaselock_quic=debug",
+        read: |config, text| {
+            let filter = text.to_str().filter(|filter| parse_filter(filter).is_ok());
+            let rule = "directives such as info,phaselock_quic=debug";
+            put(&mut config.operation.log_filter, filter.map(str::to_owned), rule)
+        },
+        show: |config| config.operation.log_filter.clone(),
+        ..Setting::LIST
+    }
+
+    /// File that the log is appended to. By default the log goes to standard error.
+    log_file: Option<PathBuf> = None => {
+        value: "FILE",
+        help: "File to append the log to, reopened on SIGHUP",
+        read: |config, text| path(&mut config.operation.log_file, text, "a file"),
+        show: |config| path_or(config.operation.log_file.as_ref(), "standard error"),
+        restart: START,
+        ..Setting::TEXT
+    }
+
+    /// Whether the configuration file is loaded again whenever it changes.
+    watch_config: bool = false => {
+        help: "Check the configuration file every second, and load it again when it has changed",
+        read: |config, text| switch(&mut config.operation.watch_config, text),
+        show: |config| config.operation.watch_config.to_string(),
+        restart: START,
+        ..Setting::SWITCH
+    }
+}
