@@ -171,11 +171,11 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::Punish;
     use crate::author::Role;
     use crate::certificate::identity;
     use crate::config::Config;
     use crate::data;
-    use crate::host::BanRequest;
     use crate::sentence::Act;
     use crate::tests::{author, serve};
 
@@ -197,7 +197,7 @@ mod tests {
     fn the_newest_backups_are_kept_and_can_be_restored() {
         let served = serve(&["--backup-keep", "2"]);
         let host = &served.host;
-        let ban = BanRequest { address: Some("192.0.2.7".into()), ..BanRequest::default() };
+        let ban = Punish { address: Some("192.0.2.7".into()), ..Punish::default() };
         served.wait(host.punish(&author(Role::Admin), Act::Ban, &ban)).expect("an admin may");
         let _ada = served.join("Ada");
         let rooms = served.dir.path().join("rooms");

@@ -20,7 +20,7 @@ mod state;
 mod tests;
 mod view;
 
-pub use acts::{BanRequest, Whom};
+pub use acts::Whom;
 pub use events::{listen, watch_figures};
 pub use restarts::watch_restarts;
 pub use roster::{Person, Roster};

@@ -126,7 +126,7 @@ pub(super) async fn ban(
     State(host): AtHost,
     Body(asked): Body<Punish>,
 ) -> Answer<Vec<SentenceView>> {
-    let (made, _, written) = host.punish(&by, Act::Ban, &asked.into()).await?;
+    let (made, _, written) = host.punish(&by, Act::Ban, &asked).await?;
     Ok(Json(made.iter().map(|it| SentenceView::made(it, written)).collect()))
 }
 
@@ -162,7 +162,7 @@ pub(super) async fn mute(
     State(host): AtHost,
     Body(asked): Body<Punish>,
 ) -> Answer<Vec<SentenceView>> {
-    let (made, _, written) = host.punish(&by, Act::Mute, &asked.into()).await?;
+    let (made, _, written) = host.punish(&by, Act::Mute, &asked).await?;
     Ok(Json(made.iter().map(|it| SentenceView::made(it, written)).collect()))
 }
 

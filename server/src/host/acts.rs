@@ -8,7 +8,7 @@ use phaselock::wire::text::one_line;
 use phaselock_quic::server::OrderError;
 
 use super::roster::{KEY_DIGITS_MIN, Person};
-use super::state::{Host, done};
+use super::state::{AuditEntry, Host, done};
 use crate::api::{HostEvent, Kick, Lift, Punish, Tell};
 use crate::author::{Author, Right, Role};
 use crate::error::ActError;
@@ -46,31 +46,6 @@ impl From<&Tell> for Whom {
 impl From<Lift> for Whom {
     fn from(Lift { who, room }: Lift) -> Self {
         Self { who, room }
-    }
-}
-
-/// A request for a ban or a mute. Exactly one of the first four fields is set.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BanRequest {
-    /// A player in a room.
-    pub who: Option<Whom>,
-    /// A key.
-    pub key: Option<String>,
-    /// An address.
-    pub address: Option<String>,
-    /// A network.
-    pub network: Option<String>,
-    /// Duration as text, such as `7d`; `None` for forever.
-    pub span: Option<String>,
-    /// Reason.
-    pub reason: String,
-}
-
-impl From<Punish> for BanRequest {
-    fn from(it: Punish) -> Self {
-        let Punish { who, key, address, network, room, span, reason } = it;
-        let who = who.map(|who| Whom { who, room });
-        Self { who, key, address, network, span, reason }
     }
 }
 
@@ -147,15 +122,17 @@ impl Host {
         let written = match span {
             None => {
                 let kicked = self.handle.command_in(&person.room, order).await;
-                let record = (whom, Some(reason), failure(&kicked));
-                let written = self.record(by, "kick", record, changes)?.done().await?;
+                let detail = failure(&kicked);
+                let entry = AuditEntry { act: "kick", whom, why: Some(reason), detail };
+                let written = self.record(by, entry, changes)?.done().await?;
                 kicked?;
                 written
             }
             Some(span) => {
                 // The ban holds and is being written even if the player has just left.
-                let record = (whom, Some(reason), Some(format!("for {span}")));
-                let writing = self.record(by, "kick", record, changes)?;
+                let detail = Some(format!("for {span}"));
+                let entry = AuditEntry { act: "kick", whom, why: Some(reason), detail };
+                let writing = self.record(by, entry, changes)?;
                 if let Err(error) = self.handle.command_in(&person.room, order).await {
                     tracing::debug!(%error, name = person.name, "already gone");
                 }
@@ -203,7 +180,7 @@ impl Host {
         &self,
         by: &Author,
         act: Act,
-        request: &BanRequest,
+        request: &Punish,
     ) -> Result<(Vec<Sentence>, String, Written), ActError> {
         by.needs(Right::Order)?;
         let (subjects, name) = self.subjects(by, act, request)?;
@@ -229,9 +206,14 @@ impl Host {
             |name| format!("{name} ({})", subjects.join(" and ")),
         );
         let detail = request.span.clone().unwrap_or_else(|| "forever".into());
-        let record = (Some(whom.clone()), Some(reason), Some(detail));
+        let entry = AuditEntry {
+            act: act.as_str(),
+            whom: Some(whom.clone()),
+            why: Some(reason),
+            detail: Some(detail),
+        };
         // Being written while the players are notified, however long the disk takes.
-        let writing = self.record(by, act.as_str(), record, changes)?;
+        let writing = self.record(by, entry, changes)?;
         self.enforce(act, &made).await;
         let written = writing.done().await?;
         let verb = if act == Act::Ban { "banned" } else { "muted" };
@@ -243,14 +225,15 @@ impl Host {
         &self,
         by: &Author,
         act: Act,
-        request: &BanRequest,
+        request: &Punish,
     ) -> Result<(Vec<Subject>, Option<String>), ActError> {
-        let BanRequest { who, key, address, network, .. } = request;
+        let Punish { who, key, address, network, room, .. } = request;
         let texts = [("key", key), ("address", address), ("network", network)];
         let mut given = texts.into_iter().filter_map(|(kind, text)| Some((kind, text.as_ref()?)));
         match (who, given.next(), given.next()) {
-            (Some(whom), None, None) => {
-                let person = self.known(by, whom)?;
+            (Some(who), None, None) => {
+                let whom = Whom { who: who.clone(), room: room.clone() };
+                let person = self.known(by, &whom)?;
                 let mut subjects = vec![Subject::Key(person.key)];
                 // A new key from the same address counts as the same player; a loopback address
                 // does not.
@@ -366,8 +349,8 @@ impl Host {
             Act::Ban => "unban",
             Act::Mute => "unmute",
         };
-        let written =
-            self.record(by, act, (Some(whom.clone()), None, None), vec![change])?.done().await?;
+        let entry = AuditEntry { whom: Some(whom.clone()), ..AuditEntry::of(act) };
+        let written = self.record(by, entry, vec![change])?.done().await?;
         Ok(done(format!("{whom} is no longer {verb}"), written))
     }
 
@@ -456,8 +439,9 @@ impl Host {
         let text = clean(text);
         let order = Command::Tell { player: person.target(), text: text.clone() };
         let told = self.handle.command_in(&person.room, order).await;
-        let record = (Some(describe(&person)), failure(&told), Some(text));
-        let written = self.record(by, "tell", record, Vec::new())?.done().await?;
+        let (whom, why, detail) = (Some(describe(&person)), failure(&told), Some(text));
+        let entry = AuditEntry { act: "tell", whom, why, detail };
+        let written = self.record(by, entry, Vec::new())?.done().await?;
         told?;
         Ok(done(format!("sent to {}", person.name), written))
     }
@@ -483,7 +467,8 @@ impl Host {
         if said.is_ok() {
             self.tell(HostEvent::said(code.as_ref(), text));
         }
-        let writing = self.record(by, "say", (whom, None, Some(detail)), Vec::new())?;
+        let entry = AuditEntry { whom, detail: Some(detail), ..AuditEntry::of("say") };
+        let writing = self.record(by, entry, Vec::new())?;
         let written = writing.done().await?;
         said?;
         Ok(done("message sent".into(), written))
@@ -532,8 +517,8 @@ impl Host {
             None => format!("{whom} no longer has a role"),
         };
         let detail = Some(role.map_or("none".to_owned(), |role| role.to_string()));
-        let written =
-            self.record(by, "role", (Some(whom), None, detail), vec![change])?.done().await?;
+        let entry = AuditEntry { whom: Some(whom), detail, ..AuditEntry::of("role") };
+        let written = self.record(by, entry, vec![change])?.done().await?;
         Ok(done(text, written))
     }
 }

@@ -5,9 +5,10 @@ use phaselock::server::{Command, Target};
 use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::talk::CommandHint;
 
-use super::acts::{BanRequest, Whom};
+use super::acts::Whom;
 use super::roster::Person;
 use super::state::Host;
+use crate::api::Punish;
 use crate::author::{Author, Right, Role};
 use crate::error::ActError;
 use crate::sentence::Act;
@@ -115,11 +116,12 @@ impl Host {
         let takes_time = matches!(*name, "kick" | "ban" | "mute");
         let (time, reason) = if takes_time { span(after)? } else { (None, after) };
         let sentence = |act: Act| {
-            let request = BanRequest {
-                who: Some(whom.clone()),
+            let request = Punish {
+                who: Some(whom.who.clone()),
+                room: whom.room.clone(),
                 span: time.map(str::to_owned),
                 reason: reason.to_owned(),
-                ..BanRequest::default()
+                ..Punish::default()
             };
             let by = by.clone();
             async move { Ok(vec![self.punish(&by, act, &request).await?.1]) }

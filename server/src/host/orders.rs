@@ -13,7 +13,7 @@ use phaselock_quic::server::OrderError;
 
 use super::acts::{failure, room_code};
 use super::roster::KEY_DIGITS_MIN;
-use super::state::{Host, done};
+use super::state::{AuditEntry, Host, done};
 use crate::api::{Drain, ReloadReport, SettingChange, WebhookTest};
 use crate::author::{Author, Right, Role};
 use crate::config::{self, BadOverride, Mistake};
@@ -57,7 +57,8 @@ impl Host {
         let whom = code.map(|code| format!("room {code}"));
         let details: Vec<_> = game.map(str::to_owned).into_iter().chain(failure(&played)).collect();
         let detail = Some(details.join("; ")).filter(|detail| !detail.is_empty());
-        let written = self.record(by, act, (whom, None, detail), Vec::new())?.done().await?;
+        let entry = AuditEntry { whom, detail, ..AuditEntry::of(act) };
+        let written = self.record(by, entry, Vec::new())?.done().await?;
         played?;
         let text =
             game.map_or("the game starts again".into(), |game| format!("now playing {game}"));
@@ -109,11 +110,14 @@ impl Host {
         goodbye: Disconnect,
         within: Micros,
     ) -> Result<Written, ActError> {
-        let act = if restarts { "restart" } else { "drain" };
-        let detail = format!("within {} s", within.as_secs());
-        let record = (goodbye.redirect.clone(), Some(goodbye.text.clone()), Some(detail));
+        let entry = AuditEntry {
+            act: if restarts { "restart" } else { "drain" },
+            whom: goodbye.redirect.clone(),
+            why: Some(goodbye.text.clone()),
+            detail: Some(format!("within {} s", within.as_secs())),
+        };
         // First, since an empty server ends at once.
-        let written = self.record(by, act, record, Vec::new())?.done().await?;
+        let written = self.record(by, entry, Vec::new())?.done().await?;
         // Another drain may have begun meanwhile.
         if restarts && self.handle.draining().is_some() {
             return Err(ActError::Conflict("the server is already draining".into()));
@@ -142,8 +146,8 @@ impl Host {
         if self.handle.draining().is_none() {
             self.facts.is_restarting.store(false, Ordering::Relaxed);
         }
-        let record = (None, None, failure(&undrained));
-        let written = self.record(by, "undrain", record, Vec::new())?.done().await?;
+        let entry = AuditEntry { detail: failure(&undrained), ..AuditEntry::of("undrain") };
+        let written = self.record(by, entry, Vec::new())?.done().await?;
         undrained?;
         Ok(done("the drain was cancelled; the server keeps running".into(), written))
     }
@@ -156,7 +160,8 @@ impl Host {
             Ok(loaded) => loaded,
             Err(mistakes) => {
                 let detail = Some(format!("failed: {} mistakes", mistakes.len()));
-                self.record(by, "reload", (None, None, detail), Vec::new())?.done().await?;
+                let entry = AuditEntry { detail, ..AuditEntry::of("reload") };
+                self.record(by, entry, Vec::new())?.done().await?;
                 return Err(ActError::Mistakes(text(mistakes)));
             }
         };
@@ -167,7 +172,8 @@ impl Host {
         };
         let names: Vec<_> = report.changed.iter().map(|it| &*it.setting).collect();
         let detail = Some(names.join(", ")).filter(|names| !names.is_empty());
-        self.record(by, "reload", (None, None, detail), Vec::new())?.done().await?;
+        let entry = AuditEntry { detail, ..AuditEntry::of("reload") };
+        self.record(by, entry, Vec::new())?.done().await?;
         Ok(report)
     }
 
@@ -205,8 +211,8 @@ impl Host {
             (None, Some(_)) => ("set", "no change".into(), format!("{key} already has that value")),
             (None, None) => ("unset", "no change".into(), format!("{key} keeps its value")),
         };
-        let record = (Some(key), None, Some(detail));
-        let written = self.record(by, act, record, Vec::new())?.done().await?;
+        let entry = AuditEntry { whom: Some(key), detail: Some(detail), ..AuditEntry::of(act) };
+        let written = self.record(by, entry, Vec::new())?.done().await?;
         Ok(done(text, written))
     }
 
@@ -217,7 +223,7 @@ impl Host {
             let text = "there is no webhook; add a [[webhook]] table to the configuration file";
             return Err(ActError::NotFound(text.into()));
         }
-        self.record(by, "webhook-test", (None, None, None), Vec::new())?.done().await?;
+        self.record(by, AuditEntry::of("webhook-test"), Vec::new())?.done().await?;
         Ok(self.webhooks.test(&by.name).await)
     }
 
@@ -231,10 +237,8 @@ impl Host {
         let filter = one_line(filter);
         let filter = filter.trim();
         self.log.set_filter(filter).map_err(|error| ActError::Bad(error.to_string()))?;
-        let written = self
-            .record(by, "log-level", (None, None, Some(filter.to_owned())), Vec::new())?
-            .done()
-            .await?;
+        let entry = AuditEntry { detail: Some(filter.to_owned()), ..AuditEntry::of("log-level") };
+        let written = self.record(by, entry, Vec::new())?.done().await?;
         Ok(done(format!("the log's filter is now {filter}"), written))
     }
 
@@ -254,8 +258,8 @@ impl Host {
             Ok(_) => file.to_owned(),
             Err(error) => format!("{file}; failed: {error}"),
         };
-        let written =
-            self.record(by, "backup", (None, None, Some(detail)), Vec::new())?.done().await?;
+        let entry = AuditEntry { detail: Some(detail), ..AuditEntry::of("backup") };
+        let written = self.record(by, entry, Vec::new())?.done().await?;
         let bytes = copied?;
         Ok((done(format!("the database is copied to {file}"), written), bytes))
     }
@@ -305,8 +309,8 @@ impl Host {
     ) -> Result<Written, ActError> {
         let failed = changed.err();
         let detail = failed.as_ref().map(|error| format!("failed: {error}"));
-        let record = (Some(whom), None, detail);
-        let written = self.record(by, act, record, Vec::new())?.done().await?;
+        let entry = AuditEntry { whom: Some(whom), detail, ..AuditEntry::of(act) };
+        let written = self.record(by, entry, Vec::new())?.done().await?;
         failed.map_or(Ok(written), |error| Err(ActError::Failed(error)))
     }
 
@@ -319,10 +323,8 @@ impl Host {
         };
         // Only a part of the key: the whole key is to be forgotten.
         let whom: String = key.to_string().chars().take(KEY_DIGITS_MIN).collect();
-        let written = self
-            .record(by, "forget", (Some(whom.clone()), None, None), vec![Change::Forget(key)])?
-            .done()
-            .await?;
+        let entry = AuditEntry { whom: Some(whom.clone()), ..AuditEntry::of("forget") };
+        let written = self.record(by, entry, vec![Change::Forget(key)])?.done().await?;
         Ok(done(format!("deleted the results, records and totals of {whom}"), written))
     }
 
@@ -352,9 +354,8 @@ impl Host {
             .set_token(name, Some((hash_of(&token), role)), self.clocks.unix())
             .map_err(|error| ActError::Bad(error.to_string()))?;
         let detail = Some(role.to_string());
-        self.record(by, "token", (Some(name.to_owned()), None, detail), vec![change])?
-            .done()
-            .await?;
+        let entry = AuditEntry { whom: Some(name.to_owned()), detail, ..AuditEntry::of("token") };
+        self.record(by, entry, vec![change])?.done().await?;
         Ok(token)
     }
 
@@ -381,8 +382,12 @@ impl Host {
             .book
             .set_token(name, None, self.clocks.unix())
             .map_err(|error| ActError::Bad(error.to_string()))?;
-        let record = (Some(name.to_owned()), None, Some("none".to_owned()));
-        let written = self.record(by, "token", record, vec![change])?.done().await?;
+        let entry = AuditEntry {
+            whom: Some(name.to_owned()),
+            detail: Some("none".to_owned()),
+            ..AuditEntry::of("token")
+        };
+        let written = self.record(by, entry, vec![change])?.done().await?;
         Ok(done(format!("deleted the token {name}"), written))
     }
 }

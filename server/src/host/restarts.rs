@@ -9,7 +9,7 @@ use phaselock::time::Micros;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::state::{Host, done};
+use super::state::{AuditEntry, Host, done};
 use crate::author::{Author, Right, Role};
 use crate::error::ActError;
 use crate::schedule::{Schedule, Step};
@@ -114,8 +114,8 @@ impl Host {
             self.take_step(step).await;
         }
         let [skipped, next] = [skipped, next].map(date);
-        let record = (None, None, Some(skipped.clone()));
-        let written = self.record(by, "skip-restart", record, Vec::new())?.done().await?;
+        let entry = AuditEntry { detail: Some(skipped.clone()), ..AuditEntry::of("skip-restart") };
+        let written = self.record(by, entry, Vec::new())?.done().await?;
         Ok(done(format!("the restart of {skipped} is skipped; the next one is {next}"), written))
     }
 }

@@ -93,6 +93,25 @@ pub struct Host {
     pub(super) figures: watch::Sender<Arc<Figures>>,
 }
 
+/// What the audit log says about an act, besides its author and time.
+#[derive(Debug)]
+pub(super) struct AuditEntry {
+    pub(super) act: &'static str,
+    /// The player, key, room or other thing that it was about.
+    pub(super) whom: Option<String>,
+    /// The reason that its author gave.
+    pub(super) why: Option<String>,
+    /// The values that it had, or why it failed.
+    pub(super) detail: Option<String>,
+}
+
+impl AuditEntry {
+    /// Returns an entry that says no more than the act.
+    pub(super) fn of(act: &'static str) -> Self {
+        Self { act, whom: None, why: None, detail: None }
+    }
+}
+
 impl Host {
     /// Creates the host of a server from its parts.
     pub(crate) fn new(
@@ -172,10 +191,10 @@ impl Host {
     pub(super) fn record(
         &self,
         by: &Author,
-        act: &'static str,
-        (whom, why, detail): (Option<String>, Option<String>, Option<String>),
+        entry: AuditEntry,
         mut changes: Vec<Change>,
     ) -> Result<Writing, ActError> {
+        let AuditEntry { act, whom, why, detail } = entry;
         let line = AuditLine {
             time: self.clocks.unix(),
             author: by.name.clone(),

@@ -12,8 +12,8 @@ mod restarts;
 mod spellings;
 
 use self::clocks::Hands;
-use super::{BanRequest, Host, Whom};
-use crate::api::Drain;
+use super::{Host, Whom};
+use crate::api::{Drain, Punish};
 use crate::author::{Author, Right, Role};
 use crate::error::ActError;
 use crate::people::Rules;
@@ -33,12 +33,12 @@ fn whom(who: &str) -> Whom {
     Whom { who: who.into(), room: None }
 }
 
-fn against(who: &str, span: &str, reason: &str) -> BanRequest {
-    BanRequest {
-        who: Some(whom(who)),
+fn against(who: &str, span: &str, reason: &str) -> Punish {
+    Punish {
+        who: Some(who.into()),
         span: Some(span.into()),
         reason: reason.into(),
-        ..BanRequest::default()
+        ..Punish::default()
     }
 }
 
@@ -117,9 +117,9 @@ fn each_action_requires_its_role() {
     let host = &served.host;
     let unseen = "ab".repeat(32);
     let key =
-        || BanRequest { key: Some(unseen.clone()), span: Some("1m".into()), ..Default::default() };
-    let forever = || BanRequest { key: Some(unseen.clone()), ..Default::default() };
-    let network = || BanRequest {
+        || Punish { key: Some(unseen.clone()), span: Some("1m".into()), ..Default::default() };
+    let forever = || Punish { key: Some(unseen.clone()), ..Default::default() };
+    let network = || Punish {
         network: Some("192.0.2.0/24".into()),
         span: Some("1m".into()),
         ..Default::default()
@@ -183,13 +183,10 @@ fn players_of_a_higher_role_cannot_be_acted_on() {
             assert!(forbidden(done), "{act:?} of {who}");
         }
     }
-    let by_key = BanRequest { key: Some(key), span: Some("1m".into()), ..Default::default() };
+    let by_key = Punish { key: Some(key), span: Some("1m".into()), ..Default::default() };
     assert!(forbidden(served.wait(host.punish(&moderator, Act::Ban, &by_key))));
-    let address = BanRequest {
-        address: Some("127.0.0.1".into()),
-        span: Some("1m".into()),
-        ..Default::default()
-    };
+    let address =
+        Punish { address: Some("127.0.0.1".into()), span: Some("1m".into()), ..Default::default() };
     assert!(forbidden(served.wait(host.punish(&moderator, Act::Ban, &address))));
     assert_eq!(host.book.sentences(Act::Ban, 0), []);
     let done = served.wait(host.kick(&moderator, &whom("Bob"), None, "too\u{7} loud "));
@@ -233,11 +230,8 @@ fn lifts_nothing_of_an_admin(act: Act) {
     let served = serve(&[]);
     let host = &served.host;
     let made = |role: Role| {
-        let request = BanRequest {
-            key: Some("cd".repeat(32)),
-            span: Some("7d".into()),
-            ..BanRequest::default()
-        };
+        let request =
+            Punish { key: Some("cd".repeat(32)), span: Some("7d".into()), ..Punish::default() };
         let (sentences, ..) = served.wait(host.punish(&author(role), act, &request)).expect("done");
         sentences[0].id
     };
@@ -258,11 +252,11 @@ fn lifting_all_leaves_only_what_the_author_may_not_lift() {
     let player = host.roster().find("Ada", None).expect("she is here").player;
     let seat = format!("p{}", player.0);
     let mute = |by: &Author, key: Option<String>, address: Option<&str>| {
-        let request = BanRequest {
+        let request = Punish {
             key,
             address: address.map(str::to_owned),
             span: Some("7d".into()),
-            ..BanRequest::default()
+            ..Punish::default()
         };
         served.wait(host.punish(by, Act::Mute, &request)).expect("done");
     };
@@ -329,10 +323,10 @@ fn a_new_key_does_not_evade_the_ban_of_an_address() {
     let host = &served.host;
     let (mut ada, mut root) = (served.join("Ada"), served.join("Root"));
     give(&served, "Root", Role::Admin);
-    let request = BanRequest {
+    let request = Punish {
         address: Some("127.0.0.1".into()),
         reason: "a crowd of bots".into(),
-        ..BanRequest::default()
+        ..Punish::default()
     };
     let (bans, ..) =
         served.wait(host.punish(&author(Role::Admin), Act::Ban, &request)).expect("done");
@@ -356,7 +350,7 @@ fn a_player_who_moves_is_held_to_the_bans_and_mutes_of_the_new_address() {
     let (mut ada, mut bob) = (served.join("Ada"), served.join("Bob"));
     for (act, address) in [(Act::Ban, "192.0.2.9"), (Act::Mute, "::ffff:198.51.100.9")] {
         let address = Some(address.into());
-        let request = BanRequest { address, reason: "spam".into(), ..BanRequest::default() };
+        let request = Punish { address, reason: "spam".into(), ..Punish::default() };
         served.wait(host.punish(&author(Role::Admin), act, &request)).expect("done");
     }
     let go = |address: &str, is_muted| {

@@ -11,11 +11,10 @@ use serde_json::Value;
 use super::courier::WAITING_MAX;
 use super::delivery::sign;
 use super::*;
-use crate::api::{HostEvent, NumberView};
+use crate::api::{HostEvent, NumberView, Punish};
 use crate::author::Role;
 use crate::clocks::Clocks;
 use crate::config::{Topic, WebhookFormat};
-use crate::host::BanRequest;
 use crate::sentence::Act;
 use crate::tests::{PATIENCE, author, serve};
 
@@ -242,11 +241,7 @@ fn players_sanctions_and_alarms_are_sent() {
         }
     };
     assert_eq!(next("joined").json()["data"]["name"], "Ada");
-    let request = BanRequest {
-        who: Some(crate::host::Whom { who: "Ada".into(), room: None }),
-        reason: "rude".into(),
-        ..BanRequest::default()
-    };
+    let request = Punish { who: Some("Ada".into()), reason: "rude".into(), ..Punish::default() };
     served
         .wait(served.host.punish(&author(Role::Admin), Act::Ban, &request))
         .expect("an admin may");

@@ -67,8 +67,7 @@ fn status(host: &Host) -> String {
 }
 
 fn ban_for(served: &Served, key: &str, span: &str) -> Sentence {
-    let request =
-        BanRequest { key: Some(key.into()), span: Some(span.into()), ..Default::default() };
+    let request = Punish { key: Some(key.into()), span: Some(span.into()), ..Default::default() };
     let banned = served.wait(served.host.punish(&author(Role::Admin), Act::Ban, &request));
     banned.expect("an admin may").0.remove(0)
 }

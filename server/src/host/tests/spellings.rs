@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use phaselock::identity::PublicKey;
 use phaselock::random::Random;
 
-use super::{Act, ActError, BanRequest, Role, Served, Subject, author, serve, whom};
+use super::{Act, ActError, Punish, Role, Served, Subject, author, serve, whom};
 
 /// Spellings that mean one subject.
 fn spellings(random: &mut Random) -> Vec<Vec<String>> {
@@ -43,7 +43,7 @@ fn spellings(random: &mut Random) -> Vec<Vec<String>> {
 fn punish(served: &Served, act: Act, text: &str) {
     let given = |kind| (Subject::kind_of(text) == Some(kind)).then(|| text.to_owned());
     let [key, address, network] = ["key", "address", "network"].map(given);
-    let request = BanRequest { key, address, network, ..BanRequest::default() };
+    let request = Punish { key, address, network, ..Punish::default() };
     served.wait(served.host.punish(&author(Role::Admin), act, &request)).expect(text);
 }
 

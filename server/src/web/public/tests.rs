@@ -11,10 +11,10 @@ use phaselock::wire::rooms::RoomCode;
 
 use super::board::{NAMES_MAX, NAMES_OF_ROOM_MAX, Person, Place, Records, Room, Score};
 use super::*;
+use crate::api::Punish;
 use crate::author::Role;
 use crate::clocks::Clocks;
 use crate::config::Config;
-use crate::host::{BanRequest, Whom};
 use crate::sentence::Act;
 use crate::store::{Change, Record};
 use crate::tests::{PATIENCE, Served, author, serve};
@@ -225,9 +225,8 @@ fn the_page_reveals_nothing_private() {
         sleepers.push(player);
     }
     for (act, name) in [(Act::Mute, "Eve"), (Act::Ban, "Eve")] {
-        let whom = Whom { who: name.into(), room: None };
         let reason = "for spitefulness".to_owned();
-        let request = BanRequest { who: Some(whom), reason, ..BanRequest::default() };
+        let request = Punish { who: Some(name.into()), reason, ..Punish::default() };
         served.wait(host.punish(&admin, act, &request)).expect("done");
     }
     served.until("her leaving", |host| {
