@@ -7,8 +7,8 @@ mod views;
 
 pub use events::{AuditEvent, HostEvent, NumberView};
 pub use requests::{
-    Again, Allow, AuditPart, BackUp, Count, Drain, GiveRole, Kick, Lift, Limit, Lines, LogLevel,
-    MakeToken, OfGame, Play, Punish, Say, SetSetting, Tell,
+    Allow, AuditPart, BackUp, Count, Drain, GiveRole, Kick, Lift, Limit, Lines, LogLevel,
+    MakeToken, OfGame, Play, Punish, RestartGame, Say, SetSetting, Tell,
 };
 pub use views::{
     AllowListView, AllowedView, AuditRow, BackedUp, ChatView, DenyListView, DirectoryView, Done,

@@ -60,8 +60,8 @@ impl Ctl {
     /// Sends the request, and prints the answer.
     pub fn run(&self) -> Result<()> {
         let client = Client::new(self.address, &self.token_file)?;
-        let CtlArgs { json, act } = &self.args;
-        let call = match doing(act, |who| client.key_of(who))? {
+        let CtlArgs { json, command } = &self.args;
+        let call = match doing(command, |who| client.key_of(who))? {
             Doing::Ask(call) => call,
             Doing::Follow => return client.follow(*json),
         };

@@ -42,12 +42,13 @@ pub(crate) trait Door: Send + Sync + 'static {
         ready(true)
     }
 
-    /// Answers the requests of a connection until it ends. `busy` counts the answers in progress.
+    /// Answers the requests of a connection until it ends. `in_flight` counts the answers in
+    /// progress.
     fn answer(
         self: Arc<Self>,
         stream: TcpStream,
         from: IpAddr,
-        busy: Busy,
+        in_flight: InFlight,
     ) -> impl Future<Output = ()> + Send + 'static;
 }
 
@@ -55,7 +56,7 @@ pub(crate) trait Door: Send + Sync + 'static {
 struct Open {
     network: IpAddr,
     task: AbortHandle,
-    busy: Busy,
+    in_flight: InFlight,
 }
 
 /// Accepts connections for as long as the process runs.
@@ -77,10 +78,10 @@ pub(crate) async fn accept<D: Door>(listener: TcpListener, door: Arc<D>) {
         let network = household(from);
         open.retain(|connection| !connection.task.is_finished());
         make_room::<D>(&mut open, network);
-        let busy = Busy::default();
-        let answered = Arc::clone(&door).answer(stream, from, busy.clone());
+        let in_flight = InFlight::default();
+        let answered = Arc::clone(&door).answer(stream, from, in_flight.clone());
         let task = tokio::spawn(answered).abort_handle();
-        open.push_back(Open { network, task, busy });
+        open.push_back(Open { network, task, in_flight });
         if !D::APART.is_zero() {
             sleep(D::APART).await;
         }
@@ -101,7 +102,7 @@ fn make_room<D: Door>(open: &mut VecDeque<Open>, from: IpAddr) {
     };
     let Some(crowd) = crowd else { return };
     let of_crowd = |connection: &Open| connection.network == crowd;
-    let idle = open.iter().position(|it| of_crowd(it) && !it.busy.is());
+    let idle = open.iter().position(|it| of_crowd(it) && !it.in_flight.any());
     let oldest = idle.or_else(|| open.iter().position(of_crowd));
     if let Some(connection) = oldest.and_then(|oldest| open.remove(oldest)) {
         connection.task.abort();
@@ -119,11 +120,11 @@ pub(crate) fn protocol() -> http1::Builder {
 
 /// Number of a connection's answers in progress.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Busy(Arc<AtomicUsize>);
+pub(crate) struct InFlight(Arc<AtomicUsize>);
 
-impl Busy {
+impl InFlight {
     /// Whether an answer is in progress.
-    pub(crate) fn is(&self) -> bool {
+    pub(crate) fn any(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 0
     }
 
@@ -136,7 +137,7 @@ impl Busy {
 
 /// An answer in progress.
 #[derive(Debug)]
-pub(crate) struct Answering(Busy);
+pub(crate) struct Answering(InFlight);
 
 impl Drop for Answering {
     fn drop(&mut self) {

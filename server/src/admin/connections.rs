@@ -9,7 +9,7 @@ use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::http::{Busy, Door, accept, protocol};
+use crate::http::{Door, InFlight, accept, protocol};
 
 /// Maximum connections at a time; beyond that, the newest replaces the oldest. Arbitrary: twice the
 /// maximum of event streams.
@@ -31,7 +31,7 @@ impl Door for Interface {
         self: Arc<Self>,
         stream: TcpStream,
         from: IpAddr,
-        _busy: Busy,
+        _in_flight: InFlight,
     ) -> impl Future<Output = ()> + Send + 'static {
         let router = self.0.clone().layer(Extension(Peer(from)));
         let served =

@@ -14,9 +14,9 @@ use super::auth::By;
 use super::metrics;
 use super::requests::{Asked, Body, Named};
 use crate::api::{
-    Again, Allow, AllowListView, AuditPart, AuditRow, BackUp, BackedUp, ChatView, Done, Drain,
-    GiveRole, Kick, LeftView, Lift, Limit, LineView, Lines, LogLevel, MakeToken, Me, NewToken,
-    OfGame, Play, PlayerView, Problem, Punish, RecordRow, ReloadReport, ResultRow, RoleView, Say,
+    Allow, AllowListView, AuditPart, AuditRow, BackUp, BackedUp, ChatView, Done, Drain, GiveRole,
+    Kick, LeftView, Lift, Limit, LineView, Lines, LogLevel, MakeToken, Me, NewToken, OfGame, Play,
+    PlayerView, Problem, Punish, RecordRow, ReloadReport, RestartGame, ResultRow, RoleView, Say,
     SentenceView, SetSetting, SettingView, StatusView, Tell, TokenView, WebhookTest,
 };
 use crate::author::Right;
@@ -247,11 +247,11 @@ pub(super) async fn game(By(by): By, State(host): AtHost, Body(asked): Body<Play
 
 /// Restarts the current game.
 #[utoipa::path(post, path = "/v1/round",
-    request_body = Again, responses((status = 200, body = Done)))]
+    request_body = RestartGame, responses((status = 200, body = Done)))]
 pub(super) async fn round(
     By(by): By,
     State(host): AtHost,
-    Body(asked): Body<Again>,
+    Body(asked): Body<RestartGame>,
 ) -> Answer<Done> {
     Ok(done(host.play(&by, None, asked.room.as_deref()).await?))
 }

@@ -121,7 +121,7 @@ pub struct Play {
 /// Restarts the current game.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Again {
+pub struct RestartGame {
     /// Code of the room (default: all rooms).
     #[serde(default, deserialize_with = "code", skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[a-z0-9-]{1,32}$")]

@@ -9,7 +9,7 @@ pub(super) struct CtlArgs {
     #[arg(long, global = true)]
     pub(super) json: bool,
     #[command(subcommand)]
-    pub(super) act: Act,
+    pub(super) command: CtlCommand,
 }
 
 /// Argument that names a player.
@@ -24,7 +24,7 @@ pub(super) struct Player {
 
 /// Arguments for the duration and the reason of a ban or mute.
 #[derive(Args, Clone, Debug)]
-pub(super) struct Sentence {
+pub(super) struct Terms {
     /// Duration, such as 30s, 10m, 2h, 7d
     #[arg(long = "for", value_name = "TIME")]
     pub(super) span: Option<String>,
@@ -56,7 +56,7 @@ pub(super) struct Against {
 
 /// The subcommands.
 #[derive(Clone, Debug, Subcommand)]
-pub(super) enum Act {
+pub(super) enum CtlCommand {
     /// Show the server and its rooms
     Status,
     /// Show all players
@@ -68,14 +68,14 @@ pub(super) enum Act {
         #[command(flatten)]
         player: Player,
         #[command(flatten)]
-        sentence: Sentence,
+        terms: Terms,
     },
     /// Ban a player (key and address), a key, an address or a network
     Ban {
         #[command(flatten)]
         against: Against,
         #[command(flatten)]
-        sentence: Sentence,
+        terms: Terms,
     },
     /// Lift a ban
     Unban {
@@ -89,7 +89,7 @@ pub(super) enum Act {
         #[command(flatten)]
         against: Against,
         #[command(flatten)]
-        sentence: Sentence,
+        terms: Terms,
     },
     /// Lift a mute
     Unmute {

@@ -5,13 +5,13 @@ use serde::Serialize;
 use serde_json::Value;
 use ureq::http::Method;
 
-use super::args::{Act, Against, Lifted, Player, Sentence};
+use super::args::{Against, CtlCommand, Lifted, Player, Terms};
 use super::print::Shown;
 use crate::api::{
-    Again, Allow, AllowListView, AuditPart, AuditRow, BackUp, BackedUp, ChatView, Count, Done,
-    Drain, GiveRole, Kick, LeftView, Lift, LineView, Lines, LogLevel, MakeToken, NewToken, OfGame,
-    Play, PlayerView, Punish, RecordRow, ReloadReport, ResultRow, RoleView, Say, SentenceView,
-    SetSetting, SettingView, StatusView, Tell, TokenView, WebhookTest,
+    Allow, AllowListView, AuditPart, AuditRow, BackUp, BackedUp, ChatView, Count, Done, Drain,
+    GiveRole, Kick, LeftView, Lift, LineView, Lines, LogLevel, MakeToken, NewToken, OfGame, Play,
+    PlayerView, Punish, RecordRow, ReloadReport, RestartGame, ResultRow, RoleView, Say,
+    SentenceView, SetSetting, SettingView, StatusView, Tell, TokenView, WebhookTest,
 };
 use crate::author::Role;
 use crate::subject::{Subject, parse_key};
@@ -89,74 +89,81 @@ pub(super) enum Doing {
 }
 
 /// Returns what a subcommand does. `key_of` finds the key of a player who has a role.
-pub(super) fn doing(act: &Act, key_of: impl Fn(&str) -> Result<String>) -> Result<Doing> {
-    Ok(Doing::Ask(match act {
-        Act::Events => return Ok(Doing::Follow),
-        Act::Status => Call::get::<StatusView>("/v1/status"),
-        Act::Players => Call::get::<Vec<PlayerView>>("/v1/players"),
-        Act::Left => Call::get::<Vec<LeftView>>("/v1/left"),
-        Act::Kick { player, sentence } => Call::post::<Done>("/v1/kick").with(&Kick {
+pub(super) fn doing(
+    command: &CtlCommand,
+    key_of: impl Fn(&str) -> Result<String>,
+) -> Result<Doing> {
+    Ok(Doing::Ask(match command {
+        CtlCommand::Events => return Ok(Doing::Follow),
+        CtlCommand::Status => Call::get::<StatusView>("/v1/status"),
+        CtlCommand::Players => Call::get::<Vec<PlayerView>>("/v1/players"),
+        CtlCommand::Left => Call::get::<Vec<LeftView>>("/v1/left"),
+        CtlCommand::Kick { player, terms } => Call::post::<Done>("/v1/kick").with(&Kick {
             who: player.player.clone(),
             room: player.room.clone(),
-            span: sentence.span.clone(),
-            reason: sentence.reason.join(" "),
+            span: terms.span.clone(),
+            reason: terms.reason.join(" "),
         }),
-        Act::Ban { against, sentence } => punish("/v1/bans", against, sentence),
-        Act::Mute { against, sentence } => punish("/v1/mutes", against, sentence),
-        Act::Unban { ban } => lift("/v1/bans", ban),
-        Act::Unmute { mute } => lift("/v1/mutes", mute),
-        Act::Bans => Call::get::<Vec<SentenceView>>("/v1/bans"),
-        Act::Mutes => Call::get::<Vec<SentenceView>>("/v1/mutes"),
-        Act::Allowed => Call::get::<AllowListView>("/v1/allow-list"),
-        Act::Allow { key, name } => Call::post::<Done>("/v1/allow-list")
+        CtlCommand::Ban { against, terms } => punish("/v1/bans", against, terms),
+        CtlCommand::Mute { against, terms } => punish("/v1/mutes", against, terms),
+        CtlCommand::Unban { ban } => lift("/v1/bans", ban),
+        CtlCommand::Unmute { mute } => lift("/v1/mutes", mute),
+        CtlCommand::Bans => Call::get::<Vec<SentenceView>>("/v1/bans"),
+        CtlCommand::Mutes => Call::get::<Vec<SentenceView>>("/v1/mutes"),
+        CtlCommand::Allowed => Call::get::<AllowListView>("/v1/allow-list"),
+        CtlCommand::Allow { key, name } => Call::post::<Done>("/v1/allow-list")
             .with(&Allow { key: key.clone(), name: name.join(" ") }),
-        Act::Disallow { key } => Call::delete(format!("/v1/allow-list/{}", escaped(key))),
-        Act::Chat { lines } => Call::get::<Vec<ChatView>>("/v1/chat").asking(&some(*lines)),
-        Act::Say { room, text } => {
+        CtlCommand::Disallow { key } => Call::delete(format!("/v1/allow-list/{}", escaped(key))),
+        CtlCommand::Chat { lines } => Call::get::<Vec<ChatView>>("/v1/chat").asking(&some(*lines)),
+        CtlCommand::Say { room, text } => {
             Call::post::<Done>("/v1/say").with(&Say { text: text.join(" "), room: room.clone() })
         }
-        Act::Tell { player, text } => Call::post::<Done>("/v1/tell").with(&Tell {
+        CtlCommand::Tell { player, text } => Call::post::<Done>("/v1/tell").with(&Tell {
             who: player.player.clone(),
             room: player.room.clone(),
             text: text.join(" "),
         }),
-        Act::Game { game, room } => {
+        CtlCommand::Game { game, room } => {
             Call::post::<Done>("/v1/game").with(&Play { game: game.clone(), room: room.clone() })
         }
-        Act::Round { room } => Call::post::<Done>("/v1/round").with(&Again { room: room.clone() }),
-        Act::Drain { within, text, redirect } => Call::post::<Done>("/v1/drain").with(&Drain {
-            within: within.clone(),
-            text: text.clone(),
-            redirect: redirect.clone(),
-        }),
-        Act::Undrain => Call::delete("/v1/drain"),
-        Act::SkipRestart => Call::delete("/v1/restart"),
-        Act::Roles => Call::get::<Vec<RoleView>>("/v1/roles"),
-        Act::Role { player, role } => give_role(player, role, key_of)?,
-        Act::Forget { key } => Call::delete(format!("/v1/people/{}", escaped(key))),
-        Act::Results => Call::get::<Vec<ResultRow>>("/v1/results"),
-        Act::Records { game } => {
+        CtlCommand::Round { room } => {
+            Call::post::<Done>("/v1/round").with(&RestartGame { room: room.clone() })
+        }
+        CtlCommand::Drain { within, text, redirect } => {
+            Call::post::<Done>("/v1/drain").with(&Drain {
+                within: within.clone(),
+                text: text.clone(),
+                redirect: redirect.clone(),
+            })
+        }
+        CtlCommand::Undrain => Call::delete("/v1/drain"),
+        CtlCommand::SkipRestart => Call::delete("/v1/restart"),
+        CtlCommand::Roles => Call::get::<Vec<RoleView>>("/v1/roles"),
+        CtlCommand::Role { player, role } => give_role(player, role, key_of)?,
+        CtlCommand::Forget { key } => Call::delete(format!("/v1/people/{}", escaped(key))),
+        CtlCommand::Results => Call::get::<Vec<ResultRow>>("/v1/results"),
+        CtlCommand::Records { game } => {
             Call::get::<Vec<RecordRow>>("/v1/records").asking(&OfGame { game: game.clone() })
         }
-        Act::Reload => Call::post::<ReloadReport>("/v1/reload"),
-        Act::Settings => Call::get::<Vec<SettingView>>("/v1/config"),
-        Act::Set { name, value } => Call::put(format!("/v1/settings/{}", escaped(name)))
+        CtlCommand::Reload => Call::post::<ReloadReport>("/v1/reload"),
+        CtlCommand::Settings => Call::get::<Vec<SettingView>>("/v1/config"),
+        CtlCommand::Set { name, value } => Call::put(format!("/v1/settings/{}", escaped(name)))
             .with(&SetSetting { value: value.clone() }),
-        Act::Unset { name } => Call::delete(format!("/v1/settings/{}", escaped(name))),
-        Act::WebhookTest => Call::post::<Vec<WebhookTest>>("/v1/webhooks/test"),
-        Act::LogLevel { filter } => {
+        CtlCommand::Unset { name } => Call::delete(format!("/v1/settings/{}", escaped(name))),
+        CtlCommand::WebhookTest => Call::post::<Vec<WebhookTest>>("/v1/webhooks/test"),
+        CtlCommand::LogLevel { filter } => {
             Call::put("/v1/log-level").with(&LogLevel { filter: filter.clone() })
         }
-        Act::Log { lines } => Call::get::<Vec<LineView>>("/v1/log").asking(&some(*lines)),
-        Act::Tokens => Call::get::<Vec<TokenView>>("/v1/tokens"),
-        Act::Token { name, role } if role == "none" => {
+        CtlCommand::Log { lines } => Call::get::<Vec<LineView>>("/v1/log").asking(&some(*lines)),
+        CtlCommand::Tokens => Call::get::<Vec<TokenView>>("/v1/tokens"),
+        CtlCommand::Token { name, role } if role == "none" => {
             Call::delete(format!("/v1/tokens/{}", escaped(name)))
         }
-        Act::Token { name, role } => Call::post::<NewToken>("/v1/tokens")
+        CtlCommand::Token { name, role } => Call::post::<NewToken>("/v1/tokens")
             .with(&MakeToken { name: name.clone(), role: known_role(role)? }),
-        Act::Audit { lines } => Call::get::<Vec<AuditRow>>("/v1/audit")
+        CtlCommand::Audit { lines } => Call::get::<Vec<AuditRow>>("/v1/audit")
             .asking(&AuditPart { limit: Some(Count(*lines)), before: None }),
-        Act::Backup { file } => {
+        CtlCommand::Backup { file } => {
             Call::post::<BackedUp>("/v1/backup").with(&BackUp { file: file.clone() })
         }
     }))
@@ -166,12 +173,12 @@ fn some(lines: u32) -> Lines {
     Lines { lines: Some(Count(lines)) }
 }
 
-fn punish(path: &str, against: &Against, sentence: &Sentence) -> Call {
+fn punish(path: &str, against: &Against, terms: &Terms) -> Call {
     let Against { whom, room } = against;
     let punish = Punish {
         room: room.clone(),
-        span: sentence.span.clone(),
-        reason: sentence.reason.join(" "),
+        span: terms.span.clone(),
+        reason: terms.reason.join(" "),
         ..Punish::default()
     };
     let whom = Some(whom.clone());
@@ -255,7 +262,9 @@ mod tests {
             let line = example(subcommand);
             let matches = ctl::command().try_get_matches_from(&line).expect("a valid line");
             let args = CtlArgs::from_arg_matches(&matches).expect("they are its arguments");
-            let Ok(Doing::Ask(call)) = doing(&args.act, |_| Ok("k".repeat(64))) else { continue };
+            let Ok(Doing::Ask(call)) = doing(&args.command, |_| Ok("k".repeat(64))) else {
+                continue;
+            };
             requests += 1;
             let (path, query) = call.path.split_once('?').unwrap_or((&call.path, ""));
             let method = call.method.as_str().to_lowercase();

@@ -22,7 +22,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::answers::{Page, plain};
 use super::limits::{Bounds, Paced};
-use crate::http::{Busy, Door, accept, protocol};
+use crate::http::{Door, InFlight, accept, protocol};
 
 /// Maximum connections at a time; beyond that, a new one replaces one of the address that has the
 /// most.
@@ -93,10 +93,10 @@ impl Door for Entrance {
         self: Arc<Self>,
         stream: TcpStream,
         from: IpAddr,
-        busy: Busy,
+        in_flight: InFlight,
     ) -> impl Future<Output = ()> + Send + 'static {
         let bounds = Arc::clone(&self.bounds);
-        let visitor = Visitor { from, bounds, busy, requests: AtomicU32::new(0) };
+        let visitor = Visitor { from, bounds, in_flight, requests: AtomicU32::new(0) };
         async move {
             // Closed if it lasts too long.
             let _ = timeout(LIFETIME, answer(stream, &self, visitor)).await;
@@ -108,7 +108,7 @@ impl Door for Entrance {
 struct Visitor {
     from: IpAddr,
     bounds: Arc<Bounds>,
-    busy: Busy,
+    in_flight: InFlight,
     /// Number of requests so far.
     requests: AtomicU32,
 }
@@ -148,8 +148,8 @@ async fn speak(
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
         }
-        let Visitor { from, bounds, busy, .. } = visitor;
-        let response = response.map(|body| Paced::new(body, bounds, *from, busy));
+        let Visitor { from, bounds, in_flight, .. } = visitor;
+        let response = response.map(|body| Paced::new(body, bounds, *from, in_flight));
         ready(Ok::<_, Infallible>(response))
     });
     if let Err(error) = protocol().serve_connection(TokioIo::new(stream), service).await {

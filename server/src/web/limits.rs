@@ -15,7 +15,7 @@ use phaselock_quic::doorkeeping::{Limit, Limits};
 use phaselock_quic::server::buckets::{Buckets, Kind, Moment};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::http::{Answering, Busy};
+use crate::http::{Answering, InFlight};
 use crate::subject::household;
 
 /// Maximum bytes that are sent at a time. Shorter bodies are sent at once.
@@ -136,13 +136,18 @@ pub(super) struct Paced {
 }
 
 impl Paced {
-    pub(super) fn new(inner: Body, bounds: &Arc<Bounds>, from: IpAddr, busy: &Busy) -> Self {
+    pub(super) fn new(
+        inner: Body,
+        bounds: &Arc<Bounds>,
+        from: IpAddr,
+        in_flight: &InFlight,
+    ) -> Self {
         let network = household(from);
         let is_long = inner.size_hint().exact().is_none_or(|bytes| bytes > CHUNK as u64);
         let bounds = is_long.then(|| Arc::clone(bounds));
         bounds.iter().for_each(|bounds| bounds.begin(network));
         let (rest, turn) = (Bytes::new(), None);
-        Self { inner, rest, turn, bounds, network, _answering: busy.begin() }
+        Self { inner, rest, turn, bounds, network, _answering: in_flight.begin() }
     }
 }
 
@@ -210,20 +215,21 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn bodies_are_paced_in_equal_shares() {
         let bounds = Arc::new(Bounds::new(1_000_000));
-        let busy = Busy::default();
+        let in_flight = InFlight::default();
         let [crowd, one]: [IpAddr; 2] =
             ["192.0.2.1", "198.51.100.1"].map(|it| it.parse().expect("an address"));
-        let body = |bytes: usize, from| Paced::new(vec![7; bytes].into(), &bounds, from, &busy);
+        let body =
+            |bytes: usize, from| Paced::new(vec![7; bytes].into(), &bounds, from, &in_flight);
         let read = |it| axum::body::to_bytes(Body::new(it), usize::MAX);
         let began = Instant::now();
         let two = [(); 2].map(|()| tokio::spawn(read(body(1_000_000, crowd))));
-        assert!(busy.is());
+        assert!(in_flight.any());
         for body in two {
             assert_eq!(body.await.expect("read").expect("whole").len(), 1_000_000);
         }
         let took = began.elapsed();
         assert!((1.9..2.1).contains(&took.as_secs_f64()), "two megabytes took {took:?}");
-        assert!(!busy.is());
+        assert!(!in_flight.any());
 
         // However much a crowd loads, another address gets half, and a short answer waits for no
         // one.
