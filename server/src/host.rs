@@ -3,25 +3,36 @@
 //! It has its own thread, together with the API, so that nothing in it can hold up a room.
 //!
 //! ```text
-//! state       what a server consists of     acts    kick, ban, mute, ... each with its audit line
-//!   roster    who is here                   orders  drain, games, roles, tokens, log, backup
-//!   events    events of rooms, figures      view    what the API shows
-//!   chat      commands of players           restarts  scheduled restarts
+//! state     what a server consists of       acts      kick, ban, mute, roles, lines to players
+//! roster    who is here                     orders    games and drains
+//! events    events of rooms                 restarts  scheduled restarts
+//! results   results, records, time played   settings  reloads, single settings, the log
+//! figures   figures of each second          access    allow list and tokens
+//! view      what the API shows              backup    copies of the database
+//! chat      commands of players
 //! ```
+//!
+//! Each act of `acts` to `backup` leaves a line in the audit log.
 
+mod access;
 mod acts;
+mod backup;
 mod chat;
 mod events;
+mod figures;
 mod orders;
 mod restarts;
+mod results;
 mod roster;
+mod settings;
 mod state;
 #[cfg(test)]
 mod tests;
 mod view;
 
 pub use acts::Whom;
-pub use events::{listen, watch_figures};
+pub use events::listen;
+pub use figures::watch_figures;
 pub use restarts::watch_restarts;
 pub use roster::{Person, Roster};
 pub use state::{Directory, Facts, Host};
