@@ -6,20 +6,19 @@ use std::collections::BTreeMap;
 use super::clock::{RoomClock, RoomTime};
 use super::config::{RoomConfig, RoomSettings};
 use super::control::Event;
+use super::draining::{DrainOrder, Draining};
 use super::mailbox::Mailbox;
 use super::member::Terms;
 use super::output::{ClientId, Output};
 use super::workers::Workers;
 use crate::identity::{PublicKey, ResumeToken};
 use crate::ids::PlayerId;
-use crate::limits::{BOTS_MAX, RESUME_MAX};
+use crate::limits::BOTS_MAX;
 use crate::motion::send_rule::SendRule;
 use crate::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 use crate::wire::control::ServerMessage;
 use crate::wire::disconnect::Disconnect;
 
-/// Seconds before the end of a drained server at which players are notified.
-const COUNTDOWN: [i64; 9] = [1, 2, 3, 4, 5, 10, 30, 60, 300];
 /// Maximum number of goodbyes kept for players who are away. Arbitrary.
 const FAREWELLS_MAX: usize = 256;
 /// Maximum number of resume tokens issued after a room's last checkpoint; far more than is
@@ -36,27 +35,6 @@ pub(super) enum Sleep {
     Empty { since: LocalTime },
     /// No tick runs.
     Asleep { since: LocalTime, look_at: LocalTime },
-}
-
-/// The host's command to drain the room; see [`Command::Drain`](super::Command::Drain).
-#[derive(Debug)]
-pub(super) struct DrainOrder {
-    pub(super) goodbye: Disconnect,
-    pub(super) within: Micros,
-    pub(super) restarts: bool,
-}
-
-/// A server that refuses newcomers and stops soon.
-#[derive(Clone, Debug)]
-struct Draining {
-    goodbye: Disconnect,
-    end: LocalTime,
-    /// Whether the server restarts afterwards.
-    restarts: bool,
-    /// Rounds played when the drain began; it ends with the current round.
-    rounds: u32,
-    /// Remaining steps of the countdown in seconds, the last one first.
-    countdown: Vec<i64>,
 }
 
 /// Counters of the ids that the room issues.
@@ -285,11 +263,7 @@ impl Host {
 
     /// Refuses newcomers, and ends with the round after `rounds` or when the time is up.
     pub(super) fn drain(&mut self, now: LocalTime, order: DrainOrder, rounds: u32) {
-        let DrainOrder { goodbye, within, restarts } = order;
-        let end = now + within.clamp(Micros::ZERO, RESUME_MAX);
-        let left = (end - now).0 / 1_000_000;
-        let countdown = COUNTDOWN.into_iter().filter(|secs| *secs < left).collect();
-        self.draining = Some(Draining { goodbye, end, restarts, rounds, countdown });
+        self.draining = Some(Draining::new(now, order, rounds));
     }
 
     /// Cancels a drain. Returns `false` if there was none.
@@ -301,32 +275,14 @@ impl Host {
         self.draining.is_some()
     }
 
-    /// Returns the goodbye to newcomers while the room is drained.
-    pub(super) fn drain_goodbye(&self) -> Option<&Disconnect> {
-        self.draining.as_ref().map(|draining| &draining.goodbye)
-    }
-
-    /// Returns the time at which a drained room ends.
-    pub(super) fn drain_end(&self) -> Option<LocalTime> {
-        self.draining.as_ref().map(|draining| draining.end)
-    }
-
-    /// Whether a drained room has finished the round in which the drain began, or its time is up.
-    pub(super) fn is_drain_over(&self, now: LocalTime, rounds: u32) -> bool {
-        let is_over = |it: &Draining| now >= it.end || rounds > it.rounds;
-        self.draining.as_ref().is_some_and(is_over)
+    /// Returns the drain that goes on, if any.
+    pub(super) fn draining(&self) -> Option<&Draining> {
+        self.draining.as_ref()
     }
 
     /// Returns the message for players if a step of the countdown is due.
     pub(super) fn count_down(&mut self, now: LocalTime) -> Option<String> {
-        let draining = self.draining.as_mut()?;
-        // A late tick may cover several steps.
-        let left = (draining.end - now).0;
-        let due = draining.countdown.iter().filter(|secs| left <= **secs * 1_000_000).count();
-        let kept = draining.countdown.len() - due;
-        let secs = draining.countdown.drain(kept..).next()?;
-        let does = if draining.restarts { "restarts" } else { "stops" };
-        Some(format!("the server {does} in {}", Micros::from_ms(secs * 1000).in_words()))
+        self.draining.as_mut()?.count_down(now)
     }
 
     /// Keeps a goodbye for a player who is away.

@@ -6,6 +6,7 @@ mod clock;
 mod config;
 mod control;
 mod conversation;
+mod draining;
 mod feed;
 mod gallery;
 mod host;

@@ -61,8 +61,10 @@ mod orders;
 mod reception;
 mod requests;
 mod round;
+mod sides;
 mod sleep;
 mod talk;
+mod voting;
 mod watching;
 
 /// One world and its members.

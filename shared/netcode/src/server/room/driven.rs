@@ -145,10 +145,10 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn drained(&self, now: LocalTime) -> Option<Disconnect> {
-        let goodbye = self.host.drain_goodbye()?;
+        let draining = self.host.draining()?;
         let rounds = self.simulation.rounds_played();
-        let is_over = self.seats.players().is_empty() || self.host.is_drain_over(now, rounds);
-        is_over.then(|| goodbye.clone())
+        let is_over = self.seats.players().is_empty() || draining.is_over(now, rounds);
+        is_over.then(|| draining.goodbye().clone())
     }
 
     fn poll_output_unless(

@@ -6,7 +6,7 @@ use crate::game::Game;
 use crate::limits::COMMANDS_MAX;
 use crate::server::control::{Command, CommandError};
 use crate::server::conversation::clean_line;
-use crate::server::host::DrainOrder;
+use crate::server::draining::DrainOrder;
 use crate::server::output::ClientId;
 use crate::server::people::{Mute, Muted, Target};
 use crate::time::LocalTime;

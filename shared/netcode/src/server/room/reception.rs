@@ -115,8 +115,8 @@ impl<G: Game> Room<G> {
     /// Checks whether someone without a seat may come in. Returns the requested name.
     fn check_newcomer(&mut self, arrival: &Arrival) -> Result<String, Disconnect> {
         let Arrival { now, hello, pass, .. } = arrival;
-        if let Some(goodbye) = self.host.drain_goodbye() {
-            return Err(goodbye.clone());
+        if let Some(draining) = self.host.draining() {
+            return Err(draining.goodbye().clone());
         }
         let key = hello.credentials.key;
         if let Some(goodbye) = self.host.farewell(*now, key) {
@@ -313,8 +313,8 @@ impl<G: Game> Room<G> {
     /// Keeps the seat of a client whose connection was lost.
     pub(super) fn lose(&mut self, now: LocalTime, client: ClientId, reason: &str) {
         let mut until = now + self.host.settings().resume;
-        if let Some(end) = self.host.drain_end() {
-            until = until.min(end);
+        if let Some(draining) = self.host.draining() {
+            until = until.min(draining.end());
         }
         let Some(member) = self.seats.member_mut(client) else { return };
         // A seat is kept for a player, but not for someone who only connected.

@@ -1,40 +1,28 @@
-//! Players in a round: who is ready, who is on which side, what they vote for.
-
-use std::collections::BTreeSet;
+//! Players in a round: what they ask for, who is ready, and what they know of each other.
 
 use super::Room;
-use crate::game::{Game, Place, RoundPart};
-use crate::identity::PublicKey;
+use crate::game::{Game, RoundPart};
 use crate::ids::PlayerId;
 use crate::limits::ROSTER_CHUNK;
-use crate::server::control::Event;
 use crate::server::member::allowances::Request;
 use crate::server::output::ClientId;
-use crate::server::votes::{Call, Caller, Decision};
 use crate::time::{LocalTime, Micros};
 use crate::wire::control::{Refusal, ServerMessage};
-use crate::wire::disconnect::{Code, Disconnect};
-use crate::wire::round::{
-    Ballot, House, Motion, Outcome, Presence, ReadyUp, RoundNotice, RoundRequest,
-};
+use crate::wire::round::{Ballot, House, Outcome, Presence, ReadyUp, RoundNotice, RoundRequest};
 
 /// Remaining time when all are ready, and when most are.
 const ALL_READY: Micros = Micros::from_ms(3000);
 const MOST_READY: Micros = Micros::from_ms(10_000);
 /// Longest wait for players who do not say that they are ready. Arbitrary.
 const READY_WAIT_MAX: Micros = Micros::from_ms(120_000);
-/// Time that a vote adds to a round.
-const MORE_TIME: Micros = Micros::from_ms(180_000);
-/// Time from the vote for another game to its start, so that no turn is cut off.
-const NEXT_IN: Micros = Micros::from_ms(5000);
 
-fn notice(notice: RoundNotice) -> ServerMessage {
+pub(super) fn notice(notice: RoundNotice) -> ServerMessage {
     ServerMessage::Round(notice)
 }
 
 impl<G: Game> Room<G> {
     /// Returns the players who are present.
-    fn people(&self) -> Vec<PlayerId> {
+    pub(super) fn people(&self) -> Vec<PlayerId> {
         self.seats.players().present().map(|(_, member)| member.person().player()).collect()
     }
 
@@ -147,212 +135,7 @@ impl<G: Game> Room<G> {
         Ok(())
     }
 
-    fn choose_side(&mut self, player: PlayerId, side: u8) -> Result<(), Refusal> {
-        if side >= G::KIT.sides.count {
-            return Err(Refusal::Off);
-        }
-        let Place { group, side: own } = self.simulation.place_of(player).ok_or(Refusal::Off)?;
-        if own == side {
-            return Ok(());
-        }
-        let [(people, bots), (own_people, own_bots)] =
-            [side, own].map(|side| self.on_side(Place { group, side }));
-        // Only people count; bots make room.
-        if people.len() + 1 > own_people.len() {
-            return Err(Refusal::Uneven);
-        }
-        let all = people.len() + bots.len();
-        let is_heavy = all + 1 > own_people.len() + own_bots.len();
-        let bot = bots.last().copied();
-        let simulation = &mut self.simulation;
-        let mut put = |exchange| simulation.put(player, side, exchange);
-        let done = (!is_heavy && put(None)) || (bot.is_some() && put(bot));
-        // Without a bot, one side may have one player more than the other.
-        if !(done || people.len() < own_people.len() && put(None)) {
-            return Err(Refusal::Uneven);
-        }
-        simulation.snap();
-        Ok(())
-    }
-
-    /// Returns people and bots on a side.
-    fn on_side(&self, place: Place) -> (Vec<PlayerId>, Vec<PlayerId>) {
-        let is_there = |player: &PlayerId| self.simulation.place_of(*player) == Some(place);
-        let bots = self.seats.bots().map(|(player, _)| player);
-        (self.seats.players().players().filter(is_there).collect(), bots.filter(is_there).collect())
-    }
-
-    /// Balances people between sides; bots go the other way.
-    fn balance_sides(&mut self) {
-        let players = self.seats.players();
-        let places = players.players().filter_map(|player| self.simulation.place_of(player));
-        let groups: BTreeSet<u16> = places.map(|place| place.group).collect();
-        for group in groups {
-            // Each move reduces the difference by two, so this ends.
-            for _ in 0..self.seats.players().len() {
-                let mut all: Vec<_> = (0..G::KIT.sides.count)
-                    .map(|side| (side, self.on_side(Place { group, side })))
-                    .collect();
-                all.sort_by_key(|(_, (people, _))| people.len());
-                let (Some((to, (few, bots))), Some((_, (many, _)))) = (all.first(), all.last())
-                else {
-                    break;
-                };
-                let Some(mover) = many.last().filter(|_| many.len() > few.len() + 1) else { break };
-                if !self.simulation.put(*mover, *to, bots.last().copied()) {
-                    break;
-                }
-            }
-        }
-        self.simulation.snap();
-    }
-
-    /// Shuffles people between sides: each changes places with a random one.
-    fn shuffle_sides(&mut self) {
-        let mut people = self.people();
-        for at in (1..people.len()).rev() {
-            let other = self.simulation.below(at as u32 + 1) as usize;
-            people.swap(at, other);
-        }
-        for pair in people.chunks_exact(2) {
-            let places = [0, 1].map(|at| self.simulation.place_of(pair[at]));
-            if let [Some(a), Some(b)] = places
-                && (a.group, a.side) != (b.group, b.side)
-            {
-                self.simulation.put(pair[0], b.side, Some(pair[1]));
-            }
-        }
-        self.simulation.snap();
-    }
-
-    fn call_vote(
-        &mut self,
-        now: LocalTime,
-        client: ClientId,
-        motion: Motion,
-    ) -> Result<(), Refusal> {
-        let target = self.check_motion(client, &motion)?;
-        let people = self.people();
-        let Some(member) = self.seats.players().get(client) else { return Ok(()) };
-        let person = member.person();
-        let caller = Caller {
-            player: person.player(),
-            key: person.key(),
-            present: now - person.joined(),
-            is_alone: people.len() == 1,
-        };
-        let call = Call { caller, motion: motion.clone(), target };
-        self.conversation.votes_mut().call(now, call, &people)?;
-        let name = person.name();
-        tracing::info!(
-            name: "vote_called",
-            player = %caller.player,
-            name,
-            ?motion,
-            "a vote is called"
-        );
-        self.tell_poll(now);
-        self.watch_vote(now);
-        Ok(())
-    }
-
-    /// Checks whether a motion may be voted on. Returns the key of the player that it is about.
-    fn check_motion(
-        &self,
-        client: ClientId,
-        motion: &Motion,
-    ) -> Result<Option<PublicKey>, Refusal> {
-        let config = self.host.config();
-        if !config.settings.votes.allow(motion) || self.host.is_draining() {
-            return Err(Refusal::Off);
-        }
-        let is_possible = match motion {
-            Motion::Game(name) => *name != G::NAME && config.settings.games.contains(name),
-            Motion::MoreTime => {
-                let clock = self.simulation.round_clock();
-                clock.is_some_and(|clock| clock.part == RoundPart::Play)
-            }
-            Motion::Shuffle => G::KIT.sides.count >= 2,
-            Motion::Kick(player) => {
-                let mut players = self.seats.players().iter();
-                let found = players.find(|(_, member)| member.person().player() == *player);
-                let target =
-                    found.filter(|(at, member)| *at != client && !member.person().is_staff());
-                let (_, member) = target.ok_or(Refusal::Protected)?;
-                return Ok(Some(member.person().key()));
-            }
-        };
-        if is_possible { Ok(None) } else { Err(Refusal::Off) }
-    }
-
-    fn tell_poll(&mut self, now: LocalTime) {
-        if let Some(poll) = self.conversation.votes().poll(now, &self.people()) {
-            self.tell_players(&notice(RoundNotice::Poll(poll)));
-        }
-    }
-
-    /// Ends the vote if it is decided, and starts the chosen game.
-    fn watch_vote(&mut self, now: LocalTime) {
-        // Builds no lists without a vote, since this runs in each tick.
-        if self.conversation.votes().is_running() {
-            let people = self.people();
-            if let Some(ended) = self.conversation.votes_mut().decide(now, &people) {
-                self.close_vote(now, ended);
-            }
-        }
-        if let Some(game) = self.conversation.votes_mut().poll_chosen(now) {
-            self.host.tell(Event::Chosen { game });
-        }
-    }
-
-    fn close_vote(&mut self, now: LocalTime, decision: Decision) {
-        let Decision { motion, target, mut outcome } = decision;
-        if outcome == Outcome::Passed && !self.do_as_voted(now, &motion, target) {
-            outcome = Outcome::Moot;
-        }
-        tracing::info!(name: "vote_over", ?motion, ?outcome, "a vote is over");
-        self.tell_players(&notice(RoundNotice::Voted { motion, outcome }));
-        if self.conversation.votes().chosen().is_some() {
-            self.tell_house();
-        }
-    }
-
-    /// Ends the vote, together with the game in which it was called.
-    pub(super) fn drop_vote(&mut self) {
-        if let Some(motion) = self.conversation.votes_mut().drop() {
-            self.tell_players(&notice(RoundNotice::Voted { motion, outcome: Outcome::Moot }));
-        }
-    }
-
-    /// Carries out a motion. Returns `false` if there is nothing left to do.
-    fn do_as_voted(&mut self, now: LocalTime, motion: &Motion, target: Option<PublicKey>) -> bool {
-        match motion {
-            Motion::Game(name) => {
-                self.conversation.votes_mut().choose(name.clone(), now + NEXT_IN);
-            }
-            Motion::Kick(_) => {
-                let Some(key) = target else { return false };
-                let span = self.conversation.votes_mut().put_out(now, key).in_words();
-                let text = format!("the players voted you out; you may come back in {span}");
-                // A player who left before the decision stays out as well.
-                let found = self.seats.everybody().filter(|(_, it)| it.person().key() == key);
-                for client in found.map(|(client, _)| client).collect::<Vec<_>>() {
-                    self.close(client, Disconnect::new(Code::Kicked, text.clone()));
-                }
-            }
-            Motion::MoreTime => {
-                let clock = self.simulation.round_clock();
-                let Some(clock) = clock.filter(|it| it.part == RoundPart::Play) else {
-                    return false;
-                };
-                self.simulation.set_ticks_left(clock.ticks_left + self.ticks(MORE_TIME));
-            }
-            Motion::Shuffle => self.shuffle_sides(),
-        }
-        true
-    }
-
-    fn ticks(&self, time: Micros) -> u64 {
+    pub(super) fn ticks(&self, time: Micros) -> u64 {
         let hz = i64::from(self.host.rates().tick_hz);
         u64::try_from(time.0 * hz / 1_000_000).unwrap_or(0).max(1)
     }
