@@ -1,8 +1,9 @@
 //! Subjects of bans and mutes: a key, an address, or a network.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 
+use ipnet::{IpNet, Ipv6Net};
 use phaselock::address::{Address, split_port, split_zone};
 use phaselock::identity::PublicKey;
 
@@ -50,15 +51,12 @@ impl From<BadSubject> for ActError {
 
 /// A network: an address, and the number of leading bits that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Network {
-    address: IpAddr,
-    len: u8,
-}
+pub struct Network(IpNet);
 
 /// Returns the address, or for IPv6 the /64 that a household has.
 pub(crate) fn household(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        IpAddr::V6(address) => Ipv6Net::new_assert(address, 64).network().into(),
         address => address,
     }
 }
@@ -83,14 +81,9 @@ impl Network {
         let canonical = address.to_canonical();
         let mapped = if canonical == address { 0 } else { MAPPED_BITS };
         let (address, len) = (canonical, len.checked_sub(mapped).ok_or(error)?);
-        let range = match address {
-            IpAddr::V4(_) => of_v4..=32,
-            IpAddr::V6(_) => of_v6..=128,
-        };
-        if !range.contains(&len) {
-            return Err(error);
-        }
-        Ok(Self { address: masked(address, len), len })
+        let len_min = if address.is_ipv4() { of_v4 } else { of_v6 };
+        let network = IpNet::new(address, len).ok().filter(|_| len >= len_min);
+        network.map(|network| Self(network.trunc())).ok_or(error)
     }
 
     /// Returns the network that a ban of an address covers: for IPv6 the customer's /64, or `None`
@@ -105,34 +98,7 @@ impl Network {
 
     /// Returns the first and last address.
     fn bounds(&self) -> (IpAddr, IpAddr) {
-        let len = u32::from(self.len);
-        let last = match self.address {
-            IpAddr::V4(it) => {
-                Ipv4Addr::from_bits(it.to_bits() | u32::MAX.checked_shr(len).unwrap_or(0)).into()
-            }
-            IpAddr::V6(it) => {
-                Ipv6Addr::from_bits(it.to_bits() | u128::MAX.checked_shr(len).unwrap_or(0)).into()
-            }
-        };
-        (self.address, last)
-    }
-
-    fn contains(&self, address: IpAddr) -> bool {
-        self.address.is_ipv4() == address.is_ipv4() && masked(address, self.len) == self.address
-    }
-}
-
-/// Clears all bits of an address after the first `len`.
-fn masked(address: IpAddr, len: u8) -> IpAddr {
-    match address {
-        IpAddr::V4(it) => {
-            let mask = u32::MAX.checked_shl(32 - u32::from(len)).unwrap_or(0);
-            Ipv4Addr::from_bits(it.to_bits() & mask).into()
-        }
-        IpAddr::V6(it) => {
-            let mask = u128::MAX.checked_shl(128 - u32::from(len)).unwrap_or(0);
-            Ipv6Addr::from_bits(it.to_bits() & mask).into()
-        }
+        (self.0.network(), self.0.broadcast())
     }
 }
 
@@ -219,7 +185,7 @@ impl Subject {
             (Self::Address { ip, zone }, Some(address)) => {
                 *ip == address.ip().to_canonical() && (*zone == 0 || *zone == zone_of(address))
             }
-            (Self::Network(it), Some(address)) => it.contains(address.ip().to_canonical()),
+            (Self::Network(it), Some(address)) => it.0.contains(&address.ip().to_canonical()),
         }
     }
 }
@@ -230,7 +196,7 @@ impl fmt::Display for Subject {
             Self::Key(key) => key.fmt(f),
             Self::Address { ip, zone: 0 } => ip.fmt(f),
             Self::Address { ip, zone } => write!(f, "{ip}%{zone}"),
-            Self::Network(Network { address, len }) => write!(f, "{address}/{len}"),
+            Self::Network(Network(network)) => network.fmt(f),
         }
     }
 }
