@@ -1,5 +1,5 @@
-//! The allow list: a file of players' keys that the host writes, and the administration edits line
-//! by line.
+//! The allow list: a file of players' keys. The host writes it, and the administration edits single
+//! lines.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,15 +15,15 @@ use phaselock_quic::files;
 use crate::ranges::BAD_LINES_MAX;
 use crate::subject::parse_key;
 
-/// The maximum bytes of a list: enough for thousands of keys.
+/// Maximum bytes of a list: enough for thousands of keys.
 const LIST_BYTES_MAX: usize = 1024 * 1024;
 
 /// Players who may join.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowList {
-    /// File that they were read from.
+    /// The file that they were read from.
     pub path: PathBuf,
-    /// Keys, each with the text after it in its line, such as a name.
+    /// Keys, each with the text that follows it on its line, such as a name.
     pub keys: BTreeMap<PublicKey, String>,
 }
 
@@ -61,7 +61,7 @@ fn keys_in(text: Text<'_>) -> Result<BTreeMap<PublicKey, String>, String> {
     }
 }
 
-/// Several line numbers in words; of very many, the first ones and how many more there are.
+/// Returns line numbers in words. After the first ones it only counts.
 fn enumerated(lines: &[usize]) -> String {
     let named = |lines: &[usize]| lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     match lines {
@@ -128,7 +128,7 @@ impl AllowList {
     }
 }
 
-/// The end of a line, if it has one.
+/// Returns the end of a line, if it has one.
 fn line_end(line: &str) -> Option<&str> {
     Some(&line[line.find(['\n', '\r'])?..])
 }
@@ -148,7 +148,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         fs::rename(&new, path)
     });
     if written.is_err() {
-        // Half a file is of no use.
+        // An incomplete file is useless.
         let _ = fs::remove_file(&new);
     }
     written

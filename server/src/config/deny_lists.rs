@@ -1,4 +1,4 @@
-//! Deny lists as a setting: files, which are read along with it, and URLs.
+//! Deny lists as a setting: files, which are read at once, and URLs.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -50,7 +50,7 @@ impl fmt::Debug for DenyList {
 }
 
 impl DenyList {
-    /// Returns the file that it is read from; `None` for a URL.
+    /// Returns the file that it is read from, or `None` for a URL.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::File { path, .. } => Some(path),
@@ -61,13 +61,13 @@ impl DenyList {
 
 /// Parses paths and URLs.
 pub(super) fn parse(text: &OsStr) -> Result<Vec<DenyList>, Faults> {
-    let rule = format!("up to {DENY_LISTS_MAX} files or URLs with commas between");
+    let rule = format!("up to {DENY_LISTS_MAX} files or URLs, separated by commas");
     let rule = ListRule { text: &rule, max: DENY_LISTS_MAX, is_distinct: true };
-    // A URL may be a secret, so none is shown.
+    // A URL may be a secret, so values are not shown.
     rule.parse_all(text, |word| list(word).map_err(Some))
 }
 
-/// Parses a path, whose file is read, or a URL. The error is all that is wrong with it.
+/// Parses a URL, or a path, and reads its file. The error has all problems.
 fn list(word: &str) -> Result<DenyList, Vec<String>> {
     if word.is_empty() {
         return Err(vec!["is empty".to_owned()]);

@@ -1,4 +1,4 @@
-//! Mistakes in the settings, each told in one sentence that names its origin.
+//! Mistakes in the settings. Each is one sentence that names its origin.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,10 +14,10 @@ use crate::error::complain;
 /// The settings cannot be used.
 #[derive(Debug, Error)]
 pub enum ConfigError {
-    /// The command line is not understood, or asks for help.
+    /// The command line is invalid, or asks for help.
     #[error(transparent)]
     Usage(#[from] clap::Error),
-    /// All mistakes that there are, a line each.
+    /// All mistakes, one per line.
     #[error("{}", lines(.0))]
     Mistakes(Vec<Mistake>),
 }
@@ -32,7 +32,7 @@ pub enum Mistake {
     Unknown { name: String, nearest: Option<String>, known: String },
     #[error("{origin} names {name:?}, but {error}")]
     Game { origin: String, name: String, error: String },
-    #[error("{origin} and {other} exclude each other; leave one of them out")]
+    #[error("{origin} and {other} cannot be used together; remove one of them")]
     Both { origin: String, other: String },
     #[error("{origin} is not enough: {missing} is needed too")]
     Lacks { origin: String, missing: &'static str },
@@ -75,7 +75,8 @@ fn both(first: usize, line: usize) -> String {
 }
 
 fn hint(nearest: Option<&str>, known: &str) -> String {
-    nearest.map_or_else(|| format!("those are {known}"), |name| format!("did you mean {name}?"))
+    nearest
+        .map_or_else(|| format!("the settings are {known}"), |name| format!("did you mean {name}?"))
 }
 
 impl Mistake {
@@ -84,7 +85,8 @@ impl Mistake {
         Self::Invalid { origin: origin.to_owned(), value, rule: rule.into() }
     }
 
-    /// `name` with its origin; `is` the name alone, and what it may have been meant to be.
+    /// Returns the mistake of an unknown setting: `name` includes its origin, and `is` is the bare
+    /// name, for which the most similar of the known names is suggested.
     pub(super) fn unknown(name: String, is: &str, known: &[String]) -> Self {
         let plain = |name: &str| name.trim_start_matches("PHASELOCK_").to_lowercase();
         let likeness = |known: &String| strsim::jaro(&plain(is), &plain(known));
@@ -94,17 +96,17 @@ impl Mistake {
     }
 }
 
-/// Likeness of two names from which one is taken for a misspelling of the other; 1 is the same.
-/// Found by trying: `bot` and `tickrate` are misspelled, `server` and `port` are something else.
+/// Minimum similarity at which a name counts as a misspelling of another; 1 is equal. Found by
+/// trying: `bot` and `tickrate` are misspelled, `server` and `port` are something else.
 const LIKENESS_MIN: f64 = 0.68;
 
 impl ConfigError {
-    /// Tells the user, and returns the exit status: 0 for help and the version, which go to
-    /// standard output, else 2.
+    /// Prints it, and returns the exit status: 0 for help and the version, which go to standard
+    /// output, otherwise 2.
     pub fn report(&self) -> u8 {
         match self {
             Self::Usage(error) if !error.use_stderr() => {
-                // If even that cannot be printed, the status has to do.
+                // If printing fails, there is still the status.
                 let _ = error.print();
                 return 0;
             }
@@ -118,9 +120,9 @@ impl ConfigError {
     }
 }
 
-/// A mistake on the command line, in one line.
+/// Returns a mistake on the command line as one line.
 pub(super) fn usage(error: &clap::Error) -> String {
-    // clap's first paragraph tells the mistake; the rest is in the help.
+    // clap's first paragraph is the mistake; the rest repeats the help.
     let text = error.to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     let line = first.split_whitespace().collect::<Vec<_>>().join(" ");

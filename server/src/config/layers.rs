@@ -1,10 +1,10 @@
-//! Settings as they are given: text with its origin.
+//! Settings as they were given: text with its origin.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 
-/// The given settings by their flags.
+/// The given settings, by flag.
 pub(crate) type Layers = BTreeMap<&'static str, Given>;
 
 /// A setting's text as it was given.

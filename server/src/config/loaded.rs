@@ -1,4 +1,4 @@
-//! Settings with their origins, which can be loaded again.
+//! Settings with their origins. They can be reloaded, and changed while the server runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,32 +11,32 @@ use super::sources;
 use super::types::Config;
 use super::values::parse_send;
 
-/// Sources of settings: the file is read again each time, the others stay as they were.
+/// Sources of settings. A reload reads the file again; the others stay as they were.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sources {
-    /// The file's path, and a noun for whatever names it.
+    /// The file's path, and a noun for the place that names it.
     pub(crate) file: Option<(PathBuf, &'static str)>,
     pub(crate) env: Layers,
     pub(crate) flags: Layers,
 }
 
-/// Validated settings, and their origins.
+/// Validated settings with their origins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// The values.
     pub config: Config,
-    /// Settings that the sources give.
+    /// Settings from the sources.
     layers: Layers,
     scopes: Scopes,
-    /// Settings that were changed while the server runs, over all of that.
+    /// Settings that were changed while the server runs, which override all others.
     overrides: Layers,
     sources: Sources,
-    /// Flags of settings with invalid values, which have their defaults instead.
+    /// Flags of settings with invalid values. These have their defaults.
     rejected: Vec<&'static str>,
 }
 
-/// Returns the mistakes that only the program itself can find in settings, such as unknown games.
-/// The flag is true if the settings are only checked: then nothing else reads their files.
+/// Returns the mistakes that only the program itself can find, such as unknown games. The flag is
+/// true if the settings are only checked, so that nothing else reads the files that they name.
 pub type Judge<'a> = &'a dyn Fn(&Settings, bool) -> Vec<Mistake>;
 
 /// A setting could not be changed while the server runs.
@@ -55,12 +55,12 @@ pub enum BadOverride {
     Mistakes(Vec<Mistake>),
 }
 
-/// Kinds of entities that a value of the setting `send` names.
+/// The kinds of entities in a value of the setting `send`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SendRules {
-    /// Where the value comes from, as a noun for messages.
+    /// The origin of the value, as a noun for messages.
     pub(crate) origin: String,
-    /// The only game that it is for, if any.
+    /// The game that it is limited to, if any.
     pub(crate) game: Option<String>,
     /// Names of the kinds.
     pub(crate) kinds: Vec<String>,
@@ -71,8 +71,8 @@ pub(crate) struct SendRules {
 pub struct SettingValue {
     /// Its name in the file, such as `tick_hz`.
     pub setting: String,
-    /// Its value as it may be given; a word for a default that depends on the game or the machine;
-    /// `(hidden)` for a secret.
+    /// Its value, in the form in which it can be set, or a word for a default that depends on the
+    /// game or the machine. `(hidden)` for a secret.
     pub value: String,
     /// The source of the value, such as `the flag --tick-hz`, `tick_hz in server.toml:3` or
     /// `default`.
@@ -88,13 +88,13 @@ pub struct Change {
     pub from: String,
     /// The value after.
     pub to: String,
-    /// Cause for which it takes effect only when the server starts again; none if it takes effect
-    /// at once.
+    /// Why it takes effect only after a restart. `None` if it takes effect at once.
     pub restart: Option<&'static str>,
 }
 
 impl Settings {
-    /// The settings that the sources give, or all mistakes in them, `mistakes` before all.
+    /// Loads the settings from their sources. The error has all mistakes, after those in
+    /// `mistakes`.
     pub(crate) fn load(
         sources: Sources,
         mistakes: Vec<Mistake>,
@@ -109,7 +109,7 @@ impl Settings {
         mut mistakes: Vec<Mistake>,
         judge: impl Fn(&Self) -> Vec<Mistake>,
     ) -> Result<Self, Vec<Mistake>> {
-        // The least important layer first: each next one replaces its values.
+        // The least important layer comes first, and each later one overrides it.
         let (mut layers, mut scopes, mut rejected) = Default::default();
         if let Some((path, origin)) = &sources.file {
             (layers, scopes) = sources::file(path, origin, &mut mistakes, &mut rejected);
@@ -128,11 +128,11 @@ impl Settings {
         if mistakes.is_empty() { Ok(settings) } else { Err(mistakes) }
     }
 
-    /// Reads the same sources again, and applies what was set while the server ran.
+    /// Reads the same sources again, and keeps what was changed while the server runs.
     ///
     /// # Errors
     ///
-    /// All mistakes that there are.
+    /// All mistakes.
     pub fn load_again(&self, judge: Judge<'_>) -> Result<Self, Vec<Mistake>> {
         let judge = |settings: &Self| judge(settings, false);
         Self::load_with(self.sources.clone(), self.overrides.clone(), Vec::new(), judge)
@@ -215,22 +215,22 @@ impl Settings {
         shown.chain(scoped).collect()
     }
 
-    /// A setting's text in force, by its flag.
+    /// Returns the text of a setting that is in force, by its flag.
     fn given(&self, flag: &str) -> Option<&Given> {
         self.overrides.get(flag).or_else(|| self.layers.get(flag))
     }
 
-    /// The origin of a setting, by its flag, as a noun for messages.
+    /// Returns the origin of a setting, by its flag, as a noun for messages.
     pub fn origin(&self, flag: &str) -> String {
         let default = || format!("the default of {}", flag.replace('-', "_"));
         self.given(flag).map_or_else(default, |given| given.origin.clone())
     }
 
-    /// All values of the setting `send`, those of single games and rooms included.
+    /// Returns all values of the setting `send`, including those of single games and rooms.
     pub(crate) fn send_rules(&self) -> Vec<SendRules> {
         let of = |game: Option<&String>, layers: &Layers| {
             let given = layers.get("send")?;
-            // What cannot be parsed is a mistake already.
+            // An invalid value is already a mistake.
             let rules = parse_send(&given.text).ok()?;
             let kinds = rules.into_iter().map(|(kind, _)| kind).collect();
             Some(SendRules { origin: given.origin.clone(), game: game.cloned(), kinds })
@@ -242,7 +242,7 @@ impl Settings {
         of(None, overall).into_iter().chain(games).chain(rooms).collect()
     }
 
-    /// Differences between these settings and newer ones.
+    /// Returns the differences between these settings and newer ones.
     pub fn changes(&self, newer: &Self) -> Vec<Change> {
         let (before, after) = (&self.config, &newer.config);
         let changed = settings().filter(|setting| setting.has_changed(before, after));
@@ -266,11 +266,12 @@ impl Settings {
         changed.map(change).chain(scoped.filter(|it| it.from != it.to)).collect()
     }
 
-    /// The newer settings as far as they take effect while the server runs, the rest as it is here.
+    /// Returns the newer settings, except for those that need a restart, which stay as they are
+    /// here.
     ///
     /// # Errors
     ///
-    /// If they do not go together.
+    /// If they do not fit together.
     pub fn in_force(&self, newer: &Self) -> Result<Self, Vec<Mistake>> {
         let mut layers = newer.layers.clone();
         for setting in settings().filter(|setting| setting.restart.is_some()) {
@@ -285,7 +286,7 @@ impl Settings {
     }
 }
 
-/// The name of a setting in the file, of whichever spelling.
+/// Returns the name of a setting in the file, for any of its spellings.
 pub(crate) fn setting_key(name: &str) -> String {
     name.replace('-', "_")
 }

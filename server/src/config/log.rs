@@ -12,7 +12,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// Directives that are no filter.
+/// Directives that are not a filter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the log filter {filter:?} is not valid: {problem}")]
 pub struct BadFilter {
@@ -20,11 +20,11 @@ pub struct BadFilter {
     problem: String,
 }
 
-/// Reads directives with commas between, and blanks around the commas if need be.
+/// Parses directives separated by commas, optionally with blanks around them.
 pub(crate) fn parse_filter(filter: &str) -> Result<Targets, BadFilter> {
     let invalid = |problem| BadFilter { filter: filter.to_owned(), problem };
     let directives: Vec<_> = filter.split(',').map(str::trim).collect();
-    // The parser takes any text for the name of a module, and then nothing of it is logged.
+    // The parser would take any text for the name of a module, which then never logs.
     if let Some(wrong) = directives.iter().find(|it| !names_module_or_level(it)) {
         let problem = format!("{wrong:?} is neither a level nor a module, such as phaselock_quic");
         return Err(invalid(problem));
@@ -32,7 +32,7 @@ pub(crate) fn parse_filter(filter: &str) -> Result<Targets, BadFilter> {
     directives.join(",").parse().map_err(|error: ParseError| invalid(error.to_string()))
 }
 
-/// Whether a directive begins with what can be a level or a module, with or without a field.
+/// Whether a directive begins with a possible level or module, with or without a field.
 fn names_module_or_level(directive: &str) -> bool {
     let (name, level) = directive.split_once('=').unwrap_or((directive, ""));
     let field =

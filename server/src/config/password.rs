@@ -8,12 +8,12 @@ use phaselock::wire::text::printable;
 
 use super::values::file;
 
-/// Most bytes of a password. Arbitrary.
+/// Maximum bytes of a password. Arbitrary.
 pub(super) const PASSWORD_BYTES_MAX: usize = 64;
-/// The maximum bytes of a password file, including blanks around the password. Arbitrary.
+/// Maximum bytes of a password file, including blanks around the password. Arbitrary.
 const PASSWORD_FILE_BYTES_MAX: usize = 4096;
 
-/// A word that is printed nowhere.
+/// A word that is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(pub String);
 
@@ -24,7 +24,7 @@ impl fmt::Debug for Password {
 }
 
 pub(super) fn parse_password(text: &str) -> Result<Password, String> {
-    // Others cannot be typed, or look like characters that can.
+    // Other characters cannot be typed, or look like some that can.
     let is_plain = |c: char| c == ' ' || !c.is_whitespace();
     let is_good = (1..=PASSWORD_BYTES_MAX).contains(&text.len())
         && printable(text) == text
@@ -39,7 +39,7 @@ pub(super) fn parse_password(text: &str) -> Result<Password, String> {
     is_good.then(|| Password(text.to_owned())).ok_or_else(rule)
 }
 
-/// The password in a file of one line.
+/// Reads the password from a file with one line.
 pub(super) fn password_in(path: &Path) -> Result<Password, String> {
     let bytes = file(path, PASSWORD_FILE_BYTES_MAX, "the password")?;
     let line = Text::decode(&bytes, PASSWORD_FILE_BYTES_MAX).and_then(Text::only_line);

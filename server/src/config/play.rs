@@ -35,7 +35,7 @@ const IDLE_SECONDS_MAX: u32 = 86_400;
 /// Maximum seconds without people until a room sleeps. Arbitrary; a day.
 const SLEEP_SECONDS_MAX: u32 = 86_400;
 
-const ROOMS: Option<&str> = Some("rooms and their threads are made when the server starts");
+const ROOMS: Option<&str> = Some("rooms and their threads are created when the server starts");
 const RATES: Option<&str> = Some("clients learn the rates when they join, and worlds keep theirs");
 
 /// What happens when players are ready, by name.
@@ -77,7 +77,7 @@ section! {
             Ok(())
         },
         show: |config| match &*config.play.game {
-            [] => "the first there is".to_owned(),
+            [] => "the first game".to_owned(),
             games => games.join(","),
         },
         ..Setting::LIST
@@ -321,7 +321,7 @@ section! {
         help: "Seed of the game's random numbers, to replay it",
         read: |config, text| number(config.play.seed.insert(0), text, 0..=u64::MAX),
         show: |config| or(config.play.seed.as_ref(), "a new one each time"),
-        restart: Some("worlds grow from it, and those that run have grown from another"),
+        restart: Some("running worlds keep the seed that they began with"),
         ..Setting::NUMBER
     }
 
@@ -394,7 +394,7 @@ fn parse_votes(text: &OsStr) -> Result<VoteKinds, Faults> {
     if let Some((_, all)) = VOTES.iter().find(|(name, _)| *name == text) {
         return Ok(*all);
     }
-    let rule = "all, none, or some of game, kick, time and sides with commas between";
+    let rule = "all, none, or some of game, kick, time and sides, separated by commas";
     let rule = ListRule { text: rule, max: VoteKinds::NAMED.len(), is_distinct: true };
     let bits = rule.parse(text, |word| {
         let found = VoteKinds::NAMED.iter().find(|(name, _)| *name == word);

@@ -9,7 +9,7 @@ use super::values::{Faults, ListRule};
 pub const RESTARTS_MAX: usize = 16;
 /// Maximum interval between two restarts in hours: some six weeks, as for backups. Arbitrary.
 const HOURS_MAX: u16 = 1000;
-/// Turns the schedule off.
+/// The value that turns the schedule off.
 const NONE: &str = "none";
 
 const DAY: i64 = 86_400;
@@ -23,7 +23,7 @@ pub enum RestartTime {
     Daily(u16),
     /// Every week, on a day (0 is Monday), at a minute of that day in UTC.
     Weekly(u8, u16),
-    /// Each time the server has been running for that many hours.
+    /// Whenever the server has been running for this many hours.
     Every(u16),
 }
 
@@ -43,7 +43,8 @@ impl RestartTime {
         }
     }
 
-    /// The first moment after a Unix time in seconds; none for an interval, which has no date.
+    /// Returns the first moment after a Unix time in seconds, or `None` for an interval, which has
+    /// no date.
     pub fn next_after(self, unix: i64) -> Option<i64> {
         let days = unix.div_euclid(DAY);
         let (first, period, minute) = match self {
@@ -76,7 +77,7 @@ impl fmt::Display for RestartTime {
 pub(super) fn parse(text: &OsStr) -> Result<Vec<RestartTime>, Faults> {
     let rule = format!(
         "up to {RESTARTS_MAX} times in UTC such as 04:00, mon 04:00 or every 6h (1 to {HOURS_MAX} \
-         hours), with commas between, or none"
+         hours), separated by commas, or none"
     );
     if text.to_str().is_some_and(|text| text.trim() == NONE) {
         return Ok(Vec::new());
@@ -85,7 +86,7 @@ pub(super) fn parse(text: &OsStr) -> Result<Vec<RestartTime>, Faults> {
     rule.parse(text, |word| RestartTime::parse(word).ok_or(None))
 }
 
-/// The times as text that [`parse`] reads.
+/// Returns the times as text that [`parse`] reads.
 pub(super) fn show(times: &[RestartTime]) -> String {
     match times {
         [] => NONE.to_owned(),
@@ -98,7 +99,7 @@ fn minute_of_day(text: &str) -> Option<u16> {
     Some(60 * digits(hour, 1..=2, 0..=23)? + digits(minute, 2..=2, 0..=59)?)
 }
 
-/// A number of that many digits.
+/// Parses a number with a limited number of digits.
 fn digits(
     text: &str,
     len: std::ops::RangeInclusive<usize>,

@@ -44,8 +44,8 @@ impl Scopes {
         (special, mistakes)
     }
 
-    /// Every setting of a scope by its name there, such as `per_room.lobby.bots`, with its value
-    /// and its origin.
+    /// Returns each setting of each scope, by a name such as `per_room.lobby.bots`, with its value
+    /// and origin.
     pub(super) fn list(&self) -> BTreeMap<String, (String, String)> {
         let games = self.games.iter().map(|(name, it)| (format!("{PER_GAME}.{name}"), it));
         let rooms = self.rooms.iter().map(|(code, it)| (format!("{PER_ROOM}.{code}"), it));

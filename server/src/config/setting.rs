@@ -66,7 +66,7 @@ pub(super) const fn text(bytes: &'static [u8]) -> &'static str {
 }
 
 /// Why most settings need a restart.
-pub(super) const START: Option<&str> = Some("it counts when the server starts");
+pub(super) const START: Option<&str> = Some("it takes effect when the server starts");
 
 /// The form of a value in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub(super) enum Kind {
     Number,
     /// True or false, or text. On the command line, the name alone means true.
     Switch,
-    /// Text or a number, or a list of them, which is the same as one text with commas between.
+    /// Text or a number, or a list of them, which is the same as one text separated by commas.
     List,
     /// Tables, or text.
     Tables,

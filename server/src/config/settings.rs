@@ -21,7 +21,7 @@ pub(super) fn settings() -> impl Iterator<Item = &'static Setting> {
     [PLAY, JOINING, OPERATION, HTTP].into_iter().flatten()
 }
 
-/// Returns the defaults overridden by what was given, and all mistakes. `bad` are the flags of
+/// Returns the defaults overridden by what was given, and all mistakes. `bad` has the flags of
 /// settings with a mistake.
 pub(super) fn settle(layers: &Layers, bad: &mut Vec<&'static str>) -> (Config, Vec<Mistake>) {
     let mut config = Config::default();
@@ -35,7 +35,7 @@ pub(super) fn settle(layers: &Layers, bad: &mut Vec<&'static str>) -> (Config, V
             bad.push(setting.flag);
         }
     }
-    // Where the other value is a mistake, nothing can be said about this one.
+    // A value that depends on an invalid one cannot be checked.
     if !bad.contains(&"tick-hz") {
         match snapshot_hz(config.play.tick_hz, layers) {
             Ok(snapshot_hz) => config.play.snapshot_hz = snapshot_hz,
@@ -100,7 +100,7 @@ fn overlap(one: SocketAddr, other: SocketAddr) -> bool {
         && (same_ip || covers(one, other) || covers(other, one))
 }
 
-/// The given number of rooms at most; by default those that are always there.
+/// Returns the maximum number of rooms. By default there are only the permanent ones.
 fn rooms_max(rooms: u16, layers: &Layers) -> Result<u16, Vec<Mistake>> {
     let mut rooms_max = rooms;
     let Some(given) = layers.get("rooms-max") else { return Ok(rooms_max) };
@@ -109,11 +109,11 @@ fn rooms_max(rooms: u16, layers: &Layers) -> Result<u16, Vec<Mistake>> {
     Ok(rooms_max)
 }
 
-/// The given snapshot rate; by default the possible one that is nearest to the ideal.
+/// Returns the snapshot rate. By default it is the valid one that is nearest to the ideal.
 fn snapshot_hz(tick_hz: u32, layers: &Layers) -> Result<u32, Mistake> {
     let divisors = (Rates::SNAPSHOT_HZ_MIN..=tick_hz).filter(|hz| tick_hz.is_multiple_of(*hz));
     let Some(given) = layers.get("snapshot-hz") else {
-        // As a ratio: twice the ideal is as far as half of it.
+        // By ratio: twice the ideal is as far away as half of it.
         let off = |hz: u32| (f64::from(hz) / f64::from(SNAPSHOT_HZ_IDEAL)).ln().abs();
         let nearest = divisors.min_by(|a, b| off(*a).total_cmp(&off(*b)));
         return Ok(nearest.unwrap_or(tick_hz));

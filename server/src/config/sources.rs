@@ -1,5 +1,5 @@
-//! Sources of settings: the command line, the environment, and the TOML file. They are read, not
-//! judged.
+//! Sources of settings: the command line, the environment, and the TOML file. Values are read here,
+//! but not checked.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -26,41 +26,40 @@ use crate::token::TOKEN_VARIABLE;
 /// The environment variable that names the configuration file.
 const CONFIG_VARIABLE: &str = "PHASELOCK_CONFIG";
 
-/// An option with a value.
+/// Returns an option with a value.
 fn option(flag: &'static str, value: &'static str, help: impl Into<StyledStr>) -> Arg {
     let arg = Arg::new(flag).long(flag).value_name(value).help(help);
     arg.value_parser(value_parser!(OsString))
 }
 
-/// The option of a setting.
+/// Returns the option of a setting.
 fn option_of(setting: &Setting) -> Arg {
     let help = format!("{} [default: {}]", setting.help, setting.default_text());
     let arg = option(setting.flag, setting.value, help);
     match setting.kind {
         Kind::Switch => arg.num_args(0..=1).require_equals(true).default_missing_value("true"),
-        // A negative seed is for this program to refuse, with the rule.
+        // A negative seed is refused later, with the rule.
         _ => arg.allow_hyphen_values(setting.flag == "seed"),
     }
 }
 
-/// The option that names the configuration file.
+/// Returns the option that names the configuration file.
 pub(crate) fn config_option() -> Arg {
     option("config", "FILE", "Read settings from this TOML file")
 }
 
-/// One option for each setting.
+/// Returns an option for each setting.
 pub(crate) fn options() -> impl Iterator<Item = Arg> {
     settings().map(option_of)
 }
 
-/// The options with which a command finds its server.
+/// Returns the options with which a command finds its server.
 pub(crate) fn options_to_find(flags: &'static [&'static str]) -> impl Iterator<Item = Arg> {
     let found = settings().filter(|setting| flags.contains(&setting.flag)).map(option_of);
     once(config_option()).chain(found)
 }
 
-/// Returns the value of an option for settings, given before or after the subcommands; the last one
-/// counts.
+/// Returns the value of an option, given before or after the subcommands. The last one wins.
 pub(crate) fn option_in(matches: &ArgMatches, flag: &str) -> Option<OsString> {
     let levels = successors(Some(matches), |level| level.subcommand().map(|(_, next)| next));
     // A subcommand may have another argument of that name.
@@ -68,7 +67,7 @@ pub(crate) fn option_in(matches: &ArgMatches, flag: &str) -> Option<OsString> {
     levels.filter_map(given).last()
 }
 
-/// The settings on a command line.
+/// Returns the settings on a command line.
 pub(crate) fn flags(matches: &ArgMatches) -> Layers {
     let given = |flag| {
         let text = option_in(matches, flag)?;
@@ -77,7 +76,7 @@ pub(crate) fn flags(matches: &ArgMatches) -> Layers {
     settings().filter_map(|setting| given(setting.flag)).collect()
 }
 
-/// The settings in an environment, and the configuration file that it names.
+/// Returns the settings in an environment, and the configuration file that it names.
 pub(crate) fn variables(
     env: impl IntoIterator<Item = (OsString, OsString)>,
     mistakes: &mut Vec<Mistake>,
@@ -89,7 +88,7 @@ pub(crate) fn variables(
             continue;
         };
         let origin = format!("the environment variable {name}");
-        // An empty one is unset: `docker compose` makes that of `PHASELOCK_SEED: ${SEED:-}`.
+        // An empty variable counts as unset: `docker compose` makes one of `${SEED:-}`.
         let is_set = !text.is_empty();
         if let Some(setting) = settings().find(|setting| setting.variable() == name) {
             layer.extend(is_set.then_some((setting.flag, Given { text, origin })));
@@ -104,8 +103,8 @@ pub(crate) fn variables(
     (layer, config)
 }
 
-/// True if a variable belongs to [`ctl`](crate::ctl), to the tests, or to Kubernetes, which sets
-/// some in every container near a service called "phaselock"
+/// Whether a variable belongs to [`ctl`](crate::ctl), to the tests, or to Kubernetes, which sets
+/// some in every container next to a service named "phaselock"
 /// (<https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables>).
 fn foreign(name: &str, value: &OsStr) -> bool {
     let kubernetes = name.starts_with("PHASELOCK_SERVICE_")
@@ -116,18 +115,18 @@ fn foreign(name: &str, value: &OsStr) -> bool {
 
 /// The parser's message for a duplicate key.
 const DOUBLED: &str = "duplicate key";
-/// The maximum number of places in a file at which the first of two equal keys is looked for.
+/// Maximum number of places in a file that are tried in search of the first of two equal keys.
 /// Arbitrary.
 const TRIES_MAX: usize = 256;
 
-/// Where the key is that an error calls a duplicate.
+/// Returns the place of the key that an error calls a duplicate.
 fn doubled_key(error: &toml::de::Error) -> Option<Range<usize>> {
     error.span().filter(|_| error.message() == DOUBLED)
 }
 
-/// Where the first of two equal keys is, in whatever table; `key` is the second one, and `doubled`
-/// are all such keys. The parser does not say, so this looks for the place whose renaming makes the
-/// second key valid. `tries` limits the attempts in all.
+/// Returns the place of the first of two equal keys, in any table. `key` is the second one, and
+/// `doubled` has all such keys. The parser does not report it, so this searches for the place whose
+/// renaming makes the second key valid. `tries` limits the total number of attempts.
 fn first_of(
     text: &str,
     key: &Range<usize>,
@@ -139,7 +138,7 @@ fn first_of(
         let other = "_".repeat(place.len());
         text.replace_range(place, &other);
     };
-    // A third key would take the place of the first.
+    // A third equal key would be taken for the first.
     let mut text = text.to_owned();
     for other in doubled.iter().filter(|it| *it != key) {
         rename(&mut text, other.clone());
@@ -154,12 +153,12 @@ fn first_of(
     })
 }
 
-/// A file of all settings takes a few KiB; a bigger one is some other file.
+/// Maximum bytes of the file. All settings take a few KiB; a larger file is something else.
 const FILE_BYTES_MAX: usize = 64 * 1024;
 
 fn read(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
-    // The limit holds even for what tells no length, such as a pipe.
+    // The limit also holds for files without a length, such as pipes.
     File::open(path)?.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
     let text = Text::decode(&bytes, FILE_BYTES_MAX).map_err(io::Error::other)?;
     Ok(text.unix().into_owned())
@@ -187,7 +186,7 @@ pub(super) fn file(
     for error in errors {
         let span = error.span().unwrap_or_default();
         let line = line_at(text.as_bytes(), span.start);
-        // One mistake may have several consequences.
+        // One mistake may cause several errors.
         if broken.contains(&line) {
             continue;
         }
@@ -230,7 +229,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// The settings of a table, at the top or of a scope.
+    /// Reads the settings of a table, at the top level or of a scope.
     fn layer(
         &self,
         table: DeTable<'_>,
@@ -282,7 +281,7 @@ impl Source<'_> {
         layer
     }
 
-    /// The tables of single games or rooms.
+    /// Reads the tables of single games or rooms.
     fn scopes(
         &self,
         kind: &str,
@@ -316,7 +315,8 @@ impl Source<'_> {
     }
 }
 
-/// A value as it would stand on the command line; none if its form is not the setting's.
+/// Returns a value as it would be written on the command line, or `None` if it has another form
+/// than the setting.
 fn value_text<'a>(kind: Kind, value: &'a DeValue<'_>) -> Option<Cow<'a, str>> {
     match (kind, value) {
         (_, DeValue::String(text)) => Some(Cow::Borrowed(text)),
@@ -340,7 +340,7 @@ fn value_text<'a>(kind: Kind, value: &'a DeValue<'_>) -> Option<Cow<'a, str>> {
     }
 }
 
-/// Tables as JSON; none if there are numbers with a fraction or dates in them.
+/// Converts tables to JSON. Returns `None` if they contain fractions or dates.
 fn json(value: &DeValue<'_>) -> Option<serde_json::Value> {
     Some(match value {
         DeValue::String(text) => serde_json::Value::from(&**text),

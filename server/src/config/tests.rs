@@ -97,7 +97,7 @@ fn flags_beat_environment_beats_file_beats_defaults() {
     let env = ["PHASELOCK_BOTS=2", "PHASELOCK_MAX_PLAYERS=2"];
     let config = serve(&["--config", file.path(), "--bots", "3"], &env);
     assert_eq!((config.play.bots, config.play.max_players, config.play.tick_hz), (3, 2, 20));
-    assert!(config.play.game.is_empty(), "the first there is");
+    assert!(config.play.game.is_empty(), "the first game");
 }
 
 #[test]
@@ -313,15 +313,19 @@ fn link_local_addresses_name_their_interface() {
         (
             "--listen",
             "1,[fe80::1%nosuchlink]:1",
-            "; number 2 names nosuchlink, which is no network",
+            "; number 2 names nosuchlink, which is not a network",
         ),
-        ("--admin-listen", "[fe80::1%nosuchlink]:1", "; it names nosuchlink, which is no network"),
+        (
+            "--admin-listen",
+            "[fe80::1%nosuchlink]:1",
+            "; it names nosuchlink, which is not a network",
+        ),
     ] {
         let error = refused(&[&format!("{flag}={text}")], &[]);
         assert!(error.contains(problem), "{error}");
     }
     let error = refused(&["healthcheck", "[fe80::1%nosuchlink]:1"], &[]);
-    assert!(error.contains("the argument ADDR is ") && error.contains("no network interface"));
+    assert!(error.contains("the argument ADDR is ") && error.contains("not a network interface"));
     if cfg!(target_os = "linux") {
         // Every Linux machine has it, as its first interface.
         let listen = serve(&["--listen", "[fe80::1%lo]:4500, [fe80::1%1]:0"], &[]).joining.listen;
@@ -420,7 +424,7 @@ fn unknown_names_are_errors_with_the_nearest_or_all_known_ones() {
     }
     let file = ConfigFile::new("quux = 60");
     let error = refused(&["--config", file.path()], &[]);
-    assert!(error.contains(" is not a setting; those are name, game, "), "{error}");
+    assert!(error.contains(" is not a setting; the settings are name, game, "), "{error}");
     assert!(settings().all(|setting| error.contains(setting.key)), "{error}");
 
     for name in ["PHASELOCK_", "PHASELOCK_PORT", "PHASELOCK_TEST"] {
@@ -508,7 +512,7 @@ fn a_list_of_games_has_no_holes_and_an_end() {
     let long = vec!["a"; 17].join(",");
     for list in ["", "a,,b", ",", "a,", "A", "a b", &long, "a,abcdefghijklmnopqrstuvwxyz0123456"] {
         let error = run(&["--game", list], &[]).expect_err("it is no list").to_string();
-        assert!(error.contains("with commas between"), "{list}: {error}");
+        assert!(error.contains("separated by commas"), "{list}: {error}");
     }
     assert_eq!(serve(&["--game", " a , b-2 ", "--rounds", "9"], &[]).play.game, ["a", "b-2"]);
 }

@@ -1,4 +1,4 @@
-//! Parsers of values, and their way back to text. Errors are the rules that a value breaks.
+//! Parsers of values, and their conversion back to text. Errors are the rules that a value breaks.
 
 use std::ffi::OsStr;
 use std::fmt::Display;
@@ -17,18 +17,18 @@ use phaselock_quic::files;
 
 use super::error::Mistake;
 
-/// Most addresses to serve on. Arbitrary.
+/// Maximum number of addresses to serve on. Arbitrary.
 pub const LISTEN_MAX: usize = 8;
-/// Most directories to announce a server to. Arbitrary.
+/// Maximum number of directories that list a server. Arbitrary.
 pub const DIRECTORIES_MAX: usize = 8;
-/// Most pages elsewhere by which browsers may play. Arbitrary.
+/// Maximum number of pages on other hosts whose players may join. Arbitrary.
 pub const ORIGINS_MAX: usize = 16;
-/// The maximum number of kinds of entities with a rule of their own. Arbitrary.
+/// Maximum number of kinds of entities with a send rule. Arbitrary.
 const SEND_MAX: usize = 256;
 pub(super) const LISTEN_RULE: &str =
     "a port such as 4433, or an IP address and port such as 0.0.0.0:4433 or [::]:4433";
 
-/// Rules that a value breaks, at least one.
+/// The rules that a value breaks; at least one.
 #[derive(Debug)]
 pub(super) struct Faults(pub(super) Vec<String>);
 
@@ -45,19 +45,19 @@ impl From<&str> for Faults {
 }
 
 impl Faults {
-    /// A mistake for each fault of the value `text`.
+    /// Returns a mistake for each fault of the value `text`.
     pub(super) fn mistakes(self, origin: &str, text: &OsStr) -> Vec<Mistake> {
         self.0.into_iter().map(|rule| Mistake::invalid(origin, text, rule)).collect()
     }
 }
 
-/// Rule of a list: values with commas between, and blanks around them if need be.
+/// The rule of a list: values separated by commas, optionally with blanks around them.
 pub(super) struct ListRule<'a> {
     /// The rule in words.
     pub(super) text: &'a str,
     /// The maximum number of values.
     pub(super) max: usize,
-    /// Each value may be there once only.
+    /// Whether each value may occur only once.
     pub(super) is_distinct: bool,
 }
 
@@ -129,14 +129,14 @@ pub(super) fn switch(field: &mut bool, text: &OsStr) -> Result<(), Faults> {
     put(field, text.to_str().and_then(|text| text.parse().ok()), "true or false")
 }
 
-/// A path that may not be there yet.
+/// Parses a path, which need not exist.
 pub(super) fn path(field: &mut Option<PathBuf>, text: &OsStr, noun: &str) -> Result<(), Faults> {
     let path = Some(text).filter(|path| !path.is_empty());
     put(field, path.map(|path| Some(PathBuf::from(path))), noun)
 }
 
-/// A port alone means every address of the machine, of IPv4 and IPv6 alike. The error is what is
-/// wrong, if it is more than that this is no address.
+/// Parses an address. A bare port means every address of the machine, IPv4 and IPv6. The error is
+/// the problem, unless it is only that the text is not an address.
 fn parse_address(text: &OsStr) -> Result<SocketAddr, Option<String>> {
     let text = text.to_str().ok_or(None)?;
     if let Ok(port) = text.strip_prefix(':').unwrap_or(text).parse::<u16>() {
@@ -151,7 +151,7 @@ fn parse_address(text: &OsStr) -> Result<SocketAddr, Option<String>> {
     {
         return Ok(address);
     }
-    // A zone may be an interface's name, and a link-local address needs one.
+    // A zone may be the name of an interface. A link-local address needs a zone.
     let (host, port) = text.rsplit_once(':').ok_or(None)?;
     let port = port.parse::<u16>().ok().filter(|_| host.starts_with('[')).ok_or(None)?;
     let address: Address = match host.parse() {
@@ -160,11 +160,12 @@ fn parse_address(text: &OsStr) -> Result<SocketAddr, Option<String>> {
     };
     let Some((_, zone)) = address.host().split_once('%') else { return Err(None) };
     let found = (address.host(), port).to_socket_addrs().ok();
-    let missing = || Some(format!("names {zone}, which is no network interface of this machine"));
+    let missing =
+        || Some(format!("names {zone}, which is not a network interface of this machine"));
     found.and_then(|mut found| found.next()).ok_or_else(missing)
 }
 
-/// Parses an address to serve on or to ask; the error is its rule.
+/// Parses an address to serve on or to query. The error is the rule that it breaks.
 pub(crate) fn parse_one_address(text: &OsStr) -> Result<SocketAddr, String> {
     parse_address(text).map_err(|problem| match problem {
         Some(problem) => format!("{LISTEN_RULE}; it {problem}"),
@@ -180,27 +181,27 @@ pub(super) fn parse_optional_address(text: &OsStr) -> Result<Option<SocketAddr>,
     Ok(Some(parse_one_address(text).map_err(|rule| format!("off, or {rule}"))?))
 }
 
-/// Parses addresses to serve on. That each is free is for [`settle`](super::settings::settle).
+/// Parses addresses to serve on. [`settle`](super::settings::settle) checks for conflicts.
 pub(super) fn parse_listen(text: &OsStr) -> Result<Vec<SocketAddr>, Faults> {
-    let rule = format!("{LISTEN_RULE}; or up to {LISTEN_MAX} of them with commas between");
+    let rule = format!("{LISTEN_RULE}; or up to {LISTEN_MAX} of them, separated by commas");
     let rule = ListRule { text: &rule, max: LISTEN_MAX, is_distinct: false };
     rule.parse(text, |word| parse_address(word.as_ref()))
 }
 
-/// Another server for players, as sent to clients.
+/// Parses the address of another server, as it is sent to clients.
 pub(crate) fn parse_redirect(text: &str) -> Result<String, String> {
     let rule = "a name or an IP address, and a port if it is not 4433";
     let address: Address = text.parse().map_err(|_| rule)?;
     if address.host().contains('%') {
-        let local = "an address that leads there from players' machines; a link-local one with a \
-                     network interface of this machine does not";
+        let local = "an address that players can reach; a link-local address with a network \
+                     interface of this machine is not";
         return Err(local.to_owned());
     }
     let address = address.to_string();
     (address.len() <= TEXT_BYTES_MAX).then_some(address).ok_or_else(|| rule.to_owned())
 }
 
-/// A line that players are shown.
+/// Parses a line for players.
 pub(crate) fn parse_line(text: &str) -> Result<String, String> {
     let line = one_line(text).trim().to_owned();
     let fits = (1..=TEXT_BYTES_MAX).contains(&line.len());
@@ -217,7 +218,7 @@ pub(super) fn has_good_port(authority: &Authority) -> bool {
 /// Parses origins of pages.
 pub(super) fn parse_origins(text: &OsStr) -> Result<Vec<String>, Faults> {
     let rule = format!(
-        "up to {ORIGINS_MAX} schemes and hosts with commas between, such as \
+        "up to {ORIGINS_MAX} schemes and hosts, separated by commas, such as \
          https://play.example.org or http://localhost:8000"
     );
     let rule = ListRule { text: &rule, max: ORIGINS_MAX, is_distinct: true };
@@ -225,7 +226,7 @@ pub(super) fn parse_origins(text: &OsStr) -> Result<Vec<String>, Faults> {
 }
 
 fn origin(text: &str) -> Option<String> {
-    // Browsers leave out the port that a scheme has by itself.
+    // Browsers omit a scheme's default port.
     let schemes = [("https://", ":443"), ("http://", ":80")];
     let (scheme, host) = schemes.iter().find_map(|(scheme, port)| {
         let host = text.strip_prefix(scheme)?;
@@ -240,8 +241,8 @@ fn origin(text: &str) -> Option<String> {
 /// Parses addresses of directories.
 pub(super) fn parse_directories(text: &OsStr) -> Result<Vec<Address>, Faults> {
     let rule = format!(
-        "up to {DIRECTORIES_MAX} names or IP addresses with commas between, each with a port if it \
-         is not {DIRECTORY_PORT}"
+        "up to {DIRECTORIES_MAX} names or IP addresses, separated by commas, each with a port if \
+         it is not {DIRECTORY_PORT}"
     );
     let rule = ListRule { text: &rule, max: DIRECTORIES_MAX, is_distinct: true };
     rule.parse(text, |word| Address::parse_directory(word).map_err(|_| None))
@@ -253,7 +254,7 @@ pub(super) fn parse_games(text: &OsStr) -> Result<Vec<String>, Faults> {
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
     let valid = |name: &str| (1..=32).contains(&name.len()) && name.bytes().all(plain);
     let rule = format!(
-        "1 to {GAMES_MAX} names of 1 to 32 lowercase letters, digits, - or _, with commas between"
+        "1 to {GAMES_MAX} names of 1 to 32 lowercase letters, digits, - or _, separated by commas"
     );
     let rule = ListRule { text: &rule, max: GAMES_MAX, is_distinct: false };
     rule.parse(text, |word| valid(word).then(|| word.to_owned()).ok_or(None))
@@ -262,7 +263,7 @@ pub(super) fn parse_games(text: &OsStr) -> Result<Vec<String>, Faults> {
 /// Parses kinds of entities with their rules.
 pub(super) fn parse_send(text: &OsStr) -> Result<Vec<(String, SendRule)>, Faults> {
     let rule = "a kind of entity and its rule, such as Rock=predictable or Car=threshold:0.05, \
-                several with commas between";
+                several separated by commas";
     let rule = ListRule { text: rule, max: SEND_MAX, is_distinct: false };
     rule.parse(text, |word| {
         let (kind, rule) = word.split_once('=').ok_or(None)?;
@@ -274,32 +275,32 @@ pub(super) fn parse_send(text: &OsStr) -> Result<Vec<(String, SendRule)>, Faults
     })
 }
 
-/// Content of a small file.
+/// Reads a small file.
 pub(super) fn file(path: &Path, bytes_max: usize, noun: &str) -> Result<Vec<u8>, String> {
     let bytes = files::read(path, bytes_max)
         .and_then(|bytes| bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound)));
     bytes.map_err(|error| format!("a file with {noun}; {error}"))
 }
 
-/// Values with commas between.
+/// Joins values with commas.
 pub(super) fn list<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
     values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join(",")
 }
 
-/// The value, or the word for its default.
+/// Returns the value, or the word for its default.
 pub(super) fn or<T: ToString>(value: Option<&T>, default: &str) -> String {
     value.map_or_else(|| default.to_owned(), T::to_string)
 }
 
-/// The path, or the word for its default.
+/// Returns the path, or the word for its default.
 pub(super) fn path_or(path: Option<&PathBuf>, default: &str) -> String {
     path.map_or_else(|| default.to_owned(), |path| path.display().to_string())
 }
 
-/// Text in place of a secret.
+/// The text in place of a secret.
 const HIDDEN: &str = "(hidden)";
 
-/// A value's text, unless it is a secret.
+/// Returns the text for a secret that is set or not.
 pub(super) fn hidden(is_set: bool) -> String {
     if is_set { HIDDEN } else { "none" }.to_owned()
 }

@@ -12,18 +12,18 @@ use serde_json::{Value, json};
 
 use super::values::{Faults, file, has_good_port};
 
-/// The maximum number of webhooks. Arbitrary.
+/// Maximum number of webhooks. Arbitrary.
 pub const WEBHOOKS_MAX: usize = 8;
-/// The maximum bytes of a URL. Arbitrary; Discord's have some 120.
+/// Maximum bytes of a URL. Arbitrary; Discord's have some 120.
 const URL_BYTES_MAX: usize = 2048;
-/// The maximum bytes of a file with a URL or a key, including blanks around it. Arbitrary.
+/// Maximum bytes of a file with a URL or a key, including blanks around it. Arbitrary.
 const FILE_BYTES_MAX: usize = 4096;
 /// Bytes of a key: at least 128 bits, at most a file of a line or two.
 const KEY_BYTES_MIN: usize = 16;
 const KEY_BYTES_MAX: usize = 256;
 /// Prefix of a key in Base64, from the Standard Webhooks specification.
 const KEY_PREFIX: &str = "whsec_";
-/// Hosts of Discord.
+/// Discord's hosts.
 const DISCORD: [&str; 2] = ["discord.com", "discordapp.com"];
 
 /// Kinds of events that a webhook can receive.
@@ -41,7 +41,7 @@ pub enum Topic {
 }
 
 impl Topic {
-    /// All of them: the default.
+    /// All of them, which is the default.
     pub const ALL: [Self; 4] = [Self::Joins, Self::Sanctions, Self::Alarms, Self::Results];
 
     /// Its name in the settings.
@@ -68,9 +68,9 @@ pub enum WebhookFormat {
 /// A receiver of events.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Webhook {
-    /// The address. That of Discord is a secret.
+    /// The address, which is a secret for Discord.
     pub url: String,
-    /// The form.
+    /// The format.
     pub format: WebhookFormat,
     /// The key that signs JSON.
     pub key: Vec<u8>,
@@ -96,7 +96,7 @@ impl Webhook {
 }
 
 impl fmt::Display for Webhook {
-    /// The host, the form and the events.
+    /// Writes the host, the format and the events.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let form = match self.format {
             WebhookFormat::Json => "json",
@@ -150,7 +150,7 @@ pub(super) fn parse(text: &OsStr) -> Result<Vec<Webhook>, Faults> {
 fn read(table: Value) -> Result<Given, Vec<String>> {
     let problem = |error: serde_json::Error| format!("has a mistake: {error}");
     let Some(members) = table.as_object() else { return Err(vec!["is not a table".to_owned()]) };
-    // Serde stops at the first mistake, so each part is tried alone.
+    // Serde stops at the first mistake, so each part is tried by itself.
     let parts = members.iter().flat_map(|(name, value)| match value.as_array() {
         Some(values) => values.iter().map(|it| json!({ name: [it] })).collect(),
         None => vec![json!({ name: value })],
@@ -176,7 +176,7 @@ fn webhook(given: Given) -> Result<Webhook, Vec<String>> {
     let by_url = url.as_ref().ok().map(|(_, uri)| format_for(uri));
     let key = match (format.or(by_url), &secret_file) {
         (Some(WebhookFormat::Discord), Some(_)) => {
-            Err("is Discord's, which checks no signature; leave secret_file out".to_owned())
+            Err("is for Discord, which does not check signatures; remove secret_file".to_owned())
         }
         (_, Some(path)) => text_in(path, "a secret").and_then(|secret| key_of(&secret)),
         (Some(WebhookFormat::Json), None) => {
@@ -226,7 +226,7 @@ pub(super) fn check_url(url: &str) -> Result<Uri, String> {
     is_good.then_some(uri).ok_or_else(rule)
 }
 
-/// The one line of a file.
+/// Reads the only line of a file.
 fn text_in(path: &Path, noun: &str) -> Result<String, String> {
     let named = |problem: String| format!("names {}, not {problem}", path.display());
     let bytes = file(path, FILE_BYTES_MAX, noun).map_err(named)?;
@@ -245,7 +245,7 @@ fn key_of(secret: &str) -> Result<Vec<u8>, String> {
     key.ok_or_else(|| {
         format!(
             "has a secret that is not {KEY_BYTES_MIN} to {KEY_BYTES_MAX} bytes long, or not Base64 \
-             behind {KEY_PREFIX}"
+             after {KEY_PREFIX}"
         )
     })
 }

@@ -37,7 +37,7 @@ fn deny_lists_are_files_and_urls() {
 fn mistakes_in_deny_lists_are_told_without_secrets() {
     let nine = (0..9).map(|it| format!("https://a/{it}")).collect::<Vec<_>>().join(",");
     for (value, problem) in [
-        (&*nine, "up to 8 files or URLs with commas between; there are 9"),
+        (&*nine, "up to 8 files or URLs, separated by commas; there are 9"),
         ("https://a/?secret,https://a/?secret", "; number 2 repeats 1"),
         ("https://a/?secret,", "; number 2 is empty"),
         ("https://a/?secret,ftp://a/", "; number 2 needs a URL of at most"),

@@ -276,8 +276,8 @@ fn passwords_are_words_from_a_flag_or_a_file_and_shown_nowhere() {
     );
     assert!(!format!("{:?}", loaded(&["--password=open sesame"], &[])).contains("sesame"));
     let both = refused(&["--password=a", "--password-file", file.path()], &[]);
-    let expected = "the flag --password and the flag --password-file exclude each other; leave one \
-                    of them out";
+    let expected = "the flag --password and the flag --password-file cannot be used together; \
+                    remove one of them";
     assert_eq!(both, expected);
     let bad = [" x", "a\tb", "a\u{200b}", "\u{2060}", "a\u{a0}b", &"x".repeat(65)];
     for bad in bad {

@@ -58,7 +58,7 @@ fn mistakes_in_webhooks_are_told_by_number_and_without_secrets() {
         ("url = \"https://discord.com/x\"\nevents = []", "names no events"),
         ("url = \"https://discord.com/x\"\nevents = [\"jions\"]", "unknown variant `jions`"),
         ("url = \"https://discord.com/x\"\nsecret = \"secret\"", "unknown field `secret`"),
-        ("url = \"https://discord.com/x\"\nsecret_file = \"/x\"", "leave secret_file out"),
+        ("url = \"https://discord.com/x\"\nsecret_file = \"/x\"", "remove secret_file"),
     ] {
         let file =
             ConfigFile::new(&format!("[[webhook]]\nurl = {discord:?}\n[[webhook]]\n{table}"));
