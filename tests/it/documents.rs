@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use phaselock::limits::CLIENT_BYTES_DEFAULT;
-use phaselock::link::PROFILES;
+use phaselock::link::{Conditions, PROFILES};
 use phaselock::motion::Choice;
 use phaselock::server::RoomConfig;
 use phaselock_quic::doorkeeping::{Doorkeeping, Limit};
@@ -190,6 +190,80 @@ fn table(page: &str, head: &str) -> Vec<Vec<String>> {
     let cells =
         |row: &str| row.trim_matches('|').split('|').map(|it| it.trim().to_owned()).collect();
     rows.map(cells).collect()
+}
+
+/// Every table of the players' manual, with the test that compares it or the reason why none does.
+const TABLES: [(&str, &str, &str); 11] = [
+    ("README.md", "| page |", "the_players_manual_lists_its_pages"),
+    ("browser.md", "| client |", "browsers and clients of others, as of the day they were tried"),
+    ("browser.md", "| in the link |", "the_manual_has_every_part_of_a_pages_link"),
+    ("comparison.md", "| | a player's wish |", "facts about other clients, with their sources"),
+    ("comparison.md", "| | sources, by number |", "links to the sources of others"),
+    ("network.md", "| property |", "the_manual_has_every_property_of_a_network"),
+    ("recording.md", "| option |", "manual_has_every_option, in client/bots/src/program.rs"),
+    ("reference.md", "| command |", "reference_has_every_command_and_every_option, in the window"),
+    ("reference.md", "| option |", "the same"),
+    ("reference.md", "| section |", "page_for_players_lists_every_setting_..., in the window"),
+    ("reference.md", "| action of ", "the same, and page_for_players_lists_every_action in views"),
+];
+
+#[test]
+fn every_table_for_players_is_compared_or_says_why_not() {
+    let mut found = BTreeSet::new();
+    for path in pages() {
+        let Some(name) = path.strip_prefix("docs/playing/") else { continue };
+        let text = page(&path);
+        let lines: Vec<_> = text.lines().collect();
+        for rows in lines.windows(2).filter(|rows| rows[1].starts_with("|---")) {
+            let known =
+                TABLES.iter().find(|(page, head, _)| *page == name && rows[0].starts_with(head));
+            let known = known.unwrap_or_else(|| panic!("{path}: compare this table: {}", rows[0]));
+            found.insert((known.0, known.1));
+        }
+    }
+    assert_eq!(found.len(), TABLES.len(), "a table is gone: {found:?}");
+}
+
+#[test]
+fn the_players_manual_lists_its_pages() {
+    let rows = table(&page("docs/playing/README.md"), "| page |");
+    let listed: BTreeSet<_> = rows.iter().flat_map(|row| links(&row[0])).collect();
+    let own = pages().into_iter().filter_map(|it| Some(it.strip_prefix("docs/playing/")?.into()));
+    let own: BTreeSet<String> = own.filter(|name| name != "README.md").collect();
+    assert_eq!(listed, own);
+}
+
+#[test]
+fn the_manual_has_every_part_of_a_pages_link() {
+    let rows = table(&page("docs/playing/browser.md"), "| in the link |");
+    let stated = rows.iter().filter_map(|row| Some(row[0].trim_matches('`').split_once('=')?.0));
+    let lobby = page("client/window/src/page/lobby.rs");
+    let script = page("client/web/page/play.js");
+    let asked = lobby.split("page::linked(").chain(script.split("link.get(")).skip(1);
+    let asked = asked.filter_map(|rest| rest.strip_prefix('"')?.split('"').next());
+    assert_eq!(stated.collect::<BTreeSet<_>>(), asked.collect::<BTreeSet<_>>());
+}
+
+#[test]
+fn the_manual_has_every_property_of_a_network() {
+    let rows = table(&page("docs/playing/network.md"), "| property |");
+    // The source's own table has the same properties and defaults, with more to say about some.
+    let source = page("shared/netcode/src/link/conditions.rs").replace("/// |", "|");
+    let mut declared = table(&source, "| property |");
+    declared.iter_mut().zip(&rows).for_each(|(source, row)| source[1].clone_from(&row[1]));
+    assert_eq!(rows, declared);
+    // An unknown property is answered with all that there are.
+    let known = "nonesuch".parse::<Conditions>().expect_err("no such property").to_string();
+    let mut named = BTreeSet::new();
+    for property in rows.iter().flat_map(|row| row[0].split(", ")).map(|it| it.trim_matches('`')) {
+        let Some((name, _)) = property.split_once('=') else { continue };
+        let needs = if name.ends_with("-loss") { "loss=5%,burst=3," } else { "" };
+        let read = format!("{needs}{property}").parse::<Conditions>();
+        assert!(read.is_ok(), "{property}: {read:?}");
+        assert!(known.contains(&format!(" {name}=")), "{known}");
+        named.insert(name);
+    }
+    assert_eq!(named.len(), known.matches('=').count(), "{known}");
 }
 
 #[test]

@@ -206,3 +206,32 @@ fn print(arguments: &Arguments, summaries: &[Summary], mean: &Summary) -> io::Re
     }
     writeln!(out, "  mean{}", mean.row())
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn manual_has_every_option() {
+        let page = include_str!("../../../docs/playing/recording.md");
+        let (_, rows) = page.split_once("\n| option | |\n|---|---|\n").expect("the table");
+        let rows = rows.lines().take_while(|line| line.starts_with('|'));
+        let mut stated: Vec<_> =
+            rows.filter_map(|row| row.split('`').nth(1)).map(str::to_owned).collect();
+        let command = Arguments::command();
+        let mut options: Vec<_> = command
+            .get_arguments()
+            .filter_map(|arg| {
+                let names = arg.get_value_names().filter(|_| arg.get_action().takes_values());
+                let value = names.map_or(String::new(), |names| format!(" {}", names[0]));
+                Some(format!("--{}{value}", arg.get_long()?))
+            })
+            .collect();
+        stated.sort_unstable();
+        options.sort_unstable();
+        assert_eq!(stated, options);
+        assert!(page.contains(&format!("| clients, 1 to {COUNT_MAX}; by default 8 |")), "{page}");
+    }
+}

@@ -265,6 +265,8 @@ fn seconds(text: &str) -> Result<Duration, &'static str> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use phaselock::clock::pll::LoopFilter;
     use phaselock::link::PROFILES;
     use phaselock::motion::choice::Choice;
@@ -275,6 +277,48 @@ mod tests {
     fn parse(line: &str) -> Result<Args, ArgsError> {
         let words = std::iter::once("phaselock").chain(line.split_whitespace());
         Args::parse(words.map(OsString::from), &phaselock_games::all())
+    }
+
+    /// The rows of a table in the players' reference.
+    fn rows(head: &str) -> Vec<&'static str> {
+        let page = include_str!("../../../../docs/playing/reference.md");
+        let (_, rows) = page.split_once(&format!("\n{head}\n|---|---|\n")).expect("the table");
+        rows.lines().take_while(|line| line.starts_with('|')).collect()
+    }
+
+    /// The first cell of an option's row.
+    fn option(arg: &clap::Arg) -> Option<String> {
+        let names = arg.get_value_names().filter(|_| arg.get_action().takes_values());
+        let value = names.map_or(String::new(), |names| format!(" {}", names[0]));
+        Some(format!("`--{}{}`", arg.get_long()?, value.replace('|', "`, `")))
+    }
+
+    #[test]
+    fn reference_has_every_command_and_every_option() {
+        let command = Cli::command();
+        let own = |name| command.find_subcommand(name).expect("a command").get_arguments();
+        let options: BTreeSet<_> =
+            command.get_arguments().chain(own("join")).filter_map(option).collect();
+        let stated = rows("| option | |");
+        let stated = stated.iter().filter_map(|row| row.trim_start_matches("| ").split_once(" |"));
+        assert_eq!(stated.map(|(cell, _)| cell.to_owned()).collect::<BTreeSet<_>>(), options);
+
+        let stated = rows("| command | |");
+        assert_eq!(stated.len(), command.get_subcommands().count() + 2, "a link, and no command");
+        for sub in command.get_subcommands() {
+            let values = sub.get_positionals().map(|arg| {
+                let name = &arg.get_value_names().expect("a name")[0];
+                if arg.is_required_set() { format!(" {name}") } else { format!(" [{name}]") }
+            });
+            let cell = format!("| `{}{}` | ", sub.get_name(), values.collect::<String>());
+            let row = stated.iter().find(|row| row.starts_with(&cell));
+            let row = row.unwrap_or_else(|| panic!("the reference lacks {cell}"));
+            // The options of `join` are in the other table.
+            for long in own(sub.get_name()).filter_map(|arg| arg.get_long()) {
+                assert!(sub.get_name() == "join" || row.contains(&format!("`--{long}`")), "{row}");
+            }
+        }
+        assert!(stated[0].contains(&format!("`--bots` 0 to {BOTS_MAX},")), "{}", stated[0]);
     }
 
     #[test]

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::file::{FILE_BYTES_MAX, FileError, read, write};
-use super::keys::KEYS;
+use super::keys::{KEYS, Key};
 use super::values::{FrameCap, Language, WindowSize};
 use super::{Settings, Store};
 use crate::records::New;
 use phaselock::game::Strength;
 use phaselock::textfile::TextError;
 use phaselock_quic::local::Bots;
+use phaselock_ui::actions::{ALL, Action};
 use phaselock_ui::sight::Palette;
 
 const LATER: Duration = Duration::from_secs(10);
@@ -72,14 +73,18 @@ fn settings_come_back_as_they_were_and_every_key_is_documented() {
 #[test]
 fn page_for_players_lists_every_setting_and_every_action_of_all_games() {
     let page = include_str!("../../../../docs/playing/reference.md");
-    for key in KEYS {
-        let row = format!("| `{}` | `{}` | {} |", key.section, key.name, key.about);
-        assert!(page.contains(&row), "docs/playing/reference.md lacks:\n{row}");
-    }
-    for action in phaselock_ui::actions::ALL {
-        let keys = action.keys.join("`, `");
-        let row = format!("| `{}` | {} | `{keys}` |", action.id, action.title);
-        assert!(page.contains(&row), "docs/playing/reference.md lacks:\n{row}");
+    let setting = |key: &Key| format!("| `{}` | `{}` | {} |", key.section, key.name, key.about);
+    let action = |action: &Action| {
+        format!("| `{}` | {} | `{}` |", action.id, action.title, action.keys.join("`, `"))
+    };
+    let settings = KEYS.iter().map(setting).collect::<Vec<_>>().join("\n");
+    let actions = ALL.iter().map(action).collect::<Vec<_>>().join("\n");
+    for (head, rows) in [
+        ("| section | key | |", settings),
+        ("| action of all games | | unless bound otherwise |", actions),
+    ] {
+        let table = format!("\n{head}\n|---|---|---|\n{rows}\n\n");
+        assert!(page.contains(&table), "the table in docs/playing/reference.md has to be:{table}");
     }
 }
 
