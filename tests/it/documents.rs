@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use phaselock::limits::CLIENT_BYTES_DEFAULT;
 use phaselock::link::{Conditions, PROFILES};
-use phaselock::motion::Choice;
+use phaselock::motion::{Choice, Timeline};
 use phaselock::server::RoomConfig;
 use phaselock_quic::doorkeeping::{Doorkeeping, Limit};
 
@@ -119,8 +119,14 @@ fn pages_know_all_networks_methods_and_games() {
     for (name, _) in PROFILES {
         assert!(playing.contains(&format!("`{name}`")), "network.md does not know {name}");
     }
-    for method in Choice::ALL {
-        assert!(playing.contains(method.name()), "network.md does not know {}", method.name());
+    let rows = table(&playing, "| shown |");
+    for (kind, timeline) in [("in the past", Timeline::Past), ("at the present", Timeline::Present)]
+    {
+        let row = rows.iter().find(|row| row[0] == kind).expect("a row");
+        let stated = row[1].split(", ").map(|name| name.trim_matches('`'));
+        let methods = Choice::ALL.iter().filter(|method| method.timeline() == timeline);
+        let names: BTreeSet<_> = methods.map(|method| method.name()).collect();
+        assert_eq!(stated.collect::<BTreeSet<_>>(), names, "{kind}");
     }
     for path in ["README.md", "docs/playing/start.md"] {
         let text = page(path).to_lowercase();
@@ -193,18 +199,26 @@ fn table(page: &str, head: &str) -> Vec<Vec<String>> {
 }
 
 /// Every table of the players' manual, with the test that compares it or the reason why none does.
-const TABLES: [(&str, &str, &str); 11] = [
-    ("README.md", "| page |", "the_players_manual_lists_its_pages"),
-    ("browser.md", "| client |", "browsers and clients of others, as of the day they were tried"),
+const TABLES: [(&str, &str, &str); 19] = [
+    ("README.md", "| I want to |", "the_players_manual_lists_its_pages"),
+    ("browser.md", "| client |", "browsers and programs of others, on the day they were tried"),
     ("browser.md", "| in the link |", "the_manual_has_every_part_of_a_pages_link"),
+    ("chat.md", "| key |", "manual_has_the_keys_of_watchers, in the window"),
     ("comparison.md", "| | a player's wish |", "facts about other clients, with their sources"),
     ("comparison.md", "| | sources, by number |", "links to the sources of others"),
+    ("controls.md", "| key |", "manual_has_the_keys_of_every_game, in the window"),
+    ("controls.md", "| game |", "the_manual_has_every_game_and_every_list_of_servers"),
+    ("controls.md", "| device |", "manual_has_the_names_of_all_bindings, in phaselock-ui"),
     ("network.md", "| property |", "the_manual_has_every_property_of_a_network"),
-    ("recording.md", "| option |", "manual_has_every_option, in client/bots/src/program.rs"),
+    ("network.md", "| shown |", "pages_know_all_networks_methods_and_games"),
+    ("network.md", "| mark |", "shapes in a picture, which have no names in the code"),
+    ("recording.md", "| option |", "manual_has_every_option, in phaselock-bots"),
     ("reference.md", "| command |", "reference_has_every_command_and_every_option, in the window"),
     ("reference.md", "| option |", "the same"),
     ("reference.md", "| section |", "page_for_players_lists_every_setting_..., in the window"),
-    ("reference.md", "| action of ", "the same, and page_for_players_lists_every_action in views"),
+    ("reference.md", "| action of all games |", "the same"),
+    ("reference.md", "| action of a game |", "page_for_players_lists_every_action, in the views"),
+    ("start.md", "| tab |", "the_manual_has_every_game_and_every_list_of_servers"),
 ];
 
 #[test]
@@ -226,11 +240,24 @@ fn every_table_for_players_is_compared_or_says_why_not() {
 
 #[test]
 fn the_players_manual_lists_its_pages() {
-    let rows = table(&page("docs/playing/README.md"), "| page |");
-    let listed: BTreeSet<_> = rows.iter().flat_map(|row| links(&row[0])).collect();
+    let rows = table(&page("docs/playing/README.md"), "| I want to |");
+    let listed: BTreeSet<_> = rows.iter().flat_map(|row| links(&row[1])).collect();
     let own = pages().into_iter().filter_map(|it| Some(it.strip_prefix("docs/playing/")?.into()));
     let own: BTreeSet<String> = own.filter(|name| name != "README.md").collect();
     assert_eq!(listed, own);
+}
+
+#[test]
+fn the_manual_has_every_game_and_every_list_of_servers() {
+    let rows = table(&page("docs/playing/controls.md"), "| game |");
+    let stated: Vec<_> = rows.iter().map(|row| row[0].trim_matches('`')).collect();
+    assert_eq!(stated, phaselock_games::all().names().collect::<Vec<_>>());
+    let rows = table(&page("docs/playing/start.md"), "| tab |");
+    let stated: Vec<_> = rows.iter().map(|row| row[0].trim_matches('*')).collect();
+    let screen = page("client/window/src/desktop/servers/screen.rs");
+    let titles = screen.lines().filter_map(|line| line.trim().strip_prefix("Tab::"));
+    let titles = titles.filter_map(|line| line.split_once("=> tr(\"")?.1.split('"').next());
+    assert_eq!(stated, titles.collect::<Vec<_>>());
 }
 
 #[test]

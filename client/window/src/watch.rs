@@ -207,6 +207,15 @@ mod tests {
     }
 
     #[test]
+    fn manual_has_the_keys_of_watchers() {
+        let page = include_str!("../../../docs/playing/chat.md");
+        let (_, rows) = page.split_once("\n| key | |\n|---|---|\n").expect("the table");
+        let cells = rows.lines().map_while(|row| row.strip_prefix("| ")?.split_once(" |"));
+        let stated: Vec<_> = cells.flat_map(|(cell, _)| cell.split(", ")).collect();
+        assert_eq!(stated, [NEXT, BEFORE, FREE, PLAY].map(|action| action.keys[0]));
+    }
+
+    #[test]
     fn free_camera_goes_no_further_than_a_world() {
         use egui_macroquad::egui::{pos2, vec2};
 

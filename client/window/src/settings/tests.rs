@@ -89,6 +89,21 @@ fn page_for_players_lists_every_setting_and_every_action_of_all_games() {
 }
 
 #[test]
+fn manual_has_the_keys_of_every_game() {
+    let page = include_str!("../../../../docs/playing/controls.md");
+    let (_, rows) = page.split_once("\n| key | |\n|---|---|\n").expect("the table");
+    let cells = rows.lines().map_while(|row| row.strip_prefix("| ")?.split_once(" |"));
+    let stated = cells.flat_map(|(cell, _)| cell.trim_end_matches(" and a number").split(", "));
+    // These two are for the open net graph and for lessons.
+    let shown = ALL.iter().filter(|it| !["clock_loop", "skip_lesson"].contains(&it.id));
+    let keys = shown.map(|it| match it.keys[0] {
+        "Mouse:Middle" => "middle mouse button",
+        key => key,
+    });
+    assert_eq!(stated.collect::<Vec<_>>(), keys.collect::<Vec<_>>());
+}
+
+#[test]
 fn bad_value_costs_its_own_default_and_a_sentence_with_its_line() {
     let text = "[sound]\nmaster = 200\neffects = 3\nvolume = 1\n[display]\nframe_cap = \"fast\"\n\
                 ui_scale = nan\npalette = 7\nlanguage = \"../../etc\"\n[player]\n\
