@@ -20,7 +20,7 @@ pub struct Args {
     pub verbose: bool,
     /// A command to run instead of serving
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub command: Option<DirectoryCommand>,
 }
 
 /// Format of the log.
@@ -34,7 +34,7 @@ pub enum LogFormat {
 
 /// Commands to run instead of serving.
 #[derive(Clone, Debug, Subcommand)]
-pub enum Command {
+pub enum DirectoryCommand {
     /// Print the servers that a directory lists
     List {
         /// Host name or IP address, with the port if it is not 4435
@@ -77,7 +77,7 @@ mod tests {
         let error = parse("phaselock-directory --listen here").unwrap_err().to_string();
         assert!(error.contains("write a port such as 4435"), "{error}");
         let args = parse("phaselock-directory list example.org").unwrap();
-        let Some(Command::List { directory }) = args.command else { panic!("it lists") };
+        let Some(DirectoryCommand::List { directory }) = args.command else { panic!("it lists") };
         assert_eq!(directory.to_string(), "example.org:4435");
     }
 }

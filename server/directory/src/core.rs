@@ -4,10 +4,10 @@
 //! its address, and has answered at the port that it announced. It stays listed for
 //! [`LISTED_SECS`].
 //!
-//! Call [`handle_packet`](Directory::handle_packet), and
-//! [`handle_timeout`](Directory::handle_timeout) when [`next_timeout`](Directory::next_timeout) is
-//! due; then fetch all of [`poll_transmit`](Directory::poll_transmit) and
-//! [`poll_event`](Directory::poll_event).
+//! Call [`handle_packet`](ServerList::handle_packet), and
+//! [`handle_timeout`](ServerList::handle_timeout) when
+//! [`next_timeout`](ServerList::next_timeout) is due; then fetch all of
+//! [`poll_transmit`](ServerList::poll_transmit) and [`poll_event`](ServerList::poll_event).
 
 mod bounds;
 mod entries;
@@ -31,7 +31,7 @@ use phaselock_quic::server::buckets::{Bucket, Buckets, Kind, Moment};
 
 pub use self::bounds::Bounds;
 use self::entries::{Entries, is_local};
-use self::tokens::Mint;
+use self::tokens::TokenMint;
 
 /// Seconds for which a server stays listed without announcing itself again.
 pub const LISTED_SECS: u32 = 600;
@@ -56,7 +56,7 @@ pub struct Transmit {
 
 /// An event for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum ListEvent {
     /// A server was added to the list.
     Listed(SocketAddr, Fingerprint),
     /// A server was removed because it has not announced itself again.
@@ -67,7 +67,7 @@ pub enum Event {
 
 /// A server that announced itself and is being asked for its status.
 #[derive(Debug)]
-struct Asking {
+struct PendingServer {
     fingerprint: Fingerprint,
     nonce: Nonce,
     /// Address and nonce of the announcement, and the maximum bytes of its answer.
@@ -78,9 +78,9 @@ struct Asking {
 
 /// The list of servers.
 #[derive(Debug)]
-pub struct Directory {
+pub struct ServerList {
     bounds: Bounds,
-    mint: Mint,
+    mint: TokenMint,
     random: Random,
     buckets: Buckets,
     questions: Bucket,
@@ -88,25 +88,25 @@ pub struct Directory {
     signatures: Bucket,
     entries: Entries,
     /// Servers that are being asked, by the address that is asked.
-    asking: HashMap<SocketAddr, Asking>,
+    pending: HashMap<SocketAddr, PendingServer>,
     transmits: VecDeque<Transmit>,
-    events: VecDeque<Event>,
+    events: VecDeque<ListEvent>,
 }
 
-impl Directory {
+impl ServerList {
     /// Creates an empty list. Tokens can be forged only with the secret.
     pub fn new(bounds: Bounds, secret: &[u8; 32], seed: u64) -> Self {
         let mut random = Random::new(seed);
         Self {
             bounds,
-            mint: Mint::new(secret),
+            mint: TokenMint::new(secret),
             buckets: Buckets::new(random.bits()),
             random,
             questions: Bucket::default(),
             announcements: Bucket::default(),
             signatures: Bucket::default(),
             entries: Entries::default(),
-            asking: HashMap::new(),
+            pending: HashMap::new(),
             transmits: VecDeque::new(),
             events: VecDeque::new(),
         }
@@ -171,15 +171,15 @@ impl Directory {
         proof: &Proof,
     ) {
         let from = announced.0.remote;
-        if !self.mint.is_of(now, from, port, &proof.token) {
+        if !self.mint.is_valid(now, from, port, &proof.token) {
             return self.refuse(announced, Refusal::Token);
         }
         // With the zone of a link-local address.
         let mut server = from;
         server.set_port(port);
         // No answer is needed: the server announces itself again.
-        let is_asked = self.asking.contains_key(&server);
-        let is_busy = self.asking.len() >= self.bounds.asking;
+        let is_asked = self.pending.contains_key(&server);
+        let is_busy = self.pending.len() >= self.bounds.pending;
         if is_asked || is_busy || !self.signatures.take(moment(now), self.bounds.signatures, 0) {
             return;
         }
@@ -190,16 +190,19 @@ impl Directory {
             return self.refuse(announced, refusal);
         }
         let nonce = self.random.bits().to_le_bytes();
-        let asking = Asking { fingerprint, nonce, announced, times: 1, due: now + ASK_EVERY };
-        self.ask_back(server, &asking);
-        self.asking.insert(server, asking);
+        let pending =
+            PendingServer { fingerprint, nonce, announced, times: 1, due: now + ASK_EVERY };
+        self.query_server(server, &pending);
+        self.pending.insert(server, pending);
     }
 
     /// Handles the status of a server that was asked.
     fn handle_status(&mut self, now: LocalTime, from: SocketAddr, bytes: &[u8]) {
-        let Some(asking) = self.asking.get(&from) else { return };
-        let Ok(info) = Info::parse(bytes, asking.nonce) else { return };
-        let Some(Asking { fingerprint, announced, .. }) = self.asking.remove(&from) else { return };
+        let Some(pending) = self.pending.get(&from) else { return };
+        let Ok(info) = Info::parse(bytes, pending.nonce) else { return };
+        let Some(PendingServer { fingerprint, announced, .. }) = self.pending.remove(&from) else {
+            return;
+        };
         if info.fingerprint != Some(fingerprint) {
             return self.refuse(announced, Refusal::Another);
         }
@@ -209,7 +212,7 @@ impl Directory {
             Ok(()) => {
                 let until = now + Micros::from_ms(1000 * i64::from(LISTED_SECS));
                 if self.entries.list(from, fingerprint, until) {
-                    self.tell(Event::Listed(from, fingerprint));
+                    self.push_event(ListEvent::Listed(from, fingerprint));
                 }
                 self.answer(announced, &Answer::Listed { seconds: LISTED_SECS });
             }
@@ -219,28 +222,28 @@ impl Directory {
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: LocalTime) {
         for (address, fingerprint) in self.entries.take_expired(now) {
-            self.tell(Event::Expired(address, fingerprint));
+            self.push_event(ListEvent::Expired(address, fingerprint));
         }
-        let is_due = |asking: &Asking| asking.due <= now;
-        let due = self.asking.iter().filter(|(_, it)| is_due(it)).map(|(server, _)| *server);
+        let is_due = |pending: &PendingServer| pending.due <= now;
+        let due = self.pending.iter().filter(|(_, it)| is_due(it)).map(|(server, _)| *server);
         let mut due: Vec<_> = due.collect();
         due.sort_unstable();
         for server in due {
-            let Some(mut asking) = self.asking.remove(&server) else { continue };
-            if asking.times >= ASK_TIMES {
-                self.refuse(asking.announced, Refusal::Silent);
+            let Some(mut pending) = self.pending.remove(&server) else { continue };
+            if pending.times >= ASK_TIMES {
+                self.refuse(pending.announced, Refusal::Silent);
                 continue;
             }
-            (asking.times, asking.due) = (asking.times + 1, now + ASK_EVERY);
-            self.ask_back(server, &asking);
-            self.asking.insert(server, asking);
+            (pending.times, pending.due) = (pending.times + 1, now + ASK_EVERY);
+            self.query_server(server, &pending);
+            self.pending.insert(server, pending);
         }
     }
 
     /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is due next.
     pub fn next_timeout(&self) -> Option<LocalTime> {
-        let asking = self.asking.values().map(|asking| asking.due).min();
-        asking.into_iter().chain(self.entries.first_expiry()).min()
+        let pending = self.pending.values().map(|pending| pending.due).min();
+        pending.into_iter().chain(self.entries.first_expiry()).min()
     }
 
     /// Returns the next packet to send.
@@ -249,18 +252,18 @@ impl Directory {
     }
 
     /// Returns the next event.
-    pub fn poll_event(&mut self) -> Option<Event> {
+    pub fn poll_event(&mut self) -> Option<ListEvent> {
         self.events.pop_front()
     }
 
-    fn ask_back(&mut self, server: SocketAddr, asking: &Asking) {
-        let bytes = question_of(asking.nonce, ASK_BYTES.min(asking.announced.2));
+    fn query_server(&mut self, server: SocketAddr, pending: &PendingServer) {
+        let bytes = question_of(pending.nonce, ASK_BYTES.min(pending.announced.2));
         // Sent from the address that the announcement came to, as the server expects.
-        self.transmit(Route { remote: server, ..asking.announced.0 }, bytes);
+        self.transmit(Route { remote: server, ..pending.announced.0 }, bytes);
     }
 
     fn refuse(&mut self, announced: (Route, Nonce, usize), refusal: Refusal) {
-        self.tell(Event::Refused(announced.0.remote, refusal));
+        self.push_event(ListEvent::Refused(announced.0.remote, refusal));
         self.answer(announced, &Answer::Refused(refusal));
     }
 
@@ -276,7 +279,7 @@ impl Directory {
         }
     }
 
-    fn tell(&mut self, event: Event) {
+    fn push_event(&mut self, event: ListEvent) {
         if self.events.len() < WAITING_MAX {
             self.events.push_back(event);
         }

@@ -11,7 +11,7 @@ use phaselock_quic::packets::AnsweringSocket;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::args::{Args, LogFormat};
-use crate::core::{Bounds, Directory, Event};
+use crate::core::{Bounds, ListEvent, ServerList};
 
 /// Pause after an error of the socket, so that a failing one does not use up a processor core.
 const AFTER_ERROR: Duration = Duration::from_millis(20);
@@ -49,7 +49,7 @@ pub async fn serve(
     getrandom::fill(&mut secret).context("the system's random number generator failed")?;
     let mut seed = [0; 8];
     getrandom::fill(&mut seed).context("the system's random number generator failed")?;
-    let mut directory = Directory::new(bounds, &secret, u64::from_le_bytes(seed));
+    let mut directory = ServerList::new(bounds, &secret, u64::from_le_bytes(seed));
     let clock = Clock::start();
     let mut stop = std::pin::pin!(stop);
     loop {
@@ -81,15 +81,15 @@ pub async fn serve(
     }
 }
 
-fn say(event: Event, listed: usize) {
+fn say(event: ListEvent, listed: usize) {
     match event {
-        Event::Listed(server, fingerprint) => {
+        ListEvent::Listed(server, fingerprint) => {
             tracing::info!(%server, %fingerprint, listed, "a server is listed");
         }
-        Event::Expired(server, fingerprint) => {
+        ListEvent::Expired(server, fingerprint) => {
             tracing::info!(%server, %fingerprint, listed, "a server is no longer listed");
         }
-        Event::Refused(server, refusal) => {
+        ListEvent::Refused(server, refusal) => {
             tracing::debug!(%server, reason = %refusal, "a server is refused");
         }
     }

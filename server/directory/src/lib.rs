@@ -1,7 +1,7 @@
 //! Phaselock's server list: servers announce themselves to it, and players ask it for the list.
 //!
 //! ```text
-//! main -> args -+-> drive: one UDP socket, signals, the clock -> core::Directory
+//! main -> args -+-> drive: one UDP socket, signals, the clock -> core::ServerList
 //!               +-> ask: list and health of a running directory
 //! ```
 //!

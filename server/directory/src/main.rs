@@ -3,15 +3,15 @@
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use phaselock_directory::args::{Args, Command};
+use phaselock_directory::args::{Args, DirectoryCommand};
 use phaselock_directory::{ask, drive};
 
 fn main() -> ExitCode {
     let args = Args::parse();
     let done = match &args.command {
         None => drive::run(&args),
-        Some(Command::List { directory }) => ask::print_list(directory),
-        Some(Command::Healthcheck { directory }) => ask::check_health(directory),
+        Some(DirectoryCommand::List { directory }) => ask::print_list(directory),
+        Some(DirectoryCommand::Healthcheck { directory }) => ask::check_health(directory),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -11,7 +11,7 @@ pub struct Bounds {
     /// provider or a LAN party).
     pub per_network: usize,
     /// Maximum servers that are being asked for their status at a time (default: 256).
-    pub asking: usize,
+    pub pending: usize,
     /// Questions for the list (default: 64 at once and 4 per second from an address, since a whole
     /// list has up to 160 pages).
     pub questions: Limits,
@@ -34,7 +34,7 @@ impl Default for Bounds {
         Self {
             servers: 4096,
             per_network: 16,
-            asking: 256,
+            pending: 256,
             questions: limits(Limit::new(64, 240), Limit::new(4096, 300_000)),
             announcements: limits(Limit::new(32, 16), Limit::new(1024, 60_000)),
             signatures: Limit::new(200, 12_000),

@@ -16,11 +16,11 @@ fn at(text: &str) -> SocketAddr {
     text.parse().expect("an address")
 }
 
-fn directory(bounds: Bounds) -> Directory {
-    Directory::new(bounds, &SECRET, 7)
+fn directory(bounds: Bounds) -> ServerList {
+    ServerList::new(bounds, &SECRET, 7)
 }
 
-fn sent(directory: &mut Directory) -> Vec<Transmit> {
+fn sent(directory: &mut ServerList) -> Vec<Transmit> {
     std::iter::from_fn(|| directory.poll_transmit()).collect()
 }
 
@@ -46,7 +46,7 @@ impl Server {
 
     /// Announces the server, and carries packets back and forth until none are in flight. Returns
     /// the last answer.
-    fn announce(&self, directory: &mut Directory, now: LocalTime) -> Option<Answer> {
+    fn announce(&self, directory: &mut ServerList, now: LocalTime) -> Option<Answer> {
         let nonce = [3; 8];
         let port = self.address.port();
         let first = Question::Announce { port, proof: None }.encode(nonce);
@@ -55,7 +55,7 @@ impl Server {
         let mut clock = now;
         loop {
             let Some(Transmit { to, bytes }) = directory.poll_transmit() else {
-                if directory.asking.is_empty() {
+                if directory.pending.is_empty() {
                     return last;
                 }
                 clock = directory.next_timeout().map_or(clock, |due| due.max(clock));
@@ -83,7 +83,7 @@ impl Server {
     }
 }
 
-fn list(directory: &mut Directory, now: LocalTime, from: &str) -> Vec<Listed> {
+fn list(directory: &mut ServerList, now: LocalTime, from: &str) -> Vec<Listed> {
     let (mut all, mut after) = (Vec::new(), 0);
     loop {
         let nonce = [4; 8];
@@ -112,7 +112,7 @@ fn a_server_is_listed_renewed_and_expired() {
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].port, found[0].fingerprint), (4433, server.identity.fingerprint));
     assert_eq!(found[0].ip[10..], [0xff, 0xff, 203, 0, 113, 7]);
-    assert!(matches!(directory.poll_event(), Some(Event::Listed(..))));
+    assert!(matches!(directory.poll_event(), Some(ListEvent::Listed(..))));
 
     assert_eq!(server.announce(&mut directory, secs(400)), listed, "renewed");
     assert_eq!(directory.poll_event(), None, "nothing new");
@@ -120,7 +120,7 @@ fn a_server_is_listed_renewed_and_expired() {
     assert_eq!(list(&mut directory, secs(900), "198.51.100.1:9").len(), 1);
     assert!(list(&mut directory, secs(1000), "198.51.100.1:9").is_empty(), "before it is swept");
     directory.handle_timeout(secs(1000));
-    assert!(matches!(directory.poll_event(), Some(Event::Expired(..))));
+    assert!(matches!(directory.poll_event(), Some(ListEvent::Expired(..))));
     assert_eq!((directory.listed(), directory.next_timeout()), (0, None));
 }
 
@@ -174,25 +174,25 @@ fn forged_addresses_are_never_listed_nor_flooded() {
         }
         assert!(went * 50 < came, "{went} of {came} bytes");
     }
-    assert_eq!((directory.listed(), directory.asking.len()), (0, 0));
+    assert_eq!((directory.listed(), directory.pending.len()), (0, 0));
     assert!(directory.events.len() <= WAITING_MAX);
 }
 
 #[test]
 fn tokens_are_bound_to_address_port_and_time() {
-    let mint = Mint::new(&SECRET);
+    let mint = TokenMint::new(&SECRET);
     let from = at("203.0.113.7:50000");
     let token = mint.token(secs(100), from, 4433);
-    assert!(mint.is_of(secs(100), from, 4433, &token));
-    assert!(mint.is_of(secs(120), from, 4433, &token));
-    assert!(!mint.is_of(secs(140), from, 4433, &token), "too old");
-    assert!(!mint.is_of(secs(99), from, 4433, &token), "of the future");
-    assert!(!mint.is_of(secs(100), from, 4434, &token));
-    assert!(!mint.is_of(secs(100), at("203.0.113.7:50001"), 4433, &token));
+    assert!(mint.is_valid(secs(100), from, 4433, &token));
+    assert!(mint.is_valid(secs(120), from, 4433, &token));
+    assert!(!mint.is_valid(secs(140), from, 4433, &token), "too old");
+    assert!(!mint.is_valid(secs(99), from, 4433, &token), "of the future");
+    assert!(!mint.is_valid(secs(100), from, 4434, &token));
+    assert!(!mint.is_valid(secs(100), at("203.0.113.7:50001"), 4433, &token));
     for byte in 0..24 {
         let mut forged = token;
         forged[byte] ^= 1;
-        assert!(!mint.is_of(secs(100), from, 4433, &forged), "byte {byte}");
+        assert!(!mint.is_valid(secs(100), from, 4433, &forged), "byte {byte}");
     }
 }
 
@@ -304,7 +304,7 @@ fn junk_changes_nothing() {
         let bytes: Vec<_> = mark.iter().copied().chain(rest).collect();
         directory.handle_packet(secs(1), at("203.0.113.7:4433"), &bytes);
     }
-    assert!(directory.listed() == 0 && directory.asking.is_empty());
+    assert!(directory.listed() == 0 && directory.pending.is_empty());
     assert!(sent(&mut directory).len() < 100, "the address has its limits");
 }
 

@@ -14,9 +14,9 @@ const GOOD_SECS: u64 = 30;
 /// Makes and checks tokens: the time in seconds, and 16 bytes of a MAC over the time, address and
 /// port.
 #[derive(Debug)]
-pub(super) struct Mint(hmac::Key);
+pub(super) struct TokenMint(hmac::Key);
 
-impl Mint {
+impl TokenMint {
     pub(super) fn new(secret: &[u8; 32]) -> Self {
         Self(hmac::Key::new(hmac::HMAC_SHA256, secret))
     }
@@ -27,7 +27,13 @@ impl Mint {
     }
 
     /// Whether a token was recently made for this address and port.
-    pub(super) fn is_of(&self, now: LocalTime, from: SocketAddr, port: u16, token: &Token) -> bool {
+    pub(super) fn is_valid(
+        &self,
+        now: LocalTime,
+        from: SocketAddr,
+        port: u16,
+        token: &Token,
+    ) -> bool {
         let made = token.first_chunk().copied().map_or(u64::MAX, u64::from_le_bytes);
         let age = secs(now).checked_sub(made);
         let own = self.token_of(made, from, port);
