@@ -174,13 +174,13 @@ async fn play_all(
         eprintln!("phaselock-bots: {count} of {} not in the game: {reason}", mean.clients);
     }
     if let Some(wished) = &arguments.game {
-        tell_other_games(wished, &reports);
+        print_other_games(wished, &reports);
     }
     Ok(if mean.connected == mean.clients { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Prints how many bots had to play another game than the one wished for.
-fn tell_other_games(wished: &str, reports: &[Report]) {
+fn print_other_games(wished: &str, reports: &[Report]) {
     let mut others = BTreeMap::<_, u32>::new();
     let games = reports.iter().filter_map(|report| report.game);
     for game in games.filter(|game| *game != wished) {
