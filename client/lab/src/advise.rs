@@ -306,7 +306,7 @@ impl Question {
             margin: (best.visual_px > 0.0).then(|| next.visual_px / best.visual_px),
         });
         let better = missed.iter().filter(|one| grade(one) < grade(best));
-        let by_chance = others.iter().filter(|other| !best.is_told_apart(other));
+        let by_chance = others.iter().filter(|other| !best.is_significant(other));
         Some(Pick {
             helps: best.visual_px < SAME_PX
                 || newest.is_none_or(|it| often(&it) || it.visual_px > best.visual_px),
@@ -353,7 +353,7 @@ impl Question {
 impl Pick {
     /// Whether the other one differs from this one by more than chance (sign test), or there are
     /// too few seeds to say.
-    fn is_told_apart(&self, other: &Self) -> bool {
+    fn is_significant(&self, other: &Self) -> bool {
         let both =
             self.by_seed.iter().filter_map(|(seed, own)| Some((own, other.by_seed.get(seed)?)));
         let (mut count, mut won) = (0.0, 0.0);

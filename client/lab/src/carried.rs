@@ -56,12 +56,12 @@ pub struct Carried {
 impl Carried {
     /// Sends a recording over the network.
     pub fn new(recording: &Recording, setup: &Setup) -> Self {
-        Self::while_told(recording, setup, &|| true)
+        Self::new_while(recording, setup, &|| true)
     }
 
     /// Sends a recording over the network while `go_on` returns true; it is called every few
     /// thousand frames. An interrupted result is worthless.
-    pub fn while_told(recording: &Recording, setup: &Setup, go_on: &dyn Fn() -> bool) -> Self {
+    pub fn new_while(recording: &Recording, setup: &Setup, go_on: &dyn Fn() -> bool) -> Self {
         let setup = &setup.bounded();
         let (schedule, seed) = setup.network.schedule();
         // As the conditioner seeds the direction to the client.

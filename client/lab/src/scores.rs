@@ -88,12 +88,12 @@ pub struct Scores {
 impl Scores {
     /// Shows a recording as it was carried.
     pub fn of(recording: &Recording, carried: &Carried, contender: Contender) -> Self {
-        Self::while_told(recording, carried, contender, &|| true)
+        Self::of_while(recording, carried, contender, &|| true)
     }
 
     /// Shows a recording as it was carried, while `go_on` returns true; it is called every few
     /// thousand frames.
-    pub(super) fn while_told(
+    pub(super) fn of_while(
         recording: &Recording,
         carried: &Carried,
         contender: Contender,

@@ -124,7 +124,7 @@ impl Plan {
     ) -> impl Iterator<Item = Row> + 'a {
         let Cell { subject, setup } = self.cell(number);
         let recording = &*subject.recording;
-        let carried = Carried::while_told(recording, &setup, go_on);
+        let carried = Carried::new_while(recording, &setup, go_on);
         let row = move |method: Contender, scores: Scores| Row {
             path: subject.name.clone(),
             latency_ms: setup.network.latency_jitter_ms().map(|(latency, _)| tidied(latency)),
@@ -150,7 +150,7 @@ impl Plan {
             if !go_on() {
                 return None;
             }
-            let scores = Scores::while_told(recording, &carried, method, go_on);
+            let scores = Scores::of_while(recording, &carried, method, go_on);
             go_on().then(|| row(method, scores))
         })
     }
@@ -342,13 +342,13 @@ mod tests {
         // An hour of it ends as soon.
         let recording = Formula::Sine.record(3600.0);
         let asked = Cell::new(0);
-        let carried = Carried::while_told(&recording, &Setup::new(&recording), &|| {
+        let carried = Carried::new_while(&recording, &Setup::new(&recording), &|| {
             asked.replace(asked.get() + 1) < 1
         });
         assert!(asked.get() == 2 && carried.frames() < 10_000, "{}", carried.frames());
         let carried = Carried::new(&recording, &Setup::new(&recording));
         let newest = Contender::Newest;
-        let part = Scores::while_told(&recording, &carried, newest, &|| false);
+        let part = Scores::of_while(&recording, &carried, newest, &|| false);
         assert!(part.frames < 10_000, "{part:?}");
     }
 

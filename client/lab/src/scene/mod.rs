@@ -294,15 +294,15 @@ impl Lab {
                     if full {
                         let secs = format!("{:.0}", model::SECS_MAX);
                         let words = fill("A path lasts at most {secs} s.", &[("secs", &secs)]);
-                        self.tell(words, palette::WARN);
+                        self.show_notice(words, palette::WARN);
                     }
                 }
-                Err(error) => self.tell(error.to_string(), palette::TEXT),
+                Err(error) => self.show_notice(error.to_string(), palette::TEXT),
             }
         }
     }
 
-    fn tell(&mut self, words: String, color: Color32) {
+    fn show_notice(&mut self, words: String, color: Color32) {
         self.notice = Some(Notice { words, color, secs: NOTICE_SECS });
     }
 
@@ -318,7 +318,7 @@ impl Lab {
         });
         match written {
             Ok(names) => self.picture = Some(names),
-            Err(error) => self.tell(error.to_string(), palette::BAD),
+            Err(error) => self.show_notice(error.to_string(), palette::BAD),
         }
     }
 
@@ -329,9 +329,9 @@ impl Lab {
         match taken {
             Ok(()) => {
                 let words = fill("Written: {files}.", &[("files", &names.words())]);
-                self.tell(words, palette::GOOD)
+                self.show_notice(words, palette::GOOD)
             }
-            Err(error) => self.tell(format!("{error}."), palette::BAD),
+            Err(error) => self.show_notice(format!("{error}."), palette::BAD),
         }
     }
 }

@@ -33,8 +33,8 @@ pub(crate) fn run(args: AdviseArgs, games: &Games) -> Result<ExitCode> {
     let plans = question.delay_plans(&rows);
     let by_delay: Vec<_> =
         plans.iter().map(|plan| run::measure(plan, jobs, &stop, "delays")).collect();
-    if stop.is_told() {
-        run::tell("stopped; no advice is given, as it needs all of its runs");
+    if stop.is_requested() {
+        run::report("stopped; no advice is given, as it needs all of its runs");
         return Ok(ExitCode::from(run::INTERRUPTED));
     }
     let advice = question.answer(&rows, &by_delay)?;

@@ -27,7 +27,7 @@ pub(crate) fn read(path: &Path, games: &Games) -> Result<Recording> {
         LoadError::File(error) => anyhow!("{}: {error}", path.display()),
     })?;
     if let Some(hint) = motion.unit_hint() {
-        run::tell(&format!("{}: {hint}", path.display()));
+        run::report(&format!("{}: {hint}", path.display()));
     }
     Recording::of_motion(&motion, games)
         .ok_or_else(|| anyhow!("{}: the record has no fields x and y", path.display()))
@@ -60,7 +60,7 @@ fn stem(name: &OsStr) -> String {
 }
 
 /// Numbers paths that have the same name.
-pub(crate) fn tell_apart(subjects: &mut [Subject]) {
+pub(crate) fn number_duplicates(subjects: &mut [Subject]) {
     for at in 1..subjects.len() {
         let (before, rest) = subjects.split_at_mut(at);
         let plain = rest[0].name.clone();

@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) => {
-            run::tell(&format!("{error:#}"));
+            run::report(&format!("{error:#}"));
             ExitCode::from(2)
         }
     }

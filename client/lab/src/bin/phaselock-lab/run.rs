@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use phaselock_lab::sweep::{Plan, Row};
 
 /// Intervals of progress reports, on a terminal and in a log.
-const TOLD_EVERY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(10)];
+const PROGRESS_EVERY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(10)];
 /// Run time below which no progress is reported.
-const TOLD_AFTER: Duration = Duration::from_secs(2);
+const PROGRESS_AFTER: Duration = Duration::from_secs(2);
 /// Exit status after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Writes a line to the standard error, if that is open.
-pub(crate) fn tell(what: &str) {
+pub(crate) fn report(what: &str) {
     let _ = writeln!(io::stderr(), "phaselock-lab: {what}");
 }
 
@@ -28,7 +28,7 @@ impl Stop {
     /// Starts listening. A second signal ends the program at once.
     pub(crate) fn listen() -> io::Result<Self> {
         let stop = Self::default();
-        let told = stop.clone();
+        let requested = stop.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let mut signals = {
             // Here, and not on the thread, so that no signal is missed from now on.
@@ -37,21 +37,21 @@ impl Stop {
         };
         let listen = async move {
             while signals.next().await.is_some() {
-                if told.0.swap(true, Ordering::Relaxed) {
+                if requested.0.swap(true, Ordering::Relaxed) {
                     std::process::exit(INTERRUPTED.into());
                 }
                 if io::stderr().is_terminal() {
                     // Below the progress line, or what the terminal shows of Ctrl-C.
                     let _ = writeln!(io::stderr());
                 }
-                tell("stopping; press Ctrl-C again to stop at once");
+                report("stopping; press Ctrl-C again to stop at once");
             }
         };
         thread::Builder::new().name("signals".into()).spawn(move || runtime.block_on(listen))?;
         Ok(stop)
     }
 
-    pub(crate) fn is_told(&self) -> bool {
+    pub(crate) fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -90,7 +90,7 @@ impl Signals {
 }
 
 /// Reports the progress of a measurement.
-fn tell_progress(what: &str, begun: Instant, done: usize, all: usize) {
+fn report_progress(what: &str, begun: Instant, done: usize, all: usize) {
     let left = begun.elapsed().as_secs_f64() * (all - done) as f64 / done.max(1) as f64;
     let percent = 100 * done / all.max(1);
     let line = format!("{what}: {done} of {all} ({percent} %), about {left:.0} s left");
@@ -108,32 +108,33 @@ pub(crate) fn measure(plan: &Plan, jobs: usize, stop: &Stop, what: &'static str)
         let mut results: Vec<(usize, Vec<Row>)> = Vec::new();
         loop {
             let cell = next.fetch_add(1, Ordering::Relaxed);
-            if cell >= cells || stop.is_told() {
+            if cell >= cells || stop.is_requested() {
                 return results;
             }
             let count = |_: &Row| {
                 done.fetch_add(1, Ordering::Relaxed);
             };
-            let rows = plan.measuring(cell, &|| !stop.is_told()).inspect(count).collect();
+            let rows = plan.measuring(cell, &|| !stop.is_requested()).inspect(count).collect();
             results.push((cell, rows));
         }
     };
     let terminal = io::stderr().is_terminal();
-    let (begun, mut told) = (Instant::now(), None::<Instant>);
+    let (begun, mut reported) = (Instant::now(), None::<Instant>);
     let mut all = thread::scope(|scope| {
         let workers: Vec<_> = (0..jobs.clamp(1, cells.max(1))).map(|_| scope.spawn(work)).collect();
         while workers.iter().any(|worker| !worker.is_finished()) {
-            let every = TOLD_EVERY[usize::from(!terminal)];
-            if begun.elapsed() >= TOLD_AFTER && told.is_none_or(|told| told.elapsed() >= every) {
-                told = Some(Instant::now());
-                tell_progress(what, begun, done.load(Ordering::Relaxed), plan.rows());
+            let every = PROGRESS_EVERY[usize::from(!terminal)];
+            if begun.elapsed() >= PROGRESS_AFTER && reported.is_none_or(|at| at.elapsed() >= every)
+            {
+                reported = Some(Instant::now());
+                report_progress(what, begun, done.load(Ordering::Relaxed), plan.rows());
             }
             thread::sleep(Duration::from_millis(10));
         }
         let results = workers.into_iter().map(|worker| worker.join().expect("no worker panics"));
         results.flatten().collect::<Vec<_>>()
     });
-    if terminal && told.is_some() {
+    if terminal && reported.is_some() {
         let _ = write!(io::stderr(), "\r\x1b[K");
     }
     all.sort_by_key(|(cell, _)| *cell);

@@ -69,7 +69,7 @@ pub(crate) fn run(args: Box<SweepArgs>, games: &Games) -> Result<ExitCode> {
         files::print(&text)?;
     }
     // As a shell reports an interrupted program.
-    Ok(if stop.is_told() { ExitCode::from(run::INTERRUPTED) } else { ExitCode::SUCCESS })
+    Ok(if stop.is_requested() { ExitCode::from(run::INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
 /// Rejects two results for one file, and a result for a motion's file.
@@ -112,7 +112,7 @@ fn plan(args: &SweepArgs, games: &Games) -> Result<Plan> {
     let subjects: Result<Vec<Subject>> =
         paths.into_iter().map(|path| files::subject(path, secs, games)).collect();
     let mut subjects = subjects?;
-    files::tell_apart(&mut subjects);
+    files::number_duplicates(&mut subjects);
     check_lengths(args, &subjects)?;
     Ok(Plan {
         subjects,

@@ -24,9 +24,9 @@ pub(crate) fn run(args: ThesisArgs) -> Result<ExitCode> {
         arrived: measure(Stamps::Arrived, ["1 of 4, paths", "2 of 4, strokes"]),
         sent: measure(Stamps::Sent, ["3 of 4, paths", "4 of 4, strokes"]),
     };
-    if stop.is_told() {
+    if stop.is_requested() {
         // Its means are over a whole sweep; those of a part would differ.
-        run::tell("stopped; nothing is written, as the evaluation needs all of its runs");
+        run::report("stopped; nothing is written, as the evaluation needs all of its runs");
         return Ok(ExitCode::from(run::INTERRUPTED));
     }
     if let Some(plots) = plots {
