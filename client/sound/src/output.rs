@@ -95,7 +95,7 @@ impl Output {
         });
         if let Err(error) = spawned {
             Report(status.clone())
-                .tell(Status::Silent(OutputError::NoThread(error.to_string()).to_string()));
+                .set(Status::Silent(OutputError::NoThread(error.to_string()).to_string()));
         }
         Self { orders: Some(orders), status }
     }
@@ -161,7 +161,7 @@ struct Report(Arc<Mutex<Status>>);
 
 #[cfg(not(target_arch = "wasm32"))]
 impl Report {
-    fn tell(&self, status: Status) {
+    fn set(&self, status: Status) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = status;
     }
 }
@@ -214,7 +214,7 @@ fn run(source: Source, report: &Report) {
             Ok(()) => return,
             Err(error) => error,
         };
-        report.tell(Status::Silent(error.to_string()));
+        report.set(Status::Silent(error.to_string()));
         let mut waited = Duration::ZERO;
         while waited < RETRY {
             if lock(&source).skip().is_break() {

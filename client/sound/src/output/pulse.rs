@@ -47,7 +47,7 @@ pub(super) fn play(source: &Mutex<Source>, report: &Report) -> Result<(), Output
     let mut server = Server::connect()?;
     let stream = server.open_stream()?;
     let device = stream.sink_name.as_ref().map(|name| name.to_string_lossy().into_owned());
-    report.tell(Status::Playing(device));
+    report.set(Status::Playing(device));
     server.serve(source, &stream)
 }
 

@@ -22,7 +22,7 @@ pub(super) fn play(source: &Arc<Mutex<Source>>, report: &Report) -> Result<(), O
     let failure = Failure::default();
     let stream = start(&device, &usual, source, &failure).map_err(refused)?;
     stream.play().map_err(refused)?;
-    report.tell(Status::Playing(None));
+    report.set(Status::Playing(None));
     let begun = device.id().ok();
     loop {
         std::thread::sleep(NAP);
