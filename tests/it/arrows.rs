@@ -312,8 +312,8 @@ const SERVER: Levels = &[
 ];
 
 const UI: Levels = &[
-    &["actions", "camera", "palette", "screenshot", "sight", "typing", "words"],
-    &["bindings", "paint", "rig"],
+    &["actions", "camera", "palette", "screenshot", "color_vision", "typing", "words"],
+    &["bindings", "paint", "camera_rig"],
     &["background", "brush", "controls", "explain", "layout", "letters", "parts"],
     &["block", "gamepad", "inset", "looks", "navigate", "particles", "renderer"],
     &["cues", "glass", "look"],
@@ -325,7 +325,7 @@ const UI: Levels = &[
 const SCREENS: Levels = &[
     &["layers", "rounds"],
     &["asteroids", "platformer", "puck", "race", "skirmish"],
-    &["", "heard_tests"],
+    &["", "sound_tests"],
 ];
 
 const WINDOW_MODULES: Levels = &[

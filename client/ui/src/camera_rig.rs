@@ -48,16 +48,16 @@ pub struct Shot {
 
 /// A camera that follows a target smoothly and shakes from blows.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Rig {
-    at_rest: Option<Camera>,
+pub struct CameraRig {
+    without_shake: Option<Camera>,
     trauma: f32,
     age_secs: f32,
 }
 
-impl Rig {
+impl CameraRig {
     /// Advances by `secs` seconds; returns the camera to draw with.
     pub fn follow(&mut self, screen: Rect, secs: f32, shot: &Shot) -> Camera {
-        let before = self.at_rest.map(|before| before.middle);
+        let before = self.without_shake.map(|before| before.middle);
         let near = before.filter(|before| before.distance(shot.target) <= shot.cut);
         let middle = near.map_or(shot.target, |near| ease(near, shot.target, secs, shot.ease_secs));
         let mut camera = Camera::new(screen, middle, shot.width, shot.height);
@@ -69,7 +69,7 @@ impl Rig {
 
     /// Advances by `secs` seconds with a camera that follows nothing; returns the one to draw with.
     pub fn hold(&mut self, camera: Camera, secs: f32) -> Camera {
-        self.at_rest = Some(camera);
+        self.without_shake = Some(camera);
         self.trauma = (self.trauma - secs / SHAKE_SECS).max(0.0);
         self.age_secs += secs;
         // Squared, so that small blows are hardly felt. Two sines without a common beat look
@@ -81,8 +81,8 @@ impl Rig {
     }
 
     /// The last frame's camera without its shake, for the mouse to point into.
-    pub fn at_rest(&self) -> Option<Camera> {
-        self.at_rest
+    pub fn without_shake(&self) -> Option<Camera> {
+        self.without_shake
     }
 
     /// Adds a blow of a strength from 0 to 1; the sum is at most 1.
@@ -122,15 +122,15 @@ mod tests {
     fn camera_follows_with_ease_at_any_frame_rate_and_jumps_far_ways() {
         let screen = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 720.0));
         let after = |frames: u32| {
-            let mut rig = Rig::default();
+            let mut rig = CameraRig::default();
             rig.follow(screen, 0.1, &Shot { target: Vec2::ZERO, ..SHOT });
             for _ in 0..frames {
                 rig.follow(screen, 0.1 / frames as f32, &SHOT);
             }
-            rig.at_rest().expect("a camera").middle.x
+            rig.without_shake().expect("a camera").middle.x
         };
         assert!((after(1) - 4.0).abs() < 1e-4 && (after(50) - 4.0).abs() < 1e-3);
-        let mut rig = Rig::default();
+        let mut rig = CameraRig::default();
         rig.follow(screen, 0.001, &Shot { target: Vec2::new(-2.0, 0.0), ..SHOT });
         assert_eq!(rig.follow(screen, 0.001, &SHOT).middle, SHOT.target);
     }
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn reduced_motion_shakes_nothing() {
         let screen = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 720.0));
-        let mut rig = Rig::default();
+        let mut rig = CameraRig::default();
         set_reduced_motion(true);
         rig.shake(5.0);
         set_reduced_motion(false);
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn blow_is_felt_and_forgotten() {
         let screen = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 720.0));
-        let mut rig = Rig::default();
+        let mut rig = CameraRig::default();
         rig.shake(5.0);
         let off = rig.follow(screen, 0.01, &SHOT).middle.distance(SHOT.target);
         assert!(off > 0.05 && off < 0.5, "{off}");

@@ -152,7 +152,7 @@ impl Controls {
     }
 
     /// Releases everything; held mouse and gamepad buttons count again after the next press.
-    pub fn rest(&mut self) {
+    pub fn release_all(&mut self) {
         let is_button = |binding: &Binding| !matches!(binding, Binding::Key(_));
         self.stale.extend(self.held.drain().filter(is_button));
         self.tapped.clear();

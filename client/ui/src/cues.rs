@@ -1,8 +1,8 @@
 //! Cues: each game has one list, from which sound, particles, screen shake and rumble follow.
 //!
 //! A view reports that something happened at a place, with a cue of its list ([`Cues::emit`]), or
-//! that something goes on ([`Cues::keep`]). Views find events by comparing states, so a view must
-//! also make sure that a predicted event is not reported again when the server confirms it.
+//! that something goes on ([`Cues::sustain`]). Views find events by comparing states, so a view
+//! must also make sure that a predicted event is not reported again when the server confirms it.
 
 use std::cell::{Cell, RefCell};
 
@@ -13,8 +13,8 @@ use phaselock_sound::patch::Sound;
 use phaselock_sound::place::Placed;
 
 use super::camera::Camera;
+use super::camera_rig::CameraRig;
 use super::particles::Particles;
-use super::rig::Rig;
 
 pub mod common;
 
@@ -33,25 +33,25 @@ pub struct Cue {
     /// Shake of the camera, 0 to 1, for a player who feels it.
     pub shake: f32,
     /// Rumble of the gamepad, for a player who feels it.
-    pub rumble: Rumble,
+    pub rumble: CueRumble,
 }
 
 impl Cue {
     /// An empty cue to start from.
     pub const NONE: Self =
-        Self { name: "", sound: None, sparks: &[], shake: 0.0, rumble: Rumble::NONE };
+        Self { name: "", sound: None, sparks: &[], shake: 0.0, rumble: CueRumble::NONE };
 }
 
 /// Rumble of the player's gamepad.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rumble {
+pub struct CueRumble {
     /// Strength, 0 to 1.
     pub strength: f32,
     /// Length in seconds.
     pub secs: f32,
 }
 
-impl Rumble {
+impl CueRumble {
     /// No rumble.
     pub const NONE: Self = Self { strength: 0.0, secs: 0.0 };
 }
@@ -118,7 +118,7 @@ pub struct Emitted {
 
 /// A continuous sound of this frame.
 #[derive(Clone, Copy, Debug)]
-pub struct Kept {
+pub struct ContinuousSound {
     /// Key that identifies this sound among those of the picture.
     pub key: u64,
     /// The sound.
@@ -135,8 +135,8 @@ pub struct Kept {
 #[derive(Debug, Default)]
 pub struct Cues {
     emitted: RefCell<Vec<Emitted>>,
-    kept: RefCell<Vec<Kept>>,
-    rumbles: RefCell<Vec<Rumble>>,
+    continuous: RefCell<Vec<ContinuousSound>>,
+    rumbles: RefCell<Vec<CueRumble>>,
     /// Point of the picture in the middle, and half of the visible width, in metres.
     ears: Cell<(Vec2, f32)>,
 }
@@ -148,7 +148,13 @@ impl Cues {
     }
 
     /// Reports an event: its sound, particles, shake and rumble follow.
-    pub fn emit(&self, cue: &'static Cue, it: Happening, particles: &mut Particles, rig: &mut Rig) {
+    pub fn emit(
+        &self,
+        cue: &'static Cue,
+        it: Happening,
+        particles: &mut Particles,
+        rig: &mut CameraRig,
+    ) {
         for spark in cue.sparks {
             spark.add(particles, &it);
         }
@@ -158,21 +164,21 @@ impl Cues {
     }
 
     /// Reports an event that has only a sound, heard in the middle.
-    pub fn tell(&self, cue: &'static Cue) {
+    pub fn play(&self, cue: &'static Cue) {
         self.feel(cue, 1.0);
         self.push(Emitted { cue, at: None, loud: 1.0, pitch: 1.0 });
     }
 
     /// Plays a continuous sound for as long as it is reported in every frame.
-    pub fn keep(&self, kept: Kept) {
-        let mut list = self.kept.borrow_mut();
+    pub fn sustain(&self, sound: ContinuousSound) {
+        let mut list = self.continuous.borrow_mut();
         if list.len() < EACH_MAX {
-            list.push(kept);
+            list.push(sound);
         }
     }
 
     /// Takes the player's rumbles since the last call.
-    pub fn take_rumbles(&self) -> Vec<Rumble> {
+    pub fn take_rumbles(&self) -> Vec<CueRumble> {
         self.rumbles.take()
     }
 
@@ -196,17 +202,22 @@ impl Cues {
             let (sound, placed) = (it.cue.sound?, place(it.at).times(it.loud));
             Some(Order::Play { sound, placed, pitch: it.pitch, delay: 0.0 })
         });
-        let kept = self.kept.take().into_iter().map(move |Kept { key, sound, at, loud, pitch }| {
-            Order::Keep { key, sound, placed: place(at).times(loud), pitch }
-        });
+        let kept = self.continuous.take().into_iter().map(
+            move |ContinuousSound { key, sound, at, loud, pitch }| Order::Keep {
+                key,
+                sound,
+                placed: place(at).times(loud),
+                pitch,
+            },
+        );
         played.chain(kept)
     }
 
     fn feel(&self, cue: &Cue, felt: f32) {
-        let Rumble { strength, secs } = cue.rumble;
+        let CueRumble { strength, secs } = cue.rumble;
         let mut rumbles = self.rumbles.borrow_mut();
         if strength * felt > 0.0 && rumbles.len() < EACH_MAX {
-            rumbles.push(Rumble { strength: (strength * felt).min(1.0), secs });
+            rumbles.push(CueRumble { strength: (strength * felt).min(1.0), secs });
         }
     }
 
@@ -247,7 +258,7 @@ mod tests {
     const BLOW: Cue = Cue {
         name: "blow",
         shake: 0.5,
-        rumble: Rumble { strength: 0.8, secs: 0.2 },
+        rumble: CueRumble { strength: 0.8, secs: 0.2 },
         sound: GO.sound,
         ..Cue::NONE
     };
@@ -257,12 +268,12 @@ mod tests {
         static CUE: Cue = BLOW;
         let cues = Cues::default();
         cues.ears.set((Vec2::ZERO, 10.0));
-        let (mut particles, mut rig) = (Particles::default(), Rig::default());
+        let (mut particles, mut rig) = (Particles::default(), CameraRig::default());
         let it = Happening::at(Vec2::new(5.0, 0.0), Color32::WHITE);
         cues.emit(&CUE, it, &mut particles, &mut rig);
         assert_eq!(cues.take_rumbles(), [], "it is somebody else's");
         cues.emit(&CUE, Happening { felt: 0.5, ..it }, &mut particles, &mut rig);
-        assert_eq!(cues.take_rumbles(), [Rumble { strength: 0.4, secs: 0.2 }]);
+        assert_eq!(cues.take_rumbles(), [CueRumble { strength: 0.4, secs: 0.2 }]);
         let orders: Vec<_> = cues.take_orders().collect();
         let Order::Play { placed, .. } = orders[0] else { panic!("{orders:?}") };
         assert!(orders.len() == 2 && placed.pan > 0.3 && placed.gain < 1.0);
@@ -273,9 +284,10 @@ mod tests {
     fn cues_of_a_frame_are_bounded() {
         let cues = Cues::default();
         for _ in 0..1000 {
-            cues.tell(&CHAT);
-            let kept = Kept { key: 1, sound: &Sound::DRONE, at: None, loud: 1.0, pitch: 1.0 };
-            cues.keep(kept);
+            cues.play(&CHAT);
+            let kept =
+                ContinuousSound { key: 1, sound: &Sound::DRONE, at: None, loud: 1.0, pitch: 1.0 };
+            cues.sustain(kept);
         }
         assert_eq!(cues.take_orders().count(), 2 * EACH_MAX);
     }

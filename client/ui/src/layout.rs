@@ -59,13 +59,13 @@ pub enum Item {
     /// Further figures of the player.
     More,
     /// A notice about the player: a death, a result.
-    Notice,
+    PlayerNotice,
     /// A large announcement.
-    Said,
+    Announcement,
     /// A line about an event between players.
     Feed,
     /// A notice from the program.
-    Told,
+    ProgramNotice,
     /// Chat.
     Talk,
     /// Hints for newcomers.
@@ -193,7 +193,7 @@ pub fn find(painter: &Painter, item: Item, rect: Rect, ways: &[Way]) -> Option<R
 
 /// Claims a place as [`find`] does; if there is none, the first free one at the window's left or
 /// right edge.
-pub fn find_or_beside(painter: &Painter, item: Item, rect: Rect, ways: &[Way]) -> Option<Rect> {
+pub fn find_or_at_side(painter: &Painter, item: Item, rect: Rect, ways: &[Way]) -> Option<Rect> {
     let sides = || {
         let screen = painter.ctx().screen_rect().shrink(2.0 * GAP);
         let lefts = [screen.left(), screen.right() - rect.width()];

@@ -146,7 +146,7 @@ impl Shown {
             let size = vec2(wide + left + 18.0, words.size().y + below.size().y + 22.0);
             let mut places = places(screen, size).into_iter();
             let rect =
-                places.find_map(|it| layout::find_or_beside(painter, Item::Lesson, it, &ways))?;
+                places.find_map(|it| layout::find_or_at_side(painter, Item::Lesson, it, &ways))?;
             Some((rect, words, below, (grown, left)))
         });
         let Some((rect, words, below, (grown, left))) = found else { return };

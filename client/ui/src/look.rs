@@ -110,7 +110,7 @@ pub fn draw_notice(ctx: &Context, reason: &str, in_game: bool) {
     let lines = [(&*words, 12.0, palette::WARN)];
     text_block_within(
         &painter,
-        (Item::Told, &[Way::Up, Way::Left, Way::Right]),
+        (Item::ProgramNotice, &[Way::Up, Way::Left, Way::Right]),
         place,
         &lines,
         width,
@@ -214,7 +214,7 @@ mod tests {
     fn reasons_of_silence_are_told_in_the_players_language() {
         let (_, german) = crate::words::INCLUDED[0];
         let german = crate::words::Language::parse(german).expect("it can be read");
-        crate::words::speak(Some(Box::leak(Box::new(german))));
+        crate::words::set_language(Some(Box::leak(Box::new(german))));
         let errors = [
             OutputError::NoServer,
             OutputError::NoDevice,
@@ -225,7 +225,7 @@ mod tests {
             let told = silence(&error.to_string());
             assert_ne!(told, error.to_string());
         }
-        crate::words::speak(None);
+        crate::words::set_language(None);
     }
 
     #[test]

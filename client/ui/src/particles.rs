@@ -10,8 +10,8 @@ use glam::Vec2;
 use macroquad::rand::gen_range;
 
 use super::brush::Brush;
+use super::camera_rig::reduced_motion;
 use super::paint::{fade, light};
-use super::rig::reduced_motion;
 
 /// Maximum number of particles of each kind; the oldest go first. Far more than a full server
 /// needs.

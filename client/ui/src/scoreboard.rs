@@ -37,7 +37,7 @@ const PAGE: usize = 8;
 
 /// A table of players, the best first.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Board {
+pub struct Scoreboard {
     /// Titles of the game's own columns: at most three.
     pub columns: &'static [&'static str],
     /// Rows, the best player first.
@@ -65,7 +65,7 @@ pub struct Row {
     pub away: bool,
 }
 
-impl Board {
+impl Scoreboard {
     /// Creates a row for every player, sorted by `key` of the player's score and then by name.
     pub fn new<G: Game<Entity: Holds<S>>, S: Record, K: Ord>(
         scene: &Scene<'_, G>,
@@ -144,19 +144,19 @@ fn shown(rows: &[Row], most: usize, scrolled: usize) -> Vec<(usize, &Row)> {
 }
 
 /// Paints as many rows as fit below the clock. Returns the table's rectangle.
-pub fn draw(frame: &Frame<'_>, board: &Board) -> Rect {
+pub fn draw(frame: &Frame<'_>, board: &Scoreboard) -> Rect {
     draw_within(frame, board, [0.0, 0.0], false)
 }
 
 /// Paints the results: the table with medals for the first three, leaving this many points above
 /// and below it for other texts. Returns the table's rectangle.
-pub fn draw_results(frame: &Frame<'_>, board: &Board, around: [f32; 2]) -> Rect {
+pub fn draw_results(frame: &Frame<'_>, board: &Scoreboard, around: [f32; 2]) -> Rect {
     draw_within(frame, board, around, true)
 }
 
 fn draw_within(
     frame: &Frame<'_>,
-    board: &Board,
+    board: &Scoreboard,
     [above, below]: [f32; 2],
     has_medals: bool,
 ) -> Rect {
@@ -207,7 +207,7 @@ fn draw_within(
 }
 
 /// Titles of the columns: the game's own, and the ping.
-fn titles(board: &Board) -> impl Iterator<Item = &'static str> {
+fn titles(board: &Scoreboard) -> impl Iterator<Item = &'static str> {
     board.columns.iter().map(|title| tr(title)).chain([tr("PING")])
 }
 
@@ -220,7 +220,7 @@ struct Columns {
 
 impl Columns {
     /// Returns widths that fit the titles.
-    fn of(painter: &Painter, board: &Board) -> Self {
+    fn of(painter: &Painter, board: &Scoreboard) -> Self {
         let of_title = |title| COLUMN.max(inset::width(painter, title, TITLE) + 12.0);
         let values: Vec<_> = titles(board).map(of_title).collect();
         let names = (WIDTH - 2.0 * MARGIN - values.iter().sum::<f32>()).max(NAMES_LEAST);

@@ -16,11 +16,11 @@ use phaselock::time::Rates;
 use phaselock::wire::round::{House, Presence};
 
 use super::camera::Camera;
+use super::camera_rig::{CameraRig, Shot};
 use super::controls::{Action, Controls};
 use super::cues::{Cue, Cues};
 use super::looks::Dress;
 use super::palette;
-use super::rig::{Rig, Shot};
 use super::words::tr;
 
 /// Draws a game and turns the player's controls into input. The value holds what the view remembers
@@ -203,7 +203,7 @@ impl<G: Game> Scene<'_, G> {
 
     /// Moves the rig by one frame towards a shot, or to a spectator's free camera. Returns the
     /// camera to draw with.
-    pub fn aim(&self, rig: &mut Rig, shot: &Shot) -> Camera {
+    pub fn aim(&self, rig: &mut CameraRig, shot: &Shot) -> Camera {
         let (screen, secs) = (self.screen, self.secs);
         match self.watched.and_then(|watched| watched.free) {
             // Touch buttons are in the corners, so the player stays in the middle.

@@ -115,18 +115,18 @@ fn places(words: &str) -> impl Iterator<Item = &str> {
 
 thread_local! {
     /// The window draws on one thread.
-    static SPOKEN: Cell<Option<&'static Language>> = const { Cell::new(None) };
+    static CURRENT: Cell<Option<&'static Language>> = const { Cell::new(None) };
 }
 
 /// Sets the language from now on; `None` is English. Languages are few and small, and live as long
 /// as the program.
-pub fn speak(language: Option<&'static Language>) {
-    SPOKEN.set(language);
+pub fn set_language(language: Option<&'static Language>) {
+    CURRENT.set(language);
 }
 
 /// Whether the player's language is written from right to left.
 pub(crate) fn is_right_to_left() -> bool {
-    SPOKEN.get().is_some_and(|spoken| spoken.language.chars().any(is_written_from_right))
+    CURRENT.get().is_some_and(|spoken| spoken.language.chars().any(is_written_from_right))
 }
 
 /// Whether the letter's script is written from right to left.
@@ -137,7 +137,7 @@ pub(crate) fn is_written_from_right(letter: char) -> bool {
 
 /// Translates an English text into the player's language.
 pub fn tr(english: &'static str) -> &'static str {
-    SPOKEN.get().and_then(|language| language.get(english)).unwrap_or(english)
+    CURRENT.get().and_then(|language| language.get(english)).unwrap_or(english)
 }
 
 /// Translates an English text with placeholders in braces, and fills in their values: `fill("{name}
@@ -173,11 +173,11 @@ mod tests {
     #[test]
     fn words_of_the_file_are_shown_and_missing_ones_stay_english() {
         let language = Language::parse(FILE).unwrap();
-        speak(Some(Box::leak(Box::new(language))));
+        set_language(Some(Box::leak(Box::new(language))));
         assert_eq!([tr("Play"), tr("Join"), tr("Quit")], ["Spielen", "Join", "Quit"]);
         let values = [("name", "Ada"), ("whom", "{name}")];
         assert_eq!(fill("{name} beats {whom}", &values), "{name} unterliegt Ada");
-        speak(None);
+        set_language(None);
         assert_eq!(fill("{name} beats {whom}", &values), "Ada beats {name}");
     }
 

@@ -2,7 +2,7 @@
 //! envelopes are attack and half-life in seconds.
 
 use phaselock_sound::patch::{Envelope, Filter, Layer, Sweep};
-use phaselock_ui::cues::{Cue, Rumble};
+use phaselock_ui::cues::{Cue, CueRumble};
 
 type Glide = (f32, f32, f32);
 type Struck = (f32, f32);
@@ -55,8 +55,8 @@ pub(super) const fn named(name: &'static str) -> Cue {
 }
 
 /// A rumble.
-pub(super) const fn rumble(strength: f32, secs: f32) -> Rumble {
-    Rumble { strength, secs }
+pub(super) const fn rumble(strength: f32, secs: f32) -> CueRumble {
+    CueRumble { strength, secs }
 }
 
 /// A constant frequency or cut-off.

@@ -9,14 +9,14 @@
 //! ```
 
 mod asteroids;
-#[cfg(test)]
-mod heard_tests;
 mod layers;
 mod platformer;
 mod puck;
 mod race;
 mod rounds;
 mod skirmish;
+#[cfg(test)]
+mod sound_tests;
 
 pub use asteroids::AsteroidsScreen;
 pub use platformer::PlatformerScreen;

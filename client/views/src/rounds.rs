@@ -61,27 +61,27 @@ impl Announcer {
     ) -> Option<Phase> {
         let begun = self.step(round, scene.secs);
         let left = round.secs_left(scene.own_tick().tick, scene.rates);
-        self.tell_change(round, begun.is_some(), left, scene.rates.tick_hz.into());
+        self.announce_change(round, begun.is_some(), left, scene.rates.tick_hz.into());
         match round.phase() {
             Phase::WarmUp if start == Start::AtOnce => self.count(scene.cues, left),
             Phase::Play => {
                 let before = self.seconds[1].replace(left.ceil() as u32);
                 if ticks(before, left, LAST_SECS) {
-                    scene.cues.tell(&common::HURRY);
+                    scene.cues.play(&common::HURRY);
                 }
             }
             Phase::WarmUp | Phase::Results => self.seconds[1] = None,
         }
         match begun {
-            Some(Phase::WarmUp) => scene.cues.tell(&common::WARM_UP),
-            Some(Phase::Play) if start == Start::AtOnce => scene.cues.tell(&common::GO),
+            Some(Phase::WarmUp) => scene.cues.play(&common::WARM_UP),
+            Some(Phase::Play) if start == Start::AtOnce => scene.cues.play(&common::GO),
             _ => {}
         }
         begun
     }
 
     /// Announces that play goes on for longer, or ends sooner, by a vote or by the game's rules.
-    fn tell_change(&mut self, round: &Round, has_begun: bool, left: f32, tick_hz: i64) {
+    fn announce_change(&mut self, round: &Round, has_begun: bool, left: f32, tick_hz: i64) {
         let Some(before) = self.until.replace(round.until) else { return };
         if has_begun || round.phase() != Phase::Play {
             return;
@@ -101,13 +101,13 @@ impl Announcer {
     pub(crate) fn count(&mut self, cues: &Cues, left: f32) {
         let before = self.seconds[0].replace(left.ceil() as u32);
         if ticks(before, left, COUNT_SECS) {
-            cues.tell(&common::COUNT);
+            cues.play(&common::COUNT);
         }
     }
 
     /// Plays the sound for the end of play.
     pub(crate) fn end(cues: &Cues, won: bool) {
-        cues.tell(if won { &common::WON } else { &common::LOST });
+        cues.play(if won { &common::WON } else { &common::LOST });
     }
 
     fn step(&mut self, round: &Round, secs: f32) -> Option<Phase> {
@@ -142,7 +142,7 @@ impl Announcer {
             return;
         }
         let at = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.2);
-        let place = (Item::Said, [Way::Down, Way::Up]);
+        let place = (Item::Announcement, [Way::Down, Way::Up]);
         // From the first frame, it takes the place of its largest letters.
         let font = FontId::proportional(86.0);
         let largest = frame.painter.layout_no_wrap(words.clone(), font, color).size();
@@ -229,7 +229,7 @@ pub(crate) fn draw_clock<G: Game>(
         scene.painter.vline(ends[0].x, ends[0].y..=ends[1].y, (1.0, palette::EDGE));
     }
     let rect = inset.rect();
-    tell_below(scene, round, (secs, aim), rect.bottom() + 8.0);
+    draw_below_clock(scene, round, (secs, aim), rect.bottom() + 8.0);
     rect
 }
 
@@ -252,7 +252,12 @@ fn clock_inset<'a, G: Game>(scene: &Scene<'a, G>, columns: [(&str, &str); 3]) ->
 }
 
 /// Shows what a warm-up waits for, and that the end of play is near.
-fn tell_below<G: Game>(scene: &Scene<'_, G>, round: &Round, (secs, aim): (u32, &Aim), y: f32) {
+fn draw_below_clock<G: Game>(
+    scene: &Scene<'_, G>,
+    round: &Round,
+    (secs, aim): (u32, &Aim),
+    y: f32,
+) {
     let (words, color) = match round.phase() {
         Phase::WarmUp => (format!("{}\n{}", awaited(scene, secs), aim.words), palette::TEXT),
         Phase::Play => match secs {
@@ -329,7 +334,7 @@ pub(crate) fn winner<G: Game>(scene: &Scene<'_, G>, winners: &[PlayerId]) -> Str
 }
 
 /// The winner in words, from a table's first row.
-pub(crate) fn winner_of<G: Game>(scene: &Scene<'_, G>, board: &Board) -> String {
+pub(crate) fn winner_of<G: Game>(scene: &Scene<'_, G>, board: &Scoreboard) -> String {
     match board.rows.first() {
         Some(row) if row.own && scene.watched.is_none() => tr("You win the round").to_owned(),
         Some(row) => fill("{name} wins the round", &[("name", &row.name)]),
@@ -343,7 +348,7 @@ pub(crate) fn draw_table<G: Game>(
     scene: &Scene<'_, G>,
     (round, now): (&Round, Tick),
     verdict: &str,
-    board: &Board,
+    board: &Scoreboard,
 ) {
     let screen = scene.screen;
     if round.phase() != Phase::Results {
@@ -414,7 +419,7 @@ mod tests {
         let mut said = |part, until, has_begun| {
             announcer.said = None;
             let round = Round { part, until: Tick(until), played: 0 };
-            announcer.tell_change(&round, has_begun, 29.5, 60);
+            announcer.announce_change(&round, has_begun, 29.5, 60);
             announcer.said.take().map(|(words, _)| words)
         };
         assert_eq!(said(1, 6000, false), None);

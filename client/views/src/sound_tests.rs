@@ -37,11 +37,11 @@ type Count<G> = fn(&Entities<<G as Game>::Entity>, PlayerId) -> Option<(u32, u32
 
 /// A player's ears.
 #[derive(Default)]
-struct Heard {
+struct Listening {
     /// Cues, with the frame of each and its volume at the listener.
     cues: Vec<(usize, Emitted, f32)>,
     /// The player's own events, by the cue's rumble.
-    felt: Vec<Rumble>,
+    felt: Vec<CueRumble>,
     samples: Vec<Stereo>,
     /// Times that the count rose in the server's world.
     truth: u32,
@@ -49,7 +49,7 @@ struct Heard {
     did: Vec<f32>,
 }
 
-impl Heard {
+impl Listening {
     fn count(&self, cues: &[&Cue]) -> u32 {
         let names: Vec<_> = cues.iter().map(|cue| cue.name).collect();
         self.cues.iter().filter(|(_, it, _)| names.contains(&it.cue.name)).count() as u32
@@ -69,13 +69,13 @@ impl Heard {
 }
 
 /// Plays against bots over a bad link, and listens.
-fn listen<V: GameView>(seed: u64, count: Count<V::Game>) -> Heard {
+fn listen<V: GameView>(seed: u64, count: Count<V::Game>) -> Listening {
     let mut sim = Sim::<V::Game>::with(room_config(seed, 5));
     let link = LinkConfig { loss: 0.05, ..LinkConfig::delayed(60, 15) };
     let number = sim.join_bot(link);
     let (mut view, mut mixer) = (V::default(), Mixer::new(1));
     let (cues, context) = (Cues::default(), Context::default());
-    let mut heard = Heard { did: vec![0.0; V::LESSON.len()], ..Heard::default() };
+    let mut heard = Listening { did: vec![0.0; V::LESSON.len()], ..Listening::default() };
     let (mut before, mut most_voices) = (None, 0);
     let frames = (SECS * 1000.0) as usize / FRAME_MS;
     for frame in 0..frames {
@@ -169,7 +169,7 @@ fn loudness_db(samples: &[Stereo]) -> f32 {
 
 /// Asserts that events are heard when they happen, that games are about equally loud, and that
 /// nothing clips.
-fn check<V: GameView>(heard: &Heard, most_voices: usize) {
+fn check<V: GameView>(heard: &Listening, most_voices: usize) {
     let name = V::Game::NAME;
     if let Some(folder) = std::env::var_os("PHASELOCK_WAV") {
         let path = std::path::Path::new(&folder).join(format!("{name}.wav"));

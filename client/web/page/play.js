@@ -691,7 +691,7 @@
       phaselock_text: (to) => put(to, found),
       phaselock_keep: (name, nameBytes, text, textBytes) =>
         keep(textAt(name, nameBytes), textAt(text, textBytes)),
-      phaselock_tell: (at, count) => {
+      phaselock_publish_status: (at, count) => {
         // It plays, whatever error another script had.
         if (!isBroken) word("");
         const status = JSON.parse(textAt(at, count));

@@ -38,7 +38,7 @@ unsafe extern "C" {
         text_bytes: usize,
     ) -> i32;
     /// Passes the client's status to the page, as JSON.
-    pub(crate) safe fn phaselock_tell(text: *const u8, count: usize);
+    pub(crate) safe fn phaselock_publish_status(text: *const u8, count: usize);
     /// The longest time in microseconds for which the page had to wait since the last call. The
     /// last frame's own work does not count.
     pub(crate) safe fn phaselock_held() -> f64;

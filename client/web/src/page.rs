@@ -30,7 +30,7 @@ impl Clock {
 }
 
 /// Returns the text stored under this name.
-pub fn kept(name: &str) -> Option<String> {
+pub fn load(name: &str) -> Option<String> {
     text(&format!("kept:{name}"))
 }
 
@@ -89,13 +89,13 @@ fn text(name: &str) -> Option<String> {
 
 /// Stores a text for the next visit. Returns false if the browser refuses, as it may in private
 /// windows or when its storage is full.
-pub fn keep(name: &str, text: &str) -> bool {
+pub fn store(name: &str, text: &str) -> bool {
     imports::phaselock_keep(name.as_ptr(), name.len(), text.as_ptr(), text.len()) == 1
 }
 
 /// Publishes the client's status as JSON: scripts find it in `phaselock.status`.
-pub fn tell(status: &str) {
-    imports::phaselock_tell(status.as_ptr(), status.len());
+pub fn publish_status(status: &str) {
+    imports::phaselock_publish_status(status.as_ptr(), status.len());
 }
 
 /// Reloads the page to get the server's current build. Returns false within a minute of the last
@@ -123,7 +123,7 @@ pub fn sound(frames: &[[f32; 2]]) {
 
 /// A text field of the client that has the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct PageField {
     /// Identifies the field.
     pub number: u32,
     /// Maximum number of letters.
@@ -136,8 +136,8 @@ pub struct Field {
 
 /// Lets the page's field stand in for one of the client's, or hides it. Phones show their keyboard
 /// only for a field of the page, and only such a field gets the text of input methods.
-pub fn write(field: Option<Field>) {
-    let Some(Field { number, letters_max, is_secret, is_on_glass }) = field else {
+pub fn write(field: Option<PageField>) {
+    let Some(PageField { number, letters_max, is_secret, is_on_glass }) = field else {
         return imports::phaselock_write(0, 0, 0, 0);
     };
     let (is_secret, is_on_glass) = (i32::from(is_secret), i32::from(is_on_glass));

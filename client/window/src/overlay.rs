@@ -339,7 +339,7 @@ fn pinned(painter: &Painter, screen: Rect, title: &str, fingerprint: Fingerprint
         let at = screen.center_bottom() - vec2(0.0, 46.0);
         let rect = Align2::CENTER_BOTTOM.anchor_size(at, size);
         let ways = [Way::Up, Way::Left, Way::Right];
-        let rect = layout::find_or_beside(painter, Item::Told, rect, &ways)?;
+        let rect = layout::find_or_at_side(painter, Item::ProgramNotice, rect, &ways)?;
         Some((rect, words, print))
     });
     let Some((rect, words, print)) = found else { return };
@@ -518,9 +518,9 @@ mod tests {
         let (_, german) = phaselock_ui::words::INCLUDED[0];
         let german = phaselock_ui::words::Language::parse(german).expect("a language");
         assert_eq!(words_of(&full), "no place is free: all seats are taken");
-        phaselock_ui::words::speak(Some(Box::leak(Box::new(german))));
+        phaselock_ui::words::set_language(Some(Box::leak(Box::new(german))));
         assert_eq!(words_of(&full), "kein Platz ist frei: all seats are taken");
-        phaselock_ui::words::speak(None);
+        phaselock_ui::words::set_language(None);
         let lost = Disconnect::new(Code::Lost, "the connection was lost");
         assert_eq!(words_of(&lost), "the connection was lost");
     }

@@ -273,10 +273,10 @@ fn notice_comings(
     // The first roster is not news.
     if !present.is_empty() {
         if roster.keys().any(|player| !present.contains(player)) {
-            frame.cues.tell(&common::JOINED);
+            frame.cues.play(&common::JOINED);
         }
         if present.iter().any(|player| !roster.contains_key(player)) {
-            frame.cues.tell(&common::LEFT);
+            frame.cues.play(&common::LEFT);
         }
     }
     if !present.iter().eq(roster.keys()) {

@@ -17,7 +17,7 @@ use phaselock_ui::gamepad::Rumble;
 use phaselock_ui::look::{draw_notice, is_clicked, pixels_per_point, style, turn_wheel};
 use phaselock_ui::parts::NAME_CHARS_MAX;
 use phaselock_ui::renderer::Renderer;
-use phaselock_ui::{actions, navigate, palette, rig, sight, typing};
+use phaselock_ui::{actions, camera_rig, color_vision, navigate, palette, typing};
 
 use crate::platform::{Desk, Lobby, Order, Platform, Presence};
 use crate::registry::Views;
@@ -104,7 +104,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
             self.store.poll(Duration::from_micros(began.0.unsigned_abs()));
             is_over |= self.platform.is_over();
             if presence == Presence::Hidden && !self.platform.paints_unseen() {
-                self.controls.rest();
+                self.controls.release_all();
                 self.update_between();
                 self.sound(secs);
             } else {
@@ -177,7 +177,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         // While the settings are open, they get the keys.
         let wanted = self.controls.clone();
         if self.screen.is_some() {
-            self.controls.rest();
+            self.controls.release_all();
         }
         self.update();
         let next = self.paint(secs, pixels_per_point, &wanted);
@@ -227,7 +227,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         if !self.fullscreen {
             self.platform.note_size(display);
         }
-        rig::set_reduced_motion(display.reduced_motion);
+        camera_rig::set_reduced_motion(display.reduced_motion);
         self.store.speak(&mut self.languages);
         let letters = self.store.settings.display.text_scale as f32;
         self.renderer.set_letters(letters, self.languages.code());
@@ -265,7 +265,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         let (mut next, mut writes) = (Next::Stay, None);
         let Self { renderer, visit, lobby, platform, controls, cues, screen, store, .. } = self;
         let (views, languages, sounds) = (&self.views, &self.languages, &self.sounds);
-        renderer.frame(pixels_per_point, sight::backdrop(backdrop, colors), |ctx| {
+        renderer.frame(pixels_per_point, color_vision::backdrop(backdrop, colors), |ctx| {
             turn_wheel(ctx);
             typing::clean(ctx);
             if !plays && !screen_waits {
@@ -285,12 +285,12 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
                 lobby.settings_closed(&store.settings);
             }
             if is_clicked(ctx) {
-                cues.tell(&common::CLICK);
+                cues.play(&common::CLICK);
             }
             if let Some(reason) = sounds.notice() {
                 draw_notice(ctx, reason, visit.is_some());
             }
-            sight::apply(ctx, colors);
+            color_vision::apply(ctx, colors);
             let focus = ctx.memory(|memory| memory.focused());
             writes = focus.filter(|id| TextEditState::load(ctx, *id).is_some());
         });
@@ -318,7 +318,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
 
     fn rumble(&mut self) {
         let most = f32::from(self.store.settings.gamepad.rumble) / 100.0;
-        for cues::Rumble { strength, secs } in self.cues.take_rumbles() {
+        for cues::CueRumble { strength, secs } in self.cues.take_rumbles() {
             let length = Duration::try_from_secs_f32(secs).unwrap_or_default();
             self.platform.pads().rumble(Rumble { strength: strength * most, length });
         }
@@ -342,7 +342,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
             None => {}
             Some(Order::Visit(visit)) => {
                 self.visit = Some(*visit);
-                self.controls.rest();
+                self.controls.release_all();
             }
             Some(Order::Settings) => self.screen = Some(Screen::default()),
             Some(Order::Quit) => return ControlFlow::Break(()),

@@ -165,7 +165,7 @@ impl Visit {
                         let values = [("name", &*by), ("what", &*what)];
                         let line = fill("{name} calls a vote: {what}.", &values);
                         self.talk.tell(&line, now);
-                        cues.tell(&common::CHAT);
+                        cues.play(&common::CHAT);
                     }
                 }
                 Notice::Voted { motion, outcome } => {
@@ -182,7 +182,7 @@ impl Visit {
                 }
                 told => {
                     if self.talk.handle(told, now) {
-                        cues.tell(&common::CHAT);
+                        cues.play(&common::CHAT);
                     }
                 }
             }
@@ -258,7 +258,7 @@ impl Visit {
             if controls.pressed(&actions::MENU) {
                 self.talk.close();
             }
-            return controls.rest();
+            return controls.release_all();
         }
         self.people.take_keys(self.connection.session(), controls);
         self.people.send(self.connection.session_mut());
@@ -288,7 +288,7 @@ impl Visit {
         }
         // The world goes on; only the player's controls are released.
         if self.paused || self.panel.shown || !self.is_connected() {
-            controls.rest();
+            controls.release_all();
         }
     }
 
@@ -438,7 +438,7 @@ impl Visit {
         match overlay::pause(ctx, &self.title, &hints, &self.shared, beside, lesson) {
             Some(overlay::Choice::Resume) => {
                 self.paused = false;
-                controls.rest();
+                controls.release_all();
                 Next::Stay
             }
             Some(overlay::Choice::People) => {
@@ -448,7 +448,7 @@ impl Visit {
             Some(overlay::Choice::Lesson) => {
                 self.lessons.ask();
                 self.paused = false;
-                controls.rest();
+                controls.release_all();
                 Next::Stay
             }
             Some(overlay::Choice::Settings) => Next::Settings,
@@ -456,7 +456,7 @@ impl Visit {
             Some(overlay::Choice::ChangePart) => {
                 self.paused = false;
                 self.change_part(!is_watching);
-                controls.rest();
+                controls.release_all();
                 Next::Stay
             }
             None => Next::Stay,

@@ -183,7 +183,7 @@ pub(crate) fn draw_bar(
     if !started.is_empty() {
         let color = fade(palette::TEXT, 0.9);
         let place = (screen.center(), Align2::CENTER_CENTER);
-        text_block(painter, (Item::Notice, &[Way::Down]), place, &[(&*started, 24.0, color)]);
+        text_block(painter, (Item::PlayerNotice, &[Way::Down]), place, &[(&*started, 24.0, color)]);
     }
 }
 

@@ -60,7 +60,7 @@ fn sticks_and_triggers_have_strength() {
 fn press_that_led_here_is_not_meant_for_the_game() {
     let mut controls = controls(&Bindings::new());
     controls.handle(devices(&["Mouse:Left", "A"], true));
-    controls.rest();
+    controls.release_all();
     controls.handle(devices(&["Mouse:Left", "A"], false));
     assert!(!controls.held(&FIRE) && controls.held(&LEFT));
     controls.handle(devices(&[], false));
@@ -68,7 +68,7 @@ fn press_that_led_here_is_not_meant_for_the_game() {
     assert!(controls.held(&FIRE));
     let press = [(Pad::RightTrigger, 1.0)];
     controls.handle(pad(&press));
-    controls.rest();
+    controls.release_all();
     controls.handle(pad(&press));
     assert!(!controls.held(&FIRE) && !controls.pressed(&FIRE));
     assert_eq!(controls.strength(&FIRE), 0.0);

@@ -2,7 +2,7 @@
 
 use phaselock_sound::patch::{Channel, Envelope, Filter, Layer, Note, Sound, Sweep, note};
 
-use super::{Cue, Rumble};
+use super::{Cue, CueRumble};
 
 /// A soft bell: two sines, the higher one shorter.
 const BELL: &[Layer] = &[
@@ -69,7 +69,7 @@ pub static GO: Cue = Cue {
         gain: 0.7,
         ..Sound::CUE
     }),
-    rumble: Rumble { strength: 0.25, secs: 0.15 },
+    rumble: CueRumble { strength: 0.25, secs: 0.15 },
     ..Cue::NONE
 };
 
@@ -113,7 +113,7 @@ pub static WON: Cue = Cue {
         gain: 0.6,
         ..Sound::CUE
     }),
-    rumble: Rumble { strength: 0.3, secs: 0.4 },
+    rumble: CueRumble { strength: 0.3, secs: 0.4 },
     ..Cue::NONE
 };
 

@@ -32,6 +32,7 @@ const SHOWN: &[&str] = &[
     "selectable_label",
     "selectable_value",
     "set_error",
+    "show_notice",
     "slider",
     "small",
     "small_button",
@@ -209,7 +210,7 @@ impl Literal {
             before.is_some_and(|it| !it.ends_with(|it: char| it.is_alphanumeric() || it == '_'))
         };
         let columns = self.before.trim_end_matches("\"\",");
-        let is_column = columns.ends_with("Board::new(scene,&[");
+        let is_column = columns.ends_with("Scoreboard::new(scene,&[");
         ends("tr(") || ends("fill(") || ends("Action::new(\"\",") || is_column || {
             let is_title = [".hint(", ".on_glass("].iter().any(|it| self.before.ends_with(it));
             is_title && !self.text.is_empty()
@@ -323,7 +324,7 @@ fn gaps_and_leftovers_of_a_language_are_listed() {
         let c = fill("{name} \"has\" \u{2026} \
                       joined", &[("name", &name)]);
         const GO: Action = Action::new("go", "move", &["W"]).hint("step").hint("").on_glass("on");
-        Board::new(scene, &["FRAGS", "DEATHS"], key);
+        Scoreboard::new(scene, &["FRAGS", "DEATHS"], key);
         "#;
     let sources = BTreeMap::from([("a.rs".to_owned(), source.to_owned())]);
     let words = words_of(&sources);

@@ -41,7 +41,7 @@ use phaselock::motion::interpolate::cut_between;
 use phaselock::time::Micros;
 use phaselock_games::{asteroids, platformer, puck, race, skirmish};
 use phaselock_testing::{Press, Sim, Skew, bot};
-use phaselock_ui::rig::set_reduced_motion;
+use phaselock_ui::camera_rig::set_reduced_motion;
 use phaselock_ui::view::GameView;
 
 use stage::{Drawn, Stage};
@@ -114,7 +114,7 @@ struct Plan {
     conditions: Conditions,
     secs: f64,
     bounds: Bounds,
-    tells: bool,
+    prints_flaws: bool,
 }
 
 fn main() -> ExitCode {
@@ -122,7 +122,7 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let value = |name: &str| args.iter().skip_while(|arg| *arg != name).nth(1).cloned();
     let secs = value("--seconds").map_or(60.0, |it| it.parse().expect("a number"));
-    let tells = args.iter().any(|arg| arg == "--moments");
+    let prints_flaws = args.iter().any(|arg| arg == "--moments");
     let wanted = value("--game");
     println!(
         "| game | network | own: jumps | reversals | camera | others, a minute: jumps | \
@@ -135,30 +135,30 @@ fn main() -> ExitCode {
         let alive = |entity: &_| matches!(entity, skirmish::Piece::Player(it) if it.health > 0);
         let pressed = skirmish::Command { right: 1, ..Default::default() };
         let avatar = Avatar { is_painted: alive, middle: Vec2::ZERO, pressed };
-        faults += show::<phaselock_views::SkirmishScreen>((secs, tells), avatar);
+        faults += show::<phaselock_views::SkirmishScreen>((secs, prints_flaws), avatar);
     }
     if is_wanted("puck") {
         let pressed = puck::Command { x: -0.8, y: 0.3 };
         let avatar = Avatar { is_painted: |_| true, middle: Vec2::ZERO, pressed };
-        faults += show::<phaselock_views::PuckScreen>((secs, tells), avatar);
+        faults += show::<phaselock_views::PuckScreen>((secs, prints_flaws), avatar);
     }
     if is_wanted("asteroids") {
         let alive = |entity: &_| matches!(entity, asteroids::Piece::Ship(it) if it.is_alive());
         let pressed = asteroids::Command { turn: 1, ..Default::default() };
         let avatar = Avatar { is_painted: alive, middle: Vec2::ZERO, pressed };
-        faults += show::<phaselock_views::AsteroidsScreen>((secs, tells), avatar);
+        faults += show::<phaselock_views::AsteroidsScreen>((secs, prints_flaws), avatar);
     }
     if is_wanted("race") {
         let pressed = race::Command { pedal: 3, ..Default::default() };
         let avatar = Avatar { is_painted: |_| true, middle: Vec2::ZERO, pressed };
-        faults += show::<phaselock_views::RaceScreen>((secs, tells), avatar);
+        faults += show::<phaselock_views::RaceScreen>((secs, prints_flaws), avatar);
     }
     if is_wanted("platformer") {
         let pressed = platformer::Command { right: 1, jump: true };
         // The position is that of the feet.
         let middle = Vec2::NEG_Y * platformer::movement::HEIGHT / 2.0;
         let avatar = Avatar { is_painted: |_| true, middle, pressed };
-        faults += show::<phaselock_views::PlatformerScreen>((secs, tells), avatar);
+        faults += show::<phaselock_views::PlatformerScreen>((secs, prints_flaws), avatar);
     }
     if faults > 0 && args.iter().any(|arg| arg == "--strict") {
         eprintln!(
@@ -171,14 +171,14 @@ fn main() -> ExitCode {
 
 /// Prints a game's rows. Returns the number of the player's jumps, and of networks over which a key
 /// is seen late or the player is not painted at its place.
-fn show<V: GameView>((secs, tells): (f64, bool), avatar: Avatar<V::Game>) -> u64 {
+fn show<V: GameView>((secs, prints_flaws): (f64, bool), avatar: Avatar<V::Game>) -> u64 {
     let name = V::Game::NAME;
     let mut plan = Plan {
         seed: SEED,
         conditions: conditions(FLOOR),
         secs: FLOOR_SECS,
         bounds: Bounds { own: f32::MAX, camera: f32::MAX, others: f32::MAX },
-        tells: false,
+        prints_flaws: false,
     };
     let floors: Vec<_> = (0..FLOORS)
         .map(|n| play::<V>(&Plan { seed: SEED + 100 * n, ..plan.clone() }, &avatar))
@@ -192,7 +192,7 @@ fn show<V: GameView>((secs, tells): (f64, bool), avatar: Avatar<V::Game>) -> u64
         camera: bound(|it| it.camera),
         others: bound(|it| it.others),
     };
-    (plan.secs, plan.tells) = (secs, tells);
+    (plan.secs, plan.prints_flaws) = (secs, prints_flaws);
     let mut faults = 0;
     for (network, words) in [("none", FLOOR)].into_iter().chain(PROFILES) {
         plan.conditions = conditions(words);
@@ -220,7 +220,7 @@ fn conditions(words: &str) -> Conditions {
 
 /// Plays for the given time, and counts.
 fn play<V: GameView>(plan: &Plan, avatar: &Avatar<V::Game>) -> Feel {
-    let Plan { seed, conditions, secs, bounds, tells } = plan;
+    let Plan { seed, conditions, secs, bounds, prints_flaws } = plan;
     let mut sim = Sim::<V::Game>::new(*seed, BOTS);
     sim.frame = FRAME;
     let client = sim.join_over(conditions, Skew::default(), bot::<V::Game>(*seed));
@@ -241,8 +241,8 @@ fn play<V: GameView>(plan: &Plan, avatar: &Avatar<V::Game>) -> Feel {
         let (game, me) = (core.game(), core.player());
         let wraps = game.wraps();
         let entities = &drawn.picture.entities;
-        let tell = |who: &str, flaw: Option<Flaw>| {
-            if let Some(flaw) = flaw.filter(|_| *tells) {
+        let print_flaw = |who: &str, flaw: Option<Flaw>| {
+            if let Some(flaw) = flaw.filter(|_| *prints_flaws) {
                 println!("  {:.2} s, {who}: {flaw:?}; {}", n as f64 * frame, state_of(core));
             }
         };
@@ -252,10 +252,10 @@ fn play<V: GameView>(plan: &Plan, avatar: &Avatar<V::Game>) -> Feel {
             own.cut();
             camera.cut();
         }
-        tell("own", own.advance(at, measure(bounds.own)));
+        print_flaw("own", own.advance(at, measure(bounds.own)));
         // Where the player is put elsewhere, the camera goes along.
         let middle = at.map(|_| drawn.camera.middle);
-        tell("camera", camera.advance(middle, measure(bounds.camera)));
+        print_flaw("camera", camera.advance(middle, measure(bounds.camera)));
         if let Some(at) = at {
             let places = copies(at + avatar.middle, wraps).map(|at| drawn.camera.to_screen(at));
             let screen = Rect::from_min_size(Pos2::ZERO, SIZE.into());
@@ -271,7 +271,7 @@ fn play<V: GameView>(plan: &Plan, avatar: &Avatar<V::Game>) -> Feel {
                 track.cut();
             }
             let flaw = track.advance(at, measure(bounds.others));
-            tell(&format!("{player:?}"), flaw);
+            print_flaw(&format!("{player:?}"), flaw);
         }
     }
     (feel.own, feel.camera) = (own.counts, camera.counts);

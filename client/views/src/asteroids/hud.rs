@@ -42,7 +42,7 @@ impl Hud {
         let next = fill("Next ship in {secs} s", &[("secs", &format!("{secs:.1}"))]);
         let lines = [(&*words, 30.0, palette::TEXT), (&*next, 15.0, palette::TEXT_SOFT)];
         let place = (at, Align2::CENTER_TOP);
-        text_block(frame.painter, (Item::Notice, &[Way::Down, Way::Up]), place, &lines);
+        text_block(frame.painter, (Item::PlayerNotice, &[Way::Down, Way::Up]), place, &lines);
     }
 }
 

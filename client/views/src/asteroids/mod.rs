@@ -45,7 +45,7 @@ type AsteroidsScene<'a> = Scene<'a, Asteroids>;
 /// The view of Asteroids.
 #[derive(Debug, Default)]
 pub struct AsteroidsScreen {
-    rig: Rig,
+    camera_rig: CameraRig,
     /// Last position of the local ship, beyond all edges.
     own_at: Vec2,
     lean: Vec2,
@@ -101,7 +101,7 @@ impl GameView for AsteroidsScreen {
         let ahead = own.map_or(Vec2::ZERO, |own| own.velocity() * LOOK_AHEAD_SECS);
         self.lean = ease(self.lean, ahead, scene.secs, 0.4);
         let target = self.own_at + self.lean;
-        let camera = scene.aim(&mut self.rig, &Shot { target, ..SHOT });
+        let camera = scene.aim(&mut self.camera_rig, &Shot { target, ..SHOT });
         scene.cues.listen(&camera);
         let brush = Brush::new(scene.painter, camera);
         if own.is_some_and(|own| own.is_alive()) {
@@ -141,7 +141,7 @@ impl AsteroidsScreen {
             let (key, at) = (u64::from(seen.id.index), Some(seen.at));
             let loud = if seen.own { 1.0 } else { 0.7 };
             let pitch = 0.9 + seen.ship.velocity().length() / 90.0;
-            scene.cues.keep(Kept { key, sound: &cues::THRUST, at, loud, pitch });
+            scene.cues.sustain(ContinuousSound { key, sound: &cues::THRUST, at, loud, pitch });
         }
         if let Some(round) = entities.records::<Round>().next() {
             let begun = self.announcer.advance(scene, &round.entity, Start::AtOnce);
@@ -164,7 +164,7 @@ impl AsteroidsScreen {
         let own = scene.picture.own;
         let color = |id| palette::side(own == Some(id));
         let image = |position| self.own_at + FIELD.way(FIELD.fold(self.own_at), position);
-        let (particles, rig) = (&mut self.particles, &mut self.rig);
+        let (particles, rig) = (&mut self.particles, &mut self.camera_rig);
         let mut emit =
             |cue, it, particles: &mut Particles| scene.cues.emit(cue, it, particles, rig);
         match event {
@@ -226,7 +226,7 @@ impl AsteroidsScreen {
             }
             Event::Lost { victim, killer } => {
                 if killer == Some(scene.player) && victim != scene.player {
-                    scene.cues.tell(&cues::FRAG);
+                    scene.cues.play(&cues::FRAG);
                 }
                 self.hud.feed.push(scene, (killer, (), victim));
             }
@@ -314,11 +314,11 @@ impl AsteroidsScreen {
         }
     }
 
-    fn board(scene: &AsteroidsScene<'_>) -> Board {
+    fn board(scene: &AsteroidsScene<'_>) -> Scoreboard {
         let key = |score: &Score| (Reverse(score.points), score.deaths);
         let values = |Score { points, rocks, ships, .. }: &Score| {
             vec![points.to_string(), rocks.to_string(), ships.to_string()]
         };
-        Board::new(scene, &["POINTS", "ROCKS", "SHIPS"], key, values)
+        Scoreboard::new(scene, &["POINTS", "ROCKS", "SHIPS"], key, values)
     }
 }

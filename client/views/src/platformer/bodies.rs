@@ -165,7 +165,7 @@ impl Body {
         let player = &slot.entity;
         let before = self.at;
         self.at = player.feet() + self.lean.by;
-        let mut tell = |event, at| happened(slot.id, event, at);
+        let mut report = |event, at| happened(slot.id, event, at);
         let coins = [player.coins_a, player.coins_b, player.coins_c];
         let coins = coins.into_iter().fold(0_u64, |all, word| all << 16 | u64::from(word));
         self.since_leap += secs;
@@ -175,28 +175,28 @@ impl Body {
             (self.coins, self.stage) = (coins, player.stage);
         }
         if self.seen && (1..128).contains(&player.falls.wrapping_sub(self.falls)) {
-            tell(Event::Hurt, before);
+            report(Event::Hurt, before);
             self.falls = player.falls;
             self.squash = -0.5;
         } else if self.seen {
             if player.stands() && !self.stood && self.since_landing > AGAIN_SECS {
                 self.since_landing = 0.0;
-                tell(Event::Landed(self.fell), self.at);
+                report(Event::Landed(self.fell), self.at);
                 self.squash = (self.fell / 40.0).clamp(0.08, 0.38);
                 self.squash_speed = 0.0;
             }
             if !player.stands() && player.vy < -6.0 && (self.stood || self.velocity.y > -2.0) {
                 if self.since_leap > AGAIN_SECS {
-                    tell(Event::Leapt, self.at);
+                    report(Event::Leapt, self.at);
                 }
                 self.since_leap = 0.0;
                 self.squash = -0.3;
             }
             if coins & !self.coins != 0 {
-                tell(Event::Coin, self.at - Vec2::Y * 0.6);
+                report(Event::Coin, self.at - Vec2::Y * 0.6);
             }
             if player.stage > self.stage {
-                tell(Event::Stage(player.stage), self.at);
+                report(Event::Stage(player.stage), self.at);
             }
         }
         self.fell = if player.stands() { 0.0 } else { player.vy.max(0.0) };

@@ -48,7 +48,7 @@ type Cast<'a> = (&'a [Slot<Player>], Option<&'a Player>, f32);
 /// The view of the platformer.
 #[derive(Debug, Default)]
 pub struct PlatformerScreen {
-    rig: Rig,
+    camera_rig: CameraRig,
     /// Point that the camera follows: the local player, except for the dead zone; and the
     /// look-ahead.
     aim: Option<Vec2>,
@@ -139,7 +139,7 @@ impl PlatformerScreen {
             self.announcer.count(scene.cues, left as f32 * scene.rates.step_secs());
         }
         if self.waited && !waits && round.phase() == Phase::Play {
-            scene.cues.tell(&common::GO);
+            scene.cues.play(&common::GO);
             self.announcer.say(tr("Go!"));
         }
         self.waited = waits;
@@ -155,7 +155,7 @@ impl PlatformerScreen {
         }
         self.progress.retain(|player, _| entities.owned_by(*player).next().is_some());
 
-        let (particles, rig, coin) = (&mut self.particles, &mut self.rig, &mut self.coin);
+        let (particles, rig, coin) = (&mut self.particles, &mut self.camera_rig, &mut self.coin);
         let own_id = scene.picture.own;
         let happened = |id: EntityId, event: Event, at: Vec2| {
             let is_own = own_id == Some(id);
@@ -182,7 +182,7 @@ impl PlatformerScreen {
                 Event::Coin => emit(&cues::THEIR_COIN, it),
                 Event::Stage(stage) if is_own => {
                     let goal = stage == scene.game.level.goal();
-                    scene.cues.tell(if goal { &cues::GOAL } else { &cues::STAGE });
+                    scene.cues.play(if goal { &cues::GOAL } else { &cues::STAGE });
                 }
                 Event::Stage(_) => {}
                 Event::Hurt => emit(&cues::HURT, Happening { at: at - Vec2::Y * 0.5, ..it }),
@@ -204,7 +204,7 @@ impl PlatformerScreen {
         let (width, height) = (level.width as f32, level.height as f32);
         let x = (aim.x + self.ahead).clamp(half.x, (width - half.x).max(half.x));
         let y = (aim.y - 0.8).min(height + 1.2 - half.y);
-        scene.aim(&mut self.rig, &Shot { target: Vec2::new(x, y), ..SHOT })
+        scene.aim(&mut self.camera_rig, &Shot { target: Vec2::new(x, y), ..SHOT })
     }
 
     fn draw_world(&self, scene: &Scene<'_, Platformer>, brush: &Brush<'_>, cast: Cast<'_>) {
@@ -264,7 +264,7 @@ impl PlatformerScreen {
         draw_table(scene, time, &verdict(scene), &board);
     }
 
-    fn board(scene: &Scene<'_, Platformer>) -> Board {
+    fn board(scene: &Scene<'_, Platformer>) -> Scoreboard {
         let key = |score: &Score| Reverse((score.points, score.progress));
         let values = |score: &Score| {
             let goal = match score.place {
@@ -273,7 +273,7 @@ impl PlatformerScreen {
             };
             vec![score.points.to_string(), score.coins.to_string(), goal]
         };
-        Board::new(scene, &["POINTS", "COINS", "GOAL"], key, values)
+        Scoreboard::new(scene, &["POINTS", "COINS", "GOAL"], key, values)
     }
 }
 

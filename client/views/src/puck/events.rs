@@ -55,7 +55,7 @@ impl Effects {
     pub(super) fn observe(
         &mut self,
         seen: &Seen,
-        rig: &mut Rig,
+        rig: &mut CameraRig,
         cues: &Cues,
         secs: f32,
     ) -> Option<bool> {
@@ -91,7 +91,7 @@ impl Effects {
             self.trail.push(puck.position(), TRAIL_CUT);
             let (at, part) = (Some(puck.position()), puck.velocity().length() / GLIDE_SPEED);
             let (loud, pitch) = (part.min(1.0), 0.6 + 0.7 * part.min(1.0));
-            cues.keep(Kept { key: 0, sound: &cues::GLIDE, at, loud, pitch });
+            cues.sustain(ContinuousSound { key: 0, sound: &cues::GLIDE, at, loud, pitch });
         }
         if same && was.is_in_play() && puck.is_in_play() {
             let change = puck.velocity() - was.velocity();
@@ -116,7 +116,7 @@ impl Effects {
     }
 
     /// Handles a strike by the nearest mallet.
-    fn strike(&mut self, seen: &Seen, puck: &Puck, change: Vec2, rig: &mut Rig, cues: &Cues) {
+    fn strike(&mut self, seen: &Seen, puck: &Puck, change: Vec2, rig: &mut CameraRig, cues: &Cues) {
         if self.since_strike < AGAIN_SECS {
             return;
         }
@@ -151,7 +151,7 @@ impl Effects {
     }
 
     /// Handles a bounce off a wall.
-    fn bounce(&mut self, puck: &Puck, change: Vec2, rig: &mut Rig, cues: &Cues) {
+    fn bounce(&mut self, puck: &Puck, change: Vec2, rig: &mut CameraRig, cues: &Cues) {
         let normal = change.normalize_or(Vec2::X);
         let at = puck.position() - normal * PUCK;
         // Only at a wall: a correction also changes the velocity.
@@ -168,7 +168,7 @@ impl Effects {
         cues.emit(&cues::BOUNCE, it, &mut self.particles, rig);
     }
 
-    fn light_goal(&mut self, own: bool, rig: &mut Rig, cues: &Cues) {
+    fn light_goal(&mut self, own: bool, rig: &mut CameraRig, cues: &Cues) {
         let side = if own { -1.0 } else { 1.0 };
         let lit = &mut self.lit[usize::from(!own)];
         if *lit > GOAL_AGAIN {

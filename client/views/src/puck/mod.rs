@@ -32,7 +32,7 @@ const SCORER_SECS: f32 = 2.2;
 #[derive(Debug, Default)]
 pub struct PuckScreen {
     steer: Steer,
-    rig: Rig,
+    camera_rig: CameraRig,
     effects: Effects,
     announcer: Announcer,
     /// Name of the scorer, and its age in seconds.
@@ -87,7 +87,7 @@ impl GameView for PuckScreen {
 impl PuckScreen {
     /// Advances everything by a frame; returns the camera to draw with.
     fn take_note(&mut self, scene: &Scene<'_, ShufflePuck>, seen: &Seen) -> Camera {
-        let goal = self.effects.observe(seen, &mut self.rig, scene.cues, scene.secs);
+        let goal = self.effects.observe(seen, &mut self.camera_rig, scene.cues, scene.secs);
         let round = round(&scene.picture.entities);
         if self.announcer.advance(scene, &round, Start::AtOnce) == Some(Phase::Results) {
             let [ours, theirs] = seen.goals();
@@ -112,7 +112,7 @@ impl PuckScreen {
         if let Some(own) = seen.own_mallet() {
             self.steer.shown = Some((camera, own.position(), seen.turn));
         }
-        self.rig.hold(camera, scene.secs)
+        self.camera_rig.hold(camera, scene.secs)
     }
 
     fn draw_world(&self, scene: &Scene<'_, ShufflePuck>, seen: &Seen, brush: &Brush<'_>) {
@@ -191,7 +191,7 @@ impl PuckScreen {
                 let place = (at, Align2::CENTER_TOP);
                 text_block(
                     scene.painter,
-                    (Item::Said, &[Way::Down]),
+                    (Item::Announcement, &[Way::Down]),
                     place,
                     &[(name, 20.0, color)],
                 );
@@ -213,12 +213,12 @@ impl PuckScreen {
         }
     }
 
-    fn board(scene: &Scene<'_, ShufflePuck>, rink: u8) -> Board {
+    fn board(scene: &Scene<'_, ShufflePuck>, rink: u8) -> Scoreboard {
         let key = |score: &Score| (score.rink != rink, Reverse((score.goals, score.saves)));
         let values = |Score { goals, saves, wins, .. }: &Score| {
             vec![goals.to_string(), saves.to_string(), wins.to_string()]
         };
-        Board::new(scene, &["GOALS", "SAVES", "WINS"], key, values)
+        Scoreboard::new(scene, &["GOALS", "SAVES", "WINS"], key, values)
     }
 }
 

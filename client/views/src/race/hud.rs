@@ -168,7 +168,7 @@ pub(super) fn draw_finished(frame: &Frame<'_>, score: &Score) {
     let took = time(u32::from(score.time));
     let lines = [(&*words, 38.0, palette::TEXT), (&*took, 20.0, palette::TEXT_SOFT)];
     let place = (middle, Align2::CENTER_CENTER);
-    text_block(frame.painter, (Item::Notice, &[Way::Down]), place, &lines);
+    text_block(frame.painter, (Item::PlayerNotice, &[Way::Down]), place, &lines);
 }
 
 /// Paints the rest of the wait after a reset as a ring around the car.

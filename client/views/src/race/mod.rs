@@ -3,12 +3,12 @@
 mod actions;
 mod cars;
 mod cues;
-mod ear;
 mod ground;
 mod hud;
 mod lesson;
 mod map;
 mod marks;
+mod sounds;
 
 use std::collections::BTreeMap;
 
@@ -21,10 +21,10 @@ use phaselock_ui::cues::common;
 use phaselock_ui::prelude::*;
 
 use actions::{BRAKE, HAND_BRAKE, LEFT, RESET, RIGHT, THROTTLE};
-use ear::Ear;
 use ground::Ground;
 use map::Map;
 use marks::Marks;
+use sounds::CarSounds;
 
 use super::rounds::{
     Aim, Announcer, Start, below_clock, draw_clock, draw_hint, draw_table, part, shows_figures,
@@ -61,7 +61,7 @@ const START_SECS: f32 = 3.0;
 /// The view of the race.
 #[derive(Debug, Default)]
 pub struct RaceScreen {
-    rig: Rig,
+    camera_rig: CameraRig,
     width: Option<f32>,
     /// Last position and velocity of the local car.
     own_at: Option<(Vec2, Vec2)>,
@@ -70,7 +70,7 @@ pub struct RaceScreen {
     particles: Particles,
     map: Map,
     announcer: Announcer,
-    ear: Ear,
+    sounds: CarSounds,
     /// Bumps and resets of each car in the last frame.
     seen: BTreeMap<EntityId, (u8, u8)>,
     /// The local car's lap, and its start in seconds after green by the picture's own clock.
@@ -153,7 +153,7 @@ impl RaceScreen {
         let cars: Vec<_> = entities.records::<Car>().collect();
         let shown = cars.iter().map(|slot| (slot.id, &slot.entity));
         self.marks.advance(scene.game.track, shown, &mut self.particles, secs);
-        self.ear.advance(scene, &cars);
+        self.sounds.advance(scene, &cars);
         self.notice_bumps(scene, &cars);
         self.notice_round(scene, own);
         self.notice_way(scene, own);
@@ -167,7 +167,7 @@ impl RaceScreen {
             let Some((bumps, puts)) = before else { continue };
             if puts != car.puts {
                 let it = Happening::at(car.position(), palette::STEEL);
-                scene.cues.emit(&cues::PUT, it, &mut self.particles, &mut self.rig);
+                scene.cues.emit(&cues::PUT, it, &mut self.particles, &mut self.camera_rig);
             } else if bumps != car.bumps {
                 // Towards the nearest car.
                 let others = cars.iter().filter(|other| other.id != slot.id);
@@ -178,7 +178,7 @@ impl RaceScreen {
                 self.particles.spray(at, to.perp(), 7, 9.0, palette::WARN, 0.4);
                 self.particles.spray(at, -to.perp(), 7, 9.0, palette::WARN, 0.4);
                 let it = Happening::at(at, palette::WARN).felt_if(scene.is_own(slot.id));
-                scene.cues.emit(&cues::BUMP, it, &mut self.particles, &mut self.rig);
+                scene.cues.emit(&cues::BUMP, it, &mut self.particles, &mut self.camera_rig);
             }
         }
     }
@@ -203,7 +203,7 @@ impl RaceScreen {
             self.announcer.count(scene.cues, -race_secs(scene));
         }
         if std::mem::replace(&mut self.was_red, red) && !red && round.phase() == Phase::Play {
-            scene.cues.tell(&common::GO);
+            scene.cues.play(&common::GO);
             self.announcer.say(tr("Go!"));
         }
         let Some(car) = own.filter(|_| round.phase() == Phase::Play && !red) else { return };
@@ -213,7 +213,7 @@ impl RaceScreen {
             let passed = self.lap.is_some_and(|(before, _)| before > 0 && lap > before);
             let begun = if passed { race_secs(scene) } else { 0.0 };
             if passed && lap <= LAPS {
-                scene.cues.tell(if lap == LAPS { &cues::LAST_LAP } else { &cues::LAP });
+                scene.cues.play(if lap == LAPS { &cues::LAST_LAP } else { &cues::LAP });
                 let words = match lap {
                     LAPS => tr("Last lap").to_owned(),
                     _ => fill("Lap {lap}", &[("lap", &lap.to_string())]),
@@ -242,7 +242,7 @@ impl RaceScreen {
         self.lost_secs = if lost { self.lost_secs + scene.secs } else { 0.0 };
         let now = [self.wrong_secs > WRONG_SECS, self.lost_secs > 2.0 * WRONG_SECS];
         if before.iter().zip(now).any(|(before, now)| now && !before) {
-            scene.cues.tell(&cues::WRONG);
+            scene.cues.play(&cues::WRONG);
         }
     }
 
@@ -276,7 +276,7 @@ impl RaceScreen {
             cut: CUT,
             bounds: None,
         };
-        scene.aim(&mut self.rig, &shot)
+        scene.aim(&mut self.camera_rig, &shot)
     }
 
     fn draw_world(&self, scene: &Scene<'_, Race>, brush: &Brush<'_>, own: Option<&Car>) {
@@ -384,7 +384,7 @@ fn verdict(scene: &Scene<'_, Race>) -> String {
 }
 
 /// Sorted by place, with the winner's time and the others' gaps.
-fn board(scene: &Scene<'_, Race>) -> Board {
+fn board(scene: &Scene<'_, Race>) -> Scoreboard {
     let scores = scene.picture.entities.records::<Score>().map(|slot| slot.entity.time);
     let first = scores.filter(|time| *time > 0).min();
     // Cars without a place come last.
@@ -401,5 +401,5 @@ fn board(scene: &Scene<'_, Race>) -> Board {
         let best = written(best, |best| hud::time(u32::from(best)));
         vec![written(place, hud::ordinal), home, best]
     };
-    Board::new(scene, &["PLACE", "TIME", "BEST LAP"], key, values)
+    Scoreboard::new(scene, &["PLACE", "TIME", "BEST LAP"], key, values)
 }

@@ -19,13 +19,13 @@ const AGAIN_SECS: f32 = 0.6;
 
 /// The local car's gates, as they were heard.
 #[derive(Debug, Default)]
-pub(super) struct Ear {
+pub(super) struct CarSounds {
     gates: Option<u16>,
     since_gate: f32,
     was_home: bool,
 }
 
-impl Ear {
+impl CarSounds {
     pub(super) fn advance(&mut self, scene: &Scene<'_, Race>, cars: &[Slot<Car>]) {
         let own: Option<Car> = scene.own();
         self.notice_gates(scene, own.as_ref());
@@ -36,7 +36,7 @@ impl Ear {
         let mut near: Vec<_> = cars.iter().collect();
         near.sort_by(|a, b| far(a).total_cmp(&far(b)));
         for slot in near.into_iter().take(CARS_MAX) {
-            keep(scene, slot);
+            play_engine_and_tyres(scene, slot);
         }
     }
 
@@ -51,12 +51,12 @@ impl Ear {
             return;
         }
         self.since_gate = 0.0;
-        scene.cues.tell(if came_home { &cues::HOME } else { &cues::GATE });
+        scene.cues.play(if came_home { &cues::HOME } else { &cues::GATE });
     }
 }
 
 /// Plays the continuous sounds of a car.
-fn keep(scene: &Scene<'_, Race>, slot: &Slot<Car>) {
+fn play_engine_and_tyres(scene: &Scene<'_, Race>, slot: &Slot<Car>) {
     let (car, at) = (&slot.entity, Some(slot.entity.position()));
     let own = scene.is_own(slot.id);
     let (slip, loud) = (car.slip(), if own { 1.0 } else { 0.6 });
@@ -64,16 +64,21 @@ fn keep(scene: &Scene<'_, Race>, slot: &Slot<Car>) {
     let speed = (slip.x.abs() / TOP_SPEED).clamp(0.0, 1.2);
     let throttle = if car.pedal > 0 { 1.0 } else { 0.55 };
     let (load, pitch) = (0.45 + 0.55 * speed, engine_pitch(speed));
-    let engine =
-        Kept { key: key(0), sound: &cues::ENGINE, at, loud: loud * throttle * load, pitch };
-    scene.cues.keep(engine);
+    let engine = ContinuousSound {
+        key: key(0),
+        sound: &cues::ENGINE,
+        at,
+        loud: loud * throttle * load,
+        pitch,
+    };
+    scene.cues.sustain(engine);
     let back = car.position() - car.nose() * 1.25;
     let track = scene.game.track;
     let grass = track.ground(&track.spot(back)) == Ground::Grass;
     let slides = slip.y.abs() > SLIDES || (car.hand && slip.x > 4.0);
     if grass && slip.length() > SLOW {
         let loud = loud * (slip.length() / 25.0).min(1.0);
-        scene.cues.keep(Kept {
+        scene.cues.sustain(ContinuousSound {
             key: key(1),
             sound: &cues::GRASS,
             at,
@@ -83,7 +88,7 @@ fn keep(scene: &Scene<'_, Race>, slot: &Slot<Car>) {
     } else if slides && slip.length() > SLOW {
         let strength = (slip.y.abs() / 9.0).clamp(0.25, 1.0);
         let (loud, pitch) = (loud * strength, 0.9 + 0.25 * strength);
-        scene.cues.keep(Kept { key: key(2), sound: &cues::SQUEAL, at, loud, pitch });
+        scene.cues.sustain(ContinuousSound { key: key(2), sound: &cues::SQUEAL, at, loud, pitch });
     }
 }
 

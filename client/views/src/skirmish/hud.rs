@@ -118,7 +118,8 @@ impl Hud {
         // The ring needs the space below the words.
         let place = (middle + vec2(0.0, 66.0), Align2::CENTER_BOTTOM);
         let lines = [(&*words, 28.0, palette::TEXT), (" ", 44.0, palette::TEXT)];
-        let place = text_block(frame.painter, (Item::Notice, &[Way::Down, Way::Up]), place, &lines);
+        let place =
+            text_block(frame.painter, (Item::PlayerNotice, &[Way::Down, Way::Up]), place, &lines);
         let Some(place) = place else { return };
         let inset = Inset::within(frame.painter, place, letters(frame.painter.ctx()));
         let (x, y) = (inset.size().x / 2.0, inset.size().y - 30.0);

@@ -52,7 +52,7 @@ const HANDS: f32 = 1.8;
 /// The view of Skirmish.
 #[derive(Debug, Default)]
 pub struct SkirmishScreen {
-    rig: Rig,
+    camera_rig: CameraRig,
     /// Last position of the local player.
     own_at: Option<Vec2>,
     watch: Watch,
@@ -81,9 +81,10 @@ impl GameView for SkirmishScreen {
     const LESSON: &'static [Step<Skirmish>] = lesson::STEPS;
 
     fn input(&self, controls: &Controls) -> Command {
-        let by_mouse = self.rig.at_rest().zip(controls.pointer).map(|(camera, pointer)| {
-            camera.to_world(pointer) - self.own_at.unwrap_or(camera.middle)
-        });
+        let by_mouse =
+            self.camera_rig.without_shake().zip(controls.pointer).map(|(camera, pointer)| {
+                camera.to_world(pointer) - self.own_at.unwrap_or(camera.middle)
+            });
         let aim = self.stick.aim(controls).or(by_mouse).map(turns);
         Command {
             right: controls.direction(&actions::LEFT, &actions::RIGHT),
@@ -117,7 +118,11 @@ impl GameView for SkirmishScreen {
 
     fn draw(&mut self, scene: &Scene<'_, Skirmish>) -> Camera {
         self.own = scene.own();
-        let at = self.rig.at_rest().zip(self.own_at).map(|(camera, at)| camera.to_screen(at));
+        let at = self
+            .camera_rig
+            .without_shake()
+            .zip(self.own_at)
+            .map(|(camera, at)| camera.to_screen(at));
         let pointer = at.and_then(|at| self.stick.pointer(at)).or(scene.pointer);
         let scene = &Scene { frame: Frame { pointer, ..scene.frame }, ..*scene };
         self.take_note(scene);
@@ -176,7 +181,7 @@ impl SkirmishScreen {
     fn show(&mut self, scene: &Scene<'_, Skirmish>, event: Event) {
         let own = scene.picture.own;
         let color = |id| palette::side(own == Some(id));
-        let (particles, rig) = (&mut self.particles, &mut self.rig);
+        let (particles, rig) = (&mut self.particles, &mut self.camera_rig);
         let mut emit =
             |cue, it, particles: &mut Particles| scene.cues.emit(cue, it, particles, rig);
         match event {
@@ -201,7 +206,7 @@ impl SkirmishScreen {
             Event::Hurt { .. } => {}
             Event::Landed => {
                 self.hud.landed = LANDED_SECS;
-                scene.cues.tell(&cues::LANDED);
+                scene.cues.play(&cues::LANDED);
             }
             Event::Died { id, at } => {
                 let it = Happening::at(at, color(id)).felt_if(own == Some(id));
@@ -250,7 +255,7 @@ impl SkirmishScreen {
             Event::Killed { victim, killer, means } => {
                 if killer == Some(scene.player) && victim != scene.player {
                     self.hud.killed = LANDED_SECS * 2.0;
-                    scene.cues.tell(&cues::FRAG);
+                    scene.cues.play(&cues::FRAG);
                 }
                 self.hud.feed.push(scene, (killer, Icon::of_means(means), victim));
             }
@@ -266,13 +271,19 @@ impl SkirmishScreen {
             let shell = slot.entity;
             if !shell.grenade && shell.burst == 0 {
                 let (key, at) = (u64::from(slot.id.index), Some(shell.position()));
-                scene.cues.keep(Kept { key, sound: &cues::FLIGHT, at, loud: 1.0, pitch: 1.0 });
+                scene.cues.sustain(ContinuousSound {
+                    key,
+                    sound: &cues::FLIGHT,
+                    at,
+                    loud: 1.0,
+                    pitch: 1.0,
+                });
             }
         }
         let weapon = self.own.filter(|own| own.health > 0).map(|own| own.weapon());
         let before = std::mem::replace(&mut self.weapon, weapon);
         if before.is_some() && weapon.is_some() && before != weapon {
-            scene.cues.tell(&cues::SWITCHED);
+            scene.cues.play(&cues::SWITCHED);
         }
     }
 
@@ -286,7 +297,7 @@ impl SkirmishScreen {
             Vec2::new(away.x, away.y) / scale * LOOK_AHEAD
         });
         let target = self.own_at.unwrap_or(Vec2::ZERO) + lean.clamp_length_max(2.5);
-        scene.aim(&mut self.rig, &Shot { target, ..SHOT })
+        scene.aim(&mut self.camera_rig, &Shot { target, ..SHOT })
     }
 
     fn draw_world(&self, scene: &Scene<'_, Skirmish>, brush: &Brush<'_>) {
@@ -307,9 +318,11 @@ impl SkirmishScreen {
         self.things.draw_props(brush, true);
         things::draw_shells(brush, scene);
         self.particles.draw_above(brush);
-        for (slot, sight) in shown.into_iter().filter(|(slot, _)| !is_own(slot) && !is_dead(slot)) {
+        for (slot, visibility) in
+            shown.into_iter().filter(|(slot, _)| !is_own(slot) && !is_dead(slot))
+        {
             if let Some(tag) = scene.owner_tag(slot.owner) {
-                players::draw_tag(brush, &slot.entity, tag, sight);
+                players::draw_tag(brush, &slot.entity, tag, visibility);
             }
         }
     }
@@ -355,9 +368,9 @@ impl SkirmishScreen {
         }
     }
 
-    fn board(scene: &Scene<'_, Skirmish>) -> Board {
+    fn board(scene: &Scene<'_, Skirmish>) -> Scoreboard {
         let key = |score: &Score| (Reverse(score.frags), score.deaths);
         let values = |score: &Score| vec![score.frags.to_string(), score.deaths.to_string()];
-        Board::new(scene, &["FRAGS", "DEATHS"], key, values)
+        Scoreboard::new(scene, &["FRAGS", "DEATHS"], key, values)
     }
 }

@@ -14,7 +14,7 @@ const RECOIL_SECS: f32 = 0.12;
 const APPEAR_SECS: f32 = 0.3;
 const FADE_SECS: f32 = 0.5;
 
-const SIGHT_SECS: f32 = 0.15;
+const VISIBILITY_SECS: f32 = 0.15;
 
 #[derive(Debug, Default)]
 pub(super) struct Bodies(BTreeMap<EntityId, Body>);
@@ -24,7 +24,7 @@ struct Body {
     /// Last known state, moved on since; `None` before the first.
     last: Option<Slot<Player>>,
     /// Visible share, 0 to 1.
-    sight: f32,
+    visibility: f32,
     hurt: f32,
     recoil: f32,
     appear: f32,
@@ -49,22 +49,22 @@ impl Bodies {
         players: impl Iterator<Item = Slot<Player>> + Clone,
         secs: f32,
     ) {
-        let step = secs / SIGHT_SECS;
+        let step = secs / VISIBILITY_SECS;
         self.0.retain(|id, body| {
             if players.clone().all(|slot| slot.id != *id) {
-                body.sight -= step;
+                body.visibility -= step;
                 if let Some(slot) = &mut body.last {
                     // A fading player keeps its velocity.
                     slot.entity.x += slot.entity.vx * secs;
                     slot.entity.y += slot.entity.vy * secs;
                 }
             }
-            body.sight > 0.0
+            body.visibility > 0.0
         });
         for slot in players {
             let body = self.0.entry(slot.id).or_default();
             body.last = Some(slot);
-            body.sight = (body.sight + step).min(1.0);
+            body.visibility = (body.visibility + step).min(1.0);
             body.hurt = (body.hurt - secs).max(0.0);
             body.recoil = (body.recoil - secs).max(0.0);
             body.appear = (body.appear - secs).max(0.0);
@@ -74,7 +74,7 @@ impl Bodies {
 
     /// Players to paint, with their visible shares.
     pub(super) fn shown(&self) -> impl Iterator<Item = (Slot<Player>, f32)> {
-        self.0.values().filter_map(|body| Some((body.last?, body.sight)))
+        self.0.values().filter_map(|body| Some((body.last?, body.visibility)))
     }
 
     pub(super) fn draw(&self, world: &Brush<'_>, slot: &Slot<Player>, own: bool, dress: Dress) {
@@ -83,7 +83,7 @@ impl Bodies {
         let alive = player.health > 0;
         let gone = (body.dead / FADE_SECS).min(1.0);
         let appeared = 1.0 - body.appear / APPEAR_SECS;
-        let there = if alive { appeared } else { (1.0 - gone) * 0.7 } * body.sight;
+        let there = if alive { appeared } else { (1.0 - gone) * 0.7 } * body.visibility;
         if there <= 0.0 {
             return;
         }
@@ -118,16 +118,16 @@ impl Bodies {
 }
 
 /// Name and health above a living player.
-pub(super) fn draw_tag(brush: &Brush<'_>, player: &Player, tag: (&str, bool), sight: f32) {
+pub(super) fn draw_tag(brush: &Brush<'_>, player: &Player, tag: (&str, bool), visibility: f32) {
     let over = brush.point(player.position() - Vec2::Y * 0.72);
     let bar = Rect::from_center_size(over, vec2(0.95 * brush.metre, 5.0));
-    brush.painter.rect_filled(bar.expand(1.0), 2.0, fade(palette::PANEL, 0.85 * sight));
+    brush.painter.rect_filled(bar.expand(1.0), 2.0, fade(palette::PANEL, 0.85 * visibility));
     let share = f32::from(player.health) / f32::from(HEALTH);
     let full = Rect::from_min_size(bar.min, vec2(bar.width() * share, bar.height()));
     let color = mix(palette::BAD, palette::FOE, share * 1.6 - 0.3);
-    brush.painter.rect_filled(full, 1.5, fade(color, sight));
+    brush.painter.rect_filled(full, 1.5, fade(color, visibility));
     let at = bar.center_top() - vec2(0.0, 3.0);
-    name_tag(brush.painter, at, Align2::CENTER_BOTTOM, tag, 13.0, sight);
+    name_tag(brush.painter, at, Align2::CENTER_BOTTOM, tag, 13.0, visibility);
 }
 
 struct Look {

@@ -42,7 +42,7 @@ pub(super) fn draw(brush: &Brush<'_>, arena: &Arena, viewpoint: Vec2) {
     if walls.iter().any(|wall| wall.nearest(viewpoint) == viewpoint) {
         return;
     }
-    let lines = sight_lines(&walls, viewpoint);
+    let lines = rays(&walls, viewpoint);
     let mut mesh = Mesh::default();
     let dark = fade(palette::VOID, DARK);
     for (look, next) in lines.iter().zip(lines.iter().cycle().skip(1)) {
@@ -61,7 +61,7 @@ pub(super) fn draw(brush: &Brush<'_>, arena: &Arena, viewpoint: Vec2) {
 }
 
 /// All directions in which something begins or ends, in order.
-fn sight_lines(walls: &[Aabb], viewpoint: Vec2) -> Vec<Look> {
+fn rays(walls: &[Aabb], viewpoint: Vec2) -> Vec<Look> {
     let corners = |area: Aabb| {
         let Aabb { min, max } = area;
         [min, Vec2::new(max.x, min.y), max, Vec2::new(min.x, max.y)]
@@ -124,7 +124,7 @@ mod tests {
     fn all_that_is_behind_something_lies_in_the_shade() {
         let arena = Arena::new();
         for viewpoint in [Vec2::new(-6.0, 0.3), Vec2::new(4.0, 4.4), Vec2::new(22.9, 14.2)] {
-            let lines = sight_lines(&arena.walls, viewpoint);
+            let lines = rays(&arena.walls, viewpoint);
             for point in &arena.waypoints {
                 let (angle, distance) =
                     ((*point - viewpoint).to_angle(), viewpoint.distance(*point));

@@ -10,7 +10,7 @@ use phaselock_ui::prelude::*;
 
 use super::icons::{Icon, icon};
 
-const SIGHT_SECS: f32 = 0.15;
+const VISIBILITY_SECS: f32 = 0.15;
 /// Height of crates and barrels, as a share of the camera's height.
 const HEIGHT: f32 = 0.018;
 /// Height of carried ones.
@@ -34,12 +34,12 @@ impl Things {
         secs: f32,
         particles: &mut Particles,
     ) {
-        let step = secs / SIGHT_SECS;
-        self.seen.retain(|id, (_, sight)| {
+        let step = secs / VISIBILITY_SECS;
+        self.seen.retain(|id, (_, visibility)| {
             if entities.get(*id).is_none() {
-                *sight -= step;
+                *visibility -= step;
             }
-            *sight > 0.0
+            *visibility > 0.0
         });
         for slot in entities.iter() {
             let (Piece::Prop(_) | Piece::Pickup(_) | Piece::Mine(_)) = &slot.entity else {
@@ -76,11 +76,11 @@ impl Things {
     }
 
     pub(super) fn draw_floor(&self, brush: &Brush<'_>, own: PlayerId, age_secs: f32) {
-        for (slot, sight) in self.seen.values() {
+        for (slot, visibility) in self.seen.values() {
             match &slot.entity {
-                Piece::Pickup(it) => pickup(brush, it, *sight, age_secs),
+                Piece::Pickup(it) => pickup(brush, it, *visibility, age_secs),
                 Piece::Mine(it) => {
-                    mine(brush, it, slot.owner == Some(own), *sight, age_secs);
+                    mine(brush, it, slot.owner == Some(own), *visibility, age_secs);
                 }
                 _ => {}
             }
@@ -89,12 +89,12 @@ impl Things {
 
     /// Paints standing props, or carried ones.
     pub(super) fn draw_props(&self, brush: &Brush<'_>, carried: bool) {
-        for (slot, sight) in self.seen.values() {
+        for (slot, visibility) in self.seen.values() {
             if let Piece::Prop(it) = &slot.entity
                 && !it.gone
                 && it.held == carried
             {
-                prop(brush, it, *sight);
+                prop(brush, it, *visibility);
             }
         }
     }
@@ -142,13 +142,13 @@ fn grenade(brush: &Brush<'_>, shell: &Shell, color: Color32, rates: Rates) {
     }
 }
 
-fn prop(brush: &Brush<'_>, prop: &Prop, sight: f32) {
+fn prop(brush: &Brush<'_>, prop: &Prop, visibility: f32) {
     let rise = if prop.held { CARRIED_HEIGHT } else { 0.0 };
     let brush = brush.local(prop.position(), Vec2::X);
     let (low, high) = (brush.raised(rise), brush.raised(rise + HEIGHT));
-    let shade = Color32::from_black_alpha((110.0 * sight) as u8);
+    let shade = Color32::from_black_alpha((110.0 * visibility) as u8);
     let off = Vec2::new(0.1, 0.16) * if prop.held { 2.6 } else { 1.0 };
-    let dye = |color: Color32| fade(color, sight);
+    let dye = |color: Color32| fade(color, visibility);
     if prop.barrel {
         let (at, radius) = (Vec2::ZERO, BARREL_RADIUS);
         brush.glow(off, radius * 1.5, shade);
@@ -184,22 +184,22 @@ fn prop(brush: &Brush<'_>, prop: &Prop, sight: f32) {
     painter.rect_stroke(top, corner, frame, StrokeKind::Inside);
 }
 
-fn pickup(brush: &Brush<'_>, pickup: &Pickup, sight: f32, age_secs: f32) {
+fn pickup(brush: &Brush<'_>, pickup: &Pickup, visibility: f32, age_secs: f32) {
     let brush = brush.local(pickup.position(), Vec2::X);
     let metre = brush.metre;
     let sign = Icon::of_goods(pickup.goods());
-    brush.ring(Vec2::ZERO, 0.5, (1.5, fade(palette::MARKING, sight)));
+    brush.ring(Vec2::ZERO, 0.5, (1.5, fade(palette::MARKING, visibility)));
     if pickup.taken {
         let at = brush.point(Vec2::ZERO);
-        icon(brush.painter, at, 0.42 * metre, sign, fade(palette::MARKING, sight * 0.9));
+        icon(brush.painter, at, 0.42 * metre, sign, fade(palette::MARKING, visibility * 0.9));
         return;
     }
     let swing = (age_secs * 2.4 + pickup.x).sin() * 0.04;
     let color = if sign == Icon::Health { palette::GOOD } else { palette::STEEL };
-    brush.glow(Vec2::ZERO, 0.85, light(color, 0.22 * sight));
+    brush.glow(Vec2::ZERO, 0.85, light(color, 0.22 * visibility));
     let brush = brush.local((0.0, -0.06 - swing), Vec2::X);
-    let plate = fade(palette::PANEL, 0.9 * sight);
-    let edge = Stroke::new(2.0, fade(color, sight));
+    let plate = fade(palette::PANEL, 0.9 * visibility);
+    let edge = Stroke::new(2.0, fade(color, visibility));
     if sign == Icon::Health {
         let rect = brush.rect(Vec2::splat(-0.35), Vec2::splat(0.35));
         brush.painter.rect(rect, 0.12 * metre, plate, edge, StrokeKind::Inside);
@@ -207,27 +207,27 @@ fn pickup(brush: &Brush<'_>, pickup: &Pickup, sight: f32, age_secs: f32) {
         let corner = |n: u8| Vec2::from_angle(f32::from(n) / 6.0 * std::f32::consts::TAU) * 0.42;
         brush.polygon((0..6).map(corner), plate, edge);
     }
-    icon(brush.painter, brush.point(Vec2::ZERO), 0.44 * metre, sign, fade(color, sight));
+    icon(brush.painter, brush.point(Vec2::ZERO), 0.44 * metre, sign, fade(color, visibility));
 }
 
-fn mine(brush: &Brush<'_>, mine: &Mine, own: bool, sight: f32, age_secs: f32) {
+fn mine(brush: &Brush<'_>, mine: &Mine, own: bool, visibility: f32, age_secs: f32) {
     if mine.burst > 0 {
         return;
     }
     let (at, color) = (mine.position(), palette::side(own));
-    brush.glow(at, 0.4, Color32::from_black_alpha((120.0 * sight) as u8));
-    let steel = fade(palette::STEEL, sight);
+    brush.glow(at, 0.4, Color32::from_black_alpha((120.0 * visibility) as u8));
+    let steel = fade(palette::STEEL, visibility);
     icon(brush.painter, brush.point(at), 0.56 * brush.metre, Icon::Mine, steel);
-    brush.disc(at, 0.1, fade(palette::VOID, sight));
+    brush.disc(at, 0.1, fade(palette::VOID, visibility));
     // A dashed ring around the player's own mine, a whole one around another's.
-    let ring = Stroke::new(1.6, fade(color, 0.8 * sight));
+    let ring = Stroke::new(1.6, fade(color, 0.8 * visibility));
     if own {
         brush.dashes(at, 0.36, 6, (0.0, 0.54), ring);
     } else {
         brush.ring(at, 0.36, ring);
     }
     if (age_secs * 1.4 + mine.x).fract() < 0.3 {
-        brush.glow(at, 0.3, light(color, 0.9 * sight));
-        brush.disc(at, 0.06, fade(Color32::WHITE, sight));
+        brush.glow(at, 0.3, light(color, 0.9 * visibility));
+        brush.disc(at, 0.06, fade(Color32::WHITE, visibility));
     }
 }

@@ -15,7 +15,7 @@ fn name(path: &Path) -> String {
 /// Content of a text, or `None` if there is none. One byte more than `most` means that it is
 /// longer.
 pub(crate) fn read(path: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
-    let text = page::kept(&name(path));
+    let text = page::load(&name(path));
     Ok(text.map(|text| text.into_bytes().into_iter().take(most + 1).collect()))
 }
 
@@ -37,7 +37,7 @@ impl Held {
     /// Stores the text, which cannot be used, under another name. Returns that name.
     pub(crate) fn set_aside(&self) -> io::Result<PathBuf> {
         let aside = PathBuf::from(format!("{}.broken", name(&self.0)));
-        let text = page::kept(&name(&self.0)).unwrap_or_default();
+        let text = page::load(&name(&self.0)).unwrap_or_default();
         Self(aside.clone()).write(text.as_bytes())?;
         Ok(aside)
     }
@@ -46,6 +46,6 @@ impl Held {
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let text = std::str::from_utf8(bytes).map_err(io::Error::other)?;
         let refused = || io::Error::other("the browser keeps nothing for this page");
-        page::keep(&name(&self.0), text).then_some(()).ok_or_else(refused)
+        page::store(&name(&self.0), text).then_some(()).ok_or_else(refused)
     }
 }

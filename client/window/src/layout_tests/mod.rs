@@ -14,7 +14,7 @@ use phaselock_games::skirmish::{self, Player};
 use phaselock_games::{platformer, race};
 use phaselock_ui::look::{pixels_per_point_of, pixels_per_point_of_page};
 use phaselock_ui::prelude::*;
-use phaselock_ui::words::{INCLUDED, Language, speak};
+use phaselock_ui::words::{INCLUDED, Language, set_language};
 
 use stage::{Hooks, Layers, Moment, Stage, State, Table};
 
@@ -70,7 +70,7 @@ fn variants() -> impl Iterator<Item = (&'static str, f32)> {
         ("German with large letters", Some(german), 1.5),
     ];
     all.into_iter().map(|(name, language, letters)| {
-        speak(language);
+        set_language(language);
         (name, letters)
     })
 }
@@ -335,7 +335,7 @@ where
     <V::Game as phaselock::game::Game>::Entity:
         phaselock::fields::Holds<phaselock_games::rounds::Round>,
 {
-    speak(None);
+    set_language(None);
     let (usual, large) = (heights::<V>(1.0), heights::<V>(1.5));
     let both = usual.iter().filter_map(|(words, high)| Some((words, large.get(words)? / high)));
     let (mut count, mut small) = (0, Vec::new());

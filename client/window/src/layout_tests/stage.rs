@@ -137,7 +137,7 @@ impl State {
             "graph" => Item::Graph,
             "vote" => Item::Vote,
             "lesson" | "lesson in warm-up" => Item::Lesson,
-            "first visit" => Item::Told,
+            "first visit" => Item::ProgramNotice,
             _ => return None,
         })
     }

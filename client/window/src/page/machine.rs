@@ -7,7 +7,7 @@ use phaselock_ui::controls::PadValues;
 use phaselock_ui::gamepad::{Pads, Rumble, standard};
 use phaselock_ui::glass::Glass;
 use phaselock_ui::look::pixels_per_point_before;
-use phaselock_web::page::{self, Clock, Field};
+use phaselock_web::page::{self, Clock, PageField};
 
 use crate::platform::{Platform, Presence};
 
@@ -72,7 +72,7 @@ impl Platform for Page {
         let (letters_max, is_on_glass) = (letters_max as u32, self.glass.is_used());
         page::write(field.map(|id| {
             let number = id.value() as u32;
-            Field { number, letters_max, is_secret, is_on_glass }
+            PageField { number, letters_max, is_secret, is_on_glass }
         }));
     }
 
@@ -85,6 +85,6 @@ impl Platform for Page {
     }
 
     fn tell(&mut self, status: &str) {
-        page::tell(status);
+        page::publish_status(status);
     }
 }

@@ -9,7 +9,7 @@ use phaselock::wire::text::clean_name;
 
 use super::values::Language as Choice;
 use crate::files;
-use phaselock_ui::words::{FILE_BYTES_MAX, INCLUDED, Language, speak};
+use phaselock_ui::words::{FILE_BYTES_MAX, INCLUDED, Language, set_language};
 
 /// Maximum number of language files offered; arbitrary.
 const FILES_MAX: usize = 50;
@@ -48,7 +48,7 @@ impl Languages {
                 of_system(&self.system, folder)
             }
         };
-        speak(self.language(&code, folder));
+        set_language(self.language(&code, folder));
     }
 
     /// Code of the player's language, even if the window does not have it.

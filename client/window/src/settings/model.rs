@@ -3,8 +3,8 @@
 use phaselock::games::Bots;
 use phaselock::wire::talk::Look;
 use phaselock::wire::text::{NameError, read_name};
+use phaselock_ui::color_vision::Palette;
 use phaselock_ui::controls::Bindings;
-use phaselock_ui::sight::Palette;
 
 use super::values::{FrameCap, ITEMS_MAX, Language, WindowSize};
 use crate::records::{GAMES_MAX, New, Records};

@@ -21,12 +21,12 @@ use crate::registry::Views;
 use crate::settings::languages::{self, Languages};
 use crate::setup::default_name;
 use phaselock_ui::bindings::Pad;
+use phaselock_ui::color_vision::Palette;
 use phaselock_ui::controls::Controls;
 use phaselock_ui::gamepad::{Pads, Rumble};
 use phaselock_ui::look::is_full;
 use phaselock_ui::paint::fade;
 use phaselock_ui::parts::{ACTION_HEIGHT, NAME_CHARS_MAX, action, card_frame, name_note};
-use phaselock_ui::sight::Palette;
 use phaselock_ui::words::{fill, tr};
 use phaselock_ui::{actions, palette};
 

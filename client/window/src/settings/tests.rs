@@ -13,7 +13,7 @@ use phaselock::game::Strength;
 use phaselock::textfile::TextError;
 use phaselock_quic::local::Bots;
 use phaselock_ui::actions::{ALL, Action};
-use phaselock_ui::sight::Palette;
+use phaselock_ui::color_vision::Palette;
 
 const LATER: Duration = Duration::from_secs(10);
 

@@ -3,7 +3,7 @@
 use phaselock::game::Strength;
 use toml_edit::Value;
 
-use phaselock_ui::sight::Palette;
+use phaselock_ui::color_vision::Palette;
 
 /// Maximum number of entries of a list in the file; arbitrary, and far above need.
 pub(crate) const ITEMS_MAX: usize = 64;

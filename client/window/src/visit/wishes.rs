@@ -92,7 +92,7 @@ impl Asked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use phaselock_ui::words::{INCLUDED, Language, speak};
+    use phaselock_ui::words::{INCLUDED, Language, set_language};
 
     fn asked(game: &str, room: Option<&str>, watches: bool) -> Asked {
         let wishes = Wishes { game: Some(game.into()), bad_room: None };
@@ -133,7 +133,7 @@ mod tests {
         let views = phaselock_views::all(Views::new());
         let (_, german) = INCLUDED[0];
         let german = Language::parse(german).expect("a language");
-        speak(Some(Box::leak(Box::new(german))));
+        set_language(Some(Box::leak(Box::new(german))));
         let named = asked("skirmish", Some("friday"), false);
         let all = [
             named.unmet(("race", false), &views),
@@ -143,7 +143,7 @@ mod tests {
             named.unmet(("race", true), &views),
             named.no_room().into_iter().collect(),
         ];
-        speak(None);
+        set_language(None);
         let english = ["now", "not", "There", "You"];
         for line in all.iter().flatten() {
             let is_english = line.split([' ', ',', ';', '.']).any(|word| english.contains(&word));

@@ -294,9 +294,9 @@ impl Server {
         let _ = self.play(plan, RoomsConfig::default(), Box::pin(shutdown)).await;
     }
 
-    /// Plays in any number of rooms, as [`run`](Self::run) does in one. A room that panics continues
-    /// with its next game and its players, if possible, and no other room notices; after three
-    /// panics within a minute it is closed.
+    /// Plays in any number of rooms, as [`run`](Self::run) does in one. A room that panics
+    /// continues with its next game and its players, if possible, and no other room notices; after
+    /// three panics within a minute it is closed.
     ///
     /// # Errors
     ///
