@@ -226,7 +226,7 @@ fn equip(
     let server = server
         .with_doorkeeping(doorkeeping)
         .guarded_by(Arc::clone(&kept.gate) as _)
-        .kept_by(Arc::new(kept.worlds.clone()));
+        .with_keeper(Arc::new(kept.worlds.clone()));
     server.handle().begin_with(room_settings(config));
     Ok(server)
 }

@@ -92,7 +92,7 @@ fn serve_in(
     let kept = data::open_by(config, clocks).expect("a directory for it");
     let server = Server::bind(config.joining.listen[0], presented.identity()).expect("a socket");
     let server =
-        server.guarded_by(Arc::clone(&kept.gate) as _).kept_by(Arc::new(kept.worlds.clone()));
+        server.guarded_by(Arc::clone(&kept.gate) as _).with_keeper(Arc::new(kept.worlds.clone()));
     let (address, handle) = (server.address(), server.handle());
     handle.begin_with(room_settings(config));
     let games = phaselock_games::all();

@@ -314,7 +314,7 @@ impl Worlds {
 }
 
 impl Keeper for Worlds {
-    fn kept(&self) -> Vec<(RoomCode, bool)> {
+    fn stored_rooms(&self) -> Vec<(RoomCode, bool)> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.iter().map(|(code, (is_open, _))| (code.clone(), *is_open)).collect()
     }
@@ -382,7 +382,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let (worlds, thread) =
             Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");
-        assert_eq!(worlds.kept(), []);
+        assert_eq!(worlds.stored_rooms(), []);
         worlds.keep(&code("1"), true, vec![1; 1000]);
         worlds.keep(&code("1"), true, vec![2; 1000]);
         worlds.keep(&code("friday"), false, vec![3; 10]);
@@ -392,7 +392,7 @@ mod tests {
 
         let (worlds, thread) =
             Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");
-        assert_eq!(worlds.kept(), [(code("1"), true), (code("friday"), false)]);
+        assert_eq!(worlds.stored_rooms(), [(code("1"), true), (code("friday"), false)]);
         assert_eq!(worlds.take(&code("1")), Some(vec![2; 1000]));
         assert_eq!(worlds.take(&code("1")), None, "once");
         assert!(thread.end());
@@ -406,7 +406,7 @@ mod tests {
         fs::write(path("3.new"), b"phl-room").expect("it can be written");
         let (worlds, thread) =
             Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");
-        assert_eq!(worlds.kept(), [(code("friday"), false)]);
+        assert_eq!(worlds.stored_rooms(), [(code("friday"), false)]);
         assert!(thread.end());
         let names = fs::read_dir(path("")).expect("a directory").filter_map(Result::ok);
         let mut names: Vec<_> = names.map(|it| it.file_name()).collect();
@@ -473,7 +473,7 @@ mod tests {
         assert!(thread.end());
         let (worlds, thread) =
             Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");
-        assert_eq!(worlds.kept(), [(code("2"), true)], "room 1 was forgotten last");
+        assert_eq!(worlds.stored_rooms(), [(code("2"), true)], "room 1 was forgotten last");
         assert_eq!(worlds.take(&code("2")), Some(vec![2; 10]));
         assert!(thread.end());
     }
@@ -504,7 +504,7 @@ mod tests {
         fs::write(&path, bytes).expect("it can be written");
         let (worlds, thread) =
             Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");
-        assert_eq!(worlds.kept(), []);
+        assert_eq!(worlds.stored_rooms(), []);
         assert!(thread.end());
         assert!(!path.exists());
     }

@@ -20,7 +20,7 @@ use phaselock::time::{Rates, Tick};
 use phaselock::wire::bits::BitWriter;
 use phaselock::wire::control::{ClientMessage, ServerMessage};
 use phaselock::wire::input::{INPUT_KIND, read_input};
-use phaselock::wire::snapshot::{Change, SnapshotHeader, SnapshotWriter, Told};
+use phaselock::wire::snapshot::{Change, EntityUpdate, SnapshotHeader, SnapshotWriter};
 use phaselock::wire::state::Codec;
 use phaselock_games::skirmish::{Command, Skirmish};
 use phaselock_lab::file;
@@ -89,7 +89,7 @@ const DECODERS: [Decoder; 9] = [
             let _ = black_box(store.handle_packet(&*GAME, bytes));
         },
         multiple: DECODE_SNAPSHOT_BYTES_PER_BYTE,
-        base: DECODE_BYTES_BASE + PACKET_ENTITIES_MAX * size_of::<Told>(),
+        base: DECODE_BYTES_BASE + PACKET_ENTITIES_MAX * size_of::<EntityUpdate>(),
         proper: snapshot_packets,
         greedy: many_entities,
     },

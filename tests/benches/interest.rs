@@ -11,7 +11,7 @@ use clap::Parser;
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::rewind::Past;
-use phaselock::server::{Alone, Interest, Sight};
+use phaselock::server::{Alone, Interest, PlayerInterest};
 use phaselock::time::Rates;
 use phaselock_lab::scores::quantile;
 use phaselock_testing::bots::BotWorld;
@@ -67,7 +67,7 @@ fn measure<G: Game>(players: u16, ticks: u64) -> Row {
     bots.world.past = Past::new(rates, G::REWIND);
     let mut interest = Interest::<G>::default();
     let mut told: Vec<_> =
-        (0..players).map(|player| (PlayerId(player), Sight::new(rates))).collect();
+        (0..players).map(|player| (PlayerId(player), PlayerInterest::new(rates))).collect();
     let (mut took, mut shown, mut entities) = (Vec::new(), 0, 0);
     for tick in 1..=BEFORE + ticks {
         bots.think();
@@ -81,7 +81,7 @@ fn measure<G: Game>(players: u16, ticks: u64) -> Row {
         let viewers = told.iter_mut().map(|(player, told)| (*player, told));
         interest.update(game, world, &Alone, viewers);
         took.push(began.elapsed().as_secs_f64() * 1e6);
-        shown += told.iter().map(|(_, told)| told.told().len()).sum::<usize>();
+        shown += told.iter().map(|(_, told)| told.sent().len()).sum::<usize>();
         entities = entities.max(world.entities.len());
     }
     let snapshots = took.len() as f64;

@@ -187,7 +187,7 @@ fn staff_cannot_be_voted_out_and_may_veto() {
     let mut sim = puck(2, 3);
     let now = sim.now;
     let staff = Pass { is_staff: true, ..Pass::default() };
-    let mut tell = |message: &ClientMessage, first: bool| {
+    let mut send_control = |message: &ClientMessage, first: bool| {
         let bytes = body(message);
         match first {
             true => sim.room.handle_arrival(now, ClientId(900), &bytes, staff.clone()),
@@ -200,7 +200,7 @@ fn staff_cannot_be_voted_out_and_may_veto() {
         });
         mine.collect::<Vec<_>>()
     };
-    let said = tell(&ClientMessage::Hello(hello::<ShufflePuck>("Mo", now)), true);
+    let said = send_control(&ClientMessage::Hello(hello::<ShufflePuck>("Mo", now)), true);
     let Some(ServerMessage::Welcome(welcome)) = said.first() else { panic!("{said:?}") };
     let moderator = welcome.player;
     let is_staff = |message: &ServerMessage| match message {

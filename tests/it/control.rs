@@ -41,7 +41,12 @@ fn greet(room: &mut Room<Skirmish>, at: LocalTime, client: u64, body: &[u8]) -> 
 }
 
 /// Sends a client's later message to a room. Returns the room's messages to that client.
-fn tell(room: &mut Room<Skirmish>, at: LocalTime, client: u64, body: &[u8]) -> Vec<ServerMessage> {
+fn send_control(
+    room: &mut Room<Skirmish>,
+    at: LocalTime,
+    client: u64,
+    body: &[u8],
+) -> Vec<ServerMessage> {
     room.handle_control(at, ClientId(client), body);
     said(room, client)
 }
@@ -143,14 +148,14 @@ fn unknown_request_is_refused_and_a_malformed_one_ends_the_session() {
     let mut room = Room::<Skirmish>::new(room_config(1, 0));
     greet(&mut room, LocalTime(0), 0, &hello_of(1, None));
     for kind in [9_u8, 90] {
-        let said = tell(&mut room, LocalTime(0), 0, &[kind, 1, 2, 3]);
+        let said = send_control(&mut room, LocalTime(0), 0, &[kind, 1, 2, 3]);
         let refused = ServerMessage::Refused { request: kind.into(), refusal: Refusal::Unknown };
         assert_eq!(said, [refused]);
     }
     let request = body(&ClientMessage::Game { number: 0, bytes: vec![1, 2, 3] });
-    let said = tell(&mut room, LocalTime(0), 0, &request);
+    let said = send_control(&mut room, LocalTime(0), 0, &request);
     assert_eq!(said, [ServerMessage::Refused { request: 3, refusal: Refusal::Game }]);
-    assert_eq!(goodbye(&tell(&mut room, LocalTime(0), 0, &[2, 9, 1])), Code::Protocol);
+    assert_eq!(goodbye(&send_control(&mut room, LocalTime(0), 0, &[2, 9, 1])), Code::Protocol);
     assert_eq!(room.seats_taken(), 0);
     // Anything but a hello is refused.
     let chat = body(&ClientMessage::Chat { to: Audience::All, text: "let me in".into() });
@@ -331,7 +336,7 @@ fn limits_outlast_a_new_connection() {
     for client in 1..10 {
         greet(&mut room, LocalTime(client as i64), client, &hello_of(7, Some(token)));
         for _ in 0..4 {
-            let said = tell(&mut room, LocalTime(client as i64), client, &line);
+            let said = send_control(&mut room, LocalTime(client as i64), client, &line);
             heard += said.iter().filter(|it| matches!(it, ServerMessage::Chat { .. })).count();
         }
     }
@@ -347,12 +352,12 @@ fn second_hello_of_a_client_is_refused() {
     let token = welcome(&greet(&mut room, LocalTime(0), 0, &hello_of(7, None))).token;
     let query = body(&ClientMessage::Query);
     greet(&mut room, LocalTime(1), 1, &query);
-    assert_eq!(tell(&mut room, LocalTime(2), 1, &hello_of(7, Some(token))), []);
+    assert_eq!(send_control(&mut room, LocalTime(2), 1, &hello_of(7, Some(token))), []);
     assert_eq!(
         goodbye(&greet(&mut room, LocalTime(3), 2, &hello_of(8, Some(token)))),
         Code::BadToken
     );
-    assert_eq!(tell(&mut room, LocalTime(4), 2, &hello_of(7, Some(token))), []);
+    assert_eq!(send_control(&mut room, LocalTime(4), 2, &hello_of(7, Some(token))), []);
     assert!(!room.is_away(ClientId(0)));
     assert_eq!(room.seats_taken(), 1);
 }
@@ -392,7 +397,7 @@ fn session_that_is_resumed_elsewhere_ends_at_once() {
     assert_eq!(room.seats_taken(), 1);
     // Packets over the old connection are ignored.
     for late in [&b"late"[..], &hello_of(7, Some(first.token))] {
-        assert_eq!(tell(&mut room, LocalTime(20), 0, late), []);
+        assert_eq!(send_control(&mut room, LocalTime(20), 0, late), []);
     }
     assert_eq!(room.seats_taken(), 1);
 }

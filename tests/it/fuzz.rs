@@ -60,18 +60,18 @@ fn changed(target: &str, body: Body, mut random: Random) {
     for _ in 0..depth::times(rounds(target)) {
         let mut bytes = any(&mut random).clone();
         mutate(&mut bytes, any(&mut random), &mut random);
-        let input = Told { target, bytes };
+        let input = CurrentInput { target, bytes };
         body(&input.bytes);
     }
 }
 
 /// Prints an input if it makes the target panic.
-struct Told<'a> {
+struct CurrentInput<'a> {
     target: &'a str,
     bytes: Vec<u8>,
 }
 
-impl Drop for Told<'_> {
+impl Drop for CurrentInput<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("{} panics on {:02x?}", self.target, self.bytes);

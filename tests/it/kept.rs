@@ -3,7 +3,7 @@
 
 use phaselock::fields::{Audience, Entity, Field, Values};
 use phaselock::game::Game;
-use phaselock::motion::{HORIZON_SECS, KeptTicks, Rules, Shape};
+use phaselock::motion::{HORIZON_SECS, Rules, Shape, TickCache};
 use phaselock::presentation::extrapolation::Extrapolation;
 use phaselock::random::Random;
 use phaselock::time::Rates;
@@ -33,7 +33,7 @@ fn without_hidden(fields: &[Field], values: &Values) -> Values {
 
 /// Extrapolates a state to rising times, by the plain rules and with kept ticks.
 fn check(rules: &dyn Rules, values: &Values, random: &mut Random) -> Result<(), String> {
-    let mut kept = KeptTicks::default();
+    let mut kept = TickCache::default();
     let mut secs = f64::from(random.range(0.0, 0.2));
     while secs < HORIZON_SECS + 0.35 {
         // A speed is measured a little ahead, and frames continue from before that.

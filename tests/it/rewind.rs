@@ -14,7 +14,7 @@ use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
 use phaselock::motion::choice::Choice;
 use phaselock::motion::interpolate::TickTime;
-use phaselock::physics::{in_sight, turns};
+use phaselock::physics::{has_line_of_sight, turns};
 use phaselock::rewind::{Adjusted, Favour, Rewound};
 use phaselock::server::AnyRoom;
 use phaselock::time::{Micros, Rates, ServerTime, Tick};
@@ -249,7 +249,7 @@ fn seek(link: LinkConfig, favour: Option<Favour>, lie: Option<Lie>) -> (Vec<f64>
         last = tick;
         let position = truth(sim, HIDER);
         oracle.borrow_mut().positions.insert(tick, position);
-        if in_sight(STAND, position, &walls) {
+        if has_line_of_sight(STAND, position, &walls) {
             covered = None;
         } else {
             covered.get_or_insert(tick);
@@ -339,10 +339,12 @@ fn walls_stop_shots_at_the_rewound_time() {
             // Far enough behind it that no part of the body is visible.
             let shoulder = Vec2::new(0.0, 0.8);
             let covered = |at: Vec2| {
-                [at, at + shoulder, at - shoulder].iter().all(|at| !in_sight(STAND, *at, &walls))
+                [at, at + shoulder, at - shoulder]
+                    .iter()
+                    .all(|at| !has_line_of_sight(STAND, *at, &walls))
             };
             if covered(then) {
-                stopped += u32::from(in_sight(STAND, now, &walls));
+                stopped += u32::from(has_line_of_sight(STAND, now, &walls));
                 assert_eq!(rewound.hit, None, "hit through a wall at {then}");
             }
             hits += u32::from(rewound.hit.is_some());

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use crate::games::air::Air;
 use phaselock::client::{
-    AnyClient, Client, Controller, Fed, Notice, Output, Session, SessionConfig, State, Stats,
+    AnyClient, Client, Controller, Notice, Output, Session, SessionConfig, SessionInput, State,
+    Stats,
 };
 use phaselock::game::Game;
 use phaselock::games::Games;
@@ -36,7 +37,7 @@ struct Player {
     down: Link<Vec<u8>>,
     control: VecDeque<(LocalTime, ServerMessage)>,
     /// Inputs of the session, and its drawn frames.
-    fed: Vec<Fed>,
+    fed: Vec<SessionInput>,
     pictures: Vec<String>,
 }
 
@@ -186,7 +187,7 @@ impl Player {
         self.session.press_by(now, &mut **controller);
         self.session.handle_picture(now);
         self.pictures.push(picture(&self.session));
-        self.fed.extend(std::iter::from_fn(|| self.session.poll_fed()));
+        self.fed.extend(std::iter::from_fn(|| self.session.poll_input()));
         while let Some(output) = self.session.poll_output() {
             if let Output::Datagram(packet) = output {
                 self.up.send(now, packet.len(), packet);
@@ -278,13 +279,13 @@ fn a_recorded_session_makes_the_same_pictures_again() {
     assert!(
         pictures.len() > 2000 && pictures.iter().filter(|it| it.contains("Paddle")).count() > 500
     );
-    let drawn_from = |fed: &[Fed]| {
+    let drawn_from = |fed: &[SessionInput]| {
         let config = SessionConfig::new(games.clone(), "Ada");
         let mut session = Session::new(config, LocalTime(0));
         let mut drawn = Vec::new();
         for fed in fed {
-            session.feed(fed);
-            if matches!(fed, Fed::Picture(_)) {
+            session.replay(fed);
+            if matches!(fed, SessionInput::Picture(_)) {
                 drawn.push(picture(&session));
             }
         }
@@ -292,7 +293,7 @@ fn a_recorded_session_makes_the_same_pictures_again() {
     };
     // As a file would store it.
     let kept = serde_json::to_string(fed).expect("it can be written");
-    let kept: Vec<Fed> = serde_json::from_str(&kept).expect("it can be read");
+    let kept: Vec<SessionInput> = serde_json::from_str(&kept).expect("it can be read");
     assert!(drawn_from(&kept) == *pictures, "other pictures");
     let lossy: Vec<_> = fed.iter().enumerate().filter(|(at, _)| at % 97 != 0).collect();
     let lossy: Vec<_> = lossy.into_iter().map(|(_, fed)| fed.clone()).collect();

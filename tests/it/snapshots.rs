@@ -13,7 +13,7 @@ use phaselock::time::Rates;
 use phaselock::wire::input::Ack;
 use proptest::prelude::*;
 
-use crate::yard::{Scene, Server, Thing, Yard, store, told_at};
+use crate::yard::{Scene, Server, Thing, Yard, sent_at, store};
 
 /// A network path and the world that is sent over it.
 #[derive(Clone, Debug)]
@@ -310,7 +310,7 @@ fn relevant_entities_never_starve_over_a_lossy_line() {
                     store.handle_packet(&Yard, packet).expect("it is fine");
                 }
             }
-            let told = told_at(&witness, server.tick);
+            let told = sent_at(&witness, server.tick);
             (room, most) = (room.min(told.len() as u16), most.max(told.len()));
             for index in told {
                 let unsent = round - last.insert(index, round).unwrap_or(0) - 1;
@@ -402,7 +402,7 @@ fn lost_entities_go_before_those_sent_since() {
                 store.handle_packet(&Yard, &packet).expect("it is fine");
             }
         }
-        let told = told_at(&witness, server.tick);
+        let told = sent_at(&witness, server.tick);
         server.acknowledge(&store);
         match round {
             300 => lost.extend(told),

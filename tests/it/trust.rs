@@ -86,7 +86,7 @@ fn given_fingerprint_is_checked_at_the_first_visit_and_remembered() {
     let path = folder.path().join("known_hosts");
     let server = server("127.0.0.1:0".parse().expect("an address"));
     let (address, right) = (server.address(), server.fingerprint());
-    let told = |fingerprint| Pins::Told(path.clone(), fingerprint);
+    let told = |fingerprint| Pins::Given(path.clone(), fingerprint);
     let wrong = Fingerprint([7; 32]);
     let (text, changed) = join(address, told(wrong)).expect_err("another certificate");
     assert!(text.contains("than the link or --fingerprint says"), "{text}");

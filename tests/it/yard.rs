@@ -337,7 +337,7 @@ pub(crate) fn store<G: Game>(rates: Rates) -> Store<G> {
 }
 
 /// Returns the entities in a packet that was just received.
-pub(crate) fn told_at<G: Game>(store: &Store<G>, tick: Tick) -> Vec<u16> {
+pub(crate) fn sent_at<G: Game>(store: &Store<G>, tick: Tick) -> Vec<u16> {
     let indices = store.iter().map(|(index, _)| index);
     indices.filter(|index| store.version(*index, tick).is_some()).collect()
 }

@@ -158,7 +158,7 @@ pub struct Relevant {
 #[derive(Clone, Debug)]
 pub struct Lingering {
     ticks: u64,
-    told: Vec<Relevant>,
+    sent: Vec<Relevant>,
     next: Vec<Relevant>,
 }
 
@@ -166,7 +166,7 @@ impl Lingering {
     /// Creates the state of a client that has been sent nothing.
     pub fn new(rates: Rates) -> Self {
         let ticks = LINGER.0.unsigned_abs() * u64::from(rates.tick_hz) / 1_000_000;
-        Self { ticks, told: Vec::new(), next: Vec::new() }
+        Self { ticks, sent: Vec::new(), next: Vec::new() }
     }
 
     /// Updates the set with the indices near at `tick`, in ascending order, and returns the
@@ -183,11 +183,11 @@ impl Lingering {
         let ticks = self.ticks;
         self.next.clear();
         let next = &mut self.next;
-        let mut tell = |index: u16, is_near: bool, before: Option<&Relevant>| {
+        let mut select = |index: u16, is_near: bool, before: Option<&Relevant>| {
             let (generation, weight) = weigh(index);
             let near = match before {
                 _ if is_near && weight.is_some() => tick,
-                Some(told) if told.generation == generation => told.near,
+                Some(sent) if sent.generation == generation => sent.near,
                 _ => return,
             };
             let weight = weight.unwrap_or(1);
@@ -195,23 +195,23 @@ impl Lingering {
                 next.push(Relevant { index, generation, weight, near });
             }
         };
-        let recent = self.told.iter().filter(|told| tick.since(told.near) <= ticks);
+        let recent = self.sent.iter().filter(|sent| tick.since(sent.near) <= ticks);
         let mut before = recent.peekable();
         for &index in near {
-            while let Some(told) = before.next_if(|told| told.index < index) {
-                tell(told.index, false, Some(told));
+            while let Some(sent) = before.next_if(|sent| sent.index < index) {
+                select(sent.index, false, Some(sent));
             }
-            let told = before.next_if(|told| told.index == index);
-            tell(index, true, told);
+            let sent = before.next_if(|sent| sent.index == index);
+            select(index, true, sent);
         }
-        before.for_each(|told| tell(told.index, false, Some(told)));
-        std::mem::swap(&mut self.told, &mut self.next);
-        &self.told
+        before.for_each(|sent| select(sent.index, false, Some(sent)));
+        std::mem::swap(&mut self.sent, &mut self.next);
+        &self.sent
     }
 
     /// Returns the last result of [`update`](Self::update).
-    pub fn told(&self) -> &[Relevant] {
-        &self.told
+    pub fn sent(&self) -> &[Relevant] {
+        &self.sent
     }
 }
 
@@ -320,27 +320,27 @@ mod tests {
         }
     }
 
-    fn told(lingering: &mut Lingering, tick: u64, near: &[u16], hidden: &[u16]) -> Vec<u16> {
+    fn sent(lingering: &mut Lingering, tick: u64, near: &[u16], hidden: &[u16]) -> Vec<u16> {
         let weigh = |index| (0, Some(u16::from(!hidden.contains(&index))));
-        lingering.update(Tick(tick), near, weigh).iter().map(|told| told.index).collect()
+        lingering.update(Tick(tick), near, weigh).iter().map(|sent| sent.index).collect()
     }
 
     #[test]
     fn entities_linger_unless_they_are_hidden_or_replaced() {
         let mut lingering = Lingering::new(Rates::DEFAULT);
         assert_eq!(lingering.ticks, 30);
-        assert_eq!(told(&mut lingering, 100, &[3, 8], &[]), [3, 8], "at once");
-        assert_eq!(told(&mut lingering, 129, &[1, 5], &[]), [1, 3, 5, 8]);
-        assert_eq!(told(&mut lingering, 130, &[5, 8], &[]), [1, 3, 5, 8], "the last tick");
-        assert_eq!(told(&mut lingering, 131, &[5], &[]), [1, 5, 8]);
-        assert_eq!(told(&mut lingering, 132, &[5], &[5, 8]), [1], "secrets are out now");
-        assert_eq!(told(&mut lingering, 133, &[], &[]), [1], "and do not come back by themselves");
+        assert_eq!(sent(&mut lingering, 100, &[3, 8], &[]), [3, 8], "at once");
+        assert_eq!(sent(&mut lingering, 129, &[1, 5], &[]), [1, 3, 5, 8]);
+        assert_eq!(sent(&mut lingering, 130, &[5, 8], &[]), [1, 3, 5, 8], "the last tick");
+        assert_eq!(sent(&mut lingering, 131, &[5], &[]), [1, 5, 8]);
+        assert_eq!(sent(&mut lingering, 132, &[5], &[5, 8]), [1], "secrets are out now");
+        assert_eq!(sent(&mut lingering, 133, &[], &[]), [1], "and do not come back by themselves");
         assert_eq!(
             lingering.update(Tick(134), &[], |_| (1, Some(1))),
             [],
             "the slot has a new tenant"
         );
-        assert_eq!(lingering.told(), []);
+        assert_eq!(lingering.sent(), []);
     }
 
     fn coordinate() -> impl Strategy<Value = f32> {
@@ -409,7 +409,7 @@ mod tests {
                 let near: Vec<_> = near.into_iter().collect();
                 let hidden: Vec<_> = hidden.into_iter().collect();
                 let expected: Vec<_> = last.keys().copied().collect();
-                prop_assert_eq!(told(&mut lingering, tick, &near, &hidden), expected);
+                prop_assert_eq!(sent(&mut lingering, tick, &near, &hidden), expected);
             }
         }
     }

@@ -205,7 +205,7 @@ pub const NOTICES_MAX: usize = 512;
 pub const MOTION_MAX: usize = 4096;
 /// The maximum number of entries of a session's recording waiting to be fetched: some minutes of
 /// play.
-pub const FED_MAX: usize = 1 << 16;
+pub const RECORDED_INPUTS_MAX: usize = 1 << 16;
 
 const _: () = {
     assert!(NOTICES_MAX >= (GAME_EVENTS_BURST + 2 * GAME_EVENTS_PER_SECOND) as usize);

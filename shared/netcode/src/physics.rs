@@ -162,7 +162,7 @@ pub fn ray_to_walls(from: Vec2, along: Vec2, walls: &[Aabb], most: f32) -> f32 {
 }
 
 /// Whether no box lies between two points.
-pub fn in_sight(a: Vec2, b: Vec2, walls: &[Aabb]) -> bool {
+pub fn has_line_of_sight(a: Vec2, b: Vec2, walls: &[Aabb]) -> bool {
     let distance = a.distance(b);
     let along = (b - a) / distance;
     distance == 0.0
@@ -186,8 +186,8 @@ mod tests {
         assert_eq!(ray_to_box(Vec2::new(0.0, 0.5), Vec2::Y, &wall()), Some(0.0));
         assert_eq!(ray_to_circle(Vec2::ZERO, Vec2::X, Vec2::new(4.0, 0.0), 1.0), Some(3.0));
         assert_eq!(ray_to_circle(Vec2::ZERO, -Vec2::X, Vec2::new(4.0, 0.0), 1.0), None);
-        assert!(!in_sight(Vec2::new(0.0, 5.0), Vec2::new(0.0, -5.0), &[wall()]));
-        assert!(in_sight(Vec2::new(3.0, 5.0), Vec2::new(3.0, -5.0), &[wall()]));
+        assert!(!has_line_of_sight(Vec2::new(0.0, 5.0), Vec2::new(0.0, -5.0), &[wall()]));
+        assert!(has_line_of_sight(Vec2::new(3.0, 5.0), Vec2::new(3.0, -5.0), &[wall()]));
     }
 
     #[test]

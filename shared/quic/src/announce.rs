@@ -69,7 +69,7 @@ impl std::fmt::Display for Standing {
 
 #[derive(Clone, Debug)]
 enum Step {
-    Rest,
+    Waiting,
     First { times: u8 },
     Proof { times: u8, bytes: Vec<u8> },
 }
@@ -89,7 +89,7 @@ impl Announcer {
     /// Creates an announcer for a server at this port, which starts at `now`.
     pub fn new(port: u16, seed: u64, now: LocalTime) -> Self {
         let (random, nonce) = (Random::new(seed), Nonce::default());
-        Self { port, random, nonce, step: Step::Rest, due: now, standing: Standing::Asking }
+        Self { port, random, nonce, step: Step::Waiting, due: now, standing: Standing::Asking }
     }
 
     /// Returns the newest result.
@@ -114,7 +114,7 @@ impl Announcer {
             return None;
         }
         let (times, bytes) = match &self.step {
-            Step::Rest => {
+            Step::Waiting => {
                 self.nonce = self.random.bits().to_le_bytes();
                 (0, None)
             }
@@ -122,7 +122,7 @@ impl Announcer {
             Step::Proof { times, bytes } => (*times, Some(bytes.clone())),
         };
         if times >= TIMES {
-            self.rest(now, SILENT_WAIT, Standing::Silent);
+            self.wait(now, SILENT_WAIT, Standing::Silent);
             return None;
         }
         let times = times + 1;
@@ -146,7 +146,7 @@ impl Announcer {
         bytes: &[u8],
         signer: &Signer,
     ) -> Option<Vec<u8>> {
-        if matches!(self.step, Step::Rest) {
+        if matches!(self.step, Step::Waiting) {
             return None;
         }
         match Answer::parse(bytes, self.nonce).ok()? {
@@ -162,27 +162,27 @@ impl Announcer {
                         self.due = now + PROOF_WAIT;
                         return Some(bytes);
                     }
-                    Err(error) => self.rest(now, REFUSED_WAIT, Standing::Unsigned(error)),
+                    Err(error) => self.wait(now, REFUSED_WAIT, Standing::Unsigned(error)),
                 }
             }
             Answer::Listed { seconds } => {
                 let (least, most) = LISTED_SECS;
                 let half = i64::from(seconds.clamp(least, most)) * 500;
-                self.rest(now, Micros::from_ms(half), Standing::Listed);
+                self.wait(now, Micros::from_ms(half), Standing::Listed);
             }
             Answer::Refused(Refusal::Token) => {
                 let standing = self.standing.clone();
-                self.rest(now, TOKEN_WAIT, standing);
+                self.wait(now, TOKEN_WAIT, standing);
             }
             Answer::Refused(refusal) => {
-                self.rest(now, REFUSED_WAIT, Standing::Refused(refusal));
+                self.wait(now, REFUSED_WAIT, Standing::Refused(refusal));
             }
             Answer::Page { .. } => {}
         }
         None
     }
 
-    fn rest(&mut self, now: LocalTime, wait: Micros, standing: Standing) {
-        (self.step, self.due, self.standing) = (Step::Rest, now + wait, standing);
+    fn wait(&mut self, now: LocalTime, wait: Micros, standing: Standing) {
+        (self.step, self.due, self.standing) = (Step::Waiting, now + wait, standing);
     }
 }

@@ -43,9 +43,9 @@ pub(crate) struct RoomWindows;
 impl ControllerFactory for RoomWindows {
     fn build(self: Arc<Self>, now: Instant, _mtu: u16) -> Box<dyn Controller> {
         let (bound, shortest) = (AtomicU64::new(GROWING), AtomicU64::new(UNKNOWN));
-        let told = Arc::new(Told { bound, shortest });
+        let limits = Arc::new(RoomLimits { bound, shortest });
         Box::new(RoomWindow {
-            told,
+            limits,
             opened: ROOM_WINDOW_INITIAL,
             in_flight: 0,
             acked: now,
@@ -56,7 +56,7 @@ impl ControllerFactory for RoomWindows {
 
 /// What the room says about a client's path.
 #[derive(Debug)]
-struct Told {
+struct RoomLimits {
     /// How many bytes may be in flight, [`GROWING`] or [`OPEN`].
     bound: AtomicU64,
     /// Shortest round trip in microseconds since the room last took one for the path's own.
@@ -69,7 +69,7 @@ struct Told {
 #[derive(Clone, Debug)]
 struct RoomWindow {
     /// Shared with all copies.
-    told: Arc<Told>,
+    limits: Arc<RoomLimits>,
     /// Size if the room knows no limit.
     opened: u64,
     in_flight: u64,
@@ -96,8 +96,8 @@ pub(crate) fn keep_within(state: Box<dyn Controller>, window: PathWindow, now: I
         GROWING | OPEN => state.opened.max(state.acked_in_flight) + more,
         bound => bound.max(state.acked_in_flight) + more,
     };
-    if state.told.bound.swap(bound, Ordering::Relaxed) != bound && bound == GROWING {
-        state.told.shortest.store(UNKNOWN, Ordering::Relaxed);
+    if state.limits.bound.swap(bound, Ordering::Relaxed) != bound && bound == GROWING {
+        state.limits.shortest.store(UNKNOWN, Ordering::Relaxed);
     }
     state.in_flight + PACKET_BYTES < state.window()
 }
@@ -111,11 +111,11 @@ impl Controller for RoomWindow {
         self.acked = now;
         let round_trip = now.saturating_duration_since(sent);
         let micros = u64::try_from(round_trip.as_micros()).unwrap_or(u64::MAX);
-        let shortest = self.told.shortest.fetch_min(micros, Ordering::Relaxed).min(micros);
+        let shortest = self.limits.shortest.fetch_min(micros, Ordering::Relaxed).min(micros);
         let is_queued = round_trip > Duration::from_micros(shortest) + QUEUE_MAX;
         // A window that was not used has proved nothing.
         let is_used = self.in_flight >= self.opened / 2;
-        if self.told.bound.load(Ordering::Relaxed) == GROWING && is_used && !is_queued {
+        if self.limits.bound.load(Ordering::Relaxed) == GROWING && is_used && !is_queued {
             self.opened = (self.opened + bytes).min(ROOM_WINDOW_MAX);
         }
     }
@@ -132,7 +132,7 @@ impl Controller for RoomWindow {
     fn on_mtu_update(&mut self, _mtu: u16) {}
 
     fn window(&self) -> u64 {
-        match self.told.bound.load(Ordering::Relaxed) {
+        match self.limits.bound.load(Ordering::Relaxed) {
             GROWING | OPEN => self.opened,
             bound => bound,
         }

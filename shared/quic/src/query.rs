@@ -98,7 +98,7 @@ pub enum Asked {
     /// No answer has come yet.
     Asking,
     /// The last answer, and how long it took.
-    Told {
+    Answered {
         /// The server's status.
         info: Box<Info>,
         /// Time from sending the question to receiving the answer.
@@ -147,7 +147,7 @@ impl Asker {
 
 async fn ask(address: &Address) -> Asked {
     match query_named(address).await {
-        Ok((info, round_trip)) => Asked::Told { info: Box::new(info), round_trip },
+        Ok((info, round_trip)) => Asked::Answered { info: Box::new(info), round_trip },
         Err(error) => Asked::Silent(error.to_string()),
     }
 }

@@ -56,7 +56,7 @@ pub enum Reply {
     /// The server is being queried.
     Asking,
     /// The server's answer, and the round trip time.
-    Told(Box<Info>, Micros),
+    Answered(Box<Info>, Micros),
     /// The server does not answer.
     Silent,
 }
@@ -80,7 +80,7 @@ pub enum Listing {
     /// The directory is being queried.
     Asking,
     /// The directory has sent its list with this many servers.
-    Told(usize),
+    Listed(usize),
     /// The directory does not answer.
     Silent,
     /// The directory's name cannot be resolved.
@@ -403,7 +403,7 @@ impl Survey {
         }
         let (address, round_trip) = (address.clone(), now - *at);
         if let Some(target) = self.targets.get_mut(&address) {
-            target.found.reply = Reply::Told(Box::new(info), round_trip);
+            target.found.reply = Reply::Answered(Box::new(info), round_trip);
             // The next round begins with it.
             target.remotes.sort_by_key(|it| *it != from);
         }
@@ -439,7 +439,7 @@ impl Survey {
         // A list that does not advance, or is too long to read, ends here.
         match next.filter(|next| *next > directory.after && directory.count < SERVERS_MAX) {
             Some(next) => directory.after = next,
-            None => directory.listing = Listing::Told(directory.count),
+            None => directory.listing = Listing::Listed(directory.count),
         }
         for listed in servers {
             let remote = listed.address(from);
@@ -452,7 +452,7 @@ impl Survey {
     /// them, one that others can use too.
     fn handle_neighbour(&mut self, now: LocalTime, from: SocketAddr, info: Info) {
         let is_same = |target: &&Target| {
-            let Reply::Told(known, _) = &target.found.reply else { return false };
+            let Reply::Answered(known, _) = &target.found.reply else { return false };
             let same_port = target.remotes.first().is_some_and(|it| it.port() == from.port());
             let other = !target.remotes.contains(&from);
             target.found.via.lan
@@ -477,7 +477,7 @@ impl Survey {
         let via = Via { lan: true, ..Via::default() };
         self.add(from.into(), vec![from], via, None);
         if let Some(target) = self.targets.get_mut(&from.into()) {
-            target.found.reply = Reply::Told(Box::new(info), round_trip);
+            target.found.reply = Reply::Answered(Box::new(info), round_trip);
         }
         self.settle(&from.into());
     }

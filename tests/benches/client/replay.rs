@@ -3,14 +3,14 @@
 use std::time::Instant;
 
 use allocation_counter::measure;
-use phaselock::client::{Fed, Session, SessionConfig};
+use phaselock::client::{Session, SessionConfig, SessionInput};
 use phaselock::fields::Entity;
 use phaselock::game::{Entities, Game};
 use phaselock::games::Games;
 use phaselock::limits::CLIENT_BYTES_MAX;
 use phaselock::link::Conditions;
 use phaselock::motion::{Choice, Moment};
-use phaselock::presentation::presenter::{Heard, Presenter};
+use phaselock::presentation::presenter::{Presenter, StateArrival};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::control::{ServerMessage, Welcome};
@@ -27,7 +27,7 @@ const FRAME: Micros = Micros(16_667);
 /// A recorded session.
 pub(crate) struct Play {
     /// The session's inputs, and the measured time.
-    fed: Vec<Fed>,
+    fed: Vec<SessionInput>,
     measured: usize,
     seconds: f64,
 }
@@ -63,10 +63,10 @@ impl Play {
         sim.frame = FRAME;
         let mut fed = Vec::new();
         sim.clients[0].session.record();
-        let mut run = |secs: f64, fed: &mut Vec<Fed>| {
+        let mut run = |secs: f64, fed: &mut Vec<SessionInput>| {
             sim.run_each(secs, |sim| {
                 sim.truth.clear();
-                fed.extend(std::iter::from_fn(|| sim.clients[0].session.poll_fed()));
+                fed.extend(std::iter::from_fn(|| sim.clients[0].session.poll_input()));
             });
         };
         run(SETTLING, &mut fed);
@@ -102,8 +102,8 @@ impl Quickest {
 
 /// Feeds an entry of the measured time; the only function for a profiler to measure.
 #[inline(never)]
-fn measured(session: &mut Session, fed: &Fed) {
-    session.feed(fed);
+fn measured(session: &mut Session, fed: &SessionInput) {
+    session.replay(fed);
 }
 
 impl Play {
@@ -117,8 +117,8 @@ impl Play {
             let mut session = self.settled(method);
             for (at, fed) in self.fed.iter().enumerate().skip(self.measured) {
                 let quickest = match fed {
-                    Fed::Datagram(..) => &mut datagrams,
-                    Fed::Picture(_) => &mut pictures,
+                    SessionInput::Datagram(..) => &mut datagrams,
+                    SessionInput::Picture(_) => &mut pictures,
                     _ => &mut ticks,
                 };
                 quickest.run(at, || measured(&mut session, fed));
@@ -145,7 +145,7 @@ impl Play {
         session.handle_connected(LocalTime(0), Default::default());
         for fed in &self.fed[..self.measured] {
             let is_first = session.client().is_none();
-            session.feed(fed);
+            session.replay(fed);
             if is_first && session.client().is_some() {
                 (0..kinds()).for_each(|kind| session.choose(kind, method));
             }
@@ -161,8 +161,8 @@ impl Play {
         };
         let before = read(&session);
         for fed in &self.fed[self.measured..] {
-            costs.allocations += measure(|| session.feed(fed)).count_total;
-            costs.frames += usize::from(matches!(fed, Fed::Picture(_)));
+            costs.allocations += measure(|| session.replay(fed)).count_total;
+            costs.frames += usize::from(matches!(fed, SessionInput::Picture(_)));
         }
         costs.entities = read(&session) - before;
     }
@@ -180,21 +180,21 @@ impl Play {
                 if at < self.measured { work() } else { run(at, part, work) }
             };
             match fed {
-                Fed::Datagram(arrival, bytes) => {
+                SessionInput::Datagram(arrival, bytes) => {
                     let mut received = None;
                     part(Part::Reading, &mut || {
                         received = store.handle_packet(&game, bytes).ok();
                     });
                     let Some(received) = received else { continue };
                     part(Part::Keeping, &mut || {
-                        for told in store.told() {
+                        for told in store.updates() {
                             let (index, tick) = (told.index, received.tick);
-                            let heard = Heard { index, tick, arrival: secs(*arrival) };
+                            let heard = StateArrival { index, tick, arrival: secs(*arrival) };
                             presenter.handle(&game, heard, told.state.as_ref());
                         }
                     });
                 }
-                Fed::Picture(now) => {
+                SessionInput::Picture(now) => {
                     let interval = welcome.rates.snapshot_interval().as_secs();
                     let past = secs(*now) - DELAY_SECS;
                     let moment = Moment { now: secs(*now), past, interval };
@@ -208,7 +208,7 @@ impl Play {
 
     fn welcome(&self) -> Welcome {
         let welcome = self.fed.iter().find_map(|fed| match fed {
-            Fed::Control(_, body) => match ServerMessage::parse(body) {
+            SessionInput::Control(_, body) => match ServerMessage::parse(body) {
                 Ok(ServerMessage::Welcome(welcome)) => Some(welcome),
                 _ => None,
             },

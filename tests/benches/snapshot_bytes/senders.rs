@@ -13,7 +13,7 @@ use phaselock::motion::interpolate::cut_between;
 use phaselock::motion::{Moment, SendRule, Timeline};
 use phaselock::path::SendRate;
 use phaselock::physics::Torus;
-use phaselock::presentation::presenter::{Heard, Presenter, is_moving};
+use phaselock::presentation::presenter::{Presenter, StateArrival, is_moving};
 use phaselock::random::Random;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
@@ -182,8 +182,8 @@ fn send<G: Game>(recorded: &Recorded<G>, kind: Option<u8>, rule: SendRule) -> Se
             if measured {
                 sent.updates += received.entities as f64;
             }
-            let heard = |index| Heard { index, tick: received.tick, arrival: secs(tick) };
-            for told in store.told() {
+            let heard = |index| StateArrival { index, tick: received.tick, arrival: secs(tick) };
+            for told in store.updates() {
                 let state = told.state.as_ref();
                 presenter.handle(game, heard(told.index), state);
             }

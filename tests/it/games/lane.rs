@@ -5,7 +5,7 @@ use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::physics::turns;
 use phaselock::time::Rates;
-use phaselock_games::race::{Book, Car, Command, Piece, Race};
+use phaselock_games::race::{Car, Command, Piece, Race, RaceMemory};
 
 /// Distance between the middles of two cars side by side, in metres.
 pub(crate) const APART: f32 = 4.0;
@@ -26,7 +26,7 @@ impl<const SHARED: bool> Game for Lane<SHARED> {
     };
     type Input = Command;
     type Entity = Piece;
-    type Memory = Book;
+    type Memory = RaceMemory;
 
     fn new(rates: Rates, _seed: u64) -> Self {
         Self(Race::at(rates))

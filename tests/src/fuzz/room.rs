@@ -241,7 +241,7 @@ impl Play {
                     let store = peer.store.as_mut().expect("it was welcomed");
                     store.handle_packet(&game, &bytes).expect("packets in order are fine");
                 }
-                Output::Control { client, message } => self.told(client, &message),
+                Output::Control { client, message } => self.handle_message(client, &message),
                 Output::Close { client, goodbye } => {
                     assert!(!goodbye.text.is_empty());
                     let known = self.room.member_stats(client).is_some();
@@ -258,7 +258,7 @@ impl Play {
         peers.find(|peer| peer.id == client).expect("the room speaks to who is there")
     }
 
-    fn told(&mut self, client: ClientId, message: &ServerMessage) {
+    fn handle_message(&mut self, client: ClientId, message: &ServerMessage) {
         let framed = frame(message).expect("it is short enough");
         let mut read = ServerMessage::parse(&framed[2..]).expect("a client can read it");
         if let (ServerMessage::Disconnect(read), ServerMessage::Disconnect(goodbye)) =

@@ -19,7 +19,7 @@ use phaselock::fields::{Field, Record, Values};
 use phaselock::game::Game;
 use phaselock::motion::interpolate::blend_values;
 use phaselock::motion::sending::Tolerance;
-use phaselock::motion::{HORIZON_SECS, KeptTicks, Rules};
+use phaselock::motion::{HORIZON_SECS, Rules, TickCache};
 use phaselock::time::{Rates, Tick};
 use phaselock_games::asteroids::Asteroids;
 use phaselock_games::platformer::Platformer;
@@ -184,7 +184,7 @@ impl<B: Record> Rules for Ahead<B> {
         Some(blend_values(B::FIELDS, &body.values(), &next.values(), ticks.fract()))
     }
 
-    fn forward_on(&self, values: &Values, secs: f64, kept: &mut KeptTicks) -> Option<Values> {
+    fn forward_on(&self, values: &Values, secs: f64, kept: &mut TickCache) -> Option<Values> {
         let ticks = ahead(secs);
         let mut after = |ticks: u64| {
             kept.at(ticks, |before| {

@@ -14,7 +14,7 @@ use phaselock::wire::WireError;
 use phaselock::wire::control::{ServerMessage, Welcome};
 use phaselock::wire::description::Description;
 use phaselock::wire::is_of_game;
-use phaselock::wire::snapshot::Told;
+use phaselock::wire::snapshot::EntityUpdate;
 use phaselock::wire::state::Codec;
 use phaselock_testing::{Sim, Wire, room_config};
 
@@ -143,7 +143,7 @@ impl Reader {
             false => Err(StoreError::OtherGame),
         };
         match read {
-            Ok(received) => members(&received, self.store.told()),
+            Ok(received) => members(&received, self.store.updates()),
             Err(error) => vec![("refused", value(refusal(error)))],
         }
     }
@@ -173,7 +173,7 @@ pub(super) fn wire_refusal(error: WireError) -> &'static str {
     }
 }
 
-fn members(received: &Received, told: &[Told]) -> Vec<(&'static str, String)> {
+fn members(received: &Received, told: &[EntityUpdate]) -> Vec<(&'static str, String)> {
     let header = &received.header;
     let echo = header.echo.map(|echo| (echo.time, echo.held));
     let perceived = header.perceived.map(|it| (it.offset_change, it.round_trip, it.error_max));
@@ -192,7 +192,7 @@ fn members(received: &Received, told: &[Told]) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn entity(told: &Told) -> String {
+fn entity(told: &EntityUpdate) -> String {
     let Some(state) = told.state else {
         return value((told.index, if told.hidden { "hidden" } else { "gone" }));
     };

@@ -118,7 +118,7 @@ fn edge(mesh: &mut Mesh, brush: &Brush<'_>, walls: &[Aabb], viewpoint: Vec2, loo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use phaselock::physics::in_sight;
+    use phaselock::physics::has_line_of_sight;
 
     #[test]
     fn all_that_is_behind_something_lies_in_the_shade() {
@@ -141,7 +141,7 @@ mod tests {
                     let lit = far > distance;
                     assert_eq!(
                         lit,
-                        in_sight(viewpoint, *point, &arena.walls),
+                        has_line_of_sight(viewpoint, *point, &arena.walls),
                         "{point} from {viewpoint}"
                     );
                 }

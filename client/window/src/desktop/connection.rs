@@ -112,7 +112,7 @@ pub(super) fn join(
 ) -> Result<Visit, String> {
     let Invitation { address, fingerprint } = invitation;
     let pins = match (KnownHosts::default_path(), fingerprint) {
-        (Some(path), Some(fingerprint)) => Pins::Told(path, fingerprint),
+        (Some(path), Some(fingerprint)) => Pins::Given(path, fingerprint),
         (Some(path), None) => Pins::File(path),
         (None, Some(fingerprint)) => Pins::Fixed(fingerprint),
         (None, None) => Pins::Memory,

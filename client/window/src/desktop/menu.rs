@@ -408,7 +408,7 @@ impl Menu {
         Some(match asker.state() {
             Asked::Asking => (tr("Asking the server ...").to_owned(), false),
             Asked::Silent(_) => (tr("No answer yet.").to_owned(), false),
-            Asked::Told { info, round_trip } => {
+            Asked::Answered { info, round_trip } => {
                 let ms = format!("{:.0}", round_trip.as_secs_f64() * 1000.0);
                 let values = [
                     ("server", &*info.server),

@@ -358,7 +358,7 @@ fn view_of(count: u16, address: impl Fn(u16) -> String) -> View {
         via: Via { named: true, lan: true, directory: true },
         listed: Some(Fingerprint([0xcd; 32])),
         reply: match n % 3 {
-            0 => Reply::Told(Box::new(info.clone()), Micros::from_ms(1234)),
+            0 => Reply::Answered(Box::new(info.clone()), Micros::from_ms(1234)),
             1 => Reply::Asking,
             _ => Reply::Silent,
         },

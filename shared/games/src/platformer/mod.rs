@@ -196,7 +196,7 @@ impl Game for Platformer {
             }
         }
         standings.look(self.level, &round, entities);
-        standings.tell(self.rates, entities, round.phase() == Phase::Play);
+        standings.write_scores(self.rates, entities, round.phase() == Phase::Play);
     }
 
     fn predict(

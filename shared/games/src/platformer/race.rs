@@ -133,7 +133,7 @@ impl Standings {
     }
 
     /// Writes the standings to the scores; coins, place, points and time only if it `counts`.
-    pub(super) fn tell(&self, rates: Rates, entities: &mut Entities<Piece>, counts: bool) {
+    pub(super) fn write_scores(&self, rates: Rates, entities: &mut Entities<Piece>, counts: bool) {
         for (_, owner, score) in entities.records_mut::<Score>() {
             let Some(entry) = owner.and_then(|owner| self.entry(owner)) else { continue };
             score.progress = entry.progress;

@@ -21,7 +21,7 @@ const REACTION_SECS: [(f32, f32); 3] = [(0.2, 0.5), (0.12, 0.3), (0.1, 0.15)];
 /// Distance at which it drives around others, in metres; more at speed.
 const TRAFFIC: f32 = 30.0;
 /// Distances between centres next to another car and behind it, in metres.
-const BESIDE: f32 = 2.7;
+const ABREAST: f32 = 2.7;
 const BEHIND: f32 = 5.5;
 /// Maximum distance from the centre of the road, in metres.
 const EDGE: f32 = HALF_WIDTH - 1.3;
@@ -215,26 +215,26 @@ fn around(
         if gap.abs() < BEHIND - 0.6 {
             // Side by side: it keeps its distance.
             if there.beside > spot.beside {
-                most = most.min(there.beside - BESIDE);
+                most = most.min(there.beside - ABREAST);
             } else {
-                least = least.max(there.beside + BESIDE);
+                least = least.max(there.beside + ABREAST);
             }
             continue;
         }
         let soon = gap > 0.0 && (gap < 10.0 || (closing > 0.5 && gap < 6.0 + closing * 2.5));
-        if !soon || (there.beside - target).abs() > BESIDE {
+        if !soon || (there.beside - target).abs() > ABREAST {
             continue;
         }
         // It passes on the side with more space, with a preference for its current side.
         let room = |side: f32| {
-            let to = there.beside + side * (BESIDE + 0.3);
+            let to = there.beside + side * (ABREAST + 0.3);
             let near = (to - spot.beside).abs() * 0.5;
             (EDGE - to * side) - near
         };
         let side = if room(1.0) > room(-1.0) { 1.0 } else { -1.0 };
-        target = (there.beside + side * (BESIDE + 0.3)).clamp(-EDGE, EDGE);
+        target = (there.beside + side * (ABREAST + 0.3)).clamp(-EDGE, EDGE);
         blocked = true;
-        let overlaps = (there.beside - spot.beside).abs() < BESIDE - 0.5;
+        let overlaps = (there.beside - spot.beside).abs() < ABREAST - 0.5;
         if overlaps {
             let free = (gap - BEHIND).max(0.0);
             *pace = pace.min(own_speed - closing + 0.9 * free);

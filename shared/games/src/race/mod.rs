@@ -40,7 +40,7 @@ pub use bot::Bot;
 use contact::collide;
 use drive::{GHOST_SECS, drive, put, ticks};
 pub use entities::{Car, Command, Lights, Piece, Score};
-pub use score::Book;
+pub use score::RaceMemory;
 use track::Track;
 
 /// Number of cars that the grid has space for.
@@ -100,11 +100,11 @@ impl Race {
             (car.hold, car.ghost) = (hold, 0);
             memory.enter(*player, self.track.progress(car.gates, car.position()));
         }
-        Self::tell_gates(entities, Some(Score::default()));
+        Self::write_gates(entities, Some(Score::default()));
     }
 
     /// Writes the gates that each player has passed to new scores, or to the existing ones.
-    fn tell_gates(entities: &mut Entities<Piece>, fresh: Option<Score>) {
+    fn write_gates(entities: &mut Entities<Piece>, fresh: Option<Score>) {
         let cars: Vec<_> = entities.records::<Car>().collect();
         for (_, owner, score) in entities.records_mut::<Score>() {
             let gates = cars.iter().find(|car| car.owner == owner).map_or(0, |it| it.entity.gates);
@@ -143,7 +143,7 @@ impl Race {
             // A finished car becomes solid again, possibly inside another.
             car.ghost = car.ghost.max(ticks(self.rates, GHOST_SECS));
         }
-        Self::tell_gates(entities, None);
+        Self::write_gates(entities, None);
         for (_, _, score) in entities.records_mut::<Score>() {
             score.place = 0;
         }
@@ -170,18 +170,18 @@ impl Race {
     pub fn advance(
         &self,
         entities: &mut Entities<Piece>,
-        book: &mut Book,
+        memory: &mut RaceMemory,
         inputs: &Inputs<Command>,
     ) {
-        book.before.clear();
+        memory.before.clear();
         let mut cars = Vec::new();
         for (_, owner, car) in entities.records_mut::<Car>() {
-            book.before.push((car.position(), car.gates));
+            memory.before.push((car.position(), car.gates));
             let command = owner.map_or(Command::default(), |owner| inputs.get(owner));
             drive(self.track, self.rates, car, &command);
             cars.push(car);
         }
-        collide(self.track, self.rates, &mut cars, &mut book.pairs);
+        collide(self.track, self.rates, &mut cars, &mut memory.pairs);
     }
 
     /// Counts the gates that cars passed in this tick, and their progress.
@@ -266,7 +266,7 @@ impl Game for Race {
     };
     type Input = Command;
     type Entity = Piece;
-    type Memory = Book;
+    type Memory = RaceMemory;
 
     fn new(rates: Rates, _seed: u64) -> Self {
         Self::at(rates)

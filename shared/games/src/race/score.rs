@@ -25,7 +25,7 @@ pub struct Entry {
 
 /// The server's record, and scratch lists for each tick, kept to reuse their memory.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Book {
+pub struct RaceMemory {
     entries: BTreeMap<PlayerId, Entry>,
     #[serde(skip)]
     pub(super) before: Vec<(Vec2, u16)>,
@@ -33,7 +33,7 @@ pub struct Book {
     pub(super) pairs: Vec<(u16, u16)>,
 }
 
-impl<G> Memory<G, Piece> for Book {
+impl<G> Memory<G, Piece> for RaceMemory {
     /// Each tick refills what is not saved.
     fn restored(&mut self, _: &G, _: &Entities<Piece>) {}
 }
@@ -43,7 +43,7 @@ fn hundredths(secs: f32) -> u16 {
     (secs * 100.0).round() as u16
 }
 
-impl Book {
+impl RaceMemory {
     /// Returns the record of a player.
     pub fn entry(&self, player: PlayerId) -> Option<&Entry> {
         self.entries.get(&player)

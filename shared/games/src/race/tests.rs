@@ -137,7 +137,7 @@ fn an_undisturbed_car_is_where_its_client_predicts_and_touched_ones_too() {
         let (mut bumps, mut compared) = (0, 0);
         for n in 0..hz * 40 {
             if n % (3 * hz) == 0 {
-                beside(&mut world, &ids);
+                put_side_by_side(&mut world, &ids);
             }
             let mut predicted = world.entities.clone();
             // The others hold their keys, so they are predicted, including contacts.
@@ -173,7 +173,7 @@ fn an_undisturbed_car_is_where_its_client_predicts_and_touched_ones_too() {
 
 /// Puts the others to the left and to the right of the first, at its speed and slightly closer each
 /// second.
-fn beside(world: &mut World<Race>, ids: &[EntityId]) {
+fn put_side_by_side(world: &mut World<Race>, ids: &[EntityId]) {
     let first = *world.entities.record::<Car>(ids[0]).expect("it is there");
     for (id, side) in ids[1..].iter().zip([-1.0, 1.0]) {
         let car = world.entities.record_mut::<Car>(*id).expect("it is there");

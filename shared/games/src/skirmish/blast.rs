@@ -9,7 +9,7 @@ use super::movement::RADIUS;
 use super::weapons::Means;
 use phaselock::game::Entities;
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::physics::{Aabb, in_sight};
+use phaselock::physics::{Aabb, has_line_of_sight};
 use phaselock::time::Rates;
 
 /// Range of a blast in metres.
@@ -53,9 +53,11 @@ fn force(at: Vec2, position: Vec2, shape: Shape, walls: &[Aabb]) -> f32 {
         return 0.0;
     }
     let aside = (position - at).perp().normalize_or_zero() * half;
-    let shield = if in_sight(at, position, walls) {
+    let shield = if has_line_of_sight(at, position, walls) {
         1.0
-    } else if in_sight(at, position + aside, walls) || in_sight(at, position - aside, walls) {
+    } else if has_line_of_sight(at, position + aside, walls)
+        || has_line_of_sight(at, position - aside, walls)
+    {
         0.5
     } else {
         return 0.0;

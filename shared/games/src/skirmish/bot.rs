@@ -13,7 +13,7 @@ use super::{Command, RANGE, Skirmish, avatar_of, ray_to_prop};
 use phaselock::fields::turn_between;
 use phaselock::game::{Entities, Strength};
 use phaselock::ids::PlayerId;
-use phaselock::physics::{direction, in_sight, ray_to_walls, turns};
+use phaselock::physics::{direction, has_line_of_sight, ray_to_walls, turns};
 use phaselock::random::Random;
 use phaselock::time::Tick;
 
@@ -181,7 +181,7 @@ fn target(
         let far = if bot.target == Some(who) { distance * TEMPTING } else { distance };
         // Checking the line of sight is the slowest test, so it comes last.
         let nearest = distance < RANGE && best.as_ref().is_none_or(|(least, _)| far < *least);
-        if nearest && in_sight(here, there, &arena.walls) {
+        if nearest && has_line_of_sight(here, there, &arena.walls) {
             best = Some((far, (distance, who, slot.entity)));
         }
     }
@@ -203,7 +203,7 @@ fn choose(
     let barrel = seen.records::<Prop>().find(|slot| {
         let (prop, at) = (&slot.entity, slot.entity.position());
         let beside = at.distance(there) < 2.2 && at.distance(here) > BLAST_REACH + 0.6;
-        prop.barrel && prop.stands() && beside && in_sight(here, at, &arena.walls)
+        prop.barrel && prop.stands() && beside && has_line_of_sight(here, at, &arena.walls)
     });
     if let Some(barrel) = barrel {
         let aim = turns(barrel.entity.position() - here) + bot.sway * 0.5;
@@ -224,7 +224,10 @@ fn lob(bot: &Bot, arena: &Arena, own: &Player) -> Option<Attack> {
     let (there, ago) = bot.lost?;
     let to = there - own.position();
     let may = own.grenades > 0 && bot.mood > 0.35 && ago < 1.2;
-    if !may || !GRENADES.contains(&to.length()) || !in_sight(own.position(), there, &arena.walls) {
+    if !may
+        || !GRENADES.contains(&to.length())
+        || !has_line_of_sight(own.position(), there, &arena.walls)
+    {
         return None;
     }
     Some(Attack { aim: turns(to) + bot.sway, weapon: Weapon::Grenades, safe: true })
@@ -358,5 +361,6 @@ fn wander(arena: &Arena, here: Vec2, random: &mut Random) -> Option<Vec2> {
 /// Whether a player fits through on the straight line.
 fn walkable(arena: &Arena, from: Vec2, to: Vec2) -> bool {
     let side = direction(turns(to - from) + 0.25) * RADIUS;
-    in_sight(from + side, to + side, &arena.walls) && in_sight(from - side, to - side, &arena.walls)
+    has_line_of_sight(from + side, to + side, &arena.walls)
+        && has_line_of_sight(from - side, to - side, &arena.walls)
 }

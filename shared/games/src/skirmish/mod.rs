@@ -15,8 +15,8 @@ pub mod props;
 mod scratch;
 mod shadow;
 mod shots;
-pub mod sight;
 mod turn;
+pub mod visibility;
 mod weapons;
 
 use std::sync::{LazyLock, Mutex, OnceLock};
@@ -48,8 +48,8 @@ use props::Contacts;
 pub use scratch::Scratch;
 use shadow::Between;
 pub use shots::{BARREL_WEAR, ray_to_prop};
-use sight::{REACH, Sight};
 pub use turn::{ARMING_SECS, MINES_MAX};
+use visibility::{PlayerView, REACH};
 pub use weapons::{Means, Weapon};
 
 /// Range of a shot in metres: across the arena.
@@ -380,13 +380,13 @@ impl Game for Skirmish {
         player: PlayerId,
     ) -> impl Fn(&Slot<Piece>) -> Relevance + 'a {
         let viewer = avatar_of(entities, player);
-        let sight = viewer.map(|viewer| Sight::new(&self.arena.walls, self.between(), viewer));
-        move |other| match (&other.entity, &sight) {
+        let view = viewer.map(|viewer| PlayerView::new(&self.arena.walls, self.between(), viewer));
+        move |other| match (&other.entity, &view) {
             // They concern all players, and are sent when there is space.
             (Piece::Score(_) | Piece::Round(_), _) => Relevance::Matters(1),
             (_, None) => Relevance::Secret,
-            (Piece::Player(other), Some(sight)) => sight.of_player(other),
-            (thing, Some(sight)) => sight.of_thing(thing),
+            (Piece::Player(other), Some(view)) => view.of_player(other),
+            (thing, Some(view)) => view.of_thing(thing),
         }
     }
 

@@ -10,7 +10,7 @@ use super::weapons::Means;
 use super::{CO_PREDICTION_REACH, RANGE, RESPAWN_SECS, Skirmish};
 use phaselock::game::{Entities, Slot};
 use phaselock::ids::EntityId;
-use phaselock::physics::{Aabb, in_sight, ray_to_box, ray_to_circle, ray_to_walls};
+use phaselock::physics::{Aabb, has_line_of_sight, ray_to_box, ray_to_circle, ray_to_walls};
 use phaselock::rewind::{Favour, Past, Rewound, RewoundHit, ViewTime};
 use phaselock::time::Tick;
 
@@ -36,7 +36,7 @@ impl Skirmish {
         let there = |slot: &Slot<Player>| {
             player(entities, slot.id).is_some_and(|now| {
                 let same = now.health > 0 && now.spawns == slot.entity.spawns;
-                let covered = || !in_sight(from, now.position(), &self.arena.walls);
+                let covered = || !has_line_of_sight(from, now.position(), &self.arena.walls);
                 same && (favour == Favour::Shooter || !covered())
             })
         };

@@ -1,8 +1,8 @@
 //! Skirmish without a network.
 
 mod arms;
-mod sight;
 mod things;
+mod visibility;
 
 use std::collections::VecDeque;
 

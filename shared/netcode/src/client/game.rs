@@ -17,7 +17,7 @@ use crate::limits::{CATCH_UP_TICKS_MAX, PREDICTION_TICKS_MAX};
 use crate::motion::choice::Choice;
 use crate::motion::interpolate::TickTime;
 use crate::motion::{Moment, Timeline};
-use crate::presentation::presenter::{Heard, Presenter, Trace};
+use crate::presentation::presenter::{Presenter, StateArrival, Trace};
 use crate::snapshot::store::{Received, Store, StoreError};
 use crate::time::{LocalTime, Micros, Offset, ServerTime, Tick};
 use crate::wire::control::{ServerMessage, Welcome};
@@ -300,8 +300,8 @@ impl<G: Game> AnyClient for Client<G> {
         };
         self.common.counter.handle_received(&received);
         let came = self.common.pll.server_time(arrival).as_secs();
-        let heard = |index| Heard { index, tick: received.tick, arrival: came };
-        for told in self.store.told() {
+        let heard = |index| StateArrival { index, tick: received.tick, arrival: came };
+        for told in self.store.updates() {
             let state = told.state.as_ref();
             self.presenter.handle(&self.game, heard(told.index), state);
         }

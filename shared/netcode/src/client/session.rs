@@ -20,15 +20,15 @@ use std::collections::VecDeque;
 
 use super::any::AnyClient;
 use super::controller::{Controller, downcast_mut, downcast_ref};
-use super::fed::Fed;
 use super::game::Client;
 use super::output::{MotionSample, Notice, Output, SessionConfig, State};
 use super::picture::Picture;
+use super::session_input::SessionInput;
 use crate::clock::pll::LoopFilter;
 use crate::fields::{Packed, Record};
 use crate::game::Game;
 use crate::identity::{Credentials, ResumeToken};
-use crate::limits::{FED_MAX, FIELDS_MAX, NOTICES_MAX};
+use crate::limits::{FIELDS_MAX, NOTICES_MAX, RECORDED_INPUTS_MAX};
 use crate::motion::choice::Choice;
 use crate::presentation::presenter::Trace;
 use crate::snapshot::store::Received;
@@ -102,8 +102,8 @@ pub struct Session {
     /// not recorded.
     motion: Option<VecDeque<MotionSample>>,
     /// Recorded input, if it is recorded, and whether the recording overflowed.
-    fed: Option<VecDeque<Fed>>,
-    fed_over: bool,
+    recorded_inputs: Option<VecDeque<SessionInput>>,
+    recorded_over: bool,
 }
 
 /// Returns the reason for an end with a text for the player, even if the peer sent none.
@@ -139,8 +139,8 @@ impl Session {
             outputs: VecDeque::new(),
             notices: VecDeque::new(),
             motion: None,
-            fed: None,
-            fed_over: false,
+            recorded_inputs: None,
+            recorded_over: false,
         };
         session.dial();
         session
@@ -166,16 +166,16 @@ impl Session {
         self.notices.push_back(notice);
     }
 
-    fn note(&mut self, fed: impl FnOnce() -> Fed) {
-        if let Some(log) = self.fed.as_mut().filter(|_| !self.fed_over) {
-            log.push_back(fed());
-            self.fed_over = log.len() >= FED_MAX;
+    fn note(&mut self, input: impl FnOnce() -> SessionInput) {
+        if let Some(log) = self.recorded_inputs.as_mut().filter(|_| !self.recorded_over) {
+            log.push_back(input());
+            self.recorded_over = log.len() >= RECORDED_INPUTS_MAX;
         }
     }
 
     /// Handles an established connection, with the player's credentials for it: sends the hello.
     pub fn handle_connected(&mut self, now: LocalTime, credentials: Credentials) {
-        self.note(|| Fed::Connected(now, credentials));
+        self.note(|| SessionInput::Connected(now, credentials));
         if self.step != Step::Dialing {
             return;
         }
@@ -207,7 +207,7 @@ impl Session {
 
     /// Handles a connection that was lost or could not be established.
     pub fn handle_lost(&mut self, now: LocalTime, reason: Disconnect) {
-        self.note(|| Fed::Lost(now, reason.clone()));
+        self.note(|| SessionInput::Lost(now, reason.clone()));
         if !matches!(self.step, Step::Waiting(_) | Step::Ended) {
             self.end(now, reason);
         }
@@ -215,7 +215,7 @@ impl Session {
 
     /// Handles the body of a control message that came at `arrival`.
     pub fn handle_control(&mut self, body: &[u8], arrival: LocalTime) {
-        self.note(|| Fed::Control(arrival, body.into()));
+        self.note(|| SessionInput::Control(arrival, body.into()));
         let hello_sent = match self.step {
             Step::Greeted(sent) => Some(sent),
             Step::Playing => None,
@@ -259,7 +259,7 @@ impl Session {
     /// Handles a datagram that came at `arrival`. `None` means that it was refused and only a
     /// counter has changed.
     pub fn handle_datagram(&mut self, bytes: &[u8], arrival: LocalTime) -> Option<Received> {
-        self.note(|| Fed::Datagram(arrival, bytes.into()));
+        self.note(|| SessionInput::Datagram(arrival, bytes.into()));
         if self.step != Step::Playing {
             return None;
         }
@@ -269,7 +269,7 @@ impl Session {
 
     /// Handles the passage of time: gives up on a silent server, or starts the next attempt.
     pub fn handle_timeout(&mut self, now: LocalTime) {
-        self.note(|| Fed::Timeout(now));
+        self.note(|| SessionInput::Timeout(now));
         if now - self.looked > STALL && !self.excused {
             (self.heard, self.excused) = (now, true);
         }
@@ -310,7 +310,7 @@ impl Session {
 
     /// Leaves the server for good.
     pub fn leave(&mut self, reason: &str) {
-        self.note(|| Fed::Leave(reason.into()));
+        self.note(|| SessionInput::Leave(reason.into()));
         if self.step != Step::Ended {
             self.close(self.looked, Disconnect::new(Code::Left, reason));
         }
@@ -378,7 +378,7 @@ impl Session {
         now: LocalTime,
         mut press: impl FnMut(&Client<G>, Tick) -> G::Input,
     ) {
-        let is_recorded = self.fed.is_some();
+        let is_recorded = self.recorded_inputs.is_some();
         let client = self.client.as_deref_mut().filter(|_| self.step == Step::Playing);
         let Some(client) = client.and_then(downcast_mut::<G>) else {
             return self.press_with(now, |_, _| None);
@@ -395,7 +395,7 @@ impl Session {
                 inputs.push(input.pack().to_vec());
             }
         }
-        self.note(|| Fed::Press(now, inputs));
+        self.note(|| SessionInput::Press(now, inputs));
     }
 
     /// Asks a controller for the player's command of each due tick.
@@ -418,16 +418,16 @@ impl Session {
             let idle = client.common().watching().map(|_| [0; FIELDS_MAX]);
             let Some(input) = idle.or_else(|| press(&**client, tick)) else { break };
             client.handle_packed_input(now, tick, &input);
-            if self.fed.is_some() {
+            if self.recorded_inputs.is_some() {
                 inputs.push(input.to_vec());
             }
         }
-        self.note(|| Fed::Press(now, inputs));
+        self.note(|| SessionInput::Press(now, inputs));
     }
 
     /// Marks the start of a frame; see [`AnyClient::handle_frame`].
     pub fn handle_frame(&mut self, now: LocalTime) {
-        self.note(|| Fed::Frame(now));
+        self.note(|| SessionInput::Frame(now));
         if let Some(client) = self.client.as_mut().filter(|_| self.step == Step::Playing) {
             client.handle_frame(now);
         }
@@ -452,7 +452,7 @@ impl Session {
     pub fn picture<G: Game>(&mut self, now: LocalTime) -> Option<Picture<G>> {
         let client = downcast_mut::<G>(&mut **self.client.as_mut()?)?;
         let picture = client.picture(now);
-        self.note(|| Fed::Picture(now));
+        self.note(|| SessionInput::Picture(now));
         Some(picture)
     }
 
@@ -464,7 +464,7 @@ impl Session {
 
     /// Advances presentation as [`picture`](Self::picture) does, without drawing.
     pub fn handle_picture(&mut self, now: LocalTime) {
-        self.note(|| Fed::Picture(now));
+        self.note(|| SessionInput::Picture(now));
         if let Some(client) = &mut self.client {
             client.handle_picture(now);
         }
@@ -473,7 +473,7 @@ impl Session {
     /// Sets the method by which a kind is presented, except for the player's own entity. `kind` is
     /// an index into the game's kinds.
     pub fn choose(&mut self, kind: u8, choice: Choice) {
-        self.note(|| Fed::Choose(kind, choice));
+        self.note(|| SessionInput::Choose(kind, choice));
         if let Some(client) = &mut self.client {
             client.choose(kind, choice);
         }
@@ -481,7 +481,7 @@ impl Session {
 
     /// Sets the clock's loop filter, in this game and all following ones.
     pub fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter) {
-        self.note(|| Fed::LoopFilter(now, filter));
+        self.note(|| SessionInput::LoopFilter(now, filter));
         self.config.filter = filter;
         if let Some(client) = &mut self.client {
             client.set_loop_filter(now, filter);

@@ -9,8 +9,8 @@
 use super::extrapolator::Extrapolator;
 use super::fir::Filter;
 use super::keeping::Keeping;
-use super::kept::KeptTicks;
 use super::method::Rules;
+use super::tick_cache::TickCache;
 use super::track::{Coords, Knot, Shape, Track};
 use crate::limits::FIELDS_MAX;
 
@@ -49,7 +49,7 @@ pub(super) struct Adaptive {
     /// Running mean of the squared changes of the fields between two states.
     motions: Coords,
     /// Ticks run by the rules for scoring; kept to reuse their memory.
-    kept: KeptTicks,
+    kept: TickCache,
     /// Seconds beyond a state after which extrapolations stop.
     horizon: f64,
 }
@@ -58,7 +58,7 @@ impl Adaptive {
     /// Creates a method that extrapolates up to `horizon` seconds beyond a state.
     pub(super) fn new(horizon: f64) -> Self {
         let errors = [0.0; CANDIDATES.len()];
-        let kept = KeptTicks::default();
+        let kept = TickCache::default();
         Self { chosen: 0, scored: 0, errors, motions: [0.0; FIELDS_MAX], kept, horizon }
     }
 

@@ -2,19 +2,19 @@
 
 use std::cell::RefCell;
 
-use super::kept::KeptTicks;
 use super::method::Rules;
+use super::tick_cache::TickCache;
 use crate::fields::Values;
 
 /// Rules that cache the ticks run from one state, and continue from them.
 pub(super) struct Keeping<'a> {
     rules: &'a dyn Rules,
-    kept: RefCell<&'a mut KeptTicks>,
+    kept: RefCell<&'a mut TickCache>,
 }
 
 impl<'a> Keeping<'a> {
     /// Caches the ticks of `rules` in `kept`.
-    pub(super) fn new(rules: &'a dyn Rules, kept: &'a mut KeptTicks) -> Self {
+    pub(super) fn new(rules: &'a dyn Rules, kept: &'a mut TickCache) -> Self {
         Self { rules, kept: RefCell::new(kept) }
     }
 }

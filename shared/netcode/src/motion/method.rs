@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::kept::KeptTicks;
+use super::tick_cache::TickCache;
 use super::track::{Coords, Track};
 use crate::fields::Values;
 
@@ -56,7 +56,7 @@ pub trait Rules {
 
     /// Returns exactly what [`forward`](Self::forward) returns, but may cache in `_kept` the ticks
     /// that were run from these values, so that rules that work in ticks run none of them twice.
-    fn forward_on(&self, values: &Values, secs: f64, _kept: &mut KeptTicks) -> Option<Values> {
+    fn forward_on(&self, values: &Values, secs: f64, _kept: &mut TickCache) -> Option<Values> {
         self.forward(values, secs)
     }
 }

@@ -35,7 +35,6 @@ pub mod interpolate;
 mod interpolators;
 mod kalman;
 mod keeping;
-mod kept;
 pub mod method;
 mod names;
 mod present;
@@ -47,14 +46,15 @@ pub mod smoothing;
 pub mod spring;
 #[cfg(test)]
 mod tests;
+mod tick_cache;
 pub mod track;
 pub mod waypoints;
 
 pub use choice::Choice;
-pub use kept::KeptTicks;
 pub use method::{
     HEARTBEAT_SECS_MAX, HORIZON_SECS, Method, Moment, NoRules, RECKONED_SECS, Rules, Shown,
     Timeline,
 };
 pub use send_rule::SendRule;
+pub use tick_cache::TickCache;
 pub use track::{Coords, Knot, Shape, Track};

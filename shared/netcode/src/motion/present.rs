@@ -8,8 +8,8 @@ use super::extrapolator::Extrapolator;
 use super::forecast::Forecast;
 use super::forecaster::Forecaster;
 use super::keeping::Keeping;
-use super::kept::KeptTicks;
 use super::method::{Method, Moment, Rules, Shown, Timeline};
+use super::tick_cache::TickCache;
 use super::track::{Coords, Knot, Shape, Track};
 use crate::limits::FIELDS_MAX;
 
@@ -115,15 +115,15 @@ pub(super) struct Eased {
     forecaster: Forecaster,
     forecast: Option<Forecast>,
     /// Cached ticks of the forecast's state, and space for those of the next one.
-    kept: KeptTicks,
-    kept_next: KeptTicks,
+    kept: TickCache,
+    kept_next: TickCache,
     ease: Ease,
 }
 
 impl Eased {
     pub(super) fn new(extrapolator: Extrapolator, curve: Curve, horizon: f64) -> Self {
         let forecaster = Forecaster::new(extrapolator, horizon);
-        let [kept, kept_next] = [(); 2].map(|()| KeptTicks::default());
+        let [kept, kept_next] = [(); 2].map(|()| TickCache::default());
         Self { forecaster, forecast: None, kept, kept_next, ease: Ease::new(curve) }
     }
 }

@@ -243,7 +243,7 @@ impl SendRate {
     /// Handles the acknowledgement of a packet sent at `sent`, before the losses that it reveals.
     pub fn handle_acked(&mut self, now: LocalTime, sent: LocalTime, bytes: usize) {
         self.advance(now);
-        self.hear(now);
+        self.note_packet(now);
         if sent - self.newest_acked > Micros(self.interval.0 * OUTAGE_SNAPSHOTS) {
             self.counts_from = self.counts_from.max(sent);
         }
@@ -263,7 +263,7 @@ impl SendRate {
     /// Handles a round trip time, without the time that the client held it.
     pub fn handle_round_trip(&mut self, now: LocalTime, round_trip: Micros) {
         self.advance(now);
-        self.hear(now);
+        self.note_packet(now);
         self.round_trips.update(now, round_trip);
         let queue = self.round_trips.queue();
         let excess = round_trip - self.round_trips.base();
@@ -285,7 +285,7 @@ impl SendRate {
         Micros((self.interval.0 / 2).max(4 * self.round_trips.spread().0)) + passing
     }
 
-    fn hear(&mut self, now: LocalTime) {
+    fn note_packet(&mut self, now: LocalTime) {
         self.heard = self.heard.max(now);
         if let Some(before) = self.silent.take() {
             // Everything was lost in the meantime: an outage, whatever the rate.

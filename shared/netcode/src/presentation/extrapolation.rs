@@ -3,7 +3,7 @@
 use crate::fields::{Entity, Field, KindOf, Values};
 use crate::game::{Game, Known};
 use crate::limits::EXTRAPOLATION_TICKS_MAX;
-use crate::motion::{KeptTicks, Rules, Shape};
+use crate::motion::{Rules, Shape, TickCache};
 use crate::time::Rates;
 
 /// The game's rules for one kind of entity, as far as they follow from its state.
@@ -20,7 +20,7 @@ impl<G: Game> Rules for Extrapolation<'_, G> {
         self.between(secs, |ticks| self.after(values, ticks))
     }
 
-    fn forward_on(&self, values: &Values, secs: f64, kept: &mut KeptTicks) -> Option<Values> {
+    fn forward_on(&self, values: &Values, secs: f64, kept: &mut TickCache) -> Option<Values> {
         let goes_on = (G::KIT.coding.goes_on)(KindOf::new(self.kind));
         self.between(secs, |ticks| {
             kept.at(ticks, |before| match before.filter(|_| goes_on) {
@@ -104,7 +104,7 @@ impl<G: Game> Rules for GameRules<G> {
         self.rules().forward(values, secs)
     }
 
-    fn forward_on(&self, values: &Values, secs: f64, kept: &mut KeptTicks) -> Option<Values> {
+    fn forward_on(&self, values: &Values, secs: f64, kept: &mut TickCache) -> Option<Values> {
         self.rules().forward_on(values, secs, kept)
     }
 }

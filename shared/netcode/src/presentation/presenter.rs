@@ -96,7 +96,7 @@ struct ShownTrack {
 
 /// Where and when a state was received.
 #[derive(Clone, Copy, Debug)]
-pub struct Heard {
+pub struct StateArrival {
     /// Index of the entity's slot.
     pub index: u16,
     /// Tick of the state.
@@ -146,7 +146,7 @@ impl<G: Game> Presenter<G> {
 
     /// Handles a state, or the end of an entity (`None`). A late state is inserted into a known
     /// track.
-    pub fn handle(&mut self, game: &G, heard: Heard, state: Option<&EntityState>) {
+    pub fn handle(&mut self, game: &G, heard: StateArrival, state: Option<&EntityState>) {
         match state {
             Some(state) => self.push(game, heard, state, true),
             None => {
@@ -158,12 +158,12 @@ impl<G: Game> Presenter<G> {
 
     /// Handles a state that follows from an entity's absence in a snapshot. Any received state
     /// replaces it.
-    pub fn handle_unsaid(&mut self, game: &G, heard: Heard, state: &EntityState) {
+    pub fn handle_unsaid(&mut self, game: &G, heard: StateArrival, state: &EntityState) {
         self.push(game, heard, state, false);
     }
 
-    fn push(&mut self, game: &G, heard: Heard, state: &EntityState, said: bool) {
-        let Heard { index, tick, arrival } = heard;
+    fn push(&mut self, game: &G, heard: StateArrival, state: &EntityState, said: bool) {
+        let StateArrival { index, tick, arrival } = heard;
         let rates = self.rates;
         let Some(kind) = self.kinds.get(usize::from(state.kind)) else { return };
         let fields = kind.shape.fields();

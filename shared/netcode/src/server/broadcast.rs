@@ -93,7 +93,7 @@ impl<G: Game> Broadcast<G> {
         let seated = seats.players_mut().seated_mut().map(|(_, seated)| seated);
         let told = seated.filter(|seated| seated.member().is_here()).map(|seated| {
             let player = seated.member().person().player();
-            (player, seated.sight_mut())
+            (player, seated.interest_mut())
         });
         self.interest.update(simulation.game(), simulation.world(), config.workers(), told);
         self.feed.address(seats.players().present().map(|(client, _)| client));

@@ -31,7 +31,7 @@ pub(super) struct Leaving<'a> {
     /// Whether a client is behind.
     pub(super) behind: &'a dyn Fn(ClientId) -> bool,
     /// Entities that are sent to all; `None` if each client is sent what it sees.
-    pub(super) told: Option<&'a [Relevant]>,
+    pub(super) sent_to_all: Option<&'a [Relevant]>,
 }
 
 /// Snapshots, their encodings, and the clients that still need the newest.
@@ -101,7 +101,7 @@ impl<G: Game> SnapshotFeed<G> {
         (workers, mailbox): (&dyn Workers, &mut Mailbox),
     ) {
         let Self { rates, history, encodings, plain_encodings, due, begun } = self;
-        let Leaving { now, server_time, behind, told } = leaving;
+        let Leaving { now, server_time, behind, sent_to_all } = leaving;
         let now_due = due.len().min(PACKED_TOGETHER * workers.count());
         let mut due = due.drain(..now_due).filter(|client| !behind(*client)).peekable();
         begun.clear();
@@ -119,7 +119,8 @@ impl<G: Game> SnapshotFeed<G> {
         }
         drop(due);
         let plain = plain_encodings.as_ref();
-        let scene = Scene { game, history, trained: encodings, plain, told, now, server_time };
+        let scene =
+            Scene { game, history, trained: encodings, plain, sent_to_all, now, server_time };
         let mut begun = begun.iter().peekable();
         let items = members.seated_mut().filter_map(|(client, seated)| {
             let (_, snapshot) = *begun.next_if(|(begun, _)| *begun == client)?;

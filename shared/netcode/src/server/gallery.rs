@@ -31,7 +31,7 @@ pub(super) struct Gallery<G: Game> {
     reel: Reel<G::Entity>,
     feed: SnapshotFeed<G>,
     /// Entities that all spectators are sent.
-    told: Lingering,
+    lingering: Lingering,
     /// Scratch space: indices of all entities.
     everything: Vec<u16>,
     /// Events of the game that are not old enough, with their ticks.
@@ -50,7 +50,7 @@ impl<G: Game> Gallery<G> {
             delay_ticks,
             reel: Reel::new(delay_ticks),
             feed: SnapshotFeed::new(rates),
-            told: Lingering::new(rates),
+            lingering: Lingering::new(rates),
             everything: Vec::new(),
             events: VecDeque::new(),
             event_bytes: 0,
@@ -91,7 +91,7 @@ impl<G: Game> Gallery<G> {
         self.feed.record(tick, entities);
         self.everything.clear();
         self.everything.extend(entities.iter().map(|slot| slot.id.index));
-        self.told.update(tick, &self.everything, |index| {
+        self.lingering.update(tick, &self.everything, |index| {
             let Some(slot) = entities.at(index) else { return (0, Some(0)) };
             let weight = match simulation.game().relevance_to_watchers(entities, slot) {
                 Relevance::Secret => 0,
@@ -128,7 +128,7 @@ impl<G: Game> Gallery<G> {
         packing: (&dyn Workers, &mut Mailbox),
     ) {
         let server_time = leaving.server_time - self.delay;
-        let leaving = Leaving { server_time, told: Some(self.told.told()), ..leaving };
+        let leaving = Leaving { server_time, sent_to_all: Some(self.lingering.sent()), ..leaving };
         self.feed.pack(game, watchers, leaving, packing);
     }
 

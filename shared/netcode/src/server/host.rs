@@ -209,8 +209,8 @@ impl Host {
     }
 
     /// Queues an event for the host.
-    pub(super) fn tell(&mut self, event: Event) {
-        self.mailbox.tell(event);
+    pub(super) fn push_event(&mut self, event: Event) {
+        self.mailbox.push_event(event);
     }
 
     /// Queues an event that the rules reported.

@@ -46,7 +46,7 @@ impl<G: Game> Interest<G> {
         game: &G,
         world: &World<G>,
         workers: &dyn Workers,
-        players: impl Iterator<Item = (PlayerId, &'s mut Sight)>,
+        players: impl Iterator<Item = (PlayerId, &'s mut PlayerInterest)>,
     ) {
         let entities = &world.entities;
         let positions = entities.iter().map(|slot| (slot.id.index, game.position(&slot.entity)));
@@ -60,8 +60,8 @@ impl<G: Game> Interest<G> {
         }
         let Self { grid, everything, places, .. } = &*self;
         let scene = Scene { game, tick: world.tick, entities, places, grid, everything };
-        let update = |(player, sight): (_, &mut Sight), take: &mut dyn FnMut(f32)| {
-            if let Some(range) = scene.update(player, sight) {
+        let update = |(player, interest): (_, &mut PlayerInterest), take: &mut dyn FnMut(f32)| {
+            if let Some(range) = scene.update(player, interest) {
                 take(range);
             }
         };
@@ -73,21 +73,21 @@ impl<G: Game> Interest<G> {
 
 /// The entities that one player is sent.
 #[derive(Debug)]
-pub struct Sight {
-    told: Lingering,
+pub struct PlayerInterest {
+    lingering: Lingering,
     /// Scratch space: entities that are near.
     near: Vec<u16>,
 }
 
-impl Sight {
+impl PlayerInterest {
     /// Creates the state of a player who has been sent nothing.
     pub fn new(rates: Rates) -> Self {
-        Self { told: Lingering::new(rates), near: Vec::new() }
+        Self { lingering: Lingering::new(rates), near: Vec::new() }
     }
 
     /// Returns the entities that the player is sent in the newest snapshot.
-    pub fn told(&self) -> &[Relevant] {
-        self.told.told()
+    pub fn sent(&self) -> &[Relevant] {
+        self.lingering.sent()
     }
 }
 
@@ -104,10 +104,10 @@ struct Scene<'a, G: Game> {
 
 impl<G: Game> Scene<'_, G> {
     /// Determines what a player is sent. Returns the range of its viewpoint.
-    fn update(&self, player: PlayerId, sight: &mut Sight) -> Option<f32> {
+    fn update(&self, player: PlayerId, interest: &mut PlayerInterest) -> Option<f32> {
         let Self { game, entities, .. } = self;
         let viewpoint = game.viewpoint(entities, player);
-        let Sight { told, near } = sight;
+        let PlayerInterest { lingering, near } = interest;
         match &viewpoint {
             Some(view) => self.grid.near(view.position, view.range, game.wraps(), near),
             None => near.clone_from(self.everything),
@@ -119,7 +119,7 @@ impl<G: Game> Scene<'_, G> {
             }
         }
         let relevance = game.relevance_to(entities, player);
-        told.update(self.tick, near, |index| {
+        lingering.update(self.tick, near, |index| {
             let place = self.places.get(usize::from(index)).copied().unwrap_or(NOWHERE);
             let Some(slot) = entities.nth(usize::from(place)) else { return (0, Some(0)) };
             let weight = if slot.owner == Some(player) {

@@ -52,7 +52,7 @@ impl Mailbox {
     }
 
     /// Queues an event for the host. If too many are waiting, the oldest is dropped.
-    pub(super) fn tell(&mut self, event: Event) {
+    pub(super) fn push_event(&mut self, event: Event) {
         if self.events.len() >= ROOM_EVENTS_MAX {
             self.events.pop_front();
         }

@@ -29,7 +29,7 @@ mod workers;
 pub use any::AnyRoom;
 pub use config::{RoomConfig, RoomSettings};
 pub use control::{Command, CommandError, Event};
-pub use interest::{Interest, Sight};
+pub use interest::{Interest, PlayerInterest};
 pub use output::{ClientId, Output};
 pub use people::{MemberStats, Mute, Pass, PlayerFigures, Target};
 pub use room::Room;

@@ -19,7 +19,7 @@ const LOOK_INTERVAL: Micros = Micros::from_ms(2000);
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
     /// State of each player as last sent.
-    told: BTreeMap<PlayerId, Presence>,
+    sent: BTreeMap<PlayerId, Presence>,
     look_at: Option<LocalTime>,
     /// Part of the round at the last check, and since when its start is being delayed.
     part: Option<RoundPart>,
@@ -30,27 +30,27 @@ pub(super) struct Assembly {
 
 impl Assembly {
     /// Returns the state of each player as last sent.
-    pub(super) fn told(&self) -> impl Iterator<Item = (PlayerId, Presence)> {
-        self.told.iter().map(|(player, presence)| (*player, *presence))
+    pub(super) fn sent(&self) -> impl Iterator<Item = (PlayerId, Presence)> {
+        self.sent.iter().map(|(player, presence)| (*player, *presence))
     }
 
     /// Returns the round trip time of a player as last sent.
-    pub(super) fn ping_told(&self, player: PlayerId) -> Option<u16> {
-        self.told.get(&player).map(|told| told.ping_ms)
+    pub(super) fn sent_ping(&self, player: PlayerId) -> Option<u16> {
+        self.sent.get(&player).map(|sent| sent.ping_ms)
     }
 
     /// Notes a player's state. Returns whether it should be sent to all now.
     pub(super) fn is_news(&mut self, player: PlayerId, presence: Presence) -> bool {
-        let is_news = self.told.get(&player).is_none_or(|told| is_news(*told, presence));
+        let is_news = self.sent.get(&player).is_none_or(|sent| is_news(*sent, presence));
         if is_news {
-            self.told.insert(player, presence);
+            self.sent.insert(player, presence);
         }
         is_news
     }
 
     /// Removes a player.
     pub(super) fn forget(&mut self, player: PlayerId) {
-        self.told.remove(&player);
+        self.sent.remove(&player);
     }
 
     /// Whether it is time to check round trip times again.
@@ -86,8 +86,8 @@ impl Assembly {
 }
 
 /// Whether a change is worth a message.
-fn is_news(told: Presence, now: Presence) -> bool {
-    let change = told.ping_ms.abs_diff(now.ping_ms);
-    let is_far = change > PING_CHANGE_MS.max(told.ping_ms / PING_CHANGE_PART);
-    is_far || Presence { ping_ms: 0, ..told } != Presence { ping_ms: 0, ..now }
+fn is_news(sent: Presence, now: Presence) -> bool {
+    let change = sent.ping_ms.abs_diff(now.ping_ms);
+    let is_far = change > PING_CHANGE_MS.max(sent.ping_ms / PING_CHANGE_PART);
+    is_far || Presence { ping_ms: 0, ..sent } != Presence { ping_ms: 0, ..now }
 }

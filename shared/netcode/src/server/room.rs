@@ -103,7 +103,7 @@ impl<G: Game> Room<G> {
             conversation,
             host,
         };
-        room.host.tell(Event::Game { name: G::NAME });
+        room.host.push_event(Event::Game { name: G::NAME });
         for (kind, rule) in room.host.settings().send.clone() {
             if let Ok(kind) = find_kind(G::Entity::KINDS, &kind) {
                 room.send_by(kind, rule);
@@ -117,10 +117,10 @@ impl<G: Game> Room<G> {
         lost.extend(room.open_to_watchers(watchers));
         for (player, Disconnect { code, text: reason, .. }) in lost {
             room.broadcast(&ServerMessage::Left { player, code });
-            room.host.tell(Event::Left { player, code, reason });
+            room.host.push_event(Event::Left { player, code, reason });
         }
         room.drop_vote();
-        room.tell_house();
+        room.send_house();
         room.simulation.snap();
         room
     }
@@ -203,24 +203,24 @@ impl<G: Game> Room<G> {
         self.broadcast.set_rule(kind, rule);
         let kind = G::Entity::KINDS[usize::from(kind)].name;
         tracing::info!(name: "send_rule", kind, %rule, "sending");
-        self.host.tell(Event::Sending { kind, rule });
+        self.host.push_event(Event::Sending { kind, rule });
     }
 
     /// Sends a message to all who are present.
     fn broadcast(&mut self, message: &ServerMessage) {
-        self.tell_players(message);
-        self.tell_watchers(message);
+        self.send_to_players(message);
+        self.send_to_watchers(message);
     }
 
     /// Sends a message to all players.
-    fn tell_players(&mut self, message: &ServerMessage) {
+    fn send_to_players(&mut self, message: &ServerMessage) {
         for (client, _) in self.seats.players().present() {
             self.host.send(client, message.clone());
         }
     }
 
     /// Sends a message to all spectators.
-    fn tell_watchers(&mut self, message: &ServerMessage) {
+    fn send_to_watchers(&mut self, message: &ServerMessage) {
         for (client, _) in self.seats.watchers().present() {
             self.host.send(client, message.clone());
         }
@@ -303,7 +303,7 @@ impl<G: Game> Room<G> {
             }
             let tick = self.simulation.tick();
             self.broadcast.gallery_mut().keep_event(tick, &bytes, has_watchers);
-            self.tell_players(&ServerMessage::Game(bytes));
+            self.send_to_players(&ServerMessage::Game(bytes));
         }
     }
 
@@ -311,7 +311,7 @@ impl<G: Game> Room<G> {
     fn send_late_events(&mut self) {
         let tick = self.simulation.tick();
         while let Some(event) = self.broadcast.gallery_mut().poll_event(tick) {
-            self.tell_watchers(&ServerMessage::Game(event));
+            self.send_to_watchers(&ServerMessage::Game(event));
         }
     }
 
@@ -322,7 +322,7 @@ impl<G: Game> Room<G> {
         }
         let played = self.simulation.rounds_played();
         if played > played_before {
-            self.host.tell(Event::Round { played });
+            self.host.push_event(Event::Round { played });
         }
     }
 

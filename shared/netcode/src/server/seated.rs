@@ -12,7 +12,7 @@ use crate::wire::mark_game;
 use crate::wire::snapshot::{KindSet, References, SnapshotHeader};
 
 use super::clock::RoomTime;
-use super::interest::Sight;
+use super::interest::PlayerInterest;
 use super::member::Member;
 pub(super) use uplink::DatagramError;
 use uplink::Uplink;
@@ -34,7 +34,7 @@ pub(super) struct Seated<I> {
     game: u8,
     uplink: Uplink<I>,
     sender: Sender,
-    sight: Sight,
+    interest: PlayerInterest,
 }
 
 /// The newest snapshot, as it leaves for all clients that see the world at the same time.
@@ -46,7 +46,7 @@ pub(super) struct Scene<'a, G: Game> {
     /// Encodings for clients with plain coding, if there are any.
     pub(super) plain: Option<&'a Encodings<G>>,
     /// Entities that are sent to all; `None` if each client is sent what it sees.
-    pub(super) told: Option<&'a [Relevant]>,
+    pub(super) sent_to_all: Option<&'a [Relevant]>,
     pub(super) now: LocalTime,
     /// The server's time as these clients see it.
     pub(super) server_time: ServerTime,
@@ -69,7 +69,7 @@ impl<I: Record> Seated<I> {
             game,
             uplink: Uplink::new(game, G::LATE, part == Part::Watch),
             sender: sender.reading_silence(delivery.reads_silence()),
-            sight: Sight::new(rates),
+            interest: PlayerInterest::new(rates),
             member,
         }
     }
@@ -132,8 +132,8 @@ impl<I: Record> Seated<I> {
     }
 
     /// Returns what the player sees, to be updated once per snapshot.
-    pub(super) fn sight_mut(&mut self) -> &mut Sight {
-        &mut self.sight
+    pub(super) fn interest_mut(&mut self) -> &mut PlayerInterest {
+        &mut self.interest
     }
 
     /// Begins the newest snapshot.
@@ -166,7 +166,7 @@ impl<I: Record> Seated<I> {
         let delivery = self.member.delivery();
         let plain = scene.plain.filter(|_| delivery.is_plain());
         let shared = Shared { encodings: plain.unwrap_or(scene.trained), game, history };
-        let relevant = scene.told.unwrap_or_else(|| self.sight.told());
+        let relevant = scene.sent_to_all.unwrap_or_else(|| self.interest.sent());
         let departure =
             Departure { relevant, header, now, packet_bytes: delivery.datagram_bytes() };
         let first = self.sender.next_seq();

@@ -22,7 +22,7 @@ use crate::wire::extrapolation::ReferenceStates;
 use crate::wire::fields::without_hidden;
 use crate::wire::layout::BRIEF;
 use crate::wire::range::{Coder, Group, Recorder};
-use crate::wire::snapshot::{Encoding, Led, References, digest};
+use crate::wire::snapshot::{Encoding, ReferenceCoding, References, digest};
 use crate::wire::state::{Basis, Codec, Extrapolations};
 
 /// Index, references and ownership in one number.
@@ -46,7 +46,7 @@ pub(crate) struct Subject {
 /// An entity's coding for readers with certain older states.
 #[derive(Clone, Debug)]
 pub(crate) struct Encoded {
-    pub(crate) led: Led,
+    pub(crate) coding: ReferenceCoding,
     groups: Groups,
 }
 
@@ -89,7 +89,7 @@ struct Base {
 
 /// The maximum number of encodings stored by strand; more are shared by the map. A thousand players
 /// who see sixty others each need 6000. Arbitrary.
-const KEPT_MAX: usize = 1 << 17;
+const STORED_MAX: usize = 1 << 17;
 /// Number of parts of the map, so that threads seldom wait for each other. Arbitrary.
 const SHARDS: usize = 32;
 
@@ -111,7 +111,7 @@ pub struct Encodings<G> {
     private: Vec<(PlayerId, u16)>,
     strands: Strands,
     /// Encodings stored by strand. Those in use come first; more may be requested than exist.
-    kept: Vec<OnceLock<Encoded>>,
+    stored: Vec<OnceLock<Encoded>>,
     taken: AtomicU32,
     bases: Vec<Base>,
     bases_used: usize,
@@ -133,7 +133,7 @@ impl<G: Game> Encodings<G> {
             changed: Bits::default(),
             brief: Bits::default(),
             strands: Strands::default(),
-            kept: Vec::new(),
+            stored: Vec::new(),
             taken: AtomicU32::new(0),
             bases: Vec::new(),
             bases_used: 0,
@@ -229,12 +229,12 @@ impl<G: Game> Encodings<G> {
         self.private.sort_unstable();
         self.strands.begin(history, frame);
         let taken = std::mem::take(self.taken.get_mut()) as usize;
-        for kept in self.kept.iter_mut().take(taken) {
+        for kept in self.stored.iter_mut().take(taken) {
             kept.take();
         }
-        if taken > self.kept.len() {
-            let room = taken.min(KEPT_MAX).next_power_of_two();
-            self.kept.resize_with(room, OnceLock::new);
+        if taken > self.stored.len() {
+            let room = taken.min(STORED_MAX).next_power_of_two();
+            self.stored.resize_with(room, OnceLock::new);
         }
         self.bases_used = 0;
         for shard in &mut self.others {
@@ -267,8 +267,8 @@ impl<G: Game> Encodings<G> {
 
     /// Returns the encoding at a place.
     #[inline]
-    pub(crate) fn kept(&self, place: u32) -> Option<&Encoded> {
-        self.kept.get(place as usize)?.get()
+    pub(crate) fn stored(&self, place: u32) -> Option<&Encoded> {
+        self.stored.get(place as usize)?.get()
     }
 
     /// Returns the place of an entity's encoding for clients that have all references of a strand
@@ -284,12 +284,12 @@ impl<G: Game> Encodings<G> {
         match strand.place(index) {
             Some(NO_ROOM) => None,
             Some(place) => Some(place),
-            None => self.make_kept(source, strand, index, memory),
+            None => self.store_new(source, strand, index, memory),
         }
     }
 
     #[cold]
-    fn make_kept(
+    fn store_new(
         &self,
         source: &Source<'_, G>,
         strand: &Strand,
@@ -304,7 +304,7 @@ impl<G: Game> Encodings<G> {
             }
             _ => {
                 let place = self.taken.fetch_add(1, Ordering::Relaxed);
-                let made = self.kept.get(place as usize).and_then(|room| {
+                let made = self.stored.get(place as usize).and_then(|room| {
                     let subject = Subject { index, own: false };
                     room.set(self.make(source, subject, &strand.references, memory)?).ok()
                 });
@@ -407,7 +407,7 @@ impl<G: Game> Encodings<G> {
         let layout = self.codec.layout();
         let needed = layout.references(kind) as u8;
         let levels = layout.extrapolated(kind, activity);
-        let led = Led { encoding, levels, count: past.len as u8, needed };
-        Some(Encoded { led, groups: Groups::new(groups) })
+        let coding = ReferenceCoding { encoding, levels, count: past.len as u8, needed };
+        Some(Encoded { coding, groups: Groups::new(groups) })
     }
 }

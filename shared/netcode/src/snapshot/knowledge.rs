@@ -44,7 +44,7 @@ pub(super) struct Knowledge {
     /// removed.
     forgot_in: u64,
     /// What is known about entities that may rest, by index.
-    rests: Vec<Rest>,
+    resting_states: Vec<RestingState>,
     settled: Settled,
 }
 
@@ -60,7 +60,7 @@ struct Settled {
 
 /// Snapshots with an entity that may rest.
 #[derive(Clone, Copy, Debug, Default)]
-struct Rest {
+struct RestingState {
     /// The newest one that was acknowledged.
     acked: Option<u64>,
     sent: Recent,
@@ -103,7 +103,7 @@ impl Knowledge {
         self.acked[at].entities.add(&content.there);
         self.ever.add(&content.there);
         for index in &content.resting {
-            let rest = self.rest_mut(*index);
+            let rest = self.resting_mut(*index);
             rest.acked = rest.acked.max(Some(number));
         }
         for index in &content.away {
@@ -131,7 +131,7 @@ impl Knowledge {
         self.there.add(&content.there);
         self.leaving.subtract(&content.there);
         for index in &content.resting {
-            self.rest_mut(*index).sent.insert(number);
+            self.resting_mut(*index).sent.insert(number);
         }
         for index in &content.away {
             self.leaving.insert(*index);
@@ -139,19 +139,19 @@ impl Knowledge {
         }
     }
 
-    fn rest_mut(&mut self, index: u16) -> &mut Rest {
+    fn resting_mut(&mut self, index: u16) -> &mut RestingState {
         let index = usize::from(index);
-        if self.rests.len() <= index {
-            self.rests.resize(index + 1, Rest::default());
+        if self.resting_states.len() <= index {
+            self.resting_states.resize(index + 1, RestingState::default());
         }
-        &mut self.rests[index]
+        &mut self.resting_states[index]
     }
 
     /// Returns the snapshots with an entity, if the client has it as far as is known, and the
     /// number of the snapshot after its last removal, before which states do not count.
-    fn rest(&self, index: u16) -> Option<(Rest, u64)> {
+    fn resting_state(&self, index: u16) -> Option<(RestingState, u64)> {
         let is_there = self.there.contains(index) && !self.leaving.contains(index);
-        let rest = *self.rests.get(usize::from(index)).filter(|_| is_there)?;
+        let rest = *self.resting_states.get(usize::from(index)).filter(|_| is_there)?;
         Some((rest, self.away.get(&index).map_or(0, |away| away + 1)))
     }
 
@@ -184,7 +184,7 @@ impl Knowledge {
         index: u16,
         own: bool,
     ) -> Option<Tick> {
-        let (rest, behind) = self.rest(index)?;
+        let (rest, behind) = self.resting_state(index)?;
         let since = source.history.changed(index, own).max(behind);
         let then = source.history.numbered(rest.acked.filter(|newest| *newest >= since)?)?;
         let until = Tick(then.tick.0 + REPEAT_TICKS);
@@ -207,7 +207,7 @@ impl Knowledge {
         kind: u8,
     ) -> bool {
         let silence = encodings.silence();
-        let Some((rest, behind)) = self.rest(index) else { return false };
+        let Some((rest, behind)) = self.resting_state(index) else { return false };
         let Some(there) = rest.sent.newest() else { return false };
         let (history, frame) = (source.history, source.frame);
         let since = history.since(index).max(behind);

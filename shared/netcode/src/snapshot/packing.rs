@@ -52,7 +52,7 @@ impl Sender {
             let packed = self.write(scene, space, header, size);
             let bytes: usize = space.packets.iter().map(|packed| packed.bytes.len()).sum();
             if packed == space.chosen.len() && bytes <= size.snapshot.max(HEADER_BYTES) {
-                self.priorities.rest();
+                self.priorities.skip();
                 return false;
             }
         }
@@ -122,7 +122,7 @@ impl Sender {
             let place = Self::strand(scene, space, index)
                 .and_then(|strand| encodings.place(source, strand, index, &mut space.groups));
             let coded = match place {
-                Some(place) => Coded::Led(place),
+                Some(place) => Coded::Shared(place),
                 None => self.coded(scene, space, index).0,
             };
             space.chosen.push(Chosen { index, rank: 0, coded });
@@ -160,13 +160,13 @@ impl Sender {
             };
             return (away, AWAY_COST);
         };
-        let cost = |encoded: &Encoded| u64::from(encoded.led.encoding.cost) + 1024;
+        let cost = |encoded: &Encoded| u64::from(encoded.coding.encoding.cost) + 1024;
         let strand = Self::strand(scene, space, index);
         if let Some(strand) = strand
             && let Some(place) = encodings.place(source, strand, index, &mut space.groups)
-            && let Some(encoded) = encodings.kept(place)
+            && let Some(encoded) = encodings.stored(place)
         {
-            return (Coded::Led(place), cost(encoded));
+            return (Coded::Shared(place), cost(encoded));
         }
         let own = state.owner == Some(self.reader) && encodings.codec().hides(state.kind);
         let needed = encodings.codec().layout().references(state.kind);
@@ -249,12 +249,12 @@ impl Sender {
         let Listing { scene: Scene { source, encodings, .. }, others } = listing;
         let index = chosen.index;
         match chosen.coded {
-            Coded::Led(place) => encodings
-                .kept(place)
-                .is_some_and(|kept| writer.push_led::<G>(index, &kept.led, kept.groups(), most)),
+            Coded::Shared(place) => encodings.stored(place).is_some_and(|kept| {
+                writer.push_referenced::<G>(index, &kept.coding, kept.groups(), most)
+            }),
             Coded::Other(at) => {
                 let (references, encoded) = &others[usize::from(at)];
-                let change = Change::Known(*references, encoded.led.encoding);
+                let change = Change::Known(*references, encoded.coding.encoding);
                 writer.push::<G>(index, &change, encoded.groups(), most)
             }
             Coded::Full => source.frame.get(index).is_some_and(|state| {

@@ -58,7 +58,7 @@ pub(super) struct Chosen {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Coded {
     /// From the newest references of the packet: the place of an encoding.
-    Led(u32),
+    Shared(u32),
     /// From its own references: a position in [`Space::others`].
     Other(u16),
     /// The complete state.

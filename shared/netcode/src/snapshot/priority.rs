@@ -64,7 +64,7 @@ impl Priorities {
     }
 
     /// Skips ordering because everything was sent, and resets all sums.
-    pub fn rest(&mut self) {
+    pub fn skip(&mut self) {
         self.snapshot = self.snapshot.wrapping_add(2);
         self.listed.clear();
     }

@@ -12,7 +12,7 @@ use crate::wire::WireError;
 use crate::wire::counts::Counts;
 use crate::wire::input::Ack;
 use crate::wire::snapshot::{
-    KindSet, Reading, SnapshotHeader, Told, count_snapshot, read_snapshot,
+    EntityUpdate, KindSet, Reading, SnapshotHeader, count_snapshot, read_snapshot,
 };
 use crate::wire::state::Codec;
 
@@ -58,7 +58,7 @@ pub enum StoreError {
 #[derive(Debug)]
 pub struct Store<G: Game> {
     codec: Codec<G>,
-    told: Vec<Told>,
+    updates: Vec<EntityUpdate>,
     reader: PlayerId,
     arrivals: Recent,
     newest: Tick,
@@ -84,7 +84,7 @@ impl<G: Game> Store<G> {
     pub fn new(codec: Codec<G>, reader: PlayerId, tick: Tick) -> Self {
         Self {
             codec,
-            told: Vec::new(),
+            updates: Vec::new(),
             reader,
             arrivals: Recent::default(),
             newest: tick,
@@ -108,23 +108,23 @@ impl<G: Game> Store<G> {
 
     /// Decodes and stores a packet. An error changes nothing, and the packet is not acknowledged.
     pub fn handle_packet(&mut self, game: &G, bytes: &[u8]) -> Result<Received, StoreError> {
-        let mut told = std::mem::take(&mut self.told);
-        let read = read_snapshot(bytes, &self.reading(game), &mut told);
+        let mut updates = std::mem::take(&mut self.updates);
+        let read = read_snapshot(bytes, &self.reading(game), &mut updates);
         let received = match read {
-            Ok(header) => self.commit(game, header, &told, bytes.len()),
+            Ok(header) => self.commit(game, header, &updates, bytes.len()),
             Err(error) => Err(error.into()),
         };
         if received.is_err() {
-            told.clear();
+            updates.clear();
             self.unsaid_now.clear();
         }
-        self.told = told;
+        self.updates = updates;
         received
     }
 
     /// Returns the entities in the last packet; none if it was refused.
-    pub fn told(&self) -> &[Told] {
-        &self.told
+    pub fn updates(&self) -> &[EntityUpdate] {
+        &self.updates
     }
 
     /// Returns the entities whose state follows from their absence in the last packet, as they are
@@ -156,7 +156,7 @@ impl<G: Game> Store<G> {
         &mut self,
         game: &G,
         header: SnapshotHeader,
-        told: &[Told],
+        updates: &[EntityUpdate],
         bytes: usize,
     ) -> Result<Received, StoreError> {
         let tick = header.tick;
@@ -169,18 +169,18 @@ impl<G: Game> Store<G> {
         }
         self.arrivals.insert(seq);
         self.newest = self.newest.max(tick);
-        for told in told {
-            self.insert(told.index, Version { tick, state: told.state });
+        for updates in updates {
+            self.insert(updates.index, Version { tick, state: updates.state });
         }
         self.hear_silence(game, tick, header.silent);
-        for index in told.iter().map(|told| told.index) {
+        for index in updates.iter().map(|updates| updates.index) {
             self.renew(index);
         }
         for at in 0..self.unsaid_now.len() {
             self.renew(self.unsaid_now[at]);
         }
         self.forget();
-        Ok(Received { header, tick, seq, entities: told.len(), bytes })
+        Ok(Received { header, tick, seq, entities: updates.len(), bytes })
     }
 
     /// Extrapolates all present entities of these kinds, except the reader's own and those with a

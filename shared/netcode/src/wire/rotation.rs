@@ -78,14 +78,14 @@ fn whole(fields: &[Field], state: &Packed, first: usize) -> Quaternion {
 }
 
 impl Whole {
-    /// Predicts the rotation; `told` is the state predicted by other means.
+    /// Predicts the rotation; `extrapolated` is the state predicted by other means.
     pub(crate) fn of(
         fields: &[Field],
         past: &ReferenceStates<'_>,
-        told: &Packed,
+        extrapolated: &Packed,
         first: usize,
     ) -> Self {
-        let mut predicted = whole(fields, told, first);
+        let mut predicted = whole(fields, extrapolated, first);
         let mut references = 0;
         if fields[first].trending && past.len >= 2 {
             let newest = whole(fields, past.states[0], first);

@@ -83,7 +83,7 @@ pub(crate) struct Basis<'a> {
 
 /// The expected state, and the one expected if the steering fields change.
 struct Expected<F> {
-    told: Packed,
+    extrapolated: Packed,
     steer: F,
 }
 
@@ -186,9 +186,9 @@ impl<G: Game> Codec<G> {
         extrapolations: &Extrapolations,
         state: &mut Packed,
     ) -> bool {
-        let Extrapolations { told, steered } = extrapolations;
-        let steer = |_: &Packed| steered.unwrap_or(*told);
-        self.code(coder, basis, Expected { told: *told, steer }, state)
+        let Extrapolations { extrapolated, steered } = extrapolations;
+        let steer = |_: &Packed| steered.unwrap_or(*extrapolated);
+        self.code(coder, basis, Expected { extrapolated: *extrapolated, steer }, state)
     }
 
     /// Decodes all fields that the reader sees, and overwrites `state`.
@@ -202,15 +202,15 @@ impl<G: Game> Codec<G> {
         let Basis { kind, past, .. } = basis;
         if self.plain {
             let steer = |_: &Packed| *past.base();
-            self.code(coder, basis, Expected { told: *past.base(), steer }, state);
+            self.code(coder, basis, Expected { extrapolated: *past.base(), steer }, state);
             return;
         }
         let base = G::Entity::unpack(kind, past.base());
-        let told = self.extrapolate_by(game, basis, &base, &base);
+        let extrapolated = self.extrapolate_by(game, basis, &base, &base);
         let steer = |steered: &Packed| {
             self.extrapolate_by(game, basis, &base, &G::Entity::unpack(kind, steered))
         };
-        self.code(coder, basis, Expected { told, steer }, state);
+        self.code(coder, basis, Expected { extrapolated, steer }, state);
     }
 
     /// Returns the extrapolations of a baseline that [`write`](Self::write) needs for the `state`,
@@ -223,18 +223,18 @@ impl<G: Game> Codec<G> {
     ) -> Extrapolations {
         let Basis { kind, past, .. } = basis;
         if self.plain {
-            return Extrapolations { told: *past.base(), steered: None };
+            return Extrapolations { extrapolated: *past.base(), steered: None };
         }
-        let told = self.extrapolate(game, basis, past.base());
+        let extrapolated = self.extrapolate(game, basis, past.base());
         let mut steering = *past.base();
         let mut changed = false;
         let fields = G::Entity::KINDS[usize::from(kind)].fields.iter().enumerate();
         for (at, _) in fields.filter(|(_, field)| field.steering) {
             steering[at] = state[at];
-            changed |= state[at] != told[at];
+            changed |= state[at] != extrapolated[at];
         }
         let steered = changed.then(|| self.extrapolate(game, basis, &steering));
-        Extrapolations { told, steered }
+        Extrapolations { extrapolated, steered }
     }
 
     /// Returns the state that a reader who does not own an entity assumes `ticks` after its state
@@ -259,10 +259,10 @@ impl<G: Game> Codec<G> {
         let mut steering = *base;
         if fields.iter().any(|field| field.steering && field.drift != 0.0) {
             // Counters of how long something is held have continued.
-            let told = by_table(fields, self.rates, base, ticks.into());
-            let values = fields.iter().zip(steering.iter_mut().zip(&told));
-            for (_, (value, told)) in values.filter(|(field, _)| field.steering) {
-                *value = *told;
+            let extrapolated = by_table(fields, self.rates, base, ticks.into());
+            let values = fields.iter().zip(steering.iter_mut().zip(&extrapolated));
+            for (_, (value, extrapolated)) in values.filter(|(field, _)| field.steering) {
+                *value = *extrapolated;
             }
         }
         let mut past = ReferenceStates::default();
@@ -277,7 +277,7 @@ impl<G: Game> Codec<G> {
         expected: Expected<impl FnOnce(&Packed) -> Packed>,
         state: &mut Packed,
     ) -> bool {
-        let (Basis { kind, own, past }, Expected { mut told, steer }) = (basis, expected);
+        let (Basis { kind, own, past }, Expected { mut extrapolated, steer }) = (basis, expected);
         let fields = G::Entity::KINDS[usize::from(kind)].fields;
         let surprises = Surprises::default();
         let Self { layout, rates, .. } = self;
@@ -285,7 +285,7 @@ impl<G: Game> Codec<G> {
             Coding { layout, rates: *rates, coder, kind, fields, own, past, surprises };
         if self.plain {
             for (at, field) in fields.iter().enumerate() {
-                coding.field(state, &told, at, field);
+                coding.field(state, &extrapolated, at, field);
             }
             return coding.surprises.none();
         }
@@ -295,20 +295,20 @@ impl<G: Game> Codec<G> {
         let mut restarts = false;
         for (at, field) in fields.iter().enumerate().filter(|(_, field)| field.steering) {
             if field.drift == 0.0 {
-                coding.field(state, &told, at, field);
-                restarts |= state[at] != told[at];
+                coding.field(state, &extrapolated, at, field);
+                restarts |= state[at] != extrapolated[at];
             } else if std::mem::take(&mut restarts) {
                 coding.restarted(state, at, field);
             } else {
-                coding.field(state, &told, at, field);
+                coding.field(state, &extrapolated, at, field);
             }
             steered[at] = state[at];
-            changed |= state[at] != told[at];
+            changed |= state[at] != extrapolated[at];
         }
         if changed {
-            told = steer(&steered);
+            extrapolated = steer(&steered);
         }
-        coding.rest(state, &told);
+        coding.code_fields(state, &extrapolated);
         coding.surprises.none()
     }
 
@@ -349,7 +349,7 @@ impl<G: Game> Codec<G> {
 /// with the current ones if they differ.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extrapolations {
-    told: Packed,
+    extrapolated: Packed,
     steered: Option<Packed>,
 }
 
@@ -366,7 +366,7 @@ struct Coding<'a, C> {
 
 impl<C: Coder> Coding<'_, C> {
     /// Codes all fields except the steering ones.
-    fn rest(&mut self, state: &mut Packed, told: &Packed) {
+    fn code_fields(&mut self, state: &mut Packed, extrapolated: &Packed) {
         let (fields, past) = (self.fields, self.past);
         let trend = Trend::of(fields, past);
         let mut at = 0;
@@ -374,7 +374,7 @@ impl<C: Coder> Coding<'_, C> {
             match field.motion {
                 _ if field.steering || !visible(field, self.own) => {}
                 Motion::Unit if is_whole(fields, at) => {
-                    let whole = Whole::of(fields, past, told, at);
+                    let whole = Whole::of(fields, past, extrapolated, at);
                     let others = (at..at + 4).filter(|at| *at != whole.last);
                     for at in others.chain([whole.last]) {
                         let predicted = whole.predict(fields, past, state, at);
@@ -383,7 +383,7 @@ impl<C: Coder> Coding<'_, C> {
                     at += 3;
                 }
                 Motion::Largest if has_smallest(fields, at) => {
-                    self.field(state, told, at, field);
+                    self.field(state, extrapolated, at, field);
                     let predictions = smallest(fields, past, state[at], at);
                     for (at, predicted) in (at + 1..).zip(predictions) {
                         self.residual(state, at, &fields[at], predicted);
@@ -395,7 +395,7 @@ impl<C: Coder> Coding<'_, C> {
                 {
                     self.residual(state, at, field, predicted);
                 }
-                _ => self.field(state, told, at, field),
+                _ => self.field(state, extrapolated, at, field),
             }
             at += 1;
         }
@@ -410,16 +410,16 @@ impl<C: Coder> Coding<'_, C> {
     }
 
     /// Codes a field that is expected to be as extrapolated.
-    fn field(&mut self, state: &mut Packed, told: &Packed, at: usize, field: &Field) {
+    fn field(&mut self, state: &mut Packed, extrapolated: &Packed, at: usize, field: &Field) {
         if !visible(field, self.own) {
             return;
         }
-        let base =
-            i64::from(told[at]) - i64::from(difference(field, self.past.base()[at], told[at]));
-        let mut predicted = Predicted::moving(i64::from(told[at]) * FINE, base);
+        let base = i64::from(extrapolated[at])
+            - i64::from(difference(field, self.past.base()[at], extrapolated[at]));
+        let mut predicted = Predicted::moving(i64::from(extrapolated[at]) * FINE, base);
         if field.bits <= FEW_BITS {
             // The next value depends on the current one.
-            predicted = Predicted { class: told[at] as usize, up: true, ..predicted };
+            predicted = Predicted { class: extrapolated[at] as usize, up: true, ..predicted };
         }
         self.residual(state, at, field, predicted);
     }

@@ -35,16 +35,16 @@ pub struct Announcement {
     pub signer: Signer,
 }
 
-/// Announces a server for as long as the future is polled. Sends its standing to `told`, and logs
-/// changes. Must be called within a tokio runtime.
-pub async fn announce(announcement: Announcement, told: watch::Sender<Standing>) {
+/// Announces a server for as long as the future is polled. Sends its standing to `standings`, and
+/// logs changes. Must be called within a tokio runtime.
+pub async fn announce(announcement: Announcement, standings: watch::Sender<Standing>) {
     loop {
         let standing = match reach(&announcement).await {
             // Until the directory is silent: its address may have changed.
-            Ok(reached) => drive(reached, &announcement, &told).await,
+            Ok(reached) => drive(reached, &announcement, &standings).await,
             Err(standing) => standing,
         };
-        tell(&announcement.directory, &told, &standing);
+        publish(&announcement.directory, &standings, &standing);
         sleep(AGAIN).await;
     }
 }
@@ -120,13 +120,13 @@ impl Reached {
 async fn drive(
     mut reached: Reached,
     announcement: &Announcement,
-    told: &watch::Sender<Standing>,
+    standings: &watch::Sender<Standing>,
 ) -> Standing {
     loop {
         if *reached.announcer.standing() == Standing::Silent {
             return Standing::Silent;
         }
-        tell(&announcement.directory, told, reached.announcer.standing());
+        publish(&announcement.directory, standings, reached.announcer.standing());
         if reached.step(&announcement.signer).await.is_err() {
             sleep(AFTER_ERROR).await;
         }
@@ -134,8 +134,8 @@ async fn drive(
 }
 
 /// Publishes and logs a standing if it is new.
-fn tell(directory: &Address, told: &watch::Sender<Standing>, standing: &Standing) {
-    let is_new = told.send_if_modified(|it| {
+fn publish(directory: &Address, standings: &watch::Sender<Standing>, standing: &Standing) {
+    let is_new = standings.send_if_modified(|it| {
         let is_new = it != standing;
         it.clone_from(standing);
         is_new

@@ -102,12 +102,12 @@ impl Carrier {
             };
             match connected {
                 Ok(connected) => self.carry(connected).await,
-                Err(lost) => self.tell(Event::Lost(lost)).await,
+                Err(lost) => self.send_event(Event::Lost(lost)).await,
             }
         }
     }
 
-    async fn tell(&self, event: Event) {
+    async fn send_event(&self, event: Event) {
         // Fails only if there is no receiver any more; `outputs` then ends too.
         let _ = self.events.send(event).await;
     }
@@ -117,7 +117,7 @@ impl Carrier {
         let Connected { endpoint, connection, mut send, mut receive, credentials, mut around } =
             connected;
         let is_web = around.is_some();
-        self.tell(Event::Connected(credentials)).await;
+        self.send_event(Event::Connected(credentials)).await;
         let (events, clock) = (&self.events, self.clock);
         let control = async {
             // The datagram side has a better reason for the end of the connection.
@@ -158,7 +158,7 @@ impl Carrier {
             Err(reason) => {
                 // Before the goodbye, which takes time that the player can use.
                 if !self.is_given_up() {
-                    self.tell(Event::Lost(reason.clone())).await;
+                    self.send_event(Event::Lost(reason.clone())).await;
                 }
                 reason
             }
@@ -262,7 +262,7 @@ impl Options {
             }
         };
         let Some(redirect) = redirect else { return connect(self, key, events).await };
-        if matches!(self.pins, Pins::Fixed(_) | Pins::Told(..)) {
+        if matches!(self.pins, Pins::Fixed(_) | Pins::Given(..)) {
             let text = "the server redirects you to {redirect}, but you trust only the server with \
                         the given fingerprint; join {redirect} with its own fingerprint";
             return Err(refused(text.replace("{redirect}", &redirect)));
@@ -295,7 +295,7 @@ struct Trust {
 impl Trust {
     fn of(pins: &Pins, host: &str) -> Result<Self, Disconnect> {
         let known = match pins {
-            Pins::File(path) | Pins::Told(path, _) => {
+            Pins::File(path) | Pins::Given(path, _) => {
                 Some(KnownHosts::open(path).map_err(|error| refused(error.to_string()))?)
             }
             Pins::Memory | Pins::Fixed(_) => None,
@@ -305,7 +305,7 @@ impl Trust {
             _ => known.as_ref().and_then(|known| known.check(host)),
         };
         let is_known = expected.is_some();
-        let Pins::Told(_, told) = pins else { return Ok(Self { known, expected, is_known }) };
+        let Pins::Given(_, told) = pins else { return Ok(Self { known, expected, is_known }) };
         match expected.filter(|known| known != told) {
             None => Ok(Self { known, expected: Some(*told), is_known }),
             Some(known) => Err(refused(format!(
@@ -320,14 +320,14 @@ impl Trust {
     fn refuse(&self, pins: &Pins, changed: &Changed) -> Disconnect {
         let Changed { host, expected, found } = changed;
         let path = match pins {
-            Pins::Told(..) if !self.is_known => {
+            Pins::Given(..) if !self.is_known => {
                 return refused(format!(
                     "the server at {host} shows a different certificate than the link or \
                      --fingerprint says ({found} instead of {expected}): it was reinstalled, or \
                      someone impersonates it. Ask the sender for a new link"
                 ));
             }
-            Pins::File(path) | Pins::Told(path, _) => path.display().to_string(),
+            Pins::File(path) | Pins::Given(path, _) => path.display().to_string(),
             Pins::Memory | Pins::Fixed(_) => "the list of known servers".into(),
         };
         refused(format!(
@@ -382,8 +382,8 @@ async fn connect(
         }
         Handshake::Changed(changed) => {
             let refused = trust.refuse(&options.pins, &changed);
-            let is_told_only = matches!(options.pins, Pins::Told(..)) && !trust.is_known;
-            if trust.known.is_some() && !is_told_only {
+            let is_given_only = matches!(options.pins, Pins::Given(..)) && !trust.is_known;
+            if trust.known.is_some() && !is_given_only {
                 let _ = events.send(Event::Changed(changed)).await;
             }
             Err(refused)

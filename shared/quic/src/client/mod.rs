@@ -33,7 +33,7 @@ pub enum Pins {
     Fixed(Fingerprint),
     /// With a known-hosts file, and a fingerprint given on the command line or in a link. A first
     /// visit must match the fingerprint; later ones must match both.
-    Told(PathBuf, Fingerprint),
+    Given(PathBuf, Fingerprint),
 }
 
 /// How a connection is carried.

@@ -209,7 +209,7 @@ impl Directory {
 
     /// Lists the rooms restored from the previous server, each with whether it is public. Returns
     /// those for which there is no space.
-    pub(super) fn list_kept(&self, rooms: Vec<(RoomCode, bool)>) -> Vec<RoomCode> {
+    pub(super) fn list_stored(&self, rooms: Vec<(RoomCode, bool)>) -> Vec<RoomCode> {
         let mut list = self.list();
         let mut left_out = Vec::new();
         for (code, is_open) in rooms {
@@ -235,7 +235,7 @@ impl Directory {
     }
 
     /// Updates a room's measurements.
-    pub(super) fn tell(&self, room: RoomId, measured: Measured) {
+    pub(super) fn update(&self, room: RoomId, measured: Measured) {
         if let Some(entry) = self.list().rooms.get_mut(&room) {
             entry.figures.measured = Arc::new(measured);
         }

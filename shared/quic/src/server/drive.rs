@@ -174,9 +174,9 @@ impl Driver {
     async fn close_turn(&mut self) {
         let mut ids = mem::take(&mut self.ticked);
         for id in &ids {
-            self.rooms.tell_events(*id);
+            self.rooms.handle_events(*id);
             let now = self.clock.now();
-            self.rooms.tell_figures(*id, now);
+            self.rooms.update_figures(*id, now);
             self.rooms.keep_if_due(*id, now);
             if let Some(goodbye) = self.rooms.drained(*id, now) {
                 self.send_away(*id, goodbye).await;
@@ -196,7 +196,7 @@ impl Driver {
         self.rooms.keep_last(id);
         self.rooms.shut(id, &goodbye);
         self.drain(id).await;
-        self.rooms.tell_events(id);
+        self.rooms.handle_events(id);
         match self.rooms.is_drained_alone(id) {
             true => self.rooms.close(id, goodbye),
             false => self.rooms.set_over(id, true),
@@ -270,7 +270,7 @@ impl Driver {
             self.rooms.keep_last(id);
             self.rooms.shut(id, goodbye);
             self.drain(id).await;
-            self.rooms.tell_events(id);
+            self.rooms.handle_events(id);
             self.rooms.close(id, goodbye.clone());
         }
         // The rooms have forgotten all clients, and hear from none any more.
@@ -312,7 +312,7 @@ impl Driver {
             let Order { to, task, done } = order;
             let result = self.rooms.handle_task(to.room, task);
             // The events must be published before the result.
-            self.rooms.tell_events(to.room);
+            self.rooms.handle_events(to.room);
             // The host may no longer be waiting for the result.
             let _ = done.send(result);
             return;

@@ -44,7 +44,7 @@ impl Gate for Open {
 /// must not block.
 pub trait Keeper: Debug + Send + Sync {
     /// Returns the stored rooms, each with whether it is public.
-    fn kept(&self) -> Vec<(RoomCode, bool)>;
+    fn stored_rooms(&self) -> Vec<(RoomCode, bool)>;
 
     /// Takes the checkpoint of a room.
     fn take(&self, room: &RoomCode) -> Option<Vec<u8>>;

@@ -250,7 +250,7 @@ impl Server {
     /// Adds a keeper, so that rooms continue after the next start; see
     /// [`run_rooms`](Self::run_rooms).
     #[must_use]
-    pub fn kept_by(mut self, keeper: Arc<dyn Keeper>) -> Self {
+    pub fn with_keeper(mut self, keeper: Arc<dyn Keeper>) -> Self {
         self.hosting.keeper = Some(keeper);
         self
     }
@@ -347,7 +347,7 @@ impl Server {
         let start = clock.instant(LocalTime(0)).into_std();
         let places = SharedPlaces::new(places, doorkeeping, keys.secret, start);
         if let Some(keeper) = &plan.hosting.keeper {
-            for room in host.directory.list_kept(keeper.kept()) {
+            for room in host.directory.list_stored(keeper.stored_rooms()) {
                 // A checkpoint that is much older would be a world of ghosts.
                 drop(keeper.take(&room));
                 keeper.forget(&room);

@@ -50,7 +50,7 @@ impl Pause {
 
 impl News {
     /// Passes the event to the room.
-    pub(super) fn tell(self, room: &mut dyn AnyRoom, now: LocalTime) {
+    pub(super) fn deliver_to(self, room: &mut dyn AnyRoom, now: LocalTime) {
         match self {
             Self::Lost(client, reason) => room.handle_lost(now, client, &reason),
             Self::Left(client, reason) => room.handle_left(client, &reason),

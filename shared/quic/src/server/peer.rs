@@ -212,7 +212,7 @@ impl Peer {
                     return self.close(&Disconnect::new(Code::Protocol, text), now);
                 }
             }
-            self.tell_path(rooms);
+            self.report_path(rooms);
         }
         // After a hello, the end of the stream is not the end of the connection.
         if self.control.has_ended() && matches!(self.stage, Stage::Knocking { .. }) {
@@ -285,12 +285,12 @@ impl Peer {
         let (room, first) = (to.room, mem::take(first));
         self.is_listed = false;
         match self.enter(room, first, time, rooms) {
-            Ok(()) => self.tell_path(rooms),
+            Ok(()) => self.report_path(rooms),
             Err(goodbye) => self.refuse(goodbye, now, rooms),
         }
     }
 
-    fn tell_path(&mut self, rooms: &mut Rooms) {
+    fn report_path(&mut self, rooms: &mut Rooms) {
         if let Stage::Playing { room } = self.stage
             && let Some(bytes) = self.datagram_bytes_max()
         {

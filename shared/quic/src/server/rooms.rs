@@ -173,7 +173,7 @@ impl Rooms {
             return self.give_up(id);
         }
         if let Some(order) = self.directory.drain_order() {
-            self.call(id, |room| News::Order(order).tell(room, now));
+            self.call(id, |room| News::Order(order).deliver_to(room, now));
         }
     }
 
@@ -203,10 +203,10 @@ impl Rooms {
     }
 
     /// Passes an event to a room, delayed if it waits for its next game.
-    fn tell(&mut self, id: RoomId, now: LocalTime, news: News) {
+    fn deliver(&mut self, id: RoomId, now: LocalTime, news: News) {
         match self.pause_of(id) {
             Some(pause) => pause.keep(news),
-            None => drop(self.call(id, |room| news.tell(room, now))),
+            None => drop(self.call(id, |room| news.deliver_to(room, now))),
         }
     }
 
@@ -434,11 +434,11 @@ impl Rooms {
         client: ClientId,
         reason: &str,
     ) {
-        self.tell(id, now, News::Lost(client, reason.to_owned()));
+        self.deliver(id, now, News::Lost(client, reason.to_owned()));
     }
 
     pub(super) fn handle_left(&mut self, id: RoomId, client: ClientId, reason: &str) {
-        self.tell(id, self.clock.now(), News::Left(client, reason.to_owned()));
+        self.deliver(id, self.clock.now(), News::Left(client, reason.to_owned()));
     }
 }
 
@@ -460,7 +460,7 @@ impl Rooms {
             self.next_game(id, Some(pause.waiting));
             for news in pause.news {
                 // Any of them may cause a panic, after which the rest waits again.
-                self.tell(id, now, news);
+                self.deliver(id, now, news);
             }
         }
     }

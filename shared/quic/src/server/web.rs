@@ -154,7 +154,7 @@ impl WebSession {
         connection: &mut Connection,
         control: &mut ControlStream,
     ) -> Result<(), Fault> {
-        let Asked { id, request, reader, rest } = asked;
+        let Asked { id, request, reader, following } = asked;
         if self.session.is_some() {
             respond(connection, id, StatusCode::TOO_MANY_REQUESTS);
             return Ok(());
@@ -168,7 +168,7 @@ impl WebSession {
             control.allow(max);
         }
         self.begin(request, connection);
-        self.take_said(rest, control);
+        self.take_said(following, control);
         Ok(())
     }
 

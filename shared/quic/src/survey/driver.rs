@@ -19,7 +19,7 @@ use crate::attempts::lookup;
 use crate::clock::Clock;
 
 /// The longest time until the view is updated.
-const TOLD_EVERY: Micros = Micros::from_ms(100);
+const VIEW_EVERY: Micros = Micros::from_ms(100);
 /// Number of queued requests; a player is no faster.
 const ORDERS_MAX: usize = 8;
 
@@ -139,7 +139,7 @@ async fn run(sockets: Sockets, mut orders: mpsc::Receiver<Wanted>, told: &Mutex<
                 is_busy: due.is_some() || !lookups.is_empty(),
             };
             *told.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
-            tell_at = now + TOLD_EVERY;
+            tell_at = now + VIEW_EVERY;
         }
         let wake = due.map_or(tell_at, |due| due.min(tell_at));
         tokio::select! {

@@ -64,7 +64,9 @@ fn servers_are_asked_at_a_bounded_rate_and_pings_are_measured() {
     for found in survey.found() {
         let number: i64 = found.address.host().rsplit('.').next().unwrap().parse().unwrap_or(1);
         match &found.reply {
-            Reply::Told(_, took) if number % 2 == 0 => assert_eq!(*took, Micros::from_ms(number)),
+            Reply::Answered(_, took) if number % 2 == 0 => {
+                assert_eq!(*took, Micros::from_ms(number))
+            }
             Reply::Silent if number % 2 == 1 => {}
             reply => panic!("{number}: {reply:?}"),
         }
@@ -110,10 +112,10 @@ fn directories_are_read_to_their_end_and_their_servers_asked() {
         Some((to, info("listed", 1).answer(nonce, bytes.len()), 5))
     });
     assert_eq!(survey.found().count(), 60);
-    assert!(survey.found().all(|it| it.via.directory && matches!(it.reply, Reply::Told(..))));
+    assert!(survey.found().all(|it| it.via.directory && matches!(it.reply, Reply::Answered(..))));
     assert!(survey.found().all(|it| it.listed.is_some()));
     let listings: Vec<_> = survey.listings().map(|(_, listing)| listing).collect();
-    assert_eq!(listings, [Listing::Told(60), Listing::Silent, Listing::Unknown]);
+    assert_eq!(listings, [Listing::Listed(60), Listing::Silent, Listing::Unknown]);
 }
 
 #[test]
@@ -143,9 +145,9 @@ fn a_name_is_asked_at_all_of_its_addresses_until_one_answers() {
     // A quarter of a second after the first, plus the time between two queries.
     assert!(sent[3] <= ms(250) + APART + APART, "{sent:?}");
     let found = survey.found().next().expect("the server");
-    let Reply::Told(_, took) = found.reply else { panic!("{found:?}") };
+    let Reply::Answered(_, took) = found.reply else { panic!("{found:?}") };
     assert_eq!(took, Micros::from_ms(5), "from its own question");
-    assert_eq!(survey.listings().next().expect("it").1, Listing::Told(0));
+    assert_eq!(survey.listings().next().expect("it").1, Listing::Listed(0));
     // The next time those that have answered come first.
     survey.refresh(ms(9000));
     assert_eq!(run(&mut survey, &mut answer).len(), 2);
@@ -204,7 +206,7 @@ fn surveyor_finds_a_server_on_this_machine() {
     let wanted = Wanted { servers: vec![address.clone()], ..Wanted::default() };
     surveyor.look(wanted.clone());
     let has = |is_it: fn(&Reply) -> bool| surveyor.view().found.iter().any(|it| is_it(&it.reply));
-    while !has(|it| matches!(it, Reply::Told(..))) {
+    while !has(|it| matches!(it, Reply::Answered(..))) {
         // On a slow machine the survey may have given up on it.
         if has(|it| *it == Reply::Silent) {
             surveyor.look(wanted.clone());

@@ -169,7 +169,7 @@ fn put_string(bytes: &mut Vec<u8>, flags: u8, bits: u32, text: &str) {
 mod tests {
     use super::*;
 
-    fn told(section: &[u8]) -> Result<Vec<(String, String)>, SectionError> {
+    fn pairs_of(section: &[u8]) -> Result<Vec<(String, String)>, SectionError> {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
         let fields = fields(section)?.into_iter();
         Ok(fields.map(|field| (text(field.name), text(field.value))).collect())
@@ -183,11 +183,14 @@ mod tests {
     fn sections_are_those_of_the_rfc() {
         // RFC 9204, B.1, and RFC 7541, C.4.1 in a literal.
         let section = [&[0, 0, 0x51, 0x0b][..], b"/index.html"].concat();
-        assert_eq!(told(&section), Ok(pairs(&[(":path", "/index.html")])));
+        assert_eq!(pairs_of(&section), Ok(pairs(&[(":path", "/index.html")])));
         let huffman = [0xf1, 0xe3, 0xc2, 0xe5, 0xf2, 0x3a, 0x6b, 0xa0, 0xab, 0x90, 0xf4, 0xff];
         let section = [&[0, 0, 0x50, 0x8c][..], &huffman, &[0xcf, 0xd7]].concat();
         let expected = [(":authority", "www.example.com"), (":method", "CONNECT")];
-        assert_eq!(told(&section), Ok(pairs(&[expected[0], expected[1], (":scheme", "https")])));
+        assert_eq!(
+            pairs_of(&section),
+            Ok(pairs(&[expected[0], expected[1], (":scheme", "https")]))
+        );
     }
 
     #[test]
@@ -196,7 +199,7 @@ mod tests {
         let frame = answer(404, &[("allow", "CONNECT"), ("a-rather-long-name", &long)]);
         let status = [(":status", "404"), ("allow", "CONNECT"), ("a-rather-long-name", &long)];
         // A frame of this length has a header of three bytes.
-        assert_eq!(told(&frame[3..]), Ok(pairs(&status)));
+        assert_eq!(pairs_of(&frame[3..]), Ok(pairs(&status)));
         let decoded = web_transport_proto::ConnectResponse::decode(&mut &*answer(200, &[]));
         assert_eq!(decoded.expect("an answer").status, 200);
     }
@@ -219,11 +222,11 @@ mod tests {
             // An invalid Huffman code.
             &[0, 0, 0x51, 0x84, 0xff, 0xff, 0xff, 0xff],
         ] {
-            assert_eq!(told(section), Err(SectionError::Unreadable), "{section:02x?}");
+            assert_eq!(pairs_of(section), Err(SectionError::Unreadable), "{section:02x?}");
         }
         let many = [&[0, 0][..], &[0xd7].repeat(FIELDS_MAX + 1)].concat();
-        assert_eq!(told(&many), Err(SectionError::TooLong));
+        assert_eq!(pairs_of(&many), Err(SectionError::TooLong));
         let long = [&[0, 0, 0x51, 0x7f, 0x81, 0x1f][..], &[b'/'; 4096]].concat();
-        assert_eq!(told(&long), Err(SectionError::TooLong));
+        assert_eq!(pairs_of(&long), Err(SectionError::TooLong));
     }
 }

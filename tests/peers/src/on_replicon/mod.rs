@@ -45,7 +45,7 @@ pub fn serve(address: SocketAddr, clients: u16) -> Result<()> {
     });
     app.add_plugins(RepliconRenetServerPlugin)
         .add_observer(join)
-        .add_systems(Update, (press, step, tell).chain());
+        .add_systems(Update, (press, step, send_state).chain());
     finish(&mut app);
     let config = config(&app)?;
     app.insert_resource(RenetServer::new(config))
@@ -94,7 +94,7 @@ fn step(mut bodies: Query<&mut Body>) {
 }
 
 /// Passes the states to replicon, only at snapshots.
-fn tell(
+fn send_state(
     mut count: Local<u32>,
     mut tick: ResMut<ServerTick>,
     mut movers: Query<(&Body, &mut Mover)>,

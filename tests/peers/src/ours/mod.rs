@@ -76,7 +76,7 @@ async fn watch(server: SocketAddr, clock: Clock, client: Arc<Client>) -> Result<
     loop {
         driver.receive_each(|session, received, _| {
             let Some(playing) = session.client_of::<Crowd>() else { return };
-            let told = playing.store().told();
+            let told = playing.store().updates();
             let states = told.iter().filter_map(|it| Some((it.index, it.state.as_ref()?)));
             let others = states.filter(|(_, state)| state.owner != Some(playing.player()));
             let others = others.map(|(index, state)| {

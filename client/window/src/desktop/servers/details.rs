@@ -116,7 +116,7 @@ impl Details {
         ui.add(Label::new(name).truncate());
         ui.add(Label::new(faint(&row.address.to_string())).truncate());
         match &row.reply {
-            Reply::Told(info, took) => self.status(ui, (row, info, took.as_ms()), views),
+            Reply::Answered(info, took) => self.status(ui, (row, info, took.as_ms()), views),
             Reply::Asking => drop(ui.label(soft(tr("Asking ...")))),
             Reply::Silent => {
                 let text = tr("No answer. The server may be off, or its port closed.");

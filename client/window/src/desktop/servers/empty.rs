@@ -32,7 +32,7 @@ fn why_unlisted(view: &View) -> String {
         let values: &[_] = &[("directory", &*directory)];
         match listing {
             Listing::Asking => fill("Asking {directory} ...", values),
-            Listing::Told(_) => fill("{directory} lists no servers.", values),
+            Listing::Listed(_) => fill("{directory} lists no servers.", values),
             Listing::Silent => {
                 fill("{directory} does not answer. Check its address and your connection.", values)
             }

@@ -58,7 +58,7 @@ impl Row {
     fn new(address: Address, name: String, found: Option<&Found>, pages: &Pages) -> Self {
         let reply = found.map_or(Reply::Asking, |found| found.reply.clone());
         let (mut name, mut fingerprint) = (name, found.and_then(|found| found.listed));
-        if let Reply::Told(info, _) = &reply {
+        if let Reply::Answered(info, _) = &reply {
             fingerprint = fingerprint.or(info.fingerprint);
             name.clone_from(&info.server);
         }
@@ -70,13 +70,13 @@ impl Row {
 
     /// The games of its rotation.
     pub(crate) fn games(&self) -> String {
-        let Reply::Told(info, _) = &self.reply else { return String::new() };
+        let Reply::Answered(info, _) = &self.reply else { return String::new() };
         info.games.join(", ")
     }
 
     /// The game being played in the fullest room, if known.
     pub(crate) fn playing(&self) -> Option<&str> {
-        let Reply::Told(info, _) = &self.reply else { return None };
+        let Reply::Answered(info, _) = &self.reply else { return None };
         let fullest = info.rooms.iter().rev().max_by_key(|room| room.players);
         let only = || info.games.first().filter(|_| info.games.len() == 1);
         fullest.map(|room| &room.game).or_else(only).map(String::as_str)
@@ -89,17 +89,17 @@ impl Row {
 
     /// Number of people who play, and of seats.
     pub(crate) fn players(&self) -> Option<(u32, u32, u32)> {
-        let Reply::Told(info, _) = &self.reply else { return None };
+        let Reply::Answered(info, _) = &self.reply else { return None };
         Some((info.players, info.players_max, info.bots))
     }
 
     pub(crate) fn ping_ms(&self) -> Option<f64> {
-        let Reply::Told(_, took) = &self.reply else { return None };
+        let Reply::Answered(_, took) = &self.reply else { return None };
         Some(took.as_ms())
     }
 
     pub(crate) fn is_locked(&self) -> bool {
-        matches!(&self.reply, Reply::Told(info, _) if info.needs_password)
+        matches!(&self.reply, Reply::Answered(info, _) if info.needs_password)
     }
 
     fn passes(&self, filter: &Filter) -> bool {
@@ -134,7 +134,7 @@ pub(crate) fn rows(
         Tab::Internet => found.iter().filter(|it| it.via.directory).map(of_survey).collect(),
     };
     let mut rows: Vec<_> = rows.into_iter().filter(|row| row.passes(filter)).collect();
-    let is_silent = |row: &Row| !matches!(row.reply, Reply::Told(..));
+    let is_silent = |row: &Row| !matches!(row.reply, Reply::Answered(..));
     rows.sort_by(|a, b| {
         let by = compare(a, b, column);
         let by = if is_reversed { by.reverse() } else { by };

@@ -413,7 +413,7 @@ impl Servers {
             false => ("☆", palette::TEXT_FAINT),
         };
         text(painter, star.center(), Align2::CENTER_CENTER, sign, 16.0, color);
-        let is_told = matches!(row.reply, Reply::Told(..));
+        let is_told = matches!(row.reply, Reply::Answered(..));
         let ink = if is_told { palette::TEXT } else { palette::TEXT_FAINT };
         let cell = |place: Rect, align: Align2, words: &str, color: Color32| {
             let painter = painter.with_clip_rect(place.intersect(ui.clip_rect()));
@@ -462,7 +462,7 @@ impl Servers {
 
     /// The game being played, and how many others are in rotation.
     fn game_words(&self, row: &Row) -> String {
-        let Reply::Told(info, _) = &row.reply else { return String::new() };
+        let Reply::Answered(info, _) = &row.reply else { return String::new() };
         let titles = || info.games.iter().map(|game| title(game, &self.views));
         match (row.playing(), info.games.len()) {
             (Some(game), 0..=1) => title(game, &self.views).to_owned(),

@@ -122,7 +122,7 @@ fn found(name: &str, players: u32, ping_ms: i64, via: Via) -> Found {
         needs_password: name == "Locked",
         ..Info::default()
     };
-    let reply = Reply::Told(Box::new(info), Micros::from_ms(ping_ms));
+    let reply = Reply::Answered(Box::new(info), Micros::from_ms(ping_ms));
     Found { address: address(name), via, listed: None, reply }
 }
 

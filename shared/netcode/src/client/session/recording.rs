@@ -1,8 +1,8 @@
 //! Recordings of a session: the own player's motion, and all input.
 
 use super::{Session, Step};
-use crate::client::fed::Fed;
 use crate::client::output::MotionSample;
+use crate::client::session_input::SessionInput;
 use crate::limits::{FIELDS_MAX, MOTION_MAX};
 use crate::time::{LocalTime, Micros};
 
@@ -41,15 +41,15 @@ impl Session {
         }
     }
 
-    /// Starts recording all input, for [`poll_fed`](Self::poll_fed). The recording ends when
-    /// [`FED_MAX`](crate::limits::FED_MAX) entries are waiting.
+    /// Starts recording all input, for [`poll_input`](Self::poll_input). The recording ends when
+    /// [`RECORDED_INPUTS_MAX`](crate::limits::RECORDED_INPUTS_MAX) entries are waiting.
     pub fn record(&mut self) {
-        self.fed.get_or_insert_default();
+        self.recorded_inputs.get_or_insert_default();
     }
 
     /// Takes the next entry of the recording.
-    pub fn poll_fed(&mut self) -> Option<Fed> {
-        self.fed.as_mut()?.pop_front()
+    pub fn poll_input(&mut self) -> Option<SessionInput> {
+        self.recorded_inputs.as_mut()?.pop_front()
     }
 
     /// Reports a delay caused by the machine; see
@@ -61,19 +61,20 @@ impl Session {
         }
     }
 
-    /// Replays an entry of a recording that was made with the same configuration. [`Fed::Picture`]
-    /// draws nothing; call [`picture`](Self::picture) with its time to draw.
-    pub fn feed(&mut self, fed: &Fed) {
-        match fed {
-            Fed::Connected(now, credentials) => self.handle_connected(*now, *credentials),
-            Fed::Control(at, body) => self.handle_control(body, *at),
-            Fed::Datagram(at, bytes) => {
+    /// Replays an entry of a recording that was made with the same configuration.
+    /// [`SessionInput::Picture`] draws nothing; call [`picture`](Self::picture) with its time to
+    /// draw.
+    pub fn replay(&mut self, input: &SessionInput) {
+        match input {
+            SessionInput::Connected(now, credentials) => self.handle_connected(*now, *credentials),
+            SessionInput::Control(at, body) => self.handle_control(body, *at),
+            SessionInput::Datagram(at, bytes) => {
                 self.handle_datagram(bytes, *at);
             }
-            Fed::Lost(now, reason) => self.handle_lost(*now, reason.clone()),
-            Fed::Timeout(now) => self.handle_timeout(*now),
-            Fed::Frame(now) => self.handle_frame(*now),
-            Fed::Press(now, inputs) => {
+            SessionInput::Lost(now, reason) => self.handle_lost(*now, reason.clone()),
+            SessionInput::Timeout(now) => self.handle_timeout(*now),
+            SessionInput::Frame(now) => self.handle_frame(*now),
+            SessionInput::Press(now, inputs) => {
                 let mut inputs = inputs.iter();
                 self.press_with(*now, |_, _| {
                     let mut packed = [0; FIELDS_MAX];
@@ -81,18 +82,18 @@ impl Session {
                     Some(packed)
                 });
             }
-            Fed::Picture(now) => self.handle_picture(*now),
-            Fed::Choose(kind, choice) => self.choose(*kind, *choice),
-            Fed::LoopFilter(now, filter) => self.set_loop_filter(*now, *filter),
+            SessionInput::Picture(now) => self.handle_picture(*now),
+            SessionInput::Choose(kind, choice) => self.choose(*kind, *choice),
+            SessionInput::LoopFilter(now, filter) => self.set_loop_filter(*now, *filter),
             // What was not sent then is not sent now.
-            Fed::Chat(to, text) => drop(self.say(*to, text)),
-            Fed::Quick(to, number) => drop(self.say_quick(*to, *number)),
-            Fed::Mark(to, mark) => drop(self.mark(*to, *mark)),
-            Fed::Restyle(name, look) => drop(self.restyle(name, *look)),
-            Fed::Request(bytes) => drop(self.request_bytes(bytes.clone())),
-            Fed::Round(request) => drop(self.ask_round(request.clone())),
-            Fed::Watch(on) => drop(self.watch(*on)),
-            Fed::Leave(reason) => self.leave(reason),
+            SessionInput::Chat(to, text) => drop(self.say(*to, text)),
+            SessionInput::Quick(to, number) => drop(self.say_quick(*to, *number)),
+            SessionInput::Mark(to, mark) => drop(self.mark(*to, *mark)),
+            SessionInput::Restyle(name, look) => drop(self.restyle(name, *look)),
+            SessionInput::Request(bytes) => drop(self.request_bytes(bytes.clone())),
+            SessionInput::Round(request) => drop(self.ask_round(request.clone())),
+            SessionInput::Watch(on) => drop(self.watch(*on)),
+            SessionInput::Leave(reason) => self.leave(reason),
         }
         // Packets are numbered when they are fetched.
         while self.poll_output().is_some() {}

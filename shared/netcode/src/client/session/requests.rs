@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{Session, Step};
-use crate::client::fed::Fed;
 use crate::client::output::{Notice, Output, Part};
+use crate::client::session_input::SessionInput;
 use crate::game::{MessageError, write_message};
 use crate::limits::TEXT_BYTES_MAX;
 use crate::time::LocalTime;
@@ -44,25 +44,25 @@ impl Session {
     /// Sends a chat line, clipped to [`TEXT_BYTES_MAX`] bytes. The server refuses lines that come
     /// too fast.
     pub fn say(&mut self, to: Audience, text: &str) -> Result<(), MessageError> {
-        self.note(|| Fed::Chat(to, text.into()));
+        self.note(|| SessionInput::Chat(to, text.into()));
         self.ask(&ClientMessage::Chat { to, text: clip(text, TEXT_BYTES_MAX).into() })
     }
 
     /// Sends a quick message, by number.
     pub fn say_quick(&mut self, to: Audience, number: u8) -> Result<(), MessageError> {
-        self.note(|| Fed::Quick(to, number));
+        self.note(|| SessionInput::Quick(to, number));
         self.ask(&ClientMessage::Quick { to, number })
     }
 
     /// Sets a mark on the map.
     pub fn mark(&mut self, to: Audience, mark: Mark) -> Result<(), MessageError> {
-        self.note(|| Fed::Mark(to, mark));
+        self.note(|| SessionInput::Mark(to, mark));
         self.ask(&ClientMessage::Mark { to, mark })
     }
 
     /// Asks for another name and appearance, now and in later sessions.
     pub fn restyle(&mut self, name: &str, look: Look) -> Result<(), MessageError> {
-        self.note(|| Fed::Restyle(name.into(), look));
+        self.note(|| SessionInput::Restyle(name.into(), look));
         let name = clip(name, TEXT_BYTES_MAX).to_owned();
         (self.config.name, self.config.look) = (name.clone(), look);
         self.ask(&ClientMessage::Restyle { name, look })
@@ -70,13 +70,13 @@ impl Session {
 
     /// Sends a request about the round, such as readiness, a side or a vote.
     pub fn ask_round(&mut self, request: RoundRequest) -> Result<(), MessageError> {
-        self.note(|| Fed::Round(request.clone()));
+        self.note(|| SessionInput::Round(request.clone()));
         self.ask(&ClientMessage::Round(request))
     }
 
     /// Becomes a spectator, or plays as soon as a seat is free.
     pub fn watch(&mut self, on: bool) -> Result<(), MessageError> {
-        self.note(|| Fed::Watch(on));
+        self.note(|| SessionInput::Watch(on));
         self.ask(&ClientMessage::Watch { on })?;
         // This also applies when the server is joined again.
         self.config.part = if on { Part::Watch } else { Part::Wait };
@@ -90,7 +90,7 @@ impl Session {
 
     /// Sends a request to the game that was encoded by [`write_message`].
     pub fn request_bytes(&mut self, bytes: Vec<u8>) -> Result<(), MessageError> {
-        self.note(|| Fed::Request(bytes.clone()));
+        self.note(|| SessionInput::Request(bytes.clone()));
         let number = self.client.as_ref().map_or(0, |client| client.common().number);
         self.ask(&ClientMessage::Game { number, bytes })
     }

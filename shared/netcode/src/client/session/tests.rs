@@ -423,10 +423,10 @@ fn a_known_seat_is_renamed_in_a_full_roster() {
 fn a_recording_that_nobody_fetches_ends_without_a_gap() {
     let mut session = playing();
     session.record();
-    (0..FED_MAX + 10).for_each(|_| session.handle_timeout(ms(20)));
-    assert_eq!(session.poll_fed(), Some(Fed::Timeout(ms(20))));
+    (0..RECORDED_INPUTS_MAX + 10).for_each(|_| session.handle_timeout(ms(20)));
+    assert_eq!(session.poll_input(), Some(SessionInput::Timeout(ms(20))));
     session.handle_timeout(ms(30));
-    assert_eq!(std::iter::from_fn(|| session.poll_fed()).count(), FED_MAX - 1);
+    assert_eq!(std::iter::from_fn(|| session.poll_input()).count(), RECORDED_INPUTS_MAX - 1);
 }
 
 #[test]
@@ -434,9 +434,9 @@ fn a_recording_holds_no_picture_of_another_game() {
     let mut session = playing();
     session.record();
     assert!(session.picture::<Second>(ms(20)).is_none());
-    assert_eq!(session.poll_fed(), None);
+    assert_eq!(session.poll_input(), None);
     assert!(session.picture::<First>(ms(30)).is_some());
-    assert_eq!(session.poll_fed(), Some(Fed::Picture(ms(30))));
+    assert_eq!(session.poll_input(), Some(SessionInput::Picture(ms(30))));
 }
 
 #[test]

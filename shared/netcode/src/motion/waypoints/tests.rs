@@ -14,13 +14,13 @@ fn y_at(y: f32) -> Body {
 }
 
 /// A method with its input.
-struct Fed {
+struct Fixture {
     track: Track,
     method: Present<Waypoints>,
     interval: f64,
 }
 
-impl Fed {
+impl Fixture {
     fn new(extrapolator: Extrapolator, joining: Joining, interval: f64) -> Self {
         let method = Present::new(Waypoints::new(extrapolator, joining, HORIZON_SECS));
         Self { track: Track::new(Body::shape()), method, interval }
@@ -50,7 +50,7 @@ impl Fed {
 
 /// Returns y as shown for states a tenth of a second apart from 1.0 on, without latency.
 fn track(extrapolator: Extrapolator, joining: Joining, states: &[f32], times: &[f64]) -> Vec<f64> {
-    let mut fed = Fed::new(extrapolator, joining, 0.1);
+    let mut fed = Fixture::new(extrapolator, joining, 0.1);
     let mut states = (10_u32..).map(|n| f64::from(n) / 10.0).zip(states).collect::<VecDeque<_>>();
     let mut shown = Vec::new();
     for now in times {
@@ -146,7 +146,7 @@ fn off_from_uniform(
     interval: f64,
     warm_secs: f64,
 ) -> f64 {
-    let mut fed = Fed::new(extrapolator, joining, interval);
+    let mut fed = Fixture::new(extrapolator, joining, interval);
     let mut off = 0.0_f64;
     let mut now = 0.0;
     for pair in sent.windows(2) {
@@ -212,7 +212,7 @@ proptest! {
                 [(Extrapolator::Fir(kind), by_times), (Extrapolator::Uniform(kind), straight)]
             {
                 for joining in Joining::ALL {
-                    let mut fed = Fed::new(extrapolator, *joining, interval);
+                    let mut fed = Fixture::new(extrapolator, *joining, interval);
                     for at in [2, 1, 0] {
                         fed.state(times[at], times[at] + latency, y_at(positions[at] as f32));
                         fed.y(times[at] + latency);
@@ -238,7 +238,7 @@ proptest! {
         let thrown = |t: f64| 10.0 * t - 8.0 * t * t;
         let mut off = [0.0_f64; 2];
         for (off, kind) in off.iter_mut().zip([Filter::Quadratic, Filter::ThesisQuadratic]) {
-            let mut fed = Fed::new(Extrapolator::Fir(kind), Joining::Hermite, interval);
+            let mut fed = Fixture::new(Extrapolator::Fir(kind), Joining::Hermite, interval);
             for (time, arrival) in &sent {
                 if !fed.track.push(*time, *arrival, &y_at(thrown(*time) as f32).values()) {
                     continue;
@@ -262,7 +262,7 @@ proptest! {
         // So short that the cubic's bend does not matter.
         const STEP: f64 = 1e-8;
         for joining in [Joining::Hermite, Joining::CubicSpline] {
-            let mut fed = Fed::new(Extrapolator::Fir(kind), joining, 0.1);
+            let mut fed = Fixture::new(Extrapolator::Fir(kind), joining, 0.1);
             let mut now = 1.0;
             for (n, y) in y.into_iter().enumerate() {
                 // Before the target is reached, and after it was passed.
@@ -341,7 +341,7 @@ fn without_joining_it_is_where_it_is_extrapolated_at_once() {
 #[test]
 fn what_is_told_to_be_expected_counts_from_the_next_state_on() {
     for (told, due) in [(None, 1.18), (Some(0.08), 1.22)] {
-        let mut fed = Fed::new(Extrapolator::Reckoned, Joining::Linear, 0.04);
+        let mut fed = Fixture::new(Extrapolator::Reckoned, Joining::Linear, 0.04);
         fed.state(1.0, 1.05, Body { vx: 2.0, ..Body::at(3.0) });
         fed.shown(1.12);
         if let Some(told) = told {
@@ -355,7 +355,7 @@ fn what_is_told_to_be_expected_counts_from_the_next_state_on() {
 
 #[test]
 fn the_next_is_expected_an_interval_as_last_given_after_an_arrival() {
-    let mut fed = Fed::new(Extrapolator::Reckoned, Joining::Linear, 0.1);
+    let mut fed = Fixture::new(Extrapolator::Reckoned, Joining::Linear, 0.1);
     fed.state(1.0, 1.05, Body { vx: 2.0, ..Body::at(3.0) });
     // The first is shown along the forecast.
     assert!(fed.target().is_none() && (fed.shown(1.1)[X] - 3.2).abs() < 1e-9);
@@ -380,7 +380,7 @@ fn it_extrapolates_as_far_as_is_asked_within_bounds() {
         [(0.25, 0.25), (1.0, 1.0), (0.0, least), (1e9, most), (f64::NAN, HORIZON_SECS)]
     {
         for extrapolator in [Extrapolator::Reckoned, Extrapolator::Adaptive, Extrapolator::Rules] {
-            let mut fed = Fed::new(extrapolator, Joining::Linear, 0.1);
+            let mut fed = Fixture::new(extrapolator, Joining::Linear, 0.1);
             fed.method = Present::new(Waypoints::new(extrapolator, Joining::Linear, asked));
             fed.state(1.0, 1.0, Body { vx: 2.0, ..Body::at(3.0) });
             let shown = fed.shown(1.0 + 2.0 * horizon)[X];
@@ -391,7 +391,7 @@ fn it_extrapolates_as_far_as_is_asked_within_bounds() {
 
 #[test]
 fn equal_steps_are_as_long_as_the_first_frame_says() {
-    let mut fed = Fed::new(Extrapolator::Uniform(Filter::Linear), Joining::Linear, 0.1);
+    let mut fed = Fixture::new(Extrapolator::Uniform(Filter::Linear), Joining::Linear, 0.1);
     fed.state(1.0, 1.0, y_at(0.0));
     fed.state(1.05, 1.05, y_at(1.0));
     // A step of 1 in 0.1 s, though it took half of that.
@@ -405,7 +405,7 @@ fn equal_steps_are_as_long_as_the_first_frame_says() {
 fn a_gap_beyond_the_snap_distance_is_not_hidden() {
     for joining in Joining::ALL.iter().filter(|joining| **joining != Joining::Jump) {
         for (x, snaps) in [(90.0, false), (110.0, true)] {
-            let mut fed = Fed::new(Extrapolator::Reckoned, *joining, 0.1);
+            let mut fed = Fixture::new(Extrapolator::Reckoned, *joining, 0.1);
             fed.state(1.0, 1.0, Body::at(0.0));
             fed.shown(1.1);
             fed.state(1.1, 1.1, Body { vx: 1.0, ..Body::at(x) });

@@ -126,7 +126,7 @@ impl Path {
     }
 
     /// Returns the bytes for the next snapshot.
-    fn tell(&mut self) -> usize {
+    fn next_bytes(&mut self) -> usize {
         let mean = self.wanted as f32 / 30.0;
         let Some(random) = &mut self.restless else { return mean as usize };
         // Once a second something happens that needs five times as much.
@@ -140,7 +140,7 @@ impl Path {
             return; // The path is full.
         }
         assert!(available >= SNAPSHOT_BYTES_MIN, "{available} at {:?}", self.now);
-        let mut left = available.min(self.tell());
+        let mut left = available.min(self.next_bytes());
         self.snapshots.push((self.now, left));
         while left > 0 {
             let bytes = left.min(DATAGRAM_BYTES_MAX);

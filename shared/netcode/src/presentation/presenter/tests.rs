@@ -42,16 +42,16 @@ impl Game for Balls {
 }
 
 /// A presenter that receives states of ball 0, at 100 ticks per second.
-struct Told(Presenter<Balls>);
+struct Fixture(Presenter<Balls>);
 
 const RATES: Rates = Rates { tick_hz: 100, snapshot_hz: 50 };
 
 /// Describes a state that arrives 50 ms after its tick.
-fn heard(tick: u64) -> Heard {
-    Heard { index: 0, tick: Tick(tick), arrival: tick as f64 / 100.0 + 0.05 }
+fn heard(tick: u64) -> StateArrival {
+    StateArrival { index: 0, tick: Tick(tick), arrival: tick as f64 / 100.0 + 0.05 }
 }
 
-impl Told {
+impl Fixture {
     fn new() -> Self {
         Self(Presenter::new(RATES))
     }
@@ -91,7 +91,7 @@ fn ball(x: f32) -> Ball {
 
 #[test]
 fn things_are_there_from_their_first_state_until_they_are_gone() {
-    let mut told = Told::new();
+    let mut told = Fixture::new();
     told.state(10, 0, ball(1.0));
     told.state(12, 0, ball(1.2));
     told.gone(14);
@@ -108,7 +108,7 @@ fn things_are_there_from_their_first_state_until_they_are_gone() {
 #[test]
 fn nothing_slides_across_a_teleport_or_into_another_life() {
     for (jumps, generation) in [(1, 0), (0, 1)] {
-        let mut told = Told::new();
+        let mut told = Fixture::new();
         told.state(10, 0, ball(1.0));
         told.state(12, generation, Ball { jumps, ..ball(30.0) });
         told.state(14, generation, Ball { jumps, ..ball(30.2) });
@@ -123,7 +123,7 @@ fn nothing_slides_across_a_teleport_or_into_another_life() {
 
 #[test]
 fn what_was_overtaken_finds_its_place_or_is_left_out() {
-    let mut told = Told::new();
+    let mut told = Fixture::new();
     told.state(10, 0, ball(1.0));
     told.state(14, 0, ball(1.4));
     told.state(12, 0, ball(1.3)); // Late, and part of this track.
@@ -137,7 +137,7 @@ fn what_was_overtaken_finds_its_place_or_is_left_out() {
 
 #[test]
 fn steps_come_with_their_states_and_not_before() {
-    let mut told = Told::new();
+    let mut told = Fixture::new();
     told.state(10, 0, ball(1.0));
     told.state(12, 0, Ball { colour: 2, ..ball(1.2) });
     assert_eq!(told.shown(0.219).0.map(|ball| ball.colour), Some(1));
@@ -146,7 +146,7 @@ fn steps_come_with_their_states_and_not_before() {
 
 #[test]
 fn another_method_takes_over_where_the_last_one_left_it() {
-    let mut told = Told::new();
+    let mut told = Fixture::new();
     for tick in (0..100).step_by(2) {
         told.state(tick, 0, ball(tick as f32 / 10.0));
     }
@@ -174,7 +174,7 @@ fn another_method_takes_over_where_the_last_one_left_it() {
 
 #[test]
 fn an_error_is_learnt_when_the_truth_comes() {
-    let mut told = Told::new();
+    let mut told = Fixture::new();
     told.state(10, 0, ball(1.0));
     let at = Moment { now: 0.3, past: 0.2, interval: 0.02 };
     assert!(told.0.traces(&Balls, at).is_empty(), "nothing is shown yet");
@@ -190,7 +190,7 @@ fn an_error_is_learnt_when_the_truth_comes() {
 
 #[test]
 fn teleports_without_end_are_bounded() {
-    let mut told = Told::new();
+    let mut told = Fixture::new();
     for tick in 0..1000_u16 {
         told.state(u64::from(tick), 0, Ball { jumps: tick as u8, ..ball(1.0) });
     }
@@ -241,7 +241,7 @@ fn what_is_late_is_shown_where_it_was_in_its_own_time() {
 
 #[test]
 fn nothing_jumps_however_often_the_method_changes() {
-    let mut told = Told::new();
+    let mut told = Fixture::new();
     let mut last = None;
     for ms in (0..1500_u32).step_by(10) {
         if ms % 20 == 0 && ms >= 50 {
@@ -264,7 +264,7 @@ fn nothing_jumps_however_often_the_method_changes() {
 
 #[test]
 fn what_is_handed_over_while_it_slides_does_not_jump() {
-    let mut told = Told::new();
+    let mut told = Fixture::new();
     for tick in (0..200).step_by(2) {
         told.state(tick, 0, ball(tick as f32 / 10.0));
     }
@@ -284,7 +284,7 @@ fn what_is_handed_over_while_it_slides_does_not_jump() {
 
 #[test]
 fn what_was_drawn_before_the_clock_was_stepped_back_is_not_taken_over() {
-    let mut told = Told::new();
+    let mut told = Fixture::new();
     for tick in (0..100).step_by(2) {
         told.state(tick, 0, ball(tick as f32 / 50.0));
     }
@@ -297,17 +297,17 @@ fn what_was_drawn_before_the_clock_was_stepped_back_is_not_taken_over() {
 
 #[test]
 fn stragglers_raise_nobody_from_the_dead() {
-    let mut told = Told::new();
+    let mut told = Fixture::new();
     told.state(10, 0, ball(1.0));
     told.gone(14);
     told.x(1.0);
     told.state(12, 0, ball(1.2));
     assert_eq!(told.x(1.1), None, "after it was shown to go");
-    let mut told = Told::new();
+    let mut told = Fixture::new();
     told.gone(14);
     told.state(12, 0, ball(1.2));
     assert_eq!(told.x(1.1), None, "when the word that it is gone came first");
-    let mut told = Told::new();
+    let mut told = Fixture::new();
     told.state(10, 0, ball(1.0));
     told.gone(14);
     told.0.forget(EntityId { index: 0, generation: 0 });
@@ -318,7 +318,7 @@ fn stragglers_raise_nobody_from_the_dead() {
 #[test]
 fn silence_shows_a_thing_on_its_way_until_something_is_said() {
     let begin = || {
-        let mut told = Told::new();
+        let mut told = Fixture::new();
         told.state(10, 0, ball(1.0));
         for tick in [12, 14, 16] {
             told.unsaid(tick, 0, ball(tick as f32 / 10.0));

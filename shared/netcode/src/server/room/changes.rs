@@ -25,8 +25,8 @@ impl<G: Game> Room<G> {
         }
         self.seats.set_strength(config.settings.strength);
         self.keep_bots();
-        self.tell_house();
-        self.host.tell(Event::Configured);
+        self.send_house();
+        self.host.push_event(Event::Configured);
     }
 
     /// Sends each kind by its configured rule, or by the game's if it has none.

@@ -52,7 +52,7 @@ struct Head {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
+struct SavedRoom {
     /// Hash of the game's rules.
     hash: u64,
     rates: Rates,
@@ -66,17 +66,17 @@ struct Kept {
     next_token: u64,
     random: Random,
     generations: Vec<u8>,
-    entities: Vec<KeptEntity>,
+    entities: Vec<SavedEntity>,
     /// Fields of all entities on the grid, concatenated.
     fields: Vec<u32>,
     /// The game's memory.
     memory: Vec<u8>,
     bots: Vec<(PlayerId, String)>,
-    seats: Vec<KeptSeat>,
+    seats: Vec<SavedSeat>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct KeptEntity {
+struct SavedEntity {
     index: u16,
     generation: u8,
     owner: Option<PlayerId>,
@@ -84,7 +84,7 @@ struct KeptEntity {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct KeptSeat {
+struct SavedSeat {
     player: PlayerId,
     name: String,
     look: Look,
@@ -112,7 +112,7 @@ impl<G: Game> Room<G> {
         let mut fields = Vec::new();
         let mut entity = |slot: &Slot<G::Entity>| {
             fields.extend(&slot.entity.pack()[..slot.entity.fields().len()]);
-            KeptEntity {
+            SavedEntity {
                 index: slot.id.index,
                 generation: slot.id.generation,
                 owner: slot.owner,
@@ -126,7 +126,7 @@ impl<G: Game> Room<G> {
         let players = self.seats.players().iter().map(|(_, member)| member);
         let HostState { seed, map_seed, number, epoch_number, next_player, next_token } =
             self.host.state();
-        let kept = Kept {
+        let kept = SavedRoom {
             hash: self.simulation.hash(),
             rates: self.host.rates(),
             setup: self.simulation.setup().to_vec(),
@@ -145,7 +145,7 @@ impl<G: Game> Room<G> {
             bots: self.seats.bots().map(|(player, name)| (player, name.to_owned())).collect(),
             seats: players
                 .filter(|member| has_played(member))
-                .map(|member| KeptSeat::of(member, now))
+                .map(|member| SavedSeat::of(member, now))
                 .collect(),
         };
         let head = Head { format: FORMAT, game: G::NAME.to_owned() };
@@ -171,7 +171,7 @@ impl<G: Game> Room<G> {
         if hash != game_hash::<G>() {
             return Err(RestoreError::Other);
         }
-        let kept: Kept = postcard::from_bytes(rest).map_err(damaged)?;
+        let kept: SavedRoom = postcard::from_bytes(rest).map_err(damaged)?;
         let host = rotation.host;
         if kept.rates != host.rates() || kept.setup != setup {
             return Err(RestoreError::Other);
@@ -184,10 +184,10 @@ impl<G: Game> Room<G> {
     }
 }
 
-impl Kept {
+impl SavedRoom {
     /// Whether the entities are in the order of their slots, and have the slots' last generations.
     fn has_own_generations(&self) -> bool {
-        let generation = |kept: &KeptEntity| self.generations.get(usize::from(kept.index));
+        let generation = |kept: &SavedEntity| self.generations.get(usize::from(kept.index));
         self.generations.len() <= ENTITIES_MAX.into()
             && self.entities.is_sorted_by(|a, b| a.index < b.index)
             && self.entities.iter().all(|kept| generation(kept) == Some(&kept.generation))
@@ -253,7 +253,7 @@ impl Kept {
     }
 }
 
-impl KeptSeat {
+impl SavedSeat {
     fn of(member: &Member, now: LocalTime) -> Self {
         let (person, delivery) = (member.person(), member.delivery());
         Self {
@@ -270,7 +270,7 @@ impl KeptSeat {
     }
 }
 
-impl KeptEntity {
+impl SavedEntity {
     /// Returns the next entity if its numbers fit this game. Its fields are taken from the front of
     /// `fields`.
     fn slot<G: Game>(&self, fields: &mut &[u32]) -> Option<Slot<G::Entity>> {
@@ -295,8 +295,8 @@ impl<G: Game> Room<G> {
     }
 
     /// Keeps the seat of a player from before.
-    fn keep(&mut self, seat: KeptSeat, client: ClientId, now: LocalTime) {
-        let KeptSeat { player, name, look, key, token, mut games, plain, played, address } = seat;
+    fn keep(&mut self, seat: SavedSeat, client: ClientId, now: LocalTime) {
+        let SavedSeat { player, name, look, key, token, mut games, plain, played, address } = seat;
         let Some(name) = clean_name(&name) else { return };
         games.truncate(GAMES_MAX);
         let look = if look.is_valid() { look } else { Look::default() };
@@ -321,7 +321,7 @@ impl<G: Game> Room<G> {
         member.attendance_mut().leave(until, self.host.number());
         self.simulation.set_profile(player, member.person().profile());
         self.seats.take(&self.host, client, member, Part::Play);
-        self.host.tell(Event::Joined { player, name, key, address, is_kept: true });
-        self.host.tell(Event::Away { player });
+        self.host.push_event(Event::Joined { player, name, key, address, is_kept: true });
+        self.host.push_event(Event::Away { player });
     }
 }

@@ -82,7 +82,7 @@ impl<G: Game> AnyRoom for Room<G> {
                 address = %shown,
                 "moved"
             );
-            self.host.tell(Event::Moved { player, address, is_muted });
+            self.host.push_event(Event::Moved { player, address, is_muted });
         }
     }
 
@@ -156,7 +156,8 @@ impl<G: Game> AnyRoom for Room<G> {
         now: LocalTime,
         behind: &dyn Fn(ClientId) -> bool,
     ) -> Option<Output> {
-        let leaving = Leaving { now, server_time: self.host.server_time(now), behind, told: None };
+        let leaving =
+            Leaving { now, server_time: self.host.server_time(now), behind, sent_to_all: None };
         self.pack(leaving);
         // If the last snapshot took longer than the snapshot interval, the next one is already due.
         // Waiting for a tick would skip a snapshot and leave the thread idle.

@@ -157,7 +157,7 @@ impl<G: Game> Room<G> {
         }
         self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
         self.brief(now, client);
-        self.host.tell(Event::Joined { player, name, key, address, is_kept: false });
+        self.host.push_event(Event::Joined { player, name, key, address, is_kept: false });
         self.simulation.snap();
     }
 
@@ -255,17 +255,17 @@ impl<G: Game> Room<G> {
             self.host.send(client, message);
         }
         self.brief(now, client);
-        self.host.tell(Event::Resumed { player });
-        self.tell_changes(before.person(), &person);
+        self.host.push_event(Event::Resumed { player });
+        self.report_changes(before.person(), &person);
     }
 
     /// Notifies host and players of what has changed about a returning player.
-    fn tell_changes(&mut self, before: &Person, back: &Person) {
+    fn report_changes(&mut self, before: &Person, back: &Person) {
         let player = back.player();
         let is_new = |now: &_| !before.address().is_some_and(|before| is_same_host(before, *now));
         if let Some(address) = back.address().filter(is_new) {
             let is_muted = back.last_mute().is_some();
-            self.host.tell(Event::Moved { player, address, is_muted });
+            self.host.push_event(Event::Moved { player, address, is_muted });
         }
         if back.seat() != before.seat() {
             self.broadcast(&ServerMessage::Joined(vec![(player, back.seat())]));
@@ -273,7 +273,7 @@ impl<G: Game> Room<G> {
         if back.name() != before.name() {
             let (name, before) = (back.name(), before.name());
             tracing::info!(name: "player_renamed", %player, before, name, "renamed");
-            self.host.tell(Event::Renamed { player, name: name.to_owned() });
+            self.host.push_event(Event::Renamed { player, name: name.to_owned() });
         }
     }
 
@@ -330,7 +330,7 @@ impl<G: Game> Room<G> {
                 reason,
                 "away"
             );
-            self.host.tell(Event::Away { player });
+            self.host.push_event(Event::Away { player });
         }
     }
 
@@ -372,7 +372,7 @@ impl<G: Game> Room<G> {
         }
         self.broadcast(&ServerMessage::Left { player, code });
         self.conversation.assembly_mut().forget(player);
-        self.host.tell(Event::Left { player, code, reason: reason.to_owned() });
+        self.host.push_event(Event::Left { player, code, reason: reason.to_owned() });
         if part == Part::Play {
             self.keep_bots();
         }

@@ -30,16 +30,16 @@ impl<G: Game> Room<G> {
     pub(super) fn brief(&mut self, now: LocalTime, client: ClientId) {
         let house = self.house(client);
         self.host.send(client, notice(RoundNotice::House(house)));
-        self.tell_all_presence(client);
+        self.send_all_presence(client);
         if let Some(poll) = self.conversation.votes().poll(now, &self.people()) {
             self.host.send(client, notice(RoundNotice::Poll(poll)));
         }
     }
 
     /// Sends a newcomer the presence of all players.
-    pub(super) fn tell_all_presence(&mut self, client: ClientId) {
-        let told: Vec<_> = self.conversation.assembly().told().collect();
-        for some in told.chunks(ROSTER_CHUNK) {
+    pub(super) fn send_all_presence(&mut self, client: ClientId) {
+        let sent: Vec<_> = self.conversation.assembly().sent().collect();
+        for some in sent.chunks(ROSTER_CHUNK) {
             self.host.send(client, notice(RoundNotice::Presence(some.to_vec())));
         }
     }
@@ -70,7 +70,7 @@ impl<G: Game> Room<G> {
     }
 
     /// Sends the house rules to all.
-    pub(super) fn tell_house(&mut self) {
+    pub(super) fn send_house(&mut self) {
         let next_game = self.next_game().map(str::to_owned);
         self.conversation.assembly_mut().set_next_game(next_game);
         let present = self.seats.players().present();
@@ -111,7 +111,7 @@ impl<G: Game> Room<G> {
                 if !self.conversation.votes_mut().vote(player, ballot) {
                     return Err(Refusal::Off);
                 }
-                self.tell_poll(now);
+                self.send_poll(now);
                 self.watch_vote(now);
                 Ok(())
             }
@@ -131,7 +131,7 @@ impl<G: Game> Room<G> {
         if let Some(member) = self.seats.member_mut(client) {
             member.attendance_mut().set_ready(is_ready && part == Some(RoundPart::WarmUp));
         }
-        self.tell_presence(now, false);
+        self.send_presence(now, false);
         Ok(())
     }
 
@@ -145,10 +145,10 @@ impl<G: Game> Room<G> {
         self.watch_vote(now);
         self.watch_round(now);
         if self.conversation.assembly_mut().is_look_due(now) {
-            self.tell_presence(now, true);
+            self.send_presence(now, true);
         }
         if self.next_game() != self.conversation.assembly().next_game() {
-            self.tell_house();
+            self.send_house();
         }
     }
 
@@ -163,7 +163,7 @@ impl<G: Game> Room<G> {
             for (_, member) in self.seats.players_mut().members_mut() {
                 member.attendance_mut().set_ready(false);
             }
-            self.tell_presence(now, false);
+            self.send_presence(now, false);
             if clock.part == RoundPart::Play && G::KIT.sides.count > 1 {
                 self.balance_sides();
             }
@@ -194,14 +194,14 @@ impl<G: Game> Room<G> {
     }
 
     /// Sends changes of players' presence to all; round trip times only every few seconds.
-    fn tell_presence(&mut self, now: LocalTime, with_pings: bool) {
+    fn send_presence(&mut self, now: LocalTime, with_pings: bool) {
         let server_time = self.host.server_time(now);
         let assembly = self.conversation.assembly_mut();
         let mut news = Vec::new();
         for (_, member) in self.seats.players().iter() {
             let player = member.person().player();
-            let ping_told = assembly.ping_told(player).filter(|_| !with_pings);
-            let ping_ms = ping_told.unwrap_or_else(|| {
+            let sent_ping = assembly.sent_ping(player).filter(|_| !with_pings);
+            let ping_ms = sent_ping.unwrap_or_else(|| {
                 let round_trip = member.round_trip(server_time);
                 round_trip.map_or(0, |it| u16::try_from((it.0 / 1000).max(1)).unwrap_or(u16::MAX))
             });

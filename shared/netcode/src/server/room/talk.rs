@@ -71,7 +71,7 @@ impl<G: Game> Room<G> {
             && text.starts_with('/')
             && self.host.config().takes_commands
         {
-            self.host.tell(Event::Asked { player, text: text.clone() });
+            self.host.push_event(Event::Asked { player, text: text.clone() });
             return Ok(());
         }
         if self.is_muted(now, client) {
@@ -81,7 +81,7 @@ impl<G: Game> Room<G> {
         if let Talk::Chat(text) = talk {
             let name = self.seats.member(client).map_or("", |member| member.person().name());
             tracing::info!(name: "player_chat", %player, name, to = to.name(), text, "chat");
-            self.host.tell(Event::Chat { player, to, text });
+            self.host.push_event(Event::Chat { player, to, text });
         }
         Ok(())
     }
@@ -131,7 +131,7 @@ impl<G: Game> Room<G> {
         }
         if name != before {
             tracing::info!(name: "player_renamed", %player, before, name, "renamed");
-            self.host.tell(Event::Renamed { player, name });
+            self.host.push_event(Event::Renamed { player, name });
         }
         Ok(())
     }
@@ -181,7 +181,7 @@ impl<G: Game> Room<G> {
     ) -> Result<(), Refusal> {
         if self.seats.watchers().players().any(|player| player == from) {
             match to {
-                Audience::All => self.tell_watchers(message),
+                Audience::All => self.send_to_watchers(message),
                 Audience::Side => return Err(Refusal::NoSide),
             }
             return Ok(());

@@ -44,7 +44,7 @@ impl<G: Game> Room<G> {
             ?motion,
             "a vote is called"
         );
-        self.tell_poll(now);
+        self.send_poll(now);
         self.watch_vote(now);
         Ok(())
     }
@@ -78,9 +78,9 @@ impl<G: Game> Room<G> {
         if is_possible { Ok(None) } else { Err(Refusal::Off) }
     }
 
-    pub(super) fn tell_poll(&mut self, now: LocalTime) {
+    pub(super) fn send_poll(&mut self, now: LocalTime) {
         if let Some(poll) = self.conversation.votes().poll(now, &self.people()) {
-            self.tell_players(&notice(RoundNotice::Poll(poll)));
+            self.send_to_players(&notice(RoundNotice::Poll(poll)));
         }
     }
 
@@ -94,7 +94,7 @@ impl<G: Game> Room<G> {
             }
         }
         if let Some(game) = self.conversation.votes_mut().poll_chosen(now) {
-            self.host.tell(Event::Chosen { game });
+            self.host.push_event(Event::Chosen { game });
         }
     }
 
@@ -104,16 +104,16 @@ impl<G: Game> Room<G> {
             outcome = Outcome::Moot;
         }
         tracing::info!(name: "vote_over", ?motion, ?outcome, "a vote is over");
-        self.tell_players(&notice(RoundNotice::Voted { motion, outcome }));
+        self.send_to_players(&notice(RoundNotice::Voted { motion, outcome }));
         if self.conversation.votes().chosen().is_some() {
-            self.tell_house();
+            self.send_house();
         }
     }
 
     /// Ends the vote, together with the game in which it was called.
     pub(super) fn drop_vote(&mut self) {
         if let Some(motion) = self.conversation.votes_mut().drop() {
-            self.tell_players(&notice(RoundNotice::Voted { motion, outcome: Outcome::Moot }));
+            self.send_to_players(&notice(RoundNotice::Voted { motion, outcome: Outcome::Moot }));
         }
     }
 

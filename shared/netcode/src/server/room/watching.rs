@@ -61,11 +61,11 @@ impl<G: Game> Room<G> {
         for message in roster {
             self.host.send(client, message);
         }
-        self.tell_all_presence(client);
+        self.send_all_presence(client);
         self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
         self.broadcast(&ServerMessage::Watching { players: vec![player], watching: true });
-        self.host.tell(Event::Joined { player, name, key, address, is_kept: false });
-        self.host.tell(Event::Watching { player, watching: true });
+        self.host.push_event(Event::Joined { player, name, key, address, is_kept: false });
+        self.host.push_event(Event::Watching { player, watching: true });
     }
 
     /// Makes sure that there is a place to watch from, if necessary by taking that of the spectator
@@ -127,7 +127,7 @@ impl<G: Game> Room<G> {
         self.welcome_watcher(client, &member);
         self.seats.take(&self.host, client, member, Part::Watch);
         self.broadcast(&ServerMessage::Watching { players: vec![player], watching: true });
-        self.host.tell(Event::Watching { player, watching: true });
+        self.host.push_event(Event::Watching { player, watching: true });
     }
 
     /// Gives free seats to those who wait for one, and sends spectators their number, twice a
@@ -173,6 +173,6 @@ impl<G: Game> Room<G> {
         self.simulation.snap();
         self.broadcast(&ServerMessage::Watching { players: vec![player], watching: false });
         self.brief(now, client);
-        self.host.tell(Event::Watching { player, watching: false });
+        self.host.push_event(Event::Watching { player, watching: false });
     }
 }

@@ -22,7 +22,7 @@ use crate::wire::state::{AsExtrapolated, Basis, Codec, EntityState};
 
 /// What a packet says about an entity, with all references resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct EntityUpdate {
     /// Index of its slot.
     pub index: u16,
     /// State of the entity at the packet's tick; `None` if it is gone or hidden.
@@ -46,17 +46,17 @@ pub struct Reading<'a, G, F> {
     pub known: F,
 }
 
-/// Decodes bytes with arbitrary content as a packet into `told`, which is cleared first. Changes
+/// Decodes bytes with arbitrary content as a packet into `updates`, which is cleared first. Changes
 /// nothing else; the caller commits.
 pub fn read_snapshot<'s, G: Game>(
     bytes: &[u8],
     reading: &Reading<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
-    told: &mut Vec<Told>,
+    updates: &mut Vec<EntityUpdate>,
 ) -> Result<SnapshotHeader, WireError> {
-    told.clear();
+    updates.clear();
     let (opened, bytes) = open(bytes)?;
     let mut coder = RangeReader::new(reading.codec.layout().levels(), bytes);
-    let read = read_from(&mut coder, reading, opened, told)?;
+    let read = read_from(&mut coder, reading, opened, updates)?;
     coder.finish()?;
     Ok(read)
 }
@@ -138,7 +138,7 @@ fn read_from<'s, G: Game, C: Coder>(
     coder: &mut C,
     reading: &Reading<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
     opened: Opened,
-    told: &mut Vec<Told>,
+    updates: &mut Vec<EntityUpdate>,
 ) -> Result<SnapshotHeader, WireError> {
     let mut header = SnapshotHeader::default();
     header.code(coder, reading.codec.rates(), reading.near, opened.stamp)?;
@@ -167,7 +167,7 @@ fn read_from<'s, G: Game, C: Coder>(
         };
         coder.end();
         progress.add(index, digest::<G::Entity>(index, state.as_ref()));
-        told.push(Told { index, state, hidden });
+        updates.push(EntityUpdate { index, state, hidden });
     }
     if opened.is_silent {
         header.silent = KindSet::NONE.code(coder, G::Entity::KINDS.len());

@@ -142,8 +142,8 @@ fn write_by(
                 if *led && *references == header.references.first(count) {
                     let levels = codec.layout().extrapolated(0, encoding.activity);
                     let needed = codec.layout().references(0) as u8;
-                    let led = Led { encoding, levels, count: count as u8, needed };
-                    if !writer.push_led::<Balls>(*index, &led, &groups, budget) {
+                    let coding = ReferenceCoding { encoding, levels, count: count as u8, needed };
+                    if !writer.push_referenced::<Balls>(*index, &coding, &groups, budget) {
                         break;
                     }
                     continue;
@@ -167,26 +167,26 @@ fn write_by(
     (bytes, count)
 }
 
-fn read(bytes: &[u8], had: &Had) -> Result<(SnapshotHeader, Tick, Vec<Told>), WireError> {
+fn read(bytes: &[u8], had: &Had) -> Result<(SnapshotHeader, Tick, Vec<EntityUpdate>), WireError> {
     let known = |index, tick| had.get(&(index, tick));
-    let mut told = Vec::new();
+    let mut updates = Vec::new();
     let (codec, near) = (&codec(), Tick(580));
     let reading = Reading { codec, game: &Balls, near, reader: READER, known };
-    let header = read_snapshot(bytes, &reading, &mut told)?;
+    let header = read_snapshot(bytes, &reading, &mut updates)?;
     let alone = SnapshotHeader { silent: KindSet::NONE, ..header };
     assert_eq!(read_header(bytes, codec, near), Ok(alone), "the header alone");
-    Ok((header, header.tick, told))
+    Ok((header, header.tick, updates))
 }
 
-fn told(said: &[(u16, Say)]) -> Vec<Told> {
-    let told = |(index, say): &(u16, Say)| {
+fn updates(said: &[(u16, Say)]) -> Vec<EntityUpdate> {
+    let updates = |(index, say): &(u16, Say)| {
         let state = match say {
             Say::Known(_, state) | Say::Full(state) => Some(*state),
             Say::Gone | Say::Hidden => None,
         };
-        Told { index: *index, state, hidden: matches!(say, Say::Hidden) }
+        EntityUpdate { index: *index, state, hidden: matches!(say, Say::Hidden) }
     };
-    said.iter().map(told).collect()
+    said.iter().map(updates).collect()
 }
 
 /// Returns one small packet with everything in it.
@@ -233,7 +233,7 @@ fn a_plain_packet_is_laid_out_as_documented() {
 fn the_sample_is_read_as_it_was_written() {
     let (had, said) = sample();
     let (bytes, _) = write(header(), &had, &said, DATAGRAM_BYTES_MAX);
-    assert_eq!(read(&bytes, &had), Ok((header(), TICK, told(&said))));
+    assert_eq!(read(&bytes, &had), Ok((header(), TICK, updates(&said))));
     let Say::Full(other) = &said[2].1 else { panic!("it is told in full") };
     assert_eq!(other.packed[2], 0, "another player's plan is not told");
     let codec = codec();
@@ -275,7 +275,7 @@ fn a_cut_packet_is_refused() {
         match read(&longer, &had) {
             Err(_) => {}
             // A coder's last number may have more digits than necessary.
-            Ok(read) => assert!(more[0] != 0 && read == (header(), TICK, told(&said))),
+            Ok(read) => assert!(more[0] != 0 && read == (header(), TICK, updates(&said))),
         }
     }
 }
@@ -291,9 +291,10 @@ fn a_flipped_bit_does_no_harm() {
         // The checksum covers the states; QUIC protects the rest.
         if let Ok((.., entities)) = read(&flipped, &had) {
             taken += 1;
-            let states =
-                |told: &[Told]| told.iter().map(|t| (t.index, t.state)).collect::<Vec<_>>();
-            assert_eq!(states(&entities), states(&told(&said)), "bit {bit}");
+            let states = |updates: &[EntityUpdate]| {
+                updates.iter().map(|t| (t.index, t.state)).collect::<Vec<_>>()
+            };
+            assert_eq!(states(&entities), states(&updates(&said)), "bit {bit}");
         }
     }
     assert!(taken <= 16 + 32 + 32 + 24 + 160, "{taken} of {} were taken", bytes.len() * 8);
@@ -305,7 +306,7 @@ fn indices_go_around_once() {
         let said: Vec<_> = said.iter().map(|index| (*index, Say::Gone)).collect();
         let (bytes, count) = write(header(), &Had::new(), &said, DATAGRAM_BYTES_MAX);
         let (.., read) = read(&bytes, &Had::new()).expect("it can be read");
-        assert_eq!(read, told(&said[..count]));
+        assert_eq!(read, updates(&said[..count]));
         count
     };
     let last = ENTITIES_MAX - 1;
@@ -429,7 +430,7 @@ proptest! {
         let (had, said) = anything(&mut random, &header);
         let (bytes, count) = write(header, &had, &said, 100_000);
         prop_assert_eq!(count, said.len());
-        prop_assert_eq!(read(&bytes, &had), Ok((header, TICK, told(&said))));
+        prop_assert_eq!(read(&bytes, &had), Ok((header, TICK, updates(&said))));
     }
 
     #[test]
@@ -444,7 +445,7 @@ proptest! {
         // Nor is it wasteful: what was left out would hardly have fitted.
         let (more, _) = write(header, &had, &said[..said.len().min(count + 1)], 100_000);
         prop_assert!(count == said.len() || more.len() + 5 > budget, "{} of {budget}", more.len());
-        prop_assert_eq!(read(&bytes, &had), Ok((header, TICK, told(&said[..count]))));
+        prop_assert_eq!(read(&bytes, &had), Ok((header, TICK, updates(&said[..count]))));
     }
 
     #[test]
@@ -471,14 +472,14 @@ proptest! {
             *kind = [SNAPSHOT_KIND, SILENCE_KIND][cut % 2];
         }
         let old = state(1.0, Some(READER));
-        let mut told = Vec::new();
+        let mut updates = Vec::new();
         let (codec, near, known) = (&codec(), Tick(near), |_, _| Some(&old));
         let reading = Reading { codec, game: &Balls, near, reader: READER, known };
-        let read = read_snapshot(&bytes, &reading, &mut told);
-        prop_assert!(told.len() <= PACKET_ENTITIES_MAX);
-        for told in told.iter().filter(|_| read.is_ok()) {
-            prop_assert!(told.index < ENTITIES_MAX);
-            if let Some(state) = told.state {
+        let read = read_snapshot(&bytes, &reading, &mut updates);
+        prop_assert!(updates.len() <= PACKET_ENTITIES_MAX);
+        for updates in updates.iter().filter(|_| read.is_ok()) {
+            prop_assert!(updates.index < ENTITIES_MAX);
+            if let Some(state) = updates.state {
                 let entity = <Ball as Entity>::unpack(0, &state.packed);
                 prop_assert_eq!(Entity::pack(&entity), state.packed);
                 prop_assert!(state.owner == Some(READER) || state.packed[2] == 0);

@@ -26,7 +26,7 @@ const HEAD_COST_MAX: u32 = 256 * 1024;
 
 /// Coding of an entity from the newest references of a packet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Led {
+pub(crate) struct ReferenceCoding {
     pub(crate) encoding: Encoding,
     /// Levels of being as extrapolated, by the two entities before.
     pub(crate) levels: [Level; 4],
@@ -129,14 +129,14 @@ impl<'l> SnapshotWriter<'l> {
 
     /// Adds an entity that is coded from the packet's newest references, like [`push`](Self::push).
     #[inline]
-    pub(crate) fn push_led<G: Game>(
+    pub(crate) fn push_referenced<G: Game>(
         &mut self,
         index: u16,
-        led: &Led,
+        coding: &ReferenceCoding,
         fields: &[Group],
         bytes_max: usize,
     ) -> bool {
-        let Led { encoding, levels, count, needed } = led;
+        let ReferenceCoding { encoding, levels, count, needed } = coding;
         let (count, needed) = (usize::from(*count), usize::from(*needed));
         let usual = count == self.references_count.min(needed);
         let (progress, gap) = (&self.progress, self.progress.gap_to(index));

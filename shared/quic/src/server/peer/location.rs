@@ -31,14 +31,14 @@ struct Unproven {
 pub(super) struct Location {
     known: SocketAddr,
     /// The reported address, and when, if it was a move.
-    told: (SocketAddr, Option<Instant>),
+    last_reported: (SocketAddr, Option<Instant>),
     unproven: Option<Unproven>,
 }
 
 impl Location {
     /// Creates a location at an address that a handshake has proven.
     pub(super) fn new(known: SocketAddr) -> Self {
-        Self { known, told: (known, None), unproven: None }
+        Self { known, last_reported: (known, None), unproven: None }
     }
 
     /// Returns the address.
@@ -72,12 +72,12 @@ impl Location {
 
     /// Returns the address if it has changed since the last report, unless that was just now.
     fn take_move(&mut self, now: Instant) -> Option<SocketAddr> {
-        let (told, at) = self.told;
+        let (told, at) = self.last_reported;
         let is_early = at.is_some_and(|at| now.saturating_duration_since(at) < MOVES_APART_MIN);
         if told == self.known || is_early {
             return None;
         }
-        self.told = (self.known, Some(now));
+        self.last_reported = (self.known, Some(now));
         Some(self.known)
     }
 }

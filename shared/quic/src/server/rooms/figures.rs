@@ -76,7 +76,7 @@ pub struct InputCounts {
 /// Measurements of a running room.
 #[derive(Debug)]
 pub(super) struct Meter {
-    told_at: LocalTime,
+    updated_at: LocalTime,
     ticks: Times,
     sending: Times,
     /// Durations of this second's ticks in microseconds.
@@ -89,7 +89,7 @@ pub(super) struct Meter {
 impl Meter {
     pub(super) fn new(now: LocalTime) -> Self {
         Self {
-            told_at: now,
+            updated_at: now,
             ticks: Times::default(),
             sending: Times::default(),
             samples: Vec::new(),
@@ -146,15 +146,15 @@ impl Rooms {
     }
 
     /// Updates a room's figures in the list, if it is time.
-    pub(in crate::server) fn tell_figures(&mut self, id: RoomId, now: LocalTime) {
+    pub(in crate::server) fn update_figures(&mut self, id: RoomId, now: LocalTime) {
         let Some(running) = self.running.get_mut(&id) else { return };
-        if now - running.meter.told_at < INTERVAL {
+        if now - running.meter.updated_at < INTERVAL {
             return;
         }
-        running.meter.told_at = now;
-        let told =
+        running.meter.updated_at = now;
+        let state =
             self.call(id, |room| (room.players(now), room.status().tick.0, room.is_asleep()));
-        let Some((players, tick, is_asleep)) = told else { return };
+        let Some((players, tick, is_asleep)) = state else { return };
         let Some(running) = self.running.get_mut(&id) else { return };
         let meter = &mut running.meter;
         meter.count(&players);
@@ -169,7 +169,7 @@ impl Rooms {
             sending: meter.sending.clone(),
             last_second,
         };
-        self.directory.tell(id, measured);
+        self.directory.update(id, measured);
     }
 }
 

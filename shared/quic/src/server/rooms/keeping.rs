@@ -72,7 +72,7 @@ impl Rooms {
         self.settle(id);
         self.measure(id);
         // Its seats must be known before any player is sent to a room.
-        self.tell_events(id);
+        self.handle_events(id);
         true
     }
 

@@ -1,6 +1,6 @@
 //! Events of rooms: logged, passed to the host, and acted on when players voted for a game.
 
-use phaselock::server::Event as Told;
+use phaselock::server::Event;
 
 use super::{Rooms, Running};
 use crate::server::directory::RoomId;
@@ -8,14 +8,14 @@ use crate::server::handle::RoomEvent;
 
 impl Rooms {
     /// Handles a room's events, and passes them to the host if it listens.
-    pub(in crate::server) fn tell_events(&mut self, id: RoomId) {
+    pub(in crate::server) fn handle_events(&mut self, id: RoomId) {
         let mut is_changed = false;
         let mut chosen = None;
         while let Some(event) = self.call(id, |room| room.poll_event()).flatten() {
             let Some(Running { span, code, .. }) = self.running.get(&id) else { return };
             let inside = span.enter();
             match &event {
-                Told::Report { name, player, value } => {
+                Event::Report { name, player, value } => {
                     tracing::info!(
                         name: "game_report",
                         name,
@@ -24,13 +24,13 @@ impl Rooms {
                         "report"
                     );
                 }
-                Told::Game { name } => tracing::info!(
+                Event::Game { name } => tracing::info!(
                     name: "game_began",
                     game = name,
                     "the game begins"
                 ),
-                Told::Chosen { game } => chosen = Some(game.clone()),
-                Told::Round { played } => tracing::info!(
+                Event::Chosen { game } => chosen = Some(game.clone()),
+                Event::Round { played } => tracing::info!(
                     name: "round_over",
                     played,
                     "a round is over"

@@ -18,7 +18,7 @@ pub(super) struct Asked {
     pub(super) request: Request,
     pub(super) reader: RequestReader,
     /// Everything that came with it.
-    pub(super) rest: Vec<Said>,
+    pub(super) following: Vec<Said>,
 }
 
 /// A stream whose purpose is not clear yet.
@@ -168,8 +168,8 @@ fn settle(
     let mut said = said.into_iter();
     match said.next() {
         Some(Said::Asked(request)) => {
-            let rest = said.collect();
-            Ok(Outcome::Asked(Box::new(Asked { id, request, reader, rest })))
+            let following = said.collect();
+            Ok(Outcome::Asked(Box::new(Asked { id, request, reader, following })))
         }
         Some(Said::Refused(status)) => {
             tracing::debug!(%status, "refused a request");

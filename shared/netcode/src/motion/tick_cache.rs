@@ -4,12 +4,12 @@ use crate::fields::Values;
 
 /// Values of whole ticks after one state. The owner must clear them when the state changes.
 #[derive(Clone, Debug, Default)]
-pub struct KeptTicks(Vec<(u64, Values)>);
+pub struct TickCache(Vec<(u64, Values)>);
 
 /// Number of ticks that are kept: those around a frame, and those for measuring a rate.
-const KEPT_MAX: usize = 4;
+const TICKS_MAX: usize = 4;
 
-impl KeptTicks {
+impl TickCache {
     /// Removes all ticks.
     pub fn clear(&mut self) {
         self.0.clear();
@@ -27,7 +27,7 @@ impl KeptTicks {
         }
         let before = self.0.iter().filter(|(kept, _)| *kept < ticks).max_by_key(|(kept, _)| *kept);
         let values = run(before.map(|(kept, values)| (*kept, values)))?;
-        if self.0.len() == KEPT_MAX {
+        if self.0.len() == TICKS_MAX {
             self.0.remove(0);
         }
         self.0.push((ticks, values));
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn a_tick_is_run_once_and_from_the_latest_before_it() {
-        let mut kept = KeptTicks::default();
+        let mut kept = TickCache::default();
         let mut at = |ticks: u64| {
             let mut ran = None;
             let values = kept.at(ticks, |before| {

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::skirmish::movement::SPEED;
 use crate::skirmish::shadow::{Effect, Shadow, cell};
-use crate::skirmish::sight::{AHEAD_SECS, MINE_SEEN, Sight, THING_REACH};
 use crate::skirmish::turn::outline;
-use phaselock::physics::{Aabb, direction, in_sight, ray_to_walls};
+use crate::skirmish::visibility::{AHEAD_SECS, MINE_SEEN, PlayerView, THING_REACH};
+use phaselock::physics::{Aabb, direction, has_line_of_sight, ray_to_walls};
 
 fn run_on(walls: &[Aabb], position: Vec2, velocity: Vec2, radius: f32) -> Vec2 {
     let speed = velocity.length();
@@ -31,11 +31,11 @@ fn any_free(walls: &[Aabb], viewpoints: &[Vec2], bodies: &[Vec2]) -> bool {
     let (min, max) = all.fold(bounds, |(min, max), point| (min.min(*point), max.max(*point)));
     let near = |wall: &&Aabb| wall.min.cmplt(max).all() && wall.max.cmpgt(min).all();
     let walls: Vec<_> = walls.iter().filter(near).copied().collect();
-    viewpoints.iter().any(|from| bodies.iter().any(|body| in_sight(*from, *body, &walls)))
+    viewpoints.iter().any(|from| bodies.iter().any(|body| has_line_of_sight(*from, *body, &walls)))
 }
 
 /// Whether a player is sent an entity according to the plain rule.
-fn is_told(walls: &[Aabb], viewer: &Player, other: &Piece) -> bool {
+fn is_visible_to(walls: &[Aabb], viewer: &Player, other: &Piece) -> bool {
     let (position, shape) = outline(other).expect("it is somewhere");
     let (viewpoint, far) = (viewer.position(), viewer.position().distance(position));
     let half = shape.half().min_element();
@@ -59,7 +59,7 @@ fn is_told(walls: &[Aabb], viewer: &Player, other: &Piece) -> bool {
     any_free(walls, &[viewpoint, soon(walls, viewer)], &bodies[..count])
 }
 
-fn told(relevance: Relevance) -> bool {
+fn is_relevant(relevance: Relevance) -> bool {
     relevance != Relevance::Secret
 }
 
@@ -74,8 +74,8 @@ fn bots_at_play_are_told_of_what_the_plain_rule_tells() {
             let player = viewer.owner.expect("it is somebody's");
             let relevance = game.relevance_to(&world.entities, player);
             for slot in world.entities.iter().filter(|slot| slot.entity.position().is_some()) {
-                let is = told(relevance(slot));
-                let want = is_told(&game.arena.walls, &viewer.entity, &slot.entity);
+                let is = is_relevant(relevance(slot));
+                let want = is_visible_to(&game.arena.walls, &viewer.entity, &slot.entity);
                 assert_eq!(is, want, "{:?} for {:?}", slot.entity, viewer.entity);
                 all += 1;
                 some += usize::from(is);
@@ -133,12 +133,12 @@ proptest! {
             _ => other.into(),
         };
         let walls = &GAME.arena.walls;
-        let sight = Sight::new(walls, GAME.between(), &viewer);
+        let view = PlayerView::new(walls, GAME.between(), &viewer);
         let is = match &piece {
-            Piece::Player(other) => sight.of_player(other),
-            thing => sight.of_thing(thing),
+            Piece::Player(other) => view.of_player(other),
+            thing => view.of_thing(thing),
         };
-        prop_assert_eq!(told(is), is_told(walls, &viewer, &piece));
+        prop_assert_eq!(is_relevant(is), is_visible_to(walls, &viewer, &piece));
     }
 
     #[test]
@@ -146,7 +146,7 @@ proptest! {
         static GAME: LazyLock<Skirmish> = LazyLock::new(|| Skirmish::new(Rates::DEFAULT, 0));
         let kept: Vec<_> = GAME.between().walls(cell(a), cell(b)).iter().collect();
         for (n, wall) in GAME.arena.walls.iter().enumerate() {
-            prop_assert!(kept.contains(&n) || in_sight(a, b, &[*wall]), "{wall:?}");
+            prop_assert!(kept.contains(&n) || has_line_of_sight(a, b, &[*wall]), "{wall:?}");
         }
     }
 
@@ -157,12 +157,12 @@ proptest! {
         let wall = Arena::new().walls[wall];
         let shadow = Shadow::new(a, &wall);
         match shadow.effect(b - a) {
-            Effect::Free => prop_assert!(in_sight(a, b, &[wall])),
-            Effect::Blocked => prop_assert!(!in_sight(a, b, &[wall])),
+            Effect::Free => prop_assert!(has_line_of_sight(a, b, &[wall])),
+            Effect::Blocked => prop_assert!(!has_line_of_sight(a, b, &[wall])),
             Effect::Unsure => {}
         }
         let flank = b + direction(angle) * (RADIUS * out);
-        prop_assert!(!shadow.hides(b - a, RADIUS) || !in_sight(a, flank, &[wall]));
-        prop_assert!(!shadow.clears(b - a, RADIUS) || in_sight(a, flank, &[wall]));
+        prop_assert!(!shadow.hides(b - a, RADIUS) || !has_line_of_sight(a, flank, &[wall]));
+        prop_assert!(!shadow.clears(b - a, RADIUS) || has_line_of_sight(a, flank, &[wall]));
     }
 }

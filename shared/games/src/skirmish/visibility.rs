@@ -81,7 +81,7 @@ struct Body {
 
 /// What a player sees in a snapshot.
 #[derive(Debug)]
-pub(super) struct Sight<'a> {
+pub(super) struct PlayerView<'a> {
     walls: &'a [Aabb],
     between: &'a Between,
     viewer: &'a Player,
@@ -92,7 +92,7 @@ pub(super) struct Sight<'a> {
     soon: Option<Outlook>,
 }
 
-impl<'a> Sight<'a> {
+impl<'a> PlayerView<'a> {
     /// Creates the view of a player. `between` is the table of these walls.
     pub(super) fn new(walls: &'a [Aabb], between: &'a Between, viewer: &'a Player) -> Self {
         let now = Outlook::new(walls, viewer.position());
@@ -218,7 +218,7 @@ impl<'a> Sight<'a> {
         if unsure.is_empty() {
             return true;
         }
-        // As `in_sight` does.
+        // As `has_line_of_sight` does.
         let distance = from.position.distance(to);
         let along = (to - from.position) / distance;
         let blocks = |wall: usize| ray_to_box(from.position, along, &self.walls[wall]);
@@ -266,7 +266,7 @@ mod tests {
     use crate::skirmish::movement::{SPEED, movement};
     use crate::skirmish::{Command, HEALTH, Skirmish};
     use phaselock::game::Game;
-    use phaselock::physics::{in_sight, turns};
+    use phaselock::physics::{has_line_of_sight, turns};
     use phaselock::time::Rates;
     use std::sync::LazyLock;
 
@@ -280,7 +280,7 @@ mod tests {
             let between = Between::new(&arena.walls);
             (arena, between)
         });
-        Sight::new(&BETWEEN.0.walls, &BETWEEN.1, viewer).of_player(other)
+        PlayerView::new(&BETWEEN.0.walls, &BETWEEN.1, viewer).of_player(other)
     }
 
     fn weight(viewer: &Player, other: &Player) -> u16 {
@@ -312,7 +312,7 @@ mod tests {
         // Next to the pillar, whose corner hides the centre and not the flank.
         let (viewer, other) = (at(-6.0, 1.4), at(6.0, 1.5));
         let walls = Arena::new().walls;
-        assert!(!in_sight(viewer.position(), other.position(), &walls));
+        assert!(!has_line_of_sight(viewer.position(), other.position(), &walls));
         assert_ne!(weight(&viewer, &other), 0);
     }
 
@@ -330,7 +330,7 @@ mod tests {
                     told.get_or_insert(tick);
                 }
             }
-            if in_sight(a.position(), b.position(), &arena.walls) {
+            if has_line_of_sight(a.position(), b.position(), &arena.walls) {
                 free.get_or_insert(tick);
             }
         }
@@ -378,7 +378,7 @@ mod tests {
             };
             let (a, b) = (somebody(), somebody());
             let (to_a, to_b) = (weight(&a, &b) > 0, weight(&b, &a) > 0);
-            let free = in_sight(a.position(), b.position(), &arena.walls);
+            let free = has_line_of_sight(a.position(), b.position(), &arena.walls);
             assert!(!free || (to_a && to_b), "a free line tells both");
             told += u32::from(to_a);
             alike += u32::from(to_a == to_b);

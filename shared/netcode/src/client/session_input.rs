@@ -12,7 +12,7 @@ use crate::wire::talk::{Audience, Look, Mark};
 
 /// Input of a [`Session`](super::Session), with the client's time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Fed {
+pub enum SessionInput {
     /// [`Session::handle_connected`](super::Session::handle_connected).
     Connected(LocalTime, Credentials),
     /// [`Session::handle_control`](super::Session::handle_control) with the message's body.
