@@ -9,7 +9,7 @@ use phaselock::time::Micros;
 use phaselock::wire::control::{ClientMessage, Refusal, ServerMessage};
 use phaselock::wire::disconnect::Code;
 use phaselock::wire::round::{
-    Ballot, Motion, Outcome, ReadyUp, RoundNotice, RoundRequest, VoteKinds,
+    Ballot, Outcome, Proposal, ReadyUp, RoundNotice, RoundRequest, VoteKinds,
 };
 use phaselock_games::puck::seats::place_of;
 use phaselock_games::puck::{Mallet, ShufflePuck};
@@ -86,10 +86,10 @@ fn a_vote_for_more_time_passes_with_more_than_half() {
     let mut sim = puck(0, 4);
     let (part, before) = clock(&sim);
     assert_eq!(part, RoundPart::Play);
-    ask(&mut sim, 0, RoundRequest::Call(Motion::MoreTime));
+    ask(&mut sim, 0, RoundRequest::Call(Proposal::MoreTime));
     let by = "client 0".to_owned();
     let called = notices(&mut sim, 3);
-    assert!(called.contains(&Notice::Called { by, motion: Motion::MoreTime }), "{called:?}");
+    assert!(called.contains(&Notice::Called { by, motion: Proposal::MoreTime }), "{called:?}");
     ask(&mut sim, 1, RoundRequest::Vote(Ballot::Yes));
     let (poll, _) = sim.clients[2].core().common().poll().expect("it runs").clone();
     assert_eq!((poll.yes, poll.no, poll.voters), (2, 0, 4));
@@ -103,7 +103,7 @@ fn a_vote_for_more_time_passes_with_more_than_half() {
 #[test]
 fn a_vote_for_another_game_is_handed_to_the_driver_after_a_while() {
     let mut sim = puck(0, 1);
-    ask(&mut sim, 0, RoundRequest::Call(Motion::Game("race".into())));
+    ask(&mut sim, 0, RoundRequest::Call(Proposal::Game("race".into())));
     assert_eq!(outcomes(&mut sim, 0), [Outcome::Passed], "the only player decides");
     assert_eq!(sim.clients[0].core().common().house().next.as_deref(), Some("race"));
     let chosen = |sim: &mut Sim<ShufflePuck>| {
@@ -113,23 +113,23 @@ fn a_vote_for_another_game_is_handed_to_the_driver_after_a_while() {
     assert!(!chosen(&mut sim), "nobody is torn out of a turn");
     sim.run(5.5);
     assert!(chosen(&mut sim));
-    ask(&mut sim, 0, RoundRequest::Call(Motion::Game("chess".into())));
+    ask(&mut sim, 0, RoundRequest::Call(Proposal::Game("chess".into())));
     assert_eq!(refusals(&mut sim, 0), [Refusal::Off], "the rotation has no such game");
 }
 
 #[test]
 fn a_vote_fails_times_out_and_its_caller_waits() {
     let mut sim = puck(0, 4);
-    ask(&mut sim, 0, RoundRequest::Call(Motion::Shuffle));
-    ask(&mut sim, 1, RoundRequest::Call(Motion::MoreTime));
+    ask(&mut sim, 0, RoundRequest::Call(Proposal::Shuffle));
+    ask(&mut sim, 1, RoundRequest::Call(Proposal::MoreTime));
     assert_eq!(refusals(&mut sim, 1), [Refusal::Busy]);
     ask(&mut sim, 1, RoundRequest::Vote(Ballot::No));
     ask(&mut sim, 2, RoundRequest::Vote(Ballot::No));
     assert_eq!(outcomes(&mut sim, 3), [Outcome::Failed]);
-    ask(&mut sim, 0, RoundRequest::Call(Motion::Shuffle));
+    ask(&mut sim, 0, RoundRequest::Call(Proposal::Shuffle));
     assert_eq!(refusals(&mut sim, 0), [Refusal::Soon]);
     // Another player may. No one else votes, so the vote fails when its time is up.
-    ask(&mut sim, 3, RoundRequest::Call(Motion::Shuffle));
+    ask(&mut sim, 3, RoundRequest::Call(Proposal::Shuffle));
     sim.run(31.0);
     assert_eq!(outcomes(&mut sim, 0), [Outcome::Failed]);
 }
@@ -137,7 +137,7 @@ fn a_vote_fails_times_out_and_its_caller_waits() {
 #[test]
 fn players_who_leave_lose_their_vote() {
     let mut sim = puck(0, 5);
-    ask(&mut sim, 0, RoundRequest::Call(Motion::Shuffle));
+    ask(&mut sim, 0, RoundRequest::Call(Proposal::Shuffle));
     ask(&mut sim, 1, RoundRequest::Vote(Ballot::Yes));
     for client in [0, 1] {
         sim.room.handle_left(sim.clients[client].id, "bored");
@@ -158,7 +158,7 @@ fn a_player_who_is_voted_out_stays_out_for_a_while() {
     let target = player(&sim, 3);
     let profile = sim.room.world().profile(target).expect("a player");
     let key = profile.key.expect("a person");
-    ask(&mut sim, 0, RoundRequest::Call(Motion::Kick(target)));
+    ask(&mut sim, 0, RoundRequest::Call(Proposal::Kick(target)));
     ask(&mut sim, 3, RoundRequest::Vote(Ballot::No));
     assert_eq!(refusals(&mut sim, 3), [Refusal::Off], "it is not for the target to say");
     ask(&mut sim, 1, RoundRequest::Vote(Ballot::Yes));
@@ -209,10 +209,10 @@ fn staff_cannot_be_voted_out_and_may_veto() {
     };
     assert!(said.iter().any(is_staff), "{said:?}");
     sim.run(0.5);
-    ask(&mut sim, 0, RoundRequest::Call(Motion::Kick(moderator)));
-    ask(&mut sim, 0, RoundRequest::Call(Motion::Kick(PlayerId(0))));
+    ask(&mut sim, 0, RoundRequest::Call(Proposal::Kick(moderator)));
+    ask(&mut sim, 0, RoundRequest::Call(Proposal::Kick(PlayerId(0))));
     assert_eq!(refusals(&mut sim, 0), [Refusal::Protected; 2], "neither staff nor bots");
-    ask(&mut sim, 0, RoundRequest::Call(Motion::Shuffle));
+    ask(&mut sim, 0, RoundRequest::Call(Proposal::Shuffle));
     ask(&mut sim, 1, RoundRequest::Vote(Ballot::Veto));
     assert_eq!(refusals(&mut sim, 1), [Refusal::Off]);
     let veto = body(&ClientMessage::Round(RoundRequest::Vote(Ballot::Veto)));
@@ -231,7 +231,7 @@ fn requests_about_the_round_are_limited_and_what_is_off_is_refused() {
         RoundRequest::Ready(true),
         RoundRequest::Side(0),
         RoundRequest::Side(200),
-        RoundRequest::Call(Motion::Game("bells".into())),
+        RoundRequest::Call(Proposal::Game("bells".into())),
         RoundRequest::Vote(Ballot::Yes),
     ] {
         sim.clients[client].session.ask_round(request).expect("sent");

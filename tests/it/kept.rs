@@ -1,7 +1,7 @@
 //! Entities that are run forward are exactly where the plain rules put them, although ticks are
 //! kept from frame to frame.
 
-use phaselock::fields::{Audience, Entity, Field, Values};
+use phaselock::fields::{Entity, Field, FieldAudience, Values};
 use phaselock::game::Game;
 use phaselock::motion::{HORIZON_SECS, Rules, Shape, TickCache};
 use phaselock::presentation::extrapolation::Extrapolation;
@@ -24,7 +24,7 @@ const APART: u64 = 9;
 fn without_hidden(fields: &[Field], values: &Values) -> Values {
     let mut shown = *values;
     for (value, field) in shown.iter_mut().zip(fields) {
-        if field.audience == Audience::Owner {
+        if field.audience == FieldAudience::Owner {
             *value = field.unpack(0);
         }
     }

@@ -4,7 +4,7 @@
 use phaselock::time::Micros;
 use phaselock_lab::file::Point;
 use phaselock_lab::{
-    Carried, Contender, DelayRule, Network, Recording, Scores, Setup, Watched, watch,
+    Carried, Contender, DelayRule, LabNetwork, LabSetup, Recording, ScoredFrame, Scores, watch,
 };
 
 mod advice;
@@ -14,9 +14,9 @@ mod odd;
 mod pages;
 
 /// A network of latency and jitter in milliseconds, and loss.
-fn network(latency: i64, jitter: i64, loss: f32) -> Network {
+fn network(latency: i64, jitter: i64, loss: f32) -> LabNetwork {
     let (latency, jitter) = (Micros::from_ms(latency), Micros::from_ms(jitter));
-    Network::Latency { latency, jitter, loss }
+    LabNetwork::Latency { latency, jitter, loss }
 }
 
 /// A motion from a formula, sampled each millisecond.
@@ -31,17 +31,17 @@ fn motion(secs: u32, at: impl Fn(f64) -> [f64; 2]) -> Recording {
 
 /// Ten updates a second with this latency in milliseconds, and a frame each millisecond, since
 /// closed forms are about means over all times.
-fn fine(recording: &Recording, latency: i64) -> Setup {
+fn fine(recording: &Recording, latency: i64) -> LabSetup {
     let network = network(latency, 0, 0.0);
-    Setup { interval: 0.1, network, frame: 0.001, ..Setup::new(recording) }
+    LabSetup { interval: 0.1, network, frame: 0.001, ..LabSetup::new(recording) }
 }
 
-fn scores(recording: &Recording, setup: &Setup, contender: Contender) -> Scores {
+fn scores(recording: &Recording, setup: &LabSetup, contender: Contender) -> Scores {
     Scores::of(recording, &Carried::new(recording, setup), contender)
 }
 
 /// The frames after the warm-up.
-fn frames(recording: &Recording, setup: &Setup, contender: Contender) -> Vec<Watched> {
+fn frames(recording: &Recording, setup: &LabSetup, contender: Contender) -> Vec<ScoredFrame> {
     let carried = Carried::new(recording, setup);
     let all = watch(recording, &carried, contender);
     all.filter(|frame| frame.at.now >= setup.warm_up).collect()

@@ -8,7 +8,7 @@ use phaselock::link::LinkConfig;
 use phaselock::server::{AnyRoom, Command, Event, Room, RoomConfig};
 use phaselock::time::{Micros, Tick};
 use phaselock::wire::control::Refusal;
-use phaselock::wire::round::{Motion, ReadyUp, RoundRequest};
+use phaselock::wire::round::{Proposal, ReadyUp, RoundRequest};
 use phaselock::wire::talk::{Audience, Look, Mark};
 use phaselock_games::puck::ShufflePuck;
 use phaselock_games::skirmish::{self, Skirmish};
@@ -250,7 +250,7 @@ fn watchers_marks_are_for_watchers_and_the_round_is_not_theirs() {
     session.mark(Audience::All, mark).expect("connected");
     session.say(Audience::Side, "hm").expect("connected");
     session.ask_round(RoundRequest::Ready(true)).expect("connected");
-    session.ask_round(RoundRequest::Call(Motion::MoreTime)).expect("connected");
+    session.ask_round(RoundRequest::Call(Proposal::MoreTime)).expect("connected");
     session.restyle("Bea", Look { color: 3, pattern: 1 }).expect("connected");
     sim.run(1.0);
     let mut told = |client| notices(&mut sim, client);

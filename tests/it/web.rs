@@ -13,7 +13,7 @@ use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::protocol::ALPN;
 use phaselock_games::all as all_games;
 use phaselock_games::skirmish::Skirmish;
-use phaselock_quic::client::{Carriage, Driver, Options, Pins};
+use phaselock_quic::client::{Driver, Options, Pins, Transport};
 use phaselock_quic::clock::Clock;
 use phaselock_quic::player::{PlayerKey, PlayerKeys};
 use phaselock_quic::server::{Server, ServerHandle};
@@ -74,7 +74,7 @@ pub(super) struct Player {
 }
 
 impl Player {
-    pub(super) fn join(world: &World, number: u64, carriage: Carriage, link: &str) -> Self {
+    pub(super) fn join(world: &World, number: u64, carriage: Transport, link: &str) -> Self {
         let (keys, directory) = same_player(number).expect("a key");
         let options = Options {
             link: (!link.is_empty()).then(|| link.parse().expect("conditions")),
@@ -124,8 +124,8 @@ impl Player {
     }
 }
 
-pub(super) fn web() -> Carriage {
-    Carriage::WebTransport(None)
+pub(super) fn web() -> Transport {
+    Transport::WebTransport(None)
 }
 
 pub(super) const SECOND: Duration = Duration::from_secs(1);
@@ -134,7 +134,7 @@ pub(super) const SECOND: Duration = Duration::from_secs(1);
 async fn both_carriages_play_alike() {
     for link in ["", "delay=60ms,jitter=10ms,loss=2%", "mobile,seed=3"] {
         let mut figures = Vec::new();
-        for carriage in [Carriage::Native, web()] {
+        for carriage in [Transport::Native, web()] {
             let world = World::new(room_config(1, 4));
             let mut player = Player::join(&world, 1, carriage, link);
             player.play(12 * SECOND).await;
@@ -154,7 +154,7 @@ async fn both_carriages_play_alike() {
 #[tokio::test(start_paused = true)]
 async fn a_browser_and_a_window_are_in_one_room_and_hear_the_same_goodbye() {
     let world = World::new(room_config(1, 0));
-    let mut window = Player::join(&world, 1, Carriage::Native, "delay=20ms");
+    let mut window = Player::join(&world, 1, Transport::Native, "delay=20ms");
     let mut browser = Player::join(&world, 2, web(), "delay=20ms");
     tokio::join!(window.play(4 * SECOND), browser.play(4 * SECOND));
     for player in [&window, &browser] {
@@ -192,7 +192,7 @@ async fn pages_of_elsewhere_are_refused_and_named_ones_are_not() {
         ("https://play.example.org", true),
         (&*host, true),
     ] {
-        let carriage = Carriage::WebTransport(Some(origin.to_owned()));
+        let carriage = Transport::WebTransport(Some(origin.to_owned()));
         let mut player = Player::join(&world, 1, carriage, "");
         player.play(2 * SECOND).await;
         if is_let_in {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phaselock::fields::{Audience, Entity, Kind, Record, Values};
+use phaselock::fields::{Entity, FieldAudience, Kind, Record, Values};
 use phaselock::game::{Coding, Entities, Game, Kit, Known, Slot};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::interest::{Lingering, Relevant};
@@ -235,7 +235,7 @@ impl Scene {
         let slot = self.entities.at(index).filter(|_| self.relevant.contains(&index))?;
         let mut packed = slot.entity.pack();
         for (field, value) in slot.entity.fields().iter().zip(&mut packed) {
-            if field.audience == Audience::Owner && slot.owner != Some(READER) {
+            if field.audience == FieldAudience::Owner && slot.owner != Some(READER) {
                 *value = 0;
             }
         }

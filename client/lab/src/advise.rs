@@ -22,16 +22,16 @@ use serde::Serialize;
 
 use super::report::{Means, means};
 use super::scores::quantile;
-use super::sweep::{Plan, Row, Subject};
-use super::{Contender, DelayRule, Network, Sending, Setup, Stamps};
+use super::sweep::{Measurement, Plan, SweepSubject};
+use super::{Contender, DelayRule, LabNetwork, LabSetup, SendPolicy, Stamps};
 
 /// What advice is asked for.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct AdviceQuestion {
     /// The motion.
-    pub subject: Subject,
+    pub subject: SweepSubject,
     /// The network.
-    pub network: Network,
+    pub network: LabNetwork,
     /// Send rates to choose from, in updates per second, rising.
     pub rates: Vec<f64>,
     /// Frames per second.
@@ -153,10 +153,10 @@ const DELAYS: [f64; 8] = [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0];
 /// The longest delay to try.
 const DELAY_SECS_MAX: f64 = 1.0;
 
-impl Question {
+impl AdviceQuestion {
     /// The usual question: a pixel is a thousandth of the motion's extent, and twenty minutes are
     /// measured, since losses come in bursts.
-    pub fn new(subject: Subject, network: Network) -> Self {
+    pub fn new(subject: SweepSubject, network: LabNetwork) -> Self {
         let pixel = subject.recording.pixel();
         let rates = vec![5.0, 10.0, 15.0, 20.0, 30.0, 60.0];
         let repeats =
@@ -173,7 +173,7 @@ impl Question {
             histories: vec![0],
             frame_rates: vec![self.frame_rate],
             contenders: Contender::playable().collect(),
-            sending: Sending::Every,
+            sending: SendPolicy::Every,
             stamps: Stamps::Sent,
             delay: DelayRule::Steered,
             horizon: HORIZON_SECS,
@@ -185,12 +185,12 @@ impl Question {
 
     /// Seconds measured at each rate: the same for all, since a later part may be of another kind.
     fn secs(&self) -> f64 {
-        let longest = |rate: &f64| Setup::longest(1.0 / rate, 1.0 / self.frame_rate);
+        let longest = |rate: &f64| LabSetup::longest(1.0 / rate, 1.0 / self.frame_rate);
         self.rates.iter().map(longest).fold(self.subject.recording.secs(), f64::min)
     }
 
     /// The second measurement: the best *then* method at its rate, with one plan per delay.
-    pub fn delay_plans(&self, rows: &[Row]) -> Vec<Plan> {
+    pub fn delay_plans(&self, rows: &[Measurement]) -> Vec<Plan> {
         let Some(then) = best(&self.by_rate(rows), |it| it.then.as_ref()) else {
             return Vec::new();
         };
@@ -209,15 +209,19 @@ impl Question {
     }
 
     /// The answers from both measurements. Fails if there is none.
-    pub fn answer(&self, rows: &[Row], by_delay: &[Vec<Row>]) -> Result<Advice, NoAdvice> {
+    pub fn answer(
+        &self,
+        rows: &[Measurement],
+        by_delay: &[Vec<Measurement>],
+    ) -> Result<Advice, NoAdvice> {
         let by_send_rate = self.by_rate(rows);
         let now = best(&by_send_rate, |it| it.now.as_ref());
         let then = best(&by_send_rate, |it| it.then.as_ref());
         if now.is_none() && then.is_none() {
-            let seen = rows.iter().any(Row::is_measured);
+            let seen = rows.iter().any(Measurement::is_measured);
             return Err(if seen { NoAdvice::TooShort } else { NoAdvice::NothingSeen });
         }
-        let at_delay = |(plan, rows): (Plan, &Vec<Row>)| {
+        let at_delay = |(plan, rows): (Plan, &Vec<Measurement>)| {
             let DelayRule::Fixed(delay) = plan.delay else { return None };
             let rows: Vec<_> = rows.iter().collect();
             let means = means(rows.iter().copied()).into_iter().next()?;
@@ -264,9 +268,9 @@ impl Question {
         })
     }
 
-    fn by_rate(&self, rows: &[Row]) -> Vec<AtRate> {
+    fn by_rate(&self, rows: &[Measurement]) -> Vec<AtRate> {
         let at_rate = |&rate: &f64| {
-            let here = |row: &&Row| (row.interval_ms * rate / 1e3 - 1.0).abs() < 1e-6;
+            let here = |row: &&Measurement| (row.interval_ms * rate / 1e3 - 1.0).abs() < 1e-6;
             let rows: Vec<_> = rows.iter().filter(here).collect();
             let pick = |shown| Some(Pick { send_rate_hz: rate, ..self.pick(&rows, shown)? });
             let (now, then) = (pick(Timeline::Present), pick(Timeline::Past));
@@ -277,7 +281,7 @@ impl Question {
 
     /// The best method of a timeline. Methods of the past are not candidates for *now*: after a
     /// teleport they are elsewhere for longer, where they have no error.
-    fn pick(&self, rows: &[&Row], shown: Timeline) -> Option<Pick> {
+    fn pick(&self, rows: &[&Measurement], shown: Timeline) -> Option<Pick> {
         let (newest, others): (Vec<_>, Vec<_>) =
             means(rows.iter().copied()).into_iter().partition(|it| it.method == Contender::Newest);
         let newest = newest.first().map(|means| self.judge(means, rows, shown));
@@ -319,19 +323,19 @@ impl Question {
     }
 
     /// Medians of a method's rows at a rate.
-    fn judge(&self, means: &Means, rows: &[&Row], shown: Timeline) -> Pick {
+    fn judge(&self, means: &Means, rows: &[&Measurement], shown: Timeline) -> Pick {
         let of = || rows.iter().filter(|row| row.method == means.method);
-        let errors = |row: &Row| match shown {
+        let errors = |row: &Measurement| match shown {
             Timeline::Present => [row.scores.error_now_mean, row.scores.error_now_p99],
             Timeline::Past => [row.scores.error_shown_mean, row.scores.error_shown_p99],
         };
-        let error = |row: &Row| errors(row)[0];
-        let jerk = |row: &Row| row.scores.jerk;
+        let error = |row: &Measurement| errors(row)[0];
+        let jerk = |row: &Measurement| row.scores.jerk;
         let by_seed =
             of().map(|row| (row.seed, (error(row) + JERK_WEIGHT * jerk(row)) / self.pixel));
         let by_seed: BTreeMap<_, _> = by_seed.filter(|(_, visual)| visual.is_finite()).collect();
         let visual = |part| quantile_of(by_seed.values().copied(), part);
-        let median = |of_row: &dyn Fn(&Row) -> f64| {
+        let median = |of_row: &dyn Fn(&Measurement) -> f64| {
             quantile_of(of().map(|row| of_row(row)), 0.5) / self.pixel
         };
         Pick {

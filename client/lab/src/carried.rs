@@ -10,7 +10,7 @@ use phaselock::link::Link;
 use phaselock::motion::{Moment, sending};
 use phaselock::time::{LocalTime, Micros};
 
-use super::{DelayRule, Recording, Setup, Stamps};
+use super::{DelayRule, LabSetup, Recording, Stamps};
 
 /// Bytes of an update with a few dozen players in sight. Arbitrary: every profile carries it.
 const PACKET_BYTES: usize = 300;
@@ -49,19 +49,19 @@ pub struct Carried {
     pub delay_mean: Micros,
     /// Seconds at the beginning that are not scored.
     pub warm_up: f64,
-    /// Horizon of combinations; see [`Setup::horizon`].
+    /// Horizon of combinations; see [`LabSetup::horizon`].
     pub horizon: f64,
 }
 
 impl Carried {
     /// Sends a recording over the network.
-    pub fn new(recording: &Recording, setup: &Setup) -> Self {
+    pub fn new(recording: &Recording, setup: &LabSetup) -> Self {
         Self::new_while(recording, setup, &|| true)
     }
 
     /// Sends a recording over the network while `go_on` returns true; it is called every few
     /// thousand frames. An interrupted result is worthless.
-    pub fn new_while(recording: &Recording, setup: &Setup, go_on: &dyn Fn() -> bool) -> Self {
+    pub fn new_while(recording: &Recording, setup: &LabSetup, go_on: &dyn Fn() -> bool) -> Self {
         let setup = &setup.bounded();
         let (schedule, seed) = setup.network.schedule();
         // As the conditioner seeds the direction to the client.
@@ -138,7 +138,7 @@ impl Carried {
 
 /// What the client expects of the next update.
 struct Receiver<'a> {
-    setup: &'a Setup,
+    setup: &'a LabSetup,
     steered: Option<Delay>,
     /// Departure and arrival of the newest update.
     newest: Option<(f64, f64)>,

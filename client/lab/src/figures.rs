@@ -6,9 +6,9 @@ use phaselock::motion::waypoints::{Extrapolator, Joining};
 use super::plot::{self, Curve, Curves, Panel, Point, Scatter, Series};
 use super::report::{Dimension, Means, figure, means, values};
 use super::strokes::Stroke;
-use super::sweep::{Cell, Plan, Row, Subject};
+use super::sweep::{Cell, Measurement, Plan, SweepSubject};
 use super::track::{self, Fate, Legs};
-use super::{Carried, Contender, OnScreen, Recording, Scores, Setup, Watched, watch};
+use super::{Carried, Contender, LabSetup, OnScreen, Recording, ScoredFrame, Scores, watch};
 
 /// Maximum number of methods in one plot, the nearest by *now* and by *then*; more would overlap.
 const METHODS_MAX: [usize; 2] = [5, 2];
@@ -22,7 +22,7 @@ const PARTS_MAX: u32 = 100;
 const POINTS_MAX: usize = 4000;
 
 /// Plots of a sweep, with their names.
-pub fn of_sweep(plan: &Plan, rows: &[Row]) -> Vec<(String, String)> {
+pub fn of_sweep(plan: &Plan, rows: &[Measurement]) -> Vec<(String, String)> {
     let mut all = Vec::new();
     for (at, subject) in plan.subjects.iter().enumerate() {
         let rows: Vec<_> = rows.iter().filter(|row| row.path == subject.name).collect();
@@ -33,11 +33,11 @@ pub fn of_sweep(plan: &Plan, rows: &[Row]) -> Vec<(String, String)> {
         let best = chosen(means(rows.iter().copied()));
         let methods: Vec<_> = best.iter().map(|means| means.method).collect();
         all.push((format!("{name} paths"), of_cell(&plan.cell(middle(plan, at)), &methods)));
-        let playable = |row: &&&Row| row.method.waypoints().is_none();
+        let playable = |row: &&&Measurement| row.method.waypoints().is_none();
         let best = chosen(means(rows.iter().filter(playable).copied()));
         let best: Vec<_> = best.iter().map(|means| means.method).collect();
-        let extrapolator = |row: &Row| Some(row.method.waypoints()?.0);
-        let joining = |row: &Row| Some(row.method.waypoints()?.1);
+        let extrapolator = |row: &Measurement| Some(row.method.waypoints()?.0);
+        let joining = |row: &Measurement| Some(row.method.waypoints()?.1);
         let pictures = [
             ("methods", by(name, "the best methods", &rows, &best, |row| Some(row.method))),
             ("extrapolators", by(name, "extrapolators", &rows, Extrapolator::ALL, extrapolator)),
@@ -53,14 +53,14 @@ pub fn of_sweep(plan: &Plan, rows: &[Row]) -> Vec<(String, String)> {
 fn by<T: Copy + PartialEq + ToString>(
     name: &str,
     what: &str,
-    rows: &[&Row],
+    rows: &[&Measurement],
     all: &[T],
-    of: impl Fn(&Row) -> Option<T>,
+    of: impl Fn(&Measurement) -> Option<T>,
 ) -> Option<String> {
     let occurs = |value: &T| rows.iter().any(|row| of(row) == Some(*value));
     let all: Vec<T> = all.iter().copied().filter(occurs).collect();
     let names: Vec<_> = all.iter().map(ToString::to_string).collect();
-    let index = |row: &Row| all.iter().position(|value| Some(*value) == of(row));
+    let index = |row: &Measurement| all.iter().position(|value| Some(*value) == of(row));
     scattered(&format!("{name}: {what}"), rows, &names, index)
 }
 
@@ -84,7 +84,7 @@ fn chosen(mut all: Vec<Means>) -> Vec<Means> {
 
 /// Plots of each path of a plan with some methods, at the middle of all parameters.
 pub fn of_paths(plan: &Plan, methods: &[Contender]) -> Vec<(String, String)> {
-    let picture = |(at, subject): (usize, &Subject)| {
+    let picture = |(at, subject): (usize, &SweepSubject)| {
         (format!("{} paths", subject.name), of_cell(&plan.cell(middle(plan, at)), methods))
     };
     plan.subjects.iter().enumerate().map(picture).collect()
@@ -101,7 +101,12 @@ fn middle(plan: &Plan, subject: usize) -> usize {
 }
 
 /// A plot of a path with some methods; of a long path, only a part.
-pub fn curves(name: &str, recording: &Recording, setup: &Setup, methods: &[Contender]) -> String {
+pub fn curves(
+    name: &str,
+    recording: &Recording,
+    setup: &LabSetup,
+    methods: &[Contender],
+) -> String {
     let carried = Carried::new(recording, setup);
     let (begin, end) = part(recording, recording.secs().min(setup.secs));
     let steps = ((end - begin) / setup.frame) as usize;
@@ -170,7 +175,7 @@ fn thinned(count: usize) -> impl Iterator<Item = usize> {
     (0..=count).step_by(count / POINTS_MAX + 1)
 }
 
-fn shown(frame: &Watched) -> Option<([f64; 2], u32)> {
+fn shown(frame: &ScoredFrame) -> Option<([f64; 2], u32)> {
     let OnScreen::Shown(_, segment) = frame.seen else { return None };
     Some((frame.position?, segment))
 }
@@ -178,18 +183,19 @@ fn shown(frame: &Watched) -> Option<([f64; 2], u32)> {
 /// Errors against each varying parameter; `None` without one, or without two series.
 pub(super) fn scattered(
     title: &str,
-    rows: &[&Row],
+    rows: &[&Measurement],
     names: &[String],
-    of: impl Fn(&Row) -> Option<usize>,
+    of: impl Fn(&Measurement) -> Option<usize>,
 ) -> Option<String> {
     let rows: Vec<_> = rows.iter().copied().filter(|row| of(row).is_some()).collect();
     let panel = |&dimension: &Dimension| {
         // Named networks have no place on an axis.
-        let named = |row: &&Row| dimension.value(row).is_some_and(|(value, _)| value.is_nan());
+        let named =
+            |row: &&Measurement| dimension.value(row).is_some_and(|(value, _)| value.is_nan());
         if rows.iter().any(named) || values(&rows, dimension).len() < 2 {
             return None;
         }
-        let point = |row: &&Row| {
+        let point = |row: &&Measurement| {
             let (value, _) = dimension.value(row)?;
             Some(Point { series: of(row)?, value, error: row.scores.error_now_mean })
         };

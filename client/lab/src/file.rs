@@ -39,14 +39,14 @@ use phaselock::textfile::{Text, TextError, line_at};
 use self::motion::Problem;
 pub(crate) use self::motion::position_fields;
 pub use self::motion::{
-    FILE_BYTES_MAX, FileError, Motion, POINTS_MAX, Point, SPAN_HOURS_MAX, Source, VALUE_MAX,
+    FILE_BYTES_MAX, FileError, MotionFile, POINTS_MAX, Point, SPAN_HOURS_MAX, Source, VALUE_MAX,
     header, kind_of, line,
 };
 
 /// Reads a file of any of the three kinds; a recording of play must be of one of these games.
 /// Besides the points, memory holds no more than one element of the file. The caller need not pass
 /// more than [`FILE_BYTES_MAX`] plus one bytes.
-pub fn read(bytes: &[u8], games: &Games) -> Result<Motion, FileError> {
+pub fn read(bytes: &[u8], games: &Games) -> Result<MotionFile, FileError> {
     let text = Text::decode(bytes, FILE_BYTES_MAX).map_err(|error| match error {
         TextError::TooLong(most) => Problem::Long.at(line_at(bytes, most)),
         TextError::Utf16 => Problem::Utf16.at(1),

@@ -49,7 +49,7 @@ pub mod usage;
 
 pub use carried::Carried;
 pub use contender::Contender;
-pub use recording::{Recording, Sample, Truth};
-pub use scores::{Scores, Watched, watch};
+pub use recording::{RecordedSample, Recording, Truth};
+pub use scores::{ScoredFrame, Scores, watch};
 pub use screen::{OnScreen, Screen};
-pub use setup::{DelayRule, Network, Sending, Setup, Stamps};
+pub use setup::{DelayRule, LabNetwork, LabSetup, SendPolicy, Stamps};

@@ -9,11 +9,11 @@ use phaselock::motion::sending::Tolerance;
 use phaselock::motion::{Coords, NoRules, Rules, Shape};
 use phaselock::time::Rates;
 
-use super::file::{Motion, Point, position_fields};
+use super::file::{MotionFile, Point, position_fields};
 
 /// A body at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sample {
+pub struct RecordedSample {
     /// Seconds since the first sample.
     pub time: f64,
     /// Values of its fields.
@@ -42,7 +42,7 @@ pub struct Recording {
     /// Motions of its fields.
     pub shape: Shape,
     /// Samples by rising time, the first at 0; at least two.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<RecordedSample>,
     /// The body's rules while its keys are held.
     pub rules: SharedRules,
     /// Error that a sender tolerates, in the fields' units.
@@ -81,13 +81,17 @@ const PIXELS: f64 = 1000.0;
 
 impl Recording {
     /// Creates a recording of bodies with a position; `None` with fewer than two samples.
-    pub fn of(fields: &'static [Field], samples: Vec<Sample>, rules: SharedRules) -> Option<Self> {
+    pub fn of(
+        fields: &'static [Field],
+        samples: Vec<RecordedSample>,
+        rules: SharedRules,
+    ) -> Option<Self> {
         Self::scaled(fields, samples, rules, 1.0, [0.0; 2])
     }
 
     fn scaled(
         fields: &'static [Field],
-        mut samples: Vec<Sample>,
+        mut samples: Vec<RecordedSample>,
         rules: SharedRules,
         scale: f64,
         origin: [f64; 2],
@@ -121,18 +125,20 @@ impl Recording {
         let samples = points.iter().map(|point| {
             let [x, y] = [(point.x, origin[0]), (point.y, origin[1])]
                 .map(|(value, origin)| ((value - origin) / scale) as f32);
-            Sample { time: point.time, values: Dot { x, y }.values(), segment: point.segment }
+            RecordedSample {
+                time: point.time,
+                values: Dot { x, y }.values(),
+                segment: point.segment,
+            }
         });
         Self::scaled(Dot::FIELDS, samples.collect(), Box::new(NoRules), scale, origin)
     }
 
     /// Creates a recording from a file; a recording of play has the game's own rules.
-    pub fn of_motion(motion: &Motion, games: &Games) -> Option<Self> {
+    pub fn of_motion(motion: &MotionFile, games: &Games) -> Option<Self> {
         let Some(source) = &motion.source else { return Self::of_points(&motion.points) };
-        let samples = motion.points.iter().zip(&motion.values).map(|(point, values)| Sample {
-            time: point.time,
-            values: *values,
-            segment: point.segment,
+        let samples = motion.points.iter().zip(&motion.values).map(|(point, values)| {
+            RecordedSample { time: point.time, values: *values, segment: point.segment }
         });
         let tick_hz = source.tick_hz.into();
         let rates = Rates { tick_hz, snapshot_hz: tick_hz };

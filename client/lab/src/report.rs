@@ -7,7 +7,7 @@ use phaselock::motion::Timeline;
 
 use super::Contender;
 use super::scores::ratio;
-use super::sweep::{Plan, Row};
+use super::sweep::{Measurement, Plan};
 
 /// A number with four significant digits; a dash for NaN.
 pub(super) fn figure(value: f64) -> String {
@@ -95,20 +95,20 @@ pub(super) struct Means {
 }
 
 /// Means of each method, in the order of the rows. An unknown mean is NaN, and sorts last.
-pub(super) fn means<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Means> {
-    let mut methods: Vec<(Contender, Vec<&Row>)> = Vec::new();
+pub(super) fn means<'a>(rows: impl Iterator<Item = &'a Measurement>) -> Vec<Means> {
+    let mut methods: Vec<(Contender, Vec<&Measurement>)> = Vec::new();
     for row in rows {
         match methods.iter_mut().find(|(method, _)| *method == row.method) {
             Some((_, rows)) => rows.push(row),
             None => methods.push((row.method, vec![row])),
         }
     }
-    let of = |(method, all): &(Contender, Vec<&Row>)| {
-        let mean = |which: fn(&Row) -> bool, of: fn(&Row) -> f64| {
+    let of = |(method, all): &(Contender, Vec<&Measurement>)| {
+        let mean = |which: fn(&Measurement) -> bool, of: fn(&Measurement) -> f64| {
             let values: Vec<_> = all.iter().filter(|row| which(row)).map(|row| of(row)).collect();
             ratio(values.iter().sum(), values.len())
         };
-        let seen = |of| mean(Row::is_measured, of);
+        let seen = |of| mean(Measurement::is_measured, of);
         Means {
             method: *method,
             now: seen(|row| row.scores.error_now_mean),
@@ -133,7 +133,7 @@ pub(super) struct Dimension {
     /// Name, with the unit.
     pub(super) title: &'static str,
     /// Value for a row; `None` for a named network.
-    number: fn(&Row) -> Option<f64>,
+    number: fn(&Measurement) -> Option<f64>,
 }
 
 impl Dimension {
@@ -148,7 +148,7 @@ impl Dimension {
     ];
 
     /// Its value for a row, for sorting and for display.
-    pub(super) fn value(self, row: &Row) -> Option<(f64, String)> {
+    pub(super) fn value(self, row: &Measurement) -> Option<(f64, String)> {
         let value = (self.number)(row)?;
         let named = || row.network.to_string();
         Some((value, if value.is_nan() { named() } else { rounded(value).to_string() }))
@@ -156,7 +156,7 @@ impl Dimension {
 }
 
 /// The values of a dimension in some rows, in order.
-pub(super) fn values(rows: &[&Row], dimension: Dimension) -> Vec<String> {
+pub(super) fn values(rows: &[&Measurement], dimension: Dimension) -> Vec<String> {
     let mut all: Vec<(f64, String)> = Vec::new();
     for value in rows.iter().filter_map(|row| dimension.value(row)) {
         if !all.iter().any(|(_, known)| *known == value.1) {
@@ -170,10 +170,10 @@ pub(super) fn values(rows: &[&Row], dimension: Dimension) -> Vec<String> {
 /// A sweep's results: for each path, a table of the methods, the least error at present first, and
 /// a table for each dimension. Means are over the cells in which every method was measured;
 /// otherwise some methods would have it harder.
-pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
+pub fn markdown(plan: &Plan, rows: &[Measurement]) -> String {
     let mut text = String::from("# Sweep\n\n");
     let (done, all) = (rows.len(), plan.rows());
-    let measured: Vec<&Row> = plan.whole(rows).flatten().collect();
+    let measured: Vec<&Measurement> = plan.whole(rows).flatten().collect();
     if done < all {
         let cells = measured.len() / plan.contenders.len().max(1);
         let _ = writeln!(
@@ -207,7 +207,7 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
          which it was not shown, or was elsewhere around a teleport; they have no error.\n",
     );
     text.push_str(&beyond(plan, rows));
-    let mut by_path: BTreeMap<usize, Vec<&Row>> = BTreeMap::new();
+    let mut by_path: BTreeMap<usize, Vec<&Measurement>> = BTreeMap::new();
     for row in measured {
         let at = plan.subjects.iter().position(|subject| subject.name == row.path);
         by_path.entry(at.unwrap_or(usize::MAX)).or_default().push(row);
@@ -253,10 +253,12 @@ fn alike(all: &[Means]) -> String {
 const BEYOND_MIN: f64 = 10_000.0;
 
 /// A warning if updates are so late or so far apart that methods of the present stand still.
-fn beyond(plan: &Plan, rows: &[Row]) -> String {
-    let extrapolates = |row: &&Row| row.timeline == "present" && row.method != Contender::Newest;
+fn beyond(plan: &Plan, rows: &[Measurement]) -> String {
+    let extrapolates =
+        |row: &&Measurement| row.timeline == "present" && row.method != Contender::Newest;
     let all = rows.iter().filter(extrapolates).count();
-    let stands = |row: &&Row| row.is_measured() && row.scores.missing_per_million > BEYOND_MIN;
+    let stands =
+        |row: &&Measurement| row.is_measured() && row.scores.missing_per_million > BEYOND_MIN;
     let beyond = rows.iter().filter(extrapolates).filter(stands).count();
     if beyond == 0 {
         return String::new();
@@ -288,7 +290,7 @@ fn methods(all: &[Means]) -> String {
     tabulate(columns, all)
 }
 
-fn by(rows: &[&Row], all: &[Means], dimension: Dimension, values: &[String]) -> String {
+fn by(rows: &[&Measurement], all: &[Means], dimension: Dimension, values: &[String]) -> String {
     let head: Vec<_> = std::iter::once("method".to_owned()).chain(values.iter().cloned()).collect();
     // One pass over the rows: there may be a million.
     let mut sums: BTreeMap<(usize, usize), ([f64; 2], usize)> = BTreeMap::new();
@@ -321,8 +323,8 @@ fn by(rows: &[&Row], all: &[Means], dimension: Dimension, values: &[String]) -> 
 }
 
 /// A table of all rows.
-pub fn rows_table(rows: &[Row]) -> String {
-    let columns: Columns<'_, Row> = &[
+pub fn rows_table(rows: &[Measurement]) -> String {
+    let columns: Columns<'_, Measurement> = &[
         ("path", |row| row.path.clone()),
         ("network", |row| row.network.to_string()),
         ("interval ms", |row| rounded(row.interval_ms).to_string()),

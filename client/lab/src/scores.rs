@@ -8,7 +8,7 @@ use super::{Carried, Contender, OnScreen, Recording, Screen, Truth};
 
 /// A frame, and the truth about it.
 #[derive(Clone, Copy, Debug)]
-pub struct Watched {
+pub struct ScoredFrame {
     /// Times of the frame.
     pub at: Moment,
     /// Time that is shown.
@@ -28,7 +28,7 @@ pub fn watch<'a>(
     recording: &'a Recording,
     carried: &'a Carried,
     contender: Contender,
-) -> impl Iterator<Item = Watched> + 'a {
+) -> impl Iterator<Item = ScoredFrame> + 'a {
     let mut screen = Screen::new(recording.shape, contender, carried.horizon);
     let mut arrivals = carried.arrivals.iter().peekable();
     carried.frames.iter().map(move |&at| {
@@ -45,7 +45,7 @@ pub fn watch<'a>(
         };
         let present = recording.truth(at.now);
         let then = if time == at.now { present } else { recording.truth(time) };
-        Watched { at, time, seen, position, then, present }
+        ScoredFrame { at, time, seen, position, then, present }
     })
 }
 
@@ -134,7 +134,7 @@ impl<'a> Tally<'a> {
     }
 
     /// Counts the next frame.
-    pub fn push(&mut self, frame: &Watched) {
+    pub fn push(&mut self, frame: &ScoredFrame) {
         let (Some(then), Some(present)) = (frame.then, frame.present) else {
             // A teleport is not a method's error.
             self.jerks.cut();

@@ -37,7 +37,8 @@ struct Segment {
 }
 
 impl Screen {
-    /// An empty screen for a kind of body. For the horizon see [`Setup::horizon`](super::Setup).
+    /// An empty screen for a kind of body. For the horizon see
+    /// [`LabSetup::horizon`](super::LabSetup).
     pub fn new(shape: Shape, contender: Contender, horizon: f64) -> Self {
         let timeline = contender.timeline();
         Self { shape, contender, horizon, timeline, segments: VecDeque::new() }

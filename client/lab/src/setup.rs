@@ -12,7 +12,7 @@ use super::Recording;
 
 /// Rule that decides whether a body's state is put into an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sending {
+pub enum SendPolicy {
     /// Every update has the state.
     Every,
     /// Sent when extrapolation from the sent states is off by more than the tolerance.
@@ -21,7 +21,7 @@ pub enum Sending {
     Predictable,
 }
 
-impl Sending {
+impl SendPolicy {
     /// All rules.
     pub const ALL: &'static [Self] = &[Self::Every, Self::Threshold, Self::Predictable];
 
@@ -50,7 +50,7 @@ impl Sending {
 
 /// The network from the sender to the screen.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Network {
+pub enum LabNetwork {
     /// The thesis's network (4.3.5): `latency` plus up to `jitter`, evenly distributed. Updates can
     /// overtake each other.
     Latency {
@@ -65,7 +65,7 @@ pub enum Network {
     Link(Box<Conditions>),
 }
 
-impl Network {
+impl LabNetwork {
     /// A network without latency, jitter and loss.
     pub const PERFECT: Self =
         Self::Latency { latency: Micros::ZERO, jitter: Micros::ZERO, loss: 0.0 };
@@ -93,7 +93,7 @@ impl Network {
     }
 
     /// The link's schedule and seed.
-    pub(super) fn schedule(&self) -> (phaselock::link::Schedule, u64) {
+    pub(super) fn schedule(&self) -> (phaselock::link::LinkSchedule, u64) {
         match self {
             &Self::Latency { latency, jitter, loss } => {
                 let half = Micros(jitter.0 / 2);
@@ -107,7 +107,7 @@ impl Network {
     }
 }
 
-impl fmt::Display for Network {
+impl fmt::Display for LabNetwork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Latency { latency, jitter, loss } => {
@@ -126,7 +126,7 @@ impl fmt::Display for Network {
     }
 }
 
-impl FromStr for Network {
+impl FromStr for LabNetwork {
     type Err = ConditionsError;
 
     fn from_str(text: &str) -> Result<Self, ConditionsError> {
@@ -176,13 +176,13 @@ impl DelayRule {
 
 /// All settings. A value out of range is replaced by the nearest one in range.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Setup {
+pub struct LabSetup {
     /// Seconds between updates, within [`SEND_HZ`](Self::SEND_HZ).
     pub interval: f64,
     /// Rule for putting a state into an update.
-    pub sending: Sending,
+    pub sending: SendPolicy,
     /// The network.
-    pub network: Network,
+    pub network: LabNetwork,
     /// Times of the states.
     pub stamps: Stamps,
     /// Number of past intervals averaged to predict the next arrival; 0 uses the sender's interval.
@@ -205,7 +205,7 @@ pub struct Setup {
     pub seed: u64,
 }
 
-impl Setup {
+impl LabSetup {
     /// Range of updates per second.
     pub const SEND_HZ: (f64, f64) = (0.5, 240.0);
     /// Range of frames per second.
@@ -230,8 +230,8 @@ impl Setup {
         let secs = secs.min(recording.secs());
         Self {
             interval: 1.0 / 30.0,
-            sending: Sending::Every,
-            network: Network::PERFECT,
+            sending: SendPolicy::Every,
+            network: LabNetwork::PERFECT,
             stamps: Stamps::Sent,
             history: 0,
             delay: DelayRule::Steered,
@@ -265,7 +265,7 @@ impl Setup {
         Self {
             interval,
             network: match &self.network {
-                &Network::Latency { latency, jitter, loss } => Network::Latency {
+                &LabNetwork::Latency { latency, jitter, loss } => LabNetwork::Latency {
                     latency: delay(latency),
                     jitter: delay(jitter),
                     loss: if loss.is_nan() { 0.0 } else { loss.clamp(0.0, 1.0) },
@@ -302,7 +302,7 @@ mod tests {
         for first in [0, 1, 1 << 40, u64::MAX - 3] {
             for count in [2_u64, 3, 5, 10, 50] {
                 let seeds = (0..count).map(|number| first.wrapping_add(number));
-                let mut phases: Vec<_> = seeds.map(Setup::phase_of).collect();
+                let mut phases: Vec<_> = seeds.map(LabSetup::phase_of).collect();
                 phases.sort_by(f64::total_cmp);
                 let around = 1.0 + phases[0] - phases[phases.len() - 1];
                 let gaps = phases.windows(2).map(|pair| pair[1] - pair[0]).chain([around]);

@@ -12,11 +12,13 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::scores::timeline_name;
-use super::{Carried, Contender, DelayRule, Network, Recording, Scores, Sending, Setup, Stamps};
+use super::{
+    Carried, Contender, DelayRule, LabNetwork, LabSetup, Recording, Scores, SendPolicy, Stamps,
+};
 
 /// A recording with a name.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct SweepSubject {
     /// Name of the path.
     pub name: String,
     /// The motion.
@@ -27,11 +29,11 @@ pub struct Subject {
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Motions.
-    pub subjects: Vec<Subject>,
+    pub subjects: Vec<SweepSubject>,
     /// Seconds between updates.
     pub intervals: Vec<f64>,
     /// Networks.
-    pub networks: Vec<Network>,
+    pub networks: Vec<LabNetwork>,
     /// Number of past intervals averaged to predict the next update.
     pub histories: Vec<usize>,
     /// Frames per second.
@@ -39,7 +41,7 @@ pub struct Plan {
     /// Methods.
     pub contenders: Vec<Contender>,
     /// Rule that decides whether a state is put into an update.
-    pub sending: Sending,
+    pub sending: SendPolicy,
     /// Times of the states.
     pub stamps: Stamps,
     /// Interpolation delay.
@@ -58,9 +60,9 @@ pub struct Plan {
 #[derive(Clone, Debug)]
 pub struct Cell<'a> {
     /// The motion.
-    pub subject: &'a Subject,
+    pub subject: &'a SweepSubject,
     /// Settings of the measurement.
-    pub setup: Setup,
+    pub setup: LabSetup,
 }
 
 impl Plan {
@@ -94,7 +96,7 @@ impl Plan {
         }
         let subject = &self.subjects[at[0]];
         let seed = self.seed.wrapping_add(at[5] as u64);
-        let setup = Setup {
+        let setup = LabSetup {
             interval: self.intervals[at[2]],
             sending: self.sending,
             network: self.networks[at[1]].clone(),
@@ -103,16 +105,16 @@ impl Plan {
             delay: self.delay,
             horizon: self.horizon,
             frame: 1.0 / self.frame_rates[at[4]],
-            phase: Setup::phase_of(seed),
+            phase: LabSetup::phase_of(seed),
             seed,
-            ..Setup::lasting(&subject.recording, self.secs)
+            ..LabSetup::lasting(&subject.recording, self.secs)
         };
         Cell { subject, setup }
     }
 
     /// Measures a cell while `go_on` returns true: one row per method. Unfinished rows are left
     /// out.
-    pub fn measure(&self, number: usize, go_on: impl Fn() -> bool) -> Vec<Row> {
+    pub fn measure(&self, number: usize, go_on: impl Fn() -> bool) -> Vec<Measurement> {
         self.measuring(number, &go_on).collect()
     }
 
@@ -121,11 +123,11 @@ impl Plan {
         &'a self,
         number: usize,
         go_on: &'a dyn Fn() -> bool,
-    ) -> impl Iterator<Item = Row> + 'a {
+    ) -> impl Iterator<Item = Measurement> + 'a {
         let Cell { subject, setup } = self.cell(number);
         let recording = &*subject.recording;
         let carried = Carried::new_while(recording, &setup, go_on);
-        let row = move |method: Contender, scores: Scores| Row {
+        let row = move |method: Contender, scores: Scores| Measurement {
             path: subject.name.clone(),
             latency_ms: setup.network.latency_jitter_ms().map(|(latency, _)| tidied(latency)),
             jitter_ms: setup.network.latency_jitter_ms().map(|(_, jitter)| tidied(jitter)),
@@ -156,7 +158,7 @@ impl Plan {
     }
 
     /// The cells in which every method was measured, from rows in the plan's order.
-    pub fn whole<'a>(&'a self, rows: &'a [Row]) -> impl Iterator<Item = &'a [Row]> {
+    pub fn whole<'a>(&'a self, rows: &'a [Measurement]) -> impl Iterator<Item = &'a [Measurement]> {
         // No method is in a plan twice, and an interruption leaves out the last methods of a cell.
         let first = self.contenders.first();
         let cells = rows.chunk_by(move |_, next| Some(&next.method) != first);
@@ -166,12 +168,12 @@ impl Plan {
 
 /// A method's result in a cell, with distances in the path's own unit.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct Measurement {
     /// Name of the path.
     pub path: String,
     /// The network.
     #[serde(serialize_with = "by_name")]
-    pub network: Network,
+    pub network: LabNetwork,
     /// Minimum latency, of the thesis's network.
     pub latency_ms: Option<f64>,
     /// Maximum extra latency, of the thesis's network.
@@ -224,7 +226,7 @@ pub const CSV_HEADER: &str = "\
     error_now_max,error_shown_mean,error_shown_p99,error_shown_max,jerk,jerk_max,\
     missing_per_million,absent_per_million,frames";
 
-impl Row {
+impl Measurement {
     /// Whether anything was shown; errors are then known, and jerk perhaps.
     pub fn is_measured(&self) -> bool {
         [self.scores.error_now_mean, self.scores.error_shown_mean].iter().all(|it| it.is_finite())
@@ -262,11 +264,11 @@ mod tests {
     use phaselock::motion::HORIZON_SECS;
 
     pub(crate) fn plan() -> Plan {
-        let subject = |shape: &Formula| Subject {
+        let subject = |shape: &Formula| SweepSubject {
             name: shape.name().into(),
             recording: Arc::new(shape.record(4.0)),
         };
-        let network = |latency, jitter| Network::Latency {
+        let network = |latency, jitter| LabNetwork::Latency {
             latency: Micros::from_ms(latency),
             jitter: Micros::from_ms(jitter),
             loss: 0.0,
@@ -278,7 +280,7 @@ mod tests {
             histories: vec![0, 4],
             frame_rates: vec![60.0],
             contenders: Contender::playable().collect(),
-            sending: Sending::Every,
+            sending: SendPolicy::Every,
             stamps: Stamps::Sent,
             delay: DelayRule::Steered,
             horizon: HORIZON_SECS,
@@ -297,10 +299,12 @@ mod tests {
             let cell = plan.cell(number);
             assert!(seen.insert(format!("{} {:?}", cell.subject.name, cell.setup)));
         }
-        let text = |rows: Vec<Row>| rows.iter().map(Row::csv).collect::<Vec<_>>().join("\n");
+        let text = |rows: Vec<Measurement>| {
+            rows.iter().map(Measurement::csv).collect::<Vec<_>>().join("\n")
+        };
         // The last network has random delays and losses.
         let number = (0..plan.cells())
-            .find(|number| matches!(plan.cell(*number).setup.network, Network::Link(_)))
+            .find(|number| matches!(plan.cell(*number).setup.network, LabNetwork::Link(_)))
             .expect("there is one");
         assert_eq!(text(plan.measure(number, || true)), text(plan.measure(number, || true)));
         let other = plan.measure(number + 1, || true);
@@ -309,14 +313,15 @@ mod tests {
 
     #[test]
     fn a_row_is_measured_again_by_its_own_seed() {
-        let text = |plan: &Plan, cell| plan.measure(cell, || true).iter().map(Row::csv).collect();
+        let text =
+            |plan: &Plan, cell| plan.measure(cell, || true).iter().map(Measurement::csv).collect();
         let plan = Plan { repeats: 3, ..plan() };
         let again = Plan { seed: 2, repeats: 1, ..plan.clone() };
         // For the worst network, which is not the first.
         let at = |plan: &Plan, seed| {
             let fits = |cell: &usize| {
                 let setup = plan.cell(*cell).setup;
-                setup.seed == seed && matches!(setup.network, Network::Link(_))
+                setup.seed == seed && matches!(setup.network, LabNetwork::Link(_))
             };
             (0..plan.cells()).find(fits).expect("there is one")
         };
@@ -342,11 +347,11 @@ mod tests {
         // An hour of it ends as soon.
         let recording = Formula::Sine.record(3600.0);
         let asked = Cell::new(0);
-        let carried = Carried::new_while(&recording, &Setup::new(&recording), &|| {
+        let carried = Carried::new_while(&recording, &LabSetup::new(&recording), &|| {
             asked.replace(asked.get() + 1) < 1
         });
         assert!(asked.get() == 2 && carried.frames() < 10_000, "{}", carried.frames());
-        let carried = Carried::new(&recording, &Setup::new(&recording));
+        let carried = Carried::new(&recording, &LabSetup::new(&recording));
         let newest = Contender::Newest;
         let part = Scores::of_while(&recording, &carried, newest, &|| false);
         assert!(part.frames < 10_000, "{part:?}");
@@ -377,12 +382,12 @@ mod tests {
     #[test]
     fn latency_and_jitter_only_ever_make_it_later() {
         let recording = Formula::Zigzag.record(20.0);
-        let network = Network::Latency {
+        let network = LabNetwork::Latency {
             latency: Micros::from_ms(50),
             jitter: Micros::from_ms(50),
             loss: 0.0,
         };
-        let setup = Setup { network, interval: 0.01, ..Setup::new(&recording) };
+        let setup = LabSetup { network, interval: 0.01, ..LabSetup::new(&recording) };
         let carried = Carried::new(&recording, &setup);
         let took = carried.arrivals.iter().map(|state| state.at - state.sent);
         let (least, most) =

@@ -21,5 +21,5 @@ pub use findings::{Finding, Verdict, findings};
 pub use page::page;
 pub use pictures::pictures;
 pub use plan::{REPEATS, plan, strokes_plan};
-pub use reasons::{Ground, Reason, reasons};
-pub use sample::Measured;
+pub use reasons::{Evidence, Reason, reasons};
+pub use sample::ThesisRuns;

@@ -1,6 +1,6 @@
 //! Data for a plot of a path: the connected pieces, and the fates of the updates.
 
-use super::{Carried, Recording, Setup};
+use super::{Carried, LabSetup, Recording};
 
 /// Numbers the legs of a track: a new one begins on another segment, and at the other edge of a
 /// world that wraps. Lines are drawn within legs.
@@ -71,7 +71,7 @@ pub enum Fate {
 }
 
 /// The fates of all updates, in order of departure, as far as known at the last frame.
-pub fn updates(recording: &Recording, carried: &Carried, setup: &Setup) -> Vec<Update> {
+pub fn updates(recording: &Recording, carried: &Carried, setup: &LabSetup) -> Vec<Update> {
     // An update that comes after the last frame is not seen.
     let end = carried.frames.last().map_or(0.0, |frame| frame.now);
     let longest = setup.network.latency_jitter_ms();
@@ -107,7 +107,7 @@ mod tests {
     use phaselock::time::Micros;
 
     use super::super::file::Point;
-    use super::super::{Network, Sample};
+    use super::super::{LabNetwork, RecordedSample};
     use super::*;
 
     phaselock::record! {
@@ -126,13 +126,13 @@ mod tests {
         Recording::of_points(&(0..count).map(point).collect::<Vec<_>>()).expect("points")
     }
 
-    fn over(network: Network, recording: &Recording) -> Vec<Update> {
-        let setup = Setup { network, ..Setup::new(recording) };
+    fn over(network: LabNetwork, recording: &Recording) -> Vec<Update> {
+        let setup = LabSetup { network, ..LabSetup::new(recording) };
         updates(recording, &Carried::new(recording, &setup), &setup)
     }
 
-    fn latency(ms: i64, loss: f32) -> Network {
-        Network::Latency { latency: Micros::from_ms(ms), jitter: Micros::ZERO, loss }
+    fn latency(ms: i64, loss: f32) -> LabNetwork {
+        LabNetwork::Latency { latency: Micros::from_ms(ms), jitter: Micros::ZERO, loss }
     }
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(pieces(vec![at(-1e4, 0), at(1e4, 0)]).len(), 1, "no edge, no break");
 
         // What leaves on one side enters on the other.
-        let sample = |(time, x): (f64, f32)| Sample {
+        let sample = |(time, x): (f64, f32)| RecordedSample {
             time,
             values: Ring { x, y: 64.0 }.values(),
             segment: 0,

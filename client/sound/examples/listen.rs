@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use phaselock_sound::Sound;
 use phaselock_sound::mixer::Order;
-use phaselock_sound::output::Output;
+use phaselock_sound::output::SoundOutput;
 use phaselock_sound::patch::{Envelope, Layer, note};
 use phaselock_sound::place::Placed;
 
@@ -16,7 +16,7 @@ const TUNE: Sound = Sound {
 };
 
 fn main() -> std::io::Result<()> {
-    let output = Output::start(1);
+    let output = SoundOutput::start(1);
     for side in [-1.0, 1.0, 0.0] {
         std::thread::sleep(Duration::from_millis(500));
         writeln!(std::io::stdout(), "{:?}", output.status())?;

@@ -6,7 +6,7 @@
 //!
 //! A [`Sound`] is a constant: [`patch::Layer`]s, plus notes if it is a tune. There are no sound
 //! files and no samples. [`mixer::Mixer`] is a plain state machine: orders go in, samples come out.
-//! [`output::Output`] plays a mixer on the default device, and is silent if there is none.
+//! [`output::SoundOutput`] plays a mixer on the default device, and is silent if there is none.
 //!
 //! ```
 //! use phaselock_sound::mixer::{Mixer, Order};

@@ -43,7 +43,7 @@ const NAP: Duration = Duration::from_millis(50);
 
 /// State of the output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Status {
+pub enum SoundStatus {
     /// The first attempt is in progress.
     #[default]
     Starting,
@@ -75,19 +75,19 @@ pub enum OutputError {
 
 /// Sound on the default device. Dropping it ends the sound.
 #[derive(Debug)]
-pub struct Output {
+pub struct SoundOutput {
     orders: Option<SyncSender<Order>>,
-    status: Arc<Mutex<Status>>,
+    status: Arc<Mutex<SoundStatus>>,
     #[cfg(target_arch = "wasm32")]
     source: Option<Arc<Mutex<Source>>>,
 }
 
-impl Output {
+impl SoundOutput {
     /// Starts the thread. The seed varies pitches and noise.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn start(seed: u32) -> Self {
         let (orders, waiting) = sync_channel(ORDERS_MAX);
-        let status = Arc::new(Mutex::new(Status::Starting));
+        let status = Arc::new(Mutex::new(SoundStatus::Starting));
         let report = Report(status.clone());
         let source = Source { orders: waiting, mixer: Mixer::new(seed), is_over: false };
         let spawned = std::thread::Builder::new().name("sound".into()).spawn(move || {
@@ -95,7 +95,7 @@ impl Output {
         });
         if let Err(error) = spawned {
             Report(status.clone())
-                .set(Status::Silent(OutputError::NoThread(error.to_string()).to_string()));
+                .set(SoundStatus::Silent(OutputError::NoThread(error.to_string()).to_string()));
         }
         Self { orders: Some(orders), status }
     }
@@ -118,7 +118,7 @@ impl Output {
     }
 
     /// State of the output.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> SoundStatus {
         self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -130,7 +130,7 @@ const PAGE_FRAMES: usize = 3200;
 
 /// Sound of a page, which fetches frames instead of a thread playing them.
 #[cfg(target_arch = "wasm32")]
-impl Output {
+impl SoundOutput {
     /// Starts the output. The seed varies pitches and noise.
     pub fn start(seed: u32) -> Self {
         let (orders, waiting) = sync_channel(ORDERS_MAX);
@@ -157,11 +157,11 @@ impl Output {
 
 /// Reports the state of the output.
 #[cfg(not(target_arch = "wasm32"))]
-struct Report(Arc<Mutex<Status>>);
+struct Report(Arc<Mutex<SoundStatus>>);
 
 #[cfg(not(target_arch = "wasm32"))]
 impl Report {
-    fn set(&self, status: Status) {
+    fn set(&self, status: SoundStatus) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = status;
     }
 }
@@ -214,7 +214,7 @@ fn run(source: Source, report: &Report) {
             Ok(()) => return,
             Err(error) => error,
         };
-        report.set(Status::Silent(error.to_string()));
+        report.set(SoundStatus::Silent(error.to_string()));
         let mut waited = Duration::ZERO;
         while waited < RETRY {
             if lock(&source).skip().is_break() {
@@ -247,13 +247,13 @@ mod tests {
     #[test]
     fn queue_is_bounded_and_a_full_one_blocks_nobody() {
         let (orders, waiting) = sync_channel(ORDERS_MAX);
-        let output = Output { orders: Some(orders), status: Arc::default() };
+        let output = SoundOutput { orders: Some(orders), status: Arc::default() };
         let order = Order::play(&TONE, Placed::MIDDLE);
         let taken = (0..2 * ORDERS_MAX).filter(|_| output.send(order)).count();
         assert_eq!(taken, ORDERS_MAX);
         drop(waiting);
         assert!(!output.send(order));
-        assert!(!Output::off().send(order));
+        assert!(!SoundOutput::off().send(order));
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub struct Layer {
     /// Level over time.
     pub envelope: Envelope,
     /// Filter.
-    pub filter: Filter,
+    pub filter: LayerFilter,
     /// Gain, 0 to 1.
     pub gain: f32,
     /// Second oscillator, which modulates the phase of a sine.
@@ -84,7 +84,7 @@ pub struct Envelope {
 
 /// A second-order filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Filter {
+pub enum LayerFilter {
     /// None.
     Open,
     /// Low-pass: cut-off in hertz, and resonance from 0 to 1.
@@ -175,7 +175,7 @@ impl Layer {
         wave: Wave::Sine,
         hz: Sweep::still(440.0),
         envelope: Envelope::struck(0.003, 0.08),
-        filter: Filter::Open,
+        filter: LayerFilter::Open,
         gain: 1.0,
         bend: Bend { ratio: 1.0, depth: 0.0, half_secs: 1.0 },
         tremble: Tremble { hz: 0.0, depth: 0.0 },

@@ -3,7 +3,7 @@
 use std::f32::consts::{PI, TAU};
 
 use super::SAMPLE_RATE;
-use super::patch::{Envelope, Filter, LAYERS_MAX, Layer, Sound, Wave};
+use super::patch::{Envelope, LAYERS_MAX, Layer, LayerFilter, Sound, Wave};
 
 /// Number of frames between updates of envelopes, sweeps and volumes: two thirds of a millisecond.
 pub const BLOCK: usize = 32;
@@ -164,21 +164,21 @@ struct Coefficients {
 }
 
 impl Coefficients {
-    fn of(filter: Filter, secs: f32, pitch: f32) -> Option<Self> {
+    fn of(filter: LayerFilter, secs: f32, pitch: f32) -> Option<Self> {
         let (sweep, resonance) = match filter {
-            Filter::Open => return None,
-            Filter::Low(sweep, it) | Filter::High(sweep, it) | Filter::Band(sweep, it) => {
-                (sweep, it)
-            }
+            LayerFilter::Open => return None,
+            LayerFilter::Low(sweep, it)
+            | LayerFilter::High(sweep, it)
+            | LayerFilter::Band(sweep, it) => (sweep, it),
         };
         let hz = (sweep.at(secs) * pitch).clamp(20.0, HZ_MAX);
         let g = (PI * hz * SAMPLE_SECS).tan();
         let damping = 2.0 - 1.92 * resonance.clamp(0.0, 1.0);
         let first = 1.0 / (1.0 + g * (g + damping));
         let mix = match filter {
-            Filter::High(..) => [1.0, -damping, -1.0],
-            Filter::Band(..) => [0.0, damping, 0.0],
-            Filter::Low(..) | Filter::Open => [0.0, 0.0, 1.0],
+            LayerFilter::High(..) => [1.0, -damping, -1.0],
+            LayerFilter::Band(..) => [0.0, damping, 0.0],
+            LayerFilter::Low(..) | LayerFilter::Open => [0.0, 0.0, 1.0],
         };
         Some(Self { damping, a: [first, g * first, g * g * first], mix })
     }
@@ -238,8 +238,8 @@ mod tests {
     fn filters_keep_what_they_are_named_for() {
         let noise = |filter| power(&rendered(steady(Layer { filter, ..Layer::NOISE }), 0.5));
         let cut = Sweep::still(2000.0);
-        let (open, low) = (noise(Filter::Open), noise(Filter::Low(cut, 0.0)));
-        let (high, band) = (noise(Filter::High(cut, 0.0)), noise(Filter::Band(cut, 0.8)));
+        let (open, low) = (noise(LayerFilter::Open), noise(LayerFilter::Low(cut, 0.0)));
+        let (high, band) = (noise(LayerFilter::High(cut, 0.0)), noise(LayerFilter::Band(cut, 0.8)));
         assert!(low < 0.2 * open && high > 0.6 * open && band < low, "{low} {high} {band} {open}");
     }
 

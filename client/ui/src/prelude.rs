@@ -22,5 +22,5 @@ pub use super::paint::*;
 pub use super::palette;
 pub use super::particles::{Fading, Particles, Trail};
 pub use super::scoreboard::{Scoreboard, name_tag};
-pub use super::view::{Frame, GameView, Register, Scene, Step};
+pub use super::view::{Frame, GameView, LessonStep, Register, Scene};
 pub use super::words::{fill, tr};

@@ -41,12 +41,12 @@ pub struct Scoreboard {
     /// Titles of the game's own columns: at most three.
     pub columns: &'static [&'static str],
     /// Rows, the best player first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ScoreRow>,
 }
 
 /// A player's row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct ScoreRow {
     /// The player's name.
     pub name: String,
     /// Whether the player is a bot.
@@ -91,7 +91,7 @@ impl Scoreboard {
             let told = (presence.ping_ms > 0).then(|| f64::from(presence.ping_ms));
             let ping_ms = scene.round_trip_ms.filter(|_| scene.is_me(*player)).or(told);
             let own_side = place(*player).map(|it| Some(it) == home);
-            Row {
+            ScoreRow {
                 name: seat.name.clone(),
                 bot: seat.bot,
                 own,
@@ -129,7 +129,7 @@ pub fn scroll(ctx: &Context, before: usize, by_wheel: bool) -> usize {
 
 /// Up to `most` rows, scrolled by `scrolled`, with their ranks. The player's own row is always
 /// among them.
-fn shown(rows: &[Row], most: usize, scrolled: usize) -> Vec<(usize, &Row)> {
+fn shown(rows: &[ScoreRow], most: usize, scrolled: usize) -> Vec<(usize, &ScoreRow)> {
     let first = scrolled.min(rows.len().saturating_sub(most));
     let all = rows.iter().enumerate();
     let mut shown: Vec<_> = all.clone().skip(first).take(most).collect();
@@ -242,7 +242,7 @@ impl Columns {
 
 /// Colour of the medal for a rank, from 0. A player without points gets none; in a game with sides,
 /// the side wins instead.
-fn medal(place: usize, row: &Row) -> Option<Color32> {
+fn medal(place: usize, row: &ScoreRow) -> Option<Color32> {
     let has_digit = |value: &String| value.chars().any(|it| ('1'..='9').contains(&it));
     let has_something = row.values.first().is_some_and(has_digit);
     let medals = [palette::GOLD, palette::SILVER, palette::BRONZE];
@@ -259,11 +259,11 @@ fn draw_row(
     painter: &Painter,
     inset: Inset<'_>,
     (top, columns): (f32, &Columns),
-    (place, row): (usize, &Row),
+    (place, row): (usize, &ScoreRow),
 ) {
     let color = match row {
-        Row { away: true, .. } => palette::TEXT_FAINT,
-        Row { own: true, .. } => palette::OWN,
+        ScoreRow { away: true, .. } => palette::TEXT_FAINT,
+        ScoreRow { own: true, .. } => palette::OWN,
         _ => palette::TEXT,
     };
     if let Some(is_ours) = row.own_side {
@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     fn the_own_row_is_always_shown() {
-        let row = |own| Row {
+        let row = |own| ScoreRow {
             name: String::new(),
             bot: false,
             own,

@@ -39,7 +39,7 @@ pub trait GameView: Default + 'static {
     const CUES: &'static [&'static Cue] = &[];
 
     /// Steps of the lesson that runs at the first start of the game. None by default.
-    const LESSON: &'static [Step<Self::Game>] = &[];
+    const LESSON: &'static [LessonStep<Self::Game>] = &[];
 
     /// The input that the controls ask for.
     fn input(&self, controls: &Controls) -> <Self::Game as Game>::Input;
@@ -76,7 +76,7 @@ pub trait GameView: Default + 'static {
 }
 
 /// A step of a lesson.
-pub struct Step<G: Game> {
+pub struct LessonStep<G: Game> {
     /// Instruction for the player, with the keys as they are bound now.
     pub words: fn(&Controls) -> String,
     /// Whether the player does it in this frame.
@@ -85,9 +85,9 @@ pub struct Step<G: Game> {
     pub secs: f32,
 }
 
-impl<G: Game> std::fmt::Debug for Step<G> {
+impl<G: Game> std::fmt::Debug for LessonStep<G> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Step").field(&self.secs).finish_non_exhaustive()
+        f.debug_tuple("LessonStep").field(&self.secs).finish_non_exhaustive()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Layers that the games' sounds are made of. Sweeps are start, end and half-life in seconds;
 //! envelopes are attack and half-life in seconds.
 
-use phaselock_sound::patch::{Envelope, Filter, Layer, Sweep};
+use phaselock_sound::patch::{Envelope, Layer, LayerFilter, Sweep};
 use phaselock_ui::cues::{Cue, CueRumble};
 
 type Glide = (f32, f32, f32);
@@ -23,19 +23,20 @@ pub(super) const fn triangle(hz: Glide, struck: Struck, gain: f32) -> Layer {
 
 /// A saw behind a low-pass filter.
 pub(super) const fn saw(hz: Glide, cut_off: Glide, struck: Struck, gain: f32) -> Layer {
-    let filter = Filter::Low(sweep(cut_off), 0.2);
+    let filter = LayerFilter::Low(sweep(cut_off), 0.2);
     Layer { wave: Layer::SAW.wave, filter, ..sine(hz, struck, gain) }
 }
 
 /// Noise behind a gliding low-pass filter: explosions, dust.
 pub(super) const fn hiss(cut_off: Glide, (attack, half): Struck, gain: f32) -> Layer {
-    let (envelope, filter) = (Envelope::struck(attack, half), Filter::Low(sweep(cut_off), 0.1));
+    let (envelope, filter) =
+        (Envelope::struck(attack, half), LayerFilter::Low(sweep(cut_off), 0.1));
     Layer { envelope, filter, gain, ..Layer::NOISE }
 }
 
 /// A gliding band of noise: whooshes, clicks, cracks.
 pub(super) const fn band(middle: Glide, struck: Struck, gain: f32) -> Layer {
-    let filter = Filter::Band(sweep(middle), 0.55);
+    let filter = LayerFilter::Band(sweep(middle), 0.55);
     Layer { filter, ..hiss((1.0, 1.0, 1.0), struck, gain) }
 }
 

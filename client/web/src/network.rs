@@ -9,7 +9,7 @@ use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::text::{clip, printable};
 
 use crate::imports;
-use crate::page::Clock;
+use crate::page::PageClock;
 
 /// Bytes before an event's own: its kind, and its arrival time in microseconds.
 const HEAD_BYTES: usize = 1 + 8;
@@ -25,7 +25,7 @@ const LOST: u8 = 5;
 /// [`receive`](Self::receive), press keys on the [`session`](Self::session), and call
 /// [`transmit`](Self::transmit).
 #[derive(Debug)]
-pub struct Driver {
+pub struct WebDriver {
     /// The session.
     pub session: Session,
     channel: Channel,
@@ -34,7 +34,7 @@ pub struct Driver {
 /// The channel to the page's script.
 #[derive(Debug)]
 struct Channel {
-    clock: Clock,
+    clock: PageClock,
 }
 
 impl Carriage for Channel {
@@ -99,10 +99,10 @@ fn read(bytes: &[u8]) -> Option<Event<Vec<u8>>> {
     })
 }
 
-impl Driver {
+impl WebDriver {
     /// Starts joining.
     pub fn begin(config: SessionConfig) -> Self {
-        let clock = Clock::start();
+        let clock = PageClock::start();
         let mut driver =
             Self { session: Session::new(config, clock.now()), channel: Channel { clock } };
         driver.transmit();
@@ -110,7 +110,7 @@ impl Driver {
     }
 
     /// The clock of all times.
-    pub fn clock(&self) -> Clock {
+    pub fn clock(&self) -> PageClock {
         self.channel.clock
     }
 

@@ -10,9 +10,9 @@ pub const PAD_VALUES: usize = 4 + 17;
 
 /// The page's clock, which counts from the start of the page. All copies agree.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Clock;
+pub struct PageClock;
 
-impl Clock {
+impl PageClock {
     /// The page's clock.
     pub fn start() -> Self {
         Self

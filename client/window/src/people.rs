@@ -5,7 +5,7 @@ use egui_macroquad::egui::{
 };
 use phaselock::client::{AnyClient, Common, Session};
 use phaselock::time::LocalTime;
-use phaselock::wire::round::{Ballot, Motion, Outcome, ReadyUp, RoundRequest};
+use phaselock::wire::round::{Ballot, Outcome, Proposal, ReadyUp, RoundRequest};
 
 use super::play::Sides;
 use super::registry::Views;
@@ -37,16 +37,16 @@ pub(crate) struct People {
 }
 
 /// A motion in words.
-pub(crate) fn words(motion: &Motion, common: &Common, views: &Views) -> String {
+pub(crate) fn words(motion: &Proposal, common: &Common, views: &Views) -> String {
     match motion {
-        Motion::Game(name) => fill("play {game}", &[("game", title(name, views))]),
-        Motion::Kick(player) => {
+        Proposal::Game(name) => fill("play {game}", &[("game", title(name, views))]),
+        Proposal::Kick(player) => {
             let seat = common.roster().get(player);
             let name = seat.map_or(tr("someone"), |seat| &seat.name);
             fill("kick {name}", &[("name", name)])
         }
-        Motion::MoreTime => tr("three more minutes").to_owned(),
-        Motion::Shuffle => tr("shuffle the sides").to_owned(),
+        Proposal::MoreTime => tr("three more minutes").to_owned(),
+        Proposal::Shuffle => tr("shuffle the sides").to_owned(),
     }
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn title<'n>(name: &'n str, views: &Views) -> &'n str {
 }
 
 /// A line about the end of a vote.
-pub(crate) fn ended(motion: &Motion, outcome: Outcome, common: &Common, views: &Views) -> String {
+pub(crate) fn ended(motion: &Proposal, outcome: Outcome, common: &Common, views: &Views) -> String {
     let what = words(motion, common, views);
     let values = [("what", &*what)];
     match outcome {
@@ -221,15 +221,15 @@ impl People {
         }
         let mut motions: Vec<_> = {
             let others = house.games.iter().filter(|game| **game != client.game_name());
-            others.cloned().map(Motion::Game).collect()
+            others.cloned().map(Proposal::Game).collect()
         };
-        motions.push(Motion::MoreTime);
+        motions.push(Proposal::MoreTime);
         if count > 1 {
-            motions.push(Motion::Shuffle);
+            motions.push(Proposal::Shuffle);
         }
         let others =
             common.roster().iter().filter(|(it, seat)| !seat.bot && **it != common.player());
-        motions.extend(others.map(|(player, _)| Motion::Kick(*player)));
+        motions.extend(others.map(|(player, _)| Proposal::Kick(*player)));
         motions.retain(|motion| house.votes.allow(motion));
         if !motions.is_empty() {
             small(ui, tr("Call a vote:"));

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use egui_macroquad::egui::{Context, Id};
 use phaselock::time::{LocalTime, Micros};
 use phaselock_lab::record::MotionFiles;
-use phaselock_sound::output::Output;
+use phaselock_sound::output::SoundOutput;
 use phaselock_ui::gamepad::Pads;
 use phaselock_ui::glass::Glass;
 use phaselock_ui::look::pixels_per_point;
@@ -67,7 +67,7 @@ pub(crate) trait Platform {
     fn write(&mut self, _field: Option<Id>, _letters_max: usize, _is_secret: bool) {}
 
     /// Plays the sound of a frame, if no thread does that.
-    fn play(&mut self, _output: &mut Output) {}
+    fn play(&mut self, _output: &mut SoundOutput) {}
 
     /// Notes the window's size, unless it fills the screen.
     fn note_size(&self, _display: &mut Display) {}

@@ -1,7 +1,7 @@
 //! The window's sound: cues for the mixer, volumes from the settings, and muting in the background.
 
 use phaselock_sound::mixer::{Order, Volumes};
-use phaselock_sound::output::{Output, Status};
+use phaselock_sound::output::{SoundOutput, SoundStatus};
 
 use super::settings::Sound;
 use phaselock_ui::cues::Cues;
@@ -13,7 +13,7 @@ const NOTICE_SECS: f32 = 10.0;
 
 /// Sound on the default device. Call [`advance`](Self::advance) once per frame.
 pub(crate) struct Sounds {
-    output: Output,
+    output: SoundOutput,
     volumes: Option<Volumes>,
     /// Whether the window is in the background.
     pub(crate) away: bool,
@@ -25,7 +25,7 @@ impl Sounds {
     /// Opens the device, unless sound is muted for the whole run.
     pub(crate) fn new(mute: bool) -> Self {
         Self {
-            output: if mute { Output::off() } else { Output::start(SEED) },
+            output: if mute { SoundOutput::off() } else { SoundOutput::start(SEED) },
             volumes: None,
             away: false,
             notice: None,
@@ -39,7 +39,7 @@ impl Sounds {
         cues: &Cues,
         settings: &Sound,
         secs: f32,
-        play: impl FnOnce(&mut Output),
+        play: impl FnOnce(&mut SoundOutput),
     ) {
         let volumes = volumes(settings, self.away);
         // A full queue takes it in the next frame.
@@ -69,10 +69,10 @@ impl Sounds {
             *age += secs;
         }
         match self.output.status() {
-            Status::Starting => {}
-            Status::Playing(_) => self.notice = None,
+            SoundStatus::Starting => {}
+            SoundStatus::Playing(_) => self.notice = None,
             // Every attempt fails the same way; that is not news.
-            Status::Silent(reason) => {
+            SoundStatus::Silent(reason) => {
                 if self.notice.as_ref().is_none_or(|(before, _)| *before != reason) {
                     self.notice = Some((reason, 0.0));
                 }

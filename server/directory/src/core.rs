@@ -22,12 +22,12 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock::limits::QUESTION_BYTES;
 use phaselock::random::Random;
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::directory::{Answer, Proof, Question, Refusal, page};
+use phaselock::wire::directory::{AnnouncementProof, AnnouncementRefusal, Answer, Question, page};
 use phaselock::wire::query::{Info, Nonce, question_of};
 use phaselock_quic::doorkeeping::Limits;
 use phaselock_quic::identity::verified;
 use phaselock_quic::packets::Route;
-use phaselock_quic::server::buckets::{Bucket, Buckets, Kind, Moment};
+use phaselock_quic::server::buckets::{Bucket, BucketTime, Buckets, Kind};
 
 pub use self::bounds::Bounds;
 use self::entries::{Entries, is_local};
@@ -62,7 +62,7 @@ pub enum ListEvent {
     /// A server was removed because it has not announced itself again.
     Expired(SocketAddr, Fingerprint),
     /// An announcement was refused.
-    Refused(SocketAddr, Refusal),
+    Refused(SocketAddr, AnnouncementRefusal),
 }
 
 /// A server that announced itself and is being asked for its status.
@@ -168,11 +168,11 @@ impl ServerList {
         now: LocalTime,
         announced: (Route, Nonce, usize),
         port: u16,
-        proof: &Proof,
+        proof: &AnnouncementProof,
     ) {
         let from = announced.0.remote;
         if !self.mint.is_valid(now, from, port, &proof.token) {
-            return self.refuse(announced, Refusal::Token);
+            return self.refuse(announced, AnnouncementRefusal::Token);
         }
         // With the zone of a link-local address.
         let mut server = from;
@@ -184,7 +184,7 @@ impl ServerList {
             return;
         }
         let Some(fingerprint) = verified(proof, port) else {
-            return self.refuse(announced, Refusal::Signature);
+            return self.refuse(announced, AnnouncementRefusal::Signature);
         };
         if let Err(refusal) = self.entries.check(now, server, fingerprint, &self.bounds) {
             return self.refuse(announced, refusal);
@@ -204,7 +204,7 @@ impl ServerList {
             return;
         };
         if info.fingerprint != Some(fingerprint) {
-            return self.refuse(announced, Refusal::Another);
+            return self.refuse(announced, AnnouncementRefusal::Another);
         }
         // Another server may have taken the place meanwhile.
         match self.entries.check(now, from, fingerprint, &self.bounds) {
@@ -231,7 +231,7 @@ impl ServerList {
         for server in due {
             let Some(mut pending) = self.pending.remove(&server) else { continue };
             if pending.times >= ASK_TIMES {
-                self.refuse(pending.announced, Refusal::Silent);
+                self.refuse(pending.announced, AnnouncementRefusal::Silent);
                 continue;
             }
             (pending.times, pending.due) = (pending.times + 1, now + ASK_EVERY);
@@ -262,7 +262,7 @@ impl ServerList {
         self.transmit(Route { remote: server, ..pending.announced.0 }, bytes);
     }
 
-    fn refuse(&mut self, announced: (Route, Nonce, usize), refusal: Refusal) {
+    fn refuse(&mut self, announced: (Route, Nonce, usize), refusal: AnnouncementRefusal) {
         self.push_event(ListEvent::Refused(announced.0.remote, refusal));
         self.answer(announced, &Answer::Refused(refusal));
     }
@@ -301,6 +301,6 @@ fn pass(
 }
 
 /// A time for buckets.
-fn moment(now: LocalTime) -> Moment {
+fn moment(now: LocalTime) -> BucketTime {
     u64::try_from(now.0).unwrap_or_default()
 }

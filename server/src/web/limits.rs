@@ -12,7 +12,7 @@ use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody as _};
 use hyper::body::{Frame, SizeHint};
 use phaselock_quic::doorkeeping::{Limit, Limits};
-use phaselock_quic::server::buckets::{Buckets, Kind, Moment};
+use phaselock_quic::server::buckets::{BucketTime, Buckets, Kind};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::http::{Answering, InFlight};
@@ -85,7 +85,8 @@ impl Bounds {
         if from.is_loopback() {
             return true;
         }
-        let now = Moment::try_from(self.started.elapsed().as_micros()).unwrap_or(Moment::MAX);
+        let now =
+            BucketTime::try_from(self.started.elapsed().as_micros()).unwrap_or(BucketTime::MAX);
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         buckets.take(now, kind, from, &widening(limit)).is_some()
     }

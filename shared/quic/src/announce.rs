@@ -12,7 +12,7 @@ mod tests;
 
 use phaselock::random::Random;
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::directory::{Answer, Question, Refusal};
+use phaselock::wire::directory::{AnnouncementRefusal, Answer, Question};
 use phaselock::wire::query::Nonce;
 
 pub use self::driver::{Announcement, announce};
@@ -42,7 +42,7 @@ pub enum Standing {
     /// The server is listed.
     Listed,
     /// The directory refused the server.
-    Refused(Refusal),
+    Refused(AnnouncementRefusal),
     /// The directory does not answer.
     Silent,
     /// The certificate cannot be used in an announcement.
@@ -170,7 +170,7 @@ impl Announcer {
                 let half = i64::from(seconds.clamp(least, most)) * 500;
                 self.wait(now, Micros::from_ms(half), Standing::Listed);
             }
-            Answer::Refused(Refusal::Token) => {
+            Answer::Refused(AnnouncementRefusal::Token) => {
                 let standing = self.standing.clone();
                 self.wait(now, TOKEN_WAIT, standing);
             }

@@ -18,7 +18,7 @@ use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::directory::{Answer, Question, nonce_of_answer};
 use phaselock::wire::query::{Info, Nonce, question};
 
-pub use self::driver::{Surveyor, View, Wanted};
+pub use self::driver::{SurveyView, Surveyor, Wanted};
 use crate::address::{Address, DEFAULT_PORT};
 use crate::attempts::{Attempts, unmapped};
 

@@ -25,7 +25,7 @@ pub(crate) use frames::{FrameReader, Part, Place, varint};
 pub(crate) use proof::{Challenge, Shown, binding};
 pub(crate) use qpack::answer;
 pub(crate) use request::goodbye;
-pub use request::{Request, RequestReader, Said};
+pub use request::{RequestReader, Said, SessionRequest};
 
 /// HTTP/3, as TLS names it.
 pub(crate) const ALPN: &[u8] = b"h3";

@@ -9,7 +9,7 @@ use phaselock::ids::PlayerId;
 use phaselock::time::Tick;
 use phaselock_games::skirmish::{Command, Piece, Skirmish};
 use phaselock_lab::scores::quantile;
-use phaselock_lab::{Carried, Contender, OnScreen, Recording, Screen, Sending};
+use phaselock_lab::{Carried, Contender, OnScreen, Recording, Screen, SendPolicy};
 use phaselock_testing::bots::BotWorld;
 use phaselock_tests::motions::Motion;
 use phaselock_tests::showing::carry;
@@ -36,7 +36,7 @@ pub(crate) fn measure(contenders: &[Contender]) -> Vec<Cost> {
     let secs = SECONDS + BODIES as f64 * APART_SECS;
     let recording = Motion::SHOOTER.record((secs * 60.0) as u64, 1);
     let conditions = "intercontinental".parse().expect("it is a profile");
-    let carried = carry(&recording, &conditions, Sending::Every, SECONDS, 1);
+    let carried = carry(&recording, &conditions, SendPolicy::Every, SECONDS, 1);
     let time = |contender: Contender| {
         let pass = || {
             let begin = Instant::now();

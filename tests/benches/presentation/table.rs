@@ -1,7 +1,7 @@
 //! Printed tables of the figures.
 
 use phaselock::motion::Timeline;
-use phaselock_lab::Sending;
+use phaselock_lab::SendPolicy;
 use phaselock_tests::bench::{self, Column, number};
 use phaselock_tests::showing::ranking::{BEARABLE, Standing, rank, ranking};
 use phaselock_tests::showing::{Plan, Row};
@@ -31,7 +31,7 @@ fn mm(metres: f64) -> String {
 
 const COLUMNS: [Column<Row>; 12] = [
     ("method", |row| {
-        let all = row.sending == Sending::Every.name();
+        let all = row.sending == SendPolicy::Every.name();
         if all { row.method.to_string() } else { format!("{}, {}", row.method, row.sending) }
     }),
     ("sent", |row| number(row.sends_per_second, 1)),

@@ -7,7 +7,7 @@
 use phaselock::motion::choice::Choice;
 use phaselock::motion::fir::Filter;
 use phaselock::motion::waypoints::{Extrapolator, HORIZON_BOUNDS, Joining};
-use phaselock_lab::{Carried, Contender, Scores, Setup, Stamps};
+use phaselock_lab::{Carried, Contender, LabSetup, Scores, Stamps};
 
 use super::{assert_near, behind, fine, frames, motion, network, scores};
 
@@ -35,7 +35,7 @@ fn parabola() -> phaselock_lab::Recording {
 }
 
 /// The greatest error at the present after the warm-up.
-fn most(recording: &phaselock_lab::Recording, setup: &Setup, contender: Contender) -> f64 {
+fn most(recording: &phaselock_lab::Recording, setup: &LabSetup, contender: Contender) -> f64 {
     scores(recording, setup, contender).error_now_max
 }
 
@@ -54,7 +54,7 @@ const INTERVALS: [f64; 3] = [0.1, 0.4, 1.0];
 
 /// The setups of a spacing: all intervals, with latencies up to an interval's length and far beyond
 /// the horizon of games.
-fn spaced(recording: &phaselock_lab::Recording, spacing: Spacing) -> Vec<Setup> {
+fn spaced(recording: &phaselock_lab::Recording, spacing: Spacing) -> Vec<LabSetup> {
     let mut all = Vec::new();
     for (interval, latency) in INTERVALS.into_iter().flat_map(|it| [0, 50, 300].map(|ms| (it, ms)))
     {
@@ -68,10 +68,17 @@ fn spaced(recording: &phaselock_lab::Recording, spacing: Spacing) -> Vec<Setup> 
             Spacing::Uneven => 2,
         };
         let network = network(latency, jitter, loss);
-        let usual = Setup::new(recording);
+        let usual = LabSetup::new(recording);
         // Only once enough have arrived for the filters.
         let warm_up = recording.secs() / 2.0;
-        all.push(Setup { interval, network, history, warm_up, horizon: HORIZON_BOUNDS.1, ..usual });
+        all.push(LabSetup {
+            interval,
+            network,
+            history,
+            warm_up,
+            horizon: HORIZON_BOUNDS.1,
+            ..usual
+        });
     }
     all
 }
@@ -189,7 +196,7 @@ fn methods_that_extrapolate_nothing_are_off_by_the_way_made_since() {
 #[test]
 fn the_past_is_shown_as_it_was_and_as_long_ago() {
     let recording = uniform();
-    let setup = Setup { delay: behind(250), ..fine(&recording, 100) };
+    let setup = LabSetup { delay: behind(250), ..fine(&recording, 100) };
     let linear = scores(&recording, &setup, Contender::Method(Choice::Linear));
     assert_near("now", linear.error_now_mean, slanted(SPEED * 0.25), 1e-4);
     assert!(linear.error_shown_max < ROUNDING && linear.jerk < ROUNDING, "{linear:?}");
@@ -197,7 +204,7 @@ fn the_past_is_shown_as_it_was_and_as_long_ago() {
     // A chord is off a parabola by a h^2 u (1 - u) / 2 at the part u of it: by a h^2 / 12 on
     // average.
     let recording = parabola();
-    let setup = Setup { delay: behind(250), ..fine(&recording, 100) };
+    let setup = LabSetup { delay: behind(250), ..fine(&recording, 100) };
     let linear = scores(&recording, &setup, Contender::Method(Choice::Linear));
     let chord = slanted(ACCELERATION * H * H / 12.0);
     assert_near("chords", linear.error_shown_mean, chord, 1e-2);
@@ -206,7 +213,7 @@ fn the_past_is_shown_as_it_was_and_as_long_ago() {
 #[test]
 fn methods_without_a_clock_are_late_by_the_latency() {
     let recording = uniform();
-    let setup = Setup { stamps: Stamps::Arrived, ..fine(&recording, 100) };
+    let setup = LabSetup { stamps: Stamps::Arrived, ..fine(&recording, 100) };
     for kind in Filter::ALL {
         let contender = Contender::Waypoints(Extrapolator::Fir(kind), Joining::Linear);
         let late = scores(&recording, &setup, contender);

@@ -6,17 +6,17 @@ use phaselock::motion::HORIZON_SECS;
 use phaselock::random::Random;
 use phaselock_lab::file::Point;
 use phaselock_lab::formulas::Formula;
-use phaselock_lab::sweep::{Plan, Row, Subject};
+use phaselock_lab::sweep::{Measurement, Plan, SweepSubject};
 use phaselock_lab::{
-    Carried, Contender, DelayRule, Network, Recording, Scores, Sending, Setup, Stamps,
+    Carried, Contender, DelayRule, LabNetwork, LabSetup, Recording, Scores, SendPolicy, Stamps,
 };
 
 use super::{motion, network, scores};
 
 /// Updates of a path of a minute, at 100 a second.
-fn carried(network: Network, seed: u64) -> Carried {
+fn carried(network: LabNetwork, seed: u64) -> Carried {
     let recording = Formula::Smooth.record(60.0);
-    let setup = Setup { interval: 0.01, network, seed, ..Setup::new(&recording) };
+    let setup = LabSetup { interval: 0.01, network, seed, ..LabSetup::new(&recording) };
     Carried::new(&recording, &setup)
 }
 
@@ -27,7 +27,7 @@ fn took(carried: &Carried) -> Vec<f64> {
 
 #[test]
 fn a_perfect_network_brings_everything_at_once() {
-    let carried = carried(Network::PERFECT, 1);
+    let carried = carried(LabNetwork::PERFECT, 1);
     let came: Vec<_> = carried.arrivals.iter().map(|state| state.at).collect();
     assert_eq!((came.len(), &came), (6001, &carried.sent));
     assert!(carried.arrivals.iter().all(|state| state.time == state.sent));
@@ -75,7 +75,7 @@ fn the_next_update_is_expected_after_the_mean_of_the_last_intervals() {
     let recording = Formula::Smooth.record(20.0);
     for history in [0, 1, 2, 4, 16] {
         let network = network(20, 60, 0.0);
-        let setup = Setup { interval: 0.05, history, network, ..Setup::new(&recording) };
+        let setup = LabSetup { interval: 0.05, history, network, ..LabSetup::new(&recording) };
         let carried = Carried::new(&recording, &setup);
         let (mut newest, mut intervals) = (None::<(f64, f64)>, Vec::new());
         for state in &carried.arrivals {
@@ -96,15 +96,15 @@ fn the_next_update_is_expected_after_the_mean_of_the_last_intervals() {
 #[test]
 fn every_frame_after_the_warm_up_is_scored_and_none_before() {
     let recording = Formula::Zigzag.record(20.0);
-    let setup = Setup { network: network(50, 0, 0.0), ..Setup::new(&recording) };
+    let setup = LabSetup { network: network(50, 0, 0.0), ..LabSetup::new(&recording) };
     for contender in Contender::playable() {
         // 60 in each of the fifteen seconds, including both ends.
         assert_eq!(scores(&recording, &setup, contender).frames, 15 * 60 + 1, "{contender}");
-        let all = Setup { warm_up: 0.0, ..setup.clone() };
+        let all = LabSetup { warm_up: 0.0, ..setup.clone() };
         assert!(scores(&recording, &all, contender).frames > 19 * 60, "{contender}");
     }
     // A longer one warms up for a quarter of its frames, too.
-    let part = Setup { network: network(50, 0, 0.0), ..Setup::lasting(&recording, 2.0) };
+    let part = LabSetup { network: network(50, 0, 0.0), ..LabSetup::lasting(&recording, 2.0) };
     assert_eq!((part.secs, part.warm_up), (2.0, 0.5));
     assert_eq!(scores(&recording, &part, Contender::Newest).frames, 90 + 1);
 }
@@ -112,7 +112,7 @@ fn every_frame_after_the_warm_up_is_scored_and_none_before() {
 #[test]
 fn frames_before_the_first_update_count_as_missing_everything() {
     let recording = Formula::Zigzag.record(8.0);
-    let setup = Setup { network: network(0, 0, 1.0), ..Setup::new(&recording) };
+    let setup = LabSetup { network: network(0, 0, 1.0), ..LabSetup::new(&recording) };
     for contender in Contender::playable() {
         let scores = scores(&recording, &setup, contender);
         assert_eq!((scores.frames, scores.missing_per_million), (6 * 60 + 1, 1e6), "{contender}");
@@ -130,7 +130,7 @@ fn frames_never_miss_an_update_that_comes_with_them() {
     {
         for latency in [0, 50, 150] {
             let network = network(latency, 0, 0.0);
-            let setup = Setup { interval, frame, network, ..Setup::new(&recording) };
+            let setup = LabSetup { interval, frame, network, ..LabSetup::new(&recording) };
             let oldest = 50.0 * (latency as f64 / 1e3 + interval);
             let most = scores(&recording, &setup, Contender::Newest).error_now_max;
             assert!(
@@ -146,8 +146,8 @@ fn states_count_from_their_first_arrival_without_a_clock_in_common() {
     let recording = motion(20, |time| [50.0 * time, 0.0]);
     let carried = |link: &str| {
         let network = link.parse().expect("it is a network");
-        let usual = Setup::new(&recording);
-        let setup = Setup { network, stamps: Stamps::Arrived, ..usual };
+        let usual = LabSetup::new(&recording);
+        let setup = LabSetup { network, stamps: Stamps::Arrived, ..usual };
         Carried::new(&recording, &setup)
     };
     let [once, twice] =
@@ -172,7 +172,7 @@ fn bodies_shown_elsewhere_are_absent() {
         Point { time: f64::from(step) / 60.0, x: f64::from(segment % 2), y: 0.0, segment }
     });
     let recording = Recording::of_points(&points.collect::<Vec<_>>()).expect("it is a motion");
-    let setup = Setup { network: network(200, 0, 0.0), ..Setup::new(&recording) };
+    let setup = LabSetup { network: network(200, 0, 0.0), ..LabSetup::new(&recording) };
     let [now, then] = ["run-forward", "linear"]
         .map(|method| scores(&recording, &setup, method.parse().expect("a method")));
     // In a fifth of all frames, to within two in each second: it jumps between two samples, where
@@ -185,18 +185,18 @@ fn bodies_shown_elsewhere_are_absent() {
 }
 
 fn plan(seed: u64) -> Plan {
-    let subject = |shape: &Formula| Subject {
+    let subject = |shape: &Formula| SweepSubject {
         name: shape.name().into(),
         recording: Arc::new(shape.record(4.0)),
     };
     Plan {
         subjects: Formula::ALL.iter().map(subject).collect(),
         intervals: vec![0.1],
-        networks: [network(50, 50, 0.02)].into_iter().chain(Network::profiles()).collect(),
+        networks: [network(50, 50, 0.02)].into_iter().chain(LabNetwork::profiles()).collect(),
         histories: vec![0, 4],
         frame_rates: vec![60.0],
         contenders: Contender::all().collect(),
-        sending: Sending::Every,
+        sending: SendPolicy::Every,
         stamps: Stamps::Sent,
         delay: DelayRule::Steered,
         horizon: HORIZON_SECS,
@@ -207,7 +207,7 @@ fn plan(seed: u64) -> Plan {
 }
 
 /// Measures cells in a given order on a number of threads. The rows are in the plan's order.
-pub(super) fn measure(plan: &Plan, order: &[usize], threads: usize) -> Vec<Row> {
+pub(super) fn measure(plan: &Plan, order: &[usize], threads: usize) -> Vec<Measurement> {
     let queue = Mutex::new(order.iter());
     let done = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -253,11 +253,12 @@ fn every_method_is_measured_on_every_path_over_every_network_and_again_the_same(
         let other = random.below(at as u32 + 1) as usize;
         order.swap(at, other);
     }
-    let text = |rows: &[Row]| rows.iter().map(Row::csv).collect::<Vec<_>>();
+    let text = |rows: &[Measurement]| rows.iter().map(Measurement::csv).collect::<Vec<_>>();
     assert_eq!(text(&measure(&plan, &order, 1)), text(&rows));
     // Another seed changes the results wherever chance matters.
     let plan = Plan { seed: 2, ..plan };
-    let differ = |(mine, other): (&Row, &Row)| usize::from(mine.scores != other.scores);
+    let differ =
+        |(mine, other): (&Measurement, &Measurement)| usize::from(mine.scores != other.scores);
     let mut known = order[..8].to_vec();
     known.sort_unstable();
     let per = plan.contenders.len();

@@ -3,7 +3,7 @@
 use phaselock::time::Micros;
 use phaselock_lab::file::Point;
 use phaselock_lab::{
-    Carried, Contender, DelayRule, Network, Recording, Sending, Setup, Stamps, watch,
+    Carried, Contender, DelayRule, LabNetwork, LabSetup, Recording, SendPolicy, Stamps, watch,
 };
 
 use super::{network, scores};
@@ -25,28 +25,28 @@ const ODD: [f64; 9] = [
 #[test]
 fn absurd_setups_are_measured_within_bounds() {
     let recording = Formula::Zigzag.record(2.0);
-    let usual = Setup::new(&recording);
+    let usual = LabSetup::new(&recording);
     let mut all = Vec::new();
     for odd in ODD {
-        all.push(Setup { interval: odd, ..usual.clone() });
-        all.push(Setup { frame: odd, ..usual.clone() });
-        all.push(Setup { secs: odd, ..usual.clone() });
-        all.push(Setup { warm_up: odd, ..usual.clone() });
-        all.push(Setup { interval: odd, frame: odd, secs: odd, warm_up: odd, ..usual.clone() });
-        all.push(Setup { network: network(0, 0, odd as f32), ..usual.clone() });
+        all.push(LabSetup { interval: odd, ..usual.clone() });
+        all.push(LabSetup { frame: odd, ..usual.clone() });
+        all.push(LabSetup { secs: odd, ..usual.clone() });
+        all.push(LabSetup { warm_up: odd, ..usual.clone() });
+        all.push(LabSetup { interval: odd, frame: odd, secs: odd, warm_up: odd, ..usual.clone() });
+        all.push(LabSetup { network: network(0, 0, odd as f32), ..usual.clone() });
     }
     for odd in [i64::MIN, -1, i64::MAX].map(Micros) {
-        all.push(Setup { delay: DelayRule::Fixed(odd), ..usual.clone() });
+        all.push(LabSetup { delay: DelayRule::Fixed(odd), ..usual.clone() });
         for (latency, jitter) in [(odd, Micros::ZERO), (Micros::ZERO, odd), (odd, odd)] {
-            let network = Network::Latency { latency, jitter, loss: 0.0 };
-            all.push(Setup { network, ..usual.clone() });
+            let network = LabNetwork::Latency { latency, jitter, loss: 0.0 };
+            all.push(LabSetup { network, ..usual.clone() });
         }
     }
-    all.push(Setup { history: usize::MAX, seed: u64::MAX, ..usual });
+    all.push(LabSetup { history: usize::MAX, seed: u64::MAX, ..usual });
     for (number, setup) in all.iter().enumerate() {
-        for sending in Sending::ALL {
+        for sending in SendPolicy::ALL {
             for stamps in [Stamps::Sent, Stamps::Arrived] {
-                let setup = Setup { sending: *sending, stamps, ..setup.clone() };
+                let setup = LabSetup { sending: *sending, stamps, ..setup.clone() };
                 let carried = Carried::new(&recording, &setup);
                 assert!(carried.frames() <= 2000 && carried.arrivals.len() <= 481, "{setup:?}");
                 let never_early = carried.arrivals.iter().all(|state| state.at >= state.sent);
@@ -67,11 +67,11 @@ fn absurd_setups_are_measured_within_bounds() {
 fn recordings_that_last_for_ages_are_measured_at_their_beginning() {
     let points = [0.0, 1e17].map(|time| Point { time, x: time, y: 0.0, segment: 0 });
     let recording = Recording::of_points(&points).expect("two points");
-    let setup = Setup { interval: 0.0, frame: 0.0, ..Setup::new(&recording) };
+    let setup = LabSetup { interval: 0.0, frame: 0.0, ..LabSetup::new(&recording) };
     let carried = Carried::new(&recording, &setup);
-    let most = Setup::longest(1.0 / Setup::SEND_HZ.1, 1.0 / Setup::FRAME_HZ.1);
-    assert!(carried.sent.len() <= Setup::SENDS_MAX as usize + 1);
-    assert!(carried.frames() <= Setup::FRAMES_MAX as usize);
+    let most = LabSetup::longest(1.0 / LabSetup::SEND_HZ.1, 1.0 / LabSetup::FRAME_HZ.1);
+    assert!(carried.sent.len() <= LabSetup::SENDS_MAX as usize + 1);
+    assert!(carried.frames() <= LabSetup::FRAMES_MAX as usize);
     assert!((carried.frames.last().expect("there are many").now - most).abs() < 0.01);
 }
 
@@ -85,7 +85,7 @@ fn million(apart: f64, point: impl Fn(u32) -> (f64, f64, u32)) -> Recording {
 }
 
 /// Shows it with all methods that a game may choose, and with some combinations.
-fn check(recording: &Recording, setup: &Setup) {
+fn check(recording: &Recording, setup: &LabSetup) {
     let carried = Carried::new(recording, setup);
     let extent = 1e3 * recording.pixel();
     for contender in Contender::playable().chain(Contender::combined().step_by(7)) {
@@ -104,7 +104,7 @@ fn check(recording: &Recording, setup: &Setup) {
 #[test]
 fn bodies_that_stand_still_for_a_million_points_are_never_off() {
     let recording = million(1e-5, |_| (-3.0, 1e9, 0));
-    let setup = Setup { network: network(50, 100, 0.1), ..Setup::new(&recording) };
+    let setup = LabSetup { network: network(50, 100, 0.1), ..LabSetup::new(&recording) };
     let carried = Carried::new(&recording, &setup);
     for contender in Contender::playable().chain(Contender::combined()) {
         for frame in watch(&recording, &carried, contender) {
@@ -125,16 +125,16 @@ fn bodies_that_jump_about_for_a_million_points_are_shown_somewhere() {
             let side = if number % 2 == 0 { 1e9 } else { -1e9 };
             (side, -side, 0)
         });
-        check(&recording, &Setup { network: network(30, 30, 0.1), ..Setup::new(&recording) });
+        check(&recording, &LabSetup { network: network(30, 30, 0.1), ..LabSetup::new(&recording) });
     }
 }
 
 #[test]
 fn a_million_teleports_cause_no_error() {
     let recording = million(1e-5, |number| (f64::from(number % 1000), 1.0, number));
-    check(&recording, &Setup { network: network(30, 30, 0.1), ..Setup::new(&recording) });
+    check(&recording, &LabSetup { network: network(30, 30, 0.1), ..LabSetup::new(&recording) });
     // One frame per update: only the state itself can be shown, until the next one.
     let recording = million(1e-3, |number| (f64::from(number), 1.0, number / 33));
-    let setup = Setup { frame: 0.1, ..Setup::lasting(&recording, 200.0) };
+    let setup = LabSetup { frame: 0.1, ..LabSetup::lasting(&recording, 200.0) };
     check(&recording, &setup);
 }

@@ -9,9 +9,9 @@ use phaselock::motion::choice::Choice;
 use phaselock::motion::fir::Filter;
 use phaselock::motion::waypoints::{Extrapolator, Joining};
 use phaselock_lab::formulas::Formula;
-use phaselock_lab::sweep::{CSV_HEADER, Plan, Row, Subject};
-use phaselock_lab::thesis::{self, Measured, Verdict};
-use phaselock_lab::{Contender, DelayRule, Sending, Stamps, figures, report};
+use phaselock_lab::sweep::{CSV_HEADER, Measurement, Plan, SweepSubject};
+use phaselock_lab::thesis::{self, ThesisRuns, Verdict};
+use phaselock_lab::{Contender, DelayRule, SendPolicy, Stamps, figures, report};
 
 use super::network;
 use super::networks::measure;
@@ -26,7 +26,7 @@ pub(super) fn check(name: &str, text: &str) {
 }
 
 /// On as many threads as there are cores.
-pub(super) fn rows(plan: &Plan) -> Vec<Row> {
+pub(super) fn rows(plan: &Plan) -> Vec<Measurement> {
     let order: Vec<_> = (0..plan.cells()).collect();
     measure(plan, &order, std::thread::available_parallelism().map_or(1, usize::from))
 }
@@ -34,16 +34,16 @@ pub(super) fn rows(plan: &Plan) -> Vec<Row> {
 #[test]
 fn the_page_of_the_thesis() {
     let of = |stamps| [rows(&thesis::plan(stamps, 1)), rows(&thesis::strokes_plan(stamps, 1))];
-    let measured = Measured { arrived: of(Stamps::Arrived), sent: of(Stamps::Sent) };
+    let measured = ThesisRuns { arrived: of(Stamps::Arrived), sent: of(Stamps::Sent) };
     check("thesis", &thesis::page(&measured));
     // The stated reasons hold beyond chance, and not even a third of these seeds contradict them.
-    let third = |rows: &[Vec<Row>; 2], third: u64| {
+    let third = |rows: &[Vec<Measurement>; 2], third: u64| {
         let seeds = 1 + third * thesis::REPEATS / 3..1 + (third + 1) * thesis::REPEATS / 3;
         [0, 1].map(|at: usize| {
             rows[at].iter().filter(|row| seeds.contains(&row.seed)).cloned().collect::<Vec<_>>()
         })
     };
-    let thirds = (0..3).map(|at| Measured {
+    let thirds = (0..3).map(|at| ThesisRuns {
         arrived: third(&measured.arrived, at),
         sent: third(&measured.sent, at),
     });
@@ -71,7 +71,7 @@ fn the_page_of_the_thesis() {
 
 #[test]
 fn a_sweep() {
-    let subject = |shape: Formula| Subject {
+    let subject = |shape: Formula| SweepSubject {
         name: format!("{shape}, \"{}\"", shape.title()),
         recording: Arc::new(shape.record(4.0)),
     };
@@ -93,7 +93,7 @@ fn a_sweep() {
             Contender::Waypoints(linear, Joining::Linear),
             Contender::Waypoints(Extrapolator::Kalman, Joining::Hermite),
         ],
-        sending: Sending::Every,
+        sending: SendPolicy::Every,
         stamps: Stamps::Sent,
         delay: DelayRule::Steered,
         horizon: HORIZON_SECS,
@@ -106,7 +106,8 @@ fn a_sweep() {
     check("sweep-stopped", &report::markdown(&plan, &rows[..6]));
     check("sweep-rows", &report::rows_table(&rows[..8]));
     // As the program writes it.
-    let lines = std::iter::once(CSV_HEADER.to_owned()).chain(rows[..8].iter().map(Row::csv));
+    let lines =
+        std::iter::once(CSV_HEADER.to_owned()).chain(rows[..8].iter().map(Measurement::csv));
     check("sweep-csv", &lines.collect::<Vec<_>>().join("\n"));
     check("sweep-json", &serde_json::to_string_pretty(&rows[..2]).expect("a row is JSON"));
     let pictures = figures::of_sweep(&plan, &rows);
@@ -122,13 +123,13 @@ fn methods_that_stand_still_are_reported_where_they_do() {
     let page = |interval: f64, horizon: f64| {
         let recording = Arc::new(Formula::Smooth.record(8.0));
         let plan = Plan {
-            subjects: vec![Subject { name: "smooth".into(), recording }],
+            subjects: vec![SweepSubject { name: "smooth".into(), recording }],
             intervals: vec![interval],
             networks: vec![network(100, 0, 0.0)],
             histories: vec![0],
             frame_rates: vec![60.0],
             contenders: vec![Contender::Newest, Contender::Method(Choice::Linear), linear],
-            sending: Sending::Every,
+            sending: SendPolicy::Every,
             stamps: Stamps::Sent,
             delay: DelayRule::Steered,
             horizon,

@@ -1,7 +1,7 @@
 //! The part of the truth that a client may know, and the part that it must.
 
 use phaselock::client::Client;
-use phaselock::fields::{Audience, Entity, Field};
+use phaselock::fields::{Entity, Field, FieldAudience};
 use phaselock::game::{Entities, Game, Relevance, Slot};
 use phaselock::ids::PlayerId;
 use phaselock::physics::Torus;
@@ -62,7 +62,7 @@ pub fn must_know<G: Game>(
 
 /// An entity's state as a client may know it.
 pub(crate) fn shown<E: Entity>(entity: &E, own: bool) -> Vec<u32> {
-    let known = |field: &Field| own || field.audience == Audience::All;
+    let known = |field: &Field| own || field.audience == FieldAudience::All;
     let fields = entity.fields().iter().zip(entity.pack());
     fields.map(|(field, value)| if known(field) { value } else { 0 }).collect()
 }

@@ -8,7 +8,7 @@ use phaselock::limits::{
 };
 use phaselock::time::Tick;
 use phaselock::wire::control::{ClientMessage, ServerMessage, body_len, frame};
-use phaselock::wire::round::{Motion, Poll, RoundNotice};
+use phaselock::wire::round::{Poll, Proposal, RoundNotice};
 use phaselock::wire::text::{clean_name, clip, printable};
 use serde::Serialize;
 
@@ -83,7 +83,7 @@ fn one_of_server(body: &[u8]) -> bool {
         }
         ServerMessage::Round(RoundNotice::Poll(Poll { motion, .. }))
         | ServerMessage::Round(RoundNotice::Voted { motion, .. }) => {
-            if let Motion::Game(name) = motion {
+            if let Proposal::Game(name) = motion {
                 shown(name, NAME_BYTES_MAX);
             }
         }

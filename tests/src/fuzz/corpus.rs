@@ -19,7 +19,9 @@ use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::input::{Ack, InputPacket, Pressed, write_input};
 use phaselock::wire::protocol::wire_hash;
 use phaselock::wire::rooms::{RoomCode, RoomStatus};
-use phaselock::wire::round::{Ballot, House, Motion, Outcome, Presence, RoundNotice, RoundRequest};
+use phaselock::wire::round::{
+    Ballot, House, Outcome, Presence, Proposal, RoundNotice, RoundRequest,
+};
 use phaselock::wire::talk::{Audience, CommandHint, Look, Mark};
 use phaselock_games::skirmish::{Command, Skirmish};
 use phaselock_testing::{Sim, Skew, Wire, body, bot, hello};
@@ -148,7 +150,7 @@ fn client_messages() -> Vec<Vec<u8>> {
             ClientMessage::Game { number: 0, bytes: vec![0, 1, 2] },
             ClientMessage::Round(RoundRequest::Ready(true)),
             ClientMessage::Round(RoundRequest::Side(200)),
-            ClientMessage::Round(RoundRequest::Call(Motion::Game("\u{202e}".into()))),
+            ClientMessage::Round(RoundRequest::Call(Proposal::Game("\u{202e}".into()))),
             ClientMessage::Round(RoundRequest::Vote(Ballot::No)),
         ])
         .collect();
@@ -210,7 +212,7 @@ fn server_messages() -> Vec<Vec<u8>> {
         })),
         ServerMessage::Round(RoundNotice::Presence(vec![(PlayerId(7), Presence::default())])),
         ServerMessage::Round(RoundNotice::Voted {
-            motion: Motion::Kick(PlayerId(u16::MAX)),
+            motion: Proposal::Kick(PlayerId(u16::MAX)),
             outcome: Outcome::Moot,
         }),
         ServerMessage::Left { player: PlayerId(u16::MAX), code: Code::Kicked },

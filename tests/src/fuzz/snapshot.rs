@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use phaselock::fields::{Audience, Entity};
+use phaselock::fields::{Entity, FieldAudience};
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::limits::{BASELINE_AGE_TICKS_MAX, ENTITIES_MAX, FIELDS_MAX, PACKET_ENTITIES_MAX};
@@ -84,7 +84,7 @@ fn check_state<G: Game>(state: &EntityState, index: u16, reader: PlayerId) {
     let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
     for (field, value) in fields.iter().zip(state.packed) {
         assert!(value <= field.greatest, "{} is {value}", field.label());
-        assert!(field.audience == Audience::All || state.owner == Some(reader) || value == 0);
+        assert!(field.audience == FieldAudience::All || state.owner == Some(reader) || value == 0);
     }
     assert_eq!(state.packed[fields.len()..], [0; FIELDS_MAX][fields.len()..]);
     let entity = state.to_slot::<G::Entity>(index).entity;

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use phaselock::fingerprint::Fingerprint;
-use phaselock::link::{Conditions, LinkConfig, Schedule};
+use phaselock::link::{Conditions, LinkConfig, LinkSchedule};
 use phaselock::time::{LocalTime, Micros};
 use phaselock_quic::address::Address;
 use phaselock_quic::invitation::{Invitation, LINK_BYTES_MAX};
@@ -22,7 +22,7 @@ pub fn conditions(data: &[u8]) -> bool {
     let Some((text, conditions)) = parsed::<Conditions>(data) else { return false };
     assert_eq!(conditions.to_string(), text.trim());
     assert_eq!(conditions.to_string().parse().as_ref(), Ok(&conditions));
-    let way = |schedule: &Schedule| {
+    let way = |schedule: &LinkSchedule| {
         let all = schedule.changes.iter().map(|(_, config)| config);
         assert!(all.chain([&schedule.first]).all(|config| config.validate().is_ok()));
         let times: Vec<_> = schedule.changes.iter().map(|(at, _)| *at).collect();

@@ -25,7 +25,7 @@ use phaselock_games::asteroids::Asteroids;
 use phaselock_games::platformer::Platformer;
 use phaselock_games::puck::ShufflePuck;
 use phaselock_games::race::Race;
-use phaselock_lab::{Recording, Sample};
+use phaselock_lab::{RecordedSample, Recording};
 
 use self::played::follow;
 
@@ -139,7 +139,7 @@ fn recording(
     states: &[State],
     rules: Box<dyn Rules + Send + Sync>,
 ) -> Recording {
-    let sample = |(tick, state): (u64, &State)| Sample {
+    let sample = |(tick, state): (u64, &State)| RecordedSample {
         time: RATES.time_of(Tick(tick)).0 as f64 / 1e6,
         values: state.values,
         segment: state.segment,
@@ -282,7 +282,7 @@ mod tests {
             for pair in
                 recording.samples.windows(2).filter(|pair| pair[0].segment == pair[1].segment)
             {
-                let held = |state: &Sample| {
+                let held = |state: &RecordedSample| {
                     let keys = fields.iter().zip(state.values).filter(|(field, _)| field.steering);
                     keys.map(|(_, value)| value).collect::<Vec<_>>()
                 };

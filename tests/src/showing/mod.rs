@@ -10,7 +10,7 @@ mod scores;
 
 use phaselock::link::Conditions;
 use phaselock::motion::choice::Choice;
-use phaselock_lab::{Carried, Contender, Network, Recording, Sending, Setup};
+use phaselock_lab::{Carried, Contender, LabNetwork, LabSetup, Recording, SendPolicy};
 
 use crate::motions::RATES;
 
@@ -25,10 +25,10 @@ const FRAME: f64 = 0.016_647;
 const WARM_UP_SECS: f64 = 5.0;
 
 /// Senders that a method is measured with; dead reckoning also with senders made for it.
-pub fn sendings(contender: Contender) -> &'static [Sending] {
+pub fn sendings(contender: Contender) -> &'static [SendPolicy] {
     match contender {
-        Contender::Method(Choice::DeadReckoning) => Sending::ALL,
-        _ => &[Sending::Every],
+        Contender::Method(Choice::DeadReckoning) => SendPolicy::ALL,
+        _ => &[SendPolicy::Every],
     }
 }
 
@@ -36,19 +36,19 @@ pub fn sendings(contender: Contender) -> &'static [Sending] {
 pub fn carry(
     recording: &Recording,
     conditions: &Conditions,
-    sending: Sending,
+    sending: SendPolicy,
     secs: f64,
     seed: u64,
 ) -> Carried {
-    let setup = Setup {
+    let setup = LabSetup {
         interval: 1.0 / f64::from(RATES.snapshot_hz),
         frame: FRAME,
-        network: Network::Link(Box::new(conditions.clone())),
+        network: LabNetwork::Link(Box::new(conditions.clone())),
         sending,
         secs,
         warm_up: WARM_UP_SECS,
         seed,
-        ..Setup::new(recording)
+        ..LabSetup::new(recording)
     };
     Carried::new(recording, &setup)
 }

@@ -6,7 +6,7 @@
 
 use phaselock::motion::Timeline;
 use phaselock::motion::choice::Choice;
-use phaselock_lab::{Contender, Sending};
+use phaselock_lab::{Contender, SendPolicy};
 
 use super::Row;
 use crate::motions::Motion;
@@ -44,7 +44,7 @@ pub fn best(rows: &[Row], motion: Motion, timeline: Timeline) -> Option<Choice> 
 pub fn rank<'a>(rows: impl Iterator<Item = &'a Row> + Clone, timeline: Timeline) -> Vec<Standing> {
     let of = |contender: Contender| {
         let rows = rows.clone();
-        rows.filter(move |row| row.method == contender && row.sending == Sending::Every.name())
+        rows.filter(move |row| row.method == contender && row.sending == SendPolicy::Every.name())
     };
     let mean = |contender: Contender, figure: &dyn Fn(&Row) -> f64| {
         let pixels = of(contender).map(|row| figure(row) / row.motion.pixel());
@@ -96,7 +96,7 @@ mod tests {
             profile: "lan".into(),
             method,
             timeline: timeline_name(method.timeline()),
-            sending: Sending::Every.name(),
+            sending: SendPolicy::Every.name(),
             sends_per_second: 0.0,
             delay_ms: 0.0,
             scores,

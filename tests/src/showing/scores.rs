@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use phaselock::link::{Conditions, ConditionsError};
 use phaselock_lab::scores::timeline_name;
-use phaselock_lab::{Contender, Scores, Sending};
+use phaselock_lab::{Contender, Scores, SendPolicy};
 use serde::{Serialize, Serializer};
 
 use super::{carry, sendings};
@@ -68,7 +68,7 @@ impl Plan {
             let recording = motion.record(ticks, self.seed);
             for conditions in &networks {
                 let from = rows.len();
-                for sending in Sending::ALL {
+                for sending in SendPolicy::ALL {
                     let wanted = |one: &&Contender| sendings(**one).contains(sending);
                     let mut contenders = self.contenders.iter().filter(wanted).peekable();
                     if contenders.peek().is_none() {
@@ -106,7 +106,7 @@ mod tests {
     fn a_perfect_network_leaves_only_the_delay() {
         let recording = Motion::FLYER.record(60 * 20, 1);
         let perfect = Conditions::from_str("delay=0ms").expect("it is a network");
-        let carried = carry(&recording, &perfect, Sending::Every, 20.0, 1);
+        let carried = carry(&recording, &perfect, SendPolicy::Every, 20.0, 1);
         assert!((29.0..31.0).contains(&carried.sends_per_second));
         let of = |name: &str| Scores::of(&recording, &carried, name.parse().expect("it is there"));
         let linear = of("linear");
@@ -125,7 +125,7 @@ mod tests {
     fn updates_that_do_not_come_are_missing() {
         let recording = Motion::FLYER.record(60 * 20, 1);
         let broken = Conditions::from_str("delay=10ms; 10s: loss=100%").expect("it is a network");
-        let carried = carry(&recording, &broken, Sending::Every, 20.0, 1);
+        let carried = carry(&recording, &broken, SendPolicy::Every, 20.0, 1);
         for contender in Contender::playable() {
             let missing = Scores::of(&recording, &carried, contender).missing_per_million;
             // For ten of fifteen seconds, less the time that it continues without news.

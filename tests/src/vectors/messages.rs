@@ -13,7 +13,7 @@ use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::protocol::{fields_hash, game_hash, wire_hash};
 use phaselock::wire::rooms::RoomStatus;
 use phaselock::wire::round::{
-    Ballot, House, Motion, Outcome, Poll, Presence, ReadyUp, RoundNotice, RoundRequest, VoteKinds,
+    Ballot, House, Outcome, Poll, Presence, Proposal, ReadyUp, RoundNotice, RoundRequest, VoteKinds,
 };
 use phaselock::wire::talk::{Audience, CommandHint, Look, Mark};
 
@@ -96,9 +96,9 @@ fn of_clients() -> Vec<ClientMessage> {
         ClientMessage::Game { number: 0, bytes: Vec::new() },
         ClientMessage::Round(RoundRequest::Ready(true)),
         ClientMessage::Round(RoundRequest::Side(1)),
-        ClientMessage::Round(RoundRequest::Call(Motion::Game("specimens".into()))),
-        ClientMessage::Round(RoundRequest::Call(Motion::Kick(PlayerId(300)))),
-        ClientMessage::Round(RoundRequest::Call(Motion::Shuffle)),
+        ClientMessage::Round(RoundRequest::Call(Proposal::Game("specimens".into()))),
+        ClientMessage::Round(RoundRequest::Call(Proposal::Kick(PlayerId(300)))),
+        ClientMessage::Round(RoundRequest::Call(Proposal::Shuffle)),
         ClientMessage::Round(RoundRequest::Vote(Ballot::Veto)),
         ClientMessage::Watch { on: true },
         ClientMessage::Watch { on: false },
@@ -191,14 +191,14 @@ fn of_servers() -> Vec<ServerMessage> {
         ])),
         ServerMessage::Round(RoundNotice::Poll(Poll {
             by: PlayerId(2),
-            motion: Motion::MoreTime,
+            motion: Proposal::MoreTime,
             yes: 1,
             no: 128,
             voters: 300,
             left_ms: 30_000,
         })),
         ServerMessage::Round(RoundNotice::Voted {
-            motion: Motion::Kick(PlayerId(3)),
+            motion: Proposal::Kick(PlayerId(3)),
             outcome: Outcome::Vetoed,
         }),
         ServerMessage::Watching { players: vec![PlayerId(7), PlayerId(300)], watching: true },

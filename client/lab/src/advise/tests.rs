@@ -7,12 +7,12 @@ use super::super::formulas::Formula;
 use super::super::{Recording, Scores};
 use super::*;
 
-fn question(name: &str, recording: Recording, network: &str) -> Question {
-    let subject = Subject { name: name.into(), recording: Arc::new(recording) };
-    Question::new(subject, network.parse().expect("it is a network"))
+fn question(name: &str, recording: Recording, network: &str) -> AdviceQuestion {
+    let subject = SweepSubject { name: name.into(), recording: Arc::new(recording) };
+    AdviceQuestion::new(subject, network.parse().expect("it is a network"))
 }
 
-fn answer(question: &Question) -> Result<Advice, NoAdvice> {
+fn answer(question: &AdviceQuestion) -> Result<Advice, NoAdvice> {
     let measure = |plan: &Plan| {
         (0..plan.cells()).flat_map(|cell| plan.measure(cell, || true)).collect::<Vec<_>>()
     };
@@ -23,7 +23,7 @@ fn answer(question: &Question) -> Result<Advice, NoAdvice> {
 
 fn ask(shape: Formula, network: &str) -> Advice {
     let question = question(shape.name(), shape.record(8.0), network);
-    answer(&Question { repeats: 1, ..question }).expect("all was measured")
+    answer(&AdviceQuestion { repeats: 1, ..question }).expect("all was measured")
 }
 
 /// A straight line, or a body at rest.
@@ -80,7 +80,7 @@ fn what_is_short_is_advised_on_by_what_was_seen_of_it() {
         };
         let points: Vec<_> = (0..=(secs * 60.0) as u32).map(sample).collect();
         let recording = Recording::of_points(&points).expect("there are dozens");
-        let question = Question { repeats: 20, ..question("short", recording, network) };
+        let question = AdviceQuestion { repeats: 20, ..question("short", recording, network) };
         let advice = answer(&question).unwrap_or_else(|error| panic!("{secs} {network}: {error}"));
         let now = advice.now.as_ref().expect("it was seen");
         let all = [now.error_px, now.jerk_px, now.visual_px, now.error_px_p99];
@@ -90,7 +90,7 @@ fn what_is_short_is_advised_on_by_what_was_seen_of_it() {
 }
 
 /// A made-up row of a cell.
-fn row(rate: f64, seed: u64, method: Choice, error: f64, jerk: f64, absent: f64) -> Row {
+fn row(rate: f64, seed: u64, method: Choice, error: f64, jerk: f64, absent: f64) -> Measurement {
     let question = question("line", line(8.0, 1.0), "cable");
     let plan = Plan { contenders: vec![Contender::Method(method)], ..question.plan() };
     let mut row = plan.measure(0, || true).remove(0);
@@ -107,9 +107,9 @@ fn row(rate: f64, seed: u64, method: Choice, error: f64, jerk: f64, absent: f64)
     row
 }
 
-fn of_rows(rates: &[f64], rows: &[Row]) -> Result<Advice, NoAdvice> {
+fn of_rows(rates: &[f64], rows: &[Measurement]) -> Result<Advice, NoAdvice> {
     let question = question("line", line(8.0, 1.0), "cable");
-    Question { rates: rates.to_vec(), pixel: 1.0, ..question }.answer(rows, &[])
+    AdviceQuestion { rates: rates.to_vec(), pixel: 1.0, ..question }.answer(rows, &[])
 }
 
 #[test]
@@ -177,8 +177,11 @@ fn what_is_absent_more_often_is_not_taken_and_said() {
 
 #[test]
 fn of_what_is_as_good_that_without_delay_is_taken() {
-    let question =
-        Question { repeats: 1, rates: vec![10.0], ..question("rock", line(8.0, 0.0), "cable") };
+    let question = AdviceQuestion {
+        repeats: 1,
+        rates: vec![10.0],
+        ..question("rock", line(8.0, 0.0), "cable")
+    };
     let advice = answer(&question).expect("it is there");
     let now = advice.now.as_ref().expect("it is there");
     assert_eq!((now.delay_ms, now.visual_px, &now.next), (0.0, 0.0, &None));
@@ -224,7 +227,7 @@ fn a_longer_delay_is_advised_where_it_is_clearly_better_and_no_shorter_one_would
     for (error, shorter, longer) in [(10.0, 60.0, true), (49.0, 60.0, false), (10.0, 10.0, false)] {
         let rows = [row(20.0, 1, Choice::Linear, 50.0, 0.0, 0.0)];
         let question = question("line", line(8.0, 1.0), "cable");
-        let question = Question { rates: vec![20.0], pixel: 1.0, ..question };
+        let question = AdviceQuestion { rates: vec![20.0], pixel: 1.0, ..question };
         let then = rows[0].delay_ms;
         let delays: Vec<_> =
             question.delay_plans(&rows).into_iter().map(|plan| plan.delay).collect();
@@ -255,7 +258,7 @@ fn what_is_to_be_where_it_is_now_is_no_method_of_the_past_however_often_it_is_el
     });
     let recording = Recording::of_points(&points.collect::<Vec<_>>()).expect("a path");
     let question = question("hops", recording, "delay=100ms");
-    let advice = answer(&Question { repeats: 2, rates: vec![20.0], ..question });
+    let advice = answer(&AdviceQuestion { repeats: 2, rates: vec![20.0], ..question });
     let advice = advice.expect("it is seen");
     let [now, then] = [advice.now, advice.then].map(|it| it.expect("it is seen"));
     assert!(now.absent_per_million > ABSENT_MAX, "{now:?}");
@@ -271,7 +274,7 @@ fn where_nothing_works_that_is_said() {
     let points: Vec<_> = (0..900).map(circle).collect();
     let recording = Recording::of_points(&points).expect("a circle");
     let question = question("circle", recording, "delay=5s");
-    let question = Question { repeats: 2, rates: vec![20.0], ..question };
+    let question = AdviceQuestion { repeats: 2, rates: vec![20.0], ..question };
     let advice = answer(&question).expect("it is seen, late");
     let now = advice.now.as_ref().expect("it is seen");
     assert!(!now.helps || now.missing_per_million > 9e5, "{now:?}");
@@ -285,7 +288,7 @@ fn each_rate_is_measured_for_as_long() {
     let day = question("day", line(86_000.0, 1.0), "cable");
     let plan = day.plan();
     let secs = |cell| plan.cell(cell).setup.bounded().secs;
-    let longest = Setup::longest(1.0 / 60.0, 1.0 / 60.0);
+    let longest = LabSetup::longest(1.0 / 60.0, 1.0 / 60.0);
     assert!(longest < 86_000.0);
     assert!((0..plan.cells()).all(|cell| secs(cell) == longest));
     let mut advice = ask(Formula::Smooth, "lan");

@@ -10,13 +10,13 @@ use phaselock::time::Rates;
 use super::heads::{Found, Heads, is_numbered, number_of};
 use super::moment::{Clock, Timestamps};
 use super::motion::{
-    FileError, MARK, Motion, Point, Problem, Quote, Source, Taker, kind_of, number, rising,
+    FileError, MARK, MotionFile, Point, Problem, Quote, Source, Taker, kind_of, number, rising,
 };
 
 /// Columns of a recording before the record's fields.
 const RECORDING: [&str; 2] = ["time", "segment"];
 
-pub(super) fn read(text: Text<'_>, games: &Games) -> Result<Motion, FileError> {
+pub(super) fn read(text: Text<'_>, games: &Games) -> Result<MotionFile, FileError> {
     let lines = text.lines().count();
     let (_, first) = text.lines().next().unwrap_or_default();
     let told = first.strip_prefix(MARK).and_then(|told| told.split_once(':'));

@@ -14,11 +14,11 @@ use serde_json::value::RawValue;
 use super::heads::{Found, Heads, is_numbered};
 use super::moment::{Clock, Timestamps};
 use super::motion::{
-    FileError, Motion, POINT_BYTES_MAX, Point, Problem, Quote, Taker, number, rising,
+    FileError, MotionFile, POINT_BYTES_MAX, Point, Problem, Quote, Taker, number, rising,
 };
 
 /// Reads an array of points, one point at a time.
-pub(super) fn read(text: &str) -> Result<Motion, FileError> {
+pub(super) fn read(text: &str) -> Result<MotionFile, FileError> {
     let mut points = Points::of(text);
     let mut reader = serde_json::Deserializer::from_str(text);
     let read = reader.deserialize_seq(&mut points).and_then(|()| reader.end());
@@ -44,7 +44,7 @@ pub(super) fn is_lines(text: Text<'_>) -> bool {
 }
 
 /// Reads a text with an object or an array on each line.
-pub(super) fn read_lines(text: &str) -> Result<Motion, FileError> {
+pub(super) fn read_lines(text: &str) -> Result<MotionFile, FileError> {
     let mut points = Points::of(text);
     let mut first = true;
     for (number, line) in (1..).zip(text.lines()) {

@@ -55,7 +55,7 @@ pub struct Source {
 
 /// A motion: 2 to [`POINTS_MAX`] points.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Motion {
+pub struct MotionFile {
     /// The origin of a recording of play.
     pub source: Option<Source>,
     /// In order of time, without equal times.
@@ -254,7 +254,7 @@ pub(super) fn rising(text: &str, before: u32, line: usize) -> Result<u32, FileEr
 /// A motion being read, point by point.
 #[derive(Debug, Default)]
 pub(super) struct Taker {
-    pub(super) motion: Motion,
+    pub(super) motion: MotionFile,
     /// Line of the last point.
     line: usize,
 }
@@ -284,7 +284,7 @@ impl Taker {
     }
 
     /// Ends the motion of a text with `lines` lines.
-    pub(super) fn finish(self, lines: usize) -> Result<Motion, FileError> {
+    pub(super) fn finish(self, lines: usize) -> Result<MotionFile, FileError> {
         match self.motion.points.len() {
             few @ 0..2 => Err(Problem::Few(few).at(lines)),
             _ => Ok(self.motion),
@@ -358,7 +358,7 @@ pub fn line(source: &Source, time: f64, segment: u32, values: &Values) -> String
     text
 }
 
-impl Motion {
+impl MotionFile {
     /// A hint that the times may be milliseconds: the points are seconds apart, too far for any
     /// motion worth measuring.
     pub fn unit_hint(&self) -> Option<&'static str> {

@@ -12,7 +12,7 @@ use phaselock::time::Rates;
 
 mod formats;
 
-fn read(bytes: &[u8]) -> Result<Motion, FileError> {
+fn read(bytes: &[u8]) -> Result<MotionFile, FileError> {
     super::read(bytes, &games())
 }
 
@@ -209,7 +209,7 @@ fn a_motion_has_its_bounds() {
 }
 
 /// A recording of a car that was put back once.
-fn recorded() -> Motion {
+fn recorded() -> MotionFile {
     let source =
         Source::of("race", games().get("race").expect("it is there").kinds, 0, Rates::DEFAULT, 7)
             .expect("cars move");
@@ -235,7 +235,7 @@ fn recorded() -> Motion {
         y: values[y],
         segment: tick / 30,
     });
-    Motion { points: points.collect(), values, source: Some(source) }
+    MotionFile { points: points.collect(), values, source: Some(source) }
 }
 
 #[test]

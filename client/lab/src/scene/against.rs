@@ -1,7 +1,7 @@
 //! What a method's error is measured against.
 
 use super::model::Model;
-use crate::{OnScreen, Watched};
+use crate::{OnScreen, ScoredFrame};
 
 /// The reference of a method's error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(crate) enum Against {
 }
 
 /// The position that a frame should show; `None` across a teleport, which is not an error.
-pub(super) fn truth(frame: &Watched, against: Against) -> Option<[f64; 2]> {
+pub(super) fn truth(frame: &ScoredFrame, against: Against) -> Option<[f64; 2]> {
     let truth = match against {
         Against::Then => frame.then,
         Against::Now => frame.present,
@@ -23,7 +23,7 @@ pub(super) fn truth(frame: &Watched, against: Against) -> Option<[f64; 2]> {
     truth.filter(|truth| truth.segment == segment).map(|truth| truth.position)
 }
 
-pub(super) fn error(model: &Model, frame: &Watched, against: Against) -> Option<f64> {
+pub(super) fn error(model: &Model, frame: &ScoredFrame, against: Against) -> Option<f64> {
     let (position, truth) = frame.position.zip(truth(frame, against))?;
     let [x, y] = model.path.recording.way(truth, position);
     Some(x.hypot(y))

@@ -3,7 +3,7 @@
 
 use crate::strokes::{self, Marker};
 use crate::track::{Fate, Legs};
-use crate::{OnScreen, Watched};
+use crate::{OnScreen, ScoredFrame};
 use egui_macroquad::egui::{FontId, Vec2};
 use phaselock::motion::Timeline;
 
@@ -79,7 +79,7 @@ impl Canvas {
             let at = recording.position_of(&recording.shape.coords(&sample.values, None));
             Some((view.point(at), legs.of(recording, at, sample.segment)))
         }));
-        let track = |run: &Vec<Watched>| {
+        let track = |run: &Vec<ScoredFrame>| {
             let mut legs = Legs::default();
             Track::new(run.iter().map(|frame| match (frame.position, frame.seen) {
                 (Some(at), OnScreen::Shown(_, segment)) => {

@@ -8,7 +8,7 @@ use super::canvas::color;
 use super::legend::digits;
 use super::model::Model;
 use super::track::Track;
-use crate::Watched;
+use crate::ScoredFrame;
 use phaselock_ui::prelude::*;
 
 /// Error curves, kept while nothing changes.
@@ -41,7 +41,7 @@ impl Errors {
         self.of = of;
         self.most = most(model, against);
         let secs = model.secs.max(1e-6);
-        let curve = |run: &Vec<Watched>| {
+        let curve = |run: &Vec<ScoredFrame>| {
             Track::new(run.iter().map(|frame| {
                 let part = (error(model, frame, against)? / self.most).min(1.0) as f32;
                 let x = rect.left() + (frame.at.now / secs) as f32 * rect.width();
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(most(&model, Against::Then), 1e-9, "nothing is known yet");
         assert!(model.compute(|_| true));
         let row = model.rows.iter().find(|row| row.on).expect("one is on");
-        let settled = |frame: &&Watched| frame.at.now >= model.carried.warm_up;
+        let settled = |frame: &&ScoredFrame| frame.at.now >= model.carried.warm_up;
         let run = row.run.iter().flatten().filter(settled);
         let all: Vec<_> = run.filter_map(|frame| error(&model, frame, Against::Now)).collect();
         let scores = model.scores_of_all(row);

@@ -27,7 +27,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::file::Motion;
+use crate::file::MotionFile;
 use crate::formulas::Formula;
 use crate::{Contender, Recording};
 use egui_macroquad::egui::{
@@ -65,7 +65,7 @@ const NOTICE_SECS: f32 = 6.0;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Begin {
     /// Name and content of a file.
-    pub file: Option<(String, Arc<Motion>)>,
+    pub file: Option<(String, Arc<MotionFile>)>,
     /// A built-in path instead.
     pub path: Option<Formula>,
     /// The methods to show.

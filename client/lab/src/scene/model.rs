@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::formulas::Formula;
 use crate::scores::Tally;
 use crate::track::{self, Update};
-use crate::{Carried, Contender, Recording, Scores, Watched, watch};
+use crate::{Carried, Contender, Recording, ScoredFrame, Scores, watch};
 use phaselock::motion::Choice;
 
 use super::settings::LabSettings;
@@ -65,7 +65,7 @@ pub(crate) struct Row {
     /// Index of its look.
     pub(crate) look: usize,
     /// Frames that it shows, once computed.
-    pub(crate) run: Option<Vec<Watched>>,
+    pub(crate) run: Option<Vec<ScoredFrame>>,
     /// Scores up to the current time.
     pub(crate) scores: Scores,
     /// Scores of `scored` frames, not yet shown.
@@ -324,11 +324,11 @@ fn bounds(recording: &Recording, secs: f64) -> [[f64; 2]; 2] {
 fn scores(
     recording: &Recording,
     carried: &Carried,
-    run: Option<&[Watched]>,
+    run: Option<&[ScoredFrame]>,
     frames: usize,
 ) -> Scores {
     let mut tally = Tally::new(recording);
-    let settled = |frame: &&Watched| frame.at.now >= carried.warm_up;
+    let settled = |frame: &&ScoredFrame| frame.at.now >= carried.warm_up;
     let run = run.unwrap_or_default().iter();
     run.take(frames).filter(settled).for_each(|frame| tally.push(frame));
     tally.scores()

@@ -1,6 +1,6 @@
 //! The network and the rates that the laboratory's sliders and buttons set.
 
-use crate::{Network, Recording, Setup};
+use crate::{LabNetwork, LabSetup, Recording};
 use phaselock::link::{Conditions, PROFILES};
 use phaselock::time::Micros;
 
@@ -71,19 +71,19 @@ impl LabSettings {
         Self { net, ..Self::default() }
     }
 
-    pub(crate) fn setup(&self, recording: &Recording, secs_max: f64) -> Setup {
+    pub(crate) fn setup(&self, recording: &Recording, secs_max: f64) -> LabSetup {
         let ms = |ms: f64, most: f64| Micros::from_f64(ms.clamp(0.0, most) * 1e3);
-        let own = Network::Latency {
+        let own = LabNetwork::Latency {
             latency: ms(self.latency_ms, LATENCY_MS_MAX),
             jitter: ms(self.jitter_ms, JITTER_MS_MAX),
             loss: (self.loss_percent.clamp(0.0, LOSS_PERCENT_MAX) / 100.0) as f32,
         };
         let network = match &self.net {
             Net::Own => own,
-            Net::Profile(index) => Network::profiles().nth(*index).unwrap_or(own),
-            Net::Given(conditions) => Network::Link(conditions.clone()),
+            Net::Profile(index) => LabNetwork::profiles().nth(*index).unwrap_or(own),
+            Net::Given(conditions) => LabNetwork::Link(conditions.clone()),
         };
-        Setup {
+        LabSetup {
             interval: self.interval_ms.clamp(INTERVAL_MS.0, INTERVAL_MS.1) / 1e3,
             network,
             history: self.history.min(HISTORY_MAX),
@@ -91,7 +91,7 @@ impl LabSettings {
             phase: 0.5,
             frame: 1.0 / self.frame_hz.clamp(FRAME_HZ.0, FRAME_HZ.1),
             seed: self.seed,
-            ..Setup::lasting(recording, secs_max)
+            ..LabSetup::lasting(recording, secs_max)
         }
     }
 
@@ -141,7 +141,7 @@ impl LabSettings {
             Net::Profile(index) => {
                 PROFILES.get(*index).map_or(String::new(), |(name, _)| (*name).into())
             }
-            Net::Given(conditions) => Network::Link(conditions.clone()).to_string(),
+            Net::Given(conditions) => LabNetwork::Link(conditions.clone()).to_string(),
         }
     }
 }
@@ -157,7 +157,7 @@ mod tests {
         let mut controls = LabSettings { interval_ms: 50.0, history: 99, ..LabSettings::default() };
         let setup = controls.setup(&recording, 60.0);
         assert_eq!((setup.interval, setup.history, setup.secs), (0.05, HISTORY_MAX, 4.0));
-        assert_eq!(setup.warm_up, Setup::new(&recording).warm_up);
+        assert_eq!(setup.warm_up, LabSetup::new(&recording).warm_up);
         assert_eq!(setup.network.latency_jitter_ms(), Some((100.0, 50.0)));
         controls.net = Net::Profile(5);
         let setup = controls.setup(&recording, 2.0);

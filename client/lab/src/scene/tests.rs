@@ -154,7 +154,7 @@ fn files_begin_with_their_first_minute() {
         let time = f64::from(step) / 10.0;
         crate::file::Point { time, x: time.sin(), y: time.cos(), segment: 0 }
     });
-    let motion = Motion { points: points.collect(), ..Motion::default() };
+    let motion = MotionFile { points: points.collect(), ..MotionFile::default() };
     let methods = Some(vec![Contender::Newest]);
     let file = Some(("waves.csv".into(), Arc::new(motion)));
     let begin = Begin { file, methods, ..Begin::default() };

@@ -2,7 +2,7 @@
 //!
 //! A test gives *margins*, all above 0 where the claim holds: logarithms of ratios of errors.
 
-use super::super::sweep::Row;
+use super::super::sweep::Measurement;
 use super::plan::{PATHS, READINGS, Reading, STROKES};
 use super::sample::{
     Axis, Case, HISTORY, JITTER, LATENCY, Sample, deviation, every, greatest, is_of, is_still,
@@ -54,14 +54,14 @@ type Margins = fn(&[f64]) -> Vec<f64>;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Test {
     /// A claim about the four extrapolators' errors over some runs.
-    Four(fn(&Row) -> bool, Margins),
+    Four(fn(&Measurement) -> bool, Margins),
     /// A bound on one extrapolator's error as a multiple of another's.
     Ratio(usize, usize, f64),
     /// A claim about a statistic at each value of a parameter.
     Along(Axis, Statistic, Margins),
     /// The claim that statistics of some runs are greater by Catmull-Rom interpolation than by
     /// linear.
-    Rounder(fn(&Row) -> bool, &'static [fn(&[f64]) -> f64]),
+    Rounder(fn(&Measurement) -> bool, &'static [fn(&[f64]) -> f64]),
     /// A bound on a number, with a description of the number.
     Above(&'static str, f64, fn(Case<'_>) -> f64),
     /// Any other claim, with a description of its numbers.
@@ -205,12 +205,16 @@ fn some_is_worse(errors: &[f64]) -> Vec<f64> {
 }
 
 /// Errors of Catmull-Rom interpolation as a multiple of those of linear.
-pub(super) fn rounded(case: Case<'_>, of: fn(&[f64]) -> f64, which: impl Fn(&Row) -> bool) -> f64 {
+pub(super) fn rounded(
+    case: Case<'_>,
+    of: fn(&[f64]) -> f64,
+    which: impl Fn(&Measurement) -> bool,
+) -> f64 {
     let [straight, rounded] = case.two(of, which);
     rounded / straight
 }
 
-fn at_least_latency(run: &Row) -> bool {
+fn at_least_latency(run: &Measurement) -> bool {
     LATENCY.2(run, 0)
 }
 
@@ -311,7 +315,7 @@ pub(super) const CLAIMS: [Claim; 25] = [
         By("Catmull-Rom's errors to linear's", |case| {
             let values = |Axis(_, count, is_at)| (0..count).map(move |value| (is_at, value));
             let cells = [LATENCY, JITTER, HISTORY].into_iter().flat_map(values);
-            let ratio = |(is_at, value): (fn(&Row, _) -> _, _)| {
+            let ratio = |(is_at, value): (fn(&Measurement, _) -> _, _)| {
                 rounded(case, mean, |run| is_at(run, value))
             };
             Outcome::above(1.0, cells.map(ratio).collect::<Vec<_>>())

@@ -7,8 +7,8 @@ use super::super::Contender;
 use super::super::report::figures;
 use super::claims::{CLAIMS, CONTRADICTED, Claim, Outcome};
 use super::plan::{FUNCTIONS, READINGS, Reading, SCHEMES, SPACINGS, scheme, waypoints};
-use super::sample::Measured;
 use super::sample::Sample;
+use super::sample::ThesisRuns;
 
 /// Number of standard errors from 0 beyond which a mean over the seeds is not chance; chance
 /// exceeds it in one of eighty cases (Student's t for 11 degrees of freedom). There are some
@@ -77,7 +77,7 @@ pub struct Finding {
 }
 
 /// All tested findings: those of section 2.3.1, then those of section 4.3.
-pub fn findings(measured: &Measured) -> Vec<Finding> {
+pub fn findings(measured: &ThesisRuns) -> Vec<Finding> {
     let seeds = measured.seeds();
     let networked = CLAIMS.into_iter().map(|claim| of_claim(claim, &seeds));
     of_schemes().into_iter().chain(networked).collect()
@@ -107,7 +107,7 @@ fn of_claim(claim: Claim, seeds: &[Sample<'_>]) -> Finding {
 }
 
 /// The result here where the thesis contradicts itself.
-pub(super) fn contradicted(measured: &Measured) -> Finding {
+pub(super) fn contradicted(measured: &ThesisRuns) -> Finding {
     let seeds = measured.seeds();
     let says = |reading: Reading| {
         let holds =

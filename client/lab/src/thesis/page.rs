@@ -13,11 +13,11 @@ use super::plan::{
     REPEATS, SCHEMES, SECS, SPACINGS, STROKES, TABLES, scheme,
 };
 use super::reasons::reasons;
-use super::sample::Measured;
+use super::sample::ThesisRuns;
 use super::sample::{Sample, every, mean};
 
 /// The page in Markdown.
-pub fn page(measured: &Measured) -> String {
+pub fn page(measured: &ThesisRuns) -> String {
     let mut text = String::from(
         "# The thesis's evaluation, repeated\n\nThe thesis measured how far extrapolation \
          followed by interpolation strays from the true path, on paths drawn with a mouse. The \
@@ -179,7 +179,7 @@ fn strokes(text: &mut String, all: &Sample<'_>) {
     text.push_str(&table(&by_reading("stroke"), &lines));
 }
 
-fn verdicts(text: &mut String, measured: &Measured) {
+fn verdicts(text: &mut String, measured: &ThesisRuns) {
     let mut all = findings(measured);
     let (still, networked): (Vec<&Finding>, Vec<&Finding>) =
         all.iter().partition(|finding| finding.verdicts.len() == 1);
@@ -226,7 +226,7 @@ fn verdicts(text: &mut String, measured: &Measured) {
 }
 
 /// Reasons for the differences, each with its evidence.
-fn why(text: &mut String, measured: &Measured) {
+fn why(text: &mut String, measured: &ThesisRuns) {
     text.push_str("\n## Why\n\nThe evidence for each reason, judged as above, with its numbers.\n");
     for reason in reasons(measured) {
         let _ = write!(text, "\n{}\n\n", reason.text);

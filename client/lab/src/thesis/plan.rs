@@ -8,8 +8,8 @@ use phaselock::motion::waypoints::{Extrapolator, HORIZON_BOUNDS, Joining};
 use phaselock::time::Micros;
 
 use crate::formulas::{self, Formula, UNIT_PIXELS, UNIT_SECS};
-use crate::sweep::{Plan, Subject};
-use crate::{Carried, Contender, DelayRule, Network, Scores, Sending, Setup, Stamps};
+use crate::sweep::{Plan, SweepSubject};
+use crate::{Carried, Contender, DelayRule, LabNetwork, LabSetup, Scores, SendPolicy, Stamps};
 
 /// Paths of section 4.3.
 pub(super) const PATHS: [Formula; 3] = [Formula::Accelerated, Formula::Zigzag, Formula::Smooth];
@@ -80,7 +80,7 @@ pub(super) const FRAME_HZ: f64 = 30.0;
 /// Measurements of section 4.3 by one kind of clock, with both sets of filters.
 pub fn plan(stamps: Stamps, seed: u64) -> Plan {
     let networks = LATENCIES_MS.iter().flat_map(|&latency| {
-        JITTERS_MS.iter().map(move |&jitter| Network::Latency {
+        JITTERS_MS.iter().map(move |&jitter| LabNetwork::Latency {
             latency: Micros::from_ms(latency),
             jitter: Micros::from_ms(jitter),
             loss: 0.0,
@@ -91,7 +91,7 @@ pub fn plan(stamps: Stamps, seed: u64) -> Plan {
     let contenders = extrapolators.iter().flat_map(|&extrapolator| {
         JOININGS.iter().map(move |&joining| Contender::Waypoints(extrapolator, joining))
     });
-    let subject = |shape: &Formula| Subject {
+    let subject = |shape: &Formula| SweepSubject {
         name: shape.name().into(),
         recording: Arc::new(formulas::drawn(SECS, POINT_SECS, |time| shape.at(time, SECS))),
     };
@@ -102,7 +102,7 @@ pub fn plan(stamps: Stamps, seed: u64) -> Plan {
         histories: HISTORIES.to_vec(),
         frame_rates: vec![FRAME_HZ],
         contenders: contenders.collect(),
-        sending: Sending::Every,
+        sending: SendPolicy::Every,
         stamps,
         delay: DelayRule::Steered,
         // The thesis has no horizon, and no state becomes that old here.
@@ -141,11 +141,11 @@ pub(super) fn scheme(function: Formula, spacing: f64, contender: Contender) -> S
     // Only the function's value counts, not its argument.
     let value = |time| [0.0, function.at(time, secs)[1] / UNIT_PIXELS];
     let recording = formulas::drawn(secs, 1e-3, value);
-    let setup = Setup {
+    let setup = LabSetup {
         interval: spacing * UNIT_SECS,
         frame: 0.01 * UNIT_SECS,
         warm_up: 2.0 * spacing * UNIT_SECS,
-        ..Setup::new(&recording)
+        ..LabSetup::new(&recording)
     };
     let carried = Carried::new(&recording, &setup);
     Scores::of(&recording, &carried, contender)
@@ -159,10 +159,10 @@ pub(super) const STROKES: [(&str, f64); 4] =
 pub fn strokes_plan(stamps: Stamps, seed: u64) -> Plan {
     let subject = |&(name, stroke): &(&str, f64)| {
         let recording = formulas::drawn(SECS, POINT_SECS, |time| formulas::zigzag(time, stroke));
-        Subject { name: name.into(), recording: Arc::new(recording) }
+        SweepSubject { name: name.into(), recording: Arc::new(recording) }
     };
     let mut plan = plan(stamps, seed);
-    let middle = |network: &Network| {
+    let middle = |network: &LabNetwork| {
         network.latency_jitter_ms().is_some_and(|(_, jitter)| jitter == JITTERS_MS[2] as f64)
     };
     plan.subjects = STROKES.iter().map(subject).collect();

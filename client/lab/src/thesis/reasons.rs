@@ -12,7 +12,7 @@ use super::claims::{
 };
 use super::findings::{Verdict, numbers_of};
 use super::plan::{FUNCTIONS, MENDED, PATHS, PRINTED, READINGS, Reading, scheme, waypoints};
-use super::sample::Measured;
+use super::sample::ThesisRuns;
 use super::sample::{Case, HISTORY, Sample, every, greatest, is_of, is_still, least, mean, range};
 
 /// A reason with its evidence.
@@ -21,12 +21,12 @@ pub struct Reason {
     /// The reason in words.
     pub text: &'static str,
     /// Measurements that support it.
-    pub grounds: Vec<Ground>,
+    pub grounds: Vec<Evidence>,
 }
 
 /// A measurement that supports a reason.
 #[derive(Clone, Debug)]
-pub struct Ground {
+pub struct Evidence {
     /// The evidence in words, with a description of the numbers.
     pub text: String,
     /// The result of the seeds.
@@ -42,15 +42,15 @@ const NO_CLOCK_PRINTED: Readings = ("without a clock", &[READINGS[0]]);
 const CLOCK_PRINTED: Readings = ("with a clock", &[READINGS[2]]);
 
 /// Tests a claim by several readings, all of which must agree.
-fn ground(claim: &Claim, seeds: &[Sample<'_>]) -> Ground {
+fn ground(claim: &Claim, seeds: &[Sample<'_>]) -> Evidence {
     let Claim(Paths(paths, _, (readings, all)), text, test) = claim;
     let outcomes: Vec<_> = seeds.iter().map(|seed| claim.ask(seed, all)).collect();
     let text = format!("{paths}, {readings}: {text} ({})", test.label());
-    Ground { text, verdict: Verdict::of(&outcomes), numbers: numbers_of(&outcomes) }
+    Evidence { text, verdict: Verdict::of(&outcomes), numbers: numbers_of(&outcomes) }
 }
 
 /// All reasons.
-pub fn reasons(measured: &Measured) -> Vec<Reason> {
+pub fn reasons(measured: &ThesisRuns) -> Vec<Reason> {
     let seeds = measured.seeds();
     let of = |(text, grounds): &(&'static str, &[Claim])| Reason {
         text,
@@ -261,12 +261,12 @@ fn on_the_way() -> Reason {
     let [led, joined] = methods.map(error);
     let text = "Sine, an update at each natural number, without a network: linear extrapolation";
     let grounds = vec![
-        Ground {
+        Evidence {
             text: format!("{text} alone is nearer than point to point (the latter first)"),
             verdict: Verdict::certain(led < newest),
             numbers: figures(&[newest, led]),
         },
-        Ground {
+        Evidence {
             text: format!("{text} with linear interpolation is farther"),
             verdict: Verdict::certain(joined > newest),
             numbers: figures(&[joined]),
@@ -281,7 +281,7 @@ fn on_the_way() -> Reason {
 
 fn turn_of_richardson() -> Reason {
     let turns = [Filter::RichardsonPrinted, Filter::Richardson].map(|kind| fir::uniform(kind)[2]);
-    let ground = Ground {
+    let ground = Evidence {
         text:
             "so it makes twice as much of a turn as equation 2.33 would (the weights of the turn \
                at equal steps)"

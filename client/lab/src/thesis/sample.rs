@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 
 use phaselock::motion::waypoints::{Extrapolator, Joining};
 
-use super::super::sweep::Row;
+use super::super::sweep::Measurement;
 use super::plan::{HISTORIES, JITTERS_MS, JOININGS, LATENCIES_MS, Reading};
 
 /// Rows measured by each reading of the clock: those of [`plan`](super::plan()), then those of
 /// [`strokes_plan`](super::strokes_plan).
 #[derive(Clone, Debug)]
-pub struct Measured {
+pub struct ThesisRuns {
     /// Rows whose states are dated by their arrival.
-    pub arrived: [Vec<Row>; 2],
+    pub arrived: [Vec<Measurement>; 2],
     /// Rows whose states are dated by their departure.
-    pub sent: [Vec<Row>; 2],
+    pub sent: [Vec<Measurement>; 2],
 }
 
-impl Measured {
+impl ThesisRuns {
     pub(super) fn all(&self) -> Sample<'_> {
         let mut all = Sample::default();
         self.rows().for_each(|row| all.push(row));
@@ -31,7 +31,7 @@ impl Measured {
         seeds.into_values().collect()
     }
 
-    fn rows(&self) -> impl Iterator<Item = &Row> {
+    fn rows(&self) -> impl Iterator<Item = &Measurement> {
         self.arrived.iter().chain(&self.sent).flatten()
     }
 }
@@ -42,7 +42,7 @@ impl Measured {
 pub(super) struct Axis(
     pub(super) &'static str,
     pub(super) usize,
-    pub(super) fn(&Row, usize) -> bool,
+    pub(super) fn(&Measurement, usize) -> bool,
 );
 
 pub(super) const LATENCY: Axis = Axis("latency", LATENCIES_MS.len(), |run, value| {
@@ -53,24 +53,24 @@ pub(super) const JITTER: Axis =
 pub(super) const HISTORY: Axis =
     Axis("history", HISTORIES.len(), |run, value| run.history == HISTORIES[value]);
 
-pub(super) fn is_still(run: &Row) -> bool {
+pub(super) fn is_still(run: &Measurement) -> bool {
     run.jitter_ms == Some(0.0)
 }
 
-pub(super) fn is_of(run: &Row, extrapolator: Extrapolator) -> bool {
+pub(super) fn is_of(run: &Measurement, extrapolator: Extrapolator) -> bool {
     run.method.waypoints().is_some_and(|(it, _)| it == extrapolator)
 }
 
-fn is_joined(run: &Row, joining: Joining) -> bool {
+fn is_joined(run: &Measurement, joining: Joining) -> bool {
     run.method.waypoints().is_some_and(|(_, it)| it == joining)
 }
 
 /// Runs by clock and path.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sample<'a>(BTreeMap<(&'static str, &'a str), Vec<&'a Row>>);
+pub(super) struct Sample<'a>(BTreeMap<(&'static str, &'a str), Vec<&'a Measurement>>);
 
 impl<'a> Sample<'a> {
-    pub(super) fn push(&mut self, row: &'a Row) {
+    pub(super) fn push(&mut self, row: &'a Measurement) {
         self.0.entry((row.stamps, &row.path)).or_default().push(row);
     }
 
@@ -97,26 +97,34 @@ impl<'a> Case<'a> {
         Self { reading, ..self }
     }
 
-    fn runs(self) -> impl Iterator<Item = &'a Row> {
+    fn runs(self) -> impl Iterator<Item = &'a Measurement> {
         let runs = self.sample.0.get(&(self.reading.stamps.name(), self.path));
         let runs = runs.into_iter().flatten().copied();
         runs.filter(move |run| self.reading.filters.iter().any(|filter| is_of(run, *filter)))
     }
 
     /// A statistic of the errors of some runs.
-    pub(super) fn errors(self, of: fn(&[f64]) -> f64, which: impl Fn(&Row) -> bool) -> f64 {
+    pub(super) fn errors(self, of: fn(&[f64]) -> f64, which: impl Fn(&Measurement) -> bool) -> f64 {
         let errors = self.runs().filter(|run| which(run)).map(|run| run.scores.error_now_mean);
         of(&errors.collect::<Vec<_>>())
     }
 
     /// A statistic of the errors by extrapolator, in the order of the tables.
-    pub(super) fn four(self, of: fn(&[f64]) -> f64, which: impl Fn(&Row) -> bool) -> [f64; 4] {
+    pub(super) fn four(
+        self,
+        of: fn(&[f64]) -> f64,
+        which: impl Fn(&Measurement) -> bool,
+    ) -> [f64; 4] {
         let filters = self.reading.filters;
         filters.map(|filter| self.errors(of, |run| is_of(run, filter) && which(run)))
     }
 
     /// A statistic of the errors by interpolator: linear and Catmull-Rom.
-    pub(super) fn two(self, of: fn(&[f64]) -> f64, which: impl Fn(&Row) -> bool) -> [f64; 2] {
+    pub(super) fn two(
+        self,
+        of: fn(&[f64]) -> f64,
+        which: impl Fn(&Measurement) -> bool,
+    ) -> [f64; 2] {
         JOININGS.map(|joining| self.errors(of, |run| is_joined(run, joining) && which(run)))
     }
 
@@ -137,7 +145,7 @@ impl<'a> Case<'a> {
 }
 
 /// Selects every run.
-pub(super) fn every(_: &Row) -> bool {
+pub(super) fn every(_: &Measurement) -> bool {
     true
 }
 

@@ -15,7 +15,7 @@ use pulseaudio::protocol::{
     write_command_message, write_memblock,
 };
 
-use super::{BUFFER_MS, OutputError, Report, Source, Status, lock};
+use super::{BUFFER_MS, OutputError, Report, SoundStatus, Source, lock};
 use crate::SAMPLE_RATE;
 
 /// Bytes of a frame: two samples of 32 bits.
@@ -47,7 +47,7 @@ pub(super) fn play(source: &Mutex<Source>, report: &Report) -> Result<(), Output
     let mut server = Server::connect()?;
     let stream = server.open_stream()?;
     let device = stream.sink_name.as_ref().map(|name| name.to_string_lossy().into_owned());
-    report.set(Status::Playing(device));
+    report.set(SoundStatus::Playing(device));
     server.serve(source, &stream)
 }
 

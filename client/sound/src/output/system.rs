@@ -6,7 +6,7 @@ use cpal::traits::{DeviceTrait, HostTrait, StreamTrait};
 use cpal::{BufferSize, ErrorKind, SampleFormat, Stream, StreamConfig, SupportedStreamConfig};
 
 use super::resample::Resampler;
-use super::{BUFFER_MS, NAP, OutputError, Report, Source, Status, lock};
+use super::{BUFFER_MS, NAP, OutputError, Report, SoundStatus, Source, lock};
 use crate::Stereo;
 
 /// Maximum number of frames rendered at once; the rest of a larger request follows immediately.
@@ -22,7 +22,7 @@ pub(super) fn play(source: &Arc<Mutex<Source>>, report: &Report) -> Result<(), O
     let failure = Failure::default();
     let stream = start(&device, &usual, source, &failure).map_err(refused)?;
     stream.play().map_err(refused)?;
-    report.set(Status::Playing(None));
+    report.set(SoundStatus::Playing(None));
     let begun = device.id().ok();
     loop {
         std::thread::sleep(NAP);

@@ -1,6 +1,6 @@
 //! Cues of every game and of the window: rounds, clicks, chat, players joining and leaving.
 
-use phaselock_sound::patch::{Channel, Envelope, Filter, Layer, Note, Sound, Sweep, note};
+use phaselock_sound::patch::{Channel, Envelope, Layer, LayerFilter, Note, Sound, Sweep, note};
 
 use super::{Cue, CueRumble};
 
@@ -25,7 +25,7 @@ const BELL: &[Layer] = &[
 const PAD: &[Layer] = &[
     Layer {
         envelope: Envelope::held(0.02, 0.06, 0.16),
-        filter: Filter::Low(Sweep::glide(2600.0, 900.0, 0.2), 0.0),
+        filter: LayerFilter::Low(Sweep::glide(2600.0, 900.0, 0.2), 0.0),
         gain: 0.5,
         ..Layer::TRIANGLE
     },

@@ -8,8 +8,8 @@ use super::actions::{FIRE, LEFT, RIGHT, THRUST};
 /// Speed in metres a second that counts as flying.
 const FLIES: f32 = 2.0;
 
-pub(super) const STEPS: &[Step<Asteroids>] = &[
-    Step {
+pub(super) const STEPS: &[LessonStep<Asteroids>] = &[
+    LessonStep {
         words: |controls| {
             let keys = controls.keys(&[&LEFT, &RIGHT]);
             fill("Turn your ship with {keys}.", &[("keys", &keys)])
@@ -17,7 +17,7 @@ pub(super) const STEPS: &[Step<Asteroids>] = &[
         does: |scene| own(scene).is_some_and(|own| own.turn != 0),
         secs: 0.5,
     },
-    Step {
+    LessonStep {
         words: |controls| {
             let keys = controls.keys(&[&THRUST]);
             fill("Thrust with {keys}; the ship then flies on by itself.", &[("keys", &keys)])
@@ -25,7 +25,7 @@ pub(super) const STEPS: &[Step<Asteroids>] = &[
         does: |scene| own(scene).is_some_and(|own| own.thrust && own.velocity().length() > FLIES),
         secs: 0.5,
     },
-    Step {
+    LessonStep {
         words: |controls| {
             let keys = controls.keys(&[&THRUST]);
             fill("To brake, turn round and thrust with {keys}.", &[("keys", &keys)])
@@ -36,7 +36,7 @@ pub(super) const STEPS: &[Step<Asteroids>] = &[
         },
         secs: 0.3,
     },
-    Step {
+    LessonStep {
         words: |controls| {
             let keys = controls.keys(&[&FIRE]);
             fill("Fire with {keys}: big rocks break into small ones.", &[("keys", &keys)])

@@ -65,7 +65,7 @@ impl GameView for AsteroidsScreen {
     const TITLE: &'static str = "Asteroids";
     const ACTIONS: &'static [Action] = &[LEFT, RIGHT, THRUST, FIRE];
     const CUES: &'static [&'static Cue] = cues::ALL;
-    const LESSON: &'static [Step<Asteroids>] = lesson::STEPS;
+    const LESSON: &'static [LessonStep<Asteroids>] = lesson::STEPS;
 
     fn input(&self, controls: &Controls) -> Command {
         Command {

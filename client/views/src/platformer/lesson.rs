@@ -8,8 +8,8 @@ use super::actions::{JUMP, LEFT, RIGHT};
 /// Speed in metres a second that counts as running.
 const RUNS: f32 = 2.0;
 
-pub(super) const STEPS: &[Step<Platformer>] = &[
-    Step {
+pub(super) const STEPS: &[LessonStep<Platformer>] = &[
+    LessonStep {
         words: |controls| {
             let keys = controls.keys(&[&LEFT, &RIGHT]);
             fill("Run with {keys}; the goal is on the right.", &[("keys", &keys)])
@@ -17,7 +17,7 @@ pub(super) const STEPS: &[Step<Platformer>] = &[
         does: |scene| own(scene).is_some_and(|own| own.vx.abs() > RUNS),
         secs: 0.8,
     },
-    Step {
+    LessonStep {
         words: |controls| {
             let keys = controls.keys(&[&JUMP]);
             fill("Jump with {keys}.", &[("keys", &keys)])
@@ -25,7 +25,7 @@ pub(super) const STEPS: &[Step<Platformer>] = &[
         does: rises,
         secs: 0.1,
     },
-    Step {
+    LessonStep {
         words: |controls| {
             let keys = controls.keys(&[&JUMP]);
             fill("Hold {keys} while you rise, to jump higher.", &[("keys", &keys)])
@@ -33,7 +33,7 @@ pub(super) const STEPS: &[Step<Platformer>] = &[
         does: |scene| rises(scene) && own(scene).is_some_and(|own| own.keys().jump),
         secs: 0.5,
     },
-    Step {
+    LessonStep {
         words: |_| tr("Take a coin: coins earn points, and so does an early goal.").to_owned(),
         does: |scene| own(scene).is_some_and(|own| own.coins() > 0),
         secs: 0.0,

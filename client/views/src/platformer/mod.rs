@@ -69,7 +69,7 @@ impl GameView for PlatformerScreen {
     const TITLE: &'static str = "Platformer";
     const ACTIONS: &'static [Action] = &[LEFT, RIGHT, JUMP];
     const CUES: &'static [&'static Cue] = cues::ALL;
-    const LESSON: &'static [Step<Platformer>] = lesson::STEPS;
+    const LESSON: &'static [LessonStep<Platformer>] = lesson::STEPS;
 
     fn input(&self, controls: &Controls) -> Command {
         Command { right: controls.direction(&LEFT, &RIGHT), jump: controls.held(&JUMP) }

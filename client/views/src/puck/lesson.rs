@@ -11,8 +11,8 @@ const MOVES: f32 = 1.0;
 /// Distance between mallet and puck that counts as a touch: somewhat more than a real one.
 const NEAR: f32 = TOUCH * 1.15;
 
-pub(super) const STEPS: &[Step<ShufflePuck>] = &[
-    Step {
+pub(super) const STEPS: &[LessonStep<ShufflePuck>] = &[
+    LessonStep {
         words: |controls| {
             let keys = controls.keys(&steer::ACTIONS.iter().collect::<Vec<_>>());
             match controls.by_pad() || controls.by_glass() {
@@ -23,7 +23,7 @@ pub(super) const STEPS: &[Step<ShufflePuck>] = &[
         does: |scene| own(scene).is_some_and(|own| own.velocity().length() > MOVES),
         secs: 0.8,
     },
-    Step {
+    LessonStep {
         words: |_| tr("Hit the puck into the goal on the right.").to_owned(),
         does: |scene| {
             let Some(own) = own(scene) else { return false };
@@ -33,7 +33,7 @@ pub(super) const STEPS: &[Step<ShufflePuck>] = &[
         },
         secs: 0.0,
     },
-    Step {
+    LessonStep {
         words: |_| tr("Guard your goal: stay between it and the puck.").to_owned(),
         does: |scene| {
             let Some(own) = own(scene) else { return false };

@@ -44,7 +44,7 @@ impl GameView for PuckScreen {
     const TITLE: &'static str = "Shuffle Puck";
     const ACTIONS: &'static [Action] = steer::ACTIONS;
     const CUES: &'static [&'static Cue] = cues::ALL;
-    const LESSON: &'static [Step<ShufflePuck>] = lesson::STEPS;
+    const LESSON: &'static [LessonStep<ShufflePuck>] = lesson::STEPS;
 
     fn input(&self, controls: &Controls) -> Command {
         self.steer.command(controls)

@@ -1,6 +1,6 @@
 //! Cues of Race.
 
-use phaselock_sound::patch::{Filter, Layer, Sound, Sweep, Tremble, note};
+use phaselock_sound::patch::{Layer, LayerFilter, Sound, Sweep, Tremble, note};
 use phaselock_ui::prelude::*;
 
 use crate::layers::{at, band, hiss, named, rumble, sine, steady, triangle};
@@ -101,13 +101,13 @@ pub(super) static ENGINE: Sound = Sound {
     layers: &[
         steady(Layer {
             hz: Sweep::still(55.0),
-            filter: Filter::Low(Sweep::still(430.0), 0.25),
+            filter: LayerFilter::Low(Sweep::still(430.0), 0.25),
             gain: 0.55,
             ..Layer::SAW
         }),
         steady(Layer {
             hz: Sweep::still(82.9),
-            filter: Filter::Low(Sweep::still(380.0), 0.1),
+            filter: LayerFilter::Low(Sweep::still(380.0), 0.1),
             gain: 0.3,
             ..Layer::SAW
         }),

@@ -10,8 +10,8 @@ const DRIVES: f32 = 4.0;
 /// Command of the steering wheel that counts as steering.
 const STEERS: i16 = 3;
 
-pub(super) const STEPS: &[Step<Race>] = &[
-    Step {
+pub(super) const STEPS: &[LessonStep<Race>] = &[
+    LessonStep {
         words: |controls| {
             let (go, stop) = (controls.keys(&[&THROTTLE]), controls.keys(&[&BRAKE]));
             let values = [("go", &*go), ("stop", &*stop)];
@@ -23,7 +23,7 @@ pub(super) const STEPS: &[Step<Race>] = &[
         does: |scene| drives(scene).is_some_and(|own| own.pedal > 0),
         secs: 0.8,
     },
-    Step {
+    LessonStep {
         words: |controls| {
             let keys = controls.keys(&[&LEFT, &RIGHT]);
             fill("Steer with {keys}; slow down before a bend.", &[("keys", &keys)])
@@ -31,12 +31,12 @@ pub(super) const STEPS: &[Step<Race>] = &[
         does: |scene| drives(scene).is_some_and(|own| own.turn.abs() >= STEERS),
         secs: 0.8,
     },
-    Step {
+    LessonStep {
         words: |_| tr("Drive over the start line: each lap is timed.").to_owned(),
         does: |scene| own(scene).is_some_and(|own| own.lap() > 0),
         secs: 0.0,
     },
-    Step {
+    LessonStep {
         words: |controls| {
             let keys = controls.keys(&[&HAND_BRAKE]);
             let keys = [("keys", &*keys)];
@@ -50,7 +50,7 @@ pub(super) const STEPS: &[Step<Race>] = &[
         does: |scene| drives(scene).is_some_and(|own| own.hand),
         secs: 0.2,
     },
-    Step {
+    LessonStep {
         words: |controls| {
             let keys = controls.keys(&[&RESET]);
             fill("Stuck? {keys} puts you back on the track.", &[("keys", &keys)])

@@ -86,7 +86,7 @@ impl GameView for RaceScreen {
     const ACTIONS: &'static [Action] = &[THROTTLE, BRAKE, LEFT, RIGHT, HAND_BRAKE, RESET];
     const BACKDROP: Color32 = palette::GRASS;
     const CUES: &'static [&'static Cue] = cues::ALL;
-    const LESSON: &'static [Step<Race>] = lesson::STEPS;
+    const LESSON: &'static [LessonStep<Race>] = lesson::STEPS;
 
     fn input(&self, controls: &Controls) -> Command {
         Command {

@@ -8,8 +8,8 @@ use super::actions;
 /// Speed in metres a second that counts as moving: half of a run.
 const MOVES: f32 = 2.0;
 
-pub(super) const STEPS: &[Step<Skirmish>] = &[
-    Step {
+pub(super) const STEPS: &[LessonStep<Skirmish>] = &[
+    LessonStep {
         words: |controls| {
             let keys = [&actions::UP, &actions::LEFT, &actions::DOWN, &actions::RIGHT];
             fill("Run with {keys}.", &[("keys", &controls.keys(&keys))])
@@ -17,7 +17,7 @@ pub(super) const STEPS: &[Step<Skirmish>] = &[
         does: |scene| own(scene).is_some_and(|own| own.velocity().length() > MOVES),
         secs: 1.0,
     },
-    Step {
+    LessonStep {
         words: |controls| {
             let keys = controls.keys(&[&actions::FIRE]);
             let aim = controls.keys(&actions::AIM);
@@ -35,7 +35,7 @@ pub(super) const STEPS: &[Step<Skirmish>] = &[
         does: |scene| own(scene).is_some_and(|own| own.health > 0 && own.fire && own.cooldown > 0),
         secs: 0.3,
     },
-    Step {
+    LessonStep {
         words: |controls| {
             let keys = controls.keys(&[&actions::NEXT]);
             let numbers = controls.keys(&actions::WEAPONS.each_ref());
@@ -48,7 +48,7 @@ pub(super) const STEPS: &[Step<Skirmish>] = &[
         does: |scene| own(scene).is_some_and(|own| own.weapon() != Weapon::Rifle),
         secs: 0.0,
     },
-    Step {
+    LessonStep {
         words: |controls| {
             let keys = controls.keys(&[&actions::GRAB]);
             fill("Lift a crate or a barrel with {keys}; release to throw it.", &[("keys", &keys)])

@@ -78,7 +78,7 @@ impl GameView for SkirmishScreen {
     const ACTIONS: &'static [Action] = actions::ACTIONS;
     const BACKDROP: Color32 = palette::FLOOR;
     const CUES: &'static [&'static Cue] = cues::ALL;
-    const LESSON: &'static [Step<Skirmish>] = lesson::STEPS;
+    const LESSON: &'static [LessonStep<Skirmish>] = lesson::STEPS;
 
     fn input(&self, controls: &Controls) -> Command {
         let by_mouse =

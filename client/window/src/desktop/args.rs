@@ -16,7 +16,7 @@ use phaselock::games::Games;
 use phaselock::invitation::Invitation;
 use phaselock::wire::text::{NameError, read_name};
 use phaselock_lab::Contender;
-use phaselock_lab::file::Motion;
+use phaselock_lab::file::MotionFile;
 use phaselock_lab::formulas::Formula;
 use phaselock_lab::load::load;
 use phaselock_lab::usage::sentence;
@@ -241,7 +241,7 @@ enum Sub {
 }
 
 /// Name and content of a motion file.
-fn motion(path: &Path, games: &Games) -> Result<(String, Arc<Motion>), String> {
+fn motion(path: &Path, games: &Games) -> Result<(String, Arc<MotionFile>), String> {
     let motion = load(path, games).map_err(|error| error.to_string())?;
     if let Some(hint) = motion.unit_hint() {
         eprintln!("phaselock: {}: {hint}", path.display());

@@ -11,7 +11,7 @@ use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::query::Info;
 use phaselock::wire::rooms::RoomStatus;
-use phaselock_quic::survey::{Found, Reply, Via, View};
+use phaselock_quic::survey::{Found, Reply, SurveyView, Via};
 
 use super::checker::{problems, sizes_of, texts};
 use super::{phones, phones_in_game, report, sizes, variants};
@@ -335,7 +335,7 @@ fn layout_of_connecting_is_clear() {
 }
 
 /// Servers of all kinds, the first one with rooms and a password.
-fn view_of(count: u16, address: impl Fn(u16) -> String) -> View {
+fn view_of(count: u16, address: impl Fn(u16) -> String) -> SurveyView {
     let room = |n: u16| RoomStatus {
         code: format!("room-{n}").parse().expect("a code"),
         game: "platformer".into(),
@@ -363,7 +363,7 @@ fn view_of(count: u16, address: impl Fn(u16) -> String) -> View {
             _ => Reply::Silent,
         },
     });
-    View { found: found.collect(), ..View::default() }
+    SurveyView { found: found.collect(), ..SurveyView::default() }
 }
 
 #[test]

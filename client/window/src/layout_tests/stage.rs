@@ -23,7 +23,7 @@ use phaselock::ids::{EntityId, PlayerId};
 use phaselock::link::LinkConfig;
 use phaselock::time::{LocalTime, Micros, Tick};
 use phaselock::wire::disconnect::{Code, Disconnect};
-use phaselock::wire::round::{Motion, RoundRequest, VoteKinds};
+use phaselock::wire::round::{Proposal, RoundRequest, VoteKinds};
 use phaselock_games::rounds::Round;
 use phaselock_testing::{Sim, room_config};
 use phaselock_ui::bindings::Binding;
@@ -220,7 +220,7 @@ where
         sim.join_bot(link);
         // Newcomers call no votes.
         sim.run(31.0);
-        let call = RoundRequest::Call(Motion::Game("another".to_owned()));
+        let call = RoundRequest::Call(Proposal::Game("another".to_owned()));
         let called = sim.clients[1].session.ask_round(call);
         assert_eq!(called, Ok(()));
         sim.run(0.5);

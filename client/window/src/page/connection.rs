@@ -7,7 +7,7 @@ use phaselock::address::Address;
 use phaselock::client::{Session, SessionConfig};
 use phaselock::identity::ResumeToken;
 use phaselock::time::LocalTime;
-use phaselock_web::network::Driver;
+use phaselock_web::network::WebDriver;
 use phaselock_web::page::{self, keep_in_tab, of_tab, sound_waiting};
 use serde_json::{Map, Value, json};
 
@@ -20,7 +20,7 @@ const MOTION_MAX: usize = 120;
 
 /// A connection over WebTransport.
 struct WebTransport {
-    driver: Driver,
+    driver: WebDriver,
     /// Token of the seat, as stored in the tab.
     kept: Option<ResumeToken>,
     /// Recent states of the player's entity, as confirmed by the server.
@@ -36,7 +36,7 @@ fn seat() -> String {
 /// Joins the page's server.
 pub(super) fn join(title: String, config: VisitConfig<'_>) -> Visit {
     let resume = of_tab(&seat()).and_then(|token| token.parse().ok().map(ResumeToken));
-    let driver = Driver::begin(SessionConfig { resume, ..config.session() });
+    let driver = WebDriver::begin(SessionConfig { resume, ..config.session() });
     let host = page::host().and_then(|host| host.parse::<Address>().ok());
     let without_network = host.is_some_and(|host| host.is_loopback());
     let connection = Box::new(WebTransport { driver, kept: None, motion: VecDeque::new() });

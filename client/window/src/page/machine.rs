@@ -2,12 +2,12 @@
 
 use egui_macroquad::egui::Id;
 use phaselock::time::{LocalTime, Micros};
-use phaselock_sound::output::Output;
+use phaselock_sound::output::SoundOutput;
 use phaselock_ui::controls::PadValues;
 use phaselock_ui::gamepad::{Pads, Rumble, standard};
 use phaselock_ui::glass::Glass;
 use phaselock_ui::look::pixels_per_point_before;
-use phaselock_web::page::{self, Clock, PageField};
+use phaselock_web::page::{self, PageClock, PageField};
 
 use crate::platform::{Platform, Presence};
 
@@ -36,7 +36,7 @@ impl Pads for PagePads {
 /// The page around the window.
 #[derive(Default)]
 pub(super) struct Page {
-    clock: Clock,
+    clock: PageClock,
     pads: PagePads,
     glass: Glass,
 }
@@ -76,7 +76,7 @@ impl Platform for Page {
         }));
     }
 
-    fn play(&mut self, output: &mut Output) {
+    fn play(&mut self, output: &mut SoundOutput) {
         output.render(page::sound_waiting(), page::sound);
     }
 

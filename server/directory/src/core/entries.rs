@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use phaselock::fingerprint::Fingerprint;
 use phaselock::time::LocalTime;
-use phaselock::wire::directory::{Listed, Refusal};
+use phaselock::wire::directory::{AnnouncementRefusal, Listed};
 
 use super::bounds::Bounds;
 
@@ -41,14 +41,14 @@ impl Entries {
         server: SocketAddr,
         fingerprint: Fingerprint,
         bounds: &Bounds,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), AnnouncementRefusal> {
         if let Some(entry) = self.entry(fingerprint) {
             if entry.address == server {
                 return Ok(());
             }
             // A listed server is not replaced until its entry expires.
             if entry.until > now {
-                return Err(Refusal::Taken);
+                return Err(AnnouncementRefusal::Taken);
             }
         }
         // It replaces the server that was at its address.
@@ -60,9 +60,9 @@ impl Entries {
         let others = || self.by_place.values().filter(|it| it.fingerprint != fingerprint);
         let of_network = others().filter(|it| network(it.address.ip()) == own);
         if of_network.count() >= bounds.per_network {
-            return Err(Refusal::Network);
+            return Err(AnnouncementRefusal::Network);
         }
-        if others().count() >= bounds.servers { Err(Refusal::Full) } else { Ok(()) }
+        if others().count() >= bounds.servers { Err(AnnouncementRefusal::Full) } else { Ok(()) }
     }
 
     /// Lists a server until a time, replacing any other at its address, where it has answered with

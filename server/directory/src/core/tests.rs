@@ -129,7 +129,7 @@ fn a_server_silent_at_its_announced_port_is_refused() {
     let mut directory = directory(Bounds::default());
     let closed = Server { answers: false, ..Server::new("203.0.113.7:4433") };
     let refused = closed.announce(&mut directory, secs(1));
-    assert_eq!(refused, Some(Answer::Refused(Refusal::Silent)));
+    assert_eq!(refused, Some(Answer::Refused(AnnouncementRefusal::Silent)));
     // Another server's port.
     let mut other = Server::new("203.0.113.7:4433");
     let own = std::mem::replace(&mut other.identity, Identity::ephemeral().expect("one"));
@@ -143,7 +143,10 @@ fn a_server_silent_at_its_announced_port_is_refused() {
     let answer = other.info().answer(question, asked[0].bytes.len());
     directory.handle_packet(secs(9), other.address, &answer);
     let told = sent(&mut directory);
-    assert_eq!(Answer::parse(&told[0].bytes, nonce), Ok(Answer::Refused(Refusal::Another)));
+    assert_eq!(
+        Answer::parse(&told[0].bytes, nonce),
+        Ok(Answer::Refused(AnnouncementRefusal::Another))
+    );
     assert_eq!(directory.listed(), 0);
 }
 
@@ -202,7 +205,8 @@ fn networks_and_the_whole_list_are_bounded() {
     let mut directory = directory(bounds);
     let mut said = |address: &str, now| Server::new(address).announce(&mut directory, secs(now));
     let listed = Some(Answer::Listed { seconds: LISTED_SECS });
-    let (network, full) = (Answer::Refused(Refusal::Network), Answer::Refused(Refusal::Full));
+    let (network, full) =
+        (Answer::Refused(AnnouncementRefusal::Network), Answer::Refused(AnnouncementRefusal::Full));
     assert_eq!(said("203.0.113.1:1", 1), listed);
     assert_eq!(said("203.0.113.2:1", 1), listed);
     assert_eq!(said("203.0.113.3:1", 1), Some(network.clone()));
@@ -222,7 +226,7 @@ fn a_certificate_has_one_entry_that_others_cannot_take() {
     let server = Server::new("203.0.113.7:4433");
     server.announce(&mut directory, secs(1));
     let moved = Server { address: at("198.51.100.7:4433"), from: at("198.51.100.7:9"), ..server };
-    let taken = Some(Answer::Refused(Refusal::Taken));
+    let taken = Some(Answer::Refused(AnnouncementRefusal::Taken));
     assert_eq!(moved.announce(&mut directory, secs(2)), taken);
     let listed = Some(Answer::Listed { seconds: LISTED_SECS });
     assert_eq!(moved.announce(&mut directory, secs(602)), listed, "the old one has expired");
@@ -238,7 +242,7 @@ fn a_server_that_moves_counts_in_its_new_network() {
     let there = Server::new("198.51.100.9:4433");
     assert_eq!(there.announce(&mut directory, secs(590)), listed);
     let moved = Server { address: at("198.51.100.7:4433"), from: at("198.51.100.7:9"), ..server };
-    let refused = Some(Answer::Refused(Refusal::Network));
+    let refused = Some(Answer::Refused(AnnouncementRefusal::Network));
     assert_eq!(moved.announce(&mut directory, secs(602)), refused, "its own entry has expired");
 }
 

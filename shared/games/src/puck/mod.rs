@@ -27,8 +27,8 @@ use phaselock::time::{Micros, Rates};
 
 pub use bot::Bot;
 pub use entities::{Board, Command, Mallet, Piece, Puck, Score};
-use motion::{Hand, MALLET_SPEED, Outcome, TOUCH, drive, saves, slide};
-use seats::Seat;
+use motion::{Hand, MALLET_SPEED, SlideOutcome, TOUCH, drive, saves, slide};
+use seats::RinkSeat;
 
 /// Goals that win.
 pub const GOALS_TO_WIN: u8 = 7;
@@ -106,14 +106,14 @@ impl ShufflePuck {
         puck: Option<EntityId>,
         on_rink: &[OnRink],
         moves: impl Fn(EntityId) -> bool,
-    ) -> Outcome {
+    ) -> SlideOutcome {
         let mut hands: Vec<_> = on_rink.iter().map(|on| on.hand).collect();
         let outcome = match puck.and_then(|id| entities.record_mut::<Puck>(id)) {
             Some(puck) => slide(self.rates, puck, &mut hands),
             None => {
                 let secs = self.rates.step_secs();
                 hands.iter_mut().for_each(|hand| hand.finish(secs));
-                Outcome::default()
+                SlideOutcome::default()
             }
         };
         for (on, hand) in on_rink.iter().zip(&hands).filter(|(on, _)| moves(on.id)) {
@@ -135,7 +135,7 @@ impl ShufflePuck {
         rink: u8,
         puck: Option<EntityId>,
         on_rink: &[OnRink],
-        outcome: Outcome,
+        outcome: SlideOutcome,
     ) {
         let at = usize::from(rink);
         if world.memory.touches.len() <= at {
@@ -192,7 +192,7 @@ impl ShufflePuck {
     /// Starts the play: reassigns seats, places pucks and mallets, resets scores.
     fn begin(&self, world: &mut World<Self>) {
         let now: Vec<_> = world.entities.records::<Mallet>().collect();
-        let seats: Vec<_> = now.iter().map(|slot| Seat::of(&slot.entity)).collect();
+        let seats: Vec<_> = now.iter().map(|slot| RinkSeat::of(&slot.entity)).collect();
         for (slot, seat) in now.into_iter().zip(seats::deal(&seats)) {
             // Players stay where they are if there is no space for another rink.
             if !seats::open(self.rates, world, seat.rink) {
@@ -202,7 +202,7 @@ impl ShufflePuck {
                 seats::put(mallet, seat);
             }
             if let Some(score) = score_of(world, slot.owner) {
-                let Seat { rink, right, .. } = seat;
+                let RinkSeat { rink, right, .. } = seat;
                 *score = Score { rink, right, wins: score.wins, ..Score::default() };
             }
         }

@@ -95,7 +95,7 @@ impl Hand {
 
 /// What happened on a rink in a tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Outcome {
+pub struct SlideOutcome {
     /// Index of the mallet that struck the puck last.
     pub struck: Option<usize>,
     /// Velocity of the puck before that.
@@ -139,19 +139,19 @@ pub fn drive(rates: Rates, mallet: &Mallet, command: &Command, held: bool) -> Ha
 
 /// Runs a tick of a rink: moves the mallets by their hands, and the puck among them; without
 /// mallets, an untouched puck.
-pub fn slide(rates: Rates, puck: &mut Puck, hands: &mut [Hand]) -> Outcome {
+pub fn slide(rates: Rates, puck: &mut Puck, hands: &mut [Hand]) -> SlideOutcome {
     let secs = rates.step_secs();
     if puck.wait > 0 {
         hands.iter_mut().for_each(|hand| hand.finish(secs));
         wait(rates, puck);
-        return Outcome::default();
+        return SlideOutcome::default();
     }
     let mut body = Body { position: puck.position(), velocity: puck.velocity() };
     let speed = body.velocity.length();
     let slower = (speed * (1.0 - DRAG * secs) - FRICTION * secs).max(0.0);
     body.velocity = if speed > 0.0 { body.velocity * (slower / speed) } else { Vec2::ZERO };
     body.leave(hands);
-    let mut outcome = Outcome { before: body.velocity, ..Outcome::default() };
+    let mut outcome = SlideOutcome { before: body.velocity, ..SlideOutcome::default() };
     let mut left = secs;
     let mut strikes = 0_u8;
     let mut contacts = 0;

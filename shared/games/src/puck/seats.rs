@@ -23,7 +23,7 @@ const _: () = assert!(SEATS_MAX as usize <= RINKS_MAX as usize * 2 * SIDE_SEATS 
 
 /// A seat of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Seat {
+pub struct RinkSeat {
     /// The rink.
     pub rink: u8,
     /// Whether it is on the right side.
@@ -32,7 +32,7 @@ pub struct Seat {
     pub number: u8,
 }
 
-impl Seat {
+impl RinkSeat {
     /// Returns the seat of a mallet.
     pub fn of(mallet: &Mallet) -> Self {
         Self { rink: mallet.rink, right: mallet.right, number: mallet.number }
@@ -68,7 +68,7 @@ pub fn rinks(entities: &Entities<Piece>) -> Vec<u8> {
 
 /// Returns the seat for a newcomer: where a player is missed most, otherwise where fewest wait,
 /// otherwise on a new rink. `None` if there is none.
-pub fn free_seat(entities: &Entities<Piece>) -> Option<Seat> {
+pub fn free_seat(entities: &Entities<Piece>) -> Option<RinkSeat> {
     let mut taken = vec![[0_u8; 2]; usize::from(RINKS_MAX)];
     let mut numbers = vec![[0_u8; 2]; usize::from(RINKS_MAX)];
     for slot in entities.records::<Mallet>() {
@@ -88,7 +88,7 @@ pub fn free_seat(entities: &Entities<Piece>) -> Option<Seat> {
     let [left, right] = taken[usize::from(rink)];
     let side = usize::from(right < left);
     let number = (0..SIDE_SEATS).find(|n| numbers[usize::from(rink)][side] & (1 << n) == 0)?;
-    Some(Seat { rink, right: side == 1, number })
+    Some(RinkSeat { rink, right: side == 1, number })
 }
 
 /// Returns the place of a player among the sides; the right one is 1.
@@ -98,17 +98,20 @@ pub fn place_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Place> {
 }
 
 /// Returns a free seat on a side of a rink.
-pub fn free_on(entities: &Entities<Piece>, rink: u8, right: bool) -> Option<Seat> {
-    let mallets = entities.records::<Mallet>().map(|slot| Seat::of(&slot.entity));
+pub fn free_on(entities: &Entities<Piece>, rink: u8, right: bool) -> Option<RinkSeat> {
+    let mallets = entities.records::<Mallet>().map(|slot| RinkSeat::of(&slot.entity));
     let here: Vec<_> = mallets.filter(|it| (it.rink, it.right) == (rink, right)).collect();
     let number = (0..SIDE_SEATS).find(|number| here.iter().all(|it| it.number != *number))?;
-    Some(Seat { rink, right, number })
+    Some(RinkSeat { rink, right, number })
 }
 
 /// Returns the seat of a bot that gives way to a newcomer who would otherwise get the seat `free`:
 /// on the rink with the most people that has a bot, on the side with fewer people. The first part
 /// of each taken seat says whether a bot has it. `None` if the free one is as good.
-pub fn of_a_bot(taken: &[(bool, EntityId, Seat)], free: Seat) -> Option<(EntityId, Seat)> {
+pub fn of_a_bot(
+    taken: &[(bool, EntityId, RinkSeat)],
+    free: RinkSeat,
+) -> Option<(EntityId, RinkSeat)> {
     let people = |rink, right: Option<bool>| {
         let here = taken.iter().filter(|(_, _, seat)| seat.rink == rink);
         here.filter(|(bot, _, it)| !bot && right.is_none_or(|right| right == it.right)).count()
@@ -130,13 +133,13 @@ pub fn of_a_bot(taken: &[(bool, EntityId, Seat)], free: Seat) -> Option<(EntityI
 /// Returns a bot's move that balances the sides: to the other side of its rink if that has at least
 /// two fewer, or to a player who is alone, from the rink that can best spare it. The first part of
 /// a seat says whether a bot has it. `None` if sides are balanced or no bot can help.
-pub fn change(taken: &[(bool, EntityId, Seat)]) -> Option<(EntityId, Seat)> {
+pub fn change(taken: &[(bool, EntityId, RinkSeat)]) -> Option<(EntityId, RinkSeat)> {
     let count = |rink: u8, right: bool| {
         taken.iter().filter(|(_, _, seat)| (seat.rink, seat.right) == (rink, right)).count()
     };
     let seat_on = |rink: u8, right: bool| {
-        let is_free = |seat: &Seat| taken.iter().all(|(_, _, other)| other != seat);
-        (0..SIDE_SEATS).map(|number| Seat { rink, right, number }).find(is_free)
+        let is_free = |seat: &RinkSeat| taken.iter().all(|(_, _, other)| other != seat);
+        (0..SIDE_SEATS).map(|number| RinkSeat { rink, right, number }).find(is_free)
     };
     // The one that is needed least in front of the own goal.
     let bot_on = |rink: u8, right: bool| {
@@ -156,7 +159,7 @@ pub fn change(taken: &[(bool, EntityId, Seat)]) -> Option<(EntityId, Seat)> {
         return heavy;
     }
     let is_alone =
-        |seat: &Seat| count(seat.rink, seat.right) == 1 && count(seat.rink, !seat.right) == 0;
+        |seat: &RinkSeat| count(seat.rink, seat.right) == 1 && count(seat.rink, !seat.right) == 0;
     let sides = || rinks.iter().flat_map(|rink| [(*rink, false), (*rink, true)]);
     let mut alone = taken.iter().filter(|(_, _, seat)| is_alone(seat));
     // A bot that is alone goes to the others.
@@ -181,7 +184,7 @@ pub fn change(taken: &[(bool, EntityId, Seat)]) -> Option<(EntityId, Seat)> {
 /// Assigns seats to all players, given their current seats: as few rinks as possible, pairs evenly
 /// distributed, at most one rink with an odd number. Well-seated players stay. In the order of
 /// `now`.
-pub fn deal(now: &[Seat]) -> Vec<Seat> {
+pub fn deal(now: &[RinkSeat]) -> Vec<RinkSeat> {
     let pairs = now.len().div_ceil(2);
     let rinks = pairs.div_ceil(usize::from(SIDE_SEATS)).max(1);
     let mut order: Vec<_> = (0..now.len()).collect();
@@ -217,14 +220,14 @@ pub fn deal(now: &[Seat]) -> Vec<Seat> {
     dealt
 }
 
-fn seat(rink: usize, side: usize, taken: &mut [usize; 2]) -> Seat {
+fn seat(rink: usize, side: usize, taken: &mut [usize; 2]) -> RinkSeat {
     let number = taken[side] as u8;
     taken[side] += 1;
-    Seat { rink: rink as u8, right: side == 1, number }
+    RinkSeat { rink: rink as u8, right: side == 1, number }
 }
 
 /// Puts a mallet on a seat.
-pub fn put(mallet: &mut Mallet, seat: Seat) {
+pub fn put(mallet: &mut Mallet, seat: RinkSeat) {
     let home = seat.home();
     *mallet = Mallet {
         rink: seat.rink,
@@ -284,12 +287,12 @@ pub fn keep_clear(mallet: &mut Mallet, puck: Vec2) {
 mod tests {
     use super::*;
 
-    fn count(seats: &[Seat], rink: u8) -> [usize; 2] {
+    fn count(seats: &[RinkSeat], rink: u8) -> [usize; 2] {
         let on = |right| seats.iter().filter(move |seat| (seat.rink, seat.right) == (rink, right));
         [on(false).count(), on(true).count()]
     }
 
-    fn valid(seats: &[Seat]) {
+    fn valid(seats: &[RinkSeat]) {
         let mut seen = seats.to_vec();
         seen.sort_unstable();
         seen.dedup();
@@ -300,7 +303,7 @@ mod tests {
     #[test]
     fn any_number_is_dealt_evenly_and_who_sits_well_stays() {
         for players in 0..=usize::from(SEATS_MAX) {
-            let everybody_on_one = vec![Seat { rink: 9, right: true, number: 1 }; players];
+            let everybody_on_one = vec![RinkSeat { rink: 9, right: true, number: 1 }; players];
             let dealt = deal(&everybody_on_one);
             valid(&dealt);
             let rinks = players.div_ceil(6).max(1) as u8;
@@ -321,7 +324,7 @@ mod tests {
             for (right, side) in [false, true].into_iter().zip(sides.split(':')) {
                 for (number, who) in (0_u8..).zip(side.chars()) {
                     let id = EntityId { index: taken.len() as u16, generation: 0 };
-                    taken.push((who == 'b', id, Seat { rink, right, number }));
+                    taken.push((who == 'b', id, RinkSeat { rink, right, number }));
                 }
             }
         }
@@ -369,7 +372,7 @@ mod tests {
 
     #[test]
     fn after_some_have_left_sides_are_evened_out_with_few_moves() {
-        let mut now = deal(&[Seat { rink: 0, right: false, number: 0 }; 12]);
+        let mut now = deal(&[RinkSeat { rink: 0, right: false, number: 0 }; 12]);
         // Two players of one side leave.
         now.retain(|seat| !(seat.rink == 0 && seat.right && seat.number > 0));
         let dealt = deal(&now);

@@ -1,7 +1,7 @@
 //! Changes of seats: people go before bots, and choose their side.
 
 use super::entities::Mallet;
-use super::seats::{self, Seat};
+use super::seats::{self, RinkSeat};
 use super::{ShufflePuck, score_of};
 use crate::records::owned;
 use phaselock::game::World;
@@ -15,8 +15,9 @@ impl ShufflePuck {
         for _ in 0..seats::SEATS_MAX {
             let is_bot = |owner| world.profile(owner).is_some_and(|it| it.key.is_none());
             let mallets = world.entities.records::<Mallet>();
-            let taken = mallets
-                .filter_map(|slot| Some((is_bot(slot.owner?), slot.id, Seat::of(&slot.entity))));
+            let taken = mallets.filter_map(|slot| {
+                Some((is_bot(slot.owner?), slot.id, RinkSeat::of(&slot.entity)))
+            });
             let taken: Vec<_> = taken.collect();
             let Some((id, seat)) = seats::change(&taken) else { break };
             self.move_to(world, id, seat);
@@ -24,7 +25,7 @@ impl ShufflePuck {
     }
 
     /// Moves a mallet and its owner's score to a seat, clear of the puck.
-    fn move_to(&self, world: &mut World<Self>, id: EntityId, seat: Seat) {
+    fn move_to(&self, world: &mut World<Self>, id: EntityId, seat: RinkSeat) {
         let puck = Self::puck_of(&world.entities, seat.rink).map(|slot| slot.entity.position());
         let owner = world.entities.get(id).and_then(|slot| slot.owner);
         if let Some(mallet) = world.entities.record_mut::<Mallet>(id) {
@@ -44,8 +45,8 @@ impl ShufflePuck {
         &self,
         world: &mut World<Self>,
         player: PlayerId,
-        free: Seat,
-    ) -> Seat {
+        free: RinkSeat,
+    ) -> RinkSeat {
         let is_bot = |it: PlayerId| world.profile(it).is_some_and(|profile| profile.key.is_none());
         if is_bot(player) {
             return free;
@@ -53,7 +54,7 @@ impl ShufflePuck {
         let taken: Vec<_> = world
             .entities
             .records::<Mallet>()
-            .filter_map(|slot| Some((slot.owner?, slot.id, Seat::of(&slot.entity))))
+            .filter_map(|slot| Some((slot.owner?, slot.id, RinkSeat::of(&slot.entity))))
             .map(|(owner, id, seat)| (is_bot(owner), id, seat))
             .collect();
         let Some((id, seat)) = seats::of_a_bot(&taken, free) else { return free };
@@ -71,7 +72,7 @@ impl ShufflePuck {
     ) -> bool {
         let seat_of = |world: &World<Self>, player| {
             let (id, mallet) = owned::<Mallet, _>(&world.entities, player)?;
-            Some((id, Seat::of(mallet)))
+            Some((id, RinkSeat::of(mallet)))
         };
         let Some((id, from)) = seat_of(world, player) else { return false };
         let other = exchange.and_then(|other| seat_of(world, other));

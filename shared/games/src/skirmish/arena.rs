@@ -2,7 +2,7 @@
 
 use glam::Vec2;
 
-use super::bodies::{Shape, overlap};
+use super::bodies::{BodyShape, overlap};
 use super::entities::{Goods, Prop};
 use phaselock::physics::Aabb;
 
@@ -68,10 +68,10 @@ impl Arena {
     }
 
     /// Whether a shape is clear of all walls.
-    pub fn is_clear(&self, position: Vec2, shape: Shape) -> bool {
+    pub fn is_clear(&self, position: Vec2, shape: BodyShape) -> bool {
         self.walls.iter().all(|wall| {
             let half = wall.size() / 2.0;
-            overlap(wall.min + half, Shape::Box(half), position, shape).is_none()
+            overlap(wall.min + half, BodyShape::Box(half), position, shape).is_none()
         })
     }
 }
@@ -140,7 +140,7 @@ mod tests {
             }
         }
         for (goods, at) in &arena.goods {
-            assert!(arena.is_clear(*at, Shape::Circle(0.5)), "{goods:?} at {at}");
+            assert!(arena.is_clear(*at, BodyShape::Circle(0.5)), "{goods:?} at {at}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
-use super::bodies::Shape;
+use super::bodies::BodyShape;
 use super::entities::{PACE_MAX, Piece, Player, Prop};
 use super::movement::RADIUS;
 use super::weapons::Means;
@@ -46,7 +46,7 @@ pub(super) struct Hurt {
 
 /// Returns the force of a blast on an object, 0 to 1, which decreases linearly from its centre to
 /// its range. A wall in between stops it; a wall that leaves one flank exposed halves it.
-fn force(at: Vec2, position: Vec2, shape: Shape, walls: &[Aabb]) -> f32 {
+fn force(at: Vec2, position: Vec2, shape: BodyShape, walls: &[Aabb]) -> f32 {
     let half = shape.half().min_element();
     let far = (position.distance(at) - half).max(0.0);
     if far >= BLAST_REACH {
@@ -82,7 +82,7 @@ pub(super) fn throw_about(
     for slot in entities.iter_mut().filter(|slot| moves(slot.id)) {
         match &mut slot.entity {
             Piece::Player(player) if player.health > 0 => {
-                let force = force(at, player.position(), Shape::Circle(RADIUS), walls);
+                let force = force(at, player.position(), BodyShape::Circle(RADIUS), walls);
                 if force == 0.0 {
                     continue;
                 }
@@ -129,7 +129,7 @@ pub(super) fn chain(
                 prop.by = if prop.held { prop.by } else { by };
             }
             Piece::Mine(mine)
-                if mine.burst == 0 && reached(mine.position(), Shape::Circle(0.1)) =>
+                if mine.burst == 0 && reached(mine.position(), BodyShape::Circle(0.1)) =>
             {
                 mine.burst = 1;
                 more(Blast { at: mine.position(), by: slot.owner, means: Means::Mine });

@@ -6,14 +6,14 @@ use phaselock::physics::Aabb;
 
 /// An outline around a centre.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Shape {
+pub enum BodyShape {
     /// A circle, by its radius.
     Circle(f32),
     /// An axis-aligned box, by half of its size.
     Box(Vec2),
 }
 
-impl Shape {
+impl BodyShape {
     /// Returns half of its width and height.
     pub fn half(self) -> Vec2 {
         match self {
@@ -25,21 +25,21 @@ impl Shape {
 
 /// Returns the overlap of two shapes: the direction from the first to the second in which they
 /// separate soonest, and that distance in metres.
-pub(super) fn overlap(a: Vec2, of_a: Shape, b: Vec2, of_b: Shape) -> Option<(Vec2, f32)> {
+pub(super) fn overlap(a: Vec2, of_a: BodyShape, b: Vec2, of_b: BodyShape) -> Option<(Vec2, f32)> {
     let to = b - a;
     let room = of_a.half() + of_b.half() - to.abs();
     if room.min_element() <= 0.0 {
         return None;
     }
     match (of_a, of_b) {
-        (Shape::Circle(one), Shape::Circle(other)) => {
+        (BodyShape::Circle(one), BodyShape::Circle(other)) => {
             let distance = to.length();
             let depth = one + other - distance;
             let along = if distance > 0.0 { to / distance } else { Vec2::X };
             (depth > 0.0).then_some((along, depth))
         }
-        (Shape::Box(_), Shape::Box(_)) => Some(shorter_axis(to, room)),
-        (Shape::Circle(radius), Shape::Box(half)) => {
+        (BodyShape::Box(_), BodyShape::Box(_)) => Some(shorter_axis(to, room)),
+        (BodyShape::Circle(radius), BodyShape::Box(half)) => {
             let nearest = (-to).clamp(-half, half);
             let out = -to - nearest;
             let distance = out.length();
@@ -49,7 +49,7 @@ pub(super) fn overlap(a: Vec2, of_a: Shape, b: Vec2, of_b: Shape) -> Option<(Vec
             }
             (distance < radius).then(|| (-out / distance, radius - distance))
         }
-        (Shape::Box(_), Shape::Circle(_)) => {
+        (BodyShape::Box(_), BodyShape::Circle(_)) => {
             overlap(b, of_b, a, of_a).map(|(along, depth)| (-along, depth))
         }
     }
@@ -72,7 +72,7 @@ const STEP: f32 = 0.15;
 pub(super) fn shift(
     position: &mut Vec2,
     velocity: &mut Vec2,
-    shape: Shape,
+    shape: BodyShape,
     by: Vec2,
     walls: &[Aabb],
 ) {
@@ -83,7 +83,7 @@ pub(super) fn shift(
         for _ in 0..2 {
             for wall in walls {
                 let half = wall.size() / 2.0;
-                let out = overlap(wall.min + half, Shape::Box(half), *position, shape);
+                let out = overlap(wall.min + half, BodyShape::Box(half), *position, shape);
                 let Some((normal, depth)) = out else { continue };
                 *position += normal * depth;
                 let into = velocity.dot(normal).min(0.0);
@@ -101,7 +101,7 @@ pub(super) fn sweep(
     radius: f32,
     along: Vec2,
     most: f32,
-    things: impl Iterator<Item = (Vec2, Shape)>,
+    things: impl Iterator<Item = (Vec2, BodyShape)>,
 ) -> Option<(f32, Vec2)> {
     let mut first: Option<(f32, Vec2)> = None;
     for (middle, shape) in things {
@@ -110,8 +110,8 @@ pub(super) fn sweep(
             continue;
         }
         let met = match shape {
-            Shape::Circle(other) => sweep_circle(from, along, middle, radius + other),
-            Shape::Box(half) => sweep_box(from, along, middle, half + radius),
+            BodyShape::Circle(other) => sweep_circle(from, along, middle, radius + other),
+            BodyShape::Box(half) => sweep_box(from, along, middle, half + radius),
         };
         if let Some(met) = met.filter(|met| met.0 <= first.map_or(most, |first| first.0)) {
             first = Some(met);
@@ -162,11 +162,11 @@ mod tests {
     use phaselock::physics::direction;
     use proptest::prelude::*;
 
-    const CRATE: Shape = Shape::Box(Vec2::splat(0.5));
+    const CRATE: BodyShape = BodyShape::Box(Vec2::splat(0.5));
 
     #[test]
     fn overlapping_shapes_are_parted_the_shorter_way() {
-        let ball = Shape::Circle(0.4);
+        let ball = BodyShape::Circle(0.4);
         let met = overlap(Vec2::ZERO, ball, Vec2::new(0.8, 0.1), CRATE).expect("they touch");
         assert!(met.0 == Vec2::X && (met.1 - 0.1).abs() < 1e-6, "{met:?}");
         let back = overlap(Vec2::new(0.8, 0.1), CRATE, Vec2::ZERO, ball).expect("they touch");
@@ -190,7 +190,7 @@ mod tests {
     proptest! {
         #[test]
         fn parted_things_do_not_overlap(x in -1.5_f32..1.5, y in -1.5_f32..1.5, kinds in 0..4) {
-            let shape = |round: bool| if round { Shape::Circle(0.4) } else { CRATE };
+            let shape = |round: bool| if round { BodyShape::Circle(0.4) } else { CRATE };
             let (a, b) = (shape(kinds & 1 == 0), shape(kinds & 2 == 0));
             let at = Vec2::new(x, y);
             if let Some((along, depth)) = overlap(Vec2::ZERO, a, at, b) {
@@ -202,12 +202,12 @@ mod tests {
         #[test]
         fn no_way_leads_through_a_wall(angle in 0.0_f32..1.0, far in 0.0_f32..9.0, round: bool) {
             let wall = Aabb::centred(Vec2::ZERO, Vec2::new(0.5, 2.0));
-            let shape = if round { Shape::Circle(0.4) } else { CRATE };
+            let shape = if round { BodyShape::Circle(0.4) } else { CRATE };
             let mut position = direction(angle) * 3.5;
             let mut velocity = -direction(angle);
             let side = position;
             shift(&mut position, &mut velocity, shape, -side.normalize() * far, &[wall]);
-            let depth = overlap(Vec2::ZERO, Shape::Box(Vec2::new(0.5, 2.0)), position, shape);
+            let depth = overlap(Vec2::ZERO, BodyShape::Box(Vec2::new(0.5, 2.0)), position, shape);
             prop_assert!(depth.is_none_or(|(_, depth)| depth < 1e-4), "{position} {depth:?}");
         }
     }

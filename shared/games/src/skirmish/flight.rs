@@ -3,7 +3,7 @@
 use glam::Vec2;
 
 use super::arena::Arena;
-use super::bodies::{Shape, sweep};
+use super::bodies::{BodyShape, sweep};
 use super::entities::{Player, Shell};
 use super::movement::RADIUS;
 use phaselock::fields::Record;
@@ -57,7 +57,7 @@ pub(super) fn fly(
     shell: &mut Shell,
     rates: Rates,
     walls: &[Aabb],
-    props: impl Iterator<Item = (Vec2, Shape)> + Clone,
+    props: impl Iterator<Item = (Vec2, BodyShape)> + Clone,
     bodies: impl Iterator<Item = Vec2> + Clone,
 ) -> bool {
     if shell.burst > 0 {
@@ -67,10 +67,10 @@ pub(super) fn fly(
     let secs = rates.step_secs();
     let middle = |wall: &Aabb| {
         let half = wall.size() / 2.0;
-        (wall.min + half, Shape::Box(half))
+        (wall.min + half, BodyShape::Box(half))
     };
     let things = walls.iter().map(middle).chain(props);
-    let bodies = bodies.map(|body| (body, Shape::Circle(RADIUS)));
+    let bodies = bodies.map(|body| (body, BodyShape::Circle(RADIUS)));
     let (mut position, mut velocity) = (shell.position(), shell.velocity());
     let mut bursts = false;
     if shell.grenade {

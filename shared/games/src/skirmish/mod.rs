@@ -38,7 +38,7 @@ use phaselock::wire::model::Tables;
 
 use arena::Arena;
 pub use blast::BLAST_REACH;
-pub use bodies::Shape;
+pub use bodies::BodyShape;
 pub use bot::Bot;
 pub use entities::{
     Command, Goods, Mine, Pickup, Piece, Player, Prop, Score, Shell, player, players, scores,

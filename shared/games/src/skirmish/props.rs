@@ -7,7 +7,7 @@
 use glam::Vec2;
 
 use super::arena::Arena;
-use super::bodies::{Shape, overlap, shift};
+use super::bodies::{BodyShape, overlap, shift};
 use super::entities::{PACE_MAX, Piece, Player, Prop};
 use super::movement::RADIUS;
 use phaselock::fields::Record;
@@ -47,7 +47,7 @@ struct Walker {
 #[derive(Clone, Copy, Debug)]
 struct Thing {
     id: EntityId,
-    shape: Shape,
+    shape: BodyShape,
     position: Vec2,
     velocity: Vec2,
     moves: bool,
@@ -62,8 +62,12 @@ pub(super) struct Contacts {
 
 impl Prop {
     /// Returns its outline.
-    pub fn shape(&self) -> Shape {
-        if self.barrel { Shape::Circle(BARREL_RADIUS) } else { Shape::Box(Vec2::splat(CRATE_HALF)) }
+    pub fn shape(&self) -> BodyShape {
+        if self.barrel {
+            BodyShape::Circle(BARREL_RADIUS)
+        } else {
+            BodyShape::Box(Vec2::splat(CRATE_HALF))
+        }
     }
 
     /// Sets its velocity, within what the field holds.
@@ -77,7 +81,7 @@ impl Prop {
 const THINGS_MAX: usize = 256;
 
 /// Lets a prop glide for a tick.
-fn glide(position: &mut Vec2, velocity: &mut Vec2, shape: Shape, rates: Rates, walls: &[Aabb]) {
+fn glide(position: &mut Vec2, velocity: &mut Vec2, shape: BodyShape, rates: Rates, walls: &[Aabb]) {
     let speed = velocity.length();
     if speed == 0.0 {
         return;
@@ -278,9 +282,9 @@ impl Contacts {
 }
 
 /// A player's outline.
-const PLAYER: Shape = Shape::Circle(RADIUS);
+const PLAYER: BodyShape = BodyShape::Circle(RADIUS);
 
 /// Returns the overlap with a prop, if it exceeds what is tolerated.
-fn touch(position: Vec2, shape: Shape, thing: &Thing) -> Option<(Vec2, f32)> {
+fn touch(position: Vec2, shape: BodyShape, thing: &Thing) -> Option<(Vec2, f32)> {
     overlap(position, shape, thing.position, thing.shape).filter(|(_, depth)| *depth > SLOP)
 }

@@ -3,7 +3,7 @@
 use glam::Vec2;
 
 use super::blast::Hurt;
-use super::bodies::Shape;
+use super::bodies::BodyShape;
 use super::entities::{Piece, Player, Prop, Score, player, players};
 use super::movement::RADIUS;
 use super::weapons::Means;
@@ -147,7 +147,7 @@ impl Skirmish {
 /// Returns the distance along a ray to a prop, in metres.
 pub fn ray_to_prop(from: Vec2, along: Vec2, prop: &Prop) -> Option<f32> {
     match prop.shape() {
-        Shape::Circle(radius) => ray_to_circle(from, along, prop.position(), radius),
-        Shape::Box(half) => ray_to_box(from, along, &Aabb::centred(prop.position(), half)),
+        BodyShape::Circle(radius) => ray_to_circle(from, along, prop.position(), radius),
+        BodyShape::Box(half) => ray_to_box(from, along, &Aabb::centred(prop.position(), half)),
     }
 }

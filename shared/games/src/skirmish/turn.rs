@@ -3,7 +3,7 @@
 use glam::Vec2;
 
 use super::blast::{self, BLASTS_MAX, Blast, Hurt};
-use super::bodies::Shape;
+use super::bodies::BodyShape;
 use super::entities::{Command, Goods, Mine, Pickup, Piece, Player, Prop, Shell, player, players};
 use super::flight::{burst_ticks, fly, launch};
 use super::movement::{RADIUS, movement};
@@ -471,13 +471,15 @@ fn give(player: &mut Player, goods: Goods) {
 }
 
 /// Returns position and shape of a piece, if it has any.
-pub(super) fn outline(piece: &Piece) -> Option<(Vec2, Shape)> {
+pub(super) fn outline(piece: &Piece) -> Option<(Vec2, BodyShape)> {
     match piece {
-        Piece::Player(player) => Some((player.position(), Shape::Circle(RADIUS))),
+        Piece::Player(player) => Some((player.position(), BodyShape::Circle(RADIUS))),
         Piece::Prop(prop) => Some((prop.position(), prop.shape())),
-        Piece::Shell(shell) => Some((shell.position(), Shape::Circle(super::flight::SHELL_RADIUS))),
-        Piece::Mine(mine) => Some((mine.position(), Shape::Circle(0.2))),
-        Piece::Pickup(pickup) => Some((pickup.position(), Shape::Circle(0.4))),
+        Piece::Shell(shell) => {
+            Some((shell.position(), BodyShape::Circle(super::flight::SHELL_RADIUS)))
+        }
+        Piece::Mine(mine) => Some((mine.position(), BodyShape::Circle(0.2))),
+        Piece::Pickup(pickup) => Some((pickup.position(), BodyShape::Circle(0.4))),
         Piece::Score(_) | Piece::Round(_) => None,
     }
 }

@@ -11,7 +11,7 @@ use crate::time::{LocalTime, Micros, Rates};
 use crate::wire::control::{Refusal, Seat};
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::rooms::RoomCode;
-use crate::wire::round::{Motion, Outcome};
+use crate::wire::round::{Outcome, Proposal};
 use crate::wire::talk::{Audience, CommandHint, Look, Mark};
 
 /// Settings of a session.
@@ -195,12 +195,12 @@ pub enum Notice {
         /// Name of the player who called it.
         by: String,
         /// What is voted on.
-        motion: Motion,
+        motion: Proposal,
     },
     /// A vote is over.
     Voted {
         /// What was voted on.
-        motion: Motion,
+        motion: Proposal,
         /// Outcome of the vote.
         outcome: Outcome,
     },

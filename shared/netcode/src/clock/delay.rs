@@ -4,7 +4,7 @@
 //! When a snapshot arrives, the age of the one before is the delay that would have just sufficed.
 //! This measures network delay, jitter, lost snapshots and clock error at once.
 
-use super::margin::{Bounds, Margin};
+use super::margin::{Margin, MarginBounds};
 use super::{Window, slew};
 use crate::limits::INTERPOLATION_DELAY_MAX;
 use crate::time::{LocalTime, Micros};
@@ -41,7 +41,7 @@ impl Delay {
         let delay = Micros(interval.0 * 2) + Micros(round_trip.0 / 2);
         let most = INTERPOLATION_DELAY_MAX.max(Micros(interval.0 * 2));
         let delay = delay.clamp(interval, most);
-        let bounds = Bounds {
+        let bounds = MarginBounds {
             least: Self::MARGIN,
             most: interval,
             unit: Micros(interval.0 / 2),

@@ -15,7 +15,7 @@
 use std::collections::VecDeque;
 
 use super::lateness::{LateCause, LateInput};
-use super::margin::{Bounds, Margin};
+use super::margin::{Margin, MarginBounds};
 use super::{Window, slew};
 use crate::time::{LocalTime, Micros, Rates, Tick};
 
@@ -101,7 +101,7 @@ impl Lead {
     /// Starts with half of a round trip time, a tick, and an initial margin.
     pub fn new(now: LocalTime, round_trip: Micros, step: Micros) -> Self {
         let unit = step.max(Rates::DEFAULT.step());
-        let bounds = Bounds {
+        let bounds = MarginBounds {
             least: Self::MARGIN,
             most: Micros(unit.0 * Self::MARGIN_TICKS_MAX),
             unit,

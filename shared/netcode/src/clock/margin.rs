@@ -14,7 +14,7 @@ use crate::time::{LocalTime, Micros};
 
 /// Limits of a margin.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds {
+pub struct MarginBounds {
     /// The minimum margin.
     pub least: Micros,
     /// The maximum margin, beyond which failures are not prevented.
@@ -25,7 +25,7 @@ pub struct Bounds {
     pub every: Micros,
 }
 
-impl Bounds {
+impl MarginBounds {
     /// Returns the minimum that an episode adds.
     fn step(&self) -> Micros {
         Micros(self.unit.0 * 3 / 4)
@@ -51,7 +51,7 @@ impl Bounds {
 #[derive(Clone, Debug)]
 pub struct Margin {
     margin: Micros,
-    bounds: Bounds,
+    bounds: MarginBounds,
     begun: LocalTime,
     moved: LocalTime,
     episode: Option<Episode>,
@@ -79,7 +79,7 @@ impl Margin {
     const SILENCE: Micros = Micros::from_ms(1000);
 
     /// Creates a margin that starts at `first`.
-    pub fn new(now: LocalTime, bounds: Bounds, first: Micros) -> Self {
+    pub fn new(now: LocalTime, bounds: MarginBounds, first: Micros) -> Self {
         Self {
             margin: first.clamp(bounds.least, bounds.most),
             bounds,
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    const BOUNDS: Bounds = Bounds {
+    const BOUNDS: MarginBounds = MarginBounds {
         least: Micros(3000),
         most: Micros::from_ms(120),
         unit: Micros::from_ms(16),

@@ -45,7 +45,7 @@ pub enum Motion {
 
 /// The clients that may see a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Audience {
+pub enum FieldAudience {
     /// Each client that may see the entity.
     All,
     /// Only the client whose player owns the entity. Others read 0.
@@ -73,7 +73,7 @@ pub struct Field {
     /// Motion between snapshots.
     pub motion: Motion,
     /// Clients that may see the field.
-    pub audience: Audience,
+    pub audience: FieldAudience,
     /// Whether the game's prediction computes the field. If only the server changes it (health,
     /// score), a change is no misprediction.
     pub predicted: bool,
@@ -107,7 +107,7 @@ impl Field {
             greatest: u32::MAX >> (u32::BITS - bits),
             fraction_bits,
             motion,
-            audience: Audience::All,
+            audience: FieldAudience::All,
             predicted: true,
             snap_distance: f32::INFINITY,
             steering: false,
@@ -187,7 +187,7 @@ impl Field {
 
     /// Makes the field visible to the owner only.
     pub const fn owner_only(mut self) -> Self {
-        self.audience = Audience::Owner;
+        self.audience = FieldAudience::Owner;
         self
     }
 

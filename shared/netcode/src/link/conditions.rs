@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::config::{LinkConfig, LinkError, Schedule, Spread};
+use super::config::{LinkConfig, LinkError, LinkSchedule, Spread};
 use super::way::Link;
 use crate::time::{LocalTime, Micros};
 
@@ -70,9 +70,9 @@ const CHANGE_AT_MAX: Micros = Micros::from_ms(24 * 3600 * 1000);
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conditions {
     /// From the client to the server.
-    pub up: Schedule,
+    pub up: LinkSchedule,
     /// From the server to the client.
-    pub down: Schedule,
+    pub down: LinkSchedule,
     /// Seed of all random decisions.
     pub seed: u64,
     text: String,
@@ -129,8 +129,8 @@ impl FromStr for Conditions {
         let mut both = Both { up: LinkConfig::PERFECT, down: LinkConfig::PERFECT, seed: 1 };
         let mut parts = text.split(';');
         both.apply(parts.next().unwrap_or_default(), true)?;
-        let mut up = Schedule::from(both.up.validate()?);
-        let mut down = Schedule::from(both.down.validate()?);
+        let mut up = LinkSchedule::from(both.up.validate()?);
+        let mut down = LinkSchedule::from(both.down.validate()?);
         let mut last = Micros::ZERO;
         for part in parts {
             if up.repeat.is_some() {

@@ -194,7 +194,7 @@ impl LinkConfig {
 
 /// Properties of a link over time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Schedule {
+pub struct LinkSchedule {
     /// The initial properties.
     pub first: LinkConfig,
     /// Changes, by time since the start, in ascending order.
@@ -203,7 +203,7 @@ pub struct Schedule {
     pub repeat: Option<Micros>,
 }
 
-impl Schedule {
+impl LinkSchedule {
     /// Returns the properties in force this long after the start.
     pub fn at(&self, elapsed: Micros) -> &LinkConfig {
         let elapsed = match self.repeat {
@@ -254,7 +254,7 @@ impl Schedule {
     }
 }
 
-impl From<LinkConfig> for Schedule {
+impl From<LinkConfig> for LinkSchedule {
     fn from(first: LinkConfig) -> Self {
         Self { first, changes: Vec::new(), repeat: None }
     }

@@ -11,5 +11,5 @@ mod tests;
 mod way;
 
 pub use conditions::{Conditions, ConditionsError, PROFILES};
-pub use config::{LinkConfig, LinkError, Schedule, Spread};
+pub use config::{LinkConfig, LinkError, LinkSchedule, Spread};
 pub use way::{Link, LinkStats};

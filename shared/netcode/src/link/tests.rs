@@ -226,7 +226,7 @@ fn a_rate_that_changes_for_ever_is_its_mean() {
 fn what_passes_is_the_sum_of_all_rates_in_force() {
     let rate = |rate| LinkConfig { rate, ..LinkConfig::PERFECT };
     let changes = vec![(Micros(10), rate(Some(500))), (Micros(13), rate(Some(1)))];
-    let mut schedule = Schedule { first: rate(Some(7)), changes, repeat: None };
+    let mut schedule = LinkSchedule { first: rate(Some(7)), changes, repeat: None };
     for repeat in [None, Some(Micros(20)), Some(Micros(14))] {
         schedule.repeat = repeat;
         let mut sum = 0;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::config::{LinkConfig, Schedule};
+use super::config::{LinkConfig, LinkSchedule};
 use crate::random::Random;
 use crate::time::LocalTime;
 
@@ -23,7 +23,7 @@ pub struct LinkStats {
 /// together [`Link::BYTES_MAX`] bytes are in flight; more are dropped.
 #[derive(Clone, Debug)]
 pub struct Link<T = Vec<u8>> {
-    schedule: Schedule,
+    schedule: LinkSchedule,
     /// When the schedule starts.
     start: LocalTime,
     random: Random,
@@ -52,12 +52,12 @@ impl Link<()> {
 
 impl<T: Clone> Link<T> {
     /// Creates an idle link that starts at time 0.
-    pub fn new(schedule: impl Into<Schedule>, seed: u64) -> Self {
+    pub fn new(schedule: impl Into<LinkSchedule>, seed: u64) -> Self {
         Self::starting(LocalTime(0), schedule, seed)
     }
 
     /// Creates an idle link whose schedule starts at `start`.
-    pub fn starting(start: LocalTime, schedule: impl Into<Schedule>, seed: u64) -> Self {
+    pub fn starting(start: LocalTime, schedule: impl Into<LinkSchedule>, seed: u64) -> Self {
         Self {
             schedule: schedule.into(),
             start,
@@ -75,7 +75,7 @@ impl<T: Clone> Link<T> {
 
     /// Changes the link from now on. Packets in flight keep their arrival time; those queued since
     /// the last packet was sent leave at the new rate.
-    pub fn set(&mut self, schedule: impl Into<Schedule>) {
+    pub fn set(&mut self, schedule: impl Into<LinkSchedule>) {
         self.schedule = schedule.into();
     }
 

@@ -8,7 +8,7 @@ use crate::identity::PublicKey;
 use crate::ids::PlayerId;
 use crate::time::{LocalTime, Micros};
 use crate::wire::control::Refusal;
-use crate::wire::round::{Ballot, Motion, Outcome, Poll};
+use crate::wire::round::{Ballot, Outcome, Poll, Proposal};
 
 /// Duration of a vote: time to notice, read and think. Arbitrary.
 const VOTE_TIME: Micros = Micros::from_ms(30_000);
@@ -29,7 +29,7 @@ const KICKERS_MIN: usize = 2;
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) caller: Caller,
-    pub(super) motion: Motion,
+    pub(super) motion: Proposal,
     /// Key of the player that it is about.
     pub(super) target: Option<PublicKey>,
 }
@@ -50,7 +50,7 @@ pub(super) struct Caller {
 struct Running {
     by: PlayerId,
     key: PublicKey,
-    motion: Motion,
+    motion: Proposal,
     /// Key of the player that it is about.
     target: Option<PublicKey>,
     ends: LocalTime,
@@ -60,7 +60,7 @@ struct Running {
 /// A finished vote.
 #[derive(Clone, Debug)]
 pub(super) struct Decision {
-    pub(super) motion: Motion,
+    pub(super) motion: Proposal,
     /// Key of the player that it is about.
     pub(super) target: Option<PublicKey>,
     pub(super) outcome: Outcome,
@@ -91,7 +91,7 @@ fn keep(keys: &mut BTreeMap<PublicKey, LocalTime>, key: PublicKey, until: LocalT
 impl Running {
     /// Whether this player may vote: all but the target.
     fn asks(&self, player: PlayerId) -> bool {
-        self.motion != Motion::Kick(player)
+        self.motion != Proposal::Kick(player)
     }
 }
 
@@ -179,7 +179,7 @@ impl Votes {
     }
 
     /// Drops the vote and the chosen game because another game begins. Returns the vote's motion.
-    pub(super) fn drop(&mut self) -> Option<Motion> {
+    pub(super) fn drop(&mut self) -> Option<Proposal> {
         self.chosen = None;
         self.running.take().map(|running| running.motion)
     }
@@ -231,7 +231,7 @@ mod tests {
         Caller { player: PlayerId(number), key, present, is_alone: false }
     }
 
-    fn call(caller: Caller, motion: Motion) -> Call {
+    fn call(caller: Caller, motion: Proposal) -> Call {
         Call { caller, motion, target: None }
     }
 
@@ -247,14 +247,14 @@ mod tests {
     fn more_than_half_pass_it_at_once_and_half_fail_it() {
         for (ballot, expected) in [(Ballot::Yes, Outcome::Passed), (Ballot::No, Outcome::Failed)] {
             let (mut votes, people) = (Votes::default(), people(5));
-            votes.call(at(0), call(caller(0), Motion::MoreTime), &people).unwrap();
+            votes.call(at(0), call(caller(0), Proposal::MoreTime), &people).unwrap();
             assert_eq!(outcome(votes.decide(at(1), &people)), None);
             for voter in 1..if ballot == Ballot::Yes { 3 } else { 4 } {
                 assert!(votes.vote(PlayerId(voter), ballot));
             }
             assert_eq!(outcome(votes.decide(at(1), &people)), Some(expected));
             // A player whose vote failed must wait; one whose vote succeeded need not.
-            let again = votes.call(at(2), call(caller(0), Motion::MoreTime), &people);
+            let again = votes.call(at(2), call(caller(0), Proposal::MoreTime), &people);
             assert_eq!(again.is_err(), expected == Outcome::Failed);
         }
     }
@@ -263,7 +263,7 @@ mod tests {
     fn when_the_time_is_up_it_takes_half_of_all_to_pass() {
         for (voters, expected) in [(4, Outcome::Passed), (9, Outcome::Failed)] {
             let (mut votes, people) = (Votes::default(), people(voters));
-            votes.call(at(0), call(caller(0), Motion::Shuffle), &people).unwrap();
+            votes.call(at(0), call(caller(0), Proposal::Shuffle), &people).unwrap();
             votes.vote(PlayerId(1), Ballot::Yes);
             assert_eq!(outcome(votes.decide(at(29), &people)), None);
             assert_eq!(outcome(votes.decide(at(31), &people)), Some(expected));
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn voices_of_those_who_leave_do_not_count() {
         let mut votes = Votes::default();
-        votes.call(at(0), call(caller(0), Motion::Shuffle), &people(6)).unwrap();
+        votes.call(at(0), call(caller(0), Proposal::Shuffle), &people(6)).unwrap();
         assert!((1..3).all(|it| votes.vote(PlayerId(it), Ballot::Yes)));
         assert_eq!(outcome(votes.decide(at(1), &people(6))), None);
         // None of the remaining three has voted, so nothing is decided.
@@ -287,7 +287,7 @@ mod tests {
     fn a_kick_takes_two_and_its_target_has_no_voice() {
         let target = Some(PublicKey([7; 32]));
         let mut votes = Votes::default();
-        let kick = Call { target, ..call(caller(0), Motion::Kick(PlayerId(1))) };
+        let kick = Call { target, ..call(caller(0), Proposal::Kick(PlayerId(1))) };
         let refused = votes.call(at(0), kick.clone(), &people(2));
         assert_eq!(refused, Err(Refusal::Protected));
         votes.call(at(0), kick, &people(3)).unwrap();
@@ -301,8 +301,9 @@ mod tests {
     fn newcomers_wait_and_one_vote_runs_at_a_time() {
         let (mut votes, people) = (Votes::default(), people(3));
         let new = Caller { present: Micros::from_ms(100), ..caller(0) };
-        let call =
-            |votes: &mut Votes, caller| votes.call(at(0), call(caller, Motion::MoreTime), &people);
+        let call = |votes: &mut Votes, caller| {
+            votes.call(at(0), call(caller, Proposal::MoreTime), &people)
+        };
         assert_eq!(call(&mut votes, new), Err(Refusal::Soon));
         assert_eq!(call(&mut votes, Caller { is_alone: true, ..new }), Ok(()));
         assert_eq!(call(&mut votes, caller(1)), Err(Refusal::Busy));

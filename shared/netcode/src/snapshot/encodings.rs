@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::bits::Bits;
-use super::history::{Frame, History, Source};
+use super::history::{History, Source, WorldFrame};
 use super::silence::Silence;
 use super::strands::{Map, NO_ROOM, ReferenceSet, Strand, StrandId, Strands};
 use crate::fields::{Entity, Packed};
@@ -200,7 +200,7 @@ impl<G: Game> Encodings<G> {
     }
 
     /// Discards the encodings of the previous snapshot.
-    pub(crate) fn begin(&mut self, history: &History, frame: &Frame) {
+    pub(crate) fn begin(&mut self, history: &History, frame: &WorldFrame) {
         if self.frame == frame.number {
             return;
         }
@@ -243,14 +243,18 @@ impl<G: Game> Encodings<G> {
     }
 
     /// Returns the strand of a client with these references, if there is space for another.
-    pub(crate) fn strand(&mut self, frame: &Frame, references: &ReferenceSet) -> Option<StrandId> {
+    pub(crate) fn strand(
+        &mut self,
+        frame: &WorldFrame,
+        references: &ReferenceSet,
+    ) -> Option<StrandId> {
         let id = self.strands.find(frame, &self.there, references)?;
         self.base(frame, references.numbers().next()?);
         Some(id)
     }
 
     /// Makes space for the extrapolations from a baseline.
-    fn base(&mut self, frame: &Frame, number: u64) {
+    fn base(&mut self, frame: &WorldFrame, number: u64) {
         let used = &self.bases[..self.bases_used];
         if used.iter().any(|base| base.number == number) {
             return;

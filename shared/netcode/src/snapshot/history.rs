@@ -11,7 +11,7 @@ use crate::wire::fields::without_hidden;
 
 /// The world at one tick, in the order of slot indices.
 #[derive(Clone, Debug)]
-pub struct Frame {
+pub struct WorldFrame {
     /// Number of the snapshot; they are consecutive.
     pub number: u64,
     /// Tick of the states.
@@ -54,7 +54,7 @@ impl States {
     }
 }
 
-impl Frame {
+impl WorldFrame {
     /// Iterates over all entities.
     pub fn iter(&self) -> impl Iterator<Item = (u16, &EntityState)> {
         self.states.states.iter().map(|(index, state)| (*index, state))
@@ -74,7 +74,7 @@ impl Frame {
 /// The frames that can be baselines: those of the last [`BASELINE_AGE_TICKS_MAX`] ticks.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    frames: VecDeque<Frame>,
+    frames: VecDeque<WorldFrame>,
     /// Memory of a removed frame, for reuse.
     spare: States,
     next: u64,
@@ -86,7 +86,7 @@ pub struct History {
 pub(crate) struct Source<'a, G> {
     pub(crate) game: &'a G,
     pub(crate) history: &'a History,
-    pub(crate) frame: &'a Frame,
+    pub(crate) frame: &'a WorldFrame,
 }
 
 /// Frames in which something happened at an index.
@@ -110,7 +110,7 @@ impl History {
         let mut states = std::mem::take(&mut self.spare);
         states.fill(entities);
         self.note_changes::<E>(&states);
-        self.frames.push_back(Frame { number: self.next, tick, states });
+        self.frames.push_back(WorldFrame { number: self.next, tick, states });
         self.next += 1;
     }
 
@@ -141,7 +141,7 @@ impl History {
     }
 
     /// Returns the newest frame.
-    pub fn newest(&self) -> Option<&Frame> {
+    pub fn newest(&self) -> Option<&WorldFrame> {
         self.frames.back()
     }
 
@@ -151,7 +151,7 @@ impl History {
     }
 
     /// Returns the frame with this number, if it is in the history.
-    pub(crate) fn numbered(&self, number: u64) -> Option<&Frame> {
+    pub(crate) fn numbered(&self, number: u64) -> Option<&WorldFrame> {
         let first = self.frames.front()?.number;
         self.frames.get(usize::try_from(number.checked_sub(first)?).ok()?)
     }
@@ -170,7 +170,7 @@ impl History {
     }
 
     /// Returns the frame of a tick, if it is in the history.
-    pub fn at(&self, tick: Tick) -> Option<&Frame> {
+    pub fn at(&self, tick: Tick) -> Option<&WorldFrame> {
         let at = self.frames.binary_search_by_key(&tick, |frame| frame.tick).ok()?;
         Some(&self.frames[at])
     }

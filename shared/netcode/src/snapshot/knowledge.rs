@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::bits::Bits;
 use super::content::Content;
 use super::encodings::Encodings;
-use super::history::{Frame, History, Source};
+use super::history::{History, Source, WorldFrame};
 use super::recent::Recent;
 use super::strands::{ReferenceSet, Strand};
 use crate::game::Game;
@@ -164,7 +164,7 @@ impl Knowledge {
 
     /// Returns the entities that are still [settled](Self::settled), of those `resting` among the
     /// client's entities, after some `changed` in the newest snapshot.
-    pub(super) fn settled(&mut self, frame: &Frame, changed: &Bits, resting: &Bits) -> &Bits {
+    pub(super) fn settled(&mut self, frame: &WorldFrame, changed: &Bits, resting: &Bits) -> &Bits {
         let Settled { entities, at, until } = &mut self.settled;
         if *at + 1 != frame.number || frame.tick >= *until {
             entities.clear();

@@ -6,7 +6,7 @@ use std::mem::take;
 use super::EntityState;
 use super::content::Content;
 use super::encodings::Encodings;
-use super::history::{Frame, History, Source};
+use super::history::{History, Source, WorldFrame};
 use super::knowledge::Knowledge;
 use super::plan::{Coded, Scene, Size, Space};
 use super::priority::Priorities;
@@ -392,7 +392,7 @@ impl Sender {
         &self,
         codec: &Codec<G>,
         history: &History,
-        frame: &Frame,
+        frame: &WorldFrame,
     ) -> ReferenceSet {
         let mut set = ReferenceSet::default();
         let mut push = |number: u64| {

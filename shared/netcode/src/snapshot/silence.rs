@@ -12,7 +12,7 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::EntityState;
-use super::history::{Frame, Source};
+use super::history::{Source, WorldFrame};
 use crate::fields::{Entity, KindOf, Packed, unpack_values};
 use crate::game::Game;
 use crate::limits::FIELDS_MAX;
@@ -85,7 +85,7 @@ impl Silence {
     }
 
     /// Discards the results for the previous snapshot.
-    pub(super) fn begin(&mut self, frame: &Frame) {
+    pub(super) fn begin(&mut self, frame: &WorldFrame) {
         self.len = frame.len();
         self.forget();
     }

@@ -12,7 +12,7 @@ use crate::wire::WireError;
 use crate::wire::counts::Counts;
 use crate::wire::input::Ack;
 use crate::wire::snapshot::{
-    EntityUpdate, KindSet, Reading, SnapshotHeader, count_snapshot, read_snapshot,
+    DecodeContext, EntityUpdate, KindSet, SnapshotHeader, count_snapshot, read_snapshot,
 };
 use crate::wire::state::Codec;
 
@@ -147,9 +147,9 @@ impl<G: Game> Store<G> {
     fn reading<'s>(
         &'s self,
         game: &'s G,
-    ) -> Reading<'s, G, impl Fn(u16, Tick) -> Option<&'s EntityState>> {
+    ) -> DecodeContext<'s, G, impl Fn(u16, Tick) -> Option<&'s EntityState>> {
         let known = |index, tick| self.version(index, tick)?.state.as_ref();
-        Reading { codec: &self.codec, game, near: self.newest, reader: self.reader, known }
+        DecodeContext { codec: &self.codec, game, near: self.newest, reader: self.reader, known }
     }
 
     fn commit(

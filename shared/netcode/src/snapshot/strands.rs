@@ -11,7 +11,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::bits::Bits;
-use super::history::{Frame, History};
+use super::history::{History, WorldFrame};
 use crate::limits::{BASELINE_AGE_TICKS_MAX, REFERENCES_MAX};
 use crate::wire::snapshot::References;
 
@@ -40,7 +40,7 @@ impl Hasher for Spread {
 pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
 
 /// Returns the age in ticks of an older frame, if it can be a baseline.
-fn age(newest: &Frame, then: &Frame) -> Option<u8> {
+fn age(newest: &WorldFrame, then: &WorldFrame) -> Option<u8> {
     let age = newest.tick.since(then.tick);
     (1..=BASELINE_AGE_TICKS_MAX).contains(&age).then_some(age as u8)
 }
@@ -56,7 +56,7 @@ pub(crate) struct ReferenceSet {
 
 impl ReferenceSet {
     /// Adds a frame, older than those before. Returns `false` if it is too old.
-    pub(crate) fn push(&mut self, newest: &Frame, then: &Frame) -> bool {
+    pub(crate) fn push(&mut self, newest: &WorldFrame, then: &WorldFrame) -> bool {
         let Some(age) = age(newest, then) else { return false };
         if self.len < REFERENCES_MAX {
             self.references.push(age);
@@ -138,7 +138,7 @@ pub(super) struct Strands {
 
 impl Strands {
     /// Discards the strands of the previous snapshot.
-    pub(super) fn begin(&mut self, history: &History, frame: &Frame) {
+    pub(super) fn begin(&mut self, history: &History, frame: &WorldFrame) {
         self.by_references.clear();
         self.used = 0;
         let first = history.first().unwrap_or(0);
@@ -156,7 +156,7 @@ impl Strands {
     /// has `present`.
     pub(super) fn find(
         &mut self,
-        frame: &Frame,
+        frame: &WorldFrame,
         present: &Bits,
         references: &ReferenceSet,
     ) -> Option<StrandId> {

@@ -1,7 +1,7 @@
 //! Trains tables from counted decisions.
 
 use super::model::*;
-use super::range::{Coder, Level, level_of, low_bits};
+use super::range::{Coder, Likelihood, level_of, low_bits};
 use super::records::records_digest;
 use crate::fields::Kind;
 
@@ -118,7 +118,7 @@ impl Counts {
 
     /// Returns the level of a decision, drawn towards its parents' together, which are drawn
     /// towards `general`.
-    fn level(&self, at: usize, parents: &[usize], general: Level) -> Level {
+    fn level(&self, at: usize, parents: &[usize], general: Likelihood) -> Likelihood {
         let likely = 1.0 / (1.0 + libm::exp((128.0 - f64::from(general)) / 16.0));
         // Weight of the prior in observations; arbitrary.
         const PRIOR: f64 = 2.0;

@@ -92,7 +92,7 @@ pub fn signed_text(token: &Token, port: u16, certificate: Fingerprint) -> Vec<u8
 
 /// Proof that a server has the key of its certificate, and is at its address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proof {
+pub struct AnnouncementProof {
     /// The directory's token.
     pub token: Token,
     /// The server's certificate in DER.
@@ -117,7 +117,7 @@ pub enum Question {
         /// UDP port of the server.
         port: u16,
         /// The server's proof.
-        proof: Option<Proof>,
+        proof: Option<AnnouncementProof>,
     },
 }
 
@@ -152,7 +152,7 @@ impl Listed {
 /// Why a directory does not list a server.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum AnnouncementRefusal {
     #[error("the directory refused, for a reason that this version does not know")]
     Unknown,
     #[error("the proof is too old or was made for another address; retrying")]
@@ -180,7 +180,7 @@ pub enum Refusal {
     Taken,
 }
 
-impl Refusal {
+impl AnnouncementRefusal {
     const ALL: [Self; 7] = [
         Self::Token,
         Self::Signature,
@@ -223,7 +223,7 @@ pub enum Answer {
         seconds: u32,
     },
     /// The server is not listed.
-    Refused(Refusal),
+    Refused(AnnouncementRefusal),
 }
 
 impl Question {
@@ -238,7 +238,7 @@ impl Question {
             Self::List { after } => fields.put(kind::AFTER, &after.to_le_bytes()),
             Self::Announce { port, proof } => {
                 fields.put(kind::PORT, &port.to_le_bytes());
-                if let Some(Proof { token, certificate, scheme, signature }) = proof {
+                if let Some(AnnouncementProof { token, certificate, scheme, signature }) = proof {
                     fields.put(kind::TOKEN, token);
                     fields.put(kind::SCHEME, &scheme.to_le_bytes());
                     fields.put(kind::SIGNATURE, signature);
@@ -278,7 +278,7 @@ impl Question {
                 let proof = match (token, certificate, scheme, signature) {
                     (Some(token), Some(certificate), Some(scheme), Some(signature)) => {
                         let (certificate, signature) = (certificate.to_vec(), signature.to_vec());
-                        Some(Proof { token, certificate, scheme, signature })
+                        Some(AnnouncementProof { token, certificate, scheme, signature })
                     }
                     _ => None,
                 };
@@ -344,7 +344,7 @@ impl Answer {
             answer::PAGE => Self::Page { total, servers, next },
             answer::CHALLENGE => Self::Challenge(token.ok_or(WireError::Short)?),
             answer::LISTED => Self::Listed { seconds: seconds.ok_or(WireError::Short)? },
-            answer::REFUSED => Self::Refused(Refusal::of(reason)),
+            answer::REFUSED => Self::Refused(AnnouncementRefusal::of(reason)),
             other => return Err(WireError::Kind(other)),
         })
     }

@@ -4,11 +4,11 @@
 
 use super::bits::{BitReader, BitWriter, unzigzag, zigzag};
 use super::error::WireError;
-use crate::fields::{Audience, Field, Packed};
+use crate::fields::{Field, FieldAudience, Packed};
 
 /// Whether a reader sees a field; `owner` says whether the reader owns the entity.
 pub(crate) fn visible(field: &Field, owner: bool) -> bool {
-    owner || field.audience == Audience::All
+    owner || field.audience == FieldAudience::All
 }
 
 /// Returns the state as a reader may know it, with hidden fields set to 0.

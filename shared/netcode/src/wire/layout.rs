@@ -6,7 +6,7 @@ use super::model::{
     ACTIVITIES, ENTITY, EXTRAPOLATED, FIELD, FieldAt, HEADER, PRESENT, Plain, Tables, gap, plain,
     starts,
 };
-use super::range::{EVEN, Group, Growing, Level, Recorder};
+use super::range::{EVEN, Group, Growing, Likelihood, Recorder};
 use crate::fields::Kind;
 use crate::limits::REFERENCES_MAX;
 
@@ -71,7 +71,7 @@ impl Layout {
     }
 
     /// Returns the likelihoods.
-    pub fn levels(&self) -> &[Level] {
+    pub fn levels(&self) -> &[Likelihood] {
         &self.tables.levels
     }
 
@@ -102,13 +102,13 @@ impl Layout {
     }
 
     /// Returns the levels of whether an entity is as extrapolated, by the two entities before.
-    pub(crate) fn extrapolated(&self, kind: u8, activity: [u8; 2]) -> [Level; 4] {
+    pub(crate) fn extrapolated(&self, kind: u8, activity: [u8; 2]) -> [Likelihood; 4] {
         let start = self.entity(kind) + extrapolated_at(activity);
         [0, 1, 2, 3].map(|lately| self.tables.levels[start + lately])
     }
 
     /// Returns the levels of having each of a packet's references after its newest.
-    pub(crate) fn present_levels(&self) -> &[Level; REFERENCES_MAX] {
+    pub(crate) fn present_levels(&self) -> &[Likelihood; REFERENCES_MAX] {
         let levels = &self.tables.levels[HEADER + PRESENT..];
         levels.first_chunk().unwrap_or(&[EVEN; REFERENCES_MAX])
     }

@@ -8,7 +8,7 @@
 
 use super::cast::{count32, low8, low16, low32};
 use super::hash::fnv1a;
-use super::range::{Coder, EVEN, Level};
+use super::range::{Coder, EVEN, Likelihood};
 use super::records::records_digest;
 use crate::fields::Kind;
 use crate::limits::REFERENCES_MAX;
@@ -71,7 +71,7 @@ pub(super) const ENTITY: usize = KNOWN + 5;
 /// Frozen likelihoods.
 #[derive(Clone, Debug)]
 pub struct Tables {
-    pub(super) levels: Vec<Level>,
+    pub(super) levels: Vec<Likelihood>,
     /// Number of fields of each kind; empty if the tables are for any kinds.
     pub(super) kinds: Vec<usize>,
     /// FNV-1a of the levels.
@@ -106,7 +106,7 @@ impl Tables {
         Self::of(vec![EVEN; len(kinds)], kinds.to_vec(), 0)
     }
 
-    pub(super) fn of(levels: Vec<Level>, kinds: Vec<usize>, records: u64) -> Self {
+    pub(super) fn of(levels: Vec<Likelihood>, kinds: Vec<usize>, records: u64) -> Self {
         let digest = fnv1a(&levels);
         Self { levels, kinds, digest, records }
     }

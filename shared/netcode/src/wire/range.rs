@@ -7,7 +7,7 @@
 //! and decisions that were made once are written for each client in one or two steps. Zero bytes at
 //! the end are left out.
 //!
-//! A likelihood is a [`Level`], one of 256 at equal distances of 1/16 in log-odds, which cost at
+//! A [`Likelihood`] is one of 256 at equal distances of 1/16 in log-odds, which cost at
 //! most a ten-thousandth of a bit.
 
 #[cfg(test)]
@@ -17,10 +17,10 @@ use super::cast::{low32, position, truncated};
 use super::error::WireError;
 
 /// Likelihood that a decision is yes: `1 / (1 + exp((128 - level) / 16))`.
-pub type Level = u8;
+pub type Likelihood = u8;
 
 /// Yes and no are equally likely.
-pub const EVEN: Level = 128;
+pub const EVEN: Likelihood = 128;
 
 /// Writes, reads, records or counts decisions, so that one description of a format serves all four.
 pub trait Coder {
@@ -76,14 +76,14 @@ fn scale() -> &'static Scale {
 }
 
 /// Returns the level nearest to the likelihood `yes / all`.
-pub fn level_of(yes: f64, all: f64) -> Level {
+pub fn level_of(yes: f64, all: f64) -> Likelihood {
     let odds = (yes.max(1e-9)) / (all - yes).max(1e-9);
     let level = (128.0 + 16.0 * libm::log(odds)).round().clamp(1.0, 255.0);
-    Level::try_from(truncated(level)).unwrap_or(Level::MAX)
+    Likelihood::try_from(truncated(level)).unwrap_or(Likelihood::MAX)
 }
 
 /// Returns the cost of a decision in 1/1024 bit.
-pub fn cost(level: Level, yes: bool) -> u32 {
+pub fn cost(level: Likelihood, yes: bool) -> u32 {
     u32::from(scale().cost[usize::from(level)][usize::from(yes)])
 }
 
@@ -113,7 +113,7 @@ const RAW_BITS_MAX: u32 = 16;
 
 /// Returns the part of an interval for a yes.
 #[inline]
-fn split(scale: &Scale, width: u64, level: Level) -> u64 {
+fn split(scale: &Scale, width: u64, level: Likelihood) -> u64 {
     (width * u64::from(scale.likelihood[usize::from(level)])) >> 16
 }
 
@@ -139,7 +139,7 @@ impl Growing {
 
     /// Codes a decision of this likelihood. Returns the group if that ended it.
     #[inline]
-    pub(super) fn bit(&mut self, level: Level, yes: bool) -> Option<Group> {
+    pub(super) fn bit(&mut self, level: Likelihood, yes: bool) -> Option<Group> {
         self.decide(split(scale(), self.width, level), yes);
         if self.width < NARROW { self.take() } else { None }
     }
@@ -248,7 +248,7 @@ impl RangeWriter {
 /// Reads decisions from bytes with arbitrary content. Never fails.
 #[derive(Debug)]
 pub struct RangeReader<'t> {
-    levels: &'t [Level],
+    levels: &'t [Likelihood],
     scale: &'static Scale,
     bytes: &'t [u8],
     at: usize,
@@ -262,7 +262,7 @@ pub struct RangeReader<'t> {
 
 impl<'t> RangeReader<'t> {
     /// Creates a reader with the likelihoods of the writer.
-    pub fn new(levels: &'t [Level], bytes: &'t [u8]) -> Self {
+    pub fn new(levels: &'t [Likelihood], bytes: &'t [u8]) -> Self {
         let (unit, growing) = (1 << (STATE_BITS - 32), Growing::NEW);
         let scale = scale();
         let mut reader = Self { levels, scale, bytes, at: 0, code: 0, unit, growing, number: 0 };
@@ -346,7 +346,7 @@ impl Coder for RangeReader<'_> {
 /// Collects groups to be written later, and their cost.
 #[derive(Debug)]
 pub struct Recorder<'t> {
-    levels: &'t [Level],
+    levels: &'t [Likelihood],
     scale: &'static Scale,
     groups: &'t mut Vec<Group>,
     growing: Growing,
@@ -356,7 +356,7 @@ pub struct Recorder<'t> {
 
 impl<'t> Recorder<'t> {
     /// Creates a recorder that appends to `groups`.
-    pub fn new(levels: &'t [Level], groups: &'t mut Vec<Group>) -> Self {
+    pub fn new(levels: &'t [Likelihood], groups: &'t mut Vec<Group>) -> Self {
         Self { levels, scale: scale(), groups, growing: Growing::NEW, cost: 0 }
     }
 

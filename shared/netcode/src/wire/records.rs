@@ -1,7 +1,7 @@
 //! Field tables as text, for hashes that detect mismatches.
 
 use super::hash::fnv1a;
-use crate::fields::{Audience, Field, Kind, Motion};
+use crate::fields::{Field, FieldAudience, Kind, Motion};
 
 /// Returns the digest of the records that coding tables are trained on.
 pub(super) fn records_digest(kinds: &[Kind]) -> u64 {
@@ -23,8 +23,8 @@ pub(super) fn motion(field: &Field) -> &'static str {
 
 pub(super) fn audience(field: &Field) -> &'static str {
     match field.audience {
-        Audience::All => "all",
-        Audience::Owner => "owner",
+        FieldAudience::All => "all",
+        FieldAudience::Owner => "owner",
     }
 }
 

@@ -15,14 +15,14 @@ pub enum RoundRequest {
     /// The member wants to be on this side, counted from 0.
     Side(u8),
     /// The member calls a vote.
-    Call(Motion),
+    Call(Proposal),
     /// The member's ballot in the current vote.
     Vote(Ballot),
 }
 
 /// What players vote on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Motion {
+pub enum Proposal {
     /// Another game of the rotation, by name.
     Game(String),
     /// Kick a player, who must stay out for a while.
@@ -56,7 +56,7 @@ pub enum RoundNotice {
     /// A vote is over.
     Voted {
         /// What was voted on.
-        motion: Motion,
+        motion: Proposal,
         /// Outcome of the vote.
         outcome: Outcome,
     },
@@ -91,12 +91,12 @@ impl VoteKinds {
         [("game", 1), ("kick", 2), ("time", 4), ("sides", 8)];
 
     /// Whether a motion's kind is allowed.
-    pub fn allow(self, motion: &Motion) -> bool {
+    pub fn allow(self, motion: &Proposal) -> bool {
         let bit = match motion {
-            Motion::Game(_) => 1,
-            Motion::Kick(_) => 2,
-            Motion::MoreTime => 4,
-            Motion::Shuffle => 8,
+            Proposal::Game(_) => 1,
+            Proposal::Kick(_) => 2,
+            Proposal::MoreTime => 4,
+            Proposal::Shuffle => 8,
         };
         self.0 & bit != 0
     }
@@ -137,7 +137,7 @@ pub struct Poll {
     /// The player who called it.
     pub by: PlayerId,
     /// What is voted on.
-    pub motion: Motion,
+    pub motion: Proposal,
     /// Ballots in favour.
     pub yes: u16,
     /// Ballots against.
@@ -165,7 +165,7 @@ fn check_name(name: &str) -> Result<(), WireError> {
     if name.len() > NAME_BYTES_MAX { Err(WireError::Range("game's name")) } else { Ok(()) }
 }
 
-impl Motion {
+impl Proposal {
     fn check(&mut self) -> Result<(), WireError> {
         if let Self::Game(name) = self {
             check_name(name)?;

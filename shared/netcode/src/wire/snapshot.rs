@@ -16,7 +16,7 @@ pub use header::{InputReport, Perceived, SnapshotHeader, stamp};
 pub(crate) use progress::digest;
 pub use progress::{SILENCE_KIND, SNAPSHOT_KIND};
 pub(crate) use reading::count_snapshot;
-pub use reading::{EntityUpdate, Reading, read_header, read_snapshot};
+pub use reading::{DecodeContext, EntityUpdate, read_header, read_snapshot};
 pub use references::References;
 pub use silence::KindSet;
 pub(crate) use writer::ReferenceCoding;

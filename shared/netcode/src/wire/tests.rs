@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use self::shapes::{Variant, variants};
 use super::control::{ClientMessage, Refusal, ServerMessage};
-use super::round::{Ballot, Motion, Outcome, ReadyUp, RoundNotice, RoundRequest};
+use super::round::{Ballot, Outcome, Proposal, ReadyUp, RoundNotice, RoundRequest};
 
 use super::counts::Counts;
 use super::layout::Layout;
@@ -139,7 +139,7 @@ fn the_documents_lists_are_the_codes() {
         (0..).take_while(is_next).count()
     };
     assert_eq!(count("- `refusal`:"), variants::<Refusal>().len());
-    assert_eq!(count("A motion is a varint and its fields:"), variants::<Motion>().len());
+    assert_eq!(count("A motion is a varint and its fields:"), variants::<Proposal>().len());
     assert_eq!(
         count("the player calls a vote |\n| 3 Vote | a varint:"),
         variants::<Ballot>().len()

@@ -1,6 +1,6 @@
 //! Announcements in virtual time.
 
-use phaselock::wire::directory::Proof;
+use phaselock::wire::directory::AnnouncementProof;
 
 use super::*;
 use crate::identity::{Identity, verified};
@@ -14,7 +14,7 @@ fn answer(question: &[u8], answer: &Answer) -> Vec<u8> {
     answer.encode(nonce, question.len()).expect("it fits")
 }
 
-fn proof_of(question: &[u8]) -> Proof {
+fn proof_of(question: &[u8]) -> AnnouncementProof {
     let Ok((Question::Announce { proof: Some(proof), .. }, _)) = Question::parse(question) else {
         panic!("it is a proof");
     };
@@ -68,9 +68,9 @@ fn refusals_are_told_and_forged_answers_are_not_heard() {
     let forged = Answer::Listed { seconds: 600 }.encode([1; 8], 99).expect("it fits");
     assert!(announcer.handle_packet(secs(0), &forged, &signer).is_none());
     assert_eq!(*announcer.standing(), Standing::Asking);
-    let refused = answer(&first, &Answer::Refused(Refusal::Silent));
+    let refused = answer(&first, &Answer::Refused(AnnouncementRefusal::Silent));
     announcer.handle_packet(secs(1), &refused, &signer);
-    assert_eq!(*announcer.standing(), Standing::Refused(Refusal::Silent));
+    assert_eq!(*announcer.standing(), Standing::Refused(AnnouncementRefusal::Silent));
     assert!(announcer.standing().to_string().contains("forward it in the router"));
     assert_eq!(announcer.next_timeout(), secs(181));
 }

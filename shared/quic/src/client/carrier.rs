@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::web::{self, Around};
-use super::{Carriage, Changed, Event, Options, Pins};
+use super::{Changed, Event, Options, Pins, Transport};
 use crate::address::AddressError;
 use crate::attempts::{LookupError, lookup, race};
 use crate::clock::Clock;
@@ -404,7 +404,7 @@ async fn shake_hands(
     expected: Option<Fingerprint>,
 ) -> Result<Handshake, Disconnect> {
     let host = options.address.to_string();
-    let is_web = options.carriage != Carriage::Native;
+    let is_web = options.carriage != Transport::Native;
     let broken = |error: &dyn std::fmt::Display| lost(format!("no network: {error}"));
     let mut endpoint = options
         .sockets
@@ -439,7 +439,7 @@ async fn open(
     seen: Option<CertificateSeen>,
 ) -> Result<Connected, Disconnect> {
     let host = options.address.to_string();
-    if let Carriage::WebTransport(origin) = &options.carriage {
+    if let Transport::WebTransport(origin) = &options.carriage {
         let Some(CertificateSeen::Proven(certificate)) = seen else {
             return Err(lost(format!("{host} has shown no certificate")));
         };

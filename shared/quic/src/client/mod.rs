@@ -38,7 +38,7 @@ pub enum Pins {
 
 /// How a connection is carried.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Carriage {
+pub enum Transport {
     /// Over QUIC directly.
     #[default]
     Native,
@@ -55,7 +55,7 @@ pub struct Options {
     /// How to verify the server.
     pub pins: Pins,
     /// How the connection is carried.
-    pub carriage: Carriage,
+    pub carriage: Transport,
     /// Where the player's key comes from. By default each driver creates a new one; see
     /// [`PlayerKeys::Ephemeral`].
     pub keys: PlayerKeys,
@@ -72,7 +72,7 @@ impl Options {
     /// Options for the system's sockets, without simulated network conditions.
     pub fn new(address: Address, pins: Pins) -> Self {
         let (keys, sockets) = (PlayerKeys::Ephemeral, Arc::new(SystemSockets));
-        let carriage = Carriage::Native;
+        let carriage = Transport::Native;
         Self { address, pins, carriage, keys, link: None, sockets, seed: None }
     }
 }

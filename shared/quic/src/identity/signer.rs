@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use phaselock::fingerprint::Fingerprint;
 use phaselock::limits::{ANNOUNCED_CERTIFICATE_BYTES_MAX, ANNOUNCED_SIGNATURE_BYTES_MAX};
-use phaselock::wire::directory::{Proof, Token, signed_text};
+use phaselock::wire::directory::{AnnouncementProof, Token, signed_text};
 use rustls::SignatureScheme;
 use rustls::pki_types::CertificateDer;
 use webpki::EndEntityCert;
@@ -39,7 +39,7 @@ impl Signer {
     }
 
     /// Creates the proof for a directory that gave this token to the server at this port.
-    pub fn prove(&self, token: Token, port: u16) -> Result<Proof, SignError> {
+    pub fn prove(&self, token: Token, port: u16) -> Result<AnnouncementProof, SignError> {
         let certified = self.0.get();
         let certificate = certified.cert.first().ok_or(SignError::Key)?;
         if certificate.len() > ANNOUNCED_CERTIFICATE_BYTES_MAX {
@@ -53,7 +53,7 @@ impl Signer {
             return Err(SignError::Key);
         }
         let scheme = u16::from(signer.scheme());
-        Ok(Proof { token, certificate: certificate.to_vec(), scheme, signature })
+        Ok(AnnouncementProof { token, certificate: certificate.to_vec(), scheme, signature })
     }
 }
 
@@ -66,7 +66,7 @@ impl Identity {
 
 /// Returns the fingerprint of the certificate whose key signed this token and port; `None` if the
 /// proof is invalid.
-pub fn verified(proof: &Proof, port: u16) -> Option<Fingerprint> {
+pub fn verified(proof: &AnnouncementProof, port: u16) -> Option<Fingerprint> {
     let der = CertificateDer::from(&*proof.certificate);
     let fingerprint = fingerprint_of(&der);
     let certificate = EndEntityCert::try_from(&der).ok()?;
@@ -91,15 +91,19 @@ mod tests {
         assert_eq!(one.signer().fingerprint(), one.fingerprint);
         assert_eq!(verified(&proof, 4433), Some(one.fingerprint));
         assert_eq!(verified(&proof, 4434), None, "another port");
-        let replayed = Proof { token: [8; 24], ..proof.clone() };
+        let replayed = AnnouncementProof { token: [8; 24], ..proof.clone() };
         assert_eq!(verified(&replayed, 4433), None, "another token");
-        let stolen = Proof { certificate: two.certificate.to_vec(), ..proof.clone() };
+        let stolen = AnnouncementProof { certificate: two.certificate.to_vec(), ..proof.clone() };
         assert_eq!(verified(&stolen, 4433), None, "another's certificate");
         for scheme in [0, 0x0401, 0x0807, u16::MAX] {
-            assert_eq!(verified(&Proof { scheme, ..proof.clone() }, 4433), None, "{scheme:#x}");
+            assert_eq!(
+                verified(&AnnouncementProof { scheme, ..proof.clone() }, 4433),
+                None,
+                "{scheme:#x}"
+            );
         }
         for certificate in [vec![], vec![0x30; 9], proof.certificate[..99].to_vec()] {
-            assert_eq!(verified(&Proof { certificate, ..proof.clone() }, 4433), None);
+            assert_eq!(verified(&AnnouncementProof { certificate, ..proof.clone() }, 4433), None);
         }
         one.present(&two);
         assert_eq!(one.signer().fingerprint(), two.fingerprint, "the one that is presented");

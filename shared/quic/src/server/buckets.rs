@@ -18,7 +18,7 @@ const ROW_SLOTS: usize = 8;
 const _: () = assert!(ROWS.is_power_of_two());
 
 /// A moment in microseconds since the server's start.
-pub type Moment = u64;
+pub type BucketTime = u64;
 
 /// Tokens missing from a bucket, as a fraction of its size: 0 (full) to [`EMPTY`].
 pub type Share = u64;
@@ -29,7 +29,7 @@ pub const EMPTY: Share = 1 << 16;
 /// A token bucket.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bucket {
-    full_at: Moment,
+    full_at: BucketTime,
 }
 
 impl Bucket {
@@ -40,26 +40,26 @@ impl Bucket {
     }
 
     /// Returns the fraction that is missing.
-    pub(super) fn used(&self, now: Moment, limit: Limit) -> Share {
+    pub(super) fn used(&self, now: BucketTime, limit: Limit) -> Share {
         let (_, all) = Self::times(limit);
         (self.full_at.saturating_sub(now).min(all) * EMPTY) / all
     }
 
     /// Whether there is a token, and at least this fraction of all.
-    fn has(&self, now: Moment, limit: Limit, share: Share) -> bool {
+    fn has(&self, now: BucketTime, limit: Limit, share: Share) -> bool {
         let (each, all) = Self::times(limit);
         self.full_at.saturating_sub(now) + each <= all
             && self.used(now, limit) + share.min(EMPTY) <= EMPTY
     }
 
     /// Takes a token, even from an empty bucket, which then only gets full later.
-    fn charge(&mut self, now: Moment, limit: Limit) {
+    fn charge(&mut self, now: BucketTime, limit: Limit) {
         let (each, all) = Self::times(limit);
         self.full_at = (self.full_at.max(now) + each).min(now + all);
     }
 
     /// Takes a token if there is one, and if at least this fraction of all is there.
-    pub fn take(&mut self, now: Moment, limit: Limit, share: Share) -> bool {
+    pub fn take(&mut self, now: BucketTime, limit: Limit, share: Share) -> bool {
         let has = self.has(now, limit, share);
         if has {
             self.charge(now, limit);
@@ -109,7 +109,7 @@ impl Buckets {
     /// gets less than the limit, and eventually nothing.
     pub fn take(
         &mut self,
-        now: Moment,
+        now: BucketTime,
         kind: Kind,
         address: IpAddr,
         limits: &Limits,
@@ -130,7 +130,7 @@ impl Buckets {
     /// Takes this many tokens for handshakes of an address, as far as there are any.
     pub(super) fn charge_handshake(
         &mut self,
-        now: Moment,
+        now: BucketTime,
         address: IpAddr,
         limits: &Limits,
         tokens: u32,
@@ -146,7 +146,7 @@ impl Buckets {
     /// Returns the largest fraction missing from any of an address's buckets.
     pub(super) fn used(
         &mut self,
-        now: Moment,
+        now: BucketTime,
         kind: Kind,
         address: IpAddr,
         limits: &Limits,
@@ -160,7 +160,7 @@ impl Buckets {
         used
     }
 
-    fn bucket(&mut self, now: Moment, kind: Kind, level: usize, network: u128) -> &mut Bucket {
+    fn bucket(&mut self, now: BucketTime, kind: Kind, level: usize, network: u128) -> &mut Bucket {
         let mut hasher = DefaultHasher::new();
         hasher.write_u64(self.secret);
         hasher.write_u8(kind as u8);
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
     use std::net::Ipv4Addr;
 
-    const SECOND: Moment = 1_000_000;
+    const SECOND: BucketTime = 1_000_000;
 
     fn limits() -> Limits {
         let address = Limit::new(4, 120);
@@ -255,7 +255,7 @@ mod tests {
         Ipv4Addr::new(a, b, c, d).into()
     }
 
-    fn passed(buckets: &mut Buckets, now: Moment, address: IpAddr, times: usize) -> usize {
+    fn passed(buckets: &mut Buckets, now: BucketTime, address: IpAddr, times: usize) -> usize {
         let take = |_: &usize| buckets.take(now, Kind::Hello, address, &limits()).is_some();
         (0..times).filter(take).count()
     }

@@ -21,7 +21,7 @@ use std::time::Instant;
 use phaselock::wire::query::{Nonce, parse_question};
 use quinn_proto::crypto::ServerConfig;
 
-use super::buckets::{Bucket, Buckets, EMPTY, Kind, Moment};
+use super::buckets::{Bucket, BucketTime, Buckets, EMPTY, Kind};
 use super::ids::{ID_BYTES, OwnIds};
 use super::peek::{Peeked, peek};
 use super::recent::Recent;
@@ -100,7 +100,7 @@ impl Doorkeeper {
         }
     }
 
-    fn moment(&self, now: Instant) -> Moment {
+    fn moment(&self, now: Instant) -> BucketTime {
         moment(self.start, now)
     }
 
@@ -200,7 +200,7 @@ impl Doorkeeper {
 
     /// Decides about a first packet without a proof: `true` for a handshake, `false` to ask for
     /// proof.
-    fn first(&mut self, now: Moment, address: IpAddr) -> Result<bool, Refusal> {
+    fn first(&mut self, now: BucketTime, address: IpAddr) -> Result<bool, Refusal> {
         if !self.may(now, Kind::Knock, address) {
             return Err(Refusal::Knocks);
         }
@@ -213,7 +213,7 @@ impl Doorkeeper {
 
     /// Whether addresses need no proof now. This way, forged ones can use half of an address's
     /// tokens, and half of the total.
-    fn is_calm(&mut self, now: Moment, address: IpAddr) -> bool {
+    fn is_calm(&mut self, now: BucketTime, address: IpAddr) -> bool {
         let kind = Kind::Handshake;
         if is_host(address) {
             return self.own[kind as usize].used(now, HOST_LIMIT) < EMPTY / 2;
@@ -230,7 +230,7 @@ impl Doorkeeper {
         may
     }
 
-    fn may(&mut self, now: Moment, kind: Kind, address: IpAddr) -> bool {
+    fn may(&mut self, now: BucketTime, kind: Kind, address: IpAddr) -> bool {
         let limits = limits_of(&self.doorkeeping, kind);
         let index = kind as usize;
         if is_host(address) {
@@ -258,7 +258,7 @@ fn limits_of(doorkeeping: &Doorkeeping, kind: Kind) -> Limits {
 }
 
 /// Returns the microseconds from the server's start to a moment.
-pub(super) fn moment(start: Instant, now: Instant) -> Moment {
+pub(super) fn moment(start: Instant, now: Instant) -> BucketTime {
     u64::try_from(now.saturating_duration_since(start).as_micros()).unwrap_or(u64::MAX)
 }
 

@@ -4,14 +4,14 @@
 use std::hash::{DefaultHasher, Hasher};
 use std::net::IpAddr;
 
-use super::buckets::{Moment, own};
+use super::buckets::{BucketTime, own};
 
 /// Number of bits of a generation: with 100,000 addresses per second, one in ten of all others
 /// seems to have come too. Both generations use 1 MiB.
 const BITS: usize = 1 << 22;
 /// Duration of a generation: an address is remembered for at least this long, and at most twice as
 /// long. A client retries three times in it.
-const GENERATION: Moment = 2_000_000;
+const GENERATION: BucketTime = 2_000_000;
 
 const _: () = assert!(BITS.is_power_of_two());
 
@@ -20,7 +20,7 @@ const _: () = assert!(BITS.is_power_of_two());
 pub(super) struct Recent {
     /// The current generation and the previous one.
     generations: [Box<[u64]>; 2],
-    until: Moment,
+    until: BucketTime,
     secret: u64,
 }
 
@@ -31,7 +31,7 @@ impl Recent {
     }
 
     /// Notes that an address has come. Returns whether it came before.
-    pub(super) fn note(&mut self, now: Moment, address: IpAddr) -> bool {
+    pub(super) fn note(&mut self, now: BucketTime, address: IpAddr) -> bool {
         if now >= self.until {
             let [present, last] = &mut self.generations;
             std::mem::swap(present, last);

@@ -1,10 +1,10 @@
 //! Counts what was refused to strangers, and reports it in one line from time to time, so that a
 //! flood fills neither the log nor the disk.
 
-use super::buckets::Moment;
+use super::buckets::BucketTime;
 
 /// Interval between lines.
-const APART: Moment = 10_000_000;
+const APART: BucketTime = 10_000_000;
 
 /// Why something was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Tally {
 #[derive(Debug, Default)]
 pub(super) struct Report {
     tally: Tally,
-    next: Moment,
+    next: BucketTime,
 }
 
 impl Report {
@@ -89,7 +89,11 @@ impl Report {
     }
 
     /// Returns the refusals to report now, its own and those that others have counted.
-    pub(super) fn poll(&mut self, now: Moment, others: impl FnOnce() -> Tally) -> Option<Tally> {
+    pub(super) fn poll(
+        &mut self,
+        now: BucketTime,
+        others: impl FnOnce() -> Tally,
+    ) -> Option<Tally> {
         if now < self.next {
             return None;
         }

@@ -26,7 +26,7 @@ use crate::player::is_bound;
 use crate::settings as transport;
 pub(super) use crate::web::{ALPN, Fault};
 use crate::web::{
-    Challenge, ClientSettings, PREFACE, Request, RequestReader, Said, WebOptions, goodbye,
+    Challenge, ClientSettings, PREFACE, RequestReader, Said, SessionRequest, WebOptions, goodbye,
     settings, varint,
 };
 
@@ -172,8 +172,8 @@ impl WebSession {
         Ok(())
     }
 
-    fn begin(&mut self, request: Request, connection: &mut Connection) {
-        let Request { authority, origin } = request;
+    fn begin(&mut self, request: SessionRequest, connection: &mut Connection) {
+        let SessionRequest { authority, origin } = request;
         if self.web.options.allows(origin.as_deref(), &authority) {
             self.stage = Stage::Begun { authority };
             return;

@@ -36,7 +36,7 @@ pub struct Wanted {
 
 /// What a survey has found so far.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct View {
+pub struct SurveyView {
     /// Servers, by address.
     pub found: Vec<Found>,
     /// Directories.
@@ -49,7 +49,7 @@ pub struct View {
 #[derive(Debug)]
 pub struct Surveyor {
     orders: mpsc::Sender<Wanted>,
-    view: Arc<Mutex<Arc<View>>>,
+    view: Arc<Mutex<Arc<SurveyView>>>,
 }
 
 impl Surveyor {
@@ -75,7 +75,7 @@ impl Surveyor {
     }
 
     /// Returns what was found so far.
-    pub fn view(&self) -> Arc<View> {
+    pub fn view(&self) -> Arc<SurveyView> {
         Arc::clone(&self.view.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -119,7 +119,7 @@ impl Sockets {
 /// Buffer, length and sender of a packet.
 type Came = (usize, usize, SocketAddr);
 
-async fn run(sockets: Sockets, mut orders: mpsc::Receiver<Wanted>, told: &Mutex<Arc<View>>) {
+async fn run(sockets: Sockets, mut orders: mpsc::Receiver<Wanted>, told: &Mutex<Arc<SurveyView>>) {
     let clock = Clock::start_at(LocalTime(1));
     let mut survey = Survey::new(Clock::seed());
     let mut bytes = [[0; QUESTION_BYTES + 1]; 2];
@@ -133,7 +133,7 @@ async fn run(sockets: Sockets, mut orders: mpsc::Receiver<Wanted>, told: &Mutex<
         let now = clock.now();
         let due = survey.next_timeout();
         if now >= tell_at {
-            let view = View {
+            let view = SurveyView {
                 found: survey.found().cloned().collect(),
                 listings: survey.listings().map(|(it, listing)| (it.clone(), listing)).collect(),
                 is_busy: due.is_some() || !lookups.is_empty(),

@@ -20,7 +20,7 @@ const FRAME_HEAD_BYTES: usize = 2;
 
 /// A request for a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct SessionRequest {
     /// Host by which the client knows the server, with its port unless that is HTTPS's default.
     pub authority: String,
     /// Origin of the page according to the browser; `None` if the client is not a browser.
@@ -31,7 +31,7 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     /// A request for a session: once, and first.
-    Asked(Request),
+    Asked(SessionRequest),
     /// A request for something else, with the status of the answer. Nothing comes after it.
     Refused(StatusCode),
     /// Permission to send up to this many bytes in the session, in total.
@@ -155,7 +155,7 @@ fn too_long() -> StatusCode {
 }
 
 /// Returns the request in these fields, or the status to refuse them with.
-fn asked(fields: &[Field]) -> Result<Request, StatusCode> {
+fn asked(fields: &[Field]) -> Result<SessionRequest, StatusCode> {
     check_order(fields)?;
     let text = |name: &str| -> Result<Option<&str>, StatusCode> {
         let Some(value) = only(fields, name)? else { return Ok(None) };
@@ -193,7 +193,7 @@ fn asked(fields: &[Field]) -> Result<Request, StatusCode> {
     let host = url.host_str().unwrap_or_default();
     let origin = only(fields, "origin")?;
     let origin = origin.map(|it| str::from_utf8(it).unwrap_or("?").to_owned());
-    Ok(Request { authority: format!("{host}{port}"), origin })
+    Ok(SessionRequest { authority: format!("{host}{port}"), origin })
 }
 
 /// Returns the only field with this name, if there is one. Fails if there are several.
@@ -282,7 +282,7 @@ mod tests {
         let close = Capsule::CloseWebTransportSession { code: 7, reason: "off\u{7}".into() };
         let bytes = [request(), max_data(9), data(&close), data(&close)].concat();
         let expected = [
-            Said::Asked(Request {
+            Said::Asked(SessionRequest {
                 authority: "example.org:4433".into(),
                 origin: Some("https://a.example".into()),
             }),

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use phaselock::games::Games;
-use phaselock_lab::advise::Question;
+use phaselock_lab::advise::AdviceQuestion;
 
 use super::args::AdviseArgs;
 use super::files::{self, Pictures};
@@ -19,8 +19,8 @@ pub(crate) fn run(args: AdviseArgs, games: &Games) -> Result<ExitCode> {
     rates.sort_by(f64::total_cmp);
     rates.dedup();
     let recording = subject.recording.clone();
-    let usual = Question::new(subject, args.link);
-    let question = Question {
+    let usual = AdviceQuestion::new(subject, args.link);
+    let question = AdviceQuestion {
         rates,
         frame_rate: args.frame_rate,
         pixel: args.pixel.unwrap_or(usual.pixel),

@@ -7,7 +7,7 @@ use std::thread;
 use clap::{Parser, Subcommand};
 use phaselock::link::PROFILES;
 use phaselock::motion::waypoints::{Extrapolator, HORIZON_BOUNDS, Joining};
-use phaselock_lab::{Contender, Network, Sending, Setup};
+use phaselock_lab::{Contender, LabNetwork, LabSetup, SendPolicy};
 
 /// Measures which of Phaselock's methods shows a motion best over a network.
 #[derive(Debug, Parser)]
@@ -72,7 +72,7 @@ pub(crate) struct SweepArgs {
     /// Frames per second
     #[arg(
         long, value_name = "HZ,..", value_delimiter = ',', default_value = "60",
-        value_parser = within(Setup::FRAME_HZ, "a number of frames per second")
+        value_parser = within(LabSetup::FRAME_HZ, "a number of frames per second")
     )]
     pub(crate) frame_rate: Vec<f64>,
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', help = method_help())]
@@ -85,7 +85,7 @@ pub(crate) struct SweepArgs {
     /// states is off by more than 0.5 % of the path's extent), or predictable (less often the
     /// better the motion can be predicted)
     #[arg(long, value_name = "RULE", default_value = "every", value_parser = sending)]
-    pub(crate) sending: Sending,
+    pub(crate) sending: SendPolicy,
     /// Date states by their arrival, as if there were no common clock
     #[arg(long)]
     pub(crate) no_clock: bool,
@@ -143,17 +143,17 @@ pub(crate) struct AdviseArgs {
     #[arg(
         long, value_name = "NETWORK", default_value = "cable", help = link_help(),
     )]
-    pub(crate) link: Network,
+    pub(crate) link: LabNetwork,
     /// Send rates to choose from, in updates per second
     #[arg(
         long, value_name = "HZ,..", value_delimiter = ',', default_value = "5,10,15,20,30,60",
-        value_parser = within(Setup::SEND_HZ, "a number of updates per second")
+        value_parser = within(LabSetup::SEND_HZ, "a number of updates per second")
     )]
     pub(crate) send_rate: Vec<f64>,
     /// Frames per second
     #[arg(
         long, value_name = "HZ", default_value = "60",
-        value_parser = within(Setup::FRAME_HZ, "a number of frames per second")
+        value_parser = within(LabSetup::FRAME_HZ, "a number of frames per second")
     )]
     pub(crate) frame_rate: f64,
     /// Size of a pixel in the motion's own unit [default: 1/1000 of its extent]
@@ -229,8 +229,8 @@ fn interpolator_help() -> String {
 
 const MILLISECONDS: &str = "a number of milliseconds";
 /// Bounds of an interval, a latency and a horizon in milliseconds.
-const INTERVAL: (f64, f64) = ((1e3 / Setup::SEND_HZ.1).ceil(), 1e3 / Setup::SEND_HZ.0);
-const LATENCY: (f64, f64) = (0.0, Setup::DELAY_MAX.0 as f64 / 1e3);
+const INTERVAL: (f64, f64) = ((1e3 / LabSetup::SEND_HZ.1).ceil(), 1e3 / LabSetup::SEND_HZ.0);
+const LATENCY: (f64, f64) = (0.0, LabSetup::DELAY_MAX.0 as f64 / 1e3);
 const HORIZON: (f64, f64) = (HORIZON_BOUNDS.0 * 1e3, HORIZON_BOUNDS.1 * 1e3);
 
 /// A parser of numbers within bounds.
@@ -250,13 +250,13 @@ fn percent(text: &str) -> Result<f32, String> {
 }
 
 fn history(text: &str) -> Result<usize, String> {
-    let value = text.trim().parse().ok().filter(|count| *count <= Setup::HISTORY_MAX);
-    value.ok_or_else(|| format!("a number of intervals from 0 to {}", Setup::HISTORY_MAX))
+    let value = text.trim().parse().ok().filter(|count| *count <= LabSetup::HISTORY_MAX);
+    value.ok_or_else(|| format!("a number of intervals from 0 to {}", LabSetup::HISTORY_MAX))
 }
 
-fn sending(text: &str) -> Result<Sending, String> {
-    let found = Sending::ALL.iter().copied().find(|sending| sending.name() == text);
-    found.ok_or_else(|| format!("one of {}", list(Sending::ALL.iter().map(|it| it.name()))))
+fn sending(text: &str) -> Result<SendPolicy, String> {
+    let found = SendPolicy::ALL.iter().copied().find(|sending| sending.name() == text);
+    found.ok_or_else(|| format!("one of {}", list(SendPolicy::ALL.iter().map(|it| it.name()))))
 }
 
 #[cfg(test)]
@@ -281,7 +281,7 @@ mod tests {
         );
         assert_eq!(args.extrapolator.len(), 2);
         assert_eq!((args.interval, args.frame_rate), (vec![100.0], vec![60.0]));
-        assert_eq!(args.sending, Sending::Threshold);
+        assert_eq!(args.sending, SendPolicy::Threshold);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use phaselock::games::Games;
 use phaselock_lab::Recording;
 use phaselock_lab::formulas::Formula;
 use phaselock_lab::load::{LoadError, load};
-use phaselock_lab::sweep::Subject;
+use phaselock_lab::sweep::SweepSubject;
 
 use super::run;
 
@@ -34,9 +34,12 @@ pub(crate) fn read(path: &Path, games: &Games) -> Result<Recording> {
 }
 
 /// A built-in path of `secs` seconds, or a file's motion.
-pub(crate) fn subject(name: &OsStr, secs: f64, games: &Games) -> Result<Subject> {
+pub(crate) fn subject(name: &OsStr, secs: f64, games: &Games) -> Result<SweepSubject> {
     if let Some(shape) = name.to_str().and_then(|name| name.parse::<Formula>().ok()) {
-        return Ok(Subject { name: shape.name().into(), recording: Arc::new(shape.record(secs)) });
+        return Ok(SweepSubject {
+            name: shape.name().into(),
+            recording: Arc::new(shape.record(secs)),
+        });
     }
     let path = Path::new(name);
     if !path.exists() && path.components().count() == 1 && path.extension().is_none() {
@@ -52,7 +55,7 @@ pub(crate) fn subject(name: &OsStr, secs: f64, games: &Games) -> Result<Subject>
             recording.secs()
         );
     }
-    Ok(Subject { name, recording: Arc::new(recording) })
+    Ok(SweepSubject { name, recording: Arc::new(recording) })
 }
 
 fn stem(name: &OsStr) -> String {
@@ -60,7 +63,7 @@ fn stem(name: &OsStr) -> String {
 }
 
 /// Numbers paths that have the same name.
-pub(crate) fn number_duplicates(subjects: &mut [Subject]) {
+pub(crate) fn number_duplicates(subjects: &mut [SweepSubject]) {
     for at in 1..subjects.len() {
         let (before, rest) = subjects.split_at_mut(at);
         let plain = rest[0].name.clone();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use phaselock_lab::sweep::{Plan, Row};
+use phaselock_lab::sweep::{Measurement, Plan};
 
 /// Intervals of progress reports, on a terminal and in a log.
 const PROGRESS_EVERY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(10)];
@@ -101,17 +101,22 @@ fn report_progress(what: &str, begun: Instant, done: usize, all: usize) {
 
 /// Measures a plan on `jobs` threads. Rows come in the plan's order; after an interruption, only
 /// the finished ones.
-pub(crate) fn measure(plan: &Plan, jobs: usize, stop: &Stop, what: &'static str) -> Vec<Row> {
+pub(crate) fn measure(
+    plan: &Plan,
+    jobs: usize,
+    stop: &Stop,
+    what: &'static str,
+) -> Vec<Measurement> {
     let cells = plan.cells();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || {
-        let mut results: Vec<(usize, Vec<Row>)> = Vec::new();
+        let mut results: Vec<(usize, Vec<Measurement>)> = Vec::new();
         loop {
             let cell = next.fetch_add(1, Ordering::Relaxed);
             if cell >= cells || stop.is_requested() {
                 return results;
             }
-            let count = |_: &Row| {
+            let count = |_: &Measurement| {
                 done.fetch_add(1, Ordering::Relaxed);
             };
             let rows = plan.measuring(cell, &|| !stop.is_requested()).inspect(count).collect();

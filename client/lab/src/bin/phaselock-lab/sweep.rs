@@ -10,8 +10,8 @@ use phaselock::games::Games;
 use phaselock::motion::waypoints::Joining;
 use phaselock::time::Micros;
 use phaselock_lab::formulas::Formula;
-use phaselock_lab::sweep::{CSV_HEADER, Plan, Row, Subject};
-use phaselock_lab::{Contender, DelayRule, Network, Setup, Stamps, figures, report};
+use phaselock_lab::sweep::{CSV_HEADER, Measurement, Plan, SweepSubject};
+use phaselock_lab::{Contender, DelayRule, LabNetwork, LabSetup, Stamps, figures, report};
 
 use super::args::SweepArgs;
 use super::files::{self, Output, Pictures};
@@ -90,7 +90,7 @@ fn check_outputs(args: &SweepArgs) -> Result<()> {
     Ok(())
 }
 
-fn csv_of(rows: &[Row]) -> String {
+fn csv_of(rows: &[Measurement]) -> String {
     let mut text = CSV_HEADER.to_owned() + "\n";
     for row in rows {
         text.push_str(&row.csv());
@@ -109,7 +109,7 @@ fn plan(args: &SweepArgs, games: &Games) -> Result<Plan> {
             paths.push(path);
         }
     }
-    let subjects: Result<Vec<Subject>> =
+    let subjects: Result<Vec<SweepSubject>> =
         paths.into_iter().map(|path| files::subject(path, secs, games)).collect();
     let mut subjects = subjects?;
     files::number_duplicates(&mut subjects);
@@ -132,11 +132,11 @@ fn plan(args: &SweepArgs, games: &Games) -> Result<Plan> {
 }
 
 /// Rejects motions that cannot be measured to their end.
-fn check_lengths(args: &SweepArgs, subjects: &[Subject]) -> Result<()> {
+fn check_lengths(args: &SweepArgs, subjects: &[SweepSubject]) -> Result<()> {
     let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
     let frame = 1.0 / args.frame_rate.iter().copied().fold(0.0, f64::max);
-    let most = Setup::longest(least(&args.interval) / 1e3, frame);
-    for Subject { name, recording } in subjects {
+    let most = LabSetup::longest(least(&args.interval) / 1e3, frame);
+    for SweepSubject { name, recording } in subjects {
         let secs = recording.secs().min(args.seconds.unwrap_or(f64::INFINITY));
         if secs > most {
             bail!(
@@ -152,7 +152,7 @@ fn micros(ms: f64) -> Micros {
     Micros::from_f64(ms * 1e3)
 }
 
-fn networks(args: &SweepArgs) -> Result<Vec<Network>> {
+fn networks(args: &SweepArgs) -> Result<Vec<LabNetwork>> {
     let mut all = Vec::new();
     let asked = !args.latency.is_empty() || !args.jitter.is_empty();
     if !args.link.is_empty() && !asked && !args.loss.is_empty() {
@@ -172,7 +172,7 @@ fn networks(args: &SweepArgs) -> Result<Vec<Network>> {
         }
         for &latency in &latencies {
             for &jitter in &jitters {
-                all.extend(losses.iter().map(|percent| Network::Latency {
+                all.extend(losses.iter().map(|percent| LabNetwork::Latency {
                     latency: micros(latency),
                     jitter: micros(jitter),
                     loss: percent / 100.0,
@@ -182,7 +182,7 @@ fn networks(args: &SweepArgs) -> Result<Vec<Network>> {
     }
     for link in &args.link {
         if link == "all" {
-            all.extend(Network::profiles());
+            all.extend(LabNetwork::profiles());
         } else {
             all.push(link.parse()?);
         }

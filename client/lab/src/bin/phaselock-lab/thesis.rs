@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use phaselock_lab::Stamps;
-use phaselock_lab::thesis::{self, Measured};
+use phaselock_lab::thesis::{self, ThesisRuns};
 
 use super::args::ThesisArgs;
 use super::files::{self, Pictures};
@@ -20,7 +20,7 @@ pub(crate) fn run(args: ThesisArgs) -> Result<ExitCode> {
             run::measure(&thesis::strokes_plan(stamps, seed), jobs, &stop, what[1]),
         ]
     };
-    let measured = Measured {
+    let measured = ThesisRuns {
         arrived: measure(Stamps::Arrived, ["1 of 4, paths", "2 of 4, strokes"]),
         sent: measure(Stamps::Sent, ["3 of 4, paths", "4 of 4, strokes"]),
     };

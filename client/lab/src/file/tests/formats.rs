@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Motion, Point, read};
+use super::{MotionFile, Point, read};
 
 /// A curve of three segments, 50 ms from point to point; with as many digits as other programs
 /// write.
@@ -33,7 +33,7 @@ fn with_time(time: impl Fn(&Point) -> String) -> impl Fn(&Point) -> String {
     move |point| format!("{},{:?},{:?},{}", time(point), point.x, point.y, point.segment)
 }
 
-fn motion(text: &str) -> Result<Motion, String> {
+fn motion(text: &str) -> Result<MotionFile, String> {
     read(text.as_bytes()).map_err(|error| error.to_string())
 }
 

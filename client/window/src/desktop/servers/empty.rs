@@ -1,13 +1,13 @@
 //! What the server list says when it is empty.
 
 use phaselock_quic::address::Address;
-use phaselock_quic::survey::{Listing, View};
+use phaselock_quic::survey::{Listing, SurveyView};
 
 use super::list::Tab;
 use phaselock_ui::words::{fill, tr};
 
 /// Why a page shows no servers. `filtered`: whether there is a filter.
-pub(super) fn why_empty(tab: Tab, filtered: bool, view: &View) -> String {
+pub(super) fn why_empty(tab: Tab, filtered: bool, view: &SurveyView) -> String {
     let text = match tab {
         _ if filtered => tr("No server matches the filter."),
         Tab::Favourites => tr("No favourites yet: click a server's star."),
@@ -26,7 +26,7 @@ pub(super) fn why_empty(tab: Tab, filtered: bool, view: &View) -> String {
     text.to_owned()
 }
 
-fn why_unlisted(view: &View) -> String {
+fn why_unlisted(view: &SurveyView) -> String {
     let line = |(directory, listing): &(Address, Listing)| {
         let directory = directory.to_string();
         let values: &[_] = &[("directory", &*directory)];

@@ -9,7 +9,7 @@ use egui_macroquad::egui::{
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::address::Address;
 use phaselock_quic::invitation::Invitation;
-use phaselock_quic::survey::{Reply, Surveyor, View, Wanted};
+use phaselock_quic::survey::{Reply, SurveyView, Surveyor, Wanted};
 
 use super::book::{Book, DIRECTORIES_MAX};
 use super::details::{Act, Details, Known, known};
@@ -104,7 +104,7 @@ impl Servers {
 
     /// Shows a page with a server chosen, and with an invalid directory entered.
     #[cfg(test)]
-    pub(crate) fn draw_page(&mut self, ctx: &Context, tab: Tab, view: &View) {
+    pub(crate) fn draw_page(&mut self, ctx: &Context, tab: Tab, view: &SurveyView) {
         self.tab = tab;
         self.selected = view.found.first().map(|it| it.address.clone());
         self.directory_error = Address::parse_directory("a b").err().map(|it| it.to_string());
@@ -146,12 +146,12 @@ impl Servers {
         if self.looked.is_none_or(|at| now >= at + AGAIN) {
             self.look(now);
         }
-        let view: Arc<View> = self.surveyor.as_ref().map(Surveyor::view).unwrap_or_default();
+        let view: Arc<SurveyView> = self.surveyor.as_ref().map(Surveyor::view).unwrap_or_default();
         self.draw_view(ctx, &view, now)
     }
 
     /// Shows the list with what is known about servers.
-    fn draw_view(&mut self, ctx: &Context, view: &View, now: f64) -> Option<Choice> {
+    fn draw_view(&mut self, ctx: &Context, view: &SurveyView, now: f64) -> Option<Choice> {
         let screen = ctx.screen_rect();
         let painter = ctx.layer_painter(LayerId::background());
         background::draw(&painter, screen, screen.top() + 60.0, now);
@@ -188,7 +188,7 @@ impl Servers {
     }
 
     /// Title, pages, and the way back.
-    fn head(&mut self, ui: &mut Ui, view: &View, now: f64) -> Option<Choice> {
+    fn head(&mut self, ui: &mut Ui, view: &SurveyView, now: f64) -> Option<Choice> {
         let mut choice = None;
         ui.horizontal(|ui| {
             ui.label(RichText::new(tr("Servers")).size(24.0).color(palette::TEXT));
@@ -295,7 +295,13 @@ impl Servers {
     }
 
     /// Shows the rows on the left and the chosen server on the right.
-    fn body(&mut self, ui: &mut Ui, height: f32, view: &View, shown: &[Row]) -> Option<Choice> {
+    fn body(
+        &mut self,
+        ui: &mut Ui,
+        height: f32,
+        view: &SurveyView,
+        shown: &[Row],
+    ) -> Option<Choice> {
         self.move_selection(ui, shown);
         let mut choice = None;
         let list_width = ui.available_width() - DETAILS_WIDTH - 16.0;

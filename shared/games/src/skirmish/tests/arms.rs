@@ -198,7 +198,7 @@ fn check(game: &Skirmish, world: &World<Skirmish>, clear: f32) -> Result<(), Tes
         prop_assert!(health <= HEALTH && rockets <= 9 && grenades <= 6 && mines <= 4);
         prop_assert!(slot.entity.ammunition(slot.entity.weapon()) != Some(0), "{:?}", slot.entity);
         prop_assert!(slot.entity.velocity().length() < 16.0, "{:?}", slot.entity);
-        let shape = Shape::Circle(RADIUS - clear);
+        let shape = BodyShape::Circle(RADIUS - clear);
         prop_assert!(game.arena.is_clear(slot.entity.position(), shape), "{:?}", slot.entity);
         let of = |other: &Slot<Mine>| other.owner == slot.owner && other.entity.burst == 0;
         prop_assert!(entities.records::<Mine>().filter(of).count() <= MINES_MAX);
@@ -209,13 +209,13 @@ fn check(game: &Skirmish, world: &World<Skirmish>, clear: f32) -> Result<(), Tes
     }
     for slot in entities.records::<Prop>().filter(|slot| !slot.entity.gone) {
         let shape = match slot.entity.shape() {
-            Shape::Circle(radius) => Shape::Circle(radius - clear),
-            Shape::Box(half) => Shape::Box(half - clear),
+            BodyShape::Circle(radius) => BodyShape::Circle(radius - clear),
+            BodyShape::Box(half) => BodyShape::Box(half - clear),
         };
         prop_assert!(game.arena.is_clear(slot.entity.position(), shape), "{:?}", slot.entity);
     }
     for slot in entities.records::<Shell>() {
-        prop_assert!(game.arena.is_clear(slot.entity.position(), Shape::Circle(0.1)));
+        prop_assert!(game.arena.is_clear(slot.entity.position(), BodyShape::Circle(0.1)));
     }
     let all = entities.iter().flat_map(|slot| slot.entity.values());
     prop_assert!(all.into_iter().all(f64::is_finite));

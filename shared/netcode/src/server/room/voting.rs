@@ -10,7 +10,7 @@ use crate::server::votes::{Call, Caller, Decision};
 use crate::time::{LocalTime, Micros};
 use crate::wire::control::Refusal;
 use crate::wire::disconnect::{Code, Disconnect};
-use crate::wire::round::{Motion, Outcome, RoundNotice};
+use crate::wire::round::{Outcome, Proposal, RoundNotice};
 
 /// Time that a vote adds to a round.
 const MORE_TIME: Micros = Micros::from_ms(180_000);
@@ -22,7 +22,7 @@ impl<G: Game> Room<G> {
         &mut self,
         now: LocalTime,
         client: ClientId,
-        motion: Motion,
+        motion: Proposal,
     ) -> Result<(), Refusal> {
         let target = self.check_motion(client, &motion)?;
         let people = self.people();
@@ -53,20 +53,20 @@ impl<G: Game> Room<G> {
     fn check_motion(
         &self,
         client: ClientId,
-        motion: &Motion,
+        motion: &Proposal,
     ) -> Result<Option<PublicKey>, Refusal> {
         let config = self.host.config();
         if !config.settings.votes.allow(motion) || self.host.is_draining() {
             return Err(Refusal::Off);
         }
         let is_possible = match motion {
-            Motion::Game(name) => *name != G::NAME && config.settings.games.contains(name),
-            Motion::MoreTime => {
+            Proposal::Game(name) => *name != G::NAME && config.settings.games.contains(name),
+            Proposal::MoreTime => {
                 let clock = self.simulation.round_clock();
                 clock.is_some_and(|clock| clock.part == RoundPart::Play)
             }
-            Motion::Shuffle => G::KIT.sides.count >= 2,
-            Motion::Kick(player) => {
+            Proposal::Shuffle => G::KIT.sides.count >= 2,
+            Proposal::Kick(player) => {
                 let mut players = self.seats.players().iter();
                 let found = players.find(|(_, member)| member.person().player() == *player);
                 let target =
@@ -118,12 +118,17 @@ impl<G: Game> Room<G> {
     }
 
     /// Carries out a motion. Returns `false` if there is nothing left to do.
-    fn do_as_voted(&mut self, now: LocalTime, motion: &Motion, target: Option<PublicKey>) -> bool {
+    fn do_as_voted(
+        &mut self,
+        now: LocalTime,
+        motion: &Proposal,
+        target: Option<PublicKey>,
+    ) -> bool {
         match motion {
-            Motion::Game(name) => {
+            Proposal::Game(name) => {
                 self.conversation.votes_mut().choose(name.clone(), now + NEXT_IN);
             }
-            Motion::Kick(_) => {
+            Proposal::Kick(_) => {
                 let Some(key) = target else { return false };
                 let span = self.conversation.votes_mut().put_out(now, key).in_words();
                 let text = format!("the players voted you out; you may come back in {span}");
@@ -133,14 +138,14 @@ impl<G: Game> Room<G> {
                     self.close(client, Disconnect::new(Code::Kicked, text.clone()));
                 }
             }
-            Motion::MoreTime => {
+            Proposal::MoreTime => {
                 let clock = self.simulation.round_clock();
                 let Some(clock) = clock.filter(|it| it.part == RoundPart::Play) else {
                     return false;
                 };
                 self.simulation.set_ticks_left(clock.ticks_left + self.ticks(MORE_TIME));
             }
-            Motion::Shuffle => self.shuffle_sides(),
+            Proposal::Shuffle => self.shuffle_sides(),
         }
         true
     }

@@ -6,8 +6,13 @@ use super::*;
 
 const NONCE: Nonce = *b"12345678";
 
-fn proof() -> Proof {
-    Proof { token: [7; 24], certificate: vec![1; 400], scheme: 0x0403, signature: vec![2; 71] }
+fn proof() -> AnnouncementProof {
+    AnnouncementProof {
+        token: [7; 24],
+        certificate: vec![1; 400],
+        scheme: 0x0403,
+        signature: vec![2; 71],
+    }
 }
 
 fn listed(number: u8) -> Listed {
@@ -25,8 +30,8 @@ fn answers() -> [Answer; 6] {
         Answer::Page { total: 9, servers: vec![listed(4)], next: Some(70_000) },
         Answer::Challenge([9; 24]),
         Answer::Listed { seconds: 600 },
-        Answer::Refused(Refusal::Silent),
-        Answer::Refused(Refusal::Unknown),
+        Answer::Refused(AnnouncementRefusal::Silent),
+        Answer::Refused(AnnouncementRefusal::Unknown),
     ]
 }
 
@@ -38,7 +43,7 @@ fn golden_bytes() {
     let bytes = Question::List { after: 258 }.encode(NONCE);
     assert_eq!(&bytes[..27], b"?directory\x0112345678\x01\x01\x04\x00\x02\x01\0\0");
     assert_eq!((bytes.len(), bytes[0] & 0x40), (QUESTION_BYTES, 0));
-    let bytes = Answer::Refused(Refusal::Silent).encode(NONCE, 99).unwrap();
+    let bytes = Answer::Refused(AnnouncementRefusal::Silent).encode(NONCE, 99).unwrap();
     assert_eq!(bytes, b"!directory\x0112345678\x04\x0b\x01\x00\x03");
     let bytes = Answer::Listed { seconds: 600 }.encode(NONCE, 99).unwrap();
     assert_eq!(bytes, b"!directory\x0112345678\x03\x0a\x04\x00\x58\x02\0\0");

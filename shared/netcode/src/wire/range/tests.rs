@@ -24,7 +24,7 @@ fn ops(most: usize) -> impl Strategy<Value = Vec<Op>> {
     prop::collection::vec(op, 0..most)
 }
 
-fn levels() -> Vec<Level> {
+fn levels() -> Vec<Likelihood> {
     (0..=255).collect()
 }
 

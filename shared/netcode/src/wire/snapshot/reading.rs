@@ -33,7 +33,7 @@ pub struct EntityUpdate {
 
 /// What a reader knows before it decodes a packet.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading<'a, G, F> {
+pub struct DecodeContext<'a, G, F> {
     /// The game's coding.
     pub codec: &'a Codec<G>,
     /// The rules.
@@ -50,7 +50,7 @@ pub struct Reading<'a, G, F> {
 /// nothing else; the caller commits.
 pub fn read_snapshot<'s, G: Game>(
     bytes: &[u8],
-    reading: &Reading<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
+    reading: &DecodeContext<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
     updates: &mut Vec<EntityUpdate>,
 ) -> Result<SnapshotHeader, WireError> {
     updates.clear();
@@ -102,7 +102,7 @@ fn open(bytes: &[u8]) -> Result<(Opened, &[u8]), WireError> {
 /// Counts the decisions of a valid packet.
 pub(crate) fn count_snapshot<'s, G: Game>(
     bytes: &[u8],
-    reading: &Reading<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
+    reading: &DecodeContext<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
     counts: &mut Counts,
 ) {
     let Ok((opened, coded)) = open(bytes) else { return };
@@ -136,7 +136,7 @@ impl Coder for Counting<'_> {
 /// Decodes all that is coded.
 fn read_from<'s, G: Game, C: Coder>(
     coder: &mut C,
-    reading: &Reading<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
+    reading: &DecodeContext<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
     opened: Opened,
     updates: &mut Vec<EntityUpdate>,
 ) -> Result<SnapshotHeader, WireError> {
@@ -182,12 +182,12 @@ fn read_from<'s, G: Game, C: Coder>(
 #[inline]
 fn read_known<'s, G: Game, C: Coder>(
     coder: &mut C,
-    reading: &Reading<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
+    reading: &DecodeContext<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
     header: &SnapshotHeader,
     progress: &mut Progress,
     index: u16,
 ) -> Result<EntityState, WireError> {
-    let Reading { codec, game, reader, known, .. } = reading;
+    let DecodeContext { codec, game, reader, known, .. } = reading;
     let layout = codec.layout();
     let mut references = References::NONE;
     let (packet, before) = (header.references, progress.usual);

@@ -171,7 +171,7 @@ fn read(bytes: &[u8], had: &Had) -> Result<(SnapshotHeader, Tick, Vec<EntityUpda
     let known = |index, tick| had.get(&(index, tick));
     let mut updates = Vec::new();
     let (codec, near) = (&codec(), Tick(580));
-    let reading = Reading { codec, game: &Balls, near, reader: READER, known };
+    let reading = DecodeContext { codec, game: &Balls, near, reader: READER, known };
     let header = read_snapshot(bytes, &reading, &mut updates)?;
     let alone = SnapshotHeader { silent: KindSet::NONE, ..header };
     assert_eq!(read_header(bytes, codec, near), Ok(alone), "the header alone");
@@ -474,7 +474,7 @@ proptest! {
         let old = state(1.0, Some(READER));
         let mut updates = Vec::new();
         let (codec, near, known) = (&codec(), Tick(near), |_, _| Some(&old));
-        let reading = Reading { codec, game: &Balls, near, reader: READER, known };
+        let reading = DecodeContext { codec, game: &Balls, near, reader: READER, known };
         let read = read_snapshot(&bytes, &reading, &mut updates);
         prop_assert!(updates.len() <= PACKET_ENTITIES_MAX);
         for updates in updates.iter().filter(|_| read.is_ok()) {

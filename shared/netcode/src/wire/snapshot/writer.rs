@@ -13,7 +13,7 @@ use crate::ids::PlayerId;
 use crate::wire::cast::count32;
 use crate::wire::layout::Layout;
 use crate::wire::model::{Plain, gap, plain};
-use crate::wire::range::{Coder, Group, Level, RangeWriter, Recorder};
+use crate::wire::range::{Coder, Group, Likelihood, RangeWriter, Recorder};
 use crate::wire::state::Codec;
 
 /// Bits at a packet's end: the last decision at its maximum cost, the checksum, the coder's last
@@ -29,7 +29,7 @@ const HEAD_COST_MAX: u32 = 256 * 1024;
 pub(crate) struct ReferenceCoding {
     pub(crate) encoding: Encoding,
     /// Levels of being as extrapolated, by the two entities before.
-    pub(crate) levels: [Level; 4],
+    pub(crate) levels: [Likelihood; 4],
     /// Number of references, and the maximum that the kind uses.
     pub(crate) count: u8,
     pub(crate) needed: u8,

@@ -5,7 +5,7 @@ use std::mem;
 use quinn_proto::{Connection, Dir, StreamId};
 
 use super::streams::{self, Read, disown, read, reset, respond};
-use crate::web::{Fault, Request, RequestReader, STREAM, Said, varint};
+use crate::web::{Fault, RequestReader, STREAM, Said, SessionRequest, varint};
 
 /// The maximum bidirectional streams of a connection: far more than a client needs, and few enough
 /// that a quarter of a session's number is a single byte.
@@ -15,7 +15,7 @@ const STREAMS_MAX: usize = 16;
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) id: StreamId,
-    pub(super) request: Request,
+    pub(super) request: SessionRequest,
     pub(super) reader: RequestReader,
     /// Everything that came with it.
     pub(super) following: Vec<Said>,
