@@ -226,7 +226,7 @@ mod tests {
         let restored = identity(&config).expect("an identity");
         assert_eq!(restored.fingerprint, host.reloader.fingerprint());
         let kept = data::open(&config).expect("it opens");
-        let bans = kept.book.sentences(Act::Ban, host.clocks.unix());
+        let bans = kept.access.sentences(Act::Ban, host.clocks.unix());
         assert_eq!(bans.len(), 1);
         kept.close();
     }

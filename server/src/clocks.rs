@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use phaselock::time::LocalTime;
 use phaselock_quic::clock::Clock;
 
-pub use calendar::{BootId, Calendar, CalendarState, Look, Reading};
+pub use calendar::{BootId, Calendar, CalendarState, ClockChange, Reading};
 
 use crate::time::span_text;
 
@@ -91,8 +91,8 @@ impl Clocks {
     pub fn look(&self) -> Option<i64> {
         let looked = self.calendar().look((self.read)());
         match looked {
-            Look::Same => None,
-            Look::Jumped(ahead) => {
+            ClockChange::Same => None,
+            ClockChange::Jumped(ahead) => {
                 tracing::warn!(
                     name: "clock_jumped",
                     by = jump_text(ahead),
@@ -100,14 +100,14 @@ impl Clocks {
                 );
                 None
             }
-            Look::Returned => {
+            ClockChange::Returned => {
                 tracing::info!(
                     name: "clock_returned",
                     "the system clock is back where it was before it jumped"
                 );
                 None
             }
-            Look::Followed(by) => {
+            ClockChange::Followed(by) => {
                 tracing::warn!(
                     name: "dates_changed",
                     by = jump_text(by),

@@ -14,7 +14,7 @@ use crate::clocks::{CalendarState, Clocks};
 use crate::config::Config;
 use crate::data_dir::{LOCK_FILE, ROOMS_DIR, make_private_dir, token_path, write_private};
 use crate::deny::{DenyLists, DenyThread};
-use crate::people::{Book, Gatekeeper, Rules};
+use crate::people::{AccessLists, Gatekeeper, Rules};
 use crate::store::{Change, Store, Thread as StoreThread};
 use crate::token::{hash_of, new_token};
 use crate::worlds::{Worlds, WorldsThread};
@@ -26,8 +26,8 @@ const FIRST_TOKEN: &str = "first";
 
 /// Everything that a server stores, opened.
 #[derive(Debug)]
-pub(crate) struct Kept {
-    pub(crate) book: Arc<Book>,
+pub(crate) struct Storage {
+    pub(crate) access: Arc<AccessLists>,
     pub(crate) gate: Arc<Gatekeeper>,
     pub(crate) store: Store,
     pub(crate) clocks: Clocks,
@@ -48,7 +48,7 @@ pub(crate) fn rules(config: &Config) -> Rules {
 }
 
 /// Opens everything in the data directory, which is created if it is missing.
-pub(crate) fn open(config: &Config) -> Result<Kept> {
+pub(crate) fn open(config: &Config) -> Result<Storage> {
     open_by(config, Clocks::begin)
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn open(config: &Config) -> Result<Kept> {
 pub(crate) fn open_by(
     config: &Config,
     clocks: impl FnOnce(Option<&CalendarState>) -> Clocks,
-) -> Result<Kept> {
+) -> Result<Storage> {
     let data_dir = &config.operation.data_dir;
     make_private_dir(data_dir)
         .with_context(|| format!("cannot make the directory {}", data_dir.display()))?;
@@ -64,27 +64,37 @@ pub(crate) fn open_by(
     let (store, everything, store_thread) = Store::open(data_dir)?;
     let calendar = everything.calendar;
     let clocks = clocks(calendar.as_ref());
-    let book = Arc::new(Book::new(everything));
-    let decided = Arc::clone(&book);
+    let access = Arc::new(AccessLists::new(everything));
+    let decided = Arc::clone(&access);
     store.refill_from(move || decided.all());
     let state = clocks.state();
     // Undoes jumps that were followed, if the machine booted with the date from before them.
     let moved = calendar.map_or(0, |kept| state.moved - kept.moved);
-    let mut changes = if moved == 0 { Vec::new() } else { book.shift(moved / 1000) };
-    changes.push(book.calendar(state));
+    let mut changes = if moved == 0 { Vec::new() } else { access.shift(moved / 1000) };
+    changes.push(access.calendar(state));
     store.note(changes);
-    if book.tokens().iter().all(|(_, role, _)| *role != Role::Admin) {
-        make_first_token(data_dir, &book, &store, clocks.unix())?;
+    if access.tokens().iter().all(|(_, role, _)| *role != Role::Admin) {
+        make_first_token(data_dir, &access, &store, clocks.unix())?;
     }
     let deny_lists = DenyLists::open(data_dir, clocks.clone(), &config.joining.deny_lists);
     let deny_thread = deny_lists.start().context("cannot start a thread for lists of addresses")?;
-    let gate = Gatekeeper::new(Arc::clone(&book), clocks.clone(), rules(config), deny_lists);
+    let gate = Gatekeeper::new(Arc::clone(&access), clocks.clone(), rules(config), deny_lists);
     let gate = Arc::new(gate);
     let opened = Worlds::open(data_dir, config.play.resume_seconds, clocks.clone());
     let (worlds, worlds_thread) =
         opened.with_context(|| format!("cannot use {}/{ROOMS_DIR}", data_dir.display()))?;
     let _lock = lock;
-    Ok(Kept { book, gate, store, clocks, worlds, _lock, deny_thread, store_thread, worlds_thread })
+    Ok(Storage {
+        access,
+        gate,
+        store,
+        clocks,
+        worlds,
+        _lock,
+        deny_thread,
+        store_thread,
+        worlds_thread,
+    })
 }
 
 /// Locks the data directory until the process ends, for whatever reason.
@@ -110,12 +120,12 @@ fn lock(data_dir: &Path) -> Result<File> {
 }
 
 /// Creates the first admin token, in a file that only the server's user can read.
-fn make_first_token(data_dir: &Path, book: &Book, store: &Store, now: i64) -> Result<()> {
+fn make_first_token(data_dir: &Path, access: &AccessLists, store: &Store, now: i64) -> Result<()> {
     let token = new_token()?;
     let path = token_path(data_dir);
     write_private(&path, &token).with_context(|| format!("cannot write {}", path.display()))?;
     let grant = Some((hash_of(&token), Role::Admin));
-    let change: Change = book.set_token(FIRST_TOKEN, grant, now)?;
+    let change: Change = access.set_token(FIRST_TOKEN, grant, now)?;
     store.note(vec![change]);
     tracing::info!(
         name: "first_token",
@@ -125,7 +135,7 @@ fn make_first_token(data_dir: &Path, book: &Book, store: &Store, now: i64) -> Re
     Ok(())
 }
 
-impl Kept {
+impl Storage {
     /// Resolves when one of the writer threads has ended, which it never does by itself.
     pub(crate) fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
         let (store, worlds) = (self.store_thread.watch(), self.worlds_thread.watch());
@@ -139,7 +149,7 @@ impl Kept {
 
     /// Writes everything that is left.
     pub(crate) fn close(self) {
-        self.store.note(vec![self.book.calendar(self.clocks.state())]);
+        self.store.note(vec![self.access.calendar(self.clocks.state())]);
         self.deny_thread.end();
         let have_ended = [self.worlds_thread.end(), self.store_thread.end()];
         if have_ended.contains(&false) {
@@ -166,11 +176,11 @@ mod tests {
         let error = open(&config).expect_err("another one").to_string();
         assert!(error.contains("another server is using"), "{error}");
         let token = fs::read_to_string(token_path(dir.path())).expect("the first start made it");
-        assert!(kept.book.token(&hash_of(token.trim())).is_some());
+        assert!(kept.access.token(&hash_of(token.trim())).is_some());
         kept.close();
         // The next start creates no other token.
         let kept = open(&config).expect("the first has ended");
-        assert!(kept.book.token(&hash_of(token.trim())).is_some());
+        assert!(kept.access.token(&hash_of(token.trim())).is_some());
         kept.close();
     }
 }

@@ -21,7 +21,7 @@ impl Notifier {
     }
 
     /// Sends a state, as lines of `NAME=value`. Without systemd this does nothing.
-    pub(crate) fn tell(&self, state: &str) {
+    pub(crate) fn send(&self, state: &str) {
         if let Some(socket) = &self.0 {
             socket.send(state.as_bytes());
         }
@@ -33,7 +33,7 @@ impl Notifier {
         while !server.is_ticking() {
             sleep(START_INTERVAL).await;
         }
-        self.tell("READY=1");
+        self.send("READY=1");
         let Some(interval) = watchdog_interval(|name| std::env::var(name).ok()) else {
             return std::future::pending().await;
         };
@@ -41,7 +41,7 @@ impl Notifier {
         loop {
             let is_ticking = server.is_ticking();
             if is_ticking {
-                self.tell("WATCHDOG=1");
+                self.send("WATCHDOG=1");
             } else if was_ticking {
                 tracing::error!(
                     name: "rooms_stalled",
@@ -149,13 +149,13 @@ mod tests {
         }
         for (listener, name) in listeners {
             let notifier = Notifier(socket::Socket::to(&name));
-            notifier.tell("READY=1");
+            notifier.send("READY=1");
             let mut bytes = [0; 64];
             let len = listener.recv(&mut bytes).expect("it comes");
             assert_eq!(&bytes[..len], b"READY=1", "{name:?}");
         }
         // Without a receiver, sending must not fail.
-        Notifier(socket::Socket::to("/nowhere/at/all".as_ref())).tell("READY=1");
+        Notifier(socket::Socket::to("/nowhere/at/all".as_ref())).send("READY=1");
     }
 
     #[test]

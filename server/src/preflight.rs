@@ -167,7 +167,7 @@ mod tests {
     use crate::data;
 
     /// Returns what preflight reports for a server with these flags.
-    fn told(flags: &[&str]) -> Vec<String> {
+    fn mistakes_for(flags: &[&str]) -> Vec<String> {
         let given = ["phaselock-server"].iter().chain(flags).map(Into::into);
         let settings = match parse_from(given, [], &|_, _| Vec::new()) {
             Ok(Command::Serve(settings)) => settings,
@@ -219,7 +219,7 @@ mod tests {
             flags.extend((flag == "--web-files").then(|| "--web=127.0.0.1:0".to_owned()));
             flags.extend((flag != "--data-dir").then(|| data.clone()));
             let flags: Vec<_> = flags.iter().map(String::as_str).collect();
-            let told = told(&flags);
+            let told = mistakes_for(&flags);
             assert_eq!(told.len(), 1, "{flags:?}: {told:?}");
             let start = format!("the flag {flag} cannot be used: ");
             assert!(told[0].starts_with(&start) && told[0].contains(says), "{told:?}");
@@ -231,7 +231,7 @@ mod tests {
             &[&*data, &format!("--web-files={}", at("gone"))],
             &[&format!("--data-dir={}", at("a/b/c"))],
         ] {
-            assert_eq!(told(good), [""; 0], "{good:?}");
+            assert_eq!(mistakes_for(good), [""; 0], "{good:?}");
         }
         assert_eq!(content(dir.path()), before);
     }
@@ -240,7 +240,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn system_directories_are_read_only_even_for_root() {
         for flag in ["--data-dir=/proc/nope", "--data-dir=/sys/a/b", "--log-file=/proc/nope"] {
-            let told = told(&[flag]);
+            let told = mistakes_for(&[flag]);
             assert!(told.len() == 1 && told[0].contains("cannot write in /"), "{told:?}");
         }
     }
@@ -255,7 +255,7 @@ mod tests {
         let mut flags = flags.to_vec();
         flags.extend(["cert-file", "key-file"].map(|it| format!("--{it}={file}")));
         flags.push("--web=127.0.0.1:0".to_owned());
-        let told = told(&flags.iter().map(String::as_str).collect::<Vec<_>>());
+        let told = mistakes_for(&flags.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(told.len(), 5, "{told:?}");
         assert!(told[2].contains("no certificate") && told[3].contains("no private key"));
     }
@@ -268,7 +268,7 @@ mod tests {
         config.operation.data_dir = dir.path().to_owned();
         certificate::identity(&config).expect("made");
         let kept = data::open(&config).expect("it opens");
-        assert_eq!(told(&[&flag]), [""; 0]);
+        assert_eq!(mistakes_for(&[&flag]), [""; 0]);
         kept.close();
     }
 }

@@ -105,7 +105,7 @@ impl Reloader {
     pub async fn reload(&self) -> Result<ReloadReport, Vec<Mistake>> {
         let done = self.try_reload().await;
         match &done {
-            Ok(report) => tell(report),
+            Ok(report) => log_report(report),
             Err(mistakes) => {
                 for mistake in mistakes {
                     tracing::error!(name: "setting_invalid", %mistake, "invalid setting");
@@ -303,7 +303,7 @@ fn note_change(Change { setting, from, to, .. }: &Change) {
     tracing::info!(name: "setting_changed", setting, from, to, "a setting has changed");
 }
 
-fn tell(report: &ReloadReport) {
+fn log_report(report: &ReloadReport) {
     report.changed.iter().for_each(note_change);
     for Change { setting, from, to, restart } in &report.needs_restart {
         tracing::warn!(

@@ -28,13 +28,13 @@ use self::plan::Plan;
 #[cfg(test)]
 pub(crate) use self::plan::room_config;
 use self::stopping::{Stopping, take_reloads, take_signals};
-use crate::beside::{self, Beside};
 use crate::certificate::{Presented, identity};
 use crate::config::{Config, ConfigError, Settings};
-use crate::data::{self, Kept};
+use crate::data::{self, Storage};
 use crate::error::complain;
 use crate::games::measures_of;
 use crate::host::{Directory, Facts, Host};
+use crate::host_thread::{self, HostThread};
 use crate::lifecycle::{self, Failures, Watch};
 use crate::logging::{self, LogHandle, LogOptions};
 use crate::notify::Notifier;
@@ -147,7 +147,7 @@ async fn run(
     watch.spawn("the task that notifies systemd", notifier.clone().feed(handle.clone()));
     let host = Host::new(facts, handle.clone(), &kept, log.clone(), reloader.clone());
     let host = Arc::new(host);
-    let beside = administer(&host, administration, watch)?;
+    let host_thread = administer(&host, administration, watch)?;
     if let Some(page) = page {
         page.open(host, watch)?;
     }
@@ -157,7 +157,7 @@ async fn run(
     let stopping =
         Stopping { orders, handle, config, notifier, is_stopping: Arc::clone(&is_stopping) };
     let done = run_rooms(server, plan, stopping, &mut failures).await;
-    beside.end();
+    host_thread.end();
     kept.close();
     if done.is_ok() {
         tracing::info!(name: "server_stopped", "stopped");
@@ -187,7 +187,7 @@ struct Sockets {
 impl Sockets {
     fn bind(config: &Config, presented: &Presented) -> Result<Self> {
         let server = Server::bind_all(&config.joining.listen, presented.identity())?;
-        let administration = beside::bind(config.operation.admin_listen)?;
+        let administration = host_thread::bind(config.operation.admin_listen)?;
         let page = web::bind(config)?;
         Ok(Self { server, administration, page })
     }
@@ -198,7 +198,7 @@ impl Sockets {
 fn equip(
     server: Server,
     config: &Config,
-    kept: &Kept,
+    kept: &Storage,
     presented: &Presented,
     has_page: bool,
 ) -> Result<Server> {
@@ -251,9 +251,13 @@ fn start_tasks(
 }
 
 /// Starts the host's thread, with the administration API if it has a listener.
-fn administer(host: &Arc<Host>, listener: Option<TcpListener>, watch: &Watch) -> Result<Beside> {
+fn administer(
+    host: &Arc<Host>,
+    listener: Option<TcpListener>,
+    watch: &Watch,
+) -> Result<HostThread> {
     let address = listener.as_ref().and_then(|listener| listener.local_addr().ok());
-    let (beside, ended) = beside::start(Arc::clone(host), listener)?;
+    let (host_thread, ended) = host_thread::start(Arc::clone(host), listener)?;
     if let Some(address) = address {
         tracing::info!(
             name: "administration_listening",
@@ -262,7 +266,7 @@ fn administer(host: &Arc<Host>, listener: Option<TcpListener>, watch: &Watch) ->
         );
     }
     watch.watch_thread("the administration thread", ended);
-    Ok(beside)
+    Ok(host_thread)
 }
 
 /// The page for browsers, before it opens.

@@ -22,14 +22,14 @@ use tracing::subscriber::DefaultGuard;
 
 use crate::author::Author;
 use crate::author::Role;
-use crate::beside::{self, Beside};
 use crate::certificate::{Presented, identity};
 use crate::clocks::{CalendarState, Clocks};
 use crate::commands::{Command, parse_from};
 use crate::config::Settings;
-use crate::data::{self, Kept};
+use crate::data::{self, Storage};
 use crate::games::measures_of;
 use crate::host::{Facts, Host};
+use crate::host_thread::{self, HostThread};
 use crate::logging;
 use crate::reload::{Parts, Reloader, room_settings};
 use crate::serve::room_config;
@@ -44,8 +44,8 @@ pub(crate) struct Served {
     pub(crate) admin: SocketAddr,
     pub(crate) runtime: Runtime,
     pub(crate) dir: tempfile::TempDir,
-    pub(crate) kept: Kept,
-    beside: Beside,
+    pub(crate) kept: Storage,
+    host_thread: HostThread,
     _logs: DefaultGuard,
 }
 
@@ -114,7 +114,7 @@ fn serve_in(
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.set_nonblocking(true).expect("it is a socket");
     let admin = listener.local_addr().expect("it is bound");
-    let (beside, _) = beside::start(Arc::clone(&host), Some(listener)).expect("a thread");
+    let (host_thread, _) = host_thread::start(Arc::clone(&host), Some(listener)).expect("a thread");
     let rooms = RoomsConfig {
         rooms: config.play.rooms,
         rooms_max: config.play.rooms_max,
@@ -123,7 +123,7 @@ fn serve_in(
     let forever = std::future::pending::<Disconnect>();
     runtime.spawn(async move { server.run_rooms(&selected, room, rooms, forever).await });
     drop(inside);
-    let served = Served { host, address, admin, runtime, dir, kept, beside, _logs: logs };
+    let served = Served { host, address, admin, runtime, dir, kept, host_thread, _logs: logs };
     served.until("its rooms", |host| host.handle.is_ticking());
     served
 }
@@ -131,8 +131,8 @@ fn serve_in(
 impl Served {
     /// Stops, and starts again with other clocks.
     pub(crate) fn restart(self, clocks: impl FnOnce(Option<&CalendarState>) -> Clocks) -> Self {
-        let Self { host, runtime, dir, kept, beside, _logs: logs, .. } = self;
-        beside.end();
+        let Self { host, runtime, dir, kept, host_thread, _logs: logs, .. } = self;
+        host_thread.end();
         drop((runtime, host, logs));
         kept.close();
         serve_in(dir, &[], clocks)
@@ -264,7 +264,7 @@ impl Player {
     }
 
     /// Waits for a line that contains these words.
-    pub(crate) fn hear(&mut self, words: &str) {
+    pub(crate) fn wait_for_line(&mut self, words: &str) {
         self.until(words, |it| it.lines.iter().any(|line| line.contains(words)));
     }
 

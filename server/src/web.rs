@@ -62,7 +62,7 @@ pub(crate) fn check(config: &Config) -> Result<()> {
 
 /// Returns the folders where the files may be.
 fn folders(config: &Config) -> Vec<PathBuf> {
-    config.http.web_files.clone().map_or_else(beside_program, |folder| vec![folder])
+    config.http.web_files.clone().map_or_else(next_to_program, |folder| vec![folder])
 }
 
 /// Listens on IPv4 only, if the address is unspecified and the machine has no IPv6.
@@ -80,7 +80,7 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
 }
 
 /// Returns the folders relative to the program's: those of the build and of packages.
-fn beside_program() -> Vec<PathBuf> {
+fn next_to_program() -> Vec<PathBuf> {
     let program = std::env::current_exe().ok();
     let folder = program.as_deref().and_then(|program| program.parent()?.parent());
     let folder = folder.map(PathBuf::from).unwrap_or_default();

@@ -102,14 +102,14 @@ struct Shared {
 }
 
 /// Checkpoints of rooms, each with whether the room is open.
-type KeptRooms = BTreeMap<RoomCode, (bool, Vec<u8>)>;
+type StoredRooms = BTreeMap<RoomCode, (bool, Vec<u8>)>;
 
 /// The saved rooms.
 #[derive(Clone, Debug)]
 pub struct Worlds {
     shared: Arc<Shared>,
     /// Rooms of the previous run, until they are taken.
-    kept: Arc<Mutex<KeptRooms>>,
+    kept: Arc<Mutex<StoredRooms>>,
 }
 
 impl Worlds {
@@ -133,9 +133,9 @@ impl Worlds {
                 (Some(code), true) => match read(&path, clocks.unix(), secs_max) {
                     Ok(room) => drop(kept.insert(code, room)),
                     // A room that seems old only by an unsure date stays until it is opened.
-                    Err(Unread::Old) if !clocks.is_sure() => {}
-                    Err(Unread::Old) => drop(old.insert(path)),
-                    Err(Unread::Damaged(problem)) => set_aside(&path, problem),
+                    Err(Unusable::Old) if !clocks.is_sure() => {}
+                    Err(Unusable::Old) => drop(old.insert(path)),
+                    Err(Unusable::Damaged(problem)) => set_aside(&path, problem),
                 },
                 // A partial file of a server that was killed while writing.
                 _ if path.extension().is_some_and(|end| end == "new") => drop(old.insert(path)),
@@ -164,7 +164,7 @@ impl Worlds {
 
 /// Why a room starts over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unread {
+enum Unusable {
     /// Its players can no longer resume.
     Old,
     /// The file is not as a server wrote it; the text says why.
@@ -172,22 +172,22 @@ enum Unread {
 }
 
 /// Returns whether the room is open, and its checkpoint, from an intact and recent file.
-fn read(path: &Path, now: i64, secs_max: u32) -> Result<(bool, Vec<u8>), Unread> {
+fn read(path: &Path, now: i64, secs_max: u32) -> Result<(bool, Vec<u8>), Unusable> {
     let size = fs::metadata(path).map(|it| it.len()).unwrap_or(u64::MAX);
     let bytes = (size <= FILE_BYTES_MAX).then(|| fs::read(path).ok()).flatten();
-    let bytes = bytes.ok_or(Unread::Damaged("cannot be read"))?;
+    let bytes = bytes.ok_or(Unusable::Damaged("cannot be read"))?;
     let split = bytes.split_at_checked(HEAD_BYTES);
-    let (head, checkpoint) = split.ok_or(Unread::Damaged("is cut off"))?;
+    let (head, checkpoint) = split.ok_or(Unusable::Damaged("is cut off"))?;
     let (magic, rest) = head.split_at(8);
     let (time, rest) = rest.split_at(8);
     let (is_open, hash) = rest.split_at(1);
     if magic != MAGIC || digest(&SHA256, checkpoint).as_ref() != hash {
-        return Err(Unread::Damaged("is damaged"));
+        return Err(Unusable::Damaged("is damaged"));
     }
     let time = time.try_into().map_or(0, i64::from_le_bytes);
     let age = now - time;
     let is_young = (-SET_BACK_MAX..=i64::from(secs_max)).contains(&age);
-    is_young.then(|| (is_open != [0], checkpoint.to_vec())).ok_or(Unread::Old)
+    is_young.then(|| (is_open != [0], checkpoint.to_vec())).ok_or(Unusable::Old)
 }
 
 /// Renames an invalid file, for people to examine. The next one of that code replaces it.

@@ -36,13 +36,13 @@ impl Writer {
         move || alive.strong_count() < 2
     }
 
-    /// Calls `tell`, which signals the thread to end, until it succeeds, and waits for the end.
+    /// Calls `signal`, which signals the thread to end, until it succeeds, and waits for the end.
     /// Returns false if the thread has panicked, or is stuck on a disk and is left behind.
-    pub(crate) fn end(self, mut tell: impl FnMut() -> bool) -> bool {
+    pub(crate) fn end(self, mut signal: impl FnMut() -> bool) -> bool {
         let end = Instant::now() + END_TIMEOUT;
-        let mut has_heard = false;
+        let mut is_signalled = false;
         while !self.thread.is_finished() && Instant::now() < end {
-            has_heard = has_heard || tell();
+            is_signalled = is_signalled || signal();
             thread::sleep(LOOK_INTERVAL);
         }
         self.thread.is_finished() && self.thread.join().is_ok()

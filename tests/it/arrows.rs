@@ -307,7 +307,7 @@ const SERVER: Levels = &[
     &["data", "webhooks"],
     &["host"],
     &["admin", "web", "backups", "ctl"],
-    &["commands", "preflight", "beside", "serve", "run"],
+    &["commands", "preflight", "host_thread", "serve", "run"],
     &["", "main"],
 ];
 

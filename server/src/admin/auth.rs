@@ -16,7 +16,7 @@ use crate::token::hash_of;
 
 /// The owner of a request's token.
 #[derive(Clone, Debug)]
-pub(super) struct By(pub(super) Author);
+pub(super) struct Authenticated(pub(super) Author);
 
 /// Why a request has no valid token.
 #[derive(Debug)]
@@ -48,12 +48,12 @@ pub(super) fn hash_in(headers: &HeaderMap) -> Option<String> {
     scheme.eq_ignore_ascii_case("bearer").then(|| hash_of(token.trim()))
 }
 
-impl FromRequestParts<Arc<Host>> for By {
+impl FromRequestParts<Arc<Host>> for Authenticated {
     type Rejection = NoToken;
 
     async fn from_request_parts(parts: &mut Parts, host: &Arc<Host>) -> Result<Self, NoToken> {
         let hash = hash_in(&parts.headers).ok_or(NoToken::Missing)?;
-        let Some((name, role)) = host.book.token(&hash) else {
+        let Some((name, role)) = host.access.token(&hash) else {
             if let Some(Peer(address)) = parts.extensions.get() {
                 host.failed_logins.note(Secret::Token, *address);
             }

@@ -29,7 +29,7 @@ type Labels = Vec<(&'static str, String)>;
 
 /// Everything that the metrics show, at one moment.
 #[derive(Debug)]
-struct Look {
+struct Metrics {
     /// Seconds since the start.
     up: f64,
     rooms: Vec<RoomFigures>,
@@ -51,7 +51,7 @@ struct Look {
 
 /// Returns all metrics in a format.
 pub(super) fn text(host: &Arc<Host>, format: Format) -> Result<String, fmt::Error> {
-    let look = Look {
+    let look = Metrics {
         up: host.clocks.now().awake as f64,
         rooms: host.handle.rooms(),
         traffic: host.handle.traffic(),
@@ -102,9 +102,9 @@ impl Value {
 /// Upper bounds of the buckets of round trips and errors, in seconds.
 const SECONDS: [f64; 10] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, f64::INFINITY];
 
-impl Look {
+impl Metrics {
     /// Writes a metric with a value for each set of labels.
-    fn tell(
+    fn write_metric(
         to: &mut DescriptorEncoder<'_>,
         name: &str,
         help: &str,
@@ -161,51 +161,56 @@ impl Look {
     fn encode_server(&self, to: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let level = |yes: bool| Value::Level(f64::from(u8::from(yes)));
         let info = vec![("version", env!("CARGO_PKG_VERSION").to_owned())];
-        Self::tell(to, "build_info", "Version of the program", [(info, Value::Level(1.0))])?;
-        Self::tell(
+        Self::write_metric(
+            to,
+            "build_info",
+            "Version of the program",
+            [(info, Value::Level(1.0))],
+        )?;
+        Self::write_metric(
             to,
             "up_seconds",
             "Time since the start",
             [(Labels::new(), Value::Level(self.up))],
         )?;
         let ticking = "1 while all room threads are running; 0 if one is stalled";
-        Self::tell(to, "ticking", ticking, [(Labels::new(), level(self.ticking))])?;
+        Self::write_metric(to, "ticking", ticking, [(Labels::new(), level(self.ticking))])?;
         let draining = "1 while the server is draining";
-        Self::tell(to, "draining", draining, [(Labels::new(), level(self.draining))])?;
+        Self::write_metric(to, "draining", draining, [(Labels::new(), level(self.draining))])?;
         let rooms = self.rooms.len() as f64;
-        Self::tell(to, "rooms", "Rooms", [(Labels::new(), Value::Level(rooms))])?;
+        Self::write_metric(to, "rooms", "Rooms", [(Labels::new(), Value::Level(rooms))])?;
         Ok(())
     }
 
     /// Writes the metrics of each room.
     fn encode_rooms(&self, to: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let people = self.each_room(|room| Value::Level(room.status.players.into()));
-        Self::tell(to, "players", "Players, without bots", people)?;
+        Self::write_metric(to, "players", "Players, without bots", people)?;
         let seats = self.each_room(|room| Value::Level(room.status.players_max.into()));
-        Self::tell(to, "seats", "Seats for players", seats)?;
+        Self::write_metric(to, "seats", "Seats for players", seats)?;
         let bots = self.each_room(|room| Value::Level(room.status.bots.into()));
-        Self::tell(to, "bots", "Bots in the game", bots)?;
+        Self::write_metric(to, "bots", "Bots in the game", bots)?;
         let ticks = self.each_room(|room| Value::Count(room.measured.ticks.count()));
         let help = "Ticks of the room; several that ran at once count as one, as does each second \
                     asleep";
-        Self::tell(to, "ticks", help, ticks)?;
+        Self::write_metric(to, "ticks", help, ticks)?;
         let ticks = self.each_room(|room| Value::Times(room.measured.ticks.clone()));
-        Self::tell(to, "tick_seconds", "Duration of one or more ticks run at once", ticks)?;
+        Self::write_metric(to, "tick_seconds", "Duration of one or more ticks run at once", ticks)?;
         let sending = self.each_room(|room| Value::Times(room.measured.sending.clone()));
-        Self::tell(
+        Self::write_metric(
             to,
             "snapshot_seconds",
             "Duration of packing and sending snapshots after a tick",
             sending,
         )?;
         let panics = self.each_room(|room| Value::Count(room.panics.into()));
-        Self::tell(to, "panics", "Panics of the game's rules", panics)?;
+        Self::write_metric(to, "panics", "Panics of the game's rules", panics)?;
         let inputs = self.each_room(|room| Value::Count(room.measured.inputs.accepted));
-        Self::tell(to, "inputs", "Input packets accepted", inputs)?;
+        Self::write_metric(to, "inputs", "Input packets accepted", inputs)?;
         let late = self.each_room(|room| Value::Count(room.measured.inputs.late));
-        Self::tell(to, "late_inputs", "Inputs that arrived after their tick", late)?;
+        Self::write_metric(to, "late_inputs", "Inputs that arrived after their tick", late)?;
         let lost = self.each_room(|room| Value::Count(room.measured.inputs.missing));
-        Self::tell(to, "lost_input_packets", "Input packets that were lost", lost)?;
+        Self::write_metric(to, "lost_input_packets", "Input packets that were lost", lost)?;
         Ok(())
     }
 
@@ -234,7 +239,7 @@ impl Look {
             ),
         ];
         for (name, help, count) in counts {
-            Self::tell(to, name, help, [(Labels::new(), Value::Count(count))])?;
+            Self::write_metric(to, name, help, [(Labels::new(), Value::Count(count))])?;
         }
         Ok(())
     }
@@ -248,46 +253,56 @@ impl Look {
         let goodbyes = goodbyes
             .into_iter()
             .map(|(code, count)| (vec![("code", code.to_string())], Value::Count(count)));
-        Self::tell(to, "refusals", "Disconnects sent to clients, by code (see WIRE.md)", goodbyes)?;
+        Self::write_metric(
+            to,
+            "refusals",
+            "Disconnects sent to clients, by code (see WIRE.md)",
+            goodbyes,
+        )?;
         let dropped = traffic
             .dropped
             .iter()
             .map(|(reason, count)| (vec![("reason", (*reason).to_owned())], Value::Count(*count)));
-        Self::tell(to, "dropped", "Packets from strangers dropped, by reason", dropped)?;
+        Self::write_metric(to, "dropped", "Packets from strangers dropped, by reason", dropped)?;
         let webhooks = self
             .webhooks
             .map(|(outcome, count)| (vec![("outcome", outcome.to_owned())], Value::Count(count)));
         let help = "Webhook messages delivered or dropped, and failed attempts";
-        Self::tell(to, "webhook_messages", help, webhooks)?;
+        Self::write_metric(to, "webhook_messages", help, webhooks)?;
         let refreshes = self
             .deny_list_refreshes
             .map(|(outcome, count)| (vec![("outcome", outcome.to_owned())], Value::Count(count)));
         let help = "Fetches of deny lists that succeeded or failed";
-        Self::tell(to, "deny_list_refreshes", help, refreshes)?;
+        Self::write_metric(to, "deny_list_refreshes", help, refreshes)?;
         let transports = traffic.transports;
         let transports = transports
             .map(|(name, count)| (vec![("transport", name.to_owned())], Value::Count(count)));
         let help = "Connections that joined a room, by transport: QUIC or WebTransport";
-        Self::tell(to, "connections", help, transports)?;
+        Self::write_metric(to, "connections", help, transports)?;
         let failed = self.failed_logins.map(|(secret, count)| {
             (vec![("reason", secret.as_str().to_owned())], Value::Count(count))
         });
         let help = "Failed logins, by the kind of secret";
-        Self::tell(to, "failed_logins", help, failed)?;
+        Self::write_metric(to, "failed_logins", help, failed)?;
         Ok(())
     }
 
     /// Writes the metrics of saved rooms, the certificate and the database.
     fn encode_health(&self, to: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let unkept = [(Labels::new(), Value::Level(self.keeping.unkept as f64))];
-        Self::tell(to, "rooms_unkept", "Rooms whose latest state could not be saved", unkept)?;
+        Self::write_metric(
+            to,
+            "rooms_unkept",
+            "Rooms whose latest state could not be saved",
+            unkept,
+        )?;
         let expires = self.certificate_expires.map(|it| (Labels::new(), Value::Level(it as f64)));
         let help = "Unix time at which the certificate expires";
-        Self::tell(to, "certificate_expires_seconds", help, expires)?;
+        Self::write_metric(to, "certificate_expires_seconds", help, expires)?;
         let times = [(Labels::new(), Value::Times(self.health.times.clone()))];
-        Self::tell(to, "database_seconds", "Duration of a write to the database", times)?;
+        Self::write_metric(to, "database_seconds", "Duration of a write to the database", times)?;
         let pending = [(Labels::new(), Value::Level(self.health.pending as f64))];
-        Self::tell(
+        Self::write_metric(
             to,
             "database_pending",
             "Changes in memory that are not on the disk yet",
@@ -297,7 +312,7 @@ impl Look {
     }
 }
 
-impl Collector for Look {
+impl Collector for Metrics {
     fn encode(&self, mut to: DescriptorEncoder<'_>) -> fmt::Result {
         let to = &mut to;
         self.encode_server(to)?;

@@ -17,9 +17,9 @@ use super::answers::answer;
 
 /// The error for a request that cannot be parsed.
 #[derive(Debug)]
-pub(super) struct Unread(StatusCode, String);
+pub(super) struct BadRequest(StatusCode, String);
 
-impl IntoResponse for Unread {
+impl IntoResponse for BadRequest {
     fn into_response(self) -> Response {
         answer(self.0, &self.1)
     }
@@ -30,18 +30,18 @@ impl IntoResponse for Unread {
 pub(super) struct Body<T>(pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
-    type Rejection = Unread;
+    type Rejection = BadRequest;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Unread> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, BadRequest> {
         let body: Result<Json<Object<T>>, JsonRejection> = Json::from_request(request, state).await;
         match body {
             Ok(Json(Object(body))) => Ok(Self(body)),
             Err(JsonRejection::JsonDataError(error)) => {
                 let cause = error.source().map_or_else(|| error.body_text(), ToString::to_string);
                 let text = format!("the body is invalid: {cause}; see /openapi.json");
-                Err(Unread(StatusCode::UNPROCESSABLE_ENTITY, text))
+                Err(BadRequest(StatusCode::UNPROCESSABLE_ENTITY, text))
             }
-            Err(error) => Err(Unread(error.status(), error.body_text())),
+            Err(error) => Err(BadRequest(error.status(), error.body_text())),
         }
     }
 }
@@ -75,13 +75,13 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
 pub(super) struct Asked<T>(pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
-    type Rejection = Unread;
+    type Rejection = BadRequest;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Unread> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, BadRequest> {
         let query: Result<Query<T>, QueryRejection> = Query::from_request_parts(parts, state).await;
         query
             .map(|Query(query)| Self(query))
-            .map_err(|error| Unread(error.status(), error.body_text()))
+            .map_err(|error| BadRequest(error.status(), error.body_text()))
     }
 }
 
@@ -90,10 +90,11 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
 pub(super) struct Named<T>(pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T> {
-    type Rejection = Unread;
+    type Rejection = BadRequest;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Unread> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, BadRequest> {
         let path: Result<Path<T>, PathRejection> = Path::from_request_parts(parts, state).await;
-        path.map(|Path(path)| Self(path)).map_err(|error| Unread(error.status(), error.body_text()))
+        path.map(|Path(path)| Self(path))
+            .map_err(|error| BadRequest(error.status(), error.body_text()))
     }
 }

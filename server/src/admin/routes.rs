@@ -10,7 +10,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::answers::answer;
-use super::auth::By;
+use super::auth::Authenticated;
 use super::metrics;
 use super::requests::{Asked, Body, Named};
 use crate::api::{
@@ -74,32 +74,36 @@ fn done(text: impl Into<String>) -> Json<Done> {
 
 /// Shows the token that the request is made with.
 #[utoipa::path(get, path = "/v1/me", responses((status = 200, body = Me)))]
-pub(super) async fn me(By(by): By) -> Json<Me> {
+pub(super) async fn me(Authenticated(by): Authenticated) -> Json<Me> {
     Json(Me { name: by.name, role: by.role })
 }
 
 /// Shows the state of the server and its rooms, at most a second old.
 #[utoipa::path(get, path = "/v1/status", responses((status = 200, body = StatusView)))]
-pub(super) async fn status(_: By, State(host): AtHost) -> Json<StatusView> {
+pub(super) async fn status(_: Authenticated, State(host): AtHost) -> Json<StatusView> {
     Json(host.status_now())
 }
 
 /// Lists all players with a seat, at most a second old.
 #[utoipa::path(get, path = "/v1/players", responses((status = 200, body = Vec<PlayerView>)))]
-pub(super) async fn players(_: By, State(host): AtHost) -> Json<Vec<PlayerView>> {
+pub(super) async fn players(_: Authenticated, State(host): AtHost) -> Json<Vec<PlayerView>> {
     Json(host.figures().borrow().players.clone())
 }
 
 /// Lists up to 256 players who have left since the start, the most recent first.
 #[utoipa::path(get, path = "/v1/left", responses((status = 200, body = Vec<LeftView>)))]
-pub(super) async fn left(_: By, State(host): AtHost) -> Json<Vec<LeftView>> {
+pub(super) async fn left(_: Authenticated, State(host): AtHost) -> Json<Vec<LeftView>> {
     Json(host.left())
 }
 
 /// Kicks a player.
 #[utoipa::path(post, path = "/v1/kick",
     request_body = Kick, responses((status = 200, body = Done)))]
-pub(super) async fn kick(By(by): By, State(host): AtHost, Body(asked): Body<Kick>) -> Answer<Done> {
+pub(super) async fn kick(
+    Authenticated(by): Authenticated,
+    State(host): AtHost,
+    Body(asked): Body<Kick>,
+) -> Answer<Done> {
     Ok(done(host.kick(&by, &Whom::from(&asked), asked.span.as_deref(), &asked.reason).await?))
 }
 
@@ -109,12 +113,12 @@ fn all_done(lines: &[String]) -> Json<Done> {
 }
 
 fn sentences(host: &Host, act: Act) -> Json<Vec<SentenceView>> {
-    Json(host.book.sentences(act, host.clocks.unix()).iter().map(SentenceView::from).collect())
+    Json(host.access.sentences(act, host.clocks.unix()).iter().map(SentenceView::from).collect())
 }
 
 /// Lists the bans in force.
 #[utoipa::path(get, path = "/v1/bans", responses((status = 200, body = Vec<SentenceView>)))]
-pub(super) async fn bans(_: By, State(host): AtHost) -> Json<Vec<SentenceView>> {
+pub(super) async fn bans(_: Authenticated, State(host): AtHost) -> Json<Vec<SentenceView>> {
     sentences(&host, Act::Ban)
 }
 
@@ -122,7 +126,7 @@ pub(super) async fn bans(_: By, State(host): AtHost) -> Json<Vec<SentenceView>> 
 #[utoipa::path(post, path = "/v1/bans", request_body = Punish,
     responses((status = 200, body = Vec<SentenceView>)))]
 pub(super) async fn ban(
-    By(by): By,
+    Authenticated(by): Authenticated,
     State(host): AtHost,
     Body(asked): Body<Punish>,
 ) -> Answer<Vec<SentenceView>> {
@@ -134,14 +138,18 @@ pub(super) async fn ban(
 #[utoipa::path(delete, path = "/v1/bans/{id}",
     params(("id" = i64, Path, description = "Number of the ban or mute")),
     responses((status = 200, body = Done)))]
-pub(super) async fn unban(By(by): By, State(host): AtHost, Named(id): Named<i64>) -> Answer<Done> {
+pub(super) async fn unban(
+    Authenticated(by): Authenticated,
+    State(host): AtHost,
+    Named(id): Named<i64>,
+) -> Answer<Done> {
     Ok(done(host.lift(&by, Act::Ban, id).await?))
 }
 
 /// Lifts all bans of a player, a key, an address or a network.
 #[utoipa::path(delete, path = "/v1/bans", params(Lift), responses((status = 200, body = Done)))]
 pub(super) async fn unban_all(
-    By(by): By,
+    Authenticated(by): Authenticated,
     State(host): AtHost,
     Asked(asked): Asked<Lift>,
 ) -> Answer<Done> {
@@ -150,7 +158,7 @@ pub(super) async fn unban_all(
 
 /// Lists the mutes in force.
 #[utoipa::path(get, path = "/v1/mutes", responses((status = 200, body = Vec<SentenceView>)))]
-pub(super) async fn mutes(_: By, State(host): AtHost) -> Json<Vec<SentenceView>> {
+pub(super) async fn mutes(_: Authenticated, State(host): AtHost) -> Json<Vec<SentenceView>> {
     sentences(&host, Act::Mute)
 }
 
@@ -158,7 +166,7 @@ pub(super) async fn mutes(_: By, State(host): AtHost) -> Json<Vec<SentenceView>>
 #[utoipa::path(post, path = "/v1/mutes", request_body = Punish,
     responses((status = 200, body = Vec<SentenceView>)))]
 pub(super) async fn mute(
-    By(by): By,
+    Authenticated(by): Authenticated,
     State(host): AtHost,
     Body(asked): Body<Punish>,
 ) -> Answer<Vec<SentenceView>> {
@@ -170,14 +178,18 @@ pub(super) async fn mute(
 #[utoipa::path(delete, path = "/v1/mutes/{id}",
     params(("id" = i64, Path, description = "Number of the ban or mute")),
     responses((status = 200, body = Done)))]
-pub(super) async fn unmute(By(by): By, State(host): AtHost, Named(id): Named<i64>) -> Answer<Done> {
+pub(super) async fn unmute(
+    Authenticated(by): Authenticated,
+    State(host): AtHost,
+    Named(id): Named<i64>,
+) -> Answer<Done> {
     Ok(done(host.lift(&by, Act::Mute, id).await?))
 }
 
 /// Lifts all mutes of a player, a key, an address or a network.
 #[utoipa::path(delete, path = "/v1/mutes", params(Lift), responses((status = 200, body = Done)))]
 pub(super) async fn unmute_all(
-    By(by): By,
+    Authenticated(by): Authenticated,
     State(host): AtHost,
     Asked(asked): Asked<Lift>,
 ) -> Answer<Done> {
@@ -186,7 +198,7 @@ pub(super) async fn unmute_all(
 
 /// Shows the allow list: the players who may join.
 #[utoipa::path(get, path = "/v1/allow-list", responses((status = 200, body = AllowListView)))]
-pub(super) async fn allow_list(_: By, State(host): AtHost) -> Json<AllowListView> {
+pub(super) async fn allow_list(_: Authenticated, State(host): AtHost) -> Json<AllowListView> {
     Json(host.allow_list())
 }
 
@@ -194,7 +206,7 @@ pub(super) async fn allow_list(_: By, State(host): AtHost) -> Json<AllowListView
 #[utoipa::path(post, path = "/v1/allow-list", request_body = Allow,
     responses((status = 200, body = Done)))]
 pub(super) async fn allow(
-    By(by): By,
+    Authenticated(by): Authenticated,
     State(host): AtHost,
     Body(asked): Body<Allow>,
 ) -> Answer<Done> {
@@ -207,7 +219,7 @@ pub(super) async fn allow(
         pattern = "^[0-9a-fA-F]{64}$")),
     responses((status = 200, body = Done)))]
 pub(super) async fn disallow(
-    By(by): By,
+    Authenticated(by): Authenticated,
     State(host): AtHost,
     Named(key): Named<String>,
 ) -> Answer<Done> {
@@ -218,7 +230,7 @@ pub(super) async fn disallow(
 #[utoipa::path(get, path = "/v1/chat",
     params(Lines), responses((status = 200, body = Vec<ChatView>)))]
 pub(super) async fn chat(
-    _: By,
+    _: Authenticated,
     State(host): AtHost,
     Asked(asked): Asked<Lines>,
 ) -> Json<Vec<ChatView>> {
@@ -227,21 +239,33 @@ pub(super) async fn chat(
 
 /// Sends a chat line to everyone.
 #[utoipa::path(post, path = "/v1/say", request_body = Say, responses((status = 200, body = Done)))]
-pub(super) async fn say(By(by): By, State(host): AtHost, Body(asked): Body<Say>) -> Answer<Done> {
+pub(super) async fn say(
+    Authenticated(by): Authenticated,
+    State(host): AtHost,
+    Body(asked): Body<Say>,
+) -> Answer<Done> {
     Ok(done(host.say(&by, &asked.text, asked.room.as_deref()).await?))
 }
 
 /// Sends a chat line to one player.
 #[utoipa::path(post, path = "/v1/tell",
     request_body = Tell, responses((status = 200, body = Done)))]
-pub(super) async fn tell(By(by): By, State(host): AtHost, Body(asked): Body<Tell>) -> Answer<Done> {
-    Ok(done(host.tell_player(&by, &Whom::from(&asked), &asked.text).await?))
+pub(super) async fn tell(
+    Authenticated(by): Authenticated,
+    State(host): AtHost,
+    Body(asked): Body<Tell>,
+) -> Answer<Done> {
+    Ok(done(host.send_line_to(&by, &Whom::from(&asked), &asked.text).await?))
 }
 
 /// Switches to another game now.
 #[utoipa::path(post, path = "/v1/game",
     request_body = Play, responses((status = 200, body = Done)))]
-pub(super) async fn game(By(by): By, State(host): AtHost, Body(asked): Body<Play>) -> Answer<Done> {
+pub(super) async fn game(
+    Authenticated(by): Authenticated,
+    State(host): AtHost,
+    Body(asked): Body<Play>,
+) -> Answer<Done> {
     Ok(done(host.play(&by, Some(&asked.game), asked.room.as_deref()).await?))
 }
 
@@ -249,7 +273,7 @@ pub(super) async fn game(By(by): By, State(host): AtHost, Body(asked): Body<Play
 #[utoipa::path(post, path = "/v1/round",
     request_body = RestartGame, responses((status = 200, body = Done)))]
 pub(super) async fn round(
-    By(by): By,
+    Authenticated(by): Authenticated,
     State(host): AtHost,
     Body(asked): Body<RestartGame>,
 ) -> Answer<Done> {
@@ -260,7 +284,7 @@ pub(super) async fn round(
 #[utoipa::path(post, path = "/v1/drain",
     request_body = Drain, responses((status = 200, body = Done)))]
 pub(super) async fn drain(
-    By(by): By,
+    Authenticated(by): Authenticated,
     State(host): AtHost,
     Body(asked): Body<Drain>,
 ) -> Answer<Done> {
@@ -269,26 +293,35 @@ pub(super) async fn drain(
 
 /// Cancels a drain.
 #[utoipa::path(delete, path = "/v1/drain", responses((status = 200, body = Done)))]
-pub(super) async fn undrain(By(by): By, State(host): AtHost) -> Answer<Done> {
+pub(super) async fn undrain(Authenticated(by): Authenticated, State(host): AtHost) -> Answer<Done> {
     Ok(done(host.undrain(&by).await?))
 }
 
 /// Skips the next scheduled restart.
 #[utoipa::path(delete, path = "/v1/restart", responses((status = 200, body = Done)))]
-pub(super) async fn skip_restart(By(by): By, State(host): AtHost) -> Answer<Done> {
+pub(super) async fn skip_restart(
+    Authenticated(by): Authenticated,
+    State(host): AtHost,
+) -> Answer<Done> {
     Ok(done(host.skip_restart(&by).await?))
 }
 
 /// Reloads the settings: all of them or, if any is invalid, none.
 #[utoipa::path(post, path = "/v1/reload", responses((status = 200, body = ReloadReport),
     (status = 422, description = "The settings are invalid", body = Problem)))]
-pub(super) async fn reload(By(by): By, State(host): AtHost) -> Answer<ReloadReport> {
+pub(super) async fn reload(
+    Authenticated(by): Authenticated,
+    State(host): AtHost,
+) -> Answer<ReloadReport> {
     Ok(Json(host.reload(&by).await?))
 }
 
 /// Lists all settings with their values and where these come from.
 #[utoipa::path(get, path = "/v1/config", responses((status = 200, body = Vec<SettingView>)))]
-pub(super) async fn config(By(by): By, State(host): AtHost) -> Answer<Vec<SettingView>> {
+pub(super) async fn config(
+    Authenticated(by): Authenticated,
+    State(host): AtHost,
+) -> Answer<Vec<SettingView>> {
     by.needs(Right::Look)?;
     let view =
         |it: SettingValue| SettingView { setting: it.setting, value: it.value, origin: it.origin };
@@ -299,7 +332,7 @@ pub(super) async fn config(By(by): By, State(host): AtHost) -> Answer<Vec<Settin
 #[utoipa::path(put, path = "/v1/log-level", request_body = LogLevel,
     responses((status = 200, body = Done)))]
 pub(super) async fn log_level(
-    By(by): By,
+    Authenticated(by): Authenticated,
     State(host): AtHost,
     Body(asked): Body<LogLevel>,
 ) -> Answer<Done> {
@@ -311,7 +344,7 @@ pub(super) async fn log_level(
     params(("name" = String, Path, description = "Name of the setting, as in the file")),
     request_body = SetSetting, responses((status = 200, body = Done)))]
 pub(super) async fn set_setting(
-    By(by): By,
+    Authenticated(by): Authenticated,
     State(host): AtHost,
     Named(name): Named<String>,
     Body(asked): Body<SetSetting>,
@@ -324,7 +357,7 @@ pub(super) async fn set_setting(
     params(("name" = String, Path, description = "Name of the setting, as in the file")),
     responses((status = 200, body = Done)))]
 pub(super) async fn unset_setting(
-    By(by): By,
+    Authenticated(by): Authenticated,
     State(host): AtHost,
     Named(name): Named<String>,
 ) -> Answer<Done> {
@@ -334,7 +367,10 @@ pub(super) async fn unset_setting(
 /// Sends a test event to every webhook.
 #[utoipa::path(post, path = "/v1/webhooks/test",
     responses((status = 200, body = Vec<WebhookTest>)))]
-pub(super) async fn test_webhooks(By(by): By, State(host): AtHost) -> Answer<Vec<WebhookTest>> {
+pub(super) async fn test_webhooks(
+    Authenticated(by): Authenticated,
+    State(host): AtHost,
+) -> Answer<Vec<WebhookTest>> {
     Ok(Json(host.test_webhooks(&by).await?))
 }
 
@@ -353,7 +389,7 @@ impl From<&LogLine> for LineView {
 #[utoipa::path(get, path = "/v1/log",
     params(Lines), responses((status = 200, body = Vec<LineView>)))]
 pub(super) async fn log(
-    _: By,
+    _: Authenticated,
     State(host): AtHost,
     Asked(asked): Asked<Lines>,
 ) -> Json<Vec<LineView>> {
@@ -363,15 +399,15 @@ pub(super) async fn log(
 
 /// Lists the roles of players.
 #[utoipa::path(get, path = "/v1/roles", responses((status = 200, body = Vec<RoleView>)))]
-pub(super) async fn roles(_: By, State(host): AtHost) -> Json<Vec<RoleView>> {
-    Json(host.book.roles().into_iter().map(|(key, given)| RoleView::of(key, given)).collect())
+pub(super) async fn roles(_: Authenticated, State(host): AtHost) -> Json<Vec<RoleView>> {
+    Json(host.access.roles().into_iter().map(|(key, given)| RoleView::of(key, given)).collect())
 }
 
 /// Gives a player a role.
 #[utoipa::path(post, path = "/v1/roles", request_body = GiveRole,
     responses((status = 200, body = Done)))]
 pub(super) async fn give_role(
-    By(by): By,
+    Authenticated(by): Authenticated,
     State(host): AtHost,
     Body(asked): Body<GiveRole>,
 ) -> Answer<Done> {
@@ -387,7 +423,7 @@ pub(super) async fn give_role(
         pattern = "^[0-9a-fA-F]{64}$")),
     responses((status = 200, body = Done)))]
 pub(super) async fn take_role(
-    By(by): By,
+    Authenticated(by): Authenticated,
     State(host): AtHost,
     Named(key): Named<String>,
 ) -> Answer<Done> {
@@ -400,7 +436,7 @@ pub(super) async fn take_role(
         pattern = "^[0-9a-fA-F]{64}$")),
     responses((status = 200, body = Done)))]
 pub(super) async fn forget(
-    By(by): By,
+    Authenticated(by): Authenticated,
     State(host): AtHost,
     Named(key): Named<String>,
 ) -> Answer<Done> {
@@ -409,17 +445,20 @@ pub(super) async fn forget(
 
 /// Lists all tokens, without their secrets.
 #[utoipa::path(get, path = "/v1/tokens", responses((status = 200, body = Vec<TokenView>)))]
-pub(super) async fn tokens(By(by): By, State(host): AtHost) -> Answer<Vec<TokenView>> {
+pub(super) async fn tokens(
+    Authenticated(by): Authenticated,
+    State(host): AtHost,
+) -> Answer<Vec<TokenView>> {
     by.needs(Right::Manage)?;
     let view = |(name, role, made)| TokenView { name, role, made };
-    Ok(Json(host.book.tokens().into_iter().map(view).collect()))
+    Ok(Json(host.access.tokens().into_iter().map(view).collect()))
 }
 
 /// Creates or replaces a token.
 #[utoipa::path(post, path = "/v1/tokens", request_body = MakeToken,
     responses((status = 200, body = NewToken)))]
 pub(super) async fn make_token(
-    By(by): By,
+    Authenticated(by): Authenticated,
     State(host): AtHost,
     Body(asked): Body<MakeToken>,
 ) -> Answer<NewToken> {
@@ -432,7 +471,7 @@ pub(super) async fn make_token(
     params(("name" = String, Path, description = "Name of the token")),
     responses((status = 200, body = Done)))]
 pub(super) async fn drop_token(
-    By(by): By,
+    Authenticated(by): Authenticated,
     State(host): AtHost,
     Named(name): Named<String>,
 ) -> Answer<Done> {
@@ -443,7 +482,7 @@ pub(super) async fn drop_token(
 #[utoipa::path(get, path = "/v1/audit", params(AuditPart),
     responses((status = 200, body = Vec<AuditRow>)))]
 pub(super) async fn audit(
-    By(by): By,
+    Authenticated(by): Authenticated,
     State(host): AtHost,
     Asked(asked): Asked<AuditPart>,
 ) -> Answer<Vec<AuditRow>> {
@@ -456,7 +495,7 @@ pub(super) async fn audit(
 #[utoipa::path(get, path = "/v1/results", params(Limit),
     responses((status = 200, body = Vec<ResultRow>)))]
 pub(super) async fn results(
-    _: By,
+    _: Authenticated,
     State(host): AtHost,
     Asked(asked): Asked<Limit>,
 ) -> Answer<Vec<ResultRow>> {
@@ -468,7 +507,7 @@ pub(super) async fn results(
 #[utoipa::path(get, path = "/v1/records", params(OfGame),
     responses((status = 200, body = Vec<RecordRow>)))]
 pub(super) async fn records(
-    _: By,
+    _: Authenticated,
     State(host): AtHost,
     Asked(asked): Asked<OfGame>,
 ) -> Answer<Vec<RecordRow>> {
@@ -479,7 +518,7 @@ pub(super) async fn records(
 #[utoipa::path(post, path = "/v1/backup", request_body = BackUp,
     responses((status = 200, body = BackedUp)))]
 pub(super) async fn backup(
-    By(by): By,
+    Authenticated(by): Authenticated,
     State(host): AtHost,
     Body(asked): Body<BackUp>,
 ) -> Answer<BackedUp> {

@@ -16,7 +16,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 
-use super::auth::{By, hash_in};
+use super::auth::{Authenticated, hash_in};
 use crate::api::LineView;
 use crate::error::ActError;
 use crate::host::Host;
@@ -68,7 +68,11 @@ fn event<T: Serialize>(name: &str, data: &T) -> Option<Event> {
 /// Streams figures each second, and everything that happens, as server-sent events.
 #[utoipa::path(get, path = "/v1/events",
     responses((status = 200, content_type = "text/event-stream")))]
-pub(super) async fn events(_: By, State(host): State<Arc<Host>>, headers: HeaderMap) -> Response {
+pub(super) async fn events(
+    _: Authenticated,
+    State(host): State<Arc<Host>>,
+    headers: HeaderMap,
+) -> Response {
     let Some(place) = Place::take() else {
         let text = format!("{STREAMS_MAX} streams are open already; close one");
         return ActError::Failed(text).into_response();
@@ -89,7 +93,7 @@ async fn feed(host: Arc<Host>, token: String, outbox: mpsc::Sender<Event>) {
         let next = tokio::select! {
             changed = figures.changed() => match changed {
                 Ok(()) => {
-                    if host.book.token(&token).is_none() {
+                    if host.access.token(&token).is_none() {
                         return;
                     }
                     let figures = Arc::clone(&figures.borrow_and_update());

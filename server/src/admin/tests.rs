@@ -187,7 +187,7 @@ fn every_route_is_described_and_requires_a_token() {
             }
         }
     }
-    assert!(served.host.book.sentences(crate::sentence::Act::Ban, 0).is_empty());
+    assert!(served.host.access.sentences(crate::sentence::Act::Ban, 0).is_empty());
 }
 
 #[test]

@@ -93,7 +93,7 @@ struct Doubt {
 
 /// The result of comparing the clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum ClockChange {
     /// Nothing has changed.
     Same,
     /// The system clock jumped by this many milliseconds; the calendar does not follow yet.
@@ -205,14 +205,14 @@ impl Calendar {
     }
 
     /// Advances, then compares the calendar with the system clock.
-    pub fn look(&mut self, now: Reading) -> Look {
+    pub fn look(&mut self, now: Reading) -> ClockChange {
         self.advance(now);
         let ahead = now.wall - self.unix;
         if ahead.abs() <= CORRECTION_MS {
             self.unix = now.wall;
             self.is_guess = false;
             let was_in_doubt = self.doubt.take().is_some();
-            return if was_in_doubt { Look::Returned } else { Look::Same };
+            return if was_in_doubt { ClockChange::Returned } else { ClockChange::Same };
         }
         let elapsed = self.elapsed;
         let known = self.doubt.filter(|it| (it.ahead - ahead).abs() <= CORRECTION_MS);
@@ -228,9 +228,9 @@ impl Calendar {
             (self.unsure, self.candidate) = (SURE_MS, now.wall);
             self.moved += ahead;
             self.floor = self.floor.min(now.wall);
-            return Look::Followed(ahead);
+            return ClockChange::Followed(ahead);
         }
-        if is_new { Look::Jumped(ahead) } else { Look::Same }
+        if is_new { ClockChange::Jumped(ahead) } else { ClockChange::Same }
     }
 
     fn raise_floor(&mut self) {
@@ -330,13 +330,13 @@ mod tests {
         }
 
         /// Compares the clocks every second for the given time. Returns what was found.
-        fn run(&mut self, time: i64) -> Vec<Look> {
+        fn run(&mut self, time: i64) -> Vec<ClockChange> {
             let mut found = Vec::new();
             for _ in 0..time / SECOND {
                 self.pass(SECOND);
                 found.push(self.calendar.look(self.now));
             }
-            found.retain(|look| *look != Look::Same);
+            found.retain(|look| *look != ClockChange::Same);
             found
         }
 
@@ -357,11 +357,11 @@ mod tests {
             let mut machine = Machine::running();
             let before = machine.calendar.unix();
             machine.now.wall += jump;
-            assert_eq!(machine.run(SETTLED_MS - SECOND), [Look::Jumped(jump)]);
+            assert_eq!(machine.run(SETTLED_MS - SECOND), [ClockChange::Jumped(jump)]);
             assert_eq!(machine.calendar.unix(), before + SETTLED_MS - SECOND);
             assert!(!machine.calendar.is_sure(), "nothing is deleted by a clock that jumped");
             machine.now.wall -= jump;
-            assert_eq!(machine.run(SECOND), [Look::Returned]);
+            assert_eq!(machine.run(SECOND), [ClockChange::Returned]);
             assert_eq!(machine.calendar.unix(), before + SETTLED_MS);
             assert!(machine.calendar.is_sure());
         }
@@ -373,15 +373,15 @@ mod tests {
             let mut machine = Machine::running();
             machine.now.wall += jump;
             let found = machine.run(2 * SETTLED_MS);
-            assert_eq!(found, [Look::Jumped(jump), Look::Followed(jump)]);
+            assert_eq!(found, [ClockChange::Jumped(jump), ClockChange::Followed(jump)]);
             assert_eq!(machine.calendar.unix(), machine.now.wall);
             machine.run(SURE_MS - SETTLED_MS - HOUR);
             assert!(!machine.calendar.is_sure());
             // The next jump must last as long, although the date is not sure.
             let mut again = Machine { calendar: machine.calendar.clone(), ..machine };
             again.now.wall -= jump;
-            assert_eq!(again.run(SETTLED_MS), [Look::Jumped(-jump)]);
-            assert_eq!(again.run(SECOND), [Look::Followed(-jump)]);
+            assert_eq!(again.run(SETTLED_MS), [ClockChange::Jumped(-jump)]);
+            assert_eq!(again.run(SECOND), [ClockChange::Followed(-jump)]);
             machine.run(2 * HOUR);
             assert!(machine.calendar.is_sure());
         }
@@ -395,7 +395,7 @@ mod tests {
         let mut booted = machine.restart(BootId(8), 5 * SECOND, 10 * SECOND);
         assert_eq!(booted.calendar.unix(), known);
         let found = booted.run(2 * DAY);
-        assert_eq!(found, [Look::Jumped(5 * SECOND - known)]);
+        assert_eq!(found, [ClockChange::Jumped(5 * SECOND - known)]);
         assert_eq!(booted.calendar.unix(), known + 2 * DAY, "bans end as time passes");
         assert!(!booted.calendar.is_sure());
         // The network provides the date.
@@ -405,9 +405,9 @@ mod tests {
         assert!(!booted.calendar.is_sure());
         // That was the first believable date, and only the first is followed at once.
         booted.now.wall += YEARS;
-        assert_eq!(booted.run(SECOND), [Look::Jumped(YEARS)]);
+        assert_eq!(booted.run(SECOND), [ClockChange::Jumped(YEARS)]);
         booted.now.wall -= YEARS;
-        assert_eq!(booted.run(SECOND), [Look::Returned]);
+        assert_eq!(booted.run(SECOND), [ClockChange::Returned]);
         booted.run(SURE_MS);
         assert!(booted.calendar.is_sure());
     }
@@ -434,7 +434,7 @@ mod tests {
             let mut booted = machine.restart(BootId(9), wall, SECOND);
             assert_eq!((booted.calendar.unix(), booted.calendar.is_sure()), (wall, is_sure));
             booted.now.wall += DAY;
-            assert_eq!(booted.run(SECOND), [Look::Jumped(DAY)], "a pause is no guess");
+            assert_eq!(booted.run(SECOND), [ClockChange::Jumped(DAY)], "a pause is no guess");
             booted.now.wall -= DAY;
             booted.run(SURE_MS);
             assert!(booted.calendar.is_sure());
@@ -550,7 +550,7 @@ mod tests {
         machine.run(SECOND);
         assert_eq!(machine.calendar.unix(), FIRST_MS + SECOND);
         machine.now.wall = START;
-        assert!(matches!(machine.run(SECOND)[..], [Look::Followed(_)]));
+        assert!(matches!(machine.run(SECOND)[..], [ClockChange::Followed(_)]));
         assert_eq!(machine.calendar.unix(), machine.now.wall);
     }
 }

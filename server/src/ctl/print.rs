@@ -387,11 +387,11 @@ pub(super) fn event(name: &str, data: Value) -> String {
     }
     // An unknown event, from another version, is shown as it is.
     let as_it_is = format!("{} {data}", printable(name));
-    HostEvent::read(name, data).map_or(as_it_is, |event| told(&event))
+    HostEvent::read(name, data).map_or(as_it_is, |event| event_text(&event))
 }
 
 /// Formats an event.
-fn told(event: &HostEvent) -> String {
+fn event_text(event: &HostEvent) -> String {
     let text = |text: &str| printable(text);
     let (room, line) = match event {
         HostEvent::Joined { room, name, address, .. } => {

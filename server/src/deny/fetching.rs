@@ -180,7 +180,7 @@ impl DenyLists {
         if is_known {
             return;
         }
-        match kept(&self.path(url)) {
+        match cached(&self.path(url)) {
             Ok(Some(kept)) => self.note(url, Some(kept), None),
             Ok(None) => {}
             Err(error) => {
@@ -202,7 +202,7 @@ impl DenyLists {
 }
 
 /// Reads a saved list and the Unix time of its fetch; `None` if there is no file.
-fn kept(path: &std::path::Path) -> Result<Option<(Ranges, i64)>, String> {
+fn cached(path: &std::path::Path) -> Result<Option<(Ranges, i64)>, String> {
     let bytes_max = HEAD_BYTES_MAX + LIST_BYTES_MAX;
     let bytes = files::read(path, bytes_max).map_err(|error| error.to_string())?;
     let Some(bytes) = bytes else { return Ok(None) };

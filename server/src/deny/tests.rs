@@ -15,7 +15,7 @@ use phaselock_quic::server::Gate as _;
 use super::*;
 use crate::author::Role;
 use crate::outgoing;
-use crate::people::{Book, Gatekeeper, GivenRole, Rules};
+use crate::people::{AccessLists, Gatekeeper, GivenRole, Rules};
 use crate::ranges::LIST_BYTES_MAX;
 use crate::tests::{PATIENCE, serve};
 
@@ -175,12 +175,12 @@ fn the_gate_refuses_listed_addresses_except_those_of_staff_and_this_machine() {
     let dir = tempfile::tempdir().expect("a directory");
     let list = of_file("vpn.txt", "192.0.2.0/24\n127.0.0.0/8\n::1/128\n2001:db8::/32");
     let (lists, clocks) = (open(dir.path(), &[list]), Clocks::begin(None));
-    let book = Arc::new(Book::default());
-    let gate = Gatekeeper::new(Arc::clone(&book), clocks, Rules::default(), lists);
+    let access = Arc::new(AccessLists::default());
+    let gate = Gatekeeper::new(Arc::clone(&access), clocks, Rules::default(), lists);
     let (player, staff) = (PublicKey([1; 32]), PublicKey([2; 32]));
     for role in Role::ALL {
         let given = GivenRole { name: None, role, author: "x".into(), made: 0 };
-        book.set_role(staff, Some(given)).expect("there is space");
+        access.set_role(staff, Some(given)).expect("there is space");
         for (key, address, is_in) in [
             (player, "192.0.2.7:1", false),
             (player, "[::ffff:192.0.2.7]:1", false),

@@ -88,7 +88,7 @@ impl Host {
         }
         let token = new_token()?;
         let change = self
-            .book
+            .access
             .set_token(name, Some((hash_of(&token), role)), self.clocks.unix())
             .map_err(|error| ActError::Bad(error.to_string()))?;
         let detail = Some(role.to_string());
@@ -99,7 +99,7 @@ impl Host {
 
     /// Refuses to change the last admin token, so that the host is not locked out.
     fn keep_an_admin(&self, name: &str) -> Result<(), ActError> {
-        let tokens = self.book.tokens();
+        let tokens = self.access.tokens();
         let mut admins = tokens.iter().filter(|(_, role, _)| *role == Role::Admin);
         if admins.all(|(it, ..)| it == name) {
             let text = "this is the last admin token; make another one first";
@@ -111,13 +111,13 @@ impl Host {
     /// Deletes a token, except the last admin token, so that the host is not locked out.
     pub async fn drop_token(&self, by: &Author, name: &str) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
-        let tokens = self.book.tokens();
+        let tokens = self.access.tokens();
         if !tokens.iter().any(|(it, ..)| it == name) {
             return Err(ActError::NotFound(format!("there is no token {name:?}")));
         }
         self.keep_an_admin(name)?;
         let change = self
-            .book
+            .access
             .set_token(name, None, self.clocks.unix())
             .map_err(|error| ActError::Bad(error.to_string()))?;
         let entry = AuditEntry {

@@ -78,7 +78,7 @@ impl Host {
     }
 
     fn may_act_on(&self, by: &Author, person: &Person) -> Result<(), ActError> {
-        match self.book.role(person.key) {
+        match self.access.role(person.key) {
             Some(role) if role > by.role => {
                 let text = format!(
                     "{} is {role} and outranks {}, who is {}",
@@ -111,7 +111,7 @@ impl Host {
             let ban = self.sentence(by, (Act::Ban, Subject::Key(person.key)), secs, &reason);
             let ban = Sentence { name: Some(person.name.clone()), ..ban };
             let (ban, written) = self
-                .book
+                .access
                 .add(ban, self.clocks.is_sure())
                 .map_err(|error| ActError::Bad(error.to_string()))?;
             changes = written;
@@ -194,7 +194,7 @@ impl Host {
             let sentence = self.sentence(by, (act, subject), secs, &reason);
             let sentence = Sentence { name: name.clone(), ..sentence };
             let (sentence, written) = self
-                .book
+                .access
                 .add(sentence, self.clocks.is_sure())
                 .map_err(|error| ActError::Bad(error.to_string()))?;
             made.push(sentence);
@@ -253,7 +253,7 @@ impl Host {
                     self.may_act_on(by, person)?;
                 }
                 if let Subject::Key(key) = subject
-                    && self.book.role(key).is_some_and(|role| role > by.role)
+                    && self.access.role(key).is_some_and(|role| role > by.role)
                 {
                     let text = format!("this key has a higher role than {}", by.name);
                     return Err(ActError::Forbidden(text));
@@ -278,7 +278,7 @@ impl Host {
             // Players who would be let in despite a neighbour's ban are not kicked with the
             // neighbour either.
             let is_own = matches!(sentence.subject, Subject::Key(_));
-            if !is_own && self.book.keeps_order(person.key) {
+            if !is_own && self.access.keeps_order(person.key) {
                 continue;
             }
             let order = match act {
@@ -298,7 +298,7 @@ impl Host {
 
     /// Returns the mute that applies to a player now, if any.
     pub(super) fn mute_of(&self, person: &Person, now: i64) -> Option<Sentence> {
-        self.book.against(Act::Mute, Some(person.key), person.address, now)
+        self.access.against(Act::Mute, Some(person.key), person.address, now)
     }
 
     /// Sends a player's room the mute that applies now, if any.
@@ -321,7 +321,7 @@ impl Host {
     pub async fn lift(&self, by: &Author, act: Act, id: i64) -> Result<String, ActError> {
         by.needs(Right::Order)?;
         let missing = || ActError::NotFound(format!("there is no {} {id}", act.as_str()));
-        let found = self.book.sentence(act, id).ok_or_else(missing)?;
+        let found = self.access.sentence(act, id).ok_or_else(missing)?;
         let verb = match act {
             Act::Ban => "banned",
             Act::Mute => "muted",
@@ -337,7 +337,7 @@ impl Host {
             );
             return Err(ActError::Forbidden(text));
         }
-        let (lifted, change) = self.book.lift(act, id).ok_or_else(missing)?;
+        let (lifted, change) = self.access.lift(act, id).ok_or_else(missing)?;
         if act == Act::Mute {
             let here: Vec<_> = self.roster().people().cloned().collect();
             for person in here.iter().filter(|it| it.is_subject(&lifted.subject)) {
@@ -385,7 +385,7 @@ impl Host {
     /// spelling; by the beginning of a key; or, if it is not a number, by a player's name or seat.
     pub(super) fn find_sentences(&self, act: Act, whom: &Whom) -> Result<Vec<i64>, ActError> {
         let text = whom.who.trim();
-        let all = self.book.sentences(act, self.clocks.unix());
+        let all = self.access.sentences(act, self.clocks.unix());
         let numbers = |is_meant: &dyn Fn(&Sentence) -> bool| -> Vec<_> {
             all.iter().filter(|it| is_meant(it)).map(|it| it.id).collect()
         };
@@ -426,7 +426,7 @@ impl Host {
     }
 
     /// Sends a chat line to one player.
-    pub async fn tell_player(
+    pub async fn send_line_to(
         &self,
         by: &Author,
         whom: &Whom,
@@ -465,7 +465,7 @@ impl Host {
         // Some rooms may have got it.
         let detail = failure(&said).map_or(clean(text), |why| format!("{}; {why}", clean(text)));
         if said.is_ok() {
-            self.tell(HostEvent::said(code.as_ref(), text));
+            self.publish(HostEvent::said(code.as_ref(), text));
         }
         let entry = AuditEntry { whom, detail: Some(detail), ..AuditEntry::of("say") };
         let writing = self.record(by, entry, Vec::new())?;
@@ -498,7 +498,7 @@ impl Host {
             }
             _ => return Err(ActError::Bad("give either who or key".into())),
         };
-        let known = self.book.role(key);
+        let known = self.access.role(key);
         if role.is_none() && known.is_none() {
             return Err(ActError::NotFound(format!("the key {key} has no role")));
         }
@@ -510,7 +510,7 @@ impl Host {
             made,
         });
         let change: Change =
-            self.book.set_role(key, given).map_err(|error| ActError::Bad(error.to_string()))?;
+            self.access.set_role(key, given).map_err(|error| ActError::Bad(error.to_string()))?;
         let whom = name.map_or_else(|| key.to_string(), |name| format!("{name} ({key})"));
         let text = match role {
             Some(role) => format!("{whom} is now {role}"),

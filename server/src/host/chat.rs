@@ -66,7 +66,7 @@ fn allows(role: Option<Role>, right: Option<Right>) -> bool {
 impl Host {
     /// Runs a player's command line, and sends the answer only to that player.
     pub(super) async fn handle_line(&self, person: &Person, line: &str) {
-        let role = self.book.role(person.key);
+        let role = self.access.role(person.key);
         let answers = match self.obey(person, role, line).await {
             Ok(lines) => lines,
             Err(error) => vec![error.to_string()],
@@ -80,7 +80,7 @@ impl Host {
 
     /// Sends a player the list of commands that the player may use, for completion.
     pub(super) async fn offer(&self, room: &RoomCode, player: Target, key: PublicKey) {
-        let role = self.book.role(key);
+        let role = self.access.role(key);
         let mine = COMMANDS.iter().filter(|(.., right)| allows(role, *right));
         let hint = |(name, usage, _): &(&str, &str, _)| CommandHint {
             name: (*name).to_owned(),
@@ -143,7 +143,7 @@ impl Host {
                     .filter(|it| it.room == person.room)
                     .cloned()
                     .collect::<Vec<_>>();
-                let lines = people.iter().map(|it| match self.book.role(it.key) {
+                let lines = people.iter().map(|it| match self.access.role(it.key) {
                     Some(role) => format!("p{} {} ({role})", it.player.0, it.name),
                     None => format!("p{} {}", it.player.0, it.name),
                 });
@@ -159,7 +159,7 @@ impl Host {
                 self.say(&by, rest, here.as_deref()).await.map(|_| Vec::new())
             }
             "tell" if after.is_empty() => Err(usage()),
-            "tell" => Ok(vec![self.tell_player(&by, &whom, after).await?]),
+            "tell" => Ok(vec![self.send_line_to(&by, &whom, after).await?]),
             "game" => Ok(vec![self.play(&by, Some(who), here.as_deref()).await?]),
             _ => Ok(vec![self.play(&by, None, here.as_deref()).await?]),
         }

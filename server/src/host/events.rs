@@ -45,7 +45,7 @@ pub async fn listen(
                 // Runs as a task of its own: rooms or the disk may delay a command.
                 let person = host.roster().at(&room, player).cloned();
                 let Some(person) = person else { continue };
-                let has_role = host.book.role(person.key).is_some();
+                let has_role = host.access.role(person.key).is_some();
                 let places = if has_role { &of_role } else { &of_others };
                 if let Ok(permit) = Arc::clone(places).try_acquire_owned() {
                     let host = Arc::clone(&host);
@@ -60,7 +60,7 @@ pub async fn listen(
                     let newcomer = Target { seat: player, key: Some(key) };
                     tokio::spawn(Arc::clone(&host).greet(told.room.clone(), newcomer));
                 }
-                host.hear(told, &mut numbers).await;
+                host.handle_event(told, &mut numbers).await;
                 // Strangers choose the codes of rooms, so rooms that are gone must be removed.
                 if numbers.len() > ROOMS_MAX.into() {
                     let rooms = host.handle.rooms();
@@ -80,7 +80,7 @@ pub async fn listen(
 type Numbers = BTreeMap<RoomCode, OfRound>;
 
 impl Host {
-    pub(super) async fn hear(&self, told: RoomEvent, numbers: &mut Numbers) {
+    pub(super) async fn handle_event(&self, told: RoomEvent, numbers: &mut Numbers) {
         let moment = self.clocks.now();
         let now = moment.unix;
         let person = self.roster().note(&told, moment);
@@ -155,7 +155,7 @@ impl Host {
             }
             _ => return,
         };
-        self.tell(news);
+        self.publish(news);
     }
 
     /// Counts a player who joined, and kicks the player if banned.
@@ -192,7 +192,7 @@ impl Host {
     /// Kicks a player who was banned while the hello was on its way, or who has moved to a banned
     /// address.
     async fn put_out_if_banned(&self, person: &Person, now: i64) {
-        if let Some(ban) = self.book.against(Act::Ban, Some(person.key), person.address, now) {
+        if let Some(ban) = self.access.against(Act::Ban, Some(person.key), person.address, now) {
             let order = Command::Ban { player: person.target(), text: ban.goodbye(now) };
             // Fails only if the player has left.
             let _ = self.handle.command_in(&person.room, order).await;
@@ -201,8 +201,8 @@ impl Host {
 
     /// Shifts bans and mutes with the date, after that has changed by `secs` seconds.
     pub(super) async fn follow_date(&self, secs: i64) {
-        let mut changes = self.book.shift(secs);
-        changes.push(self.book.calendar(self.clocks.state()));
+        let mut changes = self.access.shift(secs);
+        changes.push(self.access.calendar(self.clocks.state()));
         self.store.note(changes);
         let here: Vec<_> = self.roster().people().cloned().collect();
         let now = self.clocks.unix();

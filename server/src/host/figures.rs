@@ -34,7 +34,7 @@ pub async fn watch_figures(host: Arc<Host>) {
         }
         if calendar_due.is_none_or(|due| due <= Instant::now()) {
             calendar_due = Some(Instant::now() + CALENDAR_INTERVAL);
-            host.store.note(vec![host.book.calendar(host.clocks.state())]);
+            host.store.note(vec![host.access.calendar(host.clocks.state())]);
         }
         host.reloader.warn_of_expiry(&host.clocks);
         let keep_days = host.config.borrow().operation.keep_days;

@@ -44,11 +44,11 @@ impl Host {
             Step::Warn(secs) => {
                 let left = Micros::from_ms(60_000 * ((secs + 59) / 60)).in_words();
                 tracing::info!(name: "restart_near", left, "a scheduled restart is near");
-                self.tell_of_restart(&format!("the server restarts in {left}")).await;
+                self.announce_restart(&format!("the server restarts in {left}")).await;
             }
             Step::CallOff => {
                 tracing::info!(name: "restart_called_off", "a scheduled restart was cancelled");
-                self.tell_of_restart("the scheduled restart was cancelled").await;
+                self.announce_restart("the scheduled restart was cancelled").await;
             }
             Step::Restart => match self.restart().await {
                 Ok(()) => tracing::info!(name: "restart_begun", "a scheduled restart begins"),
@@ -61,7 +61,7 @@ impl Host {
         }
     }
 
-    async fn tell_of_restart(&self, text: &str) {
+    async fn announce_restart(&self, text: &str) {
         // An empty server needs no line in its audit log.
         if self.handle.rooms().iter().all(|room| room.seats_taken == 0 && room.watchers == 0) {
             return;

@@ -18,7 +18,7 @@ use crate::subject::Subject;
 pub(super) const COUNT_SECS: i64 = 60;
 
 /// Maximum scores of a round that are reported, the best first. Arbitrary.
-const NUMBERS_TOLD_MAX: usize = 256;
+const SCORES_REPORTED_MAX: usize = 256;
 
 /// The latest score of each player and measure in a round.
 pub(super) type OfRound = BTreeMap<(PlayerId, &'static str), (Person, f64)>;
@@ -60,7 +60,7 @@ impl Host {
     }
 
     pub(super) fn note_results(&self, room: &RoomCode, round: u32, numbers: OfRound, time: i64) {
-        self.tell_results(room, round, &numbers);
+        self.report_results(room, round, &numbers);
         let results = numbers.into_iter().map(|((_, measure), (person, value))| {
             Change::Result(RoundResult {
                 time,
@@ -81,7 +81,7 @@ impl Host {
 
     /// Reports the scores of a round. Those of the first measure that has records come first, the
     /// best of them first.
-    fn tell_results(&self, room: &RoomCode, round: u32, numbers: &OfRound) {
+    fn report_results(&self, room: &RoomCode, round: u32, numbers: &OfRound) {
         let Some((person, _)) = numbers.values().next() else { return };
         let game = person.game.clone();
         let known = |measure: &str| self.facts.records.get(&(game.clone(), measure.to_owned()));
@@ -101,8 +101,8 @@ impl Host {
                 let (name, key) = (person.name.clone(), person.key.to_string());
                 NumberView { name, key, measure: (*measure).to_owned(), value: *value }
             };
-        let numbers = all.into_iter().take(NUMBERS_TOLD_MAX).map(number).collect();
-        self.tell(HostEvent::Results { room: room.as_str().to_owned(), game, round, numbers });
+        let numbers = all.into_iter().take(SCORES_REPORTED_MAX).map(number).collect();
+        self.publish(HostEvent::Results { room: room.as_str().to_owned(), game, round, numbers });
     }
 
     /// Deletes all results, records and totals of a player. The audit log keeps what was done to

@@ -17,11 +17,11 @@ use crate::api::{AuditEvent, ChatView, Figures, HostEvent};
 use crate::author::Author;
 use crate::clocks::Clocks;
 use crate::config::Config;
-use crate::data::Kept;
+use crate::data::Storage;
 use crate::deny::DenyLists;
 use crate::error::ActError;
 use crate::logging::LogHandle;
-use crate::people::{Book, FailedLogins};
+use crate::people::{AccessLists, FailedLogins};
 use crate::reload::Reloader;
 use crate::schedule::Schedule;
 use crate::store::{AuditLine, Change, Store, Writing, Written};
@@ -68,7 +68,7 @@ pub struct Directory {
 pub struct Host {
     pub(crate) facts: Facts,
     pub(crate) handle: ServerHandle,
-    pub(crate) book: Arc<Book>,
+    pub(crate) access: Arc<AccessLists>,
     pub(crate) store: Store,
     pub(crate) clocks: Clocks,
     pub(crate) worlds: Worlds,
@@ -117,7 +117,7 @@ impl Host {
     pub(crate) fn new(
         facts: Facts,
         handle: ServerHandle,
-        kept: &Kept,
+        kept: &Storage,
         log: LogHandle,
         reloader: Reloader,
     ) -> Self {
@@ -126,7 +126,7 @@ impl Host {
         let (roster, chat) = (Mutex::default(), Mutex::default());
         let (joins, leaves, backups) = Default::default();
         let config = reloader.config();
-        let (book, store) = (Arc::clone(&kept.book), kept.store.clone());
+        let (access, store) = (Arc::clone(&kept.access), kept.store.clone());
         let clocks = kept.clocks.clone();
         let webhooks = Webhooks::new(reloader.clone(), clocks.clone());
         let schedule = Mutex::new(Schedule::new(clocks.now()));
@@ -134,7 +134,7 @@ impl Host {
         Self {
             facts,
             handle,
-            book,
+            access,
             store,
             clocks,
             worlds,
@@ -175,7 +175,7 @@ impl Host {
         chat.iter().skip(chat.len().saturating_sub(lines)).cloned().collect()
     }
 
-    pub(super) fn tell(&self, event: HostEvent) {
+    pub(super) fn publish(&self, event: HostEvent) {
         if let Some(line) = event.chat_line(self.clocks.unix().saturating_mul(1000)) {
             let mut chat = self.chat.lock().unwrap_or_else(PoisonError::into_inner);
             if chat.len() == CHAT_MAX {
@@ -215,7 +215,7 @@ impl Host {
             detail,
             "audit log entry"
         );
-        self.tell(HostEvent::Audit(AuditEvent::of(&line)));
+        self.publish(HostEvent::Audit(AuditEvent::of(&line)));
         changes.push(Change::Audit(line));
         Ok(self.store.begin(changes)?)
     }

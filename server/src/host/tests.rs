@@ -160,7 +160,7 @@ fn each_action_requires_its_role() {
         for (act, is_forbidden) in acts {
             assert_eq!(is_forbidden, role < Role::Admin, "{act} by {role}");
         }
-        for ban in host.book.sentences(Act::Ban, 0) {
+        for ban in host.access.sentences(Act::Ban, 0) {
             assert!(role >= Role::Moderator, "a {role} has banned");
             served.wait(host.lift(&mine, Act::Ban, ban.id)).expect("an admin may");
         }
@@ -188,7 +188,7 @@ fn players_of_a_higher_role_cannot_be_acted_on() {
     let address =
         Punish { address: Some("127.0.0.1".into()), span: Some("1m".into()), ..Default::default() };
     assert!(forbidden(served.wait(host.punish(&moderator, Act::Ban, &address))));
-    assert_eq!(host.book.sentences(Act::Ban, 0), []);
+    assert_eq!(host.access.sentences(Act::Ban, 0), []);
     let done = served.wait(host.kick(&moderator, &whom("Bob"), None, "too\u{7} loud "));
     done.expect("Bob has no role");
     bob.is_put_out(Code::Kicked, "the moderator kicked you: too loud");
@@ -208,7 +208,7 @@ fn a_kick_with_a_time_bans_a_player_who_has_just_left() {
     let key = gone.key;
     host.roster().put(gone);
     let kicked = served.wait(host.kick(&author(Role::Admin), &whom("p77"), Some("1h"), "gone"));
-    let bans = host.book.sentences(Act::Ban, 0);
+    let bans = host.access.sentences(Act::Ban, 0);
     let written =
         served.wait(host.store.read(|db| {
             db.query_row("SELECT count(*) FROM sentences", [], |row| row.get::<_, u32>(0))
@@ -276,31 +276,31 @@ fn only_players_with_a_role_can_use_chat_commands() {
     let served = serve(&[]);
     let (mut ada, mut bob) = (served.join("Ada"), served.join("Bob"));
     bob.say("/kick Ada now");
-    bob.hear("you have no command /kick");
+    bob.wait_for_line("you have no command /kick");
     bob.say("/help");
-    bob.hear("/help");
+    bob.wait_for_line("/help");
     assert!(!bob.lines.iter().any(|line| line.contains("/ban")), "{:?}", bob.lines);
     bob.say("/players");
-    bob.hear("Ada, p");
+    bob.wait_for_line("Ada, p");
     give(&served, "Ada", Role::Moderator);
     ada.say("/help");
-    ada.hear("/kick PLAYER [TIME] [REASON]");
-    ada.hear("your role is moderator");
+    ada.wait_for_line("/kick PLAYER [TIME] [REASON]");
+    ada.wait_for_line("your role is moderator");
     ada.say("/game puck");
-    ada.hear("you have no command /game");
+    ada.wait_for_line("you have no command /game");
     ada.say("/kick");
-    ada.hear("usage: /kick PLAYER [TIME] [REASON]");
+    ada.wait_for_line("usage: /kick PLAYER [TIME] [REASON]");
     ada.say("/players");
-    ada.hear("Ada (moderator)");
+    ada.wait_for_line("Ada (moderator)");
     ada.say("/mute bob 1h he shouts");
-    ada.hear("is muted");
+    ada.wait_for_line("is muted");
     bob.say("can anybody hear me?");
-    bob.hear("he shouts");
+    bob.wait_for_line("he shouts");
     ada.say("/unmute \"Bob\"");
-    ada.hear("is no longer muted");
+    ada.wait_for_line("is no longer muted");
     ada.say("/kick bob 10m too loud");
     bob.is_put_out(Code::Kicked, "too loud");
-    ada.hear("Bob was kicked");
+    ada.wait_for_line("Bob was kicked");
     drop(bob);
     let mut again = served.knock("Bob", None);
     let end = again.is_put_out(Code::Banned, "you are banned for another");
@@ -357,7 +357,8 @@ fn a_player_who_moves_is_held_to_the_bans_and_mutes_of_the_new_address() {
         let person = host.roster().find("Ada", None).expect("she is here");
         let address = address.parse().expect("an address");
         let event = Event::Moved { player: person.player, address, is_muted };
-        served.wait(host.hear(RoomEvent { room: person.room, event }, &mut BTreeMap::new()));
+        served
+            .wait(host.handle_event(RoomEvent { room: person.room, event }, &mut BTreeMap::new()));
     };
     // The figures have her real address, and come once a second.
     served.until("the new address", |host| {
@@ -366,10 +367,10 @@ fn a_player_who_moves_is_held_to_the_bans_and_mutes_of_the_new_address() {
         found.address == "198.51.100.9:5000".parse().ok()
     });
     ada.say("first");
-    ada.hear("spam");
+    ada.wait_for_line("spam");
     go("[2001:db8::1]:5000", true);
     ada.say("second");
-    bob.hear("Ada: second");
+    bob.wait_for_line("Ada: second");
     assert!(!bob.lines.iter().any(|line| line.contains("first")), "{:?}", bob.lines);
     // The event does not undo a mute that it does not know of yet.
     let person = host.roster().find("Ada", None).expect("she is here");
@@ -378,7 +379,7 @@ fn a_player_who_moves_is_held_to_the_bans_and_mutes_of_the_new_address() {
     served.wait(host.handle.command_in(&person.room, order)).expect("she is there");
     go("[2001:db8::2]:5000", false);
     ada.say("third");
-    ada.hear("made just now");
+    ada.wait_for_line("made just now");
     go("192.0.2.9:5000", false);
     ada.is_put_out(Code::Banned, "your address is banned for good: spam");
 }
@@ -394,13 +395,13 @@ fn a_mute_holds_across_a_reconnect_and_until_it_is_lifted() {
     served.until("his leaving", |host| host.roster().find("Bob", None).is_err());
     let mut bob = served.join("Bob");
     bob.say("first");
-    bob.hear("spam");
-    let first = host.book.sentences(Act::Mute, 0).remove(0);
+    bob.wait_for_line("spam");
+    let first = host.access.sentences(Act::Mute, 0).remove(0);
     let mute = first.id;
     // A number is never a name, though a database may have such names.
     let subject = Subject::parse("address", "192.0.2.9").expect("an address");
     let other = Sentence { id: 0, subject, name: Some(mute.to_string()), ..first };
-    let (other, _) = host.book.add(other, true).expect("there is room");
+    let (other, _) = host.access.add(other, true).expect("there is room");
     let seat = format!("p{}", host.roster().find("Bob", None).expect("he is there").player.0);
     for (text, found) in [
         (mute.to_string(), mute),
@@ -417,7 +418,7 @@ fn a_mute_holds_across_a_reconnect_and_until_it_is_lifted() {
     let lifted = served.wait(host.lift_all(&admin, Act::Mute, &whom(&seat))).expect("it is there");
     assert_eq!(lifted.len(), 1);
     bob.say("second");
-    ada.hear("Bob: second");
+    ada.wait_for_line("Bob: second");
     assert!(!ada.lines.iter().any(|line| line.contains("first")), "{:?}", ada.lines);
 }
 
@@ -477,9 +478,9 @@ fn several_lines_become_one_with_words_separated() {
     let written = std::fs::read_to_string(list.path()).expect("a file");
     assert_eq!(written, format!("{key} Eve Bob Cyd\n"));
     served.wait(host.say(&admin, "all\nof\u{2028}you", None)).expect("an admin may");
-    ada.hear("all of you");
-    served.wait(host.tell_player(&admin, &whom("Ada"), "you\talone")).expect("an admin may");
-    ada.hear("you alone");
+    ada.wait_for_line("all of you");
+    served.wait(host.send_line_to(&admin, &whom("Ada"), "you\talone")).expect("an admin may");
+    ada.wait_for_line("you alone");
     let order = Drain { text: Some("good\nbye".into()), ..Drain::default() };
     served.wait(host.drain(&admin, &order)).expect("an admin may");
     let (goodbye, _) = host.handle.draining().expect("it is");
@@ -562,7 +563,8 @@ fn only_public_play_makes_public_records() {
     let report = |name: &str, measure, value| {
         let person = host.roster().find(name, None).expect("somebody of that name");
         let event = Event::Report { name: measure, player: Some(person.player), value };
-        served.wait(host.hear(RoomEvent { room: person.room, event }, &mut BTreeMap::new()));
+        served
+            .wait(host.handle_event(RoomEvent { room: person.room, event }, &mut BTreeMap::new()));
     };
     let names = || {
         let bests = served.wait(host.store.read(|db| public_bests(db, None, 10)));
@@ -591,9 +593,9 @@ fn newcomers_are_greeted_and_players_who_left_can_be_banned() {
     let host = &served.host;
     let mut ada = served.join("Ada");
     ada.until("a greeting", |it| it.lines.iter().any(|line| line == "Be nice."));
-    served.wait(host.tell_player(&author(Role::Moderator), &whom("ada"), "hello")).expect("here");
+    served.wait(host.send_line_to(&author(Role::Moderator), &whom("ada"), "hello")).expect("here");
     ada.until("a word", |it| it.lines.iter().any(|line| line == "hello"));
-    let refused = served.wait(host.tell_player(&author(Role::Viewer), &whom("ada"), "hello"));
+    let refused = served.wait(host.send_line_to(&author(Role::Viewer), &whom("ada"), "hello"));
     assert!(forbidden(refused));
     let key = key_of(host, "Ada");
     drop(ada);

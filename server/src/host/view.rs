@@ -139,7 +139,7 @@ impl Host {
             name: person.name.clone(),
             key: person.key.to_string(),
             address: person.address.map(|it| it.to_string()),
-            role: self.book.role(person.key),
+            role: self.access.role(person.key),
             joined: now.unix_at(person.joined),
             away: figures.is_away,
             idle: figures.idle.0 / 1_000_000,

@@ -33,14 +33,14 @@ impl Secret {
 }
 
 /// When an address was last logged, and how many of its logins failed since.
-type Told = (Instant, u64);
+type LastLogged = (Instant, u64);
 
 /// Counters of failed logins since the start.
 #[derive(Debug, Default)]
 pub struct FailedLogins {
     tokens: AtomicU64,
     passwords: AtomicU64,
-    told: Mutex<HashMap<(Secret, IpAddr), Told>>,
+    logged: Mutex<HashMap<(Secret, IpAddr), LastLogged>>,
 }
 
 impl FailedLogins {
@@ -73,9 +73,9 @@ impl FailedLogins {
     /// Counts a failure. Returns the number since the last line, if it is time for another line.
     fn count_one(&self, secret: Secret, address: IpAddr, now: Instant) -> Option<u64> {
         self.counter(secret).fetch_add(1, Ordering::Relaxed);
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
         let at = (secret, household(address));
-        if let Some((last, failures)) = told.get_mut(&at) {
+        if let Some((last, failures)) = logged.get_mut(&at) {
             *failures += 1;
             let is_due = now.duration_since(*last) >= INTERVAL;
             return is_due.then(|| {
@@ -83,11 +83,11 @@ impl FailedLogins {
                 std::mem::take(failures)
             });
         }
-        if told.len() >= ADDRESSES_MAX {
-            told.retain(|_, (last, _)| now.duration_since(*last) < INTERVAL);
+        if logged.len() >= ADDRESSES_MAX {
+            logged.retain(|_, (last, _)| now.duration_since(*last) < INTERVAL);
         }
-        (told.len() < ADDRESSES_MAX).then(|| {
-            told.insert(at, (now, 0));
+        (logged.len() < ADDRESSES_MAX).then(|| {
+            logged.insert(at, (now, 0));
             1
         })
     }

@@ -12,8 +12,8 @@ use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_quic::server::Gate;
 use subtle::ConstantTimeEq as _;
 
+use super::access_lists::AccessLists;
 use super::attempts::{FailedLogins, Secret};
-use super::book::Book;
 use crate::clocks::Clocks;
 use crate::deny::DenyLists;
 use crate::sentence::Act;
@@ -39,7 +39,7 @@ pub struct Rules {
 /// The gate of a server.
 #[derive(Debug)]
 pub struct Gatekeeper {
-    book: Arc<Book>,
+    access: Arc<AccessLists>,
     clocks: Clocks,
     rules: RwLock<Rules>,
     deny_lists: Arc<DenyLists>,
@@ -49,9 +49,14 @@ pub struct Gatekeeper {
 
 impl Gatekeeper {
     /// Creates a gate from bans, rules, and deny lists.
-    pub fn new(book: Arc<Book>, clocks: Clocks, rules: Rules, deny_lists: Arc<DenyLists>) -> Self {
+    pub fn new(
+        access: Arc<AccessLists>,
+        clocks: Clocks,
+        rules: Rules,
+        deny_lists: Arc<DenyLists>,
+    ) -> Self {
         let (rules, turned_away) = (RwLock::new(rules), Mutex::default());
-        Self { book, clocks, rules, deny_lists, turned_away, failed_logins: Arc::default() }
+        Self { access, clocks, rules, deny_lists, turned_away, failed_logins: Arc::default() }
     }
 
     /// Returns the deny lists.
@@ -71,12 +76,12 @@ impl Gatekeeper {
 
     fn check(&self, hello: &Hello, address: SocketAddr, now: i64) -> Result<(), Disconnect> {
         let key = hello.credentials.key;
-        if let Some(ban) = self.book.against(Act::Ban, Some(key), Some(address), now) {
+        if let Some(ban) = self.access.against(Act::Ban, Some(key), Some(address), now) {
             return Err(Disconnect::new(Code::Banned, ban.goodbye(now)));
         }
         let ip = address.ip().to_canonical();
         // Players with a role may come from anywhere.
-        if self.book.role(key).is_none() && self.deny_lists.refuse(ip) {
+        if self.access.role(key).is_none() && self.deny_lists.refuse(ip) {
             return Err(Disconnect::new(Code::Banned, LISTED));
         }
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
@@ -129,17 +134,17 @@ impl Gate for Gatekeeper {
         let now = self.clocks.unix();
         if let Err(goodbye) = self.check(hello, address, now) {
             // A wrong password or a banned key does not keep neighbours from trying.
-            if self.book.against(Act::Ban, None, Some(address), now).is_some() {
+            if self.access.against(Act::Ban, None, Some(address), now).is_some() {
                 self.note(address.ip().to_canonical());
             }
             return Err(goodbye);
         }
-        let mute = self.book.against(Act::Mute, Some(hello.credentials.key), Some(address), now);
+        let mute = self.access.against(Act::Mute, Some(hello.credentials.key), Some(address), now);
         let mute = mute.map(|it| it.as_mute(now));
         Ok(Pass {
             address: Some(address),
             mute,
-            is_staff: self.book.keeps_order(hello.credentials.key),
+            is_staff: self.access.keeps_order(hello.credentials.key),
         })
     }
 }

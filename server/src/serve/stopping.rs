@@ -38,10 +38,10 @@ pub(super) async fn take_reloads(
     notifier: Notifier,
 ) {
     while reload.recv().await.is_some() {
-        notifier.tell("RELOADING=1");
+        notifier.send("RELOADING=1");
         // The log has the outcome.
         let _ = reloader.reload().await;
-        notifier.tell("READY=1");
+        notifier.send("READY=1");
     }
 }
 
@@ -66,7 +66,7 @@ impl Stopping {
         let drain = Micros::from_ms(1000 * i64::from(drain_seconds));
         // Goodbyes and the last writes to a stalled disk come on top.
         let within = (u64::from(drain_seconds) + 20) * 1_000_000;
-        notifier.tell(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={within}"));
+        notifier.send(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={within}"));
         if drain > Micros::ZERO {
             let text = "the server is shutting down after this round; join again later";
             let redirect = config.borrow().joining.redirect.clone();

@@ -82,7 +82,7 @@ fn a_ban_keeps_its_duration_when_the_clock_jumps() {
         let expired = host.clocks.expired_before(30).expect("a date");
         hands.jump(jump);
         served.until("a word of the jump", |host| status(host).contains("jumped by"));
-        let bans = || host.book.sentences(Act::Ban, host.clocks.unix());
+        let bans = || host.access.sentences(Act::Ban, host.clocks.unix());
         assert_eq!(bans(), std::slice::from_ref(&ban));
         let expires = || host.clocks.expired_before(30).expect("a date") > expired;
         assert!(!expires(), "nothing is deleted");
@@ -92,7 +92,7 @@ fn a_ban_keeps_its_duration_when_the_clock_jumps() {
         // The date stays, so dates follow; the ban has 48 minutes left.
         hands.pass(700 * SECOND);
         served.until("the date follows", |host| !status(host).contains("jumped by"));
-        let until = host.book.sentences(Act::Ban, 0).remove(0).until.expect("an end");
+        let until = host.access.sentences(Act::Ban, 0).remove(0).until.expect("an end");
         assert_eq!(until - host.clocks.unix(), 3600 - 700);
         assert!(!expires(), "not for a day");
         let stored = served.wait(host.store.read(|db| {
@@ -115,7 +115,7 @@ fn a_ban_keeps_its_duration_across_a_restart_with_a_wrong_date() {
             ban_for(&served, &"cd".repeat(32), "1h");
             let left = |served: &Served| {
                 let now = served.host.clocks.unix();
-                let bans = served.host.book.sentences(Act::Ban, now);
+                let bans = served.host.access.sentences(Act::Ban, now);
                 bans.iter().map(|ban| ban.until.expect("an end") - now).collect::<Vec<_>>()
             };
             assert_eq!(left(&served), [2900, 3600]);

@@ -29,7 +29,7 @@ fn players_are_warned_of_a_scheduled_restart_and_the_server_drains() {
         (4, "the server restarts in 1 minute"),
     ] {
         hands.pass(minutes * MINUTE);
-        ada.hear(words);
+        ada.wait_for_line(words);
     }
     assert!(host.handle.draining().is_none() && !is_restarting(host));
     hands.pass(MINUTE);
@@ -38,7 +38,7 @@ fn players_are_warned_of_a_scheduled_restart_and_the_server_drains() {
     let text = "the server restarts after this round, or in 10 minutes at the latest; you can join \
                 again right after";
     assert_eq!((&*drain.text, drain.restart), (text, true));
-    ada.hear(text);
+    ada.wait_for_line(text);
     assert_eq!(next(host).as_deref(), Some("2026-11-27 01:00 UTC"));
     let by = author(Role::Admin);
     let busy = served.wait(host.skip_restart(&by)).expect_err("it is under way");
@@ -46,7 +46,7 @@ fn players_are_warned_of_a_scheduled_restart_and_the_server_drains() {
 
     served.wait(host.undrain(&by)).expect("an admin may");
     assert!(!is_restarting(host), "a drain that was taken back restarts nothing");
-    ada.hear("the server stays up after all");
+    ada.wait_for_line("the server stays up after all");
 }
 
 #[test]
@@ -75,11 +75,11 @@ fn a_restart_can_be_skipped_and_players_are_notified() {
     let (host, by) = (&served.host, author(Role::Admin));
     let mut ada = served.join("Ada");
     hands.pass(50 * MINUTE);
-    ada.hear("the server restarts in 10 minutes");
+    ada.wait_for_line("the server restarts in 10 minutes");
     let text = served.wait(host.skip_restart(&by)).expect("an admin may");
     let [skipped, then] = ["2026-11-26 01:00 UTC", "2026-11-27 01:00 UTC"];
     assert_eq!(text, format!("the restart of {skipped} is skipped; the next one is {then}"));
-    ada.hear("the scheduled restart was cancelled");
+    ada.wait_for_line("the scheduled restart was cancelled");
     assert_eq!(next(host).as_deref(), Some(then));
     hands.pass(20 * MINUTE);
     // New settings take effect at once.

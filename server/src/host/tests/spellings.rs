@@ -61,7 +61,7 @@ fn a_ban_can_be_lifted_by_any_spelling_that_makes_it() {
                     lift(act, lifted).map_err(|it| it.to_string()).map(|it| it.len()),
                     Ok(1)
                 );
-                assert_eq!(host.book.sentences(act, 0), [], "{made}, lifted as {lifted}");
+                assert_eq!(host.access.sentences(act, 0), [], "{made}, lifted as {lifted}");
             }
         }
     }

@@ -19,7 +19,7 @@ const END_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The host's running thread.
 #[derive(Debug)]
-pub(crate) struct Beside {
+pub(crate) struct HostThread {
     stop: oneshot::Sender<()>,
     thread: JoinHandle<()>,
 }
@@ -43,7 +43,7 @@ pub(crate) fn bind(address: Option<SocketAddr>) -> Result<Option<TcpListener>> {
 pub(crate) fn start(
     host: Arc<Host>,
     listener: Option<TcpListener>,
-) -> Result<(Beside, oneshot::Receiver<()>)> {
+) -> Result<(HostThread, oneshot::Receiver<()>)> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the administration's runtime")?;
     // Subscribed before the thread starts, so that no event is missed.
@@ -75,10 +75,10 @@ pub(crate) fn start(
         runtime.shutdown_background();
     });
     let thread = thread.context("cannot start a thread for the administration")?;
-    Ok((Beside { stop, thread }, ended))
+    Ok((HostThread { stop, thread }, ended))
 }
 
-impl Beside {
+impl HostThread {
     /// Ends the thread.
     pub(crate) fn end(self) {
         // Fails if the thread has already ended.

@@ -32,7 +32,7 @@ pub struct GivenRole {
 
 /// A change that is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BookError {
+pub enum AccessError {
     /// The limit is reached.
     #[error("there are already {0} of these; remove some first")]
     TooMany(usize),
@@ -59,9 +59,9 @@ impl Lists {
 
 /// Bans, mutes, roles and tokens. Each change returns what must be written to the database.
 #[derive(Debug, Default)]
-pub struct Book(RwLock<Lists>);
+pub struct AccessLists(RwLock<Lists>);
 
-impl Book {
+impl AccessLists {
     /// Loads the contents of the database.
     pub fn new(everything: Everything) -> Self {
         let Everything { sentences, roles, tokens, calendar, settled } = everything;
@@ -96,13 +96,13 @@ impl Book {
         &self,
         mut sentence: Sentence,
         is_date_sure: bool,
-    ) -> Result<(Sentence, Vec<Change>), BookError> {
+    ) -> Result<(Sentence, Vec<Change>), AccessError> {
         let mut lists = self.lists_mut();
         let same = |it: &&Sentence| {
             it.act == sentence.act && it.subject == sentence.subject && it.holds(sentence.made)
         };
         if lists.sentences.values().find(same).is_some_and(|it| it.role > sentence.role) {
-            return Err(BookError::Higher);
+            return Err(AccessError::Higher);
         }
         let gives_way = |it: &Sentence| {
             it.act == sentence.act && it.subject == sentence.subject
@@ -111,7 +111,7 @@ impl Book {
         let old: Vec<_> =
             lists.sentences.values().filter(|it| gives_way(it)).map(|it| it.id).collect();
         if lists.sentences.len() - old.len() >= SENTENCES_MAX {
-            return Err(BookError::TooMany(SENTENCES_MAX));
+            return Err(AccessError::TooMany(SENTENCES_MAX));
         }
         let mut changes: Vec<_> = old.iter().map(|id| Change::Lift(*id)).collect();
         old.iter().for_each(|id| drop(lists.sentences.remove(id)));
@@ -189,7 +189,11 @@ impl Book {
     }
 
     /// Gives a player a role, or removes it (`None`).
-    pub fn set_role(&self, key: PublicKey, given: Option<GivenRole>) -> Result<Change, BookError> {
+    pub fn set_role(
+        &self,
+        key: PublicKey,
+        given: Option<GivenRole>,
+    ) -> Result<Change, AccessError> {
         let mut lists = self.lists_mut();
         let (name, role, author, made) = match &given {
             Some(it) => (it.name.clone(), Some(it.role), it.author.clone(), it.made),
@@ -198,7 +202,7 @@ impl Book {
         match given {
             Some(given) => {
                 if lists.roles.len() >= GRANTS_MAX && !lists.roles.contains_key(&key) {
-                    return Err(BookError::TooMany(GRANTS_MAX));
+                    return Err(AccessError::TooMany(GRANTS_MAX));
                 }
                 lists.roles.insert(key, given);
             }
@@ -226,12 +230,12 @@ impl Book {
         name: &str,
         grant: Option<(String, Role)>,
         made: i64,
-    ) -> Result<Change, BookError> {
+    ) -> Result<Change, AccessError> {
         let mut lists = self.lists_mut();
         match &grant {
             Some((hash, role)) => {
                 if lists.tokens.len() >= GRANTS_MAX && !lists.tokens.contains_key(name) {
-                    return Err(BookError::TooMany(GRANTS_MAX));
+                    return Err(AccessError::TooMany(GRANTS_MAX));
                 }
                 lists.tokens.insert(name.to_owned(), (hash.clone(), *role, made));
             }
@@ -287,64 +291,66 @@ mod tests {
 
     #[test]
     fn a_new_ban_replaces_an_old_one_unless_of_a_higher_role() {
-        let book = Book::default();
+        let access = AccessLists::default();
         let holding =
-            |now| book.sentences(Act::Ban, now).iter().map(|it| it.id).collect::<Vec<_>>();
-        book.add(ban(Role::Moderator, 0, Some(100)), true).expect("the first");
-        let (_, changes) = book.add(ban(Role::Admin, 10, Some(50)), true).expect("a higher role");
+            |now| access.sentences(Act::Ban, now).iter().map(|it| it.id).collect::<Vec<_>>();
+        access.add(ban(Role::Moderator, 0, Some(100)), true).expect("the first");
+        let (_, changes) = access.add(ban(Role::Admin, 10, Some(50)), true).expect("a higher role");
         assert_eq!((holding(20), changes.len()), (vec![2], 2), "the old one is lifted");
-        let refused = book.add(ban(Role::Moderator, 20, Some(21)), true);
-        assert_eq!(refused.map(|_| ()), Err(BookError::Higher));
+        let refused = access.add(ban(Role::Moderator, 20, Some(21)), true);
+        assert_eq!(refused.map(|_| ()), Err(AccessError::Higher));
         assert_eq!(holding(49), [2]);
         // It has ended.
-        book.add(ban(Role::Moderator, 60, None), true).expect("nothing stands any more");
+        access.add(ban(Role::Moderator, 60, None), true).expect("nothing stands any more");
         assert_eq!(holding(1_000_000), [3]);
-        assert_eq!(book.against(Act::Ban, Some(PublicKey([8; 32])), None, 70), None);
+        assert_eq!(access.against(Act::Ban, Some(PublicKey([8; 32])), None, 70), None);
     }
 
     #[test]
     fn ended_bans_stay_while_the_date_is_unsure() {
-        let book = Book::default();
+        let access = AccessLists::default();
         let of = |key| Subject::Key(PublicKey([key; 32]));
         let year = 365 * 86_400;
         let first = Sentence { subject: of(1), ..ban(Role::Admin, 0, Some(100)) };
-        book.add(first, true).expect("the first");
+        access.add(first, true).expect("the first");
         // The clock is a year ahead when another player is banned.
         let other = Sentence { subject: of(2), ..ban(Role::Admin, year, Some(year + 100)) };
-        let (_, changes) = book.add(other, false).expect("another");
+        let (_, changes) = access.add(other, false).expect("another");
         assert_eq!(changes.len(), 1, "nothing is lifted");
-        assert_eq!(book.sentences(Act::Ban, 50).len(), 2, "the clock is right again");
+        assert_eq!(access.sentences(Act::Ban, 50).len(), 2, "the clock is right again");
     }
 
     #[test]
     fn a_ban_keeps_its_duration_when_the_date_changes() {
         let loaded = Sentence { id: 4, ..ban(Role::Admin, 0, Some(1000)) };
-        let book = Book::new(Everything { sentences: vec![loaded], ..Everything::default() });
+        let access =
+            AccessLists::new(Everything { sentences: vec![loaded], ..Everything::default() });
         let subject = Subject::Key(PublicKey([1; 32]));
         let given = Sentence { subject, ..ban(Role::Admin, 100, Some(700)) };
-        book.add(given, true).expect("it is new");
-        let changes = book.shift(-50);
+        access.add(given, true).expect("it is new");
+        let changes = access.shift(-50);
         assert_eq!(changes.len(), 1, "a date that was stored stays");
-        let ends: Vec<_> = book.sentences(Act::Ban, 0).iter().map(|it| it.until).collect();
+        let ends: Vec<_> = access.sentences(Act::Ban, 0).iter().map(|it| it.until).collect();
         assert_eq!(ends, [Some(1000), Some(650)]);
     }
 
     #[test]
     fn moderators_are_not_banned_with_a_neighbour() {
-        let book = Book::default();
+        let access = AccessLists::default();
         let home = "192.0.2.7:5000".parse().expect("an address");
         let subject = Subject::of_address(home);
         for act in [Act::Ban, Act::Mute] {
-            book.add(Sentence { act, subject, ..ban(Role::Admin, 0, None) }, true)
+            access
+                .add(Sentence { act, subject, ..ban(Role::Admin, 0, None) }, true)
                 .expect("the first");
         }
         let (ada, eve) = (PublicKey([1; 32]), PublicKey([2; 32]));
         let given = GivenRole { name: None, role: Role::Moderator, author: "x".into(), made: 0 };
-        book.set_role(ada, Some(given)).expect("there is space");
+        access.set_role(ada, Some(given)).expect("there is space");
         for act in [Act::Ban, Act::Mute] {
-            assert!(book.against(act, Some(ada), Some(home), 1).is_none());
-            assert!(book.against(act, Some(eve), Some(home), 1).is_some());
-            assert!(book.against(act, None, Some(home), 1).is_some());
+            assert!(access.against(act, Some(ada), Some(home), 1).is_none());
+            assert!(access.against(act, Some(eve), Some(home), 1).is_some());
+            assert!(access.against(act, None, Some(home), 1).is_some());
         }
     }
 }
