@@ -18,17 +18,17 @@ const WEB_BYTES_DEFAULT: u32 = 4_000_000;
 
 section! {
     /// Settings of the pages for browsers and of webhooks.
-    Http, HTTP;
+    Http;
 
     /// TCP address of the page for browsers. `None` turns it off.
     web: Option<SocketAddr> = None => {
         value: "ADDR",
         help: "TCP address or port of the page for browsers, or off",
         read: |config, text| {
-            config.http.web = parse_optional_address(text)?;
+            config.as_mut().web = parse_optional_address(text)?;
             Ok(())
         },
-        show: |config| or(config.http.web.as_ref(), "off"),
+        show: |config| or(config.as_ref().web.as_ref(), "off"),
         restart: Some("its socket is bound when the server starts"),
         ..Setting::LIST
     }
@@ -38,8 +38,8 @@ section! {
         value: "DIR",
         help: "Folder with the page's files",
         default: Some("../web or ../share/phaselock/web, from the program's folder"),
-        read: |config, text| path(&mut config.http.web_files, text, "a folder"),
-        show: |config| path_or(config.http.web_files.as_ref(), "beside the program"),
+        read: |config, text| path(&mut config.as_mut().web_files, text, "a folder"),
+        show: |config| path_or(config.as_ref().web_files.as_ref(), "beside the program"),
         restart: START,
         ..Setting::TEXT
     }
@@ -51,10 +51,10 @@ section! {
         help: "Pages on other hosts whose players may join, such as https://play.example.org, \
                separated by commas",
         read: |config, text| {
-            config.http.web_origins = parse_origins(text)?;
+            config.as_mut().web_origins = parse_origins(text)?;
             Ok(())
         },
-        show: |config| match &*config.http.web_origins {
+        show: |config| match &*config.as_ref().web_origins {
             [] => "none".to_owned(),
             origins => list(origins),
         },
@@ -68,9 +68,9 @@ section! {
         help: "Maximum bytes per second for sending the page, to all visitors together, so that \
                the rest is left for the game",
         read: |config, text| {
-            number(&mut config.http.web_bytes, text, WEB_BYTES_MIN..=WEB_BYTES_MAX)
+            number(&mut config.as_mut().web_bytes, text, WEB_BYTES_MIN..=WEB_BYTES_MAX)
         },
-        show: |config| config.http.web_bytes.to_string(),
+        show: |config| config.as_ref().web_bytes.to_string(),
         restart: START,
         ..Setting::NUMBER
     }
@@ -79,8 +79,8 @@ section! {
     public_page: bool = false => {
         help: "Show everybody who is playing, and the records, at /public beside the page for \
                browsers",
-        read: |config, text| switch(&mut config.http.public_page, text),
-        show: |config| config.http.public_page.to_string(),
+        read: |config, text| switch(&mut config.as_mut().public_page, text),
+        show: |config| config.as_ref().public_page.to_string(),
         ..Setting::SWITCH
     }
 
@@ -91,14 +91,14 @@ section! {
                [[webhook]] for each",
         kind: Kind::Tables,
         read: |config, text| {
-            config.http.webhook = webhooks::parse(text)?;
+            config.as_mut().webhook = webhooks::parse(text)?;
             Ok(())
         },
-        show: |config| match &*config.http.webhook {
+        show: |config| match &*config.as_ref().webhook {
             [] => "none".to_owned(),
             all => all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
         },
-        differs: |before, after| before.http.webhook != after.http.webhook,
+        differs: |before, after| before.as_ref().webhook != after.as_ref().webhook,
         is_local: true,
         is_secret: true,
         ..Setting::TEXT

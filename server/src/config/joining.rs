@@ -18,7 +18,7 @@ use super::values::{
 
 section! {
     /// Settings of how players find and join the server.
-    Joining, JOINING;
+    Joining;
 
     /// UDP addresses to serve on, 1 to [`LISTEN_MAX`](super::LISTEN_MAX). `[::]` includes IPv4.
     /// The system chooses a port in place of port 0.
@@ -27,10 +27,10 @@ section! {
         help: "UDP addresses or ports to serve on, separated by commas",
         default: Some("[::]:4433, IPv4 included"),
         read: |config, text| {
-            config.joining.listen = parse_listen(text)?;
+            config.as_mut().listen = parse_listen(text)?;
             Ok(())
         },
-        show: |config| list(&config.joining.listen),
+        show: |config| list(&config.as_ref().listen),
         restart: Some("sockets are bound when the server starts"),
         ..Setting::LIST
     }
@@ -42,10 +42,10 @@ section! {
                properties as in delay=100ms,loss=5%",
         read: |config, text| {
             let link = text.to_str().unwrap_or_default().parse::<Conditions>();
-            config.joining.link = Some(link.map_err(|error| format!("a network, but {error}"))?);
+            config.as_mut().link = Some(link.map_err(|error| format!("a network, but {error}"))?);
             Ok(())
         },
-        show: |config| or(config.joining.link.as_ref(), "none"),
+        show: |config| or(config.as_ref().link.as_ref(), "none"),
         restart: START,
         ..Setting::TEXT
     }
@@ -55,8 +55,8 @@ section! {
         value: "COUNT",
         help: "Maximum number of players from one address or network; those on this machine do not \
                count",
-        read: |config, text| number(&mut config.joining.seats_per_address, text, 1..=PLAYERS_MAX),
-        show: |config| config.joining.seats_per_address.to_string(),
+        read: |config, text| number(&mut config.as_mut().seats_per_address, text, 1..=PLAYERS_MAX),
+        show: |config| config.as_ref().seats_per_address.to_string(),
         ..Setting::NUMBER
     }
 
@@ -66,14 +66,14 @@ section! {
         help: "Word that players need to join; prefer --password-file, since others on the machine \
                can read flags",
         read: |config, text| {
-            config.joining.password = Some(parse_password(text.to_str().unwrap_or_default())?);
+            config.as_mut().password = Some(parse_password(text.to_str().unwrap_or_default())?);
             Ok(())
         },
         show: |config| {
-            let Joining { password, password_file, .. } = &config.joining;
+            let Joining { password, password_file, .. } = config.as_ref();
             hidden(password.is_some() && password_file.is_none())
         },
-        differs: |before, after| before.joining.password != after.joining.password,
+        differs: |before, after| before.as_ref().password != after.as_ref().password,
         is_secret: true,
         ..Setting::TEXT
     }
@@ -85,11 +85,11 @@ section! {
         read: |config, text| {
             let mut file = None;
             path(&mut file, text, "a file")?;
-            config.joining.password = file.as_deref().map(password_in).transpose()?;
-            config.joining.password_file = file;
+            config.as_mut().password = file.as_deref().map(password_in).transpose()?;
+            config.as_mut().password_file = file;
             Ok(())
         },
-        show: |config| path_or(config.joining.password_file.as_ref(), "none"),
+        show: |config| path_or(config.as_ref().password_file.as_ref(), "none"),
         is_local: true,
         ..Setting::TEXT
     }
@@ -99,10 +99,10 @@ section! {
         value: "TEXT",
         help: "Line that each player sees on joining, such as the house rules",
         read: |config, text| {
-            config.joining.greeting = Some(parse_line(text.to_str().unwrap_or_default())?);
+            config.as_mut().greeting = Some(parse_line(text.to_str().unwrap_or_default())?);
             Ok(())
         },
-        show: |config| or(config.joining.greeting.as_ref(), "none"),
+        show: |config| or(config.as_ref().greeting.as_ref(), "none"),
         ..Setting::TEXT
     }
 
@@ -112,13 +112,13 @@ section! {
         help: "File with the keys of the players who may join, one per line",
         default: Some("none, everybody may"),
         read: |config, text| {
-            config.joining.allow_list = Some(allow_list::read(text.as_ref())?);
+            config.as_mut().allow_list = Some(allow_list::read(text.as_ref())?);
             Ok(())
         },
-        show: |config| path_or(config.joining.allow_list.as_ref().map(|list| &list.path), "none"),
+        show: |config| path_or(config.as_ref().allow_list.as_ref().map(|list| &list.path), "none"),
         differs: |before, after| {
             let keys = |list: &Option<AllowList>| list.as_ref().map(|list| list.keys.clone());
-            keys(&before.joining.allow_list) != keys(&after.joining.allow_list)
+            keys(&before.as_ref().allow_list) != keys(&after.as_ref().allow_list)
         },
         is_local: true,
         ..Setting::TEXT
@@ -130,14 +130,14 @@ section! {
         help: "Files or URLs with addresses and networks that may not join, such as those of VPNs, \
                separated by commas",
         read: |config, text| {
-            config.joining.deny_lists = deny_lists::parse(text)?;
+            config.as_mut().deny_lists = deny_lists::parse(text)?;
             Ok(())
         },
-        show: |config| match &*config.joining.deny_lists {
+        show: |config| match &*config.as_ref().deny_lists {
             [] => "none".to_owned(),
             lists => list(lists),
         },
-        differs: |before, after| before.joining.deny_lists != after.joining.deny_lists,
+        differs: |before, after| before.as_ref().deny_lists != after.as_ref().deny_lists,
         is_local: true,
         is_secret: true,
         ..Setting::LIST
@@ -148,10 +148,10 @@ section! {
         value: "ADDR",
         help: "Server that players are sent to when this one drains, such as two.example.org:4433",
         read: |config, text| {
-            config.joining.redirect = Some(parse_redirect(text.to_str().unwrap_or_default())?);
+            config.as_mut().redirect = Some(parse_redirect(text.to_str().unwrap_or_default())?);
             Ok(())
         },
-        show: |config| or(config.joining.redirect.as_ref(), "none"),
+        show: |config| or(config.as_ref().redirect.as_ref(), "none"),
         ..Setting::TEXT
     }
 
@@ -162,10 +162,10 @@ section! {
         help: "Directories that list the server for players, separated by commas; the default port \
                is 4435",
         read: |config, text| {
-            config.joining.directories = parse_directories(text)?;
+            config.as_mut().directories = parse_directories(text)?;
             Ok(())
         },
-        show: |config| match &*config.joining.directories {
+        show: |config| match &*config.as_ref().directories {
             [] => "none".to_owned(),
             directories => list(directories),
         },
@@ -182,10 +182,10 @@ section! {
         read: |config, text| {
             let mut port = 0;
             number(&mut port, text, 1..=u16::MAX)?;
-            config.joining.announce_port = Some(port);
+            config.as_mut().announce_port = Some(port);
             Ok(())
         },
-        show: |config| or(config.joining.announce_port.as_ref(), "as --listen"),
+        show: |config| or(config.as_ref().announce_port.as_ref(), "as --listen"),
         restart: START,
         ..Setting::NUMBER
     }

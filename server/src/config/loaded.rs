@@ -246,7 +246,7 @@ impl Settings {
     pub fn changes(&self, newer: &Self) -> Vec<Change> {
         let (before, after) = (&self.config, &newer.config);
         let changed = settings().filter(|setting| setting.has_changed(before, after));
-        let change = |setting: &super::setting::Setting| Change {
+        let change = |setting: &super::setting::Setting<Config>| Change {
             setting: setting.key.to_owned(),
             from: (setting.show)(before),
             to: (setting.show)(after),

@@ -17,7 +17,7 @@ const BACKUPS_MAX: u16 = 1000;
 
 section! {
     /// Settings of the server's operation.
-    Operation, OPERATION;
+    Operation;
 
     /// Directory for the certificate, the database and saved rooms.
     data_dir: PathBuf = PathBuf::from("phaselock-data") => {
@@ -25,9 +25,9 @@ section! {
         help: "Directory for the certificate, the database and saved rooms",
         read: |config, path| {
             let path = Some(path).filter(|path| !path.is_empty());
-            put(&mut config.operation.data_dir, path.map(PathBuf::from), "a directory")
+            put(&mut config.as_mut().data_dir, path.map(PathBuf::from), "a directory")
         },
-        show: |config| config.operation.data_dir.display().to_string(),
+        show: |config| config.as_ref().data_dir.display().to_string(),
         restart: Some("its files are open"),
         ..Setting::TEXT
     }
@@ -36,8 +36,8 @@ section! {
     keep_days: u32 = 365 => {
         value: "DAYS",
         help: "Days after which acts, results and players not seen since are deleted, 0 for never",
-        read: |config, text| number(&mut config.operation.keep_days, text, 0..=KEEP_DAYS_MAX),
-        show: |config| config.operation.keep_days.to_string(),
+        read: |config, text| number(&mut config.as_mut().keep_days, text, 0..=KEEP_DAYS_MAX),
+        show: |config| config.as_ref().keep_days.to_string(),
         ..Setting::NUMBER
     }
 
@@ -46,8 +46,8 @@ section! {
         value: "HOURS",
         help: "Hours between backups of database, certificate and rooms to backups/ in --data-dir, \
                0 for none",
-        read: |config, text| number(&mut config.operation.backup_hours, text, 0..=BACKUP_HOURS_MAX),
-        show: |config| config.operation.backup_hours.to_string(),
+        read: |config, text| number(&mut config.as_mut().backup_hours, text, 0..=BACKUP_HOURS_MAX),
+        show: |config| config.as_ref().backup_hours.to_string(),
         ..Setting::NUMBER
     }
 
@@ -55,8 +55,8 @@ section! {
     backup_keep: u16 = 7 => {
         value: "COUNT",
         help: "Number of backups to keep",
-        read: |config, text| number(&mut config.operation.backup_keep, text, 1..=BACKUPS_MAX),
-        show: |config| config.operation.backup_keep.to_string(),
+        read: |config, text| number(&mut config.as_mut().backup_keep, text, 1..=BACKUPS_MAX),
+        show: |config| config.as_ref().backup_keep.to_string(),
         ..Setting::NUMBER
     }
 
@@ -67,10 +67,10 @@ section! {
         help: "Times in UTC at which the server restarts by itself, such as 04:00, mon 04:00 or \
                every 6h, separated by commas",
         read: |config, text| {
-            config.operation.restarts = restarts::parse(text)?;
+            config.as_mut().restarts = restarts::parse(text)?;
             Ok(())
         },
-        show: |config| restarts::show(&config.operation.restarts),
+        show: |config| restarts::show(&config.as_ref().restarts),
         ..Setting::LIST
     }
 
@@ -80,8 +80,8 @@ section! {
         value: "FILE",
         help: "Certificate in PEM, followed by its chain",
         default: Some("cert.pem in --data-dir, made when there is none"),
-        read: |config, text| path(&mut config.operation.cert_file, text, "a file"),
-        show: |config| path_or(config.operation.cert_file.as_ref(), "in the data directory"),
+        read: |config, text| path(&mut config.as_mut().cert_file, text, "a file"),
+        show: |config| path_or(config.as_ref().cert_file.as_ref(), "in the data directory"),
         is_local: true,
         ..Setting::TEXT
     }
@@ -91,8 +91,8 @@ section! {
         value: "FILE",
         help: "Private key of that certificate in PEM",
         default: Some("key.pem in --data-dir"),
-        read: |config, text| path(&mut config.operation.key_file, text, "a file"),
-        show: |config| path_or(config.operation.key_file.as_ref(), "in the data directory"),
+        read: |config, text| path(&mut config.as_mut().key_file, text, "a file"),
+        show: |config| path_or(config.as_ref().key_file.as_ref(), "in the data directory"),
         is_local: true,
         ..Setting::TEXT
     }
@@ -100,8 +100,8 @@ section! {
     /// Whether the server refuses to start without a certificate instead of making one.
     require_identity: bool = false => {
         help: "Without a certificate, refuse to start instead of making one",
-        read: |config, text| switch(&mut config.operation.require_identity, text),
-        show: |config| config.operation.require_identity.to_string(),
+        read: |config, text| switch(&mut config.as_mut().require_identity, text),
+        show: |config| config.as_ref().require_identity.to_string(),
         restart: START,
         ..Setting::SWITCH
     }
@@ -112,14 +112,14 @@ section! {
         help: "TCP address for administration, or off",
         read: |config, text| {
             let port = text.to_str().and_then(|port| port.parse::<u16>().ok());
-            config.operation.admin_listen = match port {
+            config.as_mut().admin_listen = match port {
                 // A port alone is one of this machine's own address.
                 Some(port) => Some((Ipv4Addr::LOCALHOST, port).into()),
                 None => parse_optional_address(text)?,
             };
             Ok(())
         },
-        show: |config| or(config.operation.admin_listen.as_ref(), "off"),
+        show: |config| or(config.as_ref().admin_listen.as_ref(), "off"),
         restart: Some("its socket is bound when the server starts"),
         ..Setting::LIST
     }
@@ -131,9 +131,9 @@ section! {
         read: |config, text| {
             let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
             let format = formats.into_iter().find(|(name, _)| *name == text);
-            put(&mut config.operation.log, format.map(|(_, format)| format), "text or json")
+            put(&mut config.as_mut().log, format.map(|(_, format)| format), "text or json")
         },
-        show: |config| match config.operation.log {
+        show: |config| match config.as_ref().log {
             LogFormat::Text => "text".to_owned(),
             LogFormat::Json => "json".to_owned(),
         },
@@ -148,9 +148,9 @@ section! {
         read: |config, text| {
             let filter = text.to_str().filter(|filter| parse_filter(filter).is_ok());
             let rule = "directives such as info,phaselock_quic=debug";
-            put(&mut config.operation.log_filter, filter.map(str::to_owned), rule)
+            put(&mut config.as_mut().log_filter, filter.map(str::to_owned), rule)
         },
-        show: |config| config.operation.log_filter.clone(),
+        show: |config| config.as_ref().log_filter.clone(),
         ..Setting::LIST
     }
 
@@ -158,8 +158,8 @@ section! {
     log_file: Option<PathBuf> = None => {
         value: "FILE",
         help: "File to append the log to, reopened on SIGHUP",
-        read: |config, text| path(&mut config.operation.log_file, text, "a file"),
-        show: |config| path_or(config.operation.log_file.as_ref(), "standard error"),
+        read: |config, text| path(&mut config.as_mut().log_file, text, "a file"),
+        show: |config| path_or(config.as_ref().log_file.as_ref(), "standard error"),
         restart: START,
         ..Setting::TEXT
     }
@@ -167,8 +167,8 @@ section! {
     /// Whether the configuration file is loaded again whenever it changes.
     watch_config: bool = false => {
         help: "Check the configuration file every second, and load it again when it has changed",
-        read: |config, text| switch(&mut config.operation.watch_config, text),
-        show: |config| config.operation.watch_config.to_string(),
+        read: |config, text| switch(&mut config.as_mut().watch_config, text),
+        show: |config| config.as_ref().watch_config.to_string(),
         restart: START,
         ..Setting::SWITCH
     }

@@ -47,7 +47,7 @@ const VOTES: [(&str, VoteKinds); 2] = [("all", VoteKinds::ALL), ("none", VoteKin
 
 section! {
     /// Settings of the games and their rooms.
-    Play, PLAY;
+    Play;
 
     /// Name shown to players: at most [`NAME_CHARS_MAX`] characters, no control characters.
     name: String = "Phaselock".to_owned() => {
@@ -62,9 +62,9 @@ section! {
             let rule = format!(
                 "1 to {NAME_CHARS_MAX} characters, not all blank and no control characters"
             );
-            put(&mut config.play.name, name.map(str::to_owned), &rule)
+            put(&mut config.as_mut().name, name.map(str::to_owned), &rule)
         },
-        show: |config| config.play.name.clone(),
+        show: |config| config.as_ref().name.clone(),
         ..Setting::TEXT
     }
 
@@ -73,10 +73,10 @@ section! {
         value: "GAMES",
         help: "Game to run, or several in turn, separated by commas",
         read: |config, text| {
-            config.play.game = parse_games(text)?;
+            config.as_mut().game = parse_games(text)?;
             Ok(())
         },
-        show: |config| match &*config.play.game {
+        show: |config| match &*config.as_ref().game {
             [] => "the first game".to_owned(),
             games => games.join(","),
         },
@@ -87,8 +87,8 @@ section! {
     rounds: u32 = 2 => {
         value: "COUNT",
         help: "Rounds of a game before the next one, if there are several",
-        read: |config, text| number(&mut config.play.rounds, text, 1..=ROUNDS_MAX),
-        show: |config| config.play.rounds.to_string(),
+        read: |config, text| number(&mut config.as_mut().rounds, text, 1..=ROUNDS_MAX),
+        show: |config| config.as_ref().rounds.to_string(),
         is_of_room: true,
         ..Setting::NUMBER
     }
@@ -97,8 +97,8 @@ section! {
     bots: u16 = 0 => {
         value: "COUNT",
         help: "Number of bots in each room",
-        read: |config, text| number(&mut config.play.bots, text, 0..=BOTS_MAX),
-        show: |config| config.play.bots.to_string(),
+        read: |config, text| number(&mut config.as_mut().bots, text, 0..=BOTS_MAX),
+        show: |config| config.as_ref().bots.to_string(),
         is_of_room: true,
         ..Setting::NUMBER
     }
@@ -107,8 +107,8 @@ section! {
     max_players: u16 = 64 => {
         value: "COUNT",
         help: "Maximum number of players in a room",
-        read: |config, text| number(&mut config.play.max_players, text, 1..=PLAYERS_MAX),
-        show: |config| config.play.max_players.to_string(),
+        read: |config, text| number(&mut config.as_mut().max_players, text, 1..=PLAYERS_MAX),
+        show: |config| config.as_ref().max_players.to_string(),
         is_of_room: true,
         ..Setting::NUMBER
     }
@@ -117,8 +117,8 @@ section! {
     max_watchers: u16 = 16 => {
         value: "COUNT",
         help: "Maximum number of people who may watch a room without a seat",
-        read: |config, text| number(&mut config.play.max_watchers, text, 0..=WATCHERS_MAX),
-        show: |config| config.play.max_watchers.to_string(),
+        read: |config, text| number(&mut config.as_mut().max_watchers, text, 0..=WATCHERS_MAX),
+        show: |config| config.as_ref().max_watchers.to_string(),
         is_of_room: true,
         ..Setting::NUMBER
     }
@@ -130,9 +130,9 @@ section! {
                is hidden",
         default: Some("the game's, 10 where something is hidden"),
         read: |config, text| {
-            number(config.play.watch_delay_seconds.insert(0), text, 0..=WATCH_DELAY_SECONDS_MAX)
+            number(config.as_mut().watch_delay_seconds.insert(0), text, 0..=WATCH_DELAY_SECONDS_MAX)
         },
-        show: |config| or(config.play.watch_delay_seconds.as_ref(), "the game's"),
+        show: |config| or(config.as_ref().watch_delay_seconds.as_ref(), "the game's"),
         is_of_room: true,
         ..Setting::NUMBER
     }
@@ -141,8 +141,8 @@ section! {
     rooms: u16 = 1 => {
         value: "COUNT",
         help: "Number of rooms, each a world with its own players",
-        read: |config, text| number(&mut config.play.rooms, text, 1..=ROOMS_MAX),
-        show: |config| config.play.rooms.to_string(),
+        read: |config, text| number(&mut config.as_mut().rooms, text, 1..=ROOMS_MAX),
+        show: |config| config.as_ref().rooms.to_string(),
         restart: ROOMS,
         ..Setting::NUMBER
     }
@@ -154,7 +154,7 @@ section! {
                one or all are full, and closed after a minute without players",
         default: Some("--rooms"),
         // The rooms have to be known, so `settle` reads it.
-        show: |config| config.play.rooms_max.to_string(),
+        show: |config| config.as_ref().rooms_max.to_string(),
         restart: ROOMS,
         ..Setting::NUMBER
     }
@@ -168,8 +168,8 @@ section! {
             "1 for a single room or on two processors, else one for each other \
              processor",
         ),
-        read: |config, text| number(config.play.room_threads.insert(1), text, 1..=ROOM_THREADS_MAX),
-        show: |config| or(config.play.room_threads.as_ref(), "by the processors"),
+        read: |config, text| number(config.as_mut().room_threads.insert(1), text, 1..=ROOM_THREADS_MAX),
+        show: |config| or(config.as_ref().room_threads.as_ref(), "by the processors"),
         restart: ROOMS,
         ..Setting::NUMBER
     }
@@ -179,8 +179,8 @@ section! {
         value: "COUNT",
         help: "Threads that pack snapshots",
         default: Some("the processors, or 1 with several threads of rooms"),
-        read: |config, text| number(config.play.workers.insert(1), text, 1..=WORKERS_MAX),
-        show: |config| or(config.play.workers.as_ref(), "by the processors"),
+        read: |config, text| number(config.as_mut().workers.insert(1), text, 1..=WORKERS_MAX),
+        show: |config| or(config.as_ref().workers.as_ref(), "by the processors"),
         restart: ROOMS,
         ..Setting::NUMBER
     }
@@ -190,9 +190,9 @@ section! {
         value: "HZ",
         help: "Steps of the world per second, 10 to 128",
         read: |config, text| {
-            number(&mut config.play.tick_hz, text, Rates::TICK_HZ_MIN..=Rates::TICK_HZ_MAX)
+            number(&mut config.as_mut().tick_hz, text, Rates::TICK_HZ_MIN..=Rates::TICK_HZ_MAX)
         },
-        show: |config| config.play.tick_hz.to_string(),
+        show: |config| config.as_ref().tick_hz.to_string(),
         restart: RATES,
         ..Setting::NUMBER
     }
@@ -204,7 +204,7 @@ section! {
         help: "Snapshots per second, a divisor of the tick rate",
         default: Some("30, or the nearest divisor"),
         // The tick rate has to be known, so `settle` reads it.
-        show: |config| config.play.snapshot_hz.to_string(),
+        show: |config| config.as_ref().snapshot_hz.to_string(),
         restart: RATES,
         ..Setting::NUMBER
     }
@@ -215,9 +215,9 @@ section! {
         help: "Maximum bytes of snapshots per second for each client; fewer if the path carries \
                less",
         read: |config, text| {
-            number(&mut config.play.client_bytes, text, CLIENT_BYTES_MIN..=CLIENT_BYTES_MAX)
+            number(&mut config.as_mut().client_bytes, text, CLIENT_BYTES_MIN..=CLIENT_BYTES_MAX)
         },
-        show: |config| config.play.client_bytes.to_string(),
+        show: |config| config.as_ref().client_bytes.to_string(),
         is_of_room: true,
         ..Setting::NUMBER
     }
@@ -229,10 +229,10 @@ section! {
                threshold:DISTANCE or adaptive:DISTANCE; several separated by commas",
         default: Some("the game's, for each"),
         read: |config, text| {
-            config.play.send = parse_send(text)?;
+            config.as_mut().send = parse_send(text)?;
             Ok(())
         },
-        show: |config| match &*config.play.send {
+        show: |config| match &*config.as_ref().send {
             [] => "the game's".to_owned(),
             rules => list(rules.iter().map(|(kind, rule)| format!("{kind}={rule}"))),
         },
@@ -245,8 +245,8 @@ section! {
         value: "MS",
         help: "Maximum milliseconds that the world is rewound for a shot, 0 to turn it off",
         default: Some("the game's, 250"),
-        read: |config, text| number(config.play.rewind_ms.insert(0), text, 0..=REWIND_MS_MAX),
-        show: |config| or(config.play.rewind_ms.as_ref(), "the game's"),
+        read: |config, text| number(config.as_mut().rewind_ms.insert(0), text, 0..=REWIND_MS_MAX),
+        show: |config| or(config.as_ref().rewind_ms.as_ref(), "the game's"),
         is_of_room: true,
         ..Setting::NUMBER
     }
@@ -261,10 +261,10 @@ section! {
             let favours = [("shooter", Favour::Shooter), ("defender", Favour::Defender)];
             let favour = favours.into_iter().find(|(name, _)| *name == text);
             let favour = favour.map(|(_, favour)| Some(favour));
-            put(&mut config.play.favour, favour, "shooter or defender")
+            put(&mut config.as_mut().favour, favour, "shooter or defender")
         },
         show: |config| {
-            let favour = config.play.favour.map(|favour| match favour {
+            let favour = config.as_ref().favour.map(|favour| match favour {
                 Favour::Shooter => "shooter",
                 Favour::Defender => "defender",
             });
@@ -278,8 +278,8 @@ section! {
     resume_seconds: u32 = (RESUME_DEFAULT.0 / 1_000_000) as u32 => {
         value: "SECONDS",
         help: "Seconds for which a player who loses the connection keeps seat and score",
-        read: |config, text| number(&mut config.play.resume_seconds, text, 0..=RESUME_SECONDS_MAX),
-        show: |config| config.play.resume_seconds.to_string(),
+        read: |config, text| number(&mut config.as_mut().resume_seconds, text, 0..=RESUME_SECONDS_MAX),
+        show: |config| config.as_ref().resume_seconds.to_string(),
         ..Setting::NUMBER
     }
 
@@ -287,8 +287,8 @@ section! {
     idle_seconds: u32 = 0 => {
         value: "SECONDS",
         help: "Seconds without a change of keys after which a player is kicked, 0 for never",
-        read: |config, text| number(&mut config.play.idle_seconds, text, 0..=IDLE_SECONDS_MAX),
-        show: |config| config.play.idle_seconds.to_string(),
+        read: |config, text| number(&mut config.as_mut().idle_seconds, text, 0..=IDLE_SECONDS_MAX),
+        show: |config| config.as_ref().idle_seconds.to_string(),
         is_of_room: true,
         ..Setting::NUMBER
     }
@@ -298,8 +298,8 @@ section! {
         value: "SECONDS",
         help: "Time without players and watchers after which a room stands still until somebody \
                comes, 0 for never",
-        read: |config, text| number(&mut config.play.sleep_seconds, text, 0..=SLEEP_SECONDS_MAX),
-        show: |config| config.play.sleep_seconds.to_string(),
+        read: |config, text| number(&mut config.as_mut().sleep_seconds, text, 0..=SLEEP_SECONDS_MAX),
+        show: |config| config.as_ref().sleep_seconds.to_string(),
         is_of_room: true,
         ..Setting::NUMBER
     }
@@ -310,8 +310,8 @@ section! {
         help: "Maximum seconds for which the server keeps playing after it is told to stop, until \
                the round is over or everybody has left; it refuses newcomers. Told again, it stops \
                at once",
-        read: |config, text| number(&mut config.play.drain_seconds, text, 0..=RESUME_SECONDS_MAX),
-        show: |config| config.play.drain_seconds.to_string(),
+        read: |config, text| number(&mut config.as_mut().drain_seconds, text, 0..=RESUME_SECONDS_MAX),
+        show: |config| config.as_ref().drain_seconds.to_string(),
         ..Setting::NUMBER
     }
 
@@ -319,8 +319,8 @@ section! {
     seed: Option<u64> = None => {
         value: "NUMBER",
         help: "Seed of the game's random numbers, to replay it",
-        read: |config, text| number(config.play.seed.insert(0), text, 0..=u64::MAX),
-        show: |config| or(config.play.seed.as_ref(), "a new one each time"),
+        read: |config, text| number(config.as_mut().seed.insert(0), text, 0..=u64::MAX),
+        show: |config| or(config.as_ref().seed.as_ref(), "a new one each time"),
         restart: Some("running worlds keep the seed that they began with"),
         ..Setting::NUMBER
     }
@@ -331,10 +331,10 @@ section! {
         help: "Strength of the bots: easy, normal or hard",
         read: |config, text| {
             let named = Strength::NAMED.into_iter().find(|(name, _)| *name == text);
-            put(&mut config.play.bot_strength, named.map(|(_, it)| it), "easy, normal or hard")
+            put(&mut config.as_mut().bot_strength, named.map(|(_, it)| it), "easy, normal or hard")
         },
         show: |config| {
-            let named = Strength::NAMED.into_iter().find(|(_, it)| *it == config.play.bot_strength);
+            let named = Strength::NAMED.into_iter().find(|(_, it)| *it == config.as_ref().bot_strength);
             named.map_or("normal", |(name, _)| name).to_owned()
         },
         is_of_room: true,
@@ -344,8 +344,8 @@ section! {
     /// Whether bots leave when people come.
     bots_fill: bool = false => {
         help: "Bots leave when people come, so that people and bots together number --bots",
-        read: |config, text| switch(&mut config.play.bots_fill, text),
-        show: |config| config.play.bots_fill.to_string(),
+        read: |config, text| switch(&mut config.as_mut().bots_fill, text),
+        show: |config| config.as_ref().bots_fill.to_string(),
         is_of_room: true,
         ..Setting::SWITCH
     }
@@ -356,10 +356,10 @@ section! {
         help: "Votes that players may call: game, kick, time and sides, separated by commas, or \
                all or none",
         read: |config, text| {
-            config.play.votes = parse_votes(text)?;
+            config.as_mut().votes = parse_votes(text)?;
             Ok(())
         },
-        show: |config| match config.play.votes {
+        show: |config| match config.as_ref().votes {
             VoteKinds::ALL => "all".to_owned(),
             VoteKinds::NONE => "none".to_owned(),
             VoteKinds(bits) => {
@@ -378,10 +378,10 @@ section! {
                wait (it ends only when most are, or after two minutes)",
         read: |config, text| {
             let ready = READY.into_iter().find(|(name, _)| *name == text);
-            put(&mut config.play.ready_up, ready.map(|(_, ready)| ready), "off, early or wait")
+            put(&mut config.as_mut().ready_up, ready.map(|(_, ready)| ready), "off, early or wait")
         },
         show: |config| {
-            let named = READY.into_iter().find(|(_, ready)| *ready == config.play.ready_up);
+            let named = READY.into_iter().find(|(_, ready)| *ready == config.as_ref().ready_up);
             named.map_or("early", |(name, _)| name).to_owned()
         },
         is_of_room: true,

@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 
-use super::types::Config;
 use super::values::Faults;
 
 /// Declares a section of settings: its struct with the defaults, and its table. An entry is a field
@@ -11,7 +10,7 @@ use super::values::Faults;
 macro_rules! section {
     (
         $(#[$about:meta])*
-        $section:ident, $TABLE:ident;
+        $section:ident;
         $(
             $(#[$doc:meta])*
             $key:ident: $type:ty = $default:expr => { $($rest:tt)* }
@@ -29,18 +28,23 @@ macro_rules! section {
             }
         }
 
-        $(#[$about])*
-        pub(super) const $TABLE: &[$crate::config::setting::Setting] = {
-            use $crate::config::setting::{Setting, dashed, text};
-            &[ $( Setting {
-                key: stringify!($key),
-                flag: {
-                    const FLAG: [u8; stringify!($key).len()] = dashed(stringify!($key));
-                    text(&FLAG)
-                },
-                $($rest)*
-            }, )* ]
-        };
+        impl $section {
+            /// The table of the section, for the settings that contain it.
+            pub(super) const fn table<C>() -> &'static [$crate::config::setting::Setting<C>]
+            where
+                C: AsRef<Self> + AsMut<Self> + Default + 'static,
+            {
+                use $crate::config::setting::{Setting, dashed, text};
+                const { &[ $( Setting {
+                    key: stringify!($key),
+                    flag: {
+                        const FLAG: [u8; stringify!($key).len()] = dashed(stringify!($key));
+                        text(&FLAG)
+                    },
+                    $($rest)*
+                }, )* ] }
+            }
+        }
     };
 }
 pub(super) use section;
@@ -96,8 +100,8 @@ impl Kind {
     }
 }
 
-/// A setting.
-pub(super) struct Setting {
+/// A setting of a configuration.
+pub(super) struct Setting<C> {
     /// Its name in the file.
     pub(super) key: &'static str,
     /// Its name on the command line.
@@ -109,11 +113,11 @@ pub(super) struct Setting {
     pub(super) default: Option<&'static str>,
     pub(super) kind: Kind,
     /// Reads a value. The error has every rule that the value breaks.
-    pub(super) read: fn(&mut Config, &OsStr) -> Result<(), Faults>,
+    pub(super) read: fn(&mut C, &OsStr) -> Result<(), Faults>,
     /// The value as text, except for a secret.
-    pub(super) show: fn(&Config) -> String,
+    pub(super) show: fn(&C) -> String,
     /// Whether two values differ that are shown alike.
-    pub(super) differs: fn(&Config, &Config) -> bool,
+    pub(super) differs: fn(&C, &C) -> bool,
     /// Whether rooms and games may have values of their own.
     pub(super) is_of_room: bool,
     /// Whether the value names files, or addresses that the server sends to. Such a setting cannot
@@ -125,7 +129,7 @@ pub(super) struct Setting {
     pub(super) restart: Option<&'static str>,
 }
 
-impl Setting {
+impl<C: Default> Setting<C> {
     /// The defaults of a setting that is text.
     pub(super) const TEXT: Self = Self {
         key: "",
@@ -153,11 +157,11 @@ impl Setting {
 
     /// Its default, for the help and the manual.
     pub(super) fn default_text(&self) -> String {
-        self.default.map_or_else(|| (self.show)(&Config::default()), str::to_owned)
+        self.default.map_or_else(|| (self.show)(&C::default()), str::to_owned)
     }
 
     /// Whether two configurations have different values.
-    pub(super) fn has_changed(&self, before: &Config, after: &Config) -> bool {
+    pub(super) fn has_changed(&self, before: &C, after: &C) -> bool {
         (self.show)(before) != (self.show)(after) || (self.differs)(before, after)
     }
 }

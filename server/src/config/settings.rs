@@ -7,18 +7,18 @@ use phaselock::limits::ROOMS_MAX;
 use phaselock::time::Rates;
 
 use super::error::Mistake;
-use super::http::HTTP;
-use super::joining::JOINING;
+use super::http::Http;
+use super::joining::Joining;
 use super::layers::Layers;
-use super::operation::OPERATION;
-use super::play::{PLAY, SNAPSHOT_HZ_IDEAL};
+use super::operation::Operation;
+use super::play::{Play, SNAPSHOT_HZ_IDEAL};
 use super::setting::Setting;
 use super::types::Config;
 use super::values::number;
 
 /// All settings, in the order of the help.
-pub(super) fn settings() -> impl Iterator<Item = &'static Setting> {
-    [PLAY, JOINING, OPERATION, HTTP].into_iter().flatten()
+pub(super) fn settings() -> impl Iterator<Item = &'static Setting<Config>> {
+    [Play::table(), Joining::table(), Operation::table(), Http::table()].into_iter().flatten()
 }
 
 /// Returns the defaults overridden by what was given, and all mistakes. `bad` has the flags of

@@ -21,6 +21,7 @@ use super::layers::{Given, Layers};
 use super::scopes::{PER_GAME, PER_ROOM, Scopes};
 use super::setting::{Kind, Setting};
 use super::settings::settings;
+use super::types::Config;
 use crate::token::TOKEN_VARIABLE;
 
 /// The environment variable that names the configuration file.
@@ -33,7 +34,7 @@ fn option(flag: &'static str, value: &'static str, help: impl Into<StyledStr>) -
 }
 
 /// Returns the option of a setting.
-fn option_of(setting: &Setting) -> Arg {
+fn option_of(setting: &Setting<Config>) -> Arg {
     let help = format!("{} [default: {}]", setting.help, setting.default_text());
     let arg = option(setting.flag, setting.value, help);
     match setting.kind {
@@ -246,7 +247,7 @@ impl Source<'_> {
             }
             let within = scope.map_or(String::new(), |scope| format!(" of [{scope}]"));
             let place = format!("{}:{line}", self.path.display());
-            let fits = |setting: &&Setting| scope.is_none() || setting.is_of_room;
+            let fits = |setting: &&Setting<Config>| scope.is_none() || setting.is_of_room;
             if scope.is_none() && (name == PER_GAME || name == PER_ROOM) {
                 let example = if name == PER_GAME { "[per_game.race]" } else { "[per_room.lobby]" };
                 let rule = format!("tables such as {example}");

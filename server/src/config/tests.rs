@@ -163,8 +163,9 @@ fn each_layer_can_set_everything() {
         ("log-file", "some.log"),
         ("watch-config", "true"),
     ];
-    let spell = |spelling: fn(&Setting, &str) -> String| -> Vec<String> {
-        let value = |setting: &Setting| values.iter().find(|(flag, _)| *flag == setting.flag);
+    let spell = |spelling: fn(&Setting<Config>, &str) -> String| -> Vec<String> {
+        let value =
+            |setting: &Setting<Config>| values.iter().find(|(flag, _)| *flag == setting.flag);
         let set = settings().filter(|setting| setting.flag != "password-file");
         set.map(|setting| spelling(setting, value(setting).expect("a value").1)).collect()
     };

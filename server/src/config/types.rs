@@ -23,6 +23,24 @@ pub struct Config {
     pub special: Vec<Special>,
 }
 
+/// Makes a section reachable for its table.
+macro_rules! section_of_config {
+    ($($name:ident: $section:ty),*) => { $(
+        impl AsRef<$section> for Config {
+            fn as_ref(&self) -> &$section {
+                &self.$name
+            }
+        }
+
+        impl AsMut<$section> for Config {
+            fn as_mut(&mut self) -> &mut $section {
+                &mut self.$name
+            }
+        }
+    )* };
+}
+section_of_config!(play: Play, joining: Joining, operation: Operation, http: Http);
+
 impl Config {
     /// Returns the names of the games to run in turn: the given ones, or the first of `games`.
     pub fn game_names(&self, games: &Games) -> Vec<String> {

@@ -34,7 +34,7 @@ fn defaults_in_words_have_the_numbers_that_apply() {
 
 #[test]
 fn the_manual_has_the_table_of_all_settings() {
-    let row = |it: &Setting| {
+    let row = |it: &Setting<Config>| {
         let effect = if it.restart.is_some() { "after a restart" } else { "on reload" };
         let (flag, variable, default) = (it.flag, it.variable(), it.default_text());
         let scoped = if it.is_of_room { " yes |" } else { " |" };
