@@ -1,10 +1,10 @@
 //! The server's settings: flags over environment over a TOML file over defaults.
 //!
 //! Every setting has one name with three spellings: `tick_hz` in the file, `PHASELOCK_TICK_HZ` in
-//! the environment, `--tick-hz` on the command line. It is declared once, in the file of its section
-//! (`play`, `joining`, `operation` or `http`): type, default, parser, help and effect. A value stays
-//! text, with its origin, until the setting's one parser reads it, so a bad value has the same
-//! message everywhere. All mistakes are reported at once.
+//! the environment, `--tick-hz` on the command line. It is declared once, in the file of its
+//! section (`play`, `joining`, `operation` or `http`): type, default, parser, help and effect. A
+//! value stays text, with its origin, until the setting's one parser reads it, so a bad value has
+//! the same message everywhere. All mistakes are reported at once.
 
 mod allow_list;
 mod deny_lists;

@@ -168,7 +168,9 @@ section! {
             "1 for a single room or on two processors, else one for each other \
              processor",
         ),
-        read: |config, text| number(config.as_mut().room_threads.insert(1), text, 1..=ROOM_THREADS_MAX),
+        read: |config, text| {
+            number(config.as_mut().room_threads.insert(1), text, 1..=ROOM_THREADS_MAX)
+        },
         show: |config| or(config.as_ref().room_threads.as_ref(), "by the processors"),
         restart: ROOMS,
         ..Setting::NUMBER
@@ -278,7 +280,9 @@ section! {
     resume_seconds: u32 = (RESUME_DEFAULT.0 / 1_000_000) as u32 => {
         value: "SECONDS",
         help: "Seconds for which a player who loses the connection keeps seat and score",
-        read: |config, text| number(&mut config.as_mut().resume_seconds, text, 0..=RESUME_SECONDS_MAX),
+        read: |config, text| {
+            number(&mut config.as_mut().resume_seconds, text, 0..=RESUME_SECONDS_MAX)
+        },
         show: |config| config.as_ref().resume_seconds.to_string(),
         ..Setting::NUMBER
     }
@@ -298,7 +302,9 @@ section! {
         value: "SECONDS",
         help: "Time without players and watchers after which a room stands still until somebody \
                comes, 0 for never",
-        read: |config, text| number(&mut config.as_mut().sleep_seconds, text, 0..=SLEEP_SECONDS_MAX),
+        read: |config, text| {
+            number(&mut config.as_mut().sleep_seconds, text, 0..=SLEEP_SECONDS_MAX)
+        },
         show: |config| config.as_ref().sleep_seconds.to_string(),
         is_of_room: true,
         ..Setting::NUMBER
@@ -310,7 +316,9 @@ section! {
         help: "Maximum seconds for which the server keeps playing after it is told to stop, until \
                the round is over or everybody has left; it refuses newcomers. Told again, it stops \
                at once",
-        read: |config, text| number(&mut config.as_mut().drain_seconds, text, 0..=RESUME_SECONDS_MAX),
+        read: |config, text| {
+            number(&mut config.as_mut().drain_seconds, text, 0..=RESUME_SECONDS_MAX)
+        },
         show: |config| config.as_ref().drain_seconds.to_string(),
         ..Setting::NUMBER
     }
@@ -334,7 +342,8 @@ section! {
             put(&mut config.as_mut().bot_strength, named.map(|(_, it)| it), "easy, normal or hard")
         },
         show: |config| {
-            let named = Strength::NAMED.into_iter().find(|(_, it)| *it == config.as_ref().bot_strength);
+            let named =
+                Strength::NAMED.into_iter().find(|(_, it)| *it == config.as_ref().bot_strength);
             named.map_or("normal", |(name, _)| name).to_owned()
         },
         is_of_room: true,
