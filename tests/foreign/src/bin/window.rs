@@ -70,7 +70,7 @@ impl GameView for Field {
         self.draw_news(scene);
         if scene.scores {
             let free = |runner: &Runner| vec![format!("{}", runner.score / scene.rates.tick_hz)];
-            let board = Board::new(scene, &["FREE, S"], |it: &Runner| Reverse(it.score), free);
+            let board = Scoreboard::new(scene, &["FREE, S"], |it: &Runner| Reverse(it.score), free);
             scoreboard::draw(&scene.frame, &board);
         }
         camera
