@@ -145,7 +145,11 @@ pub fn motion(data: &[u8]) -> bool {
 /// The server's certificate and key, each after its length in two bytes.
 ///
 /// The key in the corpus was made only for it:
-/// `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem -out cert.pem -subj /CN=fuzz -days 365000`.
+///
+/// ```sh
+/// openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem \
+///     -out cert.pem -subj /CN=fuzz -days 365000
+/// ```
 pub fn identity(data: &[u8]) -> bool {
     in_folder(|folder| {
         let mut script = Script(data);
