@@ -406,6 +406,6 @@ mod tests {
         let actions = [parse(&["W", "Up"]), parse(&["A", "Left"]), parse(&["S"])];
         assert_eq!(labels(&actions), "W A S, arrows");
         let stick = [parse(&["Pad:LeftStickUp", "Pad:DPadUp"]), parse(&["Pad:LeftStickLeft"])];
-        assert_eq!(labels(&stick), "left stick, pad up");
+        assert_eq!(labels(&stick), "left stick, D-pad up");
     }
 }

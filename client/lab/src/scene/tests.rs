@@ -161,7 +161,7 @@ fn files_begin_with_their_first_minute() {
     let mut stage = Stage::new(&begin, None);
     stage.frame(Vec::new());
     assert_eq!((stage.lab.model.path.title.as_str(), stage.lab.model.secs), ("waves.csv", 60.0));
-    assert!(stage.lab.notice.as_ref().is_some_and(|notice| notice.words.contains("first minute")));
+    assert!(stage.lab.notice.as_ref().is_some_and(|notice| notice.words.contains("the first of")));
     let on = stage.lab.model.rows.iter().filter(|row| row.on);
     assert_eq!(on.map(|row| row.contender).collect::<Vec<_>>(), [Contender::Newest]);
 }
