@@ -41,7 +41,7 @@ pub fn of_tab(name: &str) -> Option<String> {
 
 /// Stores a text until the tab is closed.
 pub fn keep_in_tab(name: &str, text: &str) -> bool {
-    keep(&format!("tab:{name}"), text)
+    store(&format!("tab:{name}"), text)
 }
 
 /// Returns a parameter of the page's address: the value of `NAME=`.
