@@ -527,7 +527,7 @@ def sent_on(around):
                    "--redirect", f"127.0.0.1:{stranger.port}", port=port)
     player.comes_to("its server", lambda it: it.get("is_playing") and it["server"] == "Alpha")
     first.end()
-    there = f"127.0.0.1:{stranger.port} cannot be asked"
+    there = f"127.0.0.1:{stranger.port} cannot be reached"
     said = player.comes_to("the refusal", lambda it: there in (it.get("reason") or ""))
     first = Server(around, "--game", "puck", "--name", "Alpha", port=port)
     player.comes_to("its server", lambda it: it.get("is_playing") and it["server"] == "Alpha")
@@ -563,7 +563,7 @@ def links(around):
     eve.plays()
     eve.go(server.link(name="Eve", room="b%20d!"))
     eve.comes_to("the word about the room", lambda it: any(
-        "b d! is not a room's code" in one for one in it.get("lines", [])))
+        "b d! is not a valid room code" in one for one in it.get("lines", [])))
     print("a room that cannot be had is named, and the player gets to another")
     assert not eve.errors, eve.errors
     server.end()
