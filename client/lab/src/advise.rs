@@ -295,8 +295,7 @@ impl AdviceQuestion {
         let often = |one: &Pick| one.absent_per_million > absent + ABSENT_MAX;
         let (missed, ranked): (Vec<_>, Vec<_>) = all.into_iter().partition(often);
         let (best, others) = ranked.split_first()?;
-        // The same method under another name is not another one: the adaptive method is whichever
-        // it has chosen.
+        // If the adaptive method chose the best method throughout, it is no alternative to it.
         let same =
             |one: &Pick| one.method == Choice::Adaptive.name() && one.by_seed == best.by_seed;
         let others: Vec<_> = others.iter().filter(|other| !same(other)).collect();

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 /// Time to wait for an answer, and number of attempts.
 const PATIENCE: Duration = Duration::from_millis(600);
 const TRIES: usize = 4;
-/// Maximum pages to ask for: by default, a directory has no more.
+/// Maximum number of pages to ask for: as many as a directory has by default.
 const PAGES_MAX: usize = 200;
 
 /// Prints the list, one server per line: address and fingerprint.

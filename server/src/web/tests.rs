@@ -82,7 +82,7 @@ async fn files_are_compressed_and_cached_by_content() {
     assert!(headers[header::CACHE_CONTROL].to_str().expect("text").contains("immutable"));
     let tag = headers[header::ETAG].clone();
     assert_eq!(tag, format!("W/\"{DIGITS_OF_PLAY}\"").as_str());
-    // The same content under a name that other content may have.
+    // This name is not derived from the content, which may change.
     let response = taken("/play.js", "");
     assert_eq!(response.headers()[header::CACHE_CONTROL], "no-cache");
     let known = tag.to_str().expect("text");

@@ -90,7 +90,7 @@ pub fn question(nonce: Nonce) -> Vec<u8> {
     question_of(nonce, QUESTION_BYTES)
 }
 
-/// Encodes a question of `bytes` bytes, or of the minimum length. Its answer has no more.
+/// Encodes a question of `bytes` bytes, or of the minimum length. The answer is never longer.
 pub fn question_of(nonce: Nonce, bytes: usize) -> Vec<u8> {
     let mut question = [&QUESTION[..], &[VERSION], &nonce].concat();
     question.resize(bytes.clamp(HEAD_BYTES, QUESTION_BYTES), 0);

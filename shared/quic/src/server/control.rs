@@ -52,7 +52,7 @@ pub(super) struct ControlStream {
     stuck_until: Option<Instant>,
     /// Whether a welcome was sent.
     has_welcomed: bool,
-    /// Whether the client accepts no more.
+    /// Whether the client has stopped accepting messages.
     is_refused: bool,
 }
 
@@ -218,7 +218,7 @@ impl ControlStream {
         }
     }
 
-    /// Notes that the client accepts no more.
+    /// Notes that the client has stopped accepting messages.
     pub(super) fn refuse(&mut self) {
         self.is_refused = true;
         self.queue.clear();

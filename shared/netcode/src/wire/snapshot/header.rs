@@ -28,8 +28,8 @@ pub struct InputReport {
     /// Time from its arrival until its tick in microseconds, in steps of 16; negative after the
     /// tick.
     pub newest_early: i32,
-    /// Ticks from the worst input to `newest`, at most 127. The worst input is that which arrived
-    /// latest for its tick, of those since the last few snapshots.
+    /// Ticks from the worst input to `newest`, at most 127. The worst input is the one
+    /// that arrived latest for its tick since the last few snapshots.
     pub worst_back: u8,
     /// How early the worst input arrived, in the units of `newest_early`.
     pub worst_early: i32,
