@@ -247,7 +247,7 @@ const _: () = {
     assert!(SEATS_MAX <= ENTITIES_MAX, "everybody has a place in the world");
     assert!(
         (SEATS_MAX + WATCHERS_MAX) as usize / ROSTER_CHUNK + 5 <= CONTROL_QUEUE_MAX,
-        "one message introduces all players to a newcomer"
+        "the messages that name everyone to a newcomer fit into the queue"
     );
     assert!(WATCHERS_MAX as usize * 3 + 8 <= CONTROL_BYTES_MAX, "a message names all watchers");
     assert!(

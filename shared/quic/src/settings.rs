@@ -32,7 +32,7 @@ const SERVER_DATAGRAM_RECEIVE_BYTES: usize = 16 * 1024;
 /// MB per stream, and no total limit; a hello has 2 kB.
 const SERVER_CONTROL_RECEIVE_BYTES: u32 = 8 * 1024;
 /// Unacknowledged bytes on the control stream; more wait in the room's queue. quinn's default is 10
-/// MB. All names in a full room are 20 kB.
+/// MB. All names in a full room are 47 kB.
 const SERVER_CONTROL_SEND_BYTES: u64 = 64 * 1024;
 /// Silence after which a connection is lost. quinn's default is 30 s; the room's `SILENCE_MAX` is
 /// as long as this.

@@ -103,7 +103,7 @@ fn catmull_rom_is_the_segment_by_its_neighbours() {
 
 #[test]
 fn hermite_arrives_as_the_end_formula_says_and_leaves_as_it_is_shown() {
-    // These waypoints again, with tangents per interval: 0 and 3; 3, with which it arrived, and 7/2;
+    // Tangents per interval: 0 and 3; 3, with which it arrived, and 7/2;
     // 7/2 and -15/2.
     let shown =
         track(Extrapolator::Fir(Filter::Linear), Joining::Hermite, &[0.0, 1.0, 3.0, 2.0], &TIMES);
