@@ -172,9 +172,9 @@ fn the_map_has_every_crate_and_every_room() {
 
 #[test]
 fn the_guide_leads_through_the_game_as_it_stands() {
-    let guide = page("shared/netcode/README.md");
+    let pages = page("shared/netcode/README.md") + &page("README.md");
     let mut shown = 0;
-    for block in guide.split("\n```").filter(|block| block.contains(" tag:")) {
+    for block in pages.split("\n```").filter(|block| block.contains(" tag:")) {
         let (fence, code) = block.split_once('\n').expect("a block has lines");
         let (_, file) = fence.split_once(" tag:").expect("and names its file");
         let source = page(&format!("tests/foreign/{file}"));
@@ -204,7 +204,7 @@ const TABLES: [(&str, &str, &str); 19] = [
     ("browser.md", "| client |", "browsers and programs of others, on the day they were tried"),
     ("browser.md", "| in the link |", "the_manual_has_every_part_of_a_pages_link"),
     ("chat.md", "| key |", "manual_has_the_keys_of_watchers, in the window"),
-    ("comparison.md", "| | a player's wish |", "facts about other clients, with their sources"),
+    ("comparison.md", "| | feature |", "facts about other clients, with their sources"),
     ("comparison.md", "| | sources, by number |", "links to the sources of others"),
     ("controls.md", "| key |", "manual_has_the_keys_of_every_game, in the window"),
     ("controls.md", "| game |", "the_manual_has_every_game_and_every_list_of_servers"),
