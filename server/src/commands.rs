@@ -175,7 +175,7 @@ pub(crate) fn command_line() -> clap::Command {
             Arg::new("shell").value_name("SHELL").required(true).value_parser(value_parser!(Shell)),
         );
     let show = clap::Command::new("config")
-        .about("Print all settings with their values and where these come from")
+        .about("Print all settings with their values and origins")
         .arg(flag("json", "Print the settings as JSON"))
         .arg(config_option())
         .args(options());

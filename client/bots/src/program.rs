@@ -167,7 +167,7 @@ async fn play_all(
     print(&arguments, &summaries, &mean).context("cannot write the figures")?;
     let mut reasons = BTreeMap::<_, u32>::new();
     for report in reports.iter().filter(|report| !report.connected) {
-        let reason = report.last_reason.as_deref().unwrap_or("no answer within that time");
+        let reason = report.last_reason.as_deref().unwrap_or("the server did not answer in time");
         *reasons.entry(reason).or_default() += 1;
     }
     for (reason, count) in reasons {

@@ -395,14 +395,14 @@ fn best(all: &[AtRate], of: impl Fn(&AtRate) -> Option<&Pick>) -> Option<Pick> {
 pub enum NoAdvice {
     /// No method showed anything after the warm-up.
     #[error(
-        "nothing to advise by: over this network nothing of this motion was seen; take a longer \
-         motion or a better network"
+        "no method can be recommended: over this network, nothing of this motion was shown; use a \
+         longer motion or a better network"
     )]
     NothingSeen,
     /// Too few frames for jerk.
     #[error(
-        "nothing to advise by: no three frames in a row showed this motion; take a longer motion \
-         or more frames a second"
+        "no method can be recommended: no three frames in a row showed this motion; use a longer \
+         motion or more frames per second"
     )]
     TooShort,
 }

@@ -215,7 +215,7 @@ pub(super) fn scattered(
     };
     Some(plot::scatter(&Scatter {
         title: title.into(),
-        subtitle: "each point is a run: the mean distance from where it truly was at the moment"
+        subtitle: "each point is a run: its mean distance from the true position at that moment"
             .into(),
         y_label: "mean error".into(),
         series: names.iter().enumerate().map(series).collect(),

@@ -7,7 +7,7 @@
 //! The thesis leaves two things open that decide much, so both are measured. *The clock*: a state
 //! has the time at which it was sent (both sides share a clock), or that of its arrival. *The
 //! filters*: as its Table 1 prints them, where Catmull-Rom takes steps for equal whatever the
-//! spacing and Richardson goes on from the position before the newest, or mended.
+//! spacing and Richardson goes on from the position before the newest, or corrected.
 
 mod claims;
 mod findings;

@@ -51,7 +51,7 @@ pub fn method(choice: Choice) -> &'static str {
         Choice::Kalman => tr("Kalman: a filter estimates position and velocity and extrapolates \
                               from them."),
         Choice::DeadReckoning => {
-            tr("Dead reckoning: goes on at the sent velocity; gaps close in a straight line.")
+            tr("Dead reckoning: continues at the sent velocity; gaps close in a straight line.")
         }
         Choice::Adaptive => {
             tr("Adaptive: always the extrapolation that has been the least wrong lately.")

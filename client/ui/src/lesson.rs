@@ -167,7 +167,7 @@ impl Shown {
 
 /// Draws a step as a lesson does, for tests that lay out a window.
 pub fn sample(painter: &Painter, screen: Rect, controls: &Controls) {
-    let words = fill("Take another weapon with {keys}.", &[("keys", "RB")]);
+    let words = fill("Switch weapons with {keys}.", &[("keys", "RB")]);
     Shown { words, number: (2, 4), share: 0.5, is_done: false }.draw(painter, screen, controls);
 }
 

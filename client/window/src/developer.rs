@@ -89,16 +89,16 @@ fn titles() -> [(&'static str, &'static str); ROWS] {
         (tr("mispredictions"), tr("Ticks in which the server put you elsewhere than predicted.")),
         (
             tr("late, hit, pushed, prop, ?"),
-            tr("Causes of these: late input, a hit, a push by a player, a prop, unknown."),
+            tr("Their causes: late input, a hit, a push by a player, a prop, unknown."),
         ),
         (tr("last correction"), tr("Size and cause of the last misprediction.")),
         (tr("clock"), tr("The control loop that keeps this clock in step with the server's.")),
         (tr("phase error"), tr("Estimated difference between this clock and the server's.")),
         (
             tr("error bound"),
-            tr("The most that this clock can be off; the packets' times prove it."),
+            tr("The most that this clock can be off, as the packets' times prove."),
         ),
-        (tr("rate now"), tr("How much faster this clock is made to run, in parts per million.")),
+        (tr("rate now"), tr("How much this clock is sped up, in parts per million.")),
         (tr("skew learnt"), tr("How much faster the server's clock runs, as learnt so far.")),
     ]
 }

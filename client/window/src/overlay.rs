@@ -373,7 +373,7 @@ pub(crate) fn pause(
                 ui.set_width(300.0);
                 ui.spacing_mut().item_spacing = vec2(10.0, 8.0);
                 ui.label(RichText::new(tr("Pause")).size(24.0));
-                let told = tr("The world goes on without you.");
+                let told = tr("The game goes on without you.");
                 ui.label(RichText::new(told).size(14.0).color(palette::TEXT_FAINT));
                 ui.add_space(6.0);
                 let buttons = if lesson.is_some() { 6.0 } else { 5.0 } - f32::from(is_watching);

@@ -20,7 +20,7 @@ const NEXT: Action =
     Action::new("watch_next", "watch the next player", &["E", "Pad:RightShoulder"]);
 /// The player before.
 const BEFORE: Action =
-    Action::new("watch_before", "watch the player before", &["Q", "Pad:LeftShoulder"]);
+    Action::new("watch_before", "watch the previous player", &["Q", "Pad:LeftShoulder"]);
 /// Toggles the free camera.
 const FREE: Action = Action::new("watch_free", "free camera", &["F", "Pad:Y"]);
 /// Takes a seat as soon as one is free.
@@ -152,7 +152,7 @@ pub(crate) fn draw_bar(
     let seat = match places {
         Places { ahead: Some(ahead), .. } => {
             let ahead = ahead.to_string();
-            fill("you get the next free seat; before you: {count}", &[("count", &ahead)])
+            fill("you get the next free seat; ahead of you: {count}", &[("count", &ahead)])
         }
         Places { free: 0, .. } => {
             let key = controls.words(&PLAY);
@@ -161,7 +161,7 @@ pub(crate) fn draw_bar(
         _ => fill("a seat is free; {key}: play", &[("key", &controls.words(&PLAY))]),
     };
     let keys = fill(
-        "{next}: next, {before}: before, {free}: free camera",
+        "{next}: next, {before}: previous, {free}: free camera",
         &[
             ("next", &controls.words(&NEXT)),
             ("before", &controls.words(&BEFORE)),

@@ -76,7 +76,7 @@ fn enumerated(lines: &[usize]) -> String {
 /// The list could not be changed.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "cannot change {}: {problem}; the list has to be where the server may write, such as its data \
+    "cannot change {}: {problem}; put the list where the server can write, such as its data \
      directory",
     path.display()
 )]

@@ -42,7 +42,7 @@ pub enum Mistake {
     Identity(#[from] IdentityError),
     #[error(
         "there is no certificate, and one is required: restore {} and {} from a backup, or start \
-         once without --require-identity to have new ones made",
+         once without --require-identity to create new ones",
         certificate.display(), key.display()
     )]
     NoIdentity { certificate: PathBuf, key: PathBuf },

@@ -65,8 +65,8 @@ section! {
     /// Maximum bytes per second for sending the page, to all visitors together.
     web_bytes: u32 = WEB_BYTES_DEFAULT => {
         value: "BYTES",
-        help: "Maximum bytes per second for sending the page, to all visitors together, so that \
-               the rest is left for the game",
+        help: "Maximum bytes per second for sending the page to all visitors together; the rest \
+               is left for the game",
         read: |config, text| {
             number(&mut config.as_mut().web_bytes, text, WEB_BYTES_MIN..=WEB_BYTES_MAX)
         },
@@ -77,7 +77,7 @@ section! {
 
     /// Whether everybody may see who is playing, and the records.
     public_page: bool = false => {
-        help: "Show everybody who is playing, and the records, at /public beside the page for \
+        help: "Show everyone who is playing, and the records, at /public, next to the page for \
                browsers",
         read: |config, text| switch(&mut config.as_mut().public_page, text),
         show: |config| config.as_ref().public_page.to_string(),

@@ -110,7 +110,7 @@ section! {
     allow_list: Option<AllowList> = None => {
         value: "FILE",
         help: "File with the keys of the players who may join, one per line",
-        default: Some("none, everybody may"),
+        default: Some("none: anyone may join"),
         read: |config, text| {
             config.as_mut().allow_list = Some(allow_list::read(text.as_ref())?);
             Ok(())
@@ -177,8 +177,8 @@ section! {
     /// on.
     announce_port: Option<u16> = None => {
         value: "PORT",
-        help: "UDP port at which the server is reached from outside, if a router forwards another \
-               one",
+        help: "UDP port at which the server is reachable from outside, if a router forwards a \
+               different one",
         read: |config, text| {
             let mut port = 0;
             number(&mut port, text, 1..=u16::MAX)?;

@@ -49,7 +49,7 @@ pub enum BadOverride {
     Restart { name: String, why: &'static str },
     #[error("{name} names files or addresses; change it in the settings file, and reload")]
     Local { name: String },
-    #[error("{name} was not set while the server runs; `ctl settings` shows what was")]
+    #[error("{name} was not set at run time; `ctl settings` lists what was")]
     NotSet { name: String },
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Mistakes(Vec<Mistake>),

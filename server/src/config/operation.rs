@@ -35,7 +35,8 @@ section! {
     /// Days after which acts, results and players are deleted, up to 36500. 0 for never.
     keep_days: u32 = 365 => {
         value: "DAYS",
-        help: "Days after which acts, results and players not seen since are deleted, 0 for never",
+        help: "Days to keep administrative acts, results, and players who have not returned, 0 \
+               for forever",
         read: |config, text| number(&mut config.as_mut().keep_days, text, 0..=KEEP_DAYS_MAX),
         show: |config| config.as_ref().keep_days.to_string(),
         ..Setting::NUMBER
@@ -79,7 +80,7 @@ section! {
     cert_file: Option<PathBuf> = None => {
         value: "FILE",
         help: "Certificate in PEM, followed by its chain",
-        default: Some("cert.pem in --data-dir, made when there is none"),
+        default: Some("cert.pem in --data-dir, created if missing"),
         read: |config, text| path(&mut config.as_mut().cert_file, text, "a file"),
         show: |config| path_or(config.as_ref().cert_file.as_ref(), "in the data directory"),
         is_local: true,
@@ -99,7 +100,7 @@ section! {
 
     /// Whether the server refuses to start without a certificate instead of making one.
     require_identity: bool = false => {
-        help: "Without a certificate, refuse to start instead of making one",
+        help: "Refuse to start without a certificate instead of creating one",
         read: |config, text| switch(&mut config.as_mut().require_identity, text),
         show: |config| config.as_ref().require_identity.to_string(),
         restart: START,
@@ -166,7 +167,7 @@ section! {
 
     /// Whether the configuration file is loaded again whenever it changes.
     watch_config: bool = false => {
-        help: "Check the configuration file every second, and load it again when it has changed",
+        help: "Check the configuration file every second, and reload it when it has changed",
         read: |config, text| switch(&mut config.as_mut().watch_config, text),
         show: |config| config.as_ref().watch_config.to_string(),
         restart: START,

@@ -126,8 +126,8 @@ section! {
     /// Seconds by which watchers see the game late, 0 to 60. By default the game decides.
     watch_delay_seconds: Option<u16> = None => {
         value: "SECONDS",
-        help: "Seconds by which watchers see the game late, so that they cannot tell players what \
-               is hidden",
+        help: "Seconds by which watchers see the game late, so that they cannot reveal hidden \
+               things to players",
         default: Some("the game's, 10 where something is hidden"),
         read: |config, text| {
             number(config.as_mut().watch_delay_seconds.insert(0), text, 0..=WATCH_DELAY_SECONDS_MAX)
@@ -150,8 +150,8 @@ section! {
     /// Maximum number of rooms, including those made on demand. By default as many as `rooms`.
     rooms_max: u16 = 1 => {
         value: "COUNT",
-        help: "Maximum number of rooms; those beyond --rooms are made when somebody names a new \
-               one or all are full, and closed after a minute without players",
+        help: "Maximum number of rooms; those beyond --rooms are created when a player asks for a \
+               new code or all are full, and closed after a minute without players",
         default: Some("--rooms"),
         // The rooms have to be known, so `settle` reads it.
         show: |config| config.as_ref().rooms_max.to_string(),
@@ -165,13 +165,13 @@ section! {
         value: "COUNT",
         help: "Threads that run rooms; with 1 they share the socket's thread",
         default: Some(
-            "1 for a single room or on two processors, else one for each other \
-             processor",
+            "1 with one room or up to two processors, otherwise the number of processors minus one",
         ),
         read: |config, text| {
             number(config.as_mut().room_threads.insert(1), text, 1..=ROOM_THREADS_MAX)
         },
-        show: |config| or(config.as_ref().room_threads.as_ref(), "by the processors"),
+        show: |config| or(config.as_ref().room_threads.as_ref(), "chosen by the number of \
+                                                                  processors"),
         restart: ROOMS,
         ..Setting::NUMBER
     }
@@ -180,9 +180,9 @@ section! {
     workers: Option<u16> = None => {
         value: "COUNT",
         help: "Threads that pack snapshots",
-        default: Some("the processors, or 1 with several threads of rooms"),
+        default: Some("the number of processors, or 1 with several room threads"),
         read: |config, text| number(config.as_mut().workers.insert(1), text, 1..=WORKERS_MAX),
-        show: |config| or(config.as_ref().workers.as_ref(), "by the processors"),
+        show: |config| or(config.as_ref().workers.as_ref(), "chosen by the number of processors"),
         restart: ROOMS,
         ..Setting::NUMBER
     }
@@ -229,7 +229,7 @@ section! {
         value: "KIND=RULE",
         help: "When to send a kind of entity, as in Rock=predictable: every, predictable, \
                threshold:DISTANCE or adaptive:DISTANCE; several separated by commas",
-        default: Some("the game's, for each"),
+        default: Some("each game's own"),
         read: |config, text| {
             config.as_mut().send = parse_send(text)?;
             Ok(())
@@ -300,8 +300,8 @@ section! {
     /// Seconds without people after which a room sleeps, up to 86400. 0 for never.
     sleep_seconds: u32 = 60 => {
         value: "SECONDS",
-        help: "Time without players and watchers after which a room stands still until somebody \
-               comes, 0 for never",
+        help: "Time without players and watchers after which a room sleeps until someone joins, 0 \
+               for never",
         read: |config, text| {
             number(&mut config.as_mut().sleep_seconds, text, 0..=SLEEP_SECONDS_MAX)
         },
@@ -310,12 +310,11 @@ section! {
         ..Setting::NUMBER
     }
 
-    /// Maximum seconds for which the server drains when it is told to stop, 0 to 3600.
+    /// Maximum seconds for which the server drains after a signal to stop, 0 to 3600.
     drain_seconds: u32 = 0 => {
         value: "SECONDS",
-        help: "Maximum seconds for which the server keeps playing after it is told to stop, until \
-               the round is over or everybody has left; it refuses newcomers. Told again, it stops \
-               at once",
+        help: "Maximum seconds to keep playing after a signal to stop, until the round is over or \
+               everyone has left; newcomers are refused. A second signal stops the server at once",
         read: |config, text| {
             number(&mut config.as_mut().drain_seconds, text, 0..=RESUME_SECONDS_MAX)
         },
@@ -328,7 +327,7 @@ section! {
         value: "NUMBER",
         help: "Seed of the game's random numbers, to replay it",
         read: |config, text| number(config.as_mut().seed.insert(0), text, 0..=u64::MAX),
-        show: |config| or(config.as_ref().seed.as_ref(), "a new one each time"),
+        show: |config| or(config.as_ref().seed.as_ref(), "random at each start"),
         restart: Some("running worlds keep the seed that they began with"),
         ..Setting::NUMBER
     }

@@ -59,7 +59,7 @@ impl Pick {
         let mut text = String::new();
         if !self.helps {
             text.push_str(
-                " **No method helps here**: showing the newest state as it came is no worse.",
+                " **No method helps here**: showing the newest state unchanged is no worse.",
             );
         }
         if self.absent_per_million > MISSING_MUCH {
@@ -228,7 +228,7 @@ impl Advice {
         plot::curves(&Curves {
             title: format!("{} over {}: the best by send rate", self.path, self.network),
             subtitle: format!(
-                "the least visual error of all methods at each rate; advised: now {}, then {}",
+                "the lowest visual error of all methods at each rate; recommended: now {}, then {}",
                 name(&self.now),
                 name(&self.then)
             ),

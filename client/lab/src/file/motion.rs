@@ -78,7 +78,7 @@ pub struct FileError {
 pub(super) enum Problem {
     #[error("the file is empty; a motion has lines of time, x and y")]
     Empty,
-    #[error("the file ends after {0} of the 2 points that a motion has at least")]
+    #[error("the file has {0} of the 2 points that a motion needs at least")]
     Few(usize),
     #[error(
         "the file has more than {POINTS_MAX} points, the limit; cut the motion into shorter ones"
@@ -100,9 +100,9 @@ pub(super) enum Problem {
          numbers as in -12.5, with a point"
     )]
     More { has: usize, known: usize },
-    #[error("{text} has {name} twice; rename the one that is not meant")]
+    #[error("{text} has {name} twice; rename the one that does not belong")]
     Twice { text: Quote, name: &'static str },
-    #[error("{0} has several times; rename those that are not meant")]
+    #[error("{0} has several times; rename those that do not belong")]
     Times(Quote),
     #[error(
         "{text} has no {what}; x, y and one of time, t, seconds, time_ms and ms are needed, with \
@@ -121,7 +121,7 @@ pub(super) enum Problem {
     NumberedPoint(Quote),
     #[error(
         "the time and the timestamp disagree: {time:?} s and {stamp:?} after the first point; \
-         rename the one that is not meant"
+         rename the one that does not belong"
     )]
     Timestamp { time: f64, stamp: f64 },
     #[error("{0} is not a number; write an object with a number for time, x and y in each line")]
@@ -133,7 +133,10 @@ pub(super) enum Problem {
          2026-05-01T12:00:00.05Z"
     )]
     NoDate(Quote),
-    #[error("{what} is {quote}, and numbers before have a decimal {mark}; write all in one way")]
+    #[error(
+        "{what} is {quote}, and earlier numbers have a decimal {mark}; write all of them the \
+             same way"
+    )]
     Mark { what: &'static str, quote: Quote, mark: &'static str },
     #[error("{what} is {quote}{fault}")]
     Number { what: Cow<'static, str>, quote: Quote, fault: &'static str },
@@ -143,7 +146,8 @@ pub(super) enum Problem {
     )]
     NotRising { time: f64, before: f64, line: usize },
     #[error(
-        "the time {time:?} s is that of line {line} too; write times with more digits, or keep one \
+        "the time {time:?} s is also that of line {line}; write times with more digits, or keep \
+         one \
          of the points"
     )]
     SameTime { time: f64, line: usize },
@@ -168,16 +172,21 @@ pub(super) enum Problem {
          time, x and y"
     )]
     LongPoint(Quote),
-    #[error("the point {point} lacks {what}; write [time, x, y] or an object with time, x and y")]
+    #[error("the point {point} has no {what}; write [time, x, y] or an object with time, x and y")]
     Short { point: Quote, what: &'static str },
-    #[error("this recording has the layout {0}, and only layout 1 is read here; record it again")]
+    #[error(
+        "this recording has layout {0}, but this program reads only layout 1; record the \
+             motion again"
+    )]
     Layout(Quote),
     #[error(
-        "the recording does not say its {0}, or says it wrongly; write as in game=NAME record=KIND \
-         ticks=60"
+        "the recording's {0} is missing or invalid; write as in game=NAME record=KIND ticks=60"
     )]
     Unsaid(&'static str),
-    #[error("this is a recording of {game}, a game that is not known here; the games are {known}")]
+    #[error(
+        "this is a recording of {game}, a game that this program does not have; its games are \
+             {known}"
+    )]
     Game { game: Quote, known: String },
     #[error("{0} is not a record of that game in this build; record the motion again")]
     Record(Quote),
@@ -187,9 +196,9 @@ pub(super) enum Problem {
         "column {column} is {quote}, and {expected} in this build's record; record the motion again"
     )]
     Field { column: usize, quote: Quote, expected: Quote },
-    #[error("{what} is {quote}, which the record's field cannot be; record the motion again")]
+    #[error("{what} is {quote}, which the record's field cannot hold; record the motion again")]
     OffGrid { what: Cow<'static, str>, quote: Quote },
-    #[error("the segment is {0}; it is a whole number that never falls")]
+    #[error("the segment is {0}, but must be a whole number that never decreases")]
     Segment(Quote),
 }
 

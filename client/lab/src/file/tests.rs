@@ -62,10 +62,10 @@ fn what_is_wrong_is_said_with_its_line() {
     for (text, expected) in [
         ("", "line 1: the file is empty"),
         ("\n \r\n\t", "line 1: the file is empty"),
-        ("# nothing\n", "line 1: the file ends after 0 of the 2"),
-        ("t,x,y\n0,1,2\n\n", "line 3: the file ends after 1 of the 2"),
-        ("[\n[0,1,2]]", "line 2: the file ends after 1 of the 2"),
-        ("[]", "line 1: the file ends after 0"),
+        ("# nothing\n", "line 1: the file has 0 of the 2"),
+        ("t,x,y\n0,1,2\n\n", "line 3: the file has 1 of the 2"),
+        ("[\n[0,1,2]]", "line 2: the file has 1 of the 2"),
+        ("[]", "line 1: the file has 0"),
         ("0,1,2\n1,2\n", "line 2: columns: 2; at least 3"),
         ("name,t,y,x\na,0,1,2\nb,1,2", "line 3: columns: 3; at least 4"),
         ("0,1,2\n1,2,left\n", "line 2: y is 'left', which is not a number"),
@@ -91,7 +91,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("0,5,1,25,3,75\n", "line 1: columns: 6, and only 3 are known; name all"),
         ("t,x,y\n0,1,2\n1,1,5,3\n", "line 3: columns: 4, and only 3 are known"),
         ("t,x,X,y\n", "line 1: 't,x,X,y' has x twice; rename"),
-        ("t,x,y,segment\n0,1,2,1\n1,1,2,0\n", "line 3: the segment is '0'; it is a whole"),
+        ("t,x,y,segment\n0,1,2,1\n1,1,2,0\n", "line 3: the segment is '0', but must be a whole"),
         ("t,x,y,segment\n0,1,2\n", "line 2: columns: 3; at least 4"),
         (
             "{\"t\":0,\"x\":1,\"y\":2}\n{\"t\":1,\"x\":1}\n",
@@ -109,28 +109,28 @@ fn what_is_wrong_is_said_with_its_line() {
         ("[[0,1,2],\n[1 2]]", "line 2: this is not valid JSON from column 4 on"),
         ("\n{\"points\": []}", "line 2: the JSON is an object"),
         ("[[0,1,2],\n 7]", "line 2: '7' is not a point"),
-        ("[[0,1,2],\n\n[1,2]]", "line 3: the point '[1,2]' lacks y"),
+        ("[[0,1,2],\n\n[1,2]]", "line 3: the point '[1,2]' has no y"),
         ("[[0,1,2],\n{\"x\":1,\"y\":2}]", "line 2: '{\"x\":1,\"y\":2}' has no time"),
         ("[\n{\"t\":0,\n\"x\":\n\"1\",\"y\":2}]", "line 4: x is '\"1\"', which is not a number"),
         ("[[0,1,2],\n[1,null,3]]", "line 2: x is 'null', which is not a number"),
         ("[[0,1,2],\n\n[0,1,3]]", "line 3: the time 0.0 s is that of line 1 too"),
-        ("# phaselock motion 2: game=race\n", "line 1: this recording has the layout '2'"),
+        ("# phaselock motion 2: game=race\n", "line 1: this recording has layout '2'"),
         (
             "# phaselock motion 1: game=race ticks=60\n",
-            "line 1: the recording does not say its record",
+            "line 1: the recording's record is missing or invalid",
         ),
         (
             "# phaselock motion 1: game=race record=Car ticks=9\n",
-            "line 1: the recording does not say its ticks",
+            "line 1: the recording's ticks is missing or invalid",
         ),
         (
             "# phaselock motion 1: game=race record=Car ticks=60 seed=-1\n",
-            "line 1: the recording does not say its seed",
+            "line 1: the recording's seed is missing or invalid",
         ),
         (
             "# phaselock motion 1: game=chess record=King ticks=60\n",
-            "line 1: this is a recording of 'chess', a game that is not known here; the games are \
-             skirmish",
+            "line 1: this is a recording of 'chess', a game that this program does not have; its \
+             games are skirmish",
         ),
         (
             "# phaselock motion 1: game=race record=King ticks=60\n",
@@ -144,10 +144,7 @@ fn what_is_wrong_is_said_with_its_line() {
             "# phaselock motion 1: game=race record=Car ticks=60\ntime,x,y\n",
             "line 2: column 2 is 'x', and 'segment' in this build",
         ),
-        (
-            "# phaselock motion 1: game=race record=Car ticks=60\n\n",
-            "line 2: the file ends after 0",
-        ),
+        ("# phaselock motion 1: game=race record=Car ticks=60\n\n", "line 2: the file has 0"),
     ] {
         assert!(says(text.as_bytes()).starts_with(expected), "{text:?}: {}", says(text.as_bytes()));
     }
@@ -275,7 +272,7 @@ fn a_recording_reads_as_it_was_written() {
     assert!(with(1, "heading", "azimuth").contains("is 'azimuth', and 'heading' in this build"));
     assert!(
         with(0, "ticks=60", "ticks=129")
-            .starts_with("line 1: the recording does not say its ticks")
+            .starts_with("line 1: the recording's ticks is missing or invalid")
     );
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn curves(plot: &Curves) -> String {
 
     let known = [
         (Sample::Truth, "true path", plot.truth.concat().is_empty()),
-        (Sample::Update, "update that came", plot.updates.is_empty()),
+        (Sample::Update, "update that arrived", plot.updates.is_empty()),
         (Sample::Lost, "lost update", plot.lost.is_empty()),
     ];
     let known = known.into_iter().filter(|(.., none)| !none);

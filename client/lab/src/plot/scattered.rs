@@ -131,7 +131,7 @@ fn subtitle(plot: &Scatter, panels: &[Grouped], range: Range) -> String {
     let groups = || panels.iter().flat_map(|panel| &panel.groups);
     if groups().any(|group| group.errors.len() > CLOUD_POINTS_MAX) {
         add(format!(
-            "Of a series' points at a value at most {CLOUD_POINTS_MAX} are drawn; means are of all."
+            "At most {CLOUD_POINTS_MAX} points per series and value are drawn; means include all."
         ));
     }
     let points = || groups().flat_map(|group| &group.errors);
@@ -145,7 +145,7 @@ fn subtitle(plot: &Scatter, panels: &[Grouped], range: Range) -> String {
     let given: usize = plot.panels.iter().map(|panel| panel.points.len()).sum();
     if given > counted {
         let left_out = given - counted;
-        add(format!("Left out, for want of a finite number: {left_out} of {given} points."));
+        add(format!("Left out, because they are not finite: {left_out} of {given} points."));
     }
     text
 }

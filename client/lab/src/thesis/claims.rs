@@ -225,31 +225,31 @@ use Test::{Along, By, Four, Rounder};
 pub(super) const CLAIMS: [Claim; 25] = [
     Claim(
         ACCELERATED,
-        "linear extrapolation has the least error",
+        "linear extrapolation has the smallest error",
         Four(every, |errors| is_least(errors, LINEAR)),
     ),
-    Claim(ACCELERATED, "the four are about alike (within 20 %)", Four(every, are_alike)),
+    Claim(ACCELERATED, "the four are about equal (within 20 %)", Four(every, are_alike)),
     Claim(
         ZIGZAG,
-        "linear extrapolation has the least error",
+        "linear extrapolation has the smallest error",
         Four(every, |errors| is_least(errors, LINEAR)),
     ),
     Claim(
         ZIGZAG,
-        "Catmull-Rom has the greatest",
+        "Catmull-Rom has the largest error",
         Four(every, |errors| is_greatest(errors, CATMULL_ROM)),
     ),
     Claim(
         ZIGZAG,
-        "Catmull-Rom's is about twice that of linear (1.5 times at least)",
+        "Catmull-Rom's error is about twice that of linear (at least 1.5 times)",
         Four(every, |errors| logs([errors[CATMULL_ROM] / (1.5 * errors[LINEAR])])),
     ),
     Claim(
         SMOOTH,
-        "Richardson has the least error",
+        "Richardson has the smallest error",
         Four(every, |errors| is_least(errors, RICHARDSON)),
     ),
-    Claim(SMOOTH, "the four are about alike (within 20 %)", Four(every, are_alike)),
+    Claim(SMOOTH, "the four are about equal (within 20 %)", Four(every, are_alike)),
     Claim(
         OVER_ALL,
         "linear extrapolation is the best",
@@ -268,28 +268,24 @@ pub(super) const CLAIMS: [Claim; 25] = [
     Claim(EVEN, "the error rises with the jitter", Along(JITTER, MEANS, rise)),
     Claim(
         ACCELERATED,
-        "errors are spread most widely without jitter",
+        "errors vary most without jitter",
         Along(JITTER, DEVIATIONS, |spreads| is_greatest(spreads, 0)),
     ),
     Claim(
         ZIGZAG,
-        "at small latencies the four are about alike (within 20 %)",
+        "at low latencies the four are about equal (within 20 %)",
         Four(at_least_latency, are_alike),
     ),
+    Claim(ZIGZAG, "the higher the latency, the more errors vary", Along(LATENCY, DEVIATIONS, rise)),
     Claim(
         ZIGZAG,
-        "the greater the latency, the wider errors are spread",
-        Along(LATENCY, DEVIATIONS, rise),
-    ),
-    Claim(
-        ZIGZAG,
-        "at each jitter errors are spread widely (the greatest is three times the least)",
+        "at each jitter errors vary widely (the largest is three times the smallest)",
         // The thesis says this about 50 to 250 pixels. Arbitrary.
         Along(JITTER, RANGES, |ranges| logs(ranges.iter().map(|range| range / 3.0))),
     ),
     Claim(
         SMOOTH,
-        "at low latency Catmull-Rom extrapolation is the most gathered",
+        "at low latency the errors of Catmull-Rom extrapolation vary least",
         By("standard deviations by extrapolator", |case| {
             let spreads = case.four(deviation, at_least_latency);
             Outcome { margins: is_least(&spreads, CATMULL_ROM), numbers: spreads.into() }
@@ -297,7 +293,7 @@ pub(super) const CLAIMS: [Claim; 25] = [
     ),
     Claim(
         SMOOTH,
-        "at great latencies Catmull-Rom extrapolation has the greatest error",
+        "at high latencies Catmull-Rom extrapolation has the largest error",
         Four(|run| LATENCY.2(run, LATENCY.1 - 1), |errors| is_greatest(errors, CATMULL_ROM)),
     ),
     Claim(
@@ -308,10 +304,10 @@ pub(super) const CLAIMS: [Claim; 25] = [
             Outcome::above(1.0, [ratio.recip()]).by([ratio])
         }),
     ),
-    Claim(ALL, "linear interpolation is nearer than Catmull-Rom", Rounder(every, &[mean])),
+    Claim(ALL, "linear interpolation is closer than Catmull-Rom", Rounder(every, &[mean])),
     Claim(
         SMOOTH,
-        "linear interpolation is nearer at each latency, each jitter and each history",
+        "linear interpolation is closer at each latency, each jitter and each history",
         By("Catmull-Rom's errors to linear's", |case| {
             let values = |Axis(_, count, is_at)| (0..count).map(move |value| (is_at, value));
             let cells = [LATENCY, JITTER, HISTORY].into_iter().flat_map(values);
@@ -323,7 +319,7 @@ pub(super) const CLAIMS: [Claim; 25] = [
     ),
     Claim(
         EVEN,
-        "without jitter Catmull-Rom interpolation does badly, and worse than with it",
+        "Catmull-Rom interpolation does badly without jitter, and worse than with it",
         By("Catmull-Rom's errors to linear's without jitter and with it", |case| {
             let still = rounded(case, mean, is_still);
             let other = rounded(case, mean, |run| !is_still(run));
@@ -332,12 +328,12 @@ pub(super) const CLAIMS: [Claim; 25] = [
     ),
     Claim(
         SMOOTH,
-        "without jitter the errors of linear interpolation are lower and less widespread",
+        "without jitter the errors of linear interpolation are lower and vary less",
         Rounder(is_still, &[mean, deviation]),
     ),
     Claim(
         ZIGZAG,
-        "Catmull-Rom interpolation makes errors greater and more widespread, and Catmull-Rom \
+        "Catmull-Rom interpolation makes errors larger and more varied, and Catmull-Rom \
          extrapolation compares worse",
         By(
             "Catmull-Rom interpolation's mean and standard deviation to linear's; Catmull-Rom \
@@ -356,7 +352,7 @@ pub(super) const CLAIMS: [Claim; 25] = [
     ),
     Claim(
         ZIGZAG,
-        "the error is small with no history, greater with some, less again with more",
+        "the error is small without history, larger with some, smaller again with more",
         Along(HISTORY, MEANS, some_is_worse),
     ),
     Claim(
@@ -367,7 +363,7 @@ pub(super) const CLAIMS: [Claim; 25] = [
     Claim(
         OVER_ALL,
         "the time history matters less on the smooth path than on the accelerated",
-        By("greatest to least by history, accelerated and smooth", |case| {
+        By("largest to smallest by history, accelerated and smooth", |case| {
             let ranges = [A, S].map(|path| range(&case.on(path).along(HISTORY, mean)));
             Outcome::above(1.0, [(ranges[0] - 1.0) / (ranges[1] - 1.0)]).by(ranges)
         }),
@@ -384,7 +380,7 @@ pub(super) const CONTRADICTED: [(Claim, &str); 2] = [
                 logs(errors[2..].iter().map(|error| error / (errors[1] * SAME)))
             }),
         ),
-        "the last alone",
+        "only the last",
     ),
     (
         Claim(
@@ -395,8 +391,8 @@ pub(super) const CONTRADICTED: [(Claim, &str); 2] = [
         "longer",
     ),
 ];
-const QUESTION: &str = "which time history is best? The thesis says the last interval alone (of \
-                        figure 17), and a longer one (of the three paths)";
+const QUESTION: &str = "which time history is best? The thesis says only the last interval \
+                        (figure 17), and a longer one (for the three paths)";
 
 #[cfg(test)]
 mod tests {

@@ -144,7 +144,7 @@ fn of_schemes() -> Vec<Finding> {
             format!("linear, linear, {sine} and {logarithm}: {}", figures(&pairs[2])),
         ),
         finding(
-            "Linear extrapolation is nearer than point to point, which extrapolates nothing.",
+            "Linear extrapolation is closer than point to point, which does not extrapolate.",
             led[0] < held[0] && led[1] < held[1],
             format!(
                 "updates 1 apart, sine: {}; logarithm: {}; 1.5 apart, sine: {}",
@@ -163,7 +163,7 @@ fn of_schemes() -> Vec<Finding> {
             ),
         ),
         finding(
-            "The cubic spline has no corners, and swings the wider the worse the extrapolation.",
+            "The cubic spline has no corners, but swings wider the worse the extrapolation is.",
             wide.jerk < cornered.jerk
                 && wide.error_now_p99 > cornered.error_now_p99
                 && narrow.error_now_p99 < wide.error_now_p99,

@@ -24,12 +24,12 @@ pub fn page(measured: &ThesisRuns) -> String {
          drawings are lost, and so are the latencies, jitters and histories. The paths and \
          settings here are ours, so ratios and orders can be compared, but not pixels. Errors are \
          mean distances from the true position at present.\n\nThe thesis leaves two things open \
-         that matter a lot, so both are measured. *Clock*: a state counts for the time at which it \
-         was sent, as in Phaselock; the thesis's messages carry the time at which they were made \
-         (3.4), and on one computer there is only one clock (3.5). *No clock*: a state counts for \
-         the time at which it arrives; the thesis uses the times of network events (4.3.4) and \
+         that matter a lot, so both are measured. *Clock*: states are dated by when they were \
+         sent, as in Phaselock; the thesis's messages carry the time at which they were created \
+         (3.4), and on one computer there is only one clock (3.5). *No clock*: states are dated \
+         by their arrival; the thesis uses the times of network events (4.3.4) and \
          had no time synchronisation. *Printed*: the filters of its Table 1, of which Catmull-Rom \
-         assumes equal steps whatever the spacing. *Mended*: a true parabola, Richardson by \
+         assumes equal steps whatever the spacing. *Corrected*: a true parabola, Richardson by \
          equations 2.33 and 2.31, Catmull-Rom for any spacing.\n",
     );
     let all = measured.all();
@@ -93,15 +93,15 @@ fn filters(text: &mut String) {
     });
     text.push_str(&table(&head, &lines));
     text.push_str(
-        "\nSo the linear row and Richardson's for any spacing are sound. The quadratic row has a \
-         factor 1/(t - ti) too much and does not divide by the steps. At equal steps quadratic \
+        "\nSo the linear row and Richardson's for any spacing are sound. The quadratic row has an \
+         extra factor 1/(t - ti) and does not divide by the steps. At equal steps quadratic \
          and Catmull-Rom are the same filter (5/2, -2, 1/2), since the thesis takes the newest \
          slope for the velocity at the newest position; a true parabola has 3, -3, 1. \
-         Richardson's 7/3, -5/3, 1/3 does not follow from equations 2.33 and 2.31, as it is said \
-         to, which give 13/6, -4/3, 1/6; it is what the row for any spacing (equation 2.36) is at \
-         equal steps. That row has t - t1 where 2.31 has t - t0, and its +1 on the weight of the \
-         position before the newest: it goes on from there instead, for longer, with the slope of \
-         2.35. Below, *printed* is the quadratic row without its stray factor (with which its \
+         Richardson's 7/3, -5/3, 1/3 does not follow from equations 2.33 and 2.31, as the thesis \
+         says: these give 13/6, -4/3, 1/6. It is the row for any spacing (equation 2.36) at equal \
+         steps. That row has t - t1 where 2.31 has t - t0, and its +1 is on the weight of the \
+         position before the newest: it continues from there, for longer, with the slope of 2.35. \
+         Below, *printed* is the quadratic row without its stray factor (with which its \
          weights do not sum to 1) and divided by the steps, Richardson's row for any spacing, and \
          Catmull-Rom's.\n",
     );
@@ -110,10 +110,10 @@ fn filters(text: &mut String) {
 fn schemes(text: &mut String) {
     text.push_str(
         "\n## Section 2.3.1: two functions\n\n\
-         A value is known at each natural number (or more or less often), at once; mean error by \
-         equation 2.16 up to 3 pi, from when three are known. As printed that equation divides by \
-         n x 0.01; the mean it means divides by n / 0.01. The thesis's own figures stood beside \
-         its plots, which are lost.\n\n",
+         A value is known at each natural number (or more or less often), without delay. Errors \
+         are means by equation 2.16 up to 3 pi, from when three values are known. As printed, \
+         that equation divides by n x 0.01; a mean divides by n / 0.01. The thesis's own figures \
+         were next to its plots, which are lost.\n\n",
     );
     let columns = FUNCTIONS.map(|function| SPACINGS.map(|spacing| (function, spacing))).concat();
     let title = |(function, spacing): &(Formula, f64)| format!("{function}, each {spacing}");
@@ -136,7 +136,7 @@ fn paths(text: &mut String, all: &Sample<'_>) {
          an update every {INTERVAL_MS:.0} ms; latencies of {} ms, jitters of {} ms (latency + \
          random x jitter); {} of the last intervals averaged to predict the next (0: the \
          sender's interval is used); linear and Catmull-Rom interpolation; everything on \
-         {REPEATS} seeds. As in the thesis, extrapolation goes on however old the newest state \
+         {REPEATS} seeds. As in the thesis, extrapolation continues however old the newest state \
          is; methods that games can choose stop after a quarter of a second. Means over all of \
          these, in pixels, and as a ratio to linear.\n",
         list(&LATENCIES_MS),
@@ -194,9 +194,10 @@ fn verdicts(text: &mut String, measured: &ThesisRuns) {
         text,
         "\n## Where we agree, and where not\n\nOf the {} tested findings of section 2.3.1, which \
          has no network, {} are confirmed. Of the {} of section 4.3, by reading: {}; the others \
-         are not clear. *Yes* and *no* are beyond chance: the mean of the differences on the \
-         {REPEATS} seeds is more than {SURE:.0} standard errors from 0. Other seeds hardly turn a \
-         yes into a no, but they can turn a verdict near that bound into *not clear*, or back. *No \
+         are not clear. *Yes* and *no* are not due to chance: the mean of the differences on the \
+         {REPEATS} seeds is more than {SURE:.0} standard errors from 0. Other seeds hardly ever \
+         turn a yes into a no, but they can turn a verdict near that threshold into *not clear*, \
+         or back. *No \
          history* means 0 here: the sender's interval is used. The thesis may have meant the last \
          interval; the numbers below have both.\n",
         still.len(),

@@ -33,8 +33,9 @@ pub(super) const PRINTED: [Extrapolator; 4] = [
     Extrapolator::Uniform(Filter::CatmullRom),
 ];
 
-/// Mended filters: a true parabola, Richardson by equation 2.33, and all of them for any spacing.
-pub(super) const MENDED: [Extrapolator; 4] = [
+/// Corrected filters: a true parabola, Richardson by equation 2.33, and all of them for any
+/// spacing.
+pub(super) const CORRECTED: [Extrapolator; 4] = [
     Extrapolator::Fir(Filter::Linear),
     Extrapolator::Fir(Filter::Quadratic),
     Extrapolator::Fir(Filter::Richardson),
@@ -55,9 +56,9 @@ pub(super) struct Reading {
 /// All readings, in the order of the page's columns.
 pub(super) const READINGS: [Reading; 4] = [
     Reading { name: "no clock, printed", stamps: Stamps::Arrived, filters: PRINTED },
-    Reading { name: "no clock, mended", stamps: Stamps::Arrived, filters: MENDED },
+    Reading { name: "no clock, corrected", stamps: Stamps::Arrived, filters: CORRECTED },
     Reading { name: "clock, printed", stamps: Stamps::Sent, filters: PRINTED },
-    Reading { name: "clock, mended", stamps: Stamps::Sent, filters: MENDED },
+    Reading { name: "clock, corrected", stamps: Stamps::Sent, filters: CORRECTED },
 ];
 
 /// Latencies in milliseconds. The thesis does not state its own; its example is 50.
@@ -87,7 +88,7 @@ pub fn plan(stamps: Stamps, seed: u64) -> Plan {
         })
     });
     let mut extrapolators = PRINTED.to_vec();
-    extrapolators.extend(MENDED.iter().filter(|it| !PRINTED.contains(it)));
+    extrapolators.extend(CORRECTED.iter().filter(|it| !PRINTED.contains(it)));
     let contenders = extrapolators.iter().flat_map(|&extrapolator| {
         JOININGS.iter().map(move |&joining| Contender::Waypoints(extrapolator, joining))
     });

@@ -11,7 +11,7 @@ use super::claims::{
     SHORT, SMOOTH, ZIGZAG, is_greatest, is_least, rounded,
 };
 use super::findings::{Verdict, numbers_of};
-use super::plan::{FUNCTIONS, MENDED, PATHS, PRINTED, READINGS, Reading, scheme, waypoints};
+use super::plan::{CORRECTED, FUNCTIONS, PATHS, PRINTED, READINGS, Reading, scheme, waypoints};
 use super::sample::ThesisRuns;
 use super::sample::{Case, HISTORY, Sample, every, greatest, is_of, is_still, least, mean, range};
 
@@ -37,7 +37,7 @@ pub struct Evidence {
 
 const NO_CLOCK: Readings = ("without a clock", &[READINGS[0], READINGS[1]]);
 const CLOCK: Readings = ("with a clock", &[READINGS[2], READINGS[3]]);
-/// One reading, for tests that compare printed with mended filters themselves.
+/// One reading, for tests that compare printed with corrected filters themselves.
 const NO_CLOCK_PRINTED: Readings = ("without a clock", &[READINGS[0]]);
 const CLOCK_PRINTED: Readings = ("with a clock", &[READINGS[2]]);
 
@@ -72,16 +72,17 @@ fn without_and_with(case: Case<'_>, of: impl Fn(Case<'_>) -> f64) -> [f64; 2] {
     [of(case.by_reading(without)), of(case)]
 }
 
-/// Error of an extrapolator as printed, as a multiple of its error as mended, by the case's clock.
-fn printed_to_mended(case: Case<'_>, of: usize) -> f64 {
-    let [printed, mended] = [PRINTED, MENDED]
+/// Error of an extrapolator as printed, as a multiple of its error as corrected, by the case's
+/// clock.
+fn printed_to_corrected(case: Case<'_>, of: usize) -> f64 {
+    let [printed, corrected] = [PRINTED, CORRECTED]
         .map(|filters| four(case.by_reading(Reading { filters, ..case.reading }))[of]);
-    printed / mended
+    printed / corrected
 }
 
 /// Error with the last interval only, as a multiple of that without history.
 fn last_to_none(case: Case<'_>, extrapolator: Extrapolator) -> f64 {
-    let filters = if PRINTED.contains(&extrapolator) { PRINTED } else { MENDED };
+    let filters = if PRINTED.contains(&extrapolator) { PRINTED } else { CORRECTED };
     let case = case.by_reading(Reading { filters, ..case.reading });
     let [none, last] = [0, 1].map(|history| {
         case.errors(mean, |run| is_of(run, extrapolator) && HISTORY.2(run, history))
@@ -108,21 +109,21 @@ const REASONS: [(&str, &[Claim]); 6] = [
             Claim(
                 EVEN.by(CLOCK),
                 "the four differ by more with one",
-                By("greatest to least without and with", |case| {
+                By("largest to smallest without and with", |case| {
                     let ranges = without_and_with(case, |case| range(&four(case)));
                     Outcome::above(1.0, [(ranges[1] - 1.0) / (ranges[0] - 1.0)]).by(ranges)
                 }),
             ),
             Claim(
                 EVEN.by(CLOCK),
-                "the quadratic is the nearest by a third",
+                "the quadratic is the closest by a third",
                 Above("next to it", 1.5, |case| {
                     let errors = four(case);
                     let others = [LINEAR, RICHARDSON, CATMULL_ROM].map(|of| errors[of]);
                     least(&others) / errors[QUADRATIC]
                 }),
             ),
-            Claim(EVEN.by(CLOCK), "Richardson is nearer", Ratio(LINEAR, RICHARDSON, 1.0)),
+            Claim(EVEN.by(CLOCK), "Richardson is closer", Ratio(LINEAR, RICHARDSON, 1.0)),
         ],
     ),
     (
@@ -134,17 +135,17 @@ const REASONS: [(&str, &[Claim]); 6] = [
             Claim(SHORT, "linear is the best", Four(every, |errors| is_least(errors, LINEAR))),
             Claim(
                 SHORT,
-                "Catmull-Rom is farther by 1.2 times at least, as in Table 3 by 1.9",
+                "Catmull-Rom's error is at least 1.2 times as large (1.9 times in Table 3)",
                 Ratio(CATMULL_ROM, LINEAR, 1.2),
             ),
             Claim(
                 SHORT,
-                "the quadratic is farther, and not nearer as in that table",
+                "the quadratic is worse than Catmull-Rom, not better as in that table",
                 Ratio(QUADRATIC, CATMULL_ROM, 1.0),
             ),
             Claim(
                 LONG.by(NO_CLOCK),
-                "linear is the farthest",
+                "linear is the worst",
                 Four(every, |errors| is_greatest(errors, LINEAR)),
             ),
         ],
@@ -164,7 +165,7 @@ const REASONS: [(&str, &[Claim]); 6] = [
             ),
             Claim(
                 SMOOTH.by(CLOCK),
-                "Richardson is nearer than linear, and the quadratic nearer still",
+                "Richardson is closer than linear, and the quadratic closer still",
                 By("linear and the quadratic to Richardson", |case| {
                     let errors = four(case);
                     let ratios = [LINEAR, QUADRATIC].map(|of| errors[of] / errors[RICHARDSON]);
@@ -177,11 +178,11 @@ const REASONS: [(&str, &[Claim]); 6] = [
         "**Catmull-Rom interpolation is less accurate, as the thesis says, but not for its \
          reason**, which is points that come close together where there is no jitter.",
         &[
-            Claim(ALL, "Catmull-Rom is farther than linear", Rounder(every, &[mean])),
+            Claim(ALL, "Catmull-Rom is worse than linear", Rounder(every, &[mean])),
             Claim(
                 ZIGZAG,
                 "more so than on the other paths",
-                Above("to the greater of theirs", 1.0, |case| {
+                Above("to the larger of theirs", 1.0, |case| {
                     let ratio = |path| rounded(case.on(path), mean, every);
                     let others = [PATHS[0], PATHS[2]].map(|path| ratio(path.name()));
                     ratio(PATHS[1].name()) / greatest(&others)
@@ -200,31 +201,33 @@ const REASONS: [(&str, &[Claim]); 6] = [
     (
         "**The misprints.** The printed quadratic (without its stray factor) takes the newest \
          slope for the velocity, which is half a step too old; the parabola reacts more to turns, \
-         which helps where motion is even and there is a clock. Catmull-Rom for equal steps has \
+         which helps where motion is smooth and there is a clock. Catmull-Rom for equal steps has \
          the quadratic's weights, but extrapolates one step of the expected interval and \
          continues in a straight line, whatever the latency; for any spacing it uses the times, \
          which without a clock are those of uneven arrivals.",
         &[
             Claim(
                 EVEN.by(CLOCK_PRINTED),
-                "the parabola is nearer than the printed quadratic",
-                Above("printed to mended", 1.0, |case| printed_to_mended(case, QUADRATIC)),
+                "the parabola is closer than the printed quadratic",
+                Above("printed to corrected", 1.0, |case| printed_to_corrected(case, QUADRATIC)),
             ),
             Claim(
                 ZIGZAG.by(CLOCK_PRINTED),
-                "the parabola is farther",
-                Above("mended to printed", 1.0, |case| printed_to_mended(case, QUADRATIC).recip()),
+                "the parabola is worse",
+                Above("corrected to printed", 1.0, |case| {
+                    printed_to_corrected(case, QUADRATIC).recip()
+                }),
             ),
             Claim(
                 ALL.by(CLOCK_PRINTED),
-                "Catmull-Rom for any spacing is nearer than for equal steps",
-                Above("printed to mended", 1.0, |case| printed_to_mended(case, CATMULL_ROM)),
+                "Catmull-Rom for any spacing is closer than for equal steps",
+                Above("printed to corrected", 1.0, |case| printed_to_corrected(case, CATMULL_ROM)),
             ),
             Claim(
                 ALL.by(NO_CLOCK_PRINTED),
-                "Catmull-Rom for any spacing is farther",
-                Above("mended to printed", 1.0, |case| {
-                    printed_to_mended(case, CATMULL_ROM).recip()
+                "Catmull-Rom for any spacing is worse",
+                Above("corrected to printed", 1.0, |case| {
+                    printed_to_corrected(case, CATMULL_ROM).recip()
                 }),
             ),
         ],
@@ -236,14 +239,14 @@ const REASONS: [(&str, &[Claim]); 6] = [
         &[
             Claim(
                 ALL.by(CLOCK_PRINTED),
-                "the last interval makes its error greater by a fifth",
+                "the last interval makes its error larger by a fifth",
                 Above("last to none", 1.2, |case| last_to_none(case, PRINTED[CATMULL_ROM])),
             ),
             Claim(
                 ALL.by(CLOCK_PRINTED),
                 "the errors of all other filters differ by less than a tenth",
                 By("last to none", |case| {
-                    let others = PRINTED[..CATMULL_ROM].iter().chain(&MENDED[1..]);
+                    let others = PRINTED[..CATMULL_ROM].iter().chain(&CORRECTED[1..]);
                     let ratios: Vec<_> = others.map(|it| last_to_none(case, *it)).collect();
                     let bounds = ratios.iter().flat_map(|ratio| [1.1 / ratio, 1.1 * ratio]);
                     Outcome::above(1.0, bounds.collect::<Vec<_>>()).by(ratios)
@@ -262,19 +265,19 @@ fn on_the_way() -> Reason {
     let text = "Sine, an update at each natural number, without a network: linear extrapolation";
     let grounds = vec![
         Evidence {
-            text: format!("{text} alone is nearer than point to point (the latter first)"),
+            text: format!("{text} alone is closer than point to point (the latter first)"),
             verdict: Verdict::certain(led < newest),
             numbers: figures(&[newest, led]),
         },
         Evidence {
-            text: format!("{text} with linear interpolation is farther"),
+            text: format!("{text} with linear interpolation is worse"),
             verdict: Verdict::certain(joined > newest),
             numbers: figures(&[joined]),
         },
     ];
     Reason {
-        text: "**The way to an extrapolated point takes time**: for a whole interval, the body is \
-               only on its way.",
+        text: "**Reaching an extrapolated point takes time**: for a whole interval, the body is \
+               still on its way.",
         grounds,
     }
 }
@@ -282,10 +285,9 @@ fn on_the_way() -> Reason {
 fn turn_of_richardson() -> Reason {
     let turns = [Filter::RichardsonPrinted, Filter::Richardson].map(|kind| fir::uniform(kind)[2]);
     let ground = Evidence {
-        text:
-            "so it makes twice as much of a turn as equation 2.33 would (the weights of the turn \
+        text: "so it weights a turn twice as much as equation 2.33 would (the weights of the turn \
                at equal steps)"
-                .into(),
+            .into(),
         verdict: Verdict::certain((turns[0] - 2.0 * turns[1]).abs() < 1e-12),
         numbers: figures(&turns),
     };

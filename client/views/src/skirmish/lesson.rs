@@ -23,7 +23,7 @@ pub(super) const STEPS: &[LessonStep<Skirmish>] = &[
             let aim = controls.keys(&actions::AIM);
             match controls.by_pad() {
                 _ if controls.by_glass() => {
-                    fill("Aim with {aim}; pushed to its edge, it fires.", &[("aim", &aim)])
+                    fill("Aim with {aim}; push it to the edge to fire.", &[("aim", &aim)])
                 }
                 true => {
                     fill("Aim with {aim}, fire with {keys}.", &[("aim", &aim), ("keys", &keys)])
@@ -40,10 +40,10 @@ pub(super) const STEPS: &[LessonStep<Skirmish>] = &[
             let keys = controls.keys(&[&actions::NEXT]);
             let numbers = controls.keys(&actions::WEAPONS.each_ref());
             if numbers.is_empty() {
-                return fill("Take another weapon with {keys}.", &[("keys", &keys)]);
+                return fill("Switch weapons with {keys}.", &[("keys", &keys)]);
             }
             let values = [("keys", &*keys), ("numbers", &*numbers)];
-            fill("Take another weapon with {keys} or {numbers}.", &values)
+            fill("Switch weapons with {keys} or {numbers}.", &values)
         },
         does: |scene| own(scene).is_some_and(|own| own.weapon() != Weapon::Rifle),
         secs: 0.0,

@@ -164,7 +164,7 @@ impl ArgsError {
     }
 }
 
-/// Phaselock: a game whose clocks agree.
+/// Play Phaselock's games, against bots or on a server, or compare netcode methods
 #[derive(Debug, Parser)]
 #[command(
     name = "phaselock",

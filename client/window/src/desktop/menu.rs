@@ -186,7 +186,7 @@ impl Menu {
             let size = (66.0 * scale, 20.0 * scale);
             text_spaced(&painter, title, Align2::CENTER_CENTER, "PHASELOCK", size, palette::TEXT);
             let under = title + vec2(0.0, 58.0 * scale);
-            let motto = tr("A game whose clocks agree");
+            let motto = tr("Fast multiplayer games, in phase with the server");
             text(&painter, under, Align2::CENTER_CENTER, motto, 16.0 * scale, palette::TEXT_SOFT);
         }
 
@@ -487,7 +487,7 @@ fn laboratory(ui: &mut Ui) -> Response {
     let at = rect.left_center() + vec2(PADDING, 0.0);
     let title = text(painter, at, Align2::LEFT_CENTER, tr("Laboratory"), 17.0, palette::TEXT);
     let after = title.right_center() + vec2(14.0, 1.0);
-    let what = tr("Draw a motion, see what networks make of it.");
+    let what = tr("Draw a motion; see what a network does to it.");
     let (font, color) = (FontId::proportional(14.0), palette::TEXT_FAINT);
     let mut job = LayoutJob::simple_singleline(what.to_owned(), font, color);
     job.wrap = TextWrapping::truncate_at_width(rect.right() - PADDING - after.x);

@@ -146,7 +146,12 @@ fn move_by_error(
             told.clone_from(&after);
         }
         // The error has the title's place.
-        after.retain(|words, _| words != "PHASELOCK" && words != "A game whose clocks agree");
+        after.retain(|words, _| {
+            words != "PHASELOCK"
+                && words
+                    != "Fast multiplayer games, in \
+                                                                  phase with the server"
+        });
         let moved = moved(&before, &after);
         found.extend(moved.into_iter().map(|it| format!("frame {frame} at {size:?}: {it}")));
     }

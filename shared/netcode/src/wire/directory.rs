@@ -157,7 +157,7 @@ pub enum AnnouncementRefusal {
     Unknown,
     #[error("the proof is too old or was made for another address; retrying")]
     Token,
-    #[error("the signature does not fit the certificate")]
+    #[error("the signature does not match the certificate")]
     Signature,
     #[error(
         "the directory got no answer from the announced UDP port; open the port in the firewall \
@@ -165,8 +165,8 @@ pub enum AnnouncementRefusal {
     )]
     Silent,
     #[error(
-        "the announced port is answered by another server, or by one that does not show its \
-         certificate; announce the port of this server"
+        "another server answers at the announced port, or one that does not send its \
+         certificate's digest; announce the port of this server"
     )]
     Another,
     #[error("the directory is full")]

@@ -21,13 +21,13 @@ pub struct Signer(Arc<Presented>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SignError {
     #[error(
-        "the certificate has {0} bytes, and an announcement has room for \
-         {ANNOUNCED_CERTIFICATE_BYTES_MAX}; use the certificate that the server makes itself"
+        "the certificate has {0} bytes, but an announcement can hold only \
+         {ANNOUNCED_CERTIFICATE_BYTES_MAX}; use the certificate that the server creates itself"
     )]
     Long(usize),
     #[error(
         "the certificate's key cannot sign an announcement; use the certificate that the server \
-         makes itself"
+         creates itself"
     )]
     Key,
 }

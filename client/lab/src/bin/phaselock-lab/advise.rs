@@ -34,7 +34,7 @@ pub(crate) fn run(args: AdviseArgs, games: &Games) -> Result<ExitCode> {
     let by_delay: Vec<_> =
         plans.iter().map(|plan| run::measure(plan, jobs, &stop, "delays")).collect();
     if stop.is_requested() {
-        run::report("stopped; no advice is given, as it needs all of its runs");
+        run::report("stopped; no method is recommended, since that needs all runs");
         return Ok(ExitCode::from(run::INTERRUPTED));
     }
     let advice = question.answer(&rows, &by_delay)?;

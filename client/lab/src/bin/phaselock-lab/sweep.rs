@@ -31,7 +31,7 @@ pub(crate) fn run(args: Box<SweepArgs>, games: &Games) -> Result<ExitCode> {
     let plan = plan(&args, games)?;
     if plan.rows() > ROWS_MAX {
         bail!(
-            "that makes {} runs, but one sweep has at most {ROWS_MAX}; leave some values out",
+            "these are {} runs, but a sweep has at most {ROWS_MAX}; leave out some values",
             plan.rows()
         );
     }
@@ -85,7 +85,7 @@ fn check_outputs(args: &SweepArgs) -> Result<()> {
         motions.any(|motion| files::is_same(motion, output))
     };
     if let Some(output) = outputs.into_iter().find(|output| is_motion(output)) {
-        bail!("{} is one of the motions to read; write the results elsewhere", output.display());
+        bail!("{} is an input file; write the results elsewhere", output.display());
     }
     Ok(())
 }
@@ -168,7 +168,7 @@ fn networks(args: &SweepArgs) -> Result<Vec<LabNetwork>> {
         let losses = if args.loss.is_empty() { &[0.0][..] } else { &args.loss };
         let count = latencies.len().saturating_mul(jitters.len()).saturating_mul(losses.len());
         if count > NETWORKS_MAX {
-            bail!("that makes {count} networks, but one sweep has at most {NETWORKS_MAX}");
+            bail!("these are {count} networks, but a sweep has at most {NETWORKS_MAX}");
         }
         for &latency in &latencies {
             for &jitter in &jitters {

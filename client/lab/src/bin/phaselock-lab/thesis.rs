@@ -26,7 +26,7 @@ pub(crate) fn run(args: ThesisArgs) -> Result<ExitCode> {
     };
     if stop.is_requested() {
         // Its means are over a whole sweep; those of a part would differ.
-        run::report("stopped; nothing is written, as the evaluation needs all of its runs");
+        run::report("stopped; nothing is written, since the evaluation needs all runs");
         return Ok(ExitCode::from(run::INTERRUPTED));
     }
     if let Some(plots) = plots {

@@ -158,7 +158,7 @@ fn what_could_mean_two_things_is_refused_with_what_to_change() {
         (
             "two times",
             csv("t,time,x,y", |it| format!("{},{}", frame(it), plain(it))),
-            "line 1: 't,time,x,y' has several times; rename those that are not meant",
+            "line 1: 't,time,x,y' has several times; rename those that do not belong",
         ),
         (
             "two times in two units",
@@ -170,14 +170,14 @@ fn what_could_mean_two_things_is_refused_with_what_to_change() {
             text(["", "\n", ""], |it| {
                 format!("{{\"t\": {}, \"time\": {:?}, {}}}", frame(it), it.time, values(it))
             }),
-            "' has several times; rename those that are not meant",
+            "' has several times; rename those that do not belong",
         ),
         (
             "a key that stands twice",
             text(["", "\n", ""], |it| {
                 format!("{{\"t\": {:?}, {}, \"x\": 7}}", it.time, values(it))
             }),
-            "' has x twice; rename the one that is not meant",
+            "' has x twice; rename the one that does not belong",
         ),
         (
             "times with too few digits",
@@ -271,7 +271,8 @@ fn what_could_mean_two_things_is_refused_with_what_to_change() {
         (
             "two decimal marks",
             "time;x;y\n0.0;1.5;2\n0.1;1,5;2\n".to_owned(),
-            "line 3: x is '1,5', and numbers before have a decimal point; write all in one way",
+            "line 3: x is '1,5', and earlier numbers have a decimal point; write all of them the \
+             same way",
         ),
         (
             "times of day",
@@ -291,13 +292,13 @@ fn what_could_mean_two_things_is_refused_with_what_to_change() {
         (
             "a segment that is gone",
             "{\"t\":0,\"x\":1,\"y\":2,\"segment\":0}\n{\"t\":1,\"x\":1,\"y\":2}".to_owned(),
-            "line 2: the point '{\"t\":1,\"x\":1,\"y\":2}' lacks the segment",
+            "line 2: the point '{\"t\":1,\"x\":1,\"y\":2}' has no segment",
         ),
         (
             "a segment that falls",
             "{\"t\":0,\"x\":1,\"y\":2,\"segment\":1}\r{\"t\":1,\"x\":1,\"y\":2,\"segment\":0}"
                 .to_owned(),
-            "line 2: the segment is '0'; it is a whole number that never falls",
+            "line 2: the segment is '0', but must be a whole number that never decreases",
         ),
     ] {
         let error = motion(&text).expect_err(name);

@@ -126,7 +126,7 @@ impl Details {
         if let Some(fingerprint) = self.known.or(row.fingerprint) {
             let label = match self.known {
                 Known::By(_) => tr("Certificate from your last visit"),
-                _ => tr("Certificate according to others, until you join"),
+                _ => tr("Certificate reported by others, until you join"),
             };
             ui.label(faint(label));
             ui.label(RichText::new(fingerprint.to_string()).size(10.5).monospace());
