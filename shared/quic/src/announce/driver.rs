@@ -10,7 +10,7 @@ use tokio::net::UdpSocket;
 use tokio::sync::watch;
 use tokio::time::{sleep, sleep_until};
 
-use super::{Announcer, Standing};
+use super::announcer::{Announcer, Standing};
 use crate::address::Address;
 use crate::attempts::{lookup, race};
 use crate::clock::Clock;

@@ -1,8 +1,9 @@
 //! Announcements in virtual time.
 
-use phaselock::wire::directory::AnnouncementProof;
+use phaselock::time::LocalTime;
+use phaselock::wire::directory::{AnnouncementProof, AnnouncementRefusal, Answer, Question};
 
-use super::*;
+use super::{Announcer, Standing};
 use crate::identity::{Identity, verified};
 
 fn secs(secs: i64) -> LocalTime {

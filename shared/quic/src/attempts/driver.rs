@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::net::lookup_host;
 use tokio::time::{sleep_until, timeout};
 
-use super::{Attempts, interleaved};
+use super::schedule::{Attempts, interleaved};
 use crate::address::Address;
 use crate::clock::Clock;
 

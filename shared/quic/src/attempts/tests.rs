@@ -7,7 +7,8 @@ use std::time::Duration;
 use phaselock::time::{LocalTime, Micros};
 use tokio::time::{Instant, sleep};
 
-use super::{ADDRESSES_MAX, ATTEMPT_DELAY, Attempts, interleaved, lookup, race};
+use super::schedule::interleaved;
+use super::{ADDRESSES_MAX, ATTEMPT_DELAY, Attempts, lookup, race};
 use crate::address::Address;
 
 const V6: [&str; 3] = ["[2001:db8::1]:1", "[2001:db8::2]:1", "[2001:db8::3]:1"];

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::sleep_until;
 
-use super::{Found, Listing, Survey, neighbours};
+use super::queries::{Found, Listing, Survey, neighbours};
 use crate::address::Address;
 use crate::attempts::lookup;
 use crate::clock::Clock;

@@ -1,10 +1,16 @@
 //! Surveys in virtual time, and one over real UDP on this machine.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use phaselock::fingerprint::Fingerprint;
+use phaselock::random::Random;
+use phaselock::time::{LocalTime, Micros};
+use phaselock::wire::directory::{Listed, Question};
+use phaselock::wire::query::{Info, parse_question};
+
+use super::queries::APART;
 use super::*;
-use phaselock::wire::directory::Listed;
-use phaselock::wire::query::parse_question;
+use crate::address::Address;
 
 fn ms(ms: i64) -> LocalTime {
     LocalTime(1 + ms * 1000)
