@@ -12,8 +12,9 @@ use quinn::{Connection, ConnectionError, Endpoint, RecvStream, SendStream, Tokio
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::channels::{Changed, Event};
+use super::options::{Options, Pins, Transport};
 use super::web::{self, Around};
-use super::{Changed, Event, Options, Pins, Transport};
 use crate::address::AddressError;
 use crate::attempts::{LookupError, lookup, race};
 use crate::clock::Clock;

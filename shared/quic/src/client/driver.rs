@@ -12,7 +12,8 @@ use phaselock::time::{LocalTime, Micros};
 use tokio::sync::mpsc;
 
 use super::carrier::Carrier;
-use super::{Changed, EVENTS_MAX, Event, OUTPUTS_KEPT, OUTPUTS_MAX, Options};
+use super::channels::{Changed, EVENTS_MAX, Event, OUTPUTS_KEPT, OUTPUTS_MAX};
+use super::options::Options;
 use crate::clock::Clock;
 
 /// A session over QUIC. Dropping it leaves the server.

@@ -1,6 +1,7 @@
 //! The two sides of a client's channels, each without the other.
 
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use phaselock::client::carriage::Carriage;
@@ -8,17 +9,19 @@ use phaselock::client::{Output, SessionConfig, State};
 use phaselock::games::Games;
 use phaselock::time::Micros;
 use phaselock::wire::control::{ServerMessage, frame};
-use phaselock::wire::disconnect::Code;
+use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::protocol::ALPN;
 use quinn::{AsyncUdpSocket, Endpoint};
 use tokio::sync::mpsc;
 
+use super::channels::{EVENTS_MAX, Event, OUTPUTS_MAX};
 use super::*;
 use crate::clock::Clock;
 use crate::goodbye::close;
 use crate::identity::Identity;
 use crate::server::Mint;
 use crate::settings;
+use crate::socket::Sockets;
 
 fn options(address: &str) -> Options {
     Options::new(address.parse().expect("an address"), Pins::Memory)
