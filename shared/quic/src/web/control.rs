@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::fault::Fault;
 use super::frames::{FrameReader, Part, Place, varint};
-use super::{
-    ENABLE_CONNECT_PROTOCOL, Fault, H3_DATAGRAM, H3_DATAGRAM_OLD, WT_INITIAL_MAX_DATA,
+use super::settings::{
+    ENABLE_CONNECT_PROTOCOL, H3_DATAGRAM, H3_DATAGRAM_OLD, WT_INITIAL_MAX_DATA,
     WT_INITIAL_MAX_STREAMS_BIDI, WT_INITIAL_MAX_STREAMS_UNI,
 };
 

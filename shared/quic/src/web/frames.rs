@@ -1,6 +1,6 @@
 //! An incremental reader of HTTP/3 frames on request and control streams.
 
-use super::Fault;
+use super::fault::Fault;
 
 /// The maximum size of a HEADERS frame in bytes. Chrome's has 400.
 const HEADERS_BYTES_MAX: u64 = 4 * 1024;

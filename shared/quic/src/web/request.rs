@@ -7,10 +7,12 @@ use url::Url;
 use web_transport_proto::http::StatusCode;
 use web_transport_proto::{Capsule, CapsuleError};
 
+use super::fault::Fault;
 use super::frames::{FrameReader, Part, Place, varint};
 use super::qpack::{Field, SectionError, fields};
-use super::{Fault, PATH};
 
+/// The path of the request.
+pub(crate) const PATH: &str = "/phaselock";
 /// Protocol names of WebTransport: up to draft 14, and since (draft-ietf-webtrans-http3, 9.1).
 const PROTOCOLS: [&str; 2] = ["webtransport", "webtransport-h3"];
 /// Kind of the capsule that allows more data in a session (draft-ietf-webtrans-http3-16, 5.6.4).
