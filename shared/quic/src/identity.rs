@@ -4,7 +4,10 @@
 //! Clients pin the certificate's fingerprint, so a lost key locks out all players. Therefore no
 //! file is ever overwritten, and any doubt is an error that says what to do.
 
+mod crypto;
+mod error;
 mod presented;
+mod rotation;
 mod signer;
 #[cfg(test)]
 mod tests;
@@ -19,20 +22,16 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock::textfile::{Text, TextError};
 use rcgen::{CertificateParams, DnType, KeyPair, PKCS_ECDSA_P256_SHA256};
 use ring::hmac;
-use rustls::crypto::{CryptoProvider, ring as crypto};
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::{CertifiedKey, SigningKey};
-use thiserror::Error;
 
+pub use self::crypto::fingerprint_of;
+pub(crate) use self::crypto::provider;
+pub use self::error::{CERTIFICATE_FILE, IdentityError, KEY_FILE};
 use self::presented::Presented;
 pub use self::signer::{SignError, Signer, verified};
 use crate::files;
-
-/// File name of the certificate, in a data directory.
-pub const CERTIFICATE_FILE: &str = "cert.pem";
-/// File name of its private key, in the same directory.
-pub const KEY_FILE: &str = "key.pem";
 
 /// Chains from certificate authorities take under 10 KiB; a larger file is not a certificate.
 const PEM_BYTES_MAX: usize = 64 * 1024;
@@ -49,33 +48,6 @@ pub struct Identity {
     pub fingerprint: Fingerprint,
     /// Certificate and key as used in handshakes; all servers with this identity share them.
     presented: Arc<Presented>,
-}
-
-/// Why a server has no identity.
-#[allow(missing_docs, reason = "the messages say it")]
-#[derive(Debug, Error)]
-pub enum IdentityError {
-    #[error("cannot {action} {}: {error}", path.display())]
-    Io { action: &'static str, path: PathBuf, error: io::Error },
-    #[error(
-        "{} is there but {} is missing: restore the missing file from a backup, or remove the \
-         other one to get a new identity; players are warned about it",
-        present.display(), missing.display()
-    )]
-    Half { present: PathBuf, missing: PathBuf },
-    #[error("{} {problem}: restore it from a backup, or move {CERTIFICATE_FILE} and {KEY_FILE} \
-         away to get a new identity; players are warned about it", path.display())]
-    Unusable { path: PathBuf, problem: String },
-    #[error(
-        "{} is not the private key of {}: restore the pair from one backup, or move both files \
-         away to get a new identity; players are warned about it",
-        key.display(), certificate.display()
-    )]
-    Mismatch { certificate: PathBuf, key: PathBuf },
-    #[error("cannot make a certificate: {0}")]
-    Generate(#[from] rcgen::Error),
-    #[error("cannot use the new key: {0}")]
-    Key(#[from] rustls::Error),
 }
 
 impl Identity {
@@ -155,6 +127,11 @@ impl Identity {
     /// Creates a new identity that is not stored.
     pub fn ephemeral() -> Result<Self, IdentityError> {
         Self::generate().map(|(identity, _, _)| identity)
+    }
+
+    /// Returns a signer that always uses the certificate its servers present.
+    pub fn signer(&self) -> Signer {
+        Signer::new(Arc::clone(&self.presented))
     }
 
     /// Returns the server's TLS 1.3 configuration, without client certificates, offering `alpn`.
@@ -270,27 +247,6 @@ pub fn map_seed(seed: u64) -> u64 {
     let text = [&b"phaselock map "[..], &seed.to_le_bytes()].concat();
     let digest = ring::digest::digest(&ring::digest::SHA256, &text);
     digest.as_ref().iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))
-}
-
-/// Returns the SHA-256 digest by which clients recognise the certificate.
-pub fn fingerprint_of(certificate: &CertificateDer<'_>) -> Fingerprint {
-    let digest = ring::digest::digest(&ring::digest::SHA256, certificate);
-    Fingerprint(digest.as_ref().try_into().expect("SHA-256 digests have 32 bytes"))
-}
-
-/// AES-128 first: the fastest with AES instructions, and QUIC needs it anyway.
-pub(crate) fn provider() -> CryptoProvider {
-    use crypto::cipher_suite::{
-        TLS13_AES_128_GCM_SHA256, TLS13_AES_256_GCM_SHA384, TLS13_CHACHA20_POLY1305_SHA256,
-    };
-    CryptoProvider {
-        cipher_suites: vec![
-            TLS13_AES_128_GCM_SHA256,
-            TLS13_AES_256_GCM_SHA384,
-            TLS13_CHACHA20_POLY1305_SHA256,
-        ],
-        ..crypto::default_provider()
-    }
 }
 
 fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> IdentityError {

@@ -8,7 +8,7 @@ use phaselock::fingerprint::Fingerprint;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
-use super::web::{Rotation, is_self_signed};
+use super::rotation::{Rotation, is_self_signed};
 use crate::clock::Clock;
 use crate::web::ALPN;
 

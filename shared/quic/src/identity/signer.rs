@@ -9,8 +9,8 @@ use rustls::SignatureScheme;
 use rustls::pki_types::CertificateDer;
 use webpki::EndEntityCert;
 
+use super::crypto::{fingerprint_of, provider};
 use super::presented::Presented;
-use super::{Identity, fingerprint_of, provider};
 
 /// The certificate that a server currently presents, and its key for signing.
 #[derive(Clone, Debug)]
@@ -33,6 +33,10 @@ pub enum SignError {
 }
 
 impl Signer {
+    pub(super) fn new(presented: Arc<Presented>) -> Self {
+        Self(presented)
+    }
+
     /// Returns the fingerprint of the certificate.
     pub fn fingerprint(&self) -> Fingerprint {
         self.0.get().cert.first().map_or(Fingerprint([0; 32]), fingerprint_of)
@@ -57,13 +61,6 @@ impl Signer {
     }
 }
 
-impl Identity {
-    /// Returns a signer that always uses the certificate its servers present.
-    pub fn signer(&self) -> Signer {
-        Signer(Arc::clone(&self.presented))
-    }
-}
-
 /// Returns the fingerprint of the certificate whose key signed this token and port; `None` if the
 /// proof is invalid.
 pub fn verified(proof: &AnnouncementProof, port: u16) -> Option<Fingerprint> {
@@ -83,6 +80,7 @@ pub fn verified(proof: &AnnouncementProof, port: u16) -> Option<Fingerprint> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::identity::Identity;
 
     #[test]
     fn signature_holds_for_one_token_one_port_and_one_certificate() {
