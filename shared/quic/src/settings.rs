@@ -18,8 +18,6 @@ use quinn::{
 use quinn_proto::RandomConnectionIdGenerator;
 
 use crate::congestion::{self, InputWindows, RoomWindows};
-use crate::identity::Identity;
-use crate::server::{Mint, OwnIds, VERSION};
 
 /// Bytes of datagrams queued for a client: two of the largest snapshots, with quinn's overhead for
 /// each. When full, the oldest are displaced; quinn's default of 1 MiB is many seconds of stale
@@ -76,8 +74,6 @@ const INCOMING_BYTES_TOTAL: u64 = 1024 * 1024;
 /// Number of connections beyond the seats: for newcomers, and for refusing clients when the server
 /// is full.
 pub(crate) const SPARE_CONNECTIONS: usize = 256;
-/// Longer than any wall clock shows: 35,000 years.
-const FOR_EVER: Duration = Duration::from_secs(1 << 40);
 
 /// Settings common to both sides: when the peer must acknowledge, one control stream that the
 /// client opens, no probing for larger packets.
@@ -112,7 +108,6 @@ fn transport(
 pub(crate) fn server_config(
     crypto: QuicServerConfig,
     controller: Option<Arc<dyn ControllerFactory + Send + Sync>>,
-    mint: Mint,
     unis: u32,
 ) -> ServerConfig {
     let ours = || Arc::new(RoomWindows) as _;
@@ -128,9 +123,6 @@ pub(crate) fn server_config(
     let mut config = ServerConfig::with_crypto(Arc::new(crypto));
     config
         .transport_config(Arc::new(transport))
-        .token_key(Arc::new(mint))
-        // The mint has checked it, with a clock that is never set.
-        .retry_token_lifetime(FOR_EVER)
         .max_incoming(INCOMING_MAX)
         .incoming_buffer_size(INCOMING_BYTES)
         .incoming_buffer_size_total(INCOMING_BYTES_TOTAL);
@@ -166,19 +158,10 @@ fn endpoint_config(seed: Option<u64>) -> EndpointConfig {
 }
 
 /// Returns the settings of the server's endpoint.
-pub(crate) fn server_endpoint(
-    identity: &Identity,
-    ids: OwnIds,
-    seed: Option<u64>,
-) -> EndpointConfig {
+pub(crate) fn server_endpoint(seed: Option<u64>) -> EndpointConfig {
     let mut config = endpoint_config(seed);
-    config
-        .reset_key(Arc::new(identity.reset_key()))
-        .cid_generator(move || Box::new(ids))
-        // Answers to first packets are made only for this version.
-        .supported_versions(vec![VERSION])
-        // By default clients may clear the bit that distinguishes a query from their packets.
-        .grease_quic_bit(false);
+    // By default clients may clear the bit that distinguishes a query from their packets.
+    config.grease_quic_bit(false);
     config
 }
 

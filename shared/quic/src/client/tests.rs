@@ -19,7 +19,6 @@ use super::*;
 use crate::clock::Clock;
 use crate::goodbye::close;
 use crate::identity::Identity;
-use crate::server::Mint;
 use crate::settings;
 use crate::socket::Sockets;
 
@@ -97,8 +96,7 @@ fn close_does_not_wait_for_the_system() {
 async fn messages_arrive_before_the_end_of_their_connection() {
     let identity = Identity::ephemeral().expect("an identity");
     let tls = identity.server_crypto(ALPN).expect("a certificate");
-    let config =
-        settings::server_config(tls.try_into().expect("TLS 1.3"), None, Mint::new(&[1; 32]), 0);
+    let config = settings::server_config(tls.try_into().expect("TLS 1.3"), None, 0);
     let server = Endpoint::server(config, ([127, 0, 0, 1], 0).into()).expect("a server");
     let options = options(&server.local_addr().expect("an address").to_string());
     let (event_sender, mut events) = mpsc::channel(1);

@@ -287,7 +287,7 @@ mod tests {
             let tls = identity.server_crypto(ALPN).expect("a configuration");
             let quic = QuicServerConfig::try_from(tls).expect("a configuration");
             let mint = Mint::new(&[1; 32]);
-            let crypto = settings::server_config(quic, None, mint.clone(), 0).crypto;
+            let crypto = settings::server_config(quic, None, 0).crypto;
             let keys = Keys { secret: 1, ids: OwnIds::new(1), mint, crypto };
             let now = Instant::now();
             Self { doorkeeper: Doorkeeper::new(doorkeeping, keys, now), now, answer: Vec::new() }

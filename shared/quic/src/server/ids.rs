@@ -10,19 +10,19 @@ use quinn_proto::{ConnectionId, ConnectionIdGenerator, InvalidCid};
 use std::time::Duration;
 
 /// Number of bytes of an id, which each packet from a client carries; quinn's have 8.
-pub(crate) const ID_BYTES: usize = 4;
+pub(super) const ID_BYTES: usize = 4;
 /// Number of random bits. Ten thousand ids, for a thousand connections, use one percent of the
 /// values; quinn draws again on a collision.
 const FREE_BITS: u32 = 20;
 
 /// Creates and recognises ids.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct OwnIds {
+pub(super) struct OwnIds {
     secret: u64,
 }
 
 impl OwnIds {
-    pub(crate) fn new(secret: u64) -> Self {
+    pub(super) fn new(secret: u64) -> Self {
         Self { secret }
     }
 

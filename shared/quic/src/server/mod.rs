@@ -31,6 +31,7 @@ mod deadlines;
 mod directory;
 mod doorkeeper;
 mod drive;
+mod endpoint;
 mod entrance;
 mod handle;
 mod hosting;
@@ -63,10 +64,8 @@ use phaselock::link::Conditions;
 use phaselock::server::{RoomConfig, Workers};
 use phaselock::time::LocalTime;
 use phaselock::wire::disconnect::{Code, Disconnect};
-use phaselock::wire::protocol::ALPN;
 use phaselock::wire::query::Info;
 use quinn::congestion::ControllerFactory;
-use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{AsyncUdpSocket, Runtime, TokioRuntime};
 use quinn_proto::Endpoint;
 use tokio::runtime::Builder;
@@ -77,8 +76,8 @@ use crate::clock::Clock;
 use crate::conditioned::ConditionedSocket;
 use crate::doorkeeping::Doorkeeping;
 use crate::identity::{Identity, Signer};
-use crate::settings;
 use crate::socket;
+use crate::web::WebOptions;
 use crate::workers::Pool;
 use counters::Counters;
 pub use counters::Traffic;
@@ -86,42 +85,22 @@ use directory::Directory;
 pub use directory::RoomFigures;
 use doorkeeper::{Doorkeeper, Keys};
 use drive::{Control, Driver, Shard, Shutdown};
+pub use endpoint::BindError;
 use entrance::{Entrance, Source};
 pub use handle::{OrderError, RoomEvent, ServerHandle};
 use handle::{Running, THREAD_ORDERS_MAX, places_for};
 use hosting::Hosting;
 pub use hosting::{Gate, Keeper, Open};
-pub(crate) use ids::OwnIds;
+use ids::OwnIds;
 use network::Network;
 use newcomers::SharedPlaces;
-pub(crate) use peek::VERSION;
 use plan::Plan;
 pub use plan::{RoomsConfig, SettingsByRoom};
-pub(crate) use retry::Mint;
+use retry::Mint;
 use rooms::Rooms;
 pub use rooms::{InputCounts, Measured, TIME_CLASSES, TickMicros, Times};
 use shards::Inbox;
 use web::Web;
-
-/// Why a server cannot be bound.
-#[allow(missing_docs, reason = "the messages say it")]
-#[derive(Debug, thiserror::Error)]
-pub enum BindError {
-    #[error("cannot listen on {address}: {error}; is another server running there?")]
-    Socket { address: SocketAddr, error: std::io::Error },
-    #[error("cannot use the certificate: {0}")]
-    Crypto(String),
-}
-
-/// Returns the TLS configuration of a server, with or without browsers.
-fn crypto_of(identity: &Identity, with_browsers: bool) -> Result<QuicServerConfig, BindError> {
-    let tls = identity.server_crypto(ALPN);
-    let mut tls = tls.map_err(|error| BindError::Crypto(error.to_string()))?;
-    if with_browsers {
-        tls.alpn_protocols.push(web::ALPN.to_vec());
-    }
-    QuicServerConfig::try_from(tls).map_err(|error| BindError::Crypto(error.to_string()))
-}
 
 /// A room thread failed.
 #[derive(Debug, thiserror::Error)]
@@ -187,7 +166,6 @@ impl Server {
         seed: Option<u64>,
     ) -> Result<Self, BindError> {
         let crypto = |error: String| BindError::Crypto(error);
-        let quic = crypto_of(identity, false)?;
         let unbound = SocketAddr::from(([0; 4], 0));
         let address = |socket: &Arc<dyn AsyncUdpSocket>| {
             socket.local_addr().map_err(|error| BindError::Socket { address: unbound, error })
@@ -201,11 +179,11 @@ impl Server {
         random.map_err(|error| crypto(error.to_string()))?;
         let ids = OwnIds::new(identity.id_secret());
         let mint = Mint::new(&secret);
-        let config = settings::server_config(quic, controller, mint.clone(), 0);
+        let config = endpoint::server_config(identity, false, controller, mint.clone())?;
         let crypto = Arc::clone(&config.crypto);
         let keys = Keys { secret: u64::from_le_bytes(row_secret), ids, mint, crypto };
         let endpoint = Endpoint::new(
-            Arc::new(settings::server_endpoint(identity, ids, seed)),
+            Arc::new(endpoint::endpoint_config(identity, ids, seed)),
             Some(Arc::new(config)),
             !sockets.iter().any(|socket| socket.may_fragment()),
             None,
@@ -259,6 +237,20 @@ impl Server {
     #[must_use]
     pub fn with_doorkeeping(self, doorkeeping: Doorkeeping) -> Self {
         Self { doorkeeping, ..self }
+    }
+
+    /// Lets browsers connect too, at the same addresses, with WebTransport. `identity` must be the
+    /// one with which the server was bound.
+    pub fn for_browsers(
+        mut self,
+        identity: &Identity,
+        options: WebOptions,
+    ) -> Result<Self, BindError> {
+        let config = endpoint::server_config(identity, true, None, self.keys.mint.clone())?;
+        self.keys.crypto = Arc::clone(&config.crypto);
+        self.endpoint.set_server_config(Some(Arc::new(config)));
+        self.browsers = Some(Arc::new(Web { options, certificates: identity.web() }));
+        Ok(self)
     }
 
     /// Returns a handle for controlling the server, also while it [runs](Self::run).

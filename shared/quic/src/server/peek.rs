@@ -7,7 +7,7 @@
 //! ```
 
 /// QUIC version 1, the only one that is served.
-pub(crate) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 /// Minimum size in bytes of a UDP packet that may begin a handshake (RFC 9000, 14.1).
 const INITIAL_BYTES_MIN: usize = 1200;
 /// Minimum length in bytes of a connection id that a client may choose, and the maximum in

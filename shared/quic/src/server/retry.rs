@@ -29,7 +29,7 @@ const ID_BYTES: usize = 8;
 
 /// Makes and checks tokens.
 #[derive(Clone)]
-pub(crate) struct Mint(Arc<hmac::Key>);
+pub(super) struct Mint(Arc<hmac::Key>);
 
 impl std::fmt::Debug for Mint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -47,7 +47,7 @@ pub(super) struct FirstPacket<'a> {
 
 impl Mint {
     /// Creates a mint with a secret. Tokens made with another secret are invalid.
-    pub(crate) fn new(secret: &[u8]) -> Self {
+    pub(super) fn new(secret: &[u8]) -> Self {
         Self(Arc::new(hmac::Key::new(hmac::HMAC_SHA256, secret)))
     }
 

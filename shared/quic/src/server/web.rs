@@ -19,15 +19,11 @@ use self::requests::{Asked, Requests};
 use self::streams::{Read, grant, read, reject, respond, write};
 use self::unis::Unis;
 use super::control::ControlStream;
-use super::{BindError, Server, crypto_of};
-use crate::identity::Identity;
 use crate::identity::web::WebCertificates;
 use crate::player::is_bound;
-use crate::settings as transport;
-pub(super) use crate::web::{ALPN, Fault};
 use crate::web::{
-    Challenge, ClientSettings, PREFACE, RequestReader, Said, SessionRequest, WebOptions, goodbye,
-    settings, varint,
+    Challenge, ClientSettings, Fault, PREFACE, RequestReader, Said, SessionRequest, WebOptions,
+    goodbye, settings, varint,
 };
 
 /// Number of streams to this side that a client may have open: three of HTTP/3, and one of an
@@ -41,23 +37,6 @@ const BIDIS: u32 = 4;
 pub(super) struct Web {
     pub(super) options: WebOptions,
     pub(super) certificates: WebCertificates,
-}
-
-impl Server {
-    /// Lets browsers connect too, at the same addresses, with WebTransport. `identity` must be the
-    /// one with which the server was bound.
-    pub fn for_browsers(
-        mut self,
-        identity: &Identity,
-        options: WebOptions,
-    ) -> Result<Self, BindError> {
-        let quic = crypto_of(identity, true)?;
-        let config = transport::server_config(quic, None, self.keys.mint.clone(), UNIS);
-        self.keys.crypto = Arc::clone(&config.crypto);
-        self.endpoint.set_server_config(Some(Arc::new(config)));
-        self.browsers = Some(Arc::new(Web { options, certificates: identity.web() }));
-        Ok(self)
-    }
 }
 
 /// State of a session.

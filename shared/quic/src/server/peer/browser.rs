@@ -10,8 +10,8 @@ use quinn_proto::{StreamId, VarInt};
 
 use super::{Peer, Stage};
 use crate::server::rooms::Rooms;
-use crate::server::web::{Fault, WebSession};
-use crate::web::ALPN;
+use crate::server::web::WebSession;
+use crate::web::{ALPN, Fault};
 
 impl Peer {
     /// Determines from the handshake what kind of client it is.
