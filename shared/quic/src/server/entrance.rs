@@ -11,7 +11,7 @@ use phaselock::limits::ROOMS_LISTED_MAX;
 use phaselock::server::ClientId;
 use phaselock::wire::query::{Info, Nonce};
 use quinn::AsyncUdpSocket;
-use quinn_proto::{ConnectionEvent, ConnectionHandle, DatagramEvent, Endpoint, Incoming};
+use quinn_proto::{ConnectionHandle, DatagramEvent, Endpoint, Incoming};
 
 use super::directory::RoomFigures;
 use super::doorkeeper::{Doorkeeper, Verdict};
@@ -20,7 +20,7 @@ use super::newcomers::{Entry, SharedPlaces};
 use super::outlet::{Outlet, Way};
 use super::peer::{Admission, Peer};
 use super::rooms::Rooms;
-use super::shards::{Inbox, Item, Lines};
+use super::shards::{ForConnection, Inbox, Item, Lines};
 use super::tally::{self, Refusal};
 use super::web::Web;
 use crate::identity::Signer;
@@ -43,15 +43,6 @@ pub(super) enum Source {
     Socket(Box<Entrance>),
     /// From the thread that has the sockets.
     Inbox(Box<Inbox>),
-}
-
-/// A packet for a connection.
-#[derive(Debug)]
-pub(super) struct ForConnection {
-    pub(super) handle: ConnectionHandle,
-    pub(super) arrival: Instant,
-    pub(super) way: Way,
-    pub(super) event: ConnectionEvent,
 }
 
 /// Result of processing the next packet.

@@ -20,12 +20,12 @@ use super::control::NotReading;
 use super::counters::Counters;
 use super::deadlines::Deadlines;
 use super::directory::RoomId;
-use super::entrance::{ForConnection, Received, Source};
+use super::entrance::{Received, Source};
 use super::newcomers::SharedPlaces;
 use super::outlet::Outlet;
 use super::peer::{Peer, too_slow};
 use super::rooms::Rooms;
-use super::shards::{Item, Lines};
+use super::shards::{ForConnection, Item, Lines};
 use crate::clock::Clock;
 
 /// Number of packets handled at a time, before ticks and timers are checked: 2 ms at most.

@@ -171,6 +171,16 @@ impl Peer {
         self.receive(now, time, rooms);
     }
 
+    /// Follows the client to another address: its seat counts there, and the room is notified.
+    fn follow(&mut self, now: Instant, rooms: &mut Rooms) {
+        self.location.observe(&self.connection);
+        let Some(address) = self.location.take_move(now) else { return };
+        self.place.iter_mut().for_each(|place| place.relocate(address.ip()));
+        if let Stage::Playing { room } = self.stage {
+            rooms.handle_address(room, self.client, address);
+        }
+    }
+
     fn handle_stream(&mut self, event: &StreamEvent, now: Instant) {
         match *event {
             StreamEvent::Opened { dir: Dir::Bi } if self.web.is_none() => {

@@ -10,7 +10,7 @@ use quinn_proto::{ConnectionEvent, ConnectionHandle, EndpointEvent};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
-use super::entrance::ForConnection;
+use super::outlet::Way;
 use super::peer::Peer;
 
 /// Number of batches queued for a room thread, each with the packets from one check of the socket.
@@ -18,6 +18,15 @@ use super::peer::Peer;
 const BATCHES_MAX: usize = 64;
 /// Number of batches of events queued for the endpoint. More wait at their source.
 const RETURNS_MAX: usize = 1024;
+
+/// A packet for a connection, on this thread or on another.
+#[derive(Debug)]
+pub(super) struct ForConnection {
+    pub(super) handle: ConnectionHandle,
+    pub(super) arrival: Instant,
+    pub(super) way: Way,
+    pub(super) event: ConnectionEvent,
+}
 
 /// Something for a connection on another thread.
 #[derive(Debug)]

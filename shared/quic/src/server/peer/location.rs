@@ -5,10 +5,6 @@ use std::time::{Duration, Instant};
 
 use quinn_proto::Connection;
 
-use super::{Peer, Stage};
-use crate::server::newcomers::Place;
-use crate::server::rooms::Rooms;
-
 /// The minimum interval between two reported moves: each makes the host check its bans.
 const MOVES_APART_MIN: Duration = Duration::from_secs(1);
 
@@ -48,7 +44,7 @@ impl Location {
 
     /// Checks where packets come from and what was sent. Accepts a new address once it is
     /// validated.
-    fn observe(&mut self, connection: &Connection) {
+    pub(super) fn observe(&mut self, connection: &Connection) {
         let remote = connection.remote_address();
         if remote == self.known {
             self.unproven = None;
@@ -71,7 +67,7 @@ impl Location {
     }
 
     /// Returns the address if it has changed since the last report, unless that was just now.
-    fn take_move(&mut self, now: Instant) -> Option<SocketAddr> {
+    pub(super) fn take_move(&mut self, now: Instant) -> Option<SocketAddr> {
         let (told, at) = self.last_reported;
         let is_early = at.is_some_and(|at| now.saturating_duration_since(at) < MOVES_APART_MIN);
         if told == self.known || is_early {
@@ -79,18 +75,6 @@ impl Location {
         }
         self.last_reported = (self.known, Some(now));
         Some(self.known)
-    }
-}
-
-impl Peer {
-    /// Follows the client to another address: its seat counts there, and the room is notified.
-    pub(super) fn follow(&mut self, now: Instant, rooms: &mut Rooms) {
-        self.location.observe(&self.connection);
-        let Some(address) = self.location.take_move(now) else { return };
-        self.place.iter_mut().for_each(|place: &mut Place| place.relocate(address.ip()));
-        if let Stage::Playing { room } = self.stage {
-            rooms.handle_address(room, self.client, address);
-        }
     }
 }
 
