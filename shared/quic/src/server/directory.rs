@@ -20,7 +20,7 @@ use phaselock::wire::disconnect::Disconnect;
 use phaselock::wire::rooms::{RoomCode, RoomStatus};
 use tokio::time::Instant;
 
-use super::rooms::Measured;
+use super::meter::Measured;
 
 /// Silence of a room thread after which no players are sent there: sixty ticks, so that a thread
 /// that is merely late is not excluded.

@@ -1,4 +1,4 @@
-//! Figures about rooms, updated once a second.
+//! Measures a running room: its durations and its players' inputs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,9 +6,6 @@ use std::time::Duration;
 use phaselock::ids::PlayerId;
 use phaselock::server::{MemberStats, PlayerFigures};
 use phaselock::time::{LocalTime, Micros};
-
-use super::Rooms;
-use crate::server::directory::RoomId;
 
 /// Interval between updates.
 const INTERVAL: Micros = Micros::from_ms(1000);
@@ -98,6 +95,45 @@ impl Meter {
         }
     }
 
+    /// Notes the durations of a tick and of sending after it.
+    pub(super) fn note(&mut self, tick: Duration, sending: Duration) {
+        self.ticks.add(tick);
+        self.sending.add(sending);
+        if self.samples.len() < SAMPLES_MAX {
+            self.samples.push(u64::try_from(tick.as_micros()).unwrap_or(u64::MAX));
+        }
+    }
+
+    /// Whether figures are due; the next ones are an interval later.
+    pub(super) fn take_due(&mut self, now: LocalTime) -> bool {
+        let is_due = now - self.updated_at >= INTERVAL;
+        if is_due {
+            self.updated_at = now;
+        }
+        is_due
+    }
+
+    /// Returns the figures at a tick, with these people in the room.
+    pub(super) fn measure(
+        &mut self,
+        tick: u64,
+        is_asleep: bool,
+        players: Vec<PlayerFigures>,
+    ) -> Measured {
+        self.count(&players);
+        let last_second = TickMicros::of(&mut self.samples);
+        self.samples.clear();
+        Measured {
+            tick,
+            is_asleep,
+            players,
+            inputs: self.inputs,
+            ticks: self.ticks.clone(),
+            sending: self.sending.clone(),
+            last_second,
+        }
+    }
+
     fn count(&mut self, players: &[PlayerFigures]) {
         let mut before = std::mem::take(&mut self.before);
         for PlayerFigures { player, stats, .. } in players {
@@ -131,46 +167,6 @@ pub struct Measured {
     pub sending: Times,
     /// Durations of the ticks in the last second.
     pub last_second: TickMicros,
-}
-
-impl Rooms {
-    /// Notes the durations of a tick and of sending after it.
-    pub(in crate::server) fn note_times(&mut self, id: RoomId, tick: Duration, sending: Duration) {
-        let Some(running) = self.running.get_mut(&id) else { return };
-        let meter = &mut running.meter;
-        meter.ticks.add(tick);
-        meter.sending.add(sending);
-        if meter.samples.len() < SAMPLES_MAX {
-            meter.samples.push(u64::try_from(tick.as_micros()).unwrap_or(u64::MAX));
-        }
-    }
-
-    /// Updates a room's figures in the list, if it is time.
-    pub(in crate::server) fn update_figures(&mut self, id: RoomId, now: LocalTime) {
-        let Some(running) = self.running.get_mut(&id) else { return };
-        if now - running.meter.updated_at < INTERVAL {
-            return;
-        }
-        running.meter.updated_at = now;
-        let state =
-            self.call(id, |room| (room.players(now), room.status().tick.0, room.is_asleep()));
-        let Some((players, tick, is_asleep)) = state else { return };
-        let Some(running) = self.running.get_mut(&id) else { return };
-        let meter = &mut running.meter;
-        meter.count(&players);
-        let last_second = TickMicros::of(&mut meter.samples);
-        meter.samples.clear();
-        let measured = Measured {
-            tick,
-            is_asleep,
-            players,
-            inputs: meter.inputs,
-            ticks: meter.ticks.clone(),
-            sending: meter.sending.clone(),
-            last_second,
-        };
-        self.directory.update(id, measured);
-    }
 }
 
 #[cfg(test)]

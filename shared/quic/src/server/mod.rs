@@ -5,13 +5,14 @@
 //! ```text
 //! drive          a turn: packets in, ticks, snapshots, packets out     handle: the host's commands
 //!   rooms        the rooms of this thread, their games and panics      directory: all rooms
-//!     keeping, figures, orders                                         hosting: gate and keeper
+//!     keeping, figures, news, orders                                   hosting: gate and keeper
+//!     meter      a room's durations and inputs                         plan: settings
 //!     pause      a room between a panic and its next game
 //!   network      the connections of this thread, and their deadlines
 //!     entrance   received packets, and new connections                 newcomers: their places
 //!       outlet   sent packets                                          shards: other threads
 //!       doorkeeper  decides about strangers' packets                   tally: refusals
-//!         peek, ids  a packet's kind, and own connection ids
+//!         peek, ids  a packet's kind, and own connection ids           endpoint: QUIC's settings
 //!         buckets, recent, retry  rate limits, recent addresses, proof of an address
 //!     peer       one connection, from the first packet to the goodbye  deadlines: when
 //!       control  its control stream
@@ -36,6 +37,7 @@ mod entrance;
 mod handle;
 mod hosting;
 mod ids;
+mod meter;
 mod network;
 mod newcomers;
 mod outlet;
@@ -92,13 +94,13 @@ use handle::{Running, THREAD_ORDERS_MAX, places_for};
 use hosting::Hosting;
 pub use hosting::{Gate, Keeper, Open};
 use ids::OwnIds;
+pub use meter::{InputCounts, Measured, TIME_CLASSES, TickMicros, Times};
 use network::Network;
 use newcomers::SharedPlaces;
 use plan::Plan;
 pub use plan::{RoomsConfig, SettingsByRoom};
 use retry::Mint;
 use rooms::Rooms;
-pub use rooms::{InputCounts, Measured, TIME_CLASSES, TickMicros, Times};
 use shards::Inbox;
 use web::Web;
 

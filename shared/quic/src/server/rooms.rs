@@ -1,6 +1,7 @@
 //! The rooms of one thread: each plays its games in turn, and a panic in one does not affect the
 //! others.
 
+mod checkpoints;
 mod figures;
 mod keeping;
 mod news;
@@ -24,11 +25,10 @@ use tokio::sync::broadcast;
 use super::directory::{Destination, Directory, Heartbeat, RoomId};
 use super::handle::RoomEvent;
 use super::hosting::Gate;
+use super::meter::Meter;
 use super::pause::{Closed, News, Panics, Pause, given_up, lost};
 use super::plan::Plan;
 use crate::clock::Clock;
-use figures::Meter;
-pub use figures::{InputCounts, Measured, TIME_CLASSES, TickMicros, Times};
 
 /// Time from a panic to the next game. A client treats two games within a second as a server error,
 /// and messages may take different times to arrive.
@@ -161,7 +161,7 @@ impl Rooms {
             empty_since,
             busy,
             meter: Meter::new(now),
-            keep_at: now + keeping::first_after(id.number()),
+            keep_at: now + checkpoints::first_after(id.number()),
             is_kept: false,
             is_drained_alone: false,
             is_over: false,
