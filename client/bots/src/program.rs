@@ -70,8 +70,9 @@ struct Arguments {
     name: String,
     /// Simulate a bad network for the bots: a profile (lan, cable, wifi, mobile, intercontinental,
     /// terrible), properties, or both, with later changes after a semicolon, as in
-    /// "mobile,loss=5%,burst=3; 10s: delay=300ms". Each bot loses different packets
-    #[arg(long, value_name = "CONDITIONS")]
+    /// "mobile,loss=5%,burst=3; 10s: delay=300ms"; or a recording, as in file:PATH (PATH.up and
+    /// PATH.down, or PATH for both directions). Each bot loses different packets
+    #[arg(long, value_name = "CONDITIONS", value_parser = phaselock_lab::load::network)]
     link: Option<Conditions>,
     /// Write the first bot's motion to this file, one line per tick that the server confirmed;
     /// further games go to FILE-2 and so on

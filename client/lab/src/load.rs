@@ -5,6 +5,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use phaselock::games::Games;
+use phaselock::link::{Conditions, ConditionsError, RECORDING_BYTES_MAX};
 use thiserror::Error;
 
 use crate::file::{self, FILE_BYTES_MAX, FileError, MotionFile};
@@ -22,8 +23,21 @@ pub enum LoadError {
 
 /// Reads the motion from a file or a pipe; a recording of play must be of one of these games.
 pub fn load(path: &Path, games: &Games) -> Result<MotionFile, LoadError> {
+    Ok(file::read(&read(path, FILE_BYTES_MAX)?, games)?)
+}
+
+/// Parses a network's description, and reads the recording that it names, if any.
+pub fn network(text: &str) -> Result<Conditions, ConditionsError> {
+    Conditions::parse(text, |path| match read(path.as_ref(), RECORDING_BYTES_MAX) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.to_string()),
+    })
+}
+
+/// Reads a file or a pipe. One byte more than allowed reveals a file that is too large.
+fn read(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // One byte more than allowed reveals a file that is too large.
-    File::open(path)?.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(file::read(&bytes, games)?)
+    File::open(path)?.take(bytes_max as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

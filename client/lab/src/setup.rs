@@ -126,11 +126,17 @@ impl fmt::Display for LabNetwork {
     }
 }
 
+impl From<Conditions> for LabNetwork {
+    fn from(conditions: Conditions) -> Self {
+        Self::Link(Box::new(conditions))
+    }
+}
+
 impl FromStr for LabNetwork {
     type Err = ConditionsError;
 
     fn from_str(text: &str) -> Result<Self, ConditionsError> {
-        text.parse().map(|conditions| Self::Link(Box::new(conditions)))
+        text.parse::<Conditions>().map(Self::from)
     }
 }
 

@@ -25,7 +25,10 @@ pub(crate) struct Wishes {
 /// Options of every session of a run.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args)]
 pub(crate) struct Setup {
-    #[arg(long, global = true, value_name = "CONDITIONS", help = link_help())]
+    #[arg(
+        long, global = true, value_name = "CONDITIONS", help = link_help(),
+        value_parser = phaselock_lab::load::network,
+    )]
     pub(crate) link: Option<Conditions>,
     /// Code of the room to join [default: one with people and a free seat]
     #[arg(long, global = true, value_name = "CODE")]
@@ -71,7 +74,8 @@ fn link_help() -> String {
     let names = PROFILES.map(|(name, _)| name).join(", ");
     format!(
         "Simulate a bad network: one of {names}, or properties, as in \
-         --link mobile,seed=3 or --link delay=100ms,jitter=30ms,loss=5%"
+         --link mobile,seed=3 or --link delay=100ms,jitter=30ms,loss=5%; or a recording, as in \
+         --link file:PATH (PATH.up and PATH.down, or PATH for both directions)"
     )
 }
 

@@ -4,8 +4,9 @@ use std::net::{Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
 use phaselock::limits::PLAYERS_MAX;
-use phaselock::link::Conditions;
+use phaselock::link::{Conditions, RECORDING_BYTES_MAX};
 use phaselock_quic::address::Address;
+use phaselock_quic::files;
 
 use super::allow_list::{self, AllowList};
 use super::deny_lists::{self, DenyList};
@@ -38,10 +39,12 @@ section! {
     /// Simulated network between the server and its clients.
     link: Option<Conditions> = None => {
         value: "CONDITIONS",
-        help: "Serve over a simulated bad network, to try a game: a profile such as mobile, or \
-               properties as in delay=100ms,loss=5%",
+        help: "Serve over a simulated bad network, to try a game: a profile such as mobile, \
+               properties as in delay=100ms,loss=5%, or a recording as in file:PATH",
         read: |config, text| {
-            let link = text.to_str().unwrap_or_default().parse::<Conditions>();
+            let link = Conditions::parse(text.to_str().unwrap_or_default(), |path| {
+                files::read(path.as_ref(), RECORDING_BYTES_MAX).map_err(|error| error.to_string())
+            });
             config.as_mut().link = Some(link.map_err(|error| format!("a network, but {error}"))?);
             Ok(())
         },

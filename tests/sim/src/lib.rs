@@ -316,7 +316,7 @@ impl<G: Game> Sim<G> {
 
     /// Lets a client join over a network's conditions, which start now. Returns its index.
     pub fn join_over(&mut self, conditions: &Conditions, skew: Skew, press: Press<G>) -> usize {
-        let (first, second) = (conditions.up.first, conditions.down.first);
+        let (first, second) = (*conditions.up.first(), *conditions.down.first());
         let client = self.join_with(first, second, skew, press);
         let (up, down) = conditions.links(self.now);
         (self.clients[client].up, self.clients[client].down) = (up, down);

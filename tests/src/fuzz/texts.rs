@@ -23,9 +23,9 @@ pub fn conditions(data: &[u8]) -> bool {
     assert_eq!(conditions.to_string(), text.trim());
     assert_eq!(conditions.to_string().parse().as_ref(), Ok(&conditions));
     let way = |schedule: &LinkSchedule| {
-        let all = schedule.changes.iter().map(|(_, config)| config);
-        assert!(all.chain([&schedule.first]).all(|config| config.validate().is_ok()));
-        let times: Vec<_> = schedule.changes.iter().map(|(at, _)| *at).collect();
+        let all = schedule.changes().map(|(_, config)| config);
+        assert!(all.chain([schedule.first()]).all(|config| config.validate().is_ok()));
+        let times: Vec<_> = schedule.changes().map(|(at, _)| at).collect();
         assert!(times.is_sorted() && times.first().is_none_or(|first| *first > Micros::ZERO));
     };
     way(&conditions.up);

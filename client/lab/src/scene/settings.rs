@@ -109,7 +109,7 @@ impl LabSettings {
             Net::Given(conditions) => Some(&**conditions),
         };
         let Some(link) = link else { return [0.0; 3] };
-        let first = &link.down.first;
+        let first = link.down.first();
         // Jitter goes either way around the delay, while the sliders have the minimum and what is
         // added.
         let least = (first.delay - first.jitter).as_ms().max(0.0);

@@ -431,6 +431,7 @@ mod tests {
             ("--link dsl", "'dsl' is neither a profile"),
             ("play --link delay=fast", "'fast' is not a valid delay; example: delay=100ms"),
             ("--link loss=200%", "loss"),
+            ("play --link file:no/such", "there is no recording no/such"),
             ("--clock pid", "the clock's loop must be pll or leaky"),
             ("--presentation magic", "there is no method"),
             ("lab nowhere.csv", "'nowhere.csv' for '[FILE]': it cannot be read: "),

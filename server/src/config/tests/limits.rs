@@ -18,7 +18,11 @@ fn values_at_and_beyond_their_limits() {
             &["Rock=every", "Car=adaptive:0.1/0.05, Rock = predictable"],
             &["", "Rock", "=every", "Rock=often", "Rock=every,", "Rock=threshold:-1"],
         ),
-        ("--link", &["mobile", "wifi,seed=3", "delay=9ms"], &["", "dsl", "loss=200%", "delay=x"]),
+        (
+            "--link",
+            &["mobile", "wifi,seed=3", "delay=9ms"],
+            &["", "dsl", "loss=200%", "delay=x", "file:no/such"],
+        ),
         ("--data-dir", &[".", "/x y"], &[""]),
         ("--log", &["text", "json"], &["", "JSON", "xml"]),
         (

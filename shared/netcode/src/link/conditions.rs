@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::config::{LinkConfig, LinkError, LinkSchedule, Spread};
+use super::config::{Drops, LinkConfig, LinkError, Spread};
+use super::recording::{self, RecordingError};
+use super::schedule::LinkSchedule;
 use super::way::Link;
 use crate::time::{LocalTime, Micros};
 
@@ -45,6 +47,7 @@ const CHANGE_AT_MAX: Micros = Micros::from_ms(24 * 3600 * 1000);
 /// - `delay=100ms,jitter=30ms,loss=5%,burst=3`
 /// - `mobile,down.loss=10%,seed=7`
 /// - `cable; 10s: delay=120ms; 20s: cable; 30s: repeat`
+/// - `file:ferry,queue=32kB; 66s: repeat`
 ///
 /// | property | meaning | default |
 /// |---|---|---|
@@ -56,8 +59,9 @@ const CHANGE_AT_MAX: Micros = Micros::from_ms(24 * 3600 * 1000);
 /// | `burst=3` | mean length of a bad state in packets | 1: losses are independent |
 /// | `burst-loss=80%`, `stray-loss=1%` | lost in bad and in good states; need `burst` | 100 %, 0 |
 /// | `duplicate=1%` | fraction of packets duplicated | 0 |
-/// | `rate=2Mbit` | maximum rate in bits per second | no limit |
+/// | `rate=2Mbit` | maximum rate in bits per second; at 0 nothing passes | no limit |
 /// | `queue=64kB` | bytes that may be queued for that rate | 64 kB |
+/// | `drop=tail`, `codel` | which packets the queue drops ([`Drops`]) | `tail` |
 /// | `seed=7` | seed of all random decisions | 1 |
 ///
 /// Jitter greater than the delay leaves a part of the packets without delay, and the mean above
@@ -67,6 +71,15 @@ const CHANGE_AT_MAX: Micros = Micros::from_ms(24 * 3600 * 1000);
 ///
 /// `up.` (from client to server) or `down.` before a property other than `seed` applies it to one
 /// direction only.
+///
+/// `file:PATH` in place of a profile is a recording, which properties override at all times. It is
+/// read from `PATH.up` and `PATH.down`; if neither exists, `PATH` counts for both directions. A
+/// recording may be followed by `repeat` only. The formats:
+///
+/// - a line for each change, `t_us delay_us jitter_us spread loss rate_bps`: spread 2 has a heavy
+///   tail, others are uniform; rate -1 has no limit; the last line holds on;
+/// - mahimahi's: a line for each delivery opportunity of 1500 bytes, its time in milliseconds;
+///   they repeat from the last one's time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conditions {
     /// From the client to the server.
@@ -79,6 +92,29 @@ pub struct Conditions {
 }
 
 impl Conditions {
+    /// Parses a description. `read` returns the bytes of a recording's file, `None` if there is no
+    /// such file, or the reason why it cannot be read; it needs to read no more than one byte
+    /// beyond [`RECORDING_BYTES_MAX`](super::RECORDING_BYTES_MAX).
+    pub fn parse(
+        text: &str,
+        read: impl FnMut(&str) -> Result<Option<Vec<u8>>, String>,
+    ) -> Result<Self, ConditionsError> {
+        let text = text.trim();
+        if text.len() > TEXT_BYTES_MAX || text.matches(';').count() > CHANGES_MAX {
+            return Err(ConditionsError::TooLong);
+        }
+        let (first, later) = match text.split_once(';') {
+            Some((first, later)) => (first, Some(later)),
+            None => (text, None),
+        };
+        let later = later.into_iter().flat_map(|later| later.split(';'));
+        let (up, down, seed) = match first.trim().strip_prefix(FILE) {
+            Some(first) => recorded(first, later, read)?,
+            None => described(first, later)?,
+        };
+        Ok(Self { up, down, seed, text: text.into() })
+    }
+
     /// Creates the two links, with nothing in flight; `start` is the start of their schedules.
     pub fn links<T: Clone>(&self, start: LocalTime) -> (Link<T>, Link<T>) {
         let up = Link::starting(start, self.up.clone(), self.seed << 1);
@@ -99,7 +135,8 @@ pub enum ConditionsError {
     #[error(
         "'{0}' is neither a profile ({profiles}) nor a property such as delay=100ms, jitter=30ms, \
          spread=normal, order=kept, loss=5%, burst=3, burst-loss=80%, stray-loss=1%, duplicate=1%, \
-         rate=2Mbit, queue=64kB, seed=7", profiles = PROFILES.map(|(name, _)| name).join(", ")
+         rate=2Mbit, queue=64kB, drop=codel, seed=7; a recording is file:PATH",
+        profiles = PROFILES.map(|(name, _)| name).join(", ")
     )]
     Unknown(String),
     #[error("'{value}' is not a valid {key}; example: {example}")]
@@ -116,43 +153,129 @@ pub enum ConditionsError {
     TooLong,
     #[error(transparent)]
     Link(#[from] LinkError),
+    #[error("'{FILE}' must be followed by the path of a recording, without , and ;")]
+    NoPath,
+    #[error("a recording may only be followed by its repetition, as in 66s: repeat")]
+    AfterRecording,
+    #[error("there is no recording {0}: neither {0}.up and {0}.down nor {0} for both directions")]
+    NoFile(String),
+    #[error(
+        "{0} is missing: a recording has a file for each direction, or one without .up or .down"
+    )]
+    NoWay(String),
+    #[error("cannot read {path}: {reason}")]
+    Unreadable { path: String, reason: String },
+    #[error("{path}: {error}")]
+    Recording { path: String, error: RecordingError },
 }
+
+/// Precedes the path of a recording.
+const FILE: &str = "file:";
 
 impl FromStr for Conditions {
     type Err = ConditionsError;
 
+    /// Parses a description without recordings.
     fn from_str(text: &str) -> Result<Self, ConditionsError> {
-        let text = text.trim();
-        if text.len() > TEXT_BYTES_MAX || text.matches(';').count() > CHANGES_MAX {
-            return Err(ConditionsError::TooLong);
-        }
-        let mut both = Both { up: LinkConfig::PERFECT, down: LinkConfig::PERFECT, seed: 1 };
-        let mut parts = text.split(';');
-        both.apply(parts.next().unwrap_or_default(), true)?;
-        let mut up = LinkSchedule::from(both.up.validate()?);
-        let mut down = LinkSchedule::from(both.down.validate()?);
-        let mut last = Micros::ZERO;
-        for part in parts {
-            if up.repeat.is_some() {
-                return Err(ConditionsError::AfterRepeat);
-            }
-            let wrong = || ConditionsError::Time(part.trim().into());
-            let (at, change) = part.split_once(':').ok_or_else(wrong)?;
-            let at = time(at.trim()).ok_or_else(wrong)?;
-            if at <= last || at > CHANGE_AT_MAX {
-                return Err(ConditionsError::Order);
-            }
-            last = at;
-            if change.trim() == "repeat" {
-                (up.repeat, down.repeat) = (Some(at), Some(at));
-            } else {
-                both.apply(change, false)?;
-                up.changes.push((at, both.up.validate()?));
-                down.changes.push((at, both.down.validate()?));
-            }
-        }
-        Ok(Self { up, down, seed: both.seed, text: text.into() })
+        Self::parse(text, |_| Err("recordings are not available here".into()))
     }
+}
+
+/// Both directions over time, and the seed.
+type Schedules = (LinkSchedule, LinkSchedule, u64);
+
+fn described<'t>(
+    first: &str,
+    later: impl Iterator<Item = &'t str>,
+) -> Result<Schedules, ConditionsError> {
+    let mut both = Both { up: LinkConfig::PERFECT, down: LinkConfig::PERFECT, seed: 1 };
+    both.apply(first, true)?;
+    let starts = (both.up.validate()?, both.down.validate()?);
+    let (mut up, mut down) = (Vec::new(), Vec::new());
+    let (mut last, mut repeat) = (Micros::ZERO, None);
+    for part in later {
+        if repeat.is_some() {
+            return Err(ConditionsError::AfterRepeat);
+        }
+        let (at, change) = timed(part)?;
+        if at <= last {
+            return Err(ConditionsError::Order);
+        }
+        last = at;
+        if change == "repeat" {
+            repeat = Some(at);
+        } else {
+            both.apply(change, false)?;
+            up.push((at, both.up.validate()?));
+            down.push((at, both.down.validate()?));
+        }
+    }
+    let up = LinkSchedule::new(starts.0, up, repeat);
+    Ok((up, LinkSchedule::new(starts.1, down, repeat), both.seed))
+}
+
+/// Splits a part into its time and what changes then.
+fn timed(part: &str) -> Result<(Micros, &str), ConditionsError> {
+    let wrong = || ConditionsError::Time(part.trim().into());
+    let (at, change) = part.split_once(':').ok_or_else(wrong)?;
+    let at = time(at.trim()).ok_or_else(wrong)?;
+    if at > CHANGE_AT_MAX {
+        return Err(ConditionsError::Order);
+    }
+    Ok((at, change.trim()))
+}
+
+fn recorded<'t>(
+    first: &str,
+    mut later: impl Iterator<Item = &'t str>,
+    mut read: impl FnMut(&str) -> Result<Option<Vec<u8>>, String>,
+) -> Result<Schedules, ConditionsError> {
+    let (path, properties) = first.split_once(',').unwrap_or((first, ""));
+    let path = Some(path.trim()).filter(|path| !path.is_empty()).ok_or(ConditionsError::NoPath)?;
+    let mut repeat = None;
+    if let Some(part) = later.next() {
+        let (at, change) = timed(part)?;
+        if change != "repeat" || at <= Micros::ZERO {
+            return Err(ConditionsError::AfterRecording);
+        }
+        repeat = Some(at);
+    }
+    if later.next().is_some() {
+        return Err(ConditionsError::AfterRepeat);
+    }
+    let mut file = |path: String| {
+        let read = read(&path);
+        let bytes =
+            read.map_err(|reason| ConditionsError::Unreadable { path: path.clone(), reason })?;
+        let way = bytes.map(|bytes| recording::read(&bytes)).transpose();
+        way.map_err(|error| ConditionsError::Recording { path, error })
+    };
+    let (up, down) = match (file(format!("{path}.up"))?, file(format!("{path}.down"))?) {
+        (Some(up), Some(down)) => (up, down),
+        (Some(_), None) => return Err(ConditionsError::NoWay(format!("{path}.down"))),
+        (None, Some(_)) => return Err(ConditionsError::NoWay(format!("{path}.up"))),
+        (None, None) => {
+            let both = file(path.into())?.ok_or_else(|| ConditionsError::NoFile(path.into()))?;
+            (both.clone(), both)
+        }
+    };
+    let mut seed = 1;
+    let mut overridden = |schedule: LinkSchedule, way: fn(&Both) -> LinkConfig| {
+        let schedule = match repeat {
+            Some(_) => schedule.repeating(repeat),
+            None => schedule,
+        };
+        schedule.map(|config| {
+            let mut both = Both { up: config, down: config, seed: 1 };
+            for property in properties.split(',').map(str::trim).filter(|it| !it.is_empty()) {
+                both.apply_property(property, true)?;
+            }
+            seed = both.seed;
+            way(&both).validate().map_err(ConditionsError::from)
+        })
+    };
+    let (up, down) = (overridden(up, |both| both.up)?, overridden(down, |both| both.down)?);
+    Ok((up, down, seed))
 }
 
 /// Both directions while they are parsed.
@@ -165,32 +288,39 @@ struct Both {
 impl Both {
     fn apply(&mut self, list: &str, with_seed: bool) -> Result<(), ConditionsError> {
         for (n, item) in list.split(',').map(str::trim).enumerate() {
+            if item.contains('=') {
+                self.apply_property(item, with_seed)?;
+                continue;
+            }
+            let profile = PROFILES.iter().find(|(name, _)| *name == item && n == 0);
             let unknown = || ConditionsError::Unknown(item.into());
-            let Some((key, value)) = item.split_once('=') else {
-                let profile = PROFILES.iter().find(|(name, _)| *name == item && n == 0);
-                let (_, properties) = profile.ok_or_else(unknown)?;
-                (self.up, self.down) = (LinkConfig::PERFECT, LinkConfig::PERFECT);
-                self.apply(properties, false)?;
-                continue;
-            };
-            let (key, value) = (key.trim(), value.trim());
-            if key == "seed" && with_seed {
-                self.seed = value.parse().map_err(|_| ConditionsError::Value {
-                    key: key.into(),
-                    value: value.into(),
-                    example: "seed=7",
-                })?;
-                continue;
-            }
-            let (ways, key): (Vec<&mut LinkConfig>, _) = match key.split_once('.') {
-                None => (vec![&mut self.up, &mut self.down], key),
-                Some(("up", key)) => (vec![&mut self.up], key),
-                Some(("down", key)) => (vec![&mut self.down], key),
-                Some(_) => return Err(unknown()),
-            };
-            for way in ways {
-                set(way, key, value).ok_or_else(unknown)??;
-            }
+            let (_, properties) = profile.ok_or_else(unknown)?;
+            (self.up, self.down) = (LinkConfig::PERFECT, LinkConfig::PERFECT);
+            self.apply(properties, false)?;
+        }
+        Ok(())
+    }
+
+    fn apply_property(&mut self, item: &str, with_seed: bool) -> Result<(), ConditionsError> {
+        let unknown = || ConditionsError::Unknown(item.into());
+        let (key, value) = item.split_once('=').ok_or_else(unknown)?;
+        let (key, value) = (key.trim(), value.trim());
+        if key == "seed" && with_seed {
+            self.seed = value.parse().map_err(|_| ConditionsError::Value {
+                key: key.into(),
+                value: value.into(),
+                example: "seed=7",
+            })?;
+            return Ok(());
+        }
+        let (ways, key): (Vec<&mut LinkConfig>, _) = match key.split_once('.') {
+            None => (vec![&mut self.up, &mut self.down], key),
+            Some(("up", key)) => (vec![&mut self.up], key),
+            Some(("down", key)) => (vec![&mut self.down], key),
+            Some(_) => return Err(unknown()),
+        };
+        for way in ways {
+            set(way, key, value).ok_or_else(unknown)??;
         }
         Ok(())
     }
@@ -198,6 +328,7 @@ impl Both {
 
 const SPREADS: [(&str, Spread); 3] =
     [("uniform", Spread::Uniform), ("normal", Spread::Normal), ("heavy", Spread::Heavy)];
+const DROPS: [(&str, Drops); 2] = [("tail", Drops::Tail), ("codel", Drops::CoDel)];
 const ORDERS: [(&str, bool); 2] = [("kept", true), ("free", false)];
 
 /// Sets one property; `None` if there is no such property.
@@ -219,6 +350,7 @@ fn set(way: &mut LinkConfig, key: &str, value: &str) -> Option<Result<(), Condit
         "duplicate" => (put(&mut way.duplication, share(value)), "duplicate=1%"),
         "rate" => (put(&mut way.rate, rate(value).map(Some)), "rate=2Mbit"),
         "queue" => (put(&mut way.queue_bytes, size(value)), "queue=64kB"),
+        "drop" => (put(&mut way.drops, named(value, &DROPS)), "drop=tail or drop=codel"),
         _ => return None,
     };
     let wrong = || ConditionsError::Value { key: key.into(), value: value.into(), example };
@@ -270,7 +402,7 @@ mod tests {
     fn every_profile_can_be_read_and_is_shown_as_it_was_written() {
         for (name, _) in PROFILES {
             assert_eq!(read(name).to_string(), name);
-            assert_ne!(read(name).up.first, LinkConfig::PERFECT);
+            assert_ne!(*read(name).up.first(), LinkConfig::PERFECT);
         }
     }
 
@@ -278,7 +410,7 @@ mod tests {
     fn properties_count_for_both_ways_or_for_one() {
         let conditions = read(
             " delay=100ms, jitter=1.5s,spread=heavy,order=kept,loss=5%,burst=3,burst-loss=80%,\
-             stray-loss=0.5%,duplicate=1%,rate=2.5Mbit,queue=10kB,down.delay=250us,\
+             stray-loss=0.5%,duplicate=1%,rate=2.5Mbit,queue=10kB,drop=codel,down.delay=250us,\
               up.loss=7%,seed=9",
         );
         let both = LinkConfig {
@@ -293,11 +425,12 @@ mod tests {
             duplication: 0.01,
             rate: Some(2_500_000),
             queue_bytes: 10_000,
+            drops: Drops::CoDel,
         };
         assert_eq!(conditions.up, LinkConfig { loss: 0.07, ..both }.into());
         assert_eq!(conditions.down, LinkConfig { delay: Micros(250), ..both }.into());
         assert_eq!(conditions.seed, 9);
-        assert_eq!(read("mobile,delay=1ms").up.first.delay, Micros(1000));
+        assert_eq!(read("mobile,delay=1ms").up.first().delay, Micros(1000));
     }
 
     #[test]
@@ -308,7 +441,7 @@ mod tests {
         assert_eq!((up(9).loss, up(10).loss, up(20).loss), (0.0, 0.05, 0.05));
         assert_eq!((up(21).loss, up(21).delay), (0.05, Micros::from_ms(90)));
         assert_eq!(conditions.down.at(Micros::from_ms(21_000)).delay, Micros::from_ms(10));
-        assert_eq!(up(39), read("lan").up.first);
+        assert_eq!(up(39), *read("lan").up.first());
         assert_eq!(up(40), up(0));
         assert_eq!(up(52), up(12));
     }
@@ -339,7 +472,9 @@ mod tests {
             ("loss=0%,burst=3,stray-loss=5%", "do not add up: loss must lie between"),
             ("loss=5%,burst=3,stray-loss=1%; 10s: loss=0%", "do not add up"),
             ("spread=wide", "spread=uniform, normal or heavy"),
-            ("rate=1bit", "8kbit to 100Gbit"),
+            ("rate=200Gbit", "0bit to 100Gbit"),
+            ("drop=head", "example: drop=tail or drop=codel"),
+            ("file:here", "cannot read here.up: recordings are not available here"),
             ("queue=1B", "1500B to 16MB"),
             ("queue=99999999999999MB", "1500B to 16MB"),
             ("seed=-1", "example: seed=7"),
@@ -364,11 +499,71 @@ mod tests {
         read("burst=3,burst-loss=80%; 10s: loss=5%; 20s: loss=100%; 30s: loss=0%");
     }
 
+    /// Parses with these files.
+    fn with_files(text: &str, files: &[(&str, &str)]) -> Result<Conditions, ConditionsError> {
+        Conditions::parse(text, |path| {
+            let file = files.iter().find(|(name, _)| *name == path);
+            Ok(file.map(|(_, contents)| contents.as_bytes().to_vec()))
+        })
+    }
+
+    #[test]
+    fn recording_has_a_file_for_each_direction_or_one_for_both() {
+        let files =
+            [("a.up", "0 0 0 0 0 64000"), ("a.down", "0 9 0 0 0 0\n7 9 0 0 0 5"), ("b", "4")];
+        let conditions = with_files("file:a", &files).unwrap();
+        assert_eq!(conditions.up.first().rate, Some(64_000));
+        assert_eq!(conditions.down.at(Micros(7)).rate, Some(5));
+        let conditions = with_files(" file: b ", &files).unwrap();
+        assert_eq!(conditions.up, conditions.down);
+        assert_eq!(conditions.up.repeat(), Some(Micros::from_ms(4)));
+        assert_eq!(conditions.to_string(), "file: b");
+    }
+
+    #[test]
+    fn properties_override_a_recording_at_all_times() {
+        let files = [("a", "0 9 0 0 0 0\n7 9 0 0 0 5")];
+        let text = "file:a,queue=32kB, drop=codel,down.delay=20ms,seed=4; 9ms: repeat";
+        let conditions = with_files(text, &files).unwrap();
+        let [before, after] = [0, 7].map(|at| *conditions.down.at(Micros(at)));
+        let own = (32_000, Drops::CoDel, Micros::from_ms(20));
+        assert_eq!((before.queue_bytes, before.drops, before.delay), own);
+        assert_eq!((after.queue_bytes, after.drops, after.delay), own);
+        assert_eq!((before.rate, after.rate), (Some(0), Some(5)));
+        assert_eq!((conditions.up.first().delay, conditions.seed), (Micros(9), 4));
+        assert_eq!(conditions.up.repeat(), Some(Micros::from_ms(9)));
+    }
+
+    #[test]
+    fn errors_of_a_recording_say_what_to_do() {
+        let files = [("a", "1"), ("b.up", "1"), ("c.down", "1"), ("d", "0\nx"), ("e/f", "1")];
+        for (text, says) in [
+            ("file:", "must be followed by the path"),
+            ("file:none", "no recording none: neither none.up and none.down nor none"),
+            ("file:b", "b.down is missing"),
+            ("file:c", "c.up is missing"),
+            ("file:d", "d: line 2: 'x' is not a valid time"),
+            ("file:a,mobile", "'mobile' is neither a profile"),
+            ("file:a; 5s: loss=5%", "only be followed by its repetition"),
+            ("file:a; 5s: repeat; 6s: repeat", "nothing may follow"),
+            ("file:a; 0s: repeat", "only be followed by its repetition"),
+            ("file:a; soon", "must begin with the time"),
+            ("mobile; 5s: file:a", "'file:a' is neither a profile"),
+            ("file:a,queue=1B", "queue of a link must be"),
+        ] {
+            let error = with_files(text, &files).expect_err(text).to_string();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+        with_files("file:e/f", &files).unwrap();
+        let error = Conditions::parse("file:a", |_| Err("denied".into())).unwrap_err();
+        assert_eq!(error.to_string(), "cannot read a.up: denied");
+    }
+
     proptest::proptest! {
         #[test]
         fn any_text_is_read_or_refused(text in "[a-z0-9=.,;:%-]{0,60}") {
             if let Ok(conditions) = text.parse::<Conditions>() {
-                proptest::prop_assert!(conditions.up.first.validate().is_ok());
+                proptest::prop_assert!(conditions.up.first().validate().is_ok());
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Properties of one direction of a link, and their changes over time.
+//! Properties of one direction of a link.
 
 use crate::random::Random;
 use crate::time::Micros;
@@ -14,6 +14,16 @@ pub enum Spread {
     /// At least `delay`; the excess has mean `jitter` and a heavy tail (Lomax, the shifted Pareto
     /// distribution, of shape 3), cut off at thirty times the mean.
     Heavy,
+}
+
+/// Which packets are dropped where the rate is limited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Drops {
+    /// Those that do not fit into the queue.
+    #[default]
+    Tail,
+    /// Also some of those that would wait for long, so that senders slow down (CoDel, RFC 8289).
+    CoDel,
 }
 
 /// Properties of one direction of a link.
@@ -41,10 +51,12 @@ pub struct LinkConfig {
     pub stray_loss: f32,
     /// Fraction of packets that is duplicated: 0 to 1.
     pub duplication: f32,
-    /// The maximum rate in bits per second, if it is limited.
+    /// The maximum rate in bits per second, if it is limited. At 0 nothing passes.
     pub rate: Option<u64>,
     /// Maximum number of bytes queued where the rate is limited; more are dropped.
     pub queue_bytes: u32,
+    /// Which packets the queue drops.
+    pub drops: Drops,
 }
 
 /// Why properties are invalid.
@@ -74,8 +86,8 @@ impl LinkConfig {
     pub const QUEUE_BYTES: u32 = 64 * 1024;
     /// The maximum size of a queue in bytes.
     pub const QUEUE_BYTES_MAX: u32 = 16 << 20;
-    /// The minimum and maximum of a limited rate, in bits per second.
-    pub const RATES: (u64, u64) = (8_000, 100_000_000_000);
+    /// The maximum of a limited rate, in bits per second.
+    pub const RATE_MAX: u64 = 100_000_000_000;
     /// The longest mean burst in packets.
     pub const BURST_MAX: f32 = 10_000.0;
 
@@ -92,6 +104,7 @@ impl LinkConfig {
         duplication: 0.0,
         rate: None,
         queue_bytes: Self::QUEUE_BYTES,
+        drops: Drops::Tail,
     };
 
     /// A link whose packets take from `least_ms` to `least_ms + more_ms`, uniformly.
@@ -129,9 +142,7 @@ impl LinkConfig {
         range("stray-loss", "0 to 100 %", share(self.stray_loss))?;
         range("duplicate", "0 to 100 %", share(self.duplication))?;
         range("burst", "1 to 10000 packets", (1.0..=Self::BURST_MAX).contains(&self.burst))?;
-        let (least, most) = Self::RATES;
-        let rate = self.rate.is_none_or(|rate| (least..=most).contains(&rate));
-        range("rate", "8kbit to 100Gbit", rate)?;
+        range("rate", "0bit to 100Gbit", self.rate.is_none_or(|rate| rate <= Self::RATE_MAX))?;
         let queue = (1500..=Self::QUEUE_BYTES_MAX).contains(&self.queue_bytes);
         range("queue", "1500B to 16MB", queue)?;
         if self.burst <= 1.0 && (self.burst_loss, self.stray_loss) != (1.0, 0.0) {
@@ -152,9 +163,9 @@ impl LinkConfig {
     }
 
     /// Millionths of a bit that pass in a microsecond, which is the number of bits per second.
-    fn speed(&self) -> u128 {
+    pub(super) fn speed(&self) -> u128 {
         // Without a limit: more than any queue holds, and small enough to sum.
-        self.rate.map_or(i64::MAX as u128, |rate| u128::from(rate.max(1)))
+        self.rate.map_or(i64::MAX as u128, u128::from)
     }
 
     /// Returns the probabilities, at each packet, that a good link turns bad and a bad one good.
@@ -189,73 +200,5 @@ impl LinkConfig {
             Spread::Heavy => (2.0 * (libm::pow(1.0 - a, -1.0 / 3.0) - 1.0)).min(30.0),
         };
         (self.delay + Micros::from_f64(parts * self.jitter.0 as f64)).max(Micros::ZERO)
-    }
-}
-
-/// Properties of a link over time.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LinkSchedule {
-    /// The initial properties.
-    pub first: LinkConfig,
-    /// Changes, by time since the start, in ascending order.
-    pub changes: Vec<(Micros, LinkConfig)>,
-    /// When the schedule starts over, if it does; after the last change.
-    pub repeat: Option<Micros>,
-}
-
-impl LinkSchedule {
-    /// Returns the properties in force this long after the start.
-    pub fn at(&self, elapsed: Micros) -> &LinkConfig {
-        let elapsed = match self.repeat {
-            Some(period) if period > Micros::ZERO => Micros(elapsed.0.rem_euclid(period.0)),
-            _ => elapsed,
-        };
-        let begun = self.changes.partition_point(|(from, _)| *from <= elapsed);
-        begun.checked_sub(1).map_or(&self.first, |last| &self.changes[last].1)
-    }
-
-    /// Returns how many millionths of a bit can pass from the start until this time after it.
-    pub(super) fn passed(&self, until: Micros) -> u128 {
-        let in_one_run = |until: i64| {
-            let (mut passed, mut from, mut config) = (0, 0, &self.first);
-            for (at, next) in self.changes.iter().take_while(|(at, _)| at.0 < until) {
-                passed += config.speed() * (at.0 - from) as u128;
-                (from, config) = (at.0, next);
-            }
-            passed + config.speed() * (until - from) as u128
-        };
-        let until = until.0.max(0);
-        match self.repeat {
-            Some(Micros(period)) if period > 0 => {
-                (until / period) as u128 * in_one_run(period) + in_one_run(until % period)
-            }
-            _ => in_one_run(until),
-        }
-    }
-
-    /// Returns the time after `from` in which this many millionths of a bit pass.
-    pub(super) fn passing(&self, from: Micros, amount: u128) -> Micros {
-        let all = std::iter::once(&self.first).chain(self.changes.iter().map(|(_, config)| config));
-        let (slowest, fastest) = all.fold((u128::MAX, 1), |(slowest, fastest), config| {
-            (slowest.min(config.speed()), fastest.max(config.speed()))
-        });
-        // These are equal unless the rate changes.
-        let (mut least, mut most) = (amount.div_ceil(fastest), amount.div_ceil(slowest));
-        let goal = self.passed(from) + amount;
-        while least < most {
-            let middle = least.midpoint(most);
-            if self.passed(from + Micros(middle as i64)) < goal {
-                least = middle + 1;
-            } else {
-                most = middle;
-            }
-        }
-        Micros(most as i64)
-    }
-}
-
-impl From<LinkConfig> for LinkSchedule {
-    fn from(first: LinkConfig) -> Self {
-        Self { first, changes: Vec::new(), repeat: None }
     }
 }

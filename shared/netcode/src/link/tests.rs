@@ -226,20 +226,69 @@ fn a_rate_that_changes_for_ever_is_its_mean() {
 fn what_passes_is_the_sum_of_all_rates_in_force() {
     let rate = |rate| LinkConfig { rate, ..LinkConfig::PERFECT };
     let changes = vec![(Micros(10), rate(Some(500))), (Micros(13), rate(Some(1)))];
-    let mut schedule = LinkSchedule { first: rate(Some(7)), changes, repeat: None };
     for repeat in [None, Some(Micros(20)), Some(Micros(14))] {
-        schedule.repeat = repeat;
+        let schedule = LinkSchedule::new(rate(Some(7)), changes.clone(), repeat);
         let mut sum = 0;
         for at in (0..100).map(Micros) {
             assert_eq!(schedule.passed(at), sum, "{at}");
             sum += u128::from(schedule.at(at).rate.unwrap());
         }
         for (from, amount) in (0..40).flat_map(|from| (1..600).map(move |n| (Micros(from), n))) {
-            let (time, before) = (schedule.passing(from, amount), schedule.passed(from));
+            let time = schedule.passing(from, amount).expect("it passes");
+            let before = schedule.passed(from);
             let passed = |time| schedule.passed(from + time) - before;
             assert!(passed(time) >= amount && passed(time - Micros(1)) < amount, "{from} {amount}");
         }
     }
+}
+
+#[test]
+fn nothing_passes_at_rate_0() {
+    let mut link = link_of("rate=64kbit,queue=8kB; 1s: rate=0bit; 3s: rate=64kbit");
+    // A second's worth before, and a queue's worth during the pause.
+    assert_eq!(load(&mut link, (0..10).map(|n| 100_000 * n)), (0, Micros(1_250_000 + 2 * SECOND)));
+    assert_eq!(load(&mut link, [2 * SECOND; 20].into_iter()).0, 14);
+    let mut link = link_of("rate=0bit");
+    assert_eq!(load(&mut link, [0; 20].into_iter()), (20, Micros::ZERO));
+    assert_eq!((link.next_arrival(), link.poll(LocalTime(i64::MAX))), (None, None));
+    // The queue is full until the link changes.
+    link.set(LinkConfig { rate: Some(64_000), ..LinkConfig::PERFECT });
+    assert!(link.under_way.is_empty());
+}
+
+#[test]
+fn schedule_of_many_changes_is_as_fast_as_one_of_few() {
+    // A million changes, sent through at ten million places; a scan would take days.
+    let rate = |rate| LinkConfig { rate: Some(rate), ..LinkConfig::PERFECT };
+    let changes = (1..1_000_000).map(|n| (Micros(1000 * n), rate(n as u64 % 7 * 12_000)));
+    let schedule = LinkSchedule::new(rate(0), changes, Some(Micros::from_ms(1_000_000)));
+    assert_eq!(schedule.configs_len(), 7);
+    let all = schedule.passed(Micros::from_ms(1_000_000));
+    for n in 0..100_000_i64 {
+        let from = Micros(n * 7_777_777);
+        let time = schedule.passing(from, 1 + all * n as u128 / 99).expect("it passes");
+        let passed = schedule.passed(from + time) - schedule.passed(from);
+        assert!(passed > all * n as u128 / 99);
+    }
+}
+
+#[test]
+fn codel_keeps_the_queue_short_for_senders_that_do_not_slow_down_at_once() {
+    // 1.024 Mbit on 1 Mbit: the queue of drop-tail is full, CoDel's stays near its target.
+    let tail = LinkConfig { rate: Some(1_000_000), ..LinkConfig::PERFECT };
+    let wait = |config: LinkConfig| {
+        let (arrivals, stats) = run(config, 1, 60_000);
+        let late = arrivals.iter().filter(|(_, n)| *n > 20_000);
+        let waits: Vec<_> = late.map(|(at, n)| (*at - LocalTime(n * 1000)).as_ms()).collect();
+        (waits.iter().sum::<f64>() / waits.len() as f64, stats.dropped as f64 / 60_000.0)
+    };
+    let ((long, _), (short, dropped)) =
+        (wait(tail), wait(LinkConfig { drops: Drops::CoDel, ..tail }));
+    assert!(long > 400.0 && short < 30.0, "{long} and {short} ms");
+    assert!((0.015..0.04).contains(&dropped), "{dropped} dropped");
+    // A queue that does not last is left alone.
+    let mut link = Link::new(LinkConfig { drops: Drops::CoDel, ..tail }, 1);
+    assert_eq!(load(&mut link, (0..50).map(|n| n / 5 * SECOND)).0, 0);
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::config::{LinkConfig, LinkSchedule};
+use super::codel::CoDel;
+use super::config::{Drops, LinkConfig};
+use super::schedule::LinkSchedule;
 use crate::random::Random;
 use crate::time::LocalTime;
 
@@ -13,7 +15,8 @@ pub struct LinkStats {
     pub sent: u64,
     /// Packets lost in transit.
     pub lost: u64,
-    /// Packets dropped because the queue, or the link's memory, was full.
+    /// Packets dropped by the queue, because the link's memory was full, or because the link never
+    /// passes anything again.
     pub dropped: u64,
     /// Packets duplicated.
     pub doubled: u64,
@@ -33,6 +36,7 @@ pub struct Link<T = Vec<u8>> {
     /// would change with the rate.
     waiting: u128,
     drained: LocalTime,
+    codel: CoDel,
     /// When the last packet of an ordered link arrives.
     last: LocalTime,
     /// Packets and their bytes, by arrival time, then in the order of sending.
@@ -65,6 +69,7 @@ impl<T: Clone> Link<T> {
             bad: false,
             waiting: 0,
             drained: start,
+            codel: CoDel::default(),
             last: start,
             under_way: BTreeMap::new(),
             bytes: 0,
@@ -122,7 +127,8 @@ impl<T: Clone> Link<T> {
         fate < if self.bad { config.burst_loss } else { config.stray_loss }
     }
 
-    /// Returns when a packet has passed the queue; `None` if it does not fit.
+    /// Returns when a packet has passed the queue; `None` if it does not fit, is dropped, or never
+    /// passes.
     fn queue(&mut self, config: &LinkConfig, now: LocalTime, bytes: usize) -> Option<LocalTime> {
         const BYTE: u128 = 8_000_000;
         let passed = |at: LocalTime| self.schedule.passed(at - self.start);
@@ -139,8 +145,15 @@ impl<T: Clone> Link<T> {
         if waiting > u128::from(config.queue_bytes) * BYTE {
             return None;
         }
+        let left = self.schedule.passing(begin - self.start, waiting).map(|time| begin + time);
+        if config.drops == Drops::CoDel
+            && let Some(left) = left
+            && self.codel.drops(now, left, self.waiting == 0)
+        {
+            return None;
+        }
         self.waiting = waiting;
-        Some(begin + self.schedule.passing(begin - self.start, waiting))
+        left
     }
 
     fn put(&mut self, config: &LinkConfig, arrival: LocalTime, bytes: usize, packet: T) {

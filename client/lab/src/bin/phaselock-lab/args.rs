@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::thread;
 
 use clap::{Parser, Subcommand};
-use phaselock::link::PROFILES;
+use phaselock::link::{ConditionsError, PROFILES};
 use phaselock::motion::waypoints::{Extrapolator, HORIZON_BOUNDS, Joining};
+use phaselock_lab::load;
 use phaselock_lab::{Contender, LabNetwork, LabSetup, SendPolicy};
 
 /// Measures which of Phaselock's methods shows a motion best over a network.
@@ -142,6 +143,7 @@ pub(crate) struct AdviseArgs {
     pub(crate) path: OsString,
     #[arg(
         long, value_name = "NETWORK", default_value = "cable", help = link_help(),
+        value_parser = network,
     )]
     pub(crate) link: LabNetwork,
     /// Send rates to choose from, in updates per second
@@ -198,11 +200,15 @@ fn list(names: impl Iterator<Item = impl ToString>) -> String {
     names.map(|name| name.to_string()).collect::<Vec<_>>().join(", ")
 }
 
+fn network(text: &str) -> Result<LabNetwork, ConditionsError> {
+    load::network(text).map(LabNetwork::from)
+}
+
 fn link_help() -> String {
     let names = list(PROFILES.iter().map(|(name, _)| name));
     format!(
-        "Simulated network, from server to client: one of {names}, or properties such as \
-         delay=100ms,jitter=30ms,loss=5%"
+        "Simulated network, from server to client: one of {names}, properties such as \
+         delay=100ms,jitter=30ms,loss=5%, or a recording, as in file:PATH"
     )
 }
 

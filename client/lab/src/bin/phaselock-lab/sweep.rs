@@ -10,6 +10,7 @@ use phaselock::games::Games;
 use phaselock::motion::waypoints::Joining;
 use phaselock::time::Micros;
 use phaselock_lab::formulas::Formula;
+use phaselock_lab::load;
 use phaselock_lab::sweep::{CSV_HEADER, Measurement, Plan, SweepSubject};
 use phaselock_lab::{Contender, DelayRule, LabNetwork, LabSetup, Stamps, figures, report};
 
@@ -184,7 +185,7 @@ fn networks(args: &SweepArgs) -> Result<Vec<LabNetwork>> {
         if link == "all" {
             all.extend(LabNetwork::profiles());
         } else {
-            all.push(link.parse()?);
+            all.push(load::network(link)?.into());
         }
     }
     Ok(once(&all))
