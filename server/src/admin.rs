@@ -125,7 +125,7 @@ fn is_near_name(host: &str) -> bool {
     bare.parse::<IpAddr>().is_ok() || !bare.is_empty() && !bare.contains('.')
 }
 
-/// Forbids browsers to guess content types, to cache, and to send a referrer.
+/// Keeps browsers from guessing content types, caching, and sending a referrer.
 async fn sealed(mut response: Response) -> Response {
     let headers = response.headers_mut();
     for (name, value) in [

@@ -16,7 +16,6 @@ use crate::time::{date, span_text};
 
 /// Loads the identity that the settings name. Creates it if it is missing from the data directory,
 /// unless the settings forbid that.
-/// they require it.
 pub(crate) fn identity(config: &Config) -> Result<Identity> {
     if config.operation.cert_file.is_some() {
         return Ok(load(config)?);
@@ -61,7 +60,7 @@ pub(crate) fn mistakes(config: &Config) -> Vec<Mistake> {
     errors.into_iter().map(Mistake::Identity).collect()
 }
 
-/// Returns the mistake that the certificate has expired, which does not prevent a start.
+/// Returns a mistake if the certificate has expired, which does not prevent a start.
 pub(crate) fn expired(config: &Config) -> Option<Mistake> {
     match expiry_in(config) {
         Some(Expiry::Past(problem)) => Some(Mistake::Expired { path: paths(config).0, problem }),

@@ -188,7 +188,7 @@ impl DenyLists {
 }
 
 impl DenyThread {
-    /// Returns a test of whether the thread has ended, which it never does by itself.
+    /// Returns a function that reports whether the thread has ended, which it never does by itself.
     pub(crate) fn watch(&self) -> impl Fn() -> bool + Send + 'static {
         self.writer.watch()
     }

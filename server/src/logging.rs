@@ -175,7 +175,7 @@ impl LogHandle {
         self.recent.last(count)
     }
 
-    /// Returns lines from now on. A listener that falls behind loses the oldest, and learns how
+    /// Returns lines from now on. A listener that falls behind loses the oldest, and is told how
     /// many.
     pub fn subscribe(&self) -> broadcast::Receiver<LogLine> {
         self.recent.subscribe()

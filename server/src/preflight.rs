@@ -144,7 +144,7 @@ fn may_write(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Only an attempt would show it, so this never fails.
+/// On other systems only an attempt would tell, so this never fails.
 #[cfg(not(unix))]
 fn may_write(_: &Path) -> io::Result<()> {
     Ok(())

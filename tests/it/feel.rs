@@ -1,4 +1,4 @@
-//! Feel: the own player's picture while the network changes.
+//! Feel: the local player's picture while the network changes.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Recordings of the own player's motion, as the server has it, tick by tick.
+//! Recordings of the local player's motion, as the server has it, tick by tick.
 
 use std::collections::BTreeMap;
 

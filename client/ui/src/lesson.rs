@@ -220,7 +220,7 @@ impl Lessons {
         Self { had: had.to_vec(), ..Self::default() }
     }
 
-    /// Begins a game, or goes on with it after a lost connection.
+    /// Begins a game, or continues it after a lost connection.
     pub fn begin_game(&mut self, game: &'static str, teaches: bool) {
         let game = teaches.then_some(game);
         if self.game == game && self.running.is_some() {

@@ -98,7 +98,7 @@ pub(crate) struct Visit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Stay,
-    /// The player wants to change settings; the visit goes on.
+    /// The player wants to change settings; the visit continues.
     Settings,
     End(End),
 }

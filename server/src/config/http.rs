@@ -75,7 +75,7 @@ section! {
         ..Setting::NUMBER
     }
 
-    /// Whether everybody may see who is playing, and the records.
+    /// Whether everyone may see who is playing, and the records.
     public_page: bool = false => {
         help: "Show everyone who is playing, and the records, at /public, next to the page for \
                browsers",

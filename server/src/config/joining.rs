@@ -109,7 +109,7 @@ section! {
         ..Setting::TEXT
     }
 
-    /// Players who may join. `None` for everybody.
+    /// Players who may join. `None` lets everyone join.
     allow_list: Option<AllowList> = None => {
         value: "FILE",
         help: "File with the keys of the players who may join, one per line",

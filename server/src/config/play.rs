@@ -42,7 +42,7 @@ const RATES: Option<&str> = Some("clients learn the rates when they join, and wo
 const READY: [(&str, ReadyUp); 3] =
     [("off", ReadyUp::Off), ("early", ReadyUp::Early), ("wait", ReadyUp::Wait)];
 
-/// Names of no votes and of all.
+/// Values that stand for no votes and for all votes.
 const VOTES: [(&str, VoteKinds); 2] = [("all", VoteKinds::ALL), ("none", VoteKinds::NONE)];
 
 section! {

@@ -41,7 +41,7 @@ pub enum Topic {
 }
 
 impl Topic {
-    /// All of them, which is the default.
+    /// All kinds of events, which is the default.
     pub const ALL: [Self; 4] = [Self::Joins, Self::Sanctions, Self::Alarms, Self::Results];
 
     /// Its name in the settings.

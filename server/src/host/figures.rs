@@ -18,7 +18,7 @@ use crate::api::{
 use crate::clocks::Now;
 use crate::people::Secret;
 
-/// Time between two times that the calendar is stored: the most that a reboot loses.
+/// Interval at which the calendar is stored: the most that a reboot loses.
 const CALENDAR_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Takes the figures of all rooms once a second, for as long as the server runs.

@@ -74,7 +74,7 @@ pub struct Roster {
 }
 
 impl Roster {
-    /// Takes in an event of a room. Returns the player concerned, even one who has just left.
+    /// Handles an event of a room. Returns the player concerned, even one who has just left.
     pub fn note(&mut self, told: &RoomEvent, now: Now) -> Option<Person> {
         let RoomEvent { room, event } = told;
         let at = |player: &PlayerId| (room.clone(), *player);
@@ -129,7 +129,7 @@ impl Roster {
         }
     }
 
-    /// Takes in the figures of all rooms: after events were lost, and for the addresses of players
+    /// Handles the figures of all rooms: after events were lost, and for the addresses of players
     /// who have resumed from elsewhere.
     pub fn correct(&mut self, rooms: &[RoomFigures], now: Now) {
         let now = now.awake;

@@ -28,8 +28,8 @@ use crate::store::{AuditLine, Change, Store, Writing, Written};
 use crate::webhooks::Webhooks;
 use crate::worlds::Worlds;
 
-/// Maximum events that wait for a listener. Beyond that the oldest are lost, and the listener
-/// learns how many.
+/// Maximum events that wait for a listener. Beyond that the oldest are lost, and the listener is
+/// told how many.
 const EVENTS_MAX: usize = 1024;
 
 /// Maximum chat lines kept in memory for hosts who log in later. Arbitrary.
@@ -93,7 +93,7 @@ pub struct Host {
     pub(super) figures: watch::Sender<Arc<Figures>>,
 }
 
-/// What the audit log says about an act, besides its author and time.
+/// The content of an entry in the audit log, besides its author and time.
 #[derive(Debug)]
 pub(super) struct AuditEntry {
     pub(super) act: &'static str,
@@ -101,7 +101,7 @@ pub(super) struct AuditEntry {
     pub(super) whom: Option<String>,
     /// The reason that its author gave.
     pub(super) why: Option<String>,
-    /// The values that it had, or why it failed.
+    /// The values that were used, or why the act failed.
     pub(super) detail: Option<String>,
 }
 

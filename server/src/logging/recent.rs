@@ -22,8 +22,8 @@ pub const LINES_MAX: usize = 500;
 const BYTES_MAX: usize = 256 * 1024;
 /// Maximum bytes of text in a line; the rest is cut off. Arbitrary.
 const LINE_BYTES_MAX: usize = 8 * 1024;
-/// Maximum lines that wait for a listener. Beyond that the oldest are lost, and the listener learns
-/// how many.
+/// Maximum lines that wait for a listener. Beyond that the oldest are lost, and the listener is
+/// told how many.
 const FEED_MAX: usize = 256;
 
 /// A line of the log.

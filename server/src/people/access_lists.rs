@@ -46,7 +46,8 @@ struct Lists {
     sentences: BTreeMap<i64, Sentence>,
     roles: BTreeMap<PublicKey, GivenRole>,
     tokens: BTreeMap<String, (String, Role, i64)>,
-    /// Number of the last sentence, and of the last one that does not move when the date changes.
+    /// Number of the last ban or mute, and of the last one that does not move when the date
+    /// changes.
     last: i64,
     settled: i64,
 }
@@ -162,7 +163,8 @@ impl AccessLists {
     }
 
     /// Returns the ban or mute against a player that lasts the longest, if there is one. For
-    /// players with the right to keep order, only those of the key count, not a neighbour's.
+    /// players with the right to keep order, only those against the key count, since one against
+    /// the address may be a neighbour's.
     pub fn against(
         &self,
         act: Act,

@@ -128,7 +128,7 @@ pub enum Change {
         /// Number of the ban or mute.
         settled: i64,
     },
-    /// Deletes all that a host has decided, before the following changes restore it.
+    /// Deletes everything that a host has decided, before the following changes restore it.
     Clear,
     /// Deletes a player's results, records and totals.
     Forget(PublicKey),

@@ -291,7 +291,8 @@ mod tests {
         assert!(buffer.waiting.is_empty());
     }
 
-    /// Returns the own ticks that run in a tick of the world, and the remaining lag.
+    /// Returns the ticks of the player's own time that run in a tick of the world, and the
+    /// remaining lag.
     fn own(buffer: &mut InputBuffer<Go>, tick: u64) -> (Vec<u64>, u64) {
         let mut ran = Vec::new();
         let behind = buffer.take_own(Rates::DEFAULT, Tick(tick), |at, input, _| {

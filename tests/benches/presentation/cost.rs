@@ -1,4 +1,4 @@
-//! Costs of showing a body per frame, and of replaying the own player.
+//! Costs of showing a body per frame, and of replaying the local player.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -1,6 +1,6 @@
 //! `cargo bench -p phaselock-tests --bench presentation`: error, smoothness, missing data and cost
 //! of each presentation method, for recorded motions over five networks; a ranking of the methods
-//! of the past and of the present; and the time to replay 15 ticks of the own player among 64.
+//! of the past and of the present; and the time to replay 15 ticks of the local player among 64.
 //! `-- --help` lists the options.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]

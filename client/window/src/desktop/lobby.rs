@@ -165,7 +165,7 @@ impl DesktopLobby {
         self.join_part(invitation, (room, watch), desk)
     }
 
-    /// Goes on after the question whether a changed certificate is trusted.
+    /// Continues after the question whether a changed certificate is trusted.
     fn answer(&mut self, answer: Answer, desk: Desk<'_>) -> Option<Order> {
         let trust = self.trust.take()?;
         if answer == Answer::Refuse {

@@ -13,7 +13,7 @@ const VEILS: u8 = 190;
 const GROUNDS: u8 = 90;
 /// Opacity below which a text is only a trace in the picture.
 const FAINT: u8 = 70;
-/// Brightness of a ground at most: the sum of its three parts.
+/// Maximum brightness of a ground: the sum of its three parts.
 const DARK: u32 = 240;
 
 /// A text as it is seen in a frame.
@@ -24,7 +24,7 @@ pub(super) struct Seen {
     pub(super) rect: Rect,
     /// The letters with those that are cut off at the window's edge.
     whole: Rect,
-    /// True if a list may move it, which cuts it at its own edge.
+    /// Whether a list may scroll it, which cuts it off at the list's edge.
     moves: bool,
     has_ground: bool,
 }
@@ -80,7 +80,7 @@ pub(super) fn letters_of(
     texts.map(|text| (text.galley.text().trim().to_owned(), high(&text))).collect()
 }
 
-/// Words of a frame with the least size of their letters, in points.
+/// Words of a frame with the smallest size of their letters, in points.
 pub(super) fn sizes_of(shapes: &[ClippedShape]) -> Vec<(String, f32)> {
     let size = |text: &TextShape| {
         let sections = text.galley.job.sections.iter();
@@ -134,7 +134,8 @@ fn cover(rect: Rect, fill: Color32, screen: Rect, seen: &mut Vec<Seen>, grounds:
     }
 }
 
-/// Part of a rectangle that another leaves visible: all where it cuts none of the sides off.
+/// The part of a rectangle that another one leaves visible: all of it unless the other one cuts off
+/// a whole side.
 fn uncovered(rect: Rect, by: Rect) -> Option<Rect> {
     let mut left = rect;
     if by.contains_rect(rect.shrink(SLACK)) {

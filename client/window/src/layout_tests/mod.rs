@@ -144,7 +144,7 @@ fn states() -> Vec<State> {
     states
 }
 
-/// True for problems of buttons on the glass with what must be seen, and of lessons.
+/// Whether it is a problem with touch buttons that cover something important, or with lessons.
 fn concerns_glass(problem: &str) -> bool {
     let begins =
         ["Glass covers", "Glass leaves", "Lesson", "Figures and Lesson", "Glass and Lesson"];

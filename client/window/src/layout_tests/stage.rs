@@ -40,12 +40,12 @@ use phaselock_ui::view::{Frame, GameView, Scene, Watched};
 
 use super::checker::{letters_of, problems};
 
-/// Frames until everything has found its place: what gives way to something that comes later in a
-/// frame does so in the next one.
+/// Frames until everything has found its place: an item that makes way for a later one in the same
+/// frame does so in the next frame.
 const FRAMES: u16 = 8;
 const FRAMES_CROWDED: u16 = 10;
 const BOTS: u16 = 7;
-/// Name as long as a name can be.
+/// A name of maximum length.
 const LONG: &str = "Wilhelmina Wallenstein von Wwwww";
 
 /// The table of scores.
@@ -55,7 +55,7 @@ pub(super) enum Table {
     Held,
 }
 
-/// Things that lie over the picture of a game.
+/// Things drawn over the picture of a game.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layers {
     pub(super) talk: bool,
@@ -74,7 +74,7 @@ pub(super) struct Layers {
 }
 
 impl Layers {
-    /// True for what only a keyboard brings up.
+    /// Whether only a keyboard can open it.
     pub(super) fn need_keys(&self) -> bool {
         self.quick || self.graph || self.details || self.methods
     }
@@ -109,7 +109,7 @@ pub(super) struct State {
     pub(super) part: u8,
     /// Seconds until its end.
     pub(super) secs: u64,
-    /// The part has just begun.
+    /// Whether the part has just begun.
     pub(super) begun: bool,
     pub(super) dead: bool,
     pub(super) table: Table,
@@ -131,7 +131,7 @@ impl State {
         }
     }
 
-    /// The one thing that lies over the game, for which there is a place in any window.
+    /// The single thing that lies over the game; it fits into any window.
     fn alone(&self) -> Option<Item> {
         Some(match self.name {
             "graph" => Item::Graph,
@@ -149,17 +149,19 @@ impl State {
 
 type EntitiesOf<V> = Entities<<<V as GameView>::Game as Game>::Entity>;
 
-/// What the tests know of a game, from its rules alone.
+/// What the tests know about a game, only from its rules.
 pub(super) struct Hooks<V: GameView> {
-    /// Takes the own avatar's life.
+    /// Kills the local player's avatar.
     pub(super) kill: fn(&mut EntitiesOf<V>, EntityId),
     /// Counts a death of everybody, for the feed.
     pub(super) fall: fn(&mut EntitiesOf<V>, u16),
-    /// Puts the own avatar, and what else must be seen, in the place of that number.
+    /// Moves the local player's avatar, and everything else that must be visible, to the place with
+    /// that number.
     pub(super) put: fn(&mut EntitiesOf<V>, Moment),
-    /// Distance of the own avatar's edge from its middle, in metres.
+    /// Distance from the middle of the local player's avatar to its edge, in metres.
     pub(super) radius: f32,
-    /// Points of the world that nothing may cover, beside the own player, whose place it is given.
+    /// Points of the world that nothing may cover, beside the local player, whose place it is
+    /// given.
     pub(super) watched: fn(&V::Game, &EntitiesOf<V>, Vec2) -> Vec<Vec2>,
 }
 
@@ -368,7 +370,7 @@ fn covered(items: &[(Item, Rect)], at: Pos2) -> Option<String> {
     Some(format!("{item:?} covers what must be seen: {rect:?} {at:?}"))
 }
 
-/// The window's own things, from frame to frame.
+/// The window's own state from frame to frame.
 struct Window<V: GameView> {
     view: V,
     play: Play<V>,
@@ -379,7 +381,7 @@ struct Window<V: GameView> {
     lesson: Lesson,
     records: Book,
     controls: Controls,
-    /// What there is to touch, on a phone.
+    /// The touch controls, on a phone.
     glass: Option<Glass>,
     roster: BTreeMap<PlayerId, Seat>,
     now: LocalTime,
@@ -425,7 +427,8 @@ impl<V: GameView> Window<V> {
         }
     }
 
-    /// Places in the window of what must be seen, as the rules and the camera tell.
+    /// Places in the window of everything that must be visible, according to the rules and the
+    /// camera.
     fn watched(
         &self,
         sim: &Sim<V::Game>,

@@ -45,7 +45,7 @@ pub(crate) struct Player {
 }
 
 impl Player {
-    /// Takes a name that is being typed, once servers would accept it.
+    /// Stores a name that is being typed, once servers would accept it.
     pub(crate) fn take_name(&mut self, written: &str) {
         match read_name(written) {
             Ok(name) => name.clone_into(&mut self.name),

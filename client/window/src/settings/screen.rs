@@ -69,7 +69,7 @@ impl Tab {
 pub(crate) struct Screen {
     tab: Tab,
     bindings: bindings::Page,
-    /// The name as typed; the settings take it once it is valid.
+    /// The name as typed; it goes into the settings once it is valid.
     name: Option<String>,
     /// Available languages, once requested: codes and titles.
     languages: Option<Vec<(String, String)>>,

@@ -60,18 +60,18 @@ const LOYALTY: f32 = 4.0;
 /// Extra distance in metres for a target that requires a quarter turn.
 const TURNING: f32 = 12.0;
 
-/// A possible target, as seen from the own ship.
+/// A possible target, as seen from the bot's ship.
 #[derive(Clone, Copy, Debug)]
 struct Target {
     id: EntityId,
     to: Vec2,
-    /// Relative to the own ship.
+    /// Relative to the bot's ship.
     velocity: Vec2,
     radius: f32,
     is_ship: bool,
 }
 
-/// Returns the seconds until a bullet fired now hits the target, and where, relative to the own
+/// Returns the seconds until a bullet fired now hits the target, and where, relative to the bot's
 /// ship: the first root of `|to + velocity t| = SHIP_RADIUS + MUZZLE_SPEED t`.
 fn intercept(to: Vec2, velocity: Vec2) -> Option<(f32, Vec2)> {
     let a = velocity.length_squared() - MUZZLE_SPEED * MUZZLE_SPEED;

@@ -141,7 +141,7 @@ fn course(side: f32, puck: &Puck) -> Vec<(f32, Vec2)> {
 fn intercept(side: f32, mallet: &Mallet, course: &[(f32, Vec2)]) -> Option<(f32, Vec2)> {
     let here = turned(side, mallet.position());
     let can = |(secs, position): &&(f32, Vec2)| {
-        // In the own half, and preferably behind the puck.
+        // In its own half, and preferably behind the puck.
         position.x < 0.2 && (here.distance(*position) - TOUCH).max(0.0) <= PACE * (secs + 0.04)
     };
     course.iter().find(can).copied()
@@ -212,7 +212,7 @@ fn strike(bot: &Bot, here: Vec2, at: Vec2, secs: f32) -> Vec2 {
     let aim = if bot.over == 0.0 { aim_y } else { bot.over * 2.0 * mirror - aim_y };
     let along = (Vec2::new(HALF.x, aim) - at).normalize_or(Vec2::X);
     let to_puck = at - here;
-    // Never towards the own goal: around it first.
+    // Never towards its own goal: around it first.
     if to_puck.x < 0.15 {
         let around = if here.y > at.y { 1.0 } else { -1.0 };
         let wide = (TOUCH + 0.25) * around;

@@ -1,8 +1,8 @@
 //! Shuffle Puck: air hockey, one to three players per side, on as many rinks as needed.
 //!
-//! Positions are relative to the centre of the own rink; [`Game::position`] puts the rinks side by
-//! side. [`motion::slide`] moves the puck among mallets, on both sides: a client predicts its own
-//! mallet and, when the mallet might reach it soon, the puck with it.
+//! Positions are relative to the centre of the player's rink; [`Game::position`] puts the rinks
+//! side by side. [`motion::slide`] moves the puck among mallets, on both sides: a client predicts
+//! its own mallet and, when the mallet might reach it soon, the puck with it.
 
 mod bot;
 mod entities;
@@ -470,7 +470,8 @@ impl Game for ShufflePuck {
     }
 
     fn relevance(&self, _: &Entities<Piece>, _: PlayerId, other: &Slot<Piece>) -> Relevance {
-        // Only mallets and pucks of the own rink are in range. Scores are sent when there is space.
+        // Only mallets and pucks of the player's rink are in range. Scores are sent when there is
+        // space.
         match &other.entity {
             Piece::Puck(_) => Relevance::Matters(16),
             Piece::Mallet(_) | Piece::Round(_) => Relevance::Matters(8),

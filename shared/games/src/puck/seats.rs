@@ -141,7 +141,7 @@ pub fn change(taken: &[(bool, EntityId, RinkSeat)]) -> Option<(EntityId, RinkSea
         let is_free = |seat: &RinkSeat| taken.iter().all(|(_, _, other)| other != seat);
         (0..SIDE_SEATS).map(|number| RinkSeat { rink, right, number }).find(is_free)
     };
-    // The one that is needed least in front of the own goal.
+    // The one that is needed least in front of its own goal.
     let bot_on = |rink: u8, right: bool| {
         let bots = taken.iter().filter(|(is_bot, ..)| *is_bot);
         let here = bots.filter(|(_, _, seat)| (seat.rink, seat.right) == (rink, right));

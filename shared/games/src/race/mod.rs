@@ -1,8 +1,8 @@
 //! Race: cars on a closed track, three laps, from the lights to the flag.
 //!
 //! Close racing is the point: a car is shown where it is *now*, and cars in range are co-predicted
-//! with the own one, so that two drivers who touch see it at once. Pedals and wheel, which are sent
-//! first, extrapolate the rest of the way.
+//! with the local one, so that two drivers who touch see it at once. Pedals and wheel, which are
+//! sent first, extrapolate the rest of the way.
 //!
 //! Late inputs are repeated ([`Late::Repeat`](phaselock::game::Late::Repeat), the default): drivers
 //! hold pedals and wheels for long, so this is nearly always right (a race of three minutes at 120
@@ -55,8 +55,8 @@ pub const GRACE_SECS: f32 = 30.0;
 /// How far a driver sees other cars, in metres; the map shows more distant ones from their scores.
 /// Arbitrary: more than a screen shows.
 pub const REACH: f32 = 120.0;
-/// Range of co-prediction in metres, from the current own car to another in the newest snapshot: at
-/// 150 ms and 40 m/s that one has since come 6 m closer, or moved as far away.
+/// Range of co-prediction in metres, from the local car to another in the newest snapshot: at 150
+/// ms and 40 m/s that one has since come 6 m closer, or moved as far away.
 pub const CO_PREDICTION_REACH: f32 = 14.0;
 /// Ticks for which late inputs repeat the last one: 0.25 s at 60 Hz. Then the car coasts.
 const REPEATED: u64 = 15;

@@ -56,7 +56,7 @@ pub trait AnyClient: Any + Debug + Send {
     fn choice(&self, kind: u8) -> Choice;
     /// Adds the picture of a second method to [`Client::traces`](super::Client::traces).
     fn set_ghost(&mut self, ghost: Option<Choice>);
-    /// Starts or stops recording the own player's motion.
+    /// Starts or stops recording the local player's motion.
     fn record_motion(&mut self, on: bool);
     /// Takes the next recorded state. A few hundred are kept; beyond that the oldest are dropped.
     fn poll_motion(&mut self) -> Option<Recorded>;

@@ -12,7 +12,7 @@ use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime};
 use crate::wire::control::{Seat, ServerMessage, Welcome};
 use crate::wire::round::{House, Poll, Presence, RoundNotice};
 
-/// Longest vote that is plausible: an hour.
+/// The longest plausible vote: an hour.
 const POLL_MS_MAX: u32 = 3_600_000;
 
 /// The part of a client that outlives a game: clock, counters, its own seat and all others.

@@ -47,7 +47,7 @@ pub struct Client<G: Game> {
     transmit: Option<Vec<u8>>,
     /// Inputs of the last packet; kept to reuse the memory.
     pressed: Vec<Pressed<G::Input>>,
-    /// Recorder of the own player's motion, if it is recorded.
+    /// Recorder of the local player's motion, if it is recorded.
     recorder: Option<Recorder>,
 }
 
@@ -235,7 +235,7 @@ impl<G: Game> Client<G> {
         Picture { entities, own, server_time, own_time, presentation_time }
     }
 
-    /// Time at which the own player's kind is shown: the other players, who are the targets.
+    /// Time at which the local player's kind is shown: the other players, who are the targets.
     fn targets_seen_at(&self, present: ServerTime, past: ServerTime) -> ServerTime {
         let kind = self.prediction.own().map_or(0, |own| own.entity.kind());
         match self.presenter.choice(kind).timeline() {

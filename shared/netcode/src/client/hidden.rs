@@ -5,8 +5,8 @@ use crate::motion::interpolate::cut_between;
 use crate::motion::smoothing::RenderError;
 use crate::motion::spring::{ErrorSpring, Moving};
 
-/// A correction in progress. The own entity keeps its velocity; entities that it touches must soon
-/// be drawn where they are predicted, or they would be hit from a distance.
+/// A correction in progress. The player's own entity keeps its velocity; entities that it touches
+/// must soon be drawn where they are predicted, or they would be hit from a distance.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Hidden {
     Own(ErrorSpring),
@@ -14,7 +14,7 @@ pub(super) enum Hidden {
 }
 
 impl Hidden {
-    /// Creates an empty correction, of the own entity or of another.
+    /// Creates an empty correction, of the player's own entity or of another.
     pub(super) fn none(is_own: bool) -> Self {
         if is_own { Self::Own(ErrorSpring::default()) } else { Self::Other(RenderError::default()) }
     }

@@ -22,7 +22,7 @@ pub struct Correction {
 pub(super) struct News<'a, G: Game> {
     /// The snapshot's tick.
     pub(super) tick: Tick,
-    /// The own entity, and its state at that tick.
+    /// The player's own entity, and its state at that tick.
     pub(super) own: (EntityId, EntityState),
     /// The newest states of all entities.
     pub(super) scene: &'a Entities<G::Entity>,

@@ -216,7 +216,7 @@ pub enum Notice {
     Event(Vec<u8>),
 }
 
-/// A recorded state of the own player's motion, with its game and world.
+/// A recorded state of the local player's motion, with its game and world.
 #[derive(Clone, Debug)]
 pub struct MotionSample {
     /// The game's name.

@@ -12,11 +12,11 @@ pub struct Picture<G: Game> {
     /// All entities: predicted ones as predicted, the others as presented. If you drop each picture
     /// before you take the next but one, the client reuses its memory.
     pub entities: Arc<Entities<G::Entity>>,
-    /// The own player's entity, if there is one.
+    /// The local player's entity, if there is one.
     pub own: Option<EntityId>,
     /// The server's time now.
     pub server_time: ServerTime,
-    /// Time of the own player in the picture, between two predicted ticks.
+    /// Time of the local player in the picture, between two predicted ticks.
     pub own_time: ServerTime,
     /// Time at which entities that are presented in the past are shown.
     pub presentation_time: ServerTime,

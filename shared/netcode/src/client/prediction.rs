@@ -1,5 +1,5 @@
-//! Prediction: the own player and what it touches or spawns run ahead of the server, computed from
-//! the player's inputs and corrected by replaying them.
+//! Prediction: the local player and what it touches or spawns run ahead of the server, computed
+//! from the player's inputs and corrected by replaying them.
 //!
 //! The model is Quake III's: run each input since the newest server state through the same movement
 //! code. While the server's states equal the predicted ones of their ticks bit for bit, nothing is
@@ -32,7 +32,7 @@ const SPARE_MAX: usize = 16;
 /// Result of a reconciliation.
 #[derive(Debug, Default)]
 pub(super) struct Reconciled {
-    /// Misprediction of the own entity.
+    /// Misprediction of the player's own entity.
     pub(super) correction: Option<Correction>,
     /// Entities that are no longer predicted, as last drawn.
     pub(super) released: Vec<(EntityId, Values)>,
@@ -60,7 +60,7 @@ impl Predicted {
 #[derive(Debug)]
 struct WasDrawn {
     id: EntityId,
-    /// Its motion as predicted when compared; as shown, if it was not predicted.
+    /// Its motion as predicted at the time of the comparison, or as shown if it was not predicted.
     moving: Moving,
     error: Hidden,
 }
@@ -220,8 +220,8 @@ impl<G: Game> Prediction<G> {
         Some(Predicted { tick, own, others })
     }
 
-    /// Returns the own entity's states that the server's state of a tick confirms: those predicted
-    /// since the last confirmed one, if they led to it.
+    /// Returns the player's own entity's states that the server's state of a tick confirms: those
+    /// predicted since the last confirmed one, if they led to it.
     pub(super) fn confirmed(
         &self,
         own: EntityId,
@@ -241,7 +241,7 @@ impl<G: Game> Prediction<G> {
         let mut reconciled = Reconciled::default();
         let before = self.scene.get(own).filter(|_| self.own == Some(own)).map(|slot| slot.entity);
         let Some(before) = before else {
-            // The own entity is new, or was predicted to be gone.
+            // The player's own entity is new, or was predicted to be gone.
             reconciled.released = self.forget_own(news.shown);
             self.own = Some(own);
             self.start(game, &news, &[]);
@@ -399,7 +399,7 @@ impl<G: Game> Prediction<G> {
         }
     }
 
-    /// Returns the own entity at the newest predicted tick.
+    /// Returns the player's own entity at the newest predicted tick.
     pub(super) fn own(&self) -> Option<Slot<G::Entity>> {
         self.scene.get(self.own?).copied()
     }
@@ -435,8 +435,8 @@ impl<G: Game> Prediction<G> {
         }
     }
 
-    /// Draws the predicted entities, the own one last, between the last two predicted ticks, so
-    /// that motion is smooth at any frame rate.
+    /// Draws the predicted entities, the player's own one last, between the last two predicted
+    /// ticks, so that motion is smooth at any frame rate.
     pub(super) fn drawn(
         &mut self,
         now: LocalTime,
@@ -468,8 +468,8 @@ fn agrees<G: Game>(store: &Store<G>, predicted: &Predicted, id: EntityId, tick: 
     truth.as_ref().map(|state| &state.packed) == predicted.of(id)
 }
 
-/// Returns the misprediction of the own entity, if any. `before` is that entity, and `predicted`
-/// what was predicted for the snapshot's tick.
+/// Returns the misprediction of the player's own entity, if any. `before` is that entity, and
+/// `predicted` what was predicted for the snapshot's tick.
 fn correction<G: Game>(
     game: &G,
     news: &News<'_, G>,

@@ -1,6 +1,6 @@
-//! The own player's motion, tick by tick, as the server confirmed it.
+//! The local player's motion, tick by tick, as the server confirmed it.
 //!
-//! A snapshot contains the own state of its tick. The states predicted for earlier ticks are
+//! A snapshot contains the player's state at its tick. The states predicted for earlier ticks are
 //! confirmed if they led to exactly that state. Otherwise, or if inputs were late, those ticks are
 //! left out.
 
@@ -17,7 +17,7 @@ use crate::time::{Rates, Tick};
 /// than a snapshot confirms.
 const WAITING_MAX: usize = 4 * PREDICTION_TICKS_MAX as usize;
 
-/// A confirmed state of the own entity after a tick of its player's own time.
+/// A confirmed state of the player's own entity after a tick of its player's own time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recorded {
     /// The tick; each is later than the one before.

@@ -82,7 +82,7 @@ pub struct Session {
     stays: u32,
     /// Start times of the last games, newest first.
     begun: [LocalTime; 3],
-    /// When the last welcome that answered a hello came.
+    /// When the last welcome that answered a hello arrived.
     joined: LocalTime,
     /// Token for resuming the last session.
     token: Option<ResumeToken>,
@@ -98,7 +98,7 @@ pub struct Session {
     looked: LocalTime,
     outputs: VecDeque<Output>,
     notices: VecDeque<Notice>,
-    /// Recorded motion of the own player, as far as the client has delivered it; `None` if it is
+    /// Recorded motion of the local player, as far as the client has delivered it; `None` if it is
     /// not recorded.
     motion: Option<VecDeque<MotionSample>>,
     /// Recorded input, if it is recorded, and whether the recording overflowed.
@@ -213,7 +213,7 @@ impl Session {
         }
     }
 
-    /// Handles the body of a control message that came at `arrival`.
+    /// Handles the body of a control message that arrived at `arrival`.
     pub fn handle_control(&mut self, body: &[u8], arrival: LocalTime) {
         self.note(|| SessionInput::Control(arrival, body.into()));
         let hello_sent = match self.step {
@@ -256,7 +256,7 @@ impl Session {
         }
     }
 
-    /// Handles a datagram that came at `arrival`. `None` means that it was refused and only a
+    /// Handles a datagram that arrived at `arrival`. `None` means that it was refused and only a
     /// counter has changed.
     pub fn handle_datagram(&mut self, bytes: &[u8], arrival: LocalTime) -> Option<Received> {
         self.note(|| SessionInput::Datagram(arrival, bytes.into()));

@@ -82,7 +82,7 @@ pub struct Misses {
 #[derive(Clone, Debug)]
 pub(super) struct Counter {
     pub(super) stats: Stats,
-    /// From the games before.
+    /// Totals of earlier games.
     expected_before: u64,
     first_seq: Option<u64>,
     newest_seq: u64,

@@ -1,4 +1,4 @@
-//! View times of the own player's inputs, which the server uses for lag compensation.
+//! View times of the local player's inputs, which the server uses for lag compensation.
 
 use std::collections::VecDeque;
 

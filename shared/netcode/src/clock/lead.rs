@@ -74,13 +74,14 @@ impl Lead {
     /// The fastest growth of the lead, as a fraction of real time. Players notice late inputs more
     /// than extra ticks.
     const UP: f64 = 0.25;
-    /// Base growth of the drawn lead, as a fraction of real time ...
+    /// Base growth of the drawn lead, as a fraction of real time.
     const DRAWN_UP: f64 = 0.05;
-    /// ... plus this fraction of the difference per second: a keypress shows up later by that much.
+    /// Additional growth per second, as a fraction of the difference: a keypress shows up later by
+    /// that much.
     const DRAWN_UP_MISSING: f64 = 1.0;
-    /// Base shrinking of the lead, as a fraction of real time ...
+    /// Base shrinking of the lead, as a fraction of real time.
     const DOWN: f64 = 0.02;
-    /// ... plus this fraction of the excess per second, after a stall.
+    /// Additional shrinking per second after a stall, as a fraction of the excess.
     const DOWN_EXCESS: f64 = 0.5;
     /// A lead that is too long by this much is not changed, so that it stays constant.
     const DEAD_BAND: Micros = Micros(1000);
@@ -95,7 +96,7 @@ impl Lead {
     /// How long a hold-up explains delays. It is measured when it is over, and packets that it
     /// delayed may have left before.
     const HELD_FOR: Micros = Micros::from_ms(250);
-    /// The longest transit time in a report that is plausible.
+    /// The longest plausible transit time in a report.
     const WAY_MAX: Micros = Micros::from_ms(1000);
 
     /// Starts with half of a round trip time, a tick, and an initial margin.

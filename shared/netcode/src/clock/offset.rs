@@ -43,9 +43,9 @@ struct Proof {
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     begun: ServerTime,
-    /// The offset is at most this ...
+    /// The offset is at most this.
     most: Proof,
-    /// ... and at least this.
+    /// The offset is at least this.
     least: Proof,
     round_trip: Micros,
 }
@@ -92,7 +92,7 @@ impl OffsetEstimator {
     const SLOPE_MAX: f64 = 1000.0;
     /// Number of standard deviations within which a slope is trusted ...
     const SURE: f64 = 3.0;
-    /// ... and the minimum error in ppm, since temperature changes the slope.
+    /// The minimum error of the skew in ppm, since temperature changes the slope.
     const SLOPE_ERROR_MIN: f64 = 20.0;
     /// The minimum number of seconds that a slope is fitted to.
     const FIT_MIN: usize = 6;

@@ -111,9 +111,9 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         None
     }
 
-    /// Returns why the own entity was mispredicted, given its predicted and its true state. If the
-    /// game returns [`MispredictionCause::Unknown`], as it does by default, and an input was late
-    /// in the last quarter of a second, that counts as the cause.
+    /// Returns why the player's own entity was mispredicted, given its predicted and its true
+    /// state. If the game returns [`MispredictionCause::Unknown`], as it does by default, and an
+    /// input was late in the last quarter of a second, that counts as the cause.
     fn misprediction_cause(
         &self,
         _predicted: &Self::Entity,
@@ -381,7 +381,7 @@ pub fn new_bot<G: Game>() -> Box<dyn Bot<G>> {
 pub struct World<G: Game> {
     /// Tick of this state.
     pub tick: Tick,
-    /// Entities, which clients may be sent.
+    /// Entities, which may be sent to clients.
     pub entities: Entities<G::Entity>,
     /// State that is never sent to clients.
     pub memory: G::Memory,

@@ -160,7 +160,7 @@ impl Unit {
 pub enum Best {
     /// The smaller one, as for lap times.
     Least,
-    /// The greater one, as for points.
+    /// The larger one, as for points.
     Most,
 }
 

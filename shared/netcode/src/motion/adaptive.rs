@@ -14,7 +14,7 @@ use super::tick_cache::TickCache;
 use super::track::{Coords, Knot, Shape, Track};
 use crate::limits::FIELDS_MAX;
 
-/// Candidates, all without memory. [`Hold`](Extrapolator::Hold) is for things that tremble.
+/// Candidates, all without memory. [`Hold`](Extrapolator::Hold) is for things that jitter.
 const CANDIDATES: [Extrapolator; 6] = [
     Extrapolator::Rules,
     Extrapolator::Reckoned,

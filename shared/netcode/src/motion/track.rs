@@ -202,7 +202,7 @@ impl Shape {
         }
     }
 
-    /// Makes coordinates fit to be shown: within the fields' ranges, wrapping ones within
+    /// Prepares coordinates for display: within the fields' ranges, wrapping ones within
     /// [`TURNS_MAX`] periods of the newest state, quaternions of unit length. Replaces NaN with the
     /// newest state's coordinate.
     pub fn tame(&self, position: &mut Coords, newest: &Coords) {
@@ -334,7 +334,7 @@ impl Track {
         self.knots.truncate(self.before(time));
     }
 
-    /// Recomputes what follows from the values, starting at a knot.
+    /// Recomputes derived values, starting at a knot.
     fn settle(&mut self, from: usize) {
         let shape = &self.shape;
         for at in from..self.knots.len() {

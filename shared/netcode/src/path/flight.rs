@@ -46,8 +46,8 @@ impl Flight {
         self.sent += bytes;
     }
 
-    /// Removes what was sent until then, because a packet of that time arrived or none can any
-    /// more.
+    /// Removes everything sent up to a time, because a packet from that time has arrived or none
+    /// can arrive any more.
     pub(super) fn settle(&mut self, until: LocalTime) {
         while let Some((_, bytes)) = self.snapshots.pop_front_if(|(at, _)| *at <= until) {
             self.bytes -= bytes;

@@ -82,13 +82,15 @@ const GAP_INTERVALS: u64 = 8;
 const LOSS_PACKETS: i64 = 128;
 /// Number of packets over which the path's own loss is forgotten: minutes.
 const OWN_LOSS_PACKETS: u64 = 8192;
-/// Time after the rate was restored within which a trial means that less arrives now.
+/// If a trial starts within this time after the rate was restored, less is arriving now than
+/// before.
 const RETURN: Micros = Micros::from_ms(6000);
 /// Length of a trial of a queue, after a round trip.
 const QUEUE_TRIAL: Micros = Micros::from_ms(1000);
-/// Age of packets that a trial of losses waits for ...
+/// Age of packets that a trial of losses waits for.
 const LOSS_TRIAL: Micros = Micros::from_ms(2000);
-/// ... their number, to distinguish fractions, and the longest wait for that many.
+/// Number of packets that a trial of losses needs to distinguish fractions, and the longest wait
+/// for that many.
 const LOSS_TRIAL_PACKETS: u64 = 96;
 const LOSS_TRIAL_MAX: Micros = Micros::from_ms(4000);
 

@@ -5,11 +5,11 @@ use crate::time::{LocalTime, Micros};
 /// How many bytes may be in flight to a client at once, in all packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathWindow {
-    /// This many bytes of snapshots, plus what else their packets contain.
+    /// This many bytes of snapshots, plus the other content of their packets.
     Snapshots(usize),
-    /// No fewer than so far, since it is unknown how many the path carries.
+    /// At least the current number, since it is unknown how many the path carries.
     Open,
-    /// No fewer than so far, and more as long as no queue appears.
+    /// At least the current number, and more as long as no queue appears.
     Growing,
 }
 

@@ -193,7 +193,7 @@ impl<G: Game> Presenter<G> {
         }
     }
 
-    /// Puts all entities at a moment into `shown`, which is cleared first. Returns the number of
+    /// Writes all entities at a moment into `shown`, which is cleared first. Returns the number of
     /// moving entities that lack states. `secs` have passed since the last frame.
     pub fn show(
         &mut self,
@@ -263,7 +263,7 @@ struct Arrived<'a> {
     values: Values,
 }
 
-/// What is shared by all entities when they are shown.
+/// Data shared by all entities of a frame.
 struct Stage<'a, G> {
     game: &'a G,
     rates: Rates,
@@ -467,8 +467,8 @@ impl ShownTrack {
         self.late_truth = Some((shown, *values));
     }
 
-    /// Returns the values to draw, and whether states were missing for them. This many pictures are
-    /// `kept`.
+    /// Returns the values to draw, and whether states were missing for them. `kept` is the number
+    /// of stored pictures.
     fn show(&mut self, at: Moment, secs: f64, kept: usize, rules: &dyn Rules) -> (Values, bool) {
         let time = self.method.timeline().time(at);
         self.known.forget_before(at.past.min(time));

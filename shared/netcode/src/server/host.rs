@@ -43,7 +43,7 @@ struct Numbers {
     /// The next player id to try.
     player: PlayerId,
     /// The next resume token. Tokens count up from the time of the start, in a separate range for
-    /// each room, so that no two sessions ever share one. They are no secret: using one requires
+    /// each room, so that no two sessions ever share one. They are not secret: using one requires
     /// proof of the player's key.
     token: u64,
     /// The last ticket in the queue for a seat.

@@ -99,15 +99,15 @@ pub struct Encodings<G> {
     codec: Codec<G>,
     /// Number of the snapshot.
     frame: u64,
-    /// Its entities, ...
+    /// The entities of the snapshot.
     there: Bits,
-    /// ... those that may rest, which means that they stand still without updates, ...
+    /// Entities that may rest, which means that they stand still without updates.
     resting: Bits,
-    /// ... those of them that differ from the snapshot before, ...
+    /// Resting entities that differ from the snapshot before.
     changed: Bits,
-    /// ... those of kinds that need only [`BRIEF`] references, ...
+    /// Entities of kinds that need only [`BRIEF`] references.
     brief: Bits,
-    /// ... and those that only their owners see completely, by owner.
+    /// Entities that only their owners see completely, by owner.
     private: Vec<(PlayerId, u16)>,
     strands: Strands,
     /// Encodings stored by strand. Those in use come first; more may be requested than exist.
@@ -182,7 +182,7 @@ impl<G: Game> Encodings<G> {
         &self.changed
     }
 
-    /// Returns the entities of which their owner, this player, sees more than others do.
+    /// Returns this player's entities of which the player sees more than others do.
     pub(super) fn private(&self, owner: PlayerId) -> impl Iterator<Item = u16> {
         let from = self.private.partition_point(|(player, _)| *player < owner);
         let all = self.private[from..].iter().take_while(move |(player, _)| *player == owner);

@@ -40,8 +40,8 @@ pub(super) struct Knowledge {
     /// Newest snapshots in which entities were sent as gone or hidden, for the history and for all
     /// that are leaving.
     away: BTreeMap<u16, u64>,
-    /// The turn of [`FORGET_EVERY`] snapshots in which it was last cleaned of what the history
-    /// removed.
+    /// The interval of [`FORGET_EVERY`] snapshots in which entries that the history removed were
+    /// last cleaned up.
     forgot_in: u64,
     /// What is known about entities that may rest, by index.
     resting_states: Vec<RestingState>,
@@ -155,7 +155,8 @@ impl Knowledge {
         Some((rest, self.away.get(&index).map_or(0, |away| away + 1)))
     }
 
-    /// Writes the entities whose end the client must be sent, if it is sent the entities `told`.
+    /// Writes the entities whose removal must be sent to the client, given the entities `told` that
+    /// it is sent.
     pub(super) fn write_ended(&self, told: &Bits, ended: &mut Bits) {
         ended.set(&self.there);
         ended.subtract(&self.leaving);
@@ -290,8 +291,8 @@ impl Knowledge {
         own
     }
 
-    /// Returns the removal of an entity: only a client that saw it to its end is sent that it is
-    /// gone.
+    /// Returns the removal of an entity: only a client that saw it until its end is informed that
+    /// it is gone.
     pub(super) fn away<G: Game>(&self, source: &Source<'_, G>, index: u16) -> Change {
         let (history, frame) = (source.history, source.frame);
         let last = &self.last;

@@ -21,7 +21,7 @@ pub struct Begun {
 /// Memory that is reused for each snapshot.
 #[derive(Debug, Default)]
 pub(super) struct Space {
-    /// Entities to send, and those of them whose end the client must be sent.
+    /// Entities to send, and those of them whose removal must be sent to the client.
     pub(super) listed: Bits,
     pub(super) ended: Bits,
     /// Relevant entities that may rest; see [`Encodings::resting`].

@@ -5,8 +5,8 @@
 //! again. So important entities are sent more often, and none starves; the tests prove the bound.
 //!
 //! For each snapshot call [`begin`](Priorities::begin), [`relevant`](Priorities::relevant) for each
-//! entity that may be sent, [`urgent`](Priorities::urgent) for each whose end the client must be
-//! sent, [`order`](Priorities::order), and [`sent`](Priorities::sent) for each that was sent.
+//! entity that may be sent, [`urgent`](Priorities::urgent) for each whose removal must be sent to
+//! the client, [`order`](Priorities::order), and [`sent`](Priorities::sent) for each that was sent.
 //! Later, call [`lost`](Priorities::lost) for each that did not arrive.
 //!
 //! *Invariants:*
@@ -74,8 +74,8 @@ impl Priorities {
         self.list(index, weight.max(1), false);
     }
 
-    /// Lists an entity whose end the client must be sent. It goes before all relevant ones, and its
-    /// sum is reset. Call this only while no such message is in flight.
+    /// Lists an entity whose removal must be sent to the client. It goes before all relevant ones,
+    /// and its sum is reset. Call this only while no such message is in flight.
     pub fn urgent(&mut self, index: u16) {
         self.list(index, 1, true);
     }

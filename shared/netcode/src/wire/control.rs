@@ -2,8 +2,8 @@
 //!
 //! *Invariant:* the kinds, the first fields of [`ClientMessage::Hello`], and the fields of
 //! [`ServerMessage::Disconnect`] and [`ServerMessage::Status`] never change, so that any two builds
-//! can find out that they do not match, and any client can ask for the status. Kinds are only ever
-//! added: a server refuses a request of an unknown kind, and a client ignores such a notice.
+//! can detect a mismatch, and any client can ask for the status. Kinds are only ever added: a
+//! server refuses a request of an unknown kind, and a client ignores such a notice.
 
 mod refusal;
 

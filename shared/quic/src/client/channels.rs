@@ -20,7 +20,7 @@ pub struct Changed {
 /// An event from the network side.
 #[derive(Debug)]
 pub(super) enum Event {
-    /// The server was met for the first time; its certificate has been stored.
+    /// The client met this server for the first time and stored its certificate.
     Pinned(Fingerprint),
     /// The server presents a different certificate than the one that it is known by.
     Changed(Changed),

@@ -77,7 +77,7 @@ impl ControlStream {
         self.allowance = self.allowance.max(Some(bytes));
     }
 
-    /// Notes that more data has come.
+    /// Notes that more data has arrived.
     pub(super) fn handle_readable(&mut self) {
         self.is_readable = true;
     }

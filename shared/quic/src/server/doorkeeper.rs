@@ -1,4 +1,5 @@
-//! The first look at each packet: whom it belongs to, and whether a stranger's deserves an answer.
+//! The first look at each packet: which connection it belongs to, and whether a stranger's packet
+//! deserves an answer.
 //!
 //! ```text
 //! a connection's     its id is one of ours        on to quinn

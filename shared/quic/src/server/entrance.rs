@@ -67,7 +67,7 @@ struct Question {
     bytes: usize,
 }
 
-/// Newcomers that were let in, and connections that must go for them.
+/// Newcomers that were let in, and connections that are evicted for them.
 #[derive(Debug, Default)]
 pub(super) struct Admitted {
     pub(super) peers: Vec<(ConnectionHandle, Box<Peer>)>,

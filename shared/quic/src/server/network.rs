@@ -47,7 +47,7 @@ pub(super) struct Network {
     /// Connections that a room may send to.
     handles: HashMap<ClientId, ConnectionHandle>,
     deadlines: Deadlines,
-    /// Connections whose deadline has come.
+    /// Connections whose deadline has passed.
     due: Vec<ConnectionHandle>,
     /// Connections that may have something to send.
     listed: VecDeque<ConnectionHandle>,

@@ -25,7 +25,7 @@ pub(super) enum Peeked<'a> {
     Later { id: &'a [u8], is_initial: bool },
     /// A packet of another version, which is answered with version negotiation.
     OtherVersion,
-    /// Of no use.
+    /// A packet of no use.
     Garbage,
 }
 

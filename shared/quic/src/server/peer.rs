@@ -63,7 +63,7 @@ enum Stage {
     /// Its room is on another thread, to which it moves with its first message, at the latest at
     /// `until`.
     Moving { to: Destination, first: FirstMessage, until: Instant },
-    /// The room knows it.
+    /// A member of a room.
     Playing { room: RoomId },
     /// The room has forgotten it. The goodbye is said when everything before it has arrived, or at
     /// the given time.
@@ -149,8 +149,8 @@ impl Peer {
         self.packets.1.take(moment(self.packets.0, now), PACKETS, 0)
     }
 
-    /// Passes on to the room what has come since the last call, and writes what fits. `time` is the
-    /// arrival time.
+    /// Passes on to the room what has arrived since the last call, and writes what fits. `time` is
+    /// the arrival time.
     pub(super) fn advance(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
         while let Some(event) = self.connection.poll() {
             match event {
@@ -371,7 +371,7 @@ impl Peer {
     }
 
     /// Says goodbye when everything sent before has arrived, or after a timeout: a close overtakes
-    /// what is still in flight. The room hears nothing more from the client.
+    /// what is still in flight. The room gets nothing more from the client.
     pub(super) fn leave(&mut self, goodbye: Disconnect, now: Instant) {
         if self.control.is_full() {
             return self.close(&goodbye, now);

@@ -25,7 +25,7 @@ pub(crate) struct Trust {
 /// The answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// The player knows why the certificate has changed.
+    /// The player trusts the changed certificate.
     Accept,
     Refuse,
 }

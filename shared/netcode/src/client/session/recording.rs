@@ -1,4 +1,4 @@
-//! Recordings of a session: the own player's motion, and all input.
+//! Recordings of a session: the local player's motion, and all input.
 
 use super::{Session, Step};
 use crate::client::output::MotionSample;
@@ -7,7 +7,7 @@ use crate::limits::{FIELDS_MAX, MOTION_MAX};
 use crate::time::{LocalTime, Micros};
 
 impl Session {
-    /// Starts recording the own player's motion, for [`poll_motion`](Self::poll_motion).
+    /// Starts recording the local player's motion, for [`poll_motion`](Self::poll_motion).
     pub fn record_motion(&mut self) {
         self.motion.get_or_insert_default();
         if let Some(client) = &mut self.client {
@@ -15,7 +15,7 @@ impl Session {
         }
     }
 
-    /// Takes the next state of the own player's motion. At most [`MOTION_MAX`] wait; beyond that
+    /// Takes the next state of the local player's motion. At most [`MOTION_MAX`] wait; beyond that
     /// the oldest are dropped.
     pub fn poll_motion(&mut self) -> Option<MotionSample> {
         self.collect_motion();

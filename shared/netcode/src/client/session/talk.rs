@@ -44,7 +44,8 @@ impl Session {
         true
     }
 
-    /// Announces new players and new names. Players listed before the own seat were there first.
+    /// Announces new players and new names. Players listed before the client's own seat were there
+    /// first.
     fn note_joined(&mut self, seats: &[(PlayerId, Seat)]) {
         let Some(client) = &self.client else { return };
         let common = client.common();

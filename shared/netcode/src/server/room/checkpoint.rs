@@ -44,7 +44,7 @@ pub enum RestoreError {
     Other,
 }
 
-/// The head, with which each later layout must begin.
+/// The header, which every later layout must begin with.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     format: u16,

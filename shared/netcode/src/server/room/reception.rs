@@ -22,7 +22,7 @@ use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::protocol::{fields_hash, wire_hash};
 
 /// Text of the goodbye to the earlier connection.
-pub(super) const FROM_ELSEWHERE: &str = "you joined again from elsewhere";
+pub(super) const REPLACED_TEXT: &str = "you joined again from elsewhere";
 
 /// A client that said hello, with what the host knows about it.
 pub(super) struct Arrival {
@@ -102,7 +102,7 @@ impl<G: Game> Room<G> {
             return Err(Disconnect::new(Code::Full, self.no_room(watches)));
         }
         if let Some(old) = player_before {
-            self.close(old, Disconnect::new(Code::Replaced, FROM_ELSEWHERE));
+            self.close(old, Disconnect::new(Code::Replaced, REPLACED_TEXT));
         }
         let before = watcher_before.and_then(|old| self.take_watcher(old));
         match watches {
@@ -231,7 +231,7 @@ impl<G: Game> Room<G> {
         let (now, client) = (arrival.now, arrival.client);
         let Some((before, _)) = self.remove(old) else { return };
         if before.is_here() {
-            self.host.put_out(old, Disconnect::new(Code::Replaced, FROM_ELSEWHERE));
+            self.host.put_out(old, Disconnect::new(Code::Replaced, REPLACED_TEXT));
         }
         let player = before.person().player();
         tracing::info!(

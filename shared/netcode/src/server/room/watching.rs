@@ -1,7 +1,7 @@
 //! Spectators: joining to watch, and changing between playing and watching.
 
 use super::Room;
-use super::reception::{Arrival, FROM_ELSEWHERE};
+use super::reception::{Arrival, REPLACED_TEXT};
 use crate::game::Game;
 use crate::server::control::Event;
 use crate::server::member::Member;
@@ -24,7 +24,7 @@ impl<G: Game> Room<G> {
     /// Removes a spectator who returns.
     pub(super) fn take_watcher(&mut self, client: ClientId) -> Option<Member> {
         if self.seats.watchers().get(client)?.is_here() {
-            self.host.put_out(client, Disconnect::new(Code::Replaced, FROM_ELSEWHERE));
+            self.host.put_out(client, Disconnect::new(Code::Replaced, REPLACED_TEXT));
         }
         self.take_out(client, Code::Replaced, "rejoined")
     }
