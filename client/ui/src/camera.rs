@@ -3,6 +3,23 @@
 use egui_macroquad::egui::{Pos2, Rect, vec2};
 use glam::Vec2;
 
+/// Part of the world that a camera shows nothing beyond, in metres. A side may be infinite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// The upper left corner.
+    pub min: Vec2,
+    /// The lower right corner.
+    pub max: Vec2,
+}
+
+impl Bounds {
+    /// A world around its origin, of half its size, with a margin on all sides.
+    pub const fn around(half: Vec2, margin: f32) -> Self {
+        let (x, y) = (half.x + margin, half.y + margin);
+        Self { min: Vec2::new(-x, -y), max: Vec2::new(x, y) }
+    }
+}
+
 /// The visible part of the world, and its place in the window. In both, the y axis points down.
 #[derive(Clone, Copy, Debug)]
 pub struct Camera {
@@ -47,10 +64,12 @@ impl Camera {
         Vec2::new(self.screen.width(), self.screen.height()) / (2.0 * self.scale)
     }
 
-    /// Moves the middle so that at most `margin` metres beyond `half` of the world are visible.
-    pub fn keep_within(&mut self, half: Vec2, margin: f32) {
-        let room = (half + margin - self.half()).max(Vec2::ZERO);
-        self.middle = self.middle.clamp(-room, room);
+    /// Moves the middle so that nothing beyond the bounds is visible. Where the window shows more
+    /// than they contain, it shows their middle.
+    pub fn keep_within(&mut self, bounds: Bounds) {
+        let (least, most) = (bounds.min + self.half(), bounds.max - self.half());
+        let within = self.middle.max(least).min(most);
+        self.middle = Vec2::select(least.cmple(most), within, (least + most) / 2.0);
     }
 }
 
@@ -69,6 +88,21 @@ mod tests {
         let point = Vec2::new(-7.25, 5.5);
         assert!((camera.to_world(camera.to_screen(point)) - point).length() < 1e-4);
         assert_eq!(camera.to_screen(camera.middle), camera.screen.center());
+    }
+
+    #[test]
+    fn bounds_hold_the_camera_on_each_side_that_has_one() {
+        let kept = |middle: Vec2, bounds: Bounds| {
+            let mut camera = Camera { middle, ..camera(1280.0, 720.0) };
+            camera.keep_within(bounds);
+            camera.middle
+        };
+        let half = camera(1280.0, 720.0).half();
+        let around = Bounds::around(half + Vec2::new(5.0, -1.0), 2.0);
+        assert!(kept(Vec2::new(40.0, -9.0), around).distance(Vec2::new(7.0, -1.0)) < 1e-4);
+        let narrow = Bounds { min: Vec2::ZERO, max: Vec2::new(1.0, f32::INFINITY) };
+        assert!(kept(Vec2::new(90.0, 90.0), narrow).distance(Vec2::new(0.5, 90.0)) < 1e-4);
+        assert!(kept(Vec2::new(90.0, -90.0), narrow).distance(Vec2::new(0.5, half.y)) < 1e-4);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::ops::{Add, Mul, Sub};
 use egui_macroquad::egui::Rect;
 use glam::Vec2;
 
-use super::camera::Camera;
+use super::camera::{Bounds, Camera};
 
 /// Shake of a blow of full strength, as a share of the visible height.
 const SHAKE: f32 = 0.012;
@@ -41,9 +41,9 @@ pub struct Shot {
     pub ease_secs: f32,
     /// Distance to the target, in metres, beyond which the camera jumps.
     pub cut: f32,
-    /// Half of the world's size, and the visible margin around it, in metres. `None` for an endless
-    /// world.
-    pub bounds: Option<(Vec2, f32)>,
+    /// The part of the world that may be shown; `None` for an endless world. Leave it to the rig to
+    /// clamp the target: on a touchscreen, the own player stays in the middle instead.
+    pub bounds: Option<Bounds>,
 }
 
 /// A camera that follows a target smoothly and shakes from blows.
@@ -57,14 +57,19 @@ pub struct CameraRig {
 impl CameraRig {
     /// Advances by `secs` seconds; returns the camera to draw with.
     pub fn follow(&mut self, screen: Rect, secs: f32, shot: &Shot) -> Camera {
+        let within = |middle: Vec2| {
+            let mut camera = Camera::new(screen, middle, shot.width, shot.height);
+            if let Some(bounds) = shot.bounds {
+                camera.keep_within(bounds);
+            }
+            camera
+        };
+        // Within bounds already, so that the camera comes to rest at them with ease too.
+        let target = within(shot.target).middle;
         let before = self.without_shake.map(|before| before.middle);
-        let near = before.filter(|before| before.distance(shot.target) <= shot.cut);
-        let middle = near.map_or(shot.target, |near| ease(near, shot.target, secs, shot.ease_secs));
-        let mut camera = Camera::new(screen, middle, shot.width, shot.height);
-        if let Some((half, margin)) = shot.bounds {
-            camera.keep_within(half, margin);
-        }
-        self.hold(camera, secs)
+        let near = before.filter(|before| before.distance(target) <= shot.cut);
+        let middle = near.map_or(target, |near| ease(near, target, secs, shot.ease_secs));
+        self.hold(within(middle), secs)
     }
 
     /// Advances by `secs` seconds with a camera that follows nothing; returns the one to draw with.
@@ -133,6 +138,22 @@ mod tests {
         let mut rig = CameraRig::default();
         rig.follow(screen, 0.001, &Shot { target: Vec2::new(-2.0, 0.0), ..SHOT });
         assert_eq!(rig.follow(screen, 0.001, &SHOT).middle, SHOT.target);
+    }
+
+    #[test]
+    fn camera_comes_to_rest_at_the_bounds_with_ease() {
+        let screen = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 720.0));
+        let mut rig = CameraRig::default();
+        let bounds = Some(Bounds::around(Vec2::new(17.0, 50.0), 0.0));
+        let mut at = |target: Vec2| {
+            rig.follow(screen, 0.1, &Shot { target, bounds, ..SHOT });
+            rig.without_shake().expect("a camera").middle.x
+        };
+        assert_eq!(at(Vec2::ZERO), 0.0);
+        // The target is 8 m away, and the camera's last place 4 m.
+        let places = [at(SHOT.target), at(SHOT.target), at(SHOT.target)];
+        let off = places.iter().zip([2.0, 3.0, 3.5]).map(|(at, wanted)| (at - wanted).abs());
+        assert!(off.fold(0.0, f32::max) < 1e-3, "{places:?}");
     }
 
     #[test]

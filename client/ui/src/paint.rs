@@ -316,6 +316,11 @@ pub fn to_be_read(ctx: &Context, size: f32) -> f32 {
     (READABLE * css / (size * letters(ctx))).max(1.0)
 }
 
+/// Letter size in points, raised to at least [`READABLE`] CSS pixels.
+pub fn readable(ctx: &Context, size: f32) -> f32 {
+    size * to_be_read(ctx, size)
+}
+
 /// Letter size that ignores the player's text size, for places where nothing else grows with it: in
 /// the world, and in tables of menus.
 pub fn dense(ctx: &Context, size: f32) -> f32 {

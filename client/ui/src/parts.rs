@@ -7,12 +7,18 @@ use egui_macroquad::egui::{
 use phaselock::limits::{NAME_BYTES_MAX, TEXT_BYTES_MAX};
 use phaselock::wire::text::{NameError, read_name};
 
-use super::paint::fade;
+use super::paint::{fade, readable};
 use super::palette;
 use super::words::{fill, tr};
 
 /// Height of a button, in points.
 pub const ACTION_HEIGHT: f32 = 42.0;
+/// Letter size of buttons, in points.
+pub const ACTION_LETTERS: f32 = 17.0;
+/// Letter size of fields, in points.
+pub const FIELD_LETTERS: f32 = 16.0;
+/// Letter size of notes on a field, in points.
+const NOTE_LETTERS: f32 = 14.0;
 /// Maximum number of characters in a name field: as many as a server reads of any text. Names are
 /// shorter; the field says so instead of cutting what is pasted.
 pub const NAME_CHARS_MAX: usize = TEXT_BYTES_MAX / 4;
@@ -21,9 +27,14 @@ pub const PADDING: f32 = 20.0;
 
 /// Adds a button of the full width. A primary button, which Enter presses, stands out.
 pub fn action(ui: &mut Ui, label: &str, primary: bool) -> Response {
+    action_in(ui, label, primary, ACTION_LETTERS)
+}
+
+/// A button as by [`action`], with letters of a size in points.
+pub fn action_in(ui: &mut Ui, label: &str, primary: bool, size: f32) -> Response {
     let (fill, ink) =
         if primary { (palette::OWN, palette::VOID) } else { (palette::BUTTON, palette::TEXT) };
-    let label = RichText::new(label).size(17.0).color(ink);
+    let label = RichText::new(label).size(size).color(ink);
     ui.add_sized(vec2(ui.available_width(), ACTION_HEIGHT), Button::new(label).fill(fill))
 }
 
@@ -58,7 +69,7 @@ pub fn field<'a>(text: &'a mut String, hint: &'a str, width: f32, most: usize) -
     let margin = Margin::symmetric(10, 7);
     TextEdit::singleline(text)
         .id_salt(hint)
-        .font(FontId::proportional(16.0))
+        .font(FontId::proportional(FIELD_LETTERS))
         .hint_text(RichText::new(hint).color(palette::TEXT_FAINT))
         .char_limit(most)
         .margin(margin)
@@ -88,7 +99,8 @@ pub fn name_note(ui: &mut Ui, name: &str) {
             tr("This name has an accent or other mark without a letter.").to_owned()
         }
     };
-    let problem = RichText::new(problem).size(14.0).color(palette::BAD);
+    let size = readable(ui.ctx(), NOTE_LETTERS);
+    let problem = RichText::new(problem).size(size).color(palette::BAD);
     ui.add(Label::new(problem).wrap().selectable(false));
 }
 

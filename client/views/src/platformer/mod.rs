@@ -37,8 +37,10 @@ const SHOT: Shot = Shot {
 };
 /// Metres that a player moves without moving the camera.
 const DEAD_ZONE: Vec2 = Vec2::new(0.8, 1.7);
-/// Metres of look-ahead at full speed.
+/// Metres of look-ahead at full speed, and their share of the visible half's width at most: an
+/// upright phone shows no more than 8 m.
 const LOOK_AHEAD: f32 = 3.2;
+const LOOK_SHARE: f32 = 0.35;
 /// Half-life of the missing look-ahead, in seconds.
 const LOOK_SECS: f32 = 0.35;
 
@@ -197,14 +199,17 @@ impl PlatformerScreen {
         let aim = self.aim.filter(|aim| aim.distance(at) < SHOT.cut).unwrap_or(at);
         let aim = aim.clamp(at - DEAD_ZONE, at + DEAD_ZONE);
         self.aim = Some(aim);
-        let wanted = own.map_or(0.0, |own| (own.vx / RUN_SPEED).clamp(-1.0, 1.0) * LOOK_AHEAD);
-        self.ahead = ease(self.ahead, wanted, scene.secs, LOOK_SECS);
-        // Neither beyond the level's ends nor far below its floor.
         let half = Camera::new(scene.screen, aim, SHOT.width, SHOT.height).half();
-        let (width, height) = (level.width as f32, level.height as f32);
-        let x = (aim.x + self.ahead).clamp(half.x, (width - half.x).max(half.x));
-        let y = (aim.y - 0.8).min(height + 1.2 - half.y);
-        scene.aim(&mut self.camera_rig, &Shot { target: Vec2::new(x, y), ..SHOT })
+        let ahead = LOOK_AHEAD.min(LOOK_SHARE * half.x);
+        let wanted = own.map_or(0.0, |own| (own.vx / RUN_SPEED).clamp(-1.0, 1.0) * ahead);
+        self.ahead = ease(self.ahead, wanted, scene.secs, LOOK_SECS);
+        let target = aim + Vec2::new(self.ahead, -0.8);
+        // Neither beyond the level's ends nor far below its floor.
+        let bounds = Bounds {
+            min: Vec2::new(0.0, f32::NEG_INFINITY),
+            max: Vec2::new(level.width as f32, level.height as f32 + 1.2),
+        };
+        scene.aim(&mut self.camera_rig, &Shot { target, bounds: Some(bounds), ..SHOT })
     }
 
     fn draw_world(&self, scene: &Scene<'_, Platformer>, brush: &Brush<'_>, cast: Cast<'_>) {

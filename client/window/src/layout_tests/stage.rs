@@ -295,7 +295,10 @@ where
             found.extend(overlapping(&items, &subjects));
             // Neither the dead nor results are watched.
             if !state.dead && state.part != 2 {
-                found.extend(watched.iter().filter_map(|at| covered(&items, *at)));
+                found.extend(watched.iter().flat_map(|at| covering(&items, *at)));
+                if watched.is_empty() {
+                    found.push("nothing is watched".to_owned());
+                }
             }
             let is_shown = |item: Item| items.iter().any(|(it, _)| *it == item);
             if let Some(item) = state.alone().filter(|item| !is_shown(*item)) {
@@ -360,14 +363,16 @@ fn overlapping(items: &[(Item, Rect)], subjects: &[Rect]) -> Vec<String> {
     covered.map(|(item, rect, at)| format!("{item:?} covers a subject: {rect:?} {at:?}")).collect()
 }
 
-/// The item that lies over a point that the player must see by the rules, whatever the game has
+/// Every item that lies over a point that the player must see by the rules, whatever the game has
 /// marked, and whether the item has a fixed place or not.
-fn covered(items: &[(Item, Rect)], at: Pos2) -> Option<String> {
-    let covers = |(item, rect): &&(Item, Rect)| {
+fn covering(items: &[(Item, Rect)], at: Pos2) -> impl Iterator<Item = String> {
+    let covers = move |(item, rect): &&(Item, Rect)| {
         !is_asked_for(*item) && *item != Item::Subject && rect.contains(at)
     };
-    let (item, rect) = items.iter().find(covers)?;
-    Some(format!("{item:?} covers what must be seen: {rect:?} {at:?}"))
+    let told = move |(item, rect): &(Item, Rect)| {
+        format!("{item:?} covers what must be seen: {rect:?} {at:?}")
+    };
+    items.iter().filter(covers).map(told)
 }
 
 /// The window's own state from frame to frame.

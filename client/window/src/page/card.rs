@@ -1,16 +1,27 @@
 //! The card before the game in a page, or after it: name, password, and why the last visit ended.
 
-use egui_macroquad::egui::{Align2, Area, Context, Id, LayerId, RichText, Ui, vec2};
+use egui_macroquad::egui::{
+    Align2, Area, Context, FontId, Id, LayerId, RichText, ScrollArea, Ui, vec2,
+};
 
 use crate::setup::PASSWORD_MAX;
-use phaselock_ui::parts::{action, card_frame, field, is_entered, name_field, name_note};
+use phaselock_ui::paint::{readable, to_be_read};
+use phaselock_ui::parts::{
+    ACTION_LETTERS, FIELD_LETTERS, action_in, card_frame, field, is_entered, name_field, name_note,
+};
 use phaselock_ui::words::{fill, tr};
 use phaselock_ui::{background, palette};
 
-/// Width of the card, in points, and its height with a password and a reason of some lines.
+/// Width of the card, in points, and its height with a password and a reason of some lines: both
+/// grow with letters that a phone would show too small.
 const CARD_WIDTH: f32 = 340.0;
 const CARD_HEIGHT: f32 = 380.0;
-/// Size of letters, in points: no smaller, since a phone shows a point as less than a pixel of CSS.
+/// Room within the card's edge, and between it and the window's, in points.
+const PADDING: f32 = 20.0;
+const MARGIN: f32 = 8.0;
+/// Least height for the reason, which moves as a list does where the card is too high.
+const REASON_HEIGHT: f32 = 40.0;
+/// Size of letters, in points.
 const LETTERS: f32 = 14.0;
 /// The player's wish before the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,29 +54,34 @@ impl Card<'_> {
             return (None, false);
         }
         let (mut wish, mut is_secret) = (None, false);
-        // By its upper edge: the fields stay where they are when a reason comes below them.
-        let top = (y + 40.0).min((screen.height() - CARD_HEIGHT).max(8.0));
+        let larger = to_be_read(ctx, LETTERS);
+        // By its upper edge: everything stays where it is when a reason comes below it.
+        let top = (y + 40.0).min((screen.height() - CARD_HEIGHT * larger).max(MARGIN));
         let area = Area::new(Id::new("before")).anchor(Align2::CENTER_TOP, vec2(0.0, top));
         area.show(ctx, |ui| {
-            card_frame(1.0, 20).show(ui, |ui| {
-                ui.set_width(CARD_WIDTH.min(screen.width() - 64.0));
+            card_frame(1.0, PADDING as i8).show(ui, |ui| {
+                ui.set_width((CARD_WIDTH * larger).min(screen.width() - 64.0));
                 ui.spacing_mut().item_spacing = vec2(10.0, 10.0);
                 let server = self.server.as_deref().filter(|server| !server.is_empty());
                 let title = match server {
                     None => tr("Play").to_owned(),
                     Some(server) => fill("Play on {server}", &[("server", server)]),
                 };
-                ui.label(RichText::new(title).size(LETTERS));
+                ui.label(RichText::new(title).size(readable(ctx, LETTERS)));
                 let entered;
                 (entered, is_secret) = self.draw_fields(ui);
-                if let Some(error) = self.error {
-                    ui.label(RichText::new(error).size(LETTERS).color(palette::BAD));
-                }
-                if action(ui, tr("Play"), true).clicked() || entered {
+                let letters = readable(ctx, ACTION_LETTERS);
+                if action_in(ui, tr("Play"), true, letters).clicked() || entered {
                     wish = Some(Wish::Join);
                 }
-                if action(ui, tr("Settings"), false).clicked() {
+                if action_in(ui, tr("Settings"), false, letters).clicked() {
                     wish = Some(Wish::Settings);
+                }
+                if let Some(error) = self.error {
+                    let room = screen.bottom() - MARGIN - PADDING - ui.cursor().top();
+                    let scroll = ScrollArea::vertical().max_height(room.max(REASON_HEIGHT));
+                    let reason = RichText::new(error).size(readable(ctx, LETTERS));
+                    scroll.show(ui, |ui| ui.label(reason.color(palette::BAD)));
                 }
             });
         });
@@ -76,14 +92,16 @@ impl Card<'_> {
     /// written.
     fn draw_fields(&mut self, ui: &mut Ui) -> (bool, bool) {
         let width = ui.available_width();
-        let name = ui.add(name_field(self.name, tr("Your name"), width));
+        let font = FontId::proportional(readable(ui.ctx(), FIELD_LETTERS));
+        let name = name_field(self.name, tr("Your name"), width).font(font.clone());
+        let name = ui.add(name);
         name_note(ui, self.name);
         let mut entered = is_entered(ui, &name);
         if !self.needs_password {
             return (entered, false);
         }
         let field = field(self.password, tr("Password"), width, PASSWORD_MAX).password(true);
-        let password = ui.add(field);
+        let password = ui.add(field.font(font));
         if std::mem::take(self.asks_password) {
             password.request_focus();
         }
