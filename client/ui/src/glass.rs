@@ -254,7 +254,7 @@ impl Glass {
             let words = fill("edge: {action}", &[("action", tr(action.on_glass))]);
             let at = sticks[1].1 + vec2(0.0, reach + 4.0 * self.unit);
             let (size, ink) = (dense(ctx, 12.0 * self.unit), fade(palette::TEXT, 0.8));
-            let taken = text_over(&painter, at, Align2::CENTER_TOP, &words, size, ink);
+            let taken = text_over(&painter, at, Align2::CENTER_TOP, &words, (size, ink));
             layout::claim(&painter, Item::Glass, around(taken));
         }
         for button in &self.buttons {

@@ -4,13 +4,12 @@
 //! size, counted from the panel's upper left corner. The whole panel is scaled by the player's text
 //! size, or less if the window has no space for that.
 
-use egui_macroquad::egui::text::{LayoutJob, TextWrapping};
 use egui_macroquad::egui::{
     Align, Align2, Color32, FontId, Painter, Pos2, Rangef, Rect, Stroke, Vec2,
 };
 
 use super::layout::{self, Item, Way};
-use super::paint::{self, bar, fill_bar, letters};
+use super::paint::{self, Lettering, bar, fill_bar, letters};
 
 /// Minimum distance of a panel from the window's edge, in points.
 const EDGE: f32 = 8.0;
@@ -46,11 +45,10 @@ pub fn zoom(painter: &Painter, (at, align): (Pos2, Align2), design: Vec2) -> f32
     if wanted <= most { wanted } else { (most / STEP).floor().max(10.0) * STEP }
 }
 
-/// Width of words in points of a design. `spacing` is added between letters, for
-/// [`Inset::text_spaced`].
-pub fn width(painter: &Painter, words: &str, (size, spacing): (f32, f32)) -> f32 {
-    let zoom = letters(painter.ctx());
-    let job = paint::spaced(words, (size, spacing * zoom), Color32::WHITE);
+/// Width of words in points of a design.
+pub fn width(painter: &Painter, words: &str, lettering: impl Into<Lettering>) -> f32 {
+    let (zoom, lettering) = (letters(painter.ctx()), lettering.into());
+    let job = lettering.spaced(lettering.spacing * zoom).job(words);
     painter.layout_job(job).size().x / zoom
 }
 
@@ -125,30 +123,18 @@ impl<'a> Inset<'a> {
         paint::panel(self.painter, self.rect);
     }
 
-    /// Paints text at a point of the design, with its size in points of the design. Returns its
+    /// Paints text at a point of the design, with all lengths in points of the design. Returns its
     /// rectangle in the design.
     pub fn text(
-        &self,
-        at: (f32, f32),
-        align: Align2,
-        words: &str,
-        size: f32,
-        color: Color32,
-    ) -> Rect {
-        self.text_spaced(at, align, words, (size, 0.0), color)
-    }
-
-    /// Paints text with `spacing` points between letters.
-    pub fn text_spaced(
         &self,
         (x, y): (f32, f32),
         align: Align2,
         words: &str,
-        (size, spacing): (f32, f32),
-        color: Color32,
+        lettering: impl Into<Lettering>,
     ) -> Rect {
-        let spacing = spacing * self.zoom;
-        let job = paint::spaced(words, (self.font(size).size, spacing), color);
+        let Lettering { size, color, spacing, room } = lettering.into();
+        let (size, spacing) = (self.font(size).size, spacing * self.zoom);
+        let job = Lettering { size, color, spacing, room: room * self.zoom }.job(words);
         let galley = self.painter.layout_job(job);
         // The last letter's spacing is invisible.
         let at = self.at(x, y) + Vec2::new(spacing / 2.0, 0.0);
@@ -156,14 +142,6 @@ impl<'a> Inset<'a> {
         self.painter.galley(rect.min, galley, color);
         let back = |at: Pos2| ((at - self.rect.min) / self.zoom).to_pos2();
         Rect::from_min_max(back(rect.min), back(rect.max))
-    }
-
-    /// Paints a line from its upper left corner, cut off at the margin that it has on the left.
-    pub fn text_within(&self, (x, y): (f32, f32), words: &str, (size, color): (f32, Color32)) {
-        let mut job = LayoutJob::simple_singleline(words.to_owned(), self.font(size), color);
-        let room = self.rect.width() - 2.0 * x * self.zoom;
-        job.wrap = TextWrapping::truncate_at_width(room);
-        self.painter.galley(self.at(x, y), self.painter.layout_job(job), color);
     }
 
     /// Paints a bar in a part of the design, filled to a share from 0 to 1.
@@ -202,7 +180,7 @@ mod tests {
         let zoom = |window: Vec2, letters: f32, design: Vec2| {
             inset(window, letters, |painter| {
                 let inset = Inset::claim(painter, Item::Figures, place, design);
-                let text = inset.text((10.0, 10.0), Align2::LEFT_TOP, "Words", 14.0, Color32::RED);
+                let text = inset.text((10.0, 10.0), Align2::LEFT_TOP, "Words", (14.0, Color32::RED));
                 (inset.zoom(), inset.rect(), text.width())
             })
         };

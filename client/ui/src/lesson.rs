@@ -198,7 +198,7 @@ fn tick(painter: &Painter, inset: Inset<'_>, number: &str, is_done: bool) {
         painter.line_segment([a, b], stroke);
         painter.line_segment([b, c], stroke);
     } else {
-        inset.text((x, y), Align2::CENTER_CENTER, number, LETTERS, palette::TEXT_SOFT);
+        inset.text((x, y), Align2::CENTER_CENTER, number, (LETTERS, palette::TEXT_SOFT));
     }
 }
 

@@ -272,6 +272,67 @@ pub fn panel(painter: &Painter, rect: Rect) {
     );
 }
 
+/// Size, colour and spacing of a text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lettering {
+    /// Size of the letters in points.
+    pub size: f32,
+    /// Their colour.
+    pub color: Color32,
+    /// Points between two letters, beyond the font's own.
+    pub spacing: f32,
+    /// Width in points at which a line is cut off.
+    pub room: f32,
+}
+
+impl Lettering {
+    /// Letters with the font's own spacing, in a line that is not cut off.
+    pub const fn new(size: f32, color: Color32) -> Self {
+        Self { size, color, spacing: 0.0, room: f32::INFINITY }
+    }
+
+    /// Letters `spacing` points further apart, as in headings.
+    #[must_use]
+    pub const fn spaced(self, spacing: f32) -> Self {
+        Self { spacing, ..self }
+    }
+
+    /// A line that is cut off at a width of `room` points.
+    #[must_use]
+    pub const fn within(self, room: f32) -> Self {
+        Self { room, ..self }
+    }
+
+    /// Letters small enough for a text over the world to fit into a width of `room` points.
+    #[must_use]
+    pub fn fitted(self, painter: &Painter, text: &str, room: f32) -> Self {
+        let wide = painter.layout_job(self.job(text)).size().x;
+        Self { size: self.size * (room / wide.max(1.0)).min(1.0), ..self }
+    }
+
+    /// Lays a text out in these letters.
+    pub(crate) fn job(self, text: &str) -> LayoutJob {
+        let format = TextFormat {
+            font_id: FontId::proportional(self.size),
+            extra_letter_spacing: self.spacing,
+            color: self.color,
+            ..TextFormat::default()
+        };
+        let mut job = LayoutJob::single_section(text.to_owned(), format);
+        if self.room.is_finite() {
+            job.wrap = TextWrapping::truncate_at_width(self.room);
+            job.break_on_newline = false;
+        }
+        job
+    }
+}
+
+impl From<(f32, Color32)> for Lettering {
+    fn from((size, color): (f32, Color32)) -> Self {
+        Self::new(size, color)
+    }
+}
+
 /// Paints text of a size in points, whatever text size the player has chosen. Returns its
 /// rectangle. Panels over the world use [`Inset`](super::inset::Inset) instead.
 pub fn text(
@@ -279,10 +340,15 @@ pub fn text(
     at: Pos2,
     align: Align2,
     text: &str,
-    size: f32,
-    color: Color32,
+    lettering: impl Into<Lettering>,
 ) -> Rect {
-    painter.text(at, align, text, FontId::proportional(dense(painter.ctx(), size)), color)
+    let lettering = lettering.into();
+    let size = dense(painter.ctx(), lettering.size);
+    let galley = painter.layout_job(Lettering { size, ..lettering }.job(text));
+    // The last letter's spacing is invisible.
+    let rect = align.anchor_size(at + vec2(lettering.spacing / 2.0, 0.0), galley.size());
+    painter.galley(rect.min, galley, lettering.color);
+    rect
 }
 
 /// Key of the text size in egui's memory.
@@ -343,65 +409,14 @@ pub fn text_over(
     at: Pos2,
     align: Align2,
     text: &str,
-    size: f32,
-    color: Color32,
+    lettering: impl Into<Lettering>,
 ) -> Rect {
-    text_over_within(painter, at, align, text.to_owned(), (size, color), f32::INFINITY)
-}
-
-/// Paints a heading as [`text_over`] does, in letters small enough for a width of `room` points.
-pub fn text_over_fitted(
-    painter: &Painter,
-    at: Pos2,
-    align: Align2,
-    text: &str,
-    (size, color): (f32, Color32),
-    room: f32,
-) -> Rect {
-    let wide = painter.layout_no_wrap(text.to_owned(), FontId::proportional(size), color).size().x;
-    text_over(painter, at, align, text, size * (room / wide.max(1.0)).min(1.0), color)
-}
-
-/// Paints text as [`text_over`] does, cut off at a width of `room` points.
-pub fn text_over_within(
-    painter: &Painter,
-    at: Pos2,
-    align: Align2,
-    text: String,
-    (size, color): (f32, Color32),
-    room: f32,
-) -> Rect {
-    let mut job = LayoutJob::simple_singleline(text, FontId::proportional(size), color);
-    job.wrap = TextWrapping::truncate_at_width(room);
-    let galley = painter.layout_job(job);
+    let lettering = lettering.into();
+    let galley = painter.layout_job(lettering.job(text));
     let rect = align.anchor_size(at, galley.size());
-    ground(painter, around(rect), f32::from(color.a()) / 255.0);
-    painter.galley(rect.min, galley, color);
+    ground(painter, around(rect), f32::from(lettering.color.a()) / 255.0);
+    painter.galley(rect.min, galley, lettering.color);
     rect
-}
-
-/// Paints text with `spacing` points between letters, as in headings. Returns its rectangle.
-pub fn text_spaced(
-    painter: &Painter,
-    at: Pos2,
-    align: Align2,
-    text: &str,
-    (size, spacing): (f32, f32),
-    color: Color32,
-) -> Rect {
-    let galley = painter.layout_job(spaced(text, (dense(painter.ctx(), size), spacing), color));
-    // The last letter's spacing is invisible.
-    let rect = align.anchor_size(at + vec2(spacing / 2.0, 0.0), galley.size());
-    painter.galley(rect.min, galley, color);
-    rect
-}
-
-/// A line with `spacing` points between letters.
-pub(crate) fn spaced(text: &str, (size, spacing): (f32, f32), color: Color32) -> LayoutJob {
-    let font_id = FontId::proportional(size);
-    let format =
-        TextFormat { font_id, extra_letter_spacing: spacing, color, ..TextFormat::default() };
-    LayoutJob::single_section(text.to_owned(), format)
 }
 
 fn scale(color: Color32, strength: f32) -> Color32 {

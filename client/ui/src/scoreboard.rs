@@ -30,8 +30,8 @@ const MARGIN: f32 = 22.0;
 /// Heights of the titles and of the foot.
 const HEAD: f32 = 44.0;
 const FOOT: f32 = 18.0;
-/// Letter size and spacing of the titles.
-const TITLE: (f32, f32) = (11.0, 1.5);
+/// Letters of the titles.
+const TITLE: Lettering = Lettering::new(11.0, palette::TEXT_FAINT).spaced(1.5);
 /// Rows of a page.
 const PAGE: usize = 8;
 
@@ -183,10 +183,9 @@ fn draw_within(
 
     let inset = Inset::within(frame.painter, rect, zoom);
     let title = fill("{count} PLAYERS", &[("count", &rows.len().to_string())]);
-    let faint = palette::TEXT_FAINT;
-    inset.text_spaced((MARGIN, 26.0), Align2::LEFT_CENTER, &title, TITLE, faint);
+    inset.text((MARGIN, 26.0), Align2::LEFT_CENTER, &title, TITLE);
     for (what, right) in titles(board).zip(columns.ends()) {
-        inset.text_spaced((right, 26.0), Align2::RIGHT_CENTER, what, TITLE, faint);
+        inset.text((right, 26.0), Align2::RIGHT_CENTER, what, TITLE);
     }
     if shown.len() < rows.len() {
         let words = fill(
@@ -194,7 +193,7 @@ fn draw_within(
             &[("shown", &shown.len().to_string()), ("all", &rows.len().to_string())],
         );
         let at = (MARGIN, inset.size().y - 9.0);
-        inset.text(at, Align2::LEFT_CENTER, &words, 10.0, faint);
+        inset.text(at, Align2::LEFT_CENTER, &words, (10.0, palette::TEXT_FAINT));
     }
     for (n, (place, row)) in shown.into_iter().enumerate() {
         let top = HEAD + n as f32 * ROW;
@@ -252,7 +251,7 @@ fn medal(place: usize, row: &ScoreRow) -> Option<Color32> {
 fn draw_medal(painter: &Painter, inset: Inset<'_>, y: f32, (place, color): (usize, Color32)) {
     let edge = inset.stroke(1.5, fade(palette::TEXT, 0.5));
     painter.circle(inset.at(31.0, y), 9.5 * inset.zoom(), color, edge);
-    inset.text((31.0, y), Align2::CENTER_CENTER, &place.to_string(), 12.0, palette::VOID);
+    inset.text((31.0, y), Align2::CENTER_CENTER, &place.to_string(), (12.0, palette::VOID));
 }
 
 fn draw_row(
@@ -276,7 +275,7 @@ fn draw_row(
     }
     let y = top + ROW / 2.0;
     let (number, faint) = (place.to_string(), palette::TEXT_FAINT);
-    inset.text((38.0, y), Align2::RIGHT_CENTER, &number, 12.0, faint);
+    inset.text((38.0, y), Align2::RIGHT_CENTER, &number, (12.0, faint));
     // Up to the first column, with space for what follows the name.
     let room = columns.names - (46.0 - MARGIN) - 34.0;
     let font = inset.font(16.0);
@@ -289,14 +288,14 @@ fn draw_row(
     if row.bot {
         bot_tag(painter, inset.at(behind, y), inset.zoom(), 1.0);
     } else if row.away {
-        inset.text((behind, y), Align2::LEFT_CENTER, tr("away"), 11.0, palette::WARN);
+        inset.text((behind, y), Align2::LEFT_CENTER, tr("away"), (11.0, palette::WARN));
     } else if row.ready {
-        inset.text((behind, y), Align2::LEFT_CENTER, tr("ready"), 11.0, palette::GOOD);
+        inset.text((behind, y), Align2::LEFT_CENTER, tr("ready"), (11.0, palette::GOOD));
     }
     let ping = row.ping_ms.map_or("·".into(), |ms| format!("{ms:.0} ms"));
     let values = row.values.iter().chain([&ping]);
     for (value, right) in values.zip(columns.ends()) {
-        inset.text((right, y), Align2::RIGHT_CENTER, value, 16.0, color);
+        inset.text((right, y), Align2::RIGHT_CENTER, value, (16.0, color));
     }
 }
 
@@ -312,27 +311,27 @@ fn bot_tag(painter: &Painter, at: Pos2, zoom: f32, strength: f32) {
 }
 
 /// Paints a player's name, with the sign of a bot to its right, unless something over the world
-/// covers its place. `size` is in points, `strength` from 0 to 1.
+/// covers its place.
 pub fn name_tag(
     painter: &Painter,
     at: Pos2,
     align: Align2,
     (name, bot): (&str, bool),
-    size: f32,
-    strength: f32,
+    lettering: impl Into<Lettering>,
 ) {
+    let lettering = lettering.into();
     let zoom = letters(painter.ctx());
     // The name and the sign are centred together.
     let at = at - vec2(if bot { 14.0 * zoom } else { 0.0 }, 0.0);
-    let font = FontId::proportional(size);
-    let galley = painter.layout_no_wrap(name.to_owned(), font, palette::TEXT);
+    let galley = painter.layout_job(lettering.job(name));
     let mut whole = around(align.anchor_size(at, galley.size()));
     whole.max.x += if bot { 28.0 * zoom } else { 0.0 };
     if !layout::label(painter, whole) {
         return;
     }
-    let rect = text_over(painter, at, align, name, size, fade(palette::TEXT, strength));
+    let rect = text_over(painter, at, align, name, lettering);
     if bot {
+        let strength = f32::from(lettering.color.a()) / 255.0;
         bot_tag(painter, rect.right_center() + vec2(4.0, 0.5) * zoom, zoom, strength);
     }
 }

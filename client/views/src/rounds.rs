@@ -23,9 +23,9 @@ const NEXT: f32 = 38.0;
 const CLOCK_TOP: f32 = 14.0;
 const CLOCK_HEIGHT: f32 = 48.0;
 const CLOCK_COLUMN: f32 = 96.0;
-/// Letter sizes and spacings of the clock.
-const CLOCK_VALUE: (f32, f32) = (21.0, 0.0);
-const CLOCK_LABEL: (f32, f32) = (9.0, 1.2);
+/// Letters of the clock.
+const CLOCK_VALUE: Lettering = Lettering::new(21.0, palette::TEXT);
+const CLOCK_LABEL: Lettering = Lettering::new(9.0, palette::TEXT_SOFT).spaced(1.2);
 
 /// Seconds at the end of play, and before a start, that are counted aloud.
 const LAST_SECS: u32 = 10;
@@ -220,9 +220,9 @@ pub(crate) fn draw_clock<G: Game>(
     inset.ground();
     for (n, ((value, label), color)) in columns.into_iter().enumerate() {
         let x = column * (n as f32 + 0.5);
-        inset.text((x, 19.0), Align2::CENTER_CENTER, value, CLOCK_VALUE.0, color);
+        inset.text((x, 19.0), Align2::CENTER_CENTER, value, Lettering { color, ..CLOCK_VALUE });
         let at = (x, CLOCK_HEIGHT - 10.0);
-        inset.text_spaced(at, Align2::CENTER_CENTER, label, CLOCK_LABEL, palette::TEXT_SOFT);
+        inset.text(at, Align2::CENTER_CENTER, label, CLOCK_LABEL);
     }
     for x in [column, 2.0 * column] {
         let ends = [inset.at(x, 10.0), inset.at(x, CLOCK_HEIGHT - 10.0)];
@@ -240,7 +240,7 @@ pub(crate) fn below_clock(painter: &Painter) -> f32 {
 
 /// The clock's panel, and the width of each of its columns, which fit the widest words.
 fn clock_inset<'a, G: Game>(scene: &Scene<'a, G>, columns: [(&str, &str); 3]) -> (Inset<'a>, f32) {
-    let width = |words: &str, letters| inset::width(scene.painter, words, letters);
+    let width = |words: &str, letters: Lettering| inset::width(scene.painter, words, letters);
     let of_words = columns
         .into_iter()
         .map(|(value, label)| width(value, CLOCK_VALUE).max(width(label, CLOCK_LABEL)) + 10.0);
@@ -362,8 +362,9 @@ pub(crate) fn draw_table<G: Game>(
     let grown = letters(scene.painter.ctx());
     let table = scoreboard::draw_results(scene, board, [VERDICT * grown, NEXT * grown]);
     let at = table.center_top() - vec2(0.0, 10.0);
-    let (shown, room) = ((32.0, palette::TEXT), screen.width() - 48.0);
-    text_over_fitted(scene.painter, at, Align2::CENTER_BOTTOM, verdict, shown, room);
+    let shown = Lettering::new(32.0, palette::TEXT);
+    let shown = shown.fitted(scene.painter, verdict, screen.width() - 48.0);
+    text_over(scene.painter, at, Align2::CENTER_BOTTOM, verdict, shown);
     let secs = format!("{:.0}", round.secs_left(now, scene.rates).ceil());
     let words = match &scene.house.next {
         Some(game) => {
@@ -373,7 +374,7 @@ pub(crate) fn draw_table<G: Game>(
         None => fill("Next round in {secs} s", &[("secs", &secs)]),
     };
     let at = table.center_bottom() + vec2(0.0, 10.0);
-    text_over(scene.painter, at, Align2::CENTER_TOP, &words, 15.0, palette::TEXT_SOFT);
+    text_over(scene.painter, at, Align2::CENTER_TOP, &words, (15.0, palette::TEXT_SOFT));
 }
 
 /// Shows the keys to a newcomer for a while, `above` points from the window's lower edge, unless

@@ -261,7 +261,8 @@ fn loss_words(down: f64, up: f64) -> String {
 /// Shows the simulated network, so that it is not mistaken for the real one.
 pub(crate) fn link(painter: &Painter, right_top: Pos2, room: f32, conditions: &str) -> Rect {
     let words = fill("link: {conditions}", &[("conditions", conditions)]);
-    text_over_within(painter, right_top, Align2::RIGHT_TOP, words, (12.5, palette::WARN), room)
+    let lettering = Lettering::new(12.5, palette::WARN).within(room);
+    text_over(painter, right_top, Align2::RIGHT_TOP, &words, lettering)
 }
 
 /// Paints a spot whose shape matches its colour: round is good, a triangle warns, a square is bad.
@@ -316,7 +317,7 @@ fn waiting(painter: &Painter, status: &Status<'_>, [what, how]: [&str; 2], color
         Some(_) => fill("{keys}: pause", &keys),
         None => fill("{keys}: stop and go back", &keys),
     };
-    text_over(painter, hint, Align2::CENTER_TOP, &words, HINT * larger, palette::TEXT_SOFT);
+    text_over(painter, hint, Align2::CENTER_TOP, &words, (HINT * larger, palette::TEXT_SOFT));
 }
 
 /// Shows a notice at the bottom: the server's certificate is now remembered.

@@ -137,13 +137,13 @@ impl People {
         let head = fill("Vote called by {name}:", &[("name", who)]);
         let what = words(&poll.motion, common, views);
         let lines = [
-            (12.0, &*head, 12.5, palette::TEXT_SOFT),
-            (29.0, &*what, 16.0, palette::TEXT),
-            (54.0, &*counts, 12.5, palette::TEXT_SOFT),
-            (71.0, &*answer, 12.5, color),
+            (12.0, &*head, Lettering::new(12.5, palette::TEXT_SOFT)),
+            (29.0, &*what, Lettering::new(16.0, palette::TEXT)),
+            (54.0, &*counts, Lettering::new(12.5, palette::TEXT_SOFT)),
+            (71.0, &*answer, Lettering::new(12.5, color)),
         ];
-        let widths = lines.iter().map(|(_, words, size, _)| {
-            inset::width(painter, words, (*size, 0.0)) + 2.0 * VOTE_MARGIN
+        let widths = lines.iter().map(|(_, words, lettering)| {
+            inset::width(painter, words, *lettering) + 2.0 * VOTE_MARGIN
         });
         let wide = (widths.fold(VOTE.0, f32::max) / 8.0).ceil() * 8.0;
         let screen = painter.clip_rect();
@@ -155,8 +155,9 @@ impl People {
             return;
         };
         inset.ground();
-        for (y, words, size, color) in lines {
-            inset.text_within((VOTE_MARGIN, y), words, (size, color));
+        let room = inset.size().x - 2.0 * VOTE_MARGIN;
+        for (y, words, lettering) in lines {
+            inset.text((VOTE_MARGIN, y), Align2::LEFT_TOP, words, lettering.within(room));
         }
         let rect = inset.rect();
         // The remaining time, as a line along the panel's foot.

@@ -179,10 +179,10 @@ impl Canvas {
         let secs = [drawing.secs(), super::model::SECS_MAX];
         let [secs, most] = [format!("{:.1}", secs[0]), format!("{:.0}", secs[1])];
         let words = fill("{secs} s of {most}", &[("secs", &secs), ("most", &most)]);
-        text(painter, top, Align2::CENTER_TOP, &words, 20.0, palette::TEXT);
+        text(painter, top, Align2::CENTER_TOP, &words, (20.0, palette::TEXT));
         let below = top + vec2(0.0, 28.0);
         let hint = tr("Release to play it");
-        text(painter, below, Align2::CENTER_TOP, hint, 13.0, palette::TEXT_SOFT);
+        text(painter, below, Align2::CENTER_TOP, hint, (13.0, palette::TEXT_SOFT));
     }
 }
 
@@ -286,7 +286,7 @@ fn key(painter: &Painter, rect: Rect, model: &Model, against: Against) {
     let mut entry = |words: &str, sign: &dyn Fn(Pos2)| {
         sign(at);
         let after = at + vec2(14.0, 0.0);
-        let words = text(painter, after, Align2::LEFT_CENTER, words, 12.0, palette::TEXT_SOFT);
+        let words = text(painter, after, Align2::LEFT_CENTER, words, (12.0, palette::TEXT_SOFT));
         at.x = words.right() + 22.0;
     };
     entry(tr("truth"), &|at| {
@@ -309,9 +309,8 @@ fn words(painter: &Painter, rect: Rect, model: &Model) {
     let at = rect.left_top() + vec2(18.0, 14.0);
     let controls = &model.controls;
     let room = (rect.width() - CORNER_WIDTH - 40.0).max(60.0);
-    let path = model.path.title.clone();
-    let words = (dense(painter.ctx(), 17.0), palette::TEXT);
-    let title = text_over_within(painter, at, Align2::LEFT_TOP, path, words, room);
+    let lettering = Lettering::new(dense(painter.ctx(), 17.0), palette::TEXT).within(room);
+    let title = text_over(painter, at, Align2::LEFT_TOP, &model.path.title, lettering);
     let mut below = title.left_bottom() + vec2(0.0, 1.0);
     let [ms, hz] = [controls.interval_ms, controls.frame_hz].map(|it| format!("{it:.0}"));
     let rates = fill(
@@ -335,7 +334,7 @@ fn words(painter: &Painter, rect: Rect, model: &Model) {
         }
     }
     for row in rows {
-        let words = (letters, palette::TEXT_SOFT);
-        below = text_over_within(painter, below, Align2::LEFT_TOP, row, words, room).left_bottom();
+        let lettering = Lettering::new(letters, palette::TEXT_SOFT).within(room);
+        below = text_over(painter, below, Align2::LEFT_TOP, &row, lettering).left_bottom();
     }
 }

@@ -140,7 +140,7 @@ fn head(ui: &mut Ui) {
     for (column, (title, what)) in titles.into_iter().enumerate() {
         let cell = cell(rect, column);
         let at = cell.right_center();
-        text(ui.painter(), at, Align2::RIGHT_CENTER, title, 12.0, palette::TEXT_FAINT);
+        text(ui.painter(), at, Align2::RIGHT_CENTER, title, (12.0, palette::TEXT_FAINT));
         ui.interact(cell, ui.id().with(title), Sense::hover()).on_hover_text(what);
     }
 }
@@ -206,7 +206,7 @@ fn row(
             Contender::Waypoints(_, joining) => format!("+ {}", joining.title()),
             _ => time_words(model, row),
         };
-        text(painter, below, Align2::LEFT_BOTTOM, &words, 11.5, palette::TEXT_FAINT);
+        text(painter, below, Align2::LEFT_BOTTOM, &words, (11.5, palette::TEXT_FAINT));
     } else {
         painter.galley(pos2(left, rect.center().y - title.size().y / 2.0), title, ink);
     }

@@ -200,7 +200,7 @@ fn slider(
         }
         let ink = if strong { palette::TEXT } else { palette::TEXT_FAINT };
         let (rect, _) = ui.allocate_exact_size(vec2(VALUE_WIDTH, ROW_HEIGHT), Sense::hover());
-        text(ui.painter(), rect.left_center(), Align2::LEFT_CENTER, &value, 13.5, ink);
+        text(ui.painter(), rect.left_center(), Align2::LEFT_CENTER, &value, (13.5, ink));
         // A slider that snaps to its steps by itself was not moved.
         slider.changed() && (slider.is_pointer_button_down_on() || slider.has_focus())
     });

@@ -40,8 +40,6 @@ const SHOWN: &[&str] = &[
     "tell",
     "text",
     "text_over",
-    "text_over_within",
-    "text_spaced",
     "Button::new",
     "Label::new",
     "RichText::new",

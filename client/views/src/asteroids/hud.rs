@@ -10,8 +10,8 @@ use super::space::seams;
 /// Seconds for which a wound is shown.
 pub(super) const WOUND_SECS: f32 = 0.7;
 
-/// Letter size and spacing of the figures' labels, and width of a gauge, in points.
-const LABEL: (f32, f32) = (10.0, 1.5);
+/// Letters of the figures' labels, and width of a gauge in points.
+const LABEL: Lettering = Lettering::new(10.0, palette::TEXT_SOFT).spaced(1.5);
 const GAUGE: f32 = 148.0;
 
 #[derive(Debug, Default)]
@@ -59,7 +59,7 @@ pub(super) fn draw_state(frame: &Frame<'_>, own: &Ship, step_secs: f32) {
     inset.ground();
     let row = |n: usize| 16.0 + n as f32 * 18.0;
     for (n, words) in labels.into_iter().enumerate() {
-        inset.text_spaced((12.0, row(n)), Align2::LEFT_CENTER, words, LABEL, palette::TEXT_SOFT);
+        inset.text((12.0, row(n)), Align2::LEFT_CENTER, words, LABEL);
     }
     let cell = (GAUGE - 6.0) / f32::from(HULL);
     for n in 0..HULL {

@@ -281,7 +281,7 @@ impl AsteroidsScreen {
         if !results {
             self.hud.feed.draw(scene, tr("a rock"), |_, right_top, strength| {
                 let color = fade(palette::TEXT_FAINT, strength);
-                text(scene.painter, right_top, Align2::RIGHT_TOP, "➡", 14.0, color).width()
+                text(scene.painter, right_top, Align2::RIGHT_TOP, "➡", (14.0, color)).width()
             });
         }
         let score: Score = scene.record_of(scene.player);

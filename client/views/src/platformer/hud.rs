@@ -51,7 +51,7 @@ pub(super) fn draw_signal(frame: &Frame<'_>, own: &Player, rates: Rates) {
     let left = inset.stroke(6.0, palette::OWN);
     arc(frame.painter, at, radius(30.0), -0.25, secs / READY_SECS, left);
     let words = format!("{:.0}", secs.ceil().max(1.0));
-    inset.text((36.0, 36.0), Align2::CENTER_CENTER, &words, 26.0, palette::TEXT);
+    inset.text((36.0, 36.0), Align2::CENTER_CENTER, &words, (26.0, palette::TEXT));
 }
 
 /// Paints the level as a line with its checkpoints, and all players on it.
@@ -103,6 +103,6 @@ pub(super) fn draw_progress(
     }
     if own.is_none() {
         let middle = (inset.size().x / 2.0, 17.0);
-        inset.text(middle, Align2::CENTER_CENTER, tr("watching"), 12.0, palette::TEXT_SOFT);
+        inset.text(middle, Align2::CENTER_CENTER, tr("watching"), (12.0, palette::TEXT_SOFT));
     }
 }

@@ -126,7 +126,7 @@ fn draw_score(brush: &Brush<'_>, goals: [u8; 2]) {
     for (at, goals) in [(-1.0, goals[0]), (1.0, goals[1])] {
         let (at, color) = (brush.point((4.0 * at, 0.0)), fade(palette::side(at < 0.0), 0.2));
         let (goals, size) = (goals.to_string(), 3.4 * brush.metre);
-        text(brush.painter, at, Align2::CENTER_CENTER, &goals, size, color);
+        text(brush.painter, at, Align2::CENTER_CENTER, &goals, (size, color));
     }
 }
 

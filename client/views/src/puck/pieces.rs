@@ -52,7 +52,7 @@ pub(super) fn draw_name(brush: &Brush<'_>, mallet: &Mallet, tag: (&str, bool)) {
     let up = if mallet.y < -2.6 { -1.0 } else { 1.0 };
     let away = (MALLET + 0.24) * brush.metre + 6.0;
     let at = brush.point(mallet.position()) - vec2(0.0, up * away);
-    name_tag(brush.painter, at, Align2::CENTER_CENTER, tag, 13.0, 0.9);
+    name_tag(brush.painter, at, Align2::CENTER_CENTER, tag, (13.0, fade(palette::TEXT, 0.9)));
 }
 
 /// Paints the puck; `heat` is the strength of the last strike, 0 to 1.

@@ -92,7 +92,7 @@ fn draw_place(brush: &Brush<'_>, place: u16, there: f32) {
     let size = radius * if number.len() > 2 { 1.05 } else { 1.4 };
     brush.painter.circle_filled(at, radius, fade(palette::TEXT, there));
     let ink = fade(palette::VOID, there);
-    text(brush.painter, at, Align2::CENTER_CENTER, &number, size, ink);
+    text(brush.painter, at, Align2::CENTER_CENTER, &number, (size, ink));
 }
 
 /// Stripes, bands and squares.
@@ -155,5 +155,5 @@ fn tail_lights(brush: &Brush<'_>, car: &Car, there: f32) {
 /// Name above a car.
 pub(super) fn draw_tag(brush: &Brush<'_>, car: &Car, tag: (&str, bool)) {
     let over = brush.point(car.position() - Vec2::Y * 2.2);
-    name_tag(brush.painter, over, Align2::CENTER_BOTTOM, tag, 12.5, 0.92);
+    name_tag(brush.painter, over, Align2::CENTER_BOTTOM, tag, (12.5, fade(palette::TEXT, 0.92)));
 }

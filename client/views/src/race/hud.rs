@@ -9,8 +9,8 @@ use phaselock_ui::prelude::*;
 const GAUGE: (f32, f32) = (0.375, 0.75);
 /// Kilometres per hour in a metre per second.
 const KMH: f32 = 3.6;
-/// Letter size and spacing of the labels of times.
-const TIME_LABEL: (f32, f32) = (9.5, 1.2);
+/// Letters of the labels of times.
+const TIME_LABEL: Lettering = Lettering::new(9.5, palette::TEXT_FAINT).spaced(1.2);
 /// Seconds for which the green lights stay.
 const GREEN_SECS: f32 = 1.4;
 
@@ -61,9 +61,10 @@ pub(super) fn draw_speed(frame: &Frame<'_>, car: &Car) {
     }
     spoke(share, [38.0, 66.0], inset.stroke(2.5, palette::TEXT));
     let kmh = format!("{:.0}", speed * KMH);
-    inset.text((76.0, 73.0), Align2::CENTER_CENTER, &kmh, 33.0, palette::TEXT);
+    inset.text((76.0, 73.0), Align2::CENTER_CENTER, &kmh, (33.0, palette::TEXT));
     let (unit, center) = (tr("KM/H"), Align2::CENTER_CENTER);
-    inset.text_spaced((76.0, 97.0), center, unit, (10.0, 1.4), palette::TEXT_SOFT);
+    let lettering = Lettering::new(10.0, palette::TEXT_SOFT).spaced(1.4);
+    inset.text((76.0, 97.0), center, unit, lettering);
     let gear = if car.hold > 0 {
         tr("HOLD")
     } else if car.hand {
@@ -75,30 +76,32 @@ pub(super) fn draw_speed(frame: &Frame<'_>, car: &Car) {
     } else {
         ""
     };
-    inset.text_spaced((76.0, 128.0), center, gear, (9.5, 1.0), palette::WARN);
+    let lettering = Lettering::new(9.5, palette::WARN).spaced(1.0);
+    inset.text((76.0, 128.0), center, gear, lettering);
 }
 
 pub(super) fn draw_times(frame: &Frame<'_>, now: Option<u32>, score: &Score) {
     let now = now.map_or_else(|| "-:--.--".to_owned(), time);
+    let large = Lettering::new(19.0, palette::TEXT);
+    let small = Lettering::new(15.0, palette::TEXT_SOFT);
     let rows = [
-        (tr("LAP"), now, palette::TEXT, 19.0),
-        (tr("LAST"), time_or_dash(score.last), palette::TEXT_SOFT, 15.0),
-        (tr("BEST"), time_or_dash(score.best), palette::TEXT_SOFT, 15.0),
+        (tr("LAP"), now, large),
+        (tr("LAST"), time_or_dash(score.last), small),
+        (tr("BEST"), time_or_dash(score.best), small),
     ];
-    let width = |words: &str, letters| inset::width(frame.painter, words, letters);
+    let width = |words: &str, letters: Lettering| inset::width(frame.painter, words, letters);
     // As if all times had the maximum length, so that the width stays.
     let widest = rows.iter().map(|(label, ..)| width(label, TIME_LABEL)).fold(0.0, f32::max);
-    let size = vec2(widest + width("0:00.00", (19.0, 0.0)) + 44.0, 84.0);
+    let size = vec2(widest + width("0:00.00", large) + 44.0, 84.0);
     let place = (frame.screen.left_top() + vec2(18.0, 62.0), Align2::LEFT_TOP);
     let item = (Item::More, [Way::Down, Way::Right]);
     let Some(inset) = Inset::find(frame.painter, (item.0, &item.1), place, size) else { return };
     inset.ground();
-    for (n, (label, value, color, size)) in rows.into_iter().enumerate() {
+    for (n, (label, value, lettering)) in rows.into_iter().enumerate() {
         let y = 19.0 + 24.0 * n as f32;
-        let faint = palette::TEXT_FAINT;
-        inset.text_spaced((14.0, y), Align2::LEFT_CENTER, label, TIME_LABEL, faint);
+        inset.text((14.0, y), Align2::LEFT_CENTER, label, TIME_LABEL);
         let right = inset.size().x - 14.0;
-        inset.text((right, y), Align2::RIGHT_CENTER, &value, size, color);
+        inset.text((right, y), Align2::RIGHT_CENTER, &value, lettering);
     }
 }
 
@@ -143,8 +146,10 @@ pub(super) fn draw_lights(frame: &Frame<'_>, left: f32) {
 pub(super) fn draw_sign(frame: &Frame<'_>, words: &str, more: &str, age_secs: f32) {
     let middle = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.26);
     let blink = if age_secs.fract() < 0.65 { 1.0 } else { 0.45 };
-    let width = |words: &str, size: f32| inset::width(frame.painter, words, (size, 0.0));
-    let wide = width(words, 25.0).max(width(more, 13.0)).max(230.0);
+    let large = Lettering::new(25.0, palette::TEXT);
+    let small = Lettering::new(13.0, palette::TEXT_SOFT);
+    let width = |words: &str, letters: Lettering| inset::width(frame.painter, words, letters);
+    let wide = width(words, large).max(width(more, small)).max(230.0);
     let (size, place) = (vec2(wide + 100.0, 64.0), (middle, Align2::CENTER_CENTER));
     let found = Inset::find(frame.painter, (Item::Sign, &[Way::Down]), place, size);
     let Some(inset) = found else { return };
@@ -155,10 +160,10 @@ pub(super) fn draw_sign(frame: &Frame<'_>, words: &str, more: &str, age_secs: f3
     let corners = corners.map(|(x, y)| (x * inset.zoom(), y * inset.zoom()));
     let warn = fade(palette::WARN, blink);
     polygon(frame.painter, inset.at(38.0, 34.0), &corners, warn, Stroke::NONE);
-    inset.text((38.0, 38.0), Align2::CENTER_CENTER, "!", 28.0, palette::VOID);
+    inset.text((38.0, 38.0), Align2::CENTER_CENTER, "!", (28.0, palette::VOID));
     let x = size.x / 2.0 + 22.0;
-    inset.text((x, 23.0), Align2::CENTER_CENTER, words, 25.0, palette::TEXT);
-    inset.text((x, 49.0), Align2::CENTER_CENTER, more, 13.0, palette::TEXT_SOFT);
+    inset.text((x, 23.0), Align2::CENTER_CENTER, words, large);
+    inset.text((x, 49.0), Align2::CENTER_CENTER, more, small);
 }
 
 /// Paints the result of a driver who has finished while others race.

@@ -84,7 +84,7 @@ impl Map {
                 frame.painter.circle_stroke(at, 6.2, (1.5, palette::TEXT));
                 let (above, first) = (at - vec2(0.0, 7.0), Align2::CENTER_BOTTOM);
                 let grown = 11.0 * letters(frame.painter.ctx());
-                text(frame.painter, above, first, "1", grown, palette::TEXT);
+                text(frame.painter, above, first, "1", (grown, palette::TEXT));
             }
         }
         if let Some(car) = car_of(entities, own) {

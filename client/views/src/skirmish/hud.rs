@@ -92,11 +92,10 @@ impl Hud {
             (62.0, FIGURES_HEIGHT / 2.0),
             Align2::RIGHT_CENTER,
             &health,
-            32.0,
-            palette::TEXT,
+            (32.0, palette::TEXT),
         );
-        let (label, ink) = (tr("HEALTH"), palette::TEXT_SOFT);
-        inset.text_spaced((78.0, 24.0), Align2::LEFT_BOTTOM, label, (10.0, 1.5), ink);
+        let label = Lettering::new(10.0, palette::TEXT_SOFT).spaced(1.5);
+        inset.text((78.0, 24.0), Align2::LEFT_BOTTOM, tr("HEALTH"), label);
         let (whole, gap) = (168.0, 3.0);
         let width = (whole - gap * f32::from(SEGMENTS - 1)) / f32::from(SEGMENTS);
         let each = f32::from(HEALTH) / f32::from(SEGMENTS);
@@ -130,7 +129,7 @@ impl Hud {
         let left = secs.fract();
         arc(frame.painter, ring, radius, -0.25, left, inset.stroke(4.0, palette::OWN));
         let count = format!("{secs:.1}");
-        inset.text((x, y), Align2::CENTER_CENTER, &count, 16.0, palette::TEXT);
+        inset.text((x, y), Align2::CENTER_CENTER, &count, (16.0, palette::TEXT));
     }
 
     /// Paints the crosshair, in a shape for each weapon, once the player has aimed. `wait` is the
@@ -211,10 +210,10 @@ fn draw_weapons(frame: &Frame<'_>, inset: Inset<'_>, own: &Player) {
         let (sign, size) = (inset.at(x + WEAPON_WIDTH / 2.0, 24.0), 27.0 * inset.zoom());
         icon(frame.painter, sign, size, Icon::of_weapon(weapon), fade(color, faint));
         let number = (n + 1).to_string();
-        inset.text((x + 6.0, 4.0), Align2::LEFT_TOP, &number, 11.0, palette::TEXT_FAINT);
+        inset.text((x + 6.0, 4.0), Align2::LEFT_TOP, &number, (11.0, palette::TEXT_FAINT));
         let count = left.map_or("∞".to_owned(), |left| left.to_string());
         let at = (x + WEAPON_WIDTH - 6.0, FIGURES_HEIGHT - 3.0);
-        inset.text(at, Align2::RIGHT_BOTTOM, &count, 15.0, fade(palette::TEXT, faint));
+        inset.text(at, Align2::RIGHT_BOTTOM, &count, (15.0, fade(palette::TEXT, faint)));
     }
     if own.is_carrying() {
         let key = frame.controls.words(&super::actions::GRAB);

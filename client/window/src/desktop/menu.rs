@@ -183,11 +183,11 @@ impl Menu {
         let title = pos2(screen.center().x, title_y);
         background::draw(&painter, screen, title.y, ctx.input(|input| input.time));
         if scale > TITLE_SCALE_MIN {
-            let size = (66.0 * scale, 20.0 * scale);
-            text_spaced(&painter, title, Align2::CENTER_CENTER, "PHASELOCK", size, palette::TEXT);
+            let large = Lettering::new(66.0 * scale, palette::TEXT).spaced(20.0 * scale);
+            text(&painter, title, Align2::CENTER_CENTER, "PHASELOCK", large);
             let under = title + vec2(0.0, 58.0 * scale);
             let motto = tr("Fast multiplayer games, in phase with the server");
-            text(&painter, under, Align2::CENTER_CENTER, motto, 16.0 * scale, palette::TEXT_SOFT);
+            text(&painter, under, Align2::CENTER_CENTER, motto, (16.0 * scale, palette::TEXT_SOFT));
         }
 
         let mut wish = None;
@@ -230,11 +230,11 @@ impl Menu {
         };
         // In a small window, large letters leave no space for it.
         if bottom < foot.y - 15.0 {
-            text(&painter, foot, Align2::CENTER_BOTTOM, &hint, 12.0, palette::TEXT_FAINT);
+            text(&painter, foot, Align2::CENTER_BOTTOM, &hint, (12.0, palette::TEXT_FAINT));
         }
         let version = screen.right_bottom() - vec2(18.0, 18.0);
         let number = concat!("v", env!("CARGO_PKG_VERSION"));
-        text(&painter, version, Align2::RIGHT_BOTTOM, number, 12.0, palette::TEXT_FAINT);
+        text(&painter, version, Align2::RIGHT_BOTTOM, number, (12.0, palette::TEXT_FAINT));
         if let Some(conditions) = &self.link {
             let corner = screen.right_top() + vec2(-18.0, 14.0);
             link(&painter, corner, screen.width() - 36.0, conditions);
@@ -258,9 +258,9 @@ impl Menu {
         painter.rect_filled(rect, 8.0, fade(palette::CARD, 0.95));
         painter.rect(rect, 8.0, fade(palette::BAD, 0.14), edge, StrokeKind::Inside);
         let sign = rect.left_center() + vec2(18.0, 0.0);
-        text(painter, sign, Align2::LEFT_CENTER, "⚠", 18.0, palette::BAD);
+        text(painter, sign, Align2::LEFT_CENTER, "⚠", (18.0, palette::BAD));
         let cross = rect.right_center() - vec2(16.0, 0.0);
-        text(painter, cross, Align2::RIGHT_CENTER, "×", 18.0, palette::TEXT_SOFT);
+        text(painter, cross, Align2::RIGHT_CENTER, "×", (18.0, palette::TEXT_SOFT));
         let at = rect.left_center() + vec2(48.0, -reason.size().y / 2.0);
         painter.galley(at, reason.clone(), palette::TEXT);
         if banner.on_hover_cursor(CursorIcon::PointingHand).clicked() {
@@ -485,7 +485,7 @@ fn laboratory(ui: &mut Ui) -> Response {
     let painter = ui.painter();
     painter.rect(rect, 8.0, fade(fill, 0.94), edge, StrokeKind::Inside);
     let at = rect.left_center() + vec2(PADDING, 0.0);
-    let title = text(painter, at, Align2::LEFT_CENTER, tr("Laboratory"), 17.0, palette::TEXT);
+    let title = text(painter, at, Align2::LEFT_CENTER, tr("Laboratory"), (17.0, palette::TEXT));
     let after = title.right_center() + vec2(14.0, 1.0);
     let what = tr("Draw a motion; see what a network does to it.");
     let (font, color) = (FontId::proportional(14.0), palette::TEXT_FAINT);

@@ -126,13 +126,13 @@ impl NetGraph {
 
         let (right, head) = (inset.size().x - PADDING, PADDING + HEAD / 2.0 - 3.0);
         let (last, faint) = (tr("Last 10 s"), palette::TEXT_FAINT);
-        inset.text((PADDING, head), Align2::LEFT_CENTER, last, LETTERS, faint);
+        inset.text((PADDING, head), Align2::LEFT_CENTER, last, (LETTERS, faint));
         let (name, next) = (readings.filter.name(), other(readings.filter).name());
         let switch = format!("{}: {next}", controls.words(&actions::CLOCK_LOOP));
         let (side, soft) = (Align2::RIGHT_CENTER, palette::TEXT_SOFT);
-        let switch = inset.text((right, head), side, &switch, LETTERS, soft);
+        let switch = inset.text((right, head), side, &switch, (LETTERS, soft));
         let loop_name = fill("clock loop: {name}", &[("name", name)]);
-        inset.text((switch.left() - 14.0, head), side, &loop_name, LETTERS, palette::TEXT);
+        inset.text((switch.left() - 14.0, head), side, &loop_name, (LETTERS, palette::TEXT));
 
         let pointer = controls.pointer.filter(|pointer| rect.contains(*pointer));
         let is_above = |y: f32| pointer.is_some_and(|pointer| pointer.y < y);
@@ -342,7 +342,7 @@ impl Lane {
         let first = top + (height - 3.0 * ROW) / 2.0;
         let row_y = |row: u8| first + (f32::from(row) + 0.5) * ROW;
         let write = |x: f32, row: u8, words: &str, color: Color32| {
-            inset.text((x, row_y(row)), Align2::LEFT_CENTER, words, LETTERS, color).right()
+            inset.text((x, row_y(row)), Align2::LEFT_CENTER, words, (LETTERS, color)).right()
         };
         let title = write(PADDING, 0, self.title(), palette::TEXT_SOFT);
         let mut ends = [title, PADDING - 8.0, PADDING - 8.0];

@@ -201,7 +201,7 @@ mod tests {
     }
 
     fn over(painter: &Painter, x: f32, y: f32, words: &str) {
-        text_over(painter, pos2(x, y), Align2::LEFT_TOP, words, 14.0, palette::TEXT);
+        text_over(painter, pos2(x, y), Align2::LEFT_TOP, words, (14.0, palette::TEXT));
     }
 
     #[test]
@@ -228,11 +228,11 @@ mod tests {
     #[test]
     fn planted_texts_without_a_ground_are_found_and_hidden_ones_are_not() {
         let found = of(|painter| {
-            text(painter, pos2(50.0, 50.0), Align2::LEFT_TOP, "bare", 14.0, palette::TEXT);
-            text(painter, pos2(200.0, 50.0), Align2::LEFT_TOP, "hidden", 14.0, palette::TEXT);
+            text(painter, pos2(50.0, 50.0), Align2::LEFT_TOP, "bare", (14.0, palette::TEXT));
+            text(painter, pos2(200.0, 50.0), Align2::LEFT_TOP, "hidden", (14.0, palette::TEXT));
             let card = Rect::from_min_size(pos2(190.0, 40.0), vec2(100.0, 60.0));
             painter.rect_filled(card, 0.0, palette::PANEL);
-            text(painter, pos2(202.0, 52.0), Align2::LEFT_TOP, "on a card", 14.0, palette::TEXT);
+            text(painter, pos2(202.0, 52.0), Align2::LEFT_TOP, "on a card", (14.0, palette::TEXT));
         });
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].contains("\"bare\" has no ground"), "{found:?}");
@@ -241,12 +241,12 @@ mod tests {
     #[test]
     fn labels_may_overlap_each_other_and_nothing_else() {
         let found = of(|painter| {
-            name_tag(painter, pos2(60.0, 60.0), Align2::LEFT_TOP, ("Ada", false), 13.0, 1.0);
-            name_tag(painter, pos2(64.0, 64.0), Align2::LEFT_TOP, ("Bob", false), 13.0, 1.0);
+            name_tag(painter, pos2(60.0, 60.0), Align2::LEFT_TOP, ("Ada", false), (13.0, palette::TEXT));
+            name_tag(painter, pos2(64.0, 64.0), Align2::LEFT_TOP, ("Bob", false), (13.0, palette::TEXT));
         });
         assert_eq!(found, Vec::<String>::new());
         let found = of(|painter| {
-            name_tag(painter, pos2(60.0, 60.0), Align2::LEFT_TOP, ("Ada", false), 13.0, 1.0);
+            name_tag(painter, pos2(60.0, 60.0), Align2::LEFT_TOP, ("Ada", false), (13.0, palette::TEXT));
             over(painter, 64.0, 64.0, "unclaimed");
         });
         assert_eq!(found.len(), 1, "{found:?}");
@@ -258,7 +258,7 @@ mod tests {
                 at,
                 &[("claimed", 14.0, palette::TEXT)],
             );
-            name_tag(painter, pos2(60.0, 60.0), Align2::LEFT_TOP, ("Ada", false), 13.0, 1.0);
+            name_tag(painter, pos2(60.0, 60.0), Align2::LEFT_TOP, ("Ada", false), (13.0, palette::TEXT));
         });
         assert_eq!(found, Vec::<String>::new(), "the label gives way");
     }

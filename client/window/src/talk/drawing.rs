@@ -61,7 +61,7 @@ pub(super) fn draw_lines(painter: &Painter, lines: &Lines, now: LocalTime, is_op
         let count = lines.scrolled().to_string();
         let more = fill("{count} newer lines below", &[("count", &count)]);
         at.y -= 18.0;
-        text_over(painter, at, Align2::LEFT_TOP, &more, 12.0, palette::TEXT_SOFT);
+        text_over(painter, at, Align2::LEFT_TOP, &more, (12.0, palette::TEXT_SOFT));
     }
     for line in lines.shown() {
         let left = (SHOWN - (now - line.came)).as_secs();

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::talk::Mark;
 
-use phaselock_ui::paint::text_over_within;
 use phaselock_ui::prelude::*;
 
 /// Maximum number of marks; the oldest are removed. Arbitrary.
@@ -96,7 +95,7 @@ fn draw_ping(
         painter.add(Shape::convex_polygon(corners, color, Stroke::new(1.5, dark)));
     }
     let under = shown + vec2(0.0, RING + 5.0);
-    let text = (13.0, color);
+    let lettering = Lettering::new(13.0, color).within(NAME);
     // Its position depends on its width, which is known once it is laid out.
     let width = painter
         .layout_no_wrap(ping.name.clone(), egui_macroquad::egui::FontId::proportional(13.0), color)
@@ -111,7 +110,7 @@ fn draw_ping(
     if !layout::label(painter, back) {
         return;
     }
-    text_over_within(painter, pos2(left, under.y), Align2::LEFT_TOP, ping.name.clone(), text, NAME);
+    text_over(painter, pos2(left, under.y), Align2::LEFT_TOP, &ping.name, lettering);
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ impl Field {
         }
         let Some(name) = scene.owner_tag(slot.owner) else { return };
         let at = brush.point(position - Vec2::Y * 1.05);
-        name_tag(scene.painter, at, Align2::CENTER_CENTER, name, 14.0, 0.9);
+        name_tag(scene.painter, at, Align2::CENTER_CENTER, name, (14.0, fade(palette::TEXT, 0.9)));
     }
 
     fn draw_news(&mut self, scene: &Scene<'_, Tag>) {
@@ -102,7 +102,7 @@ impl Field {
         *age += scene.secs;
         let at = pos2(scene.screen.center().x, scene.screen.top() + 60.0);
         let color = fade(palette::TEXT, ((NEWS_SECS - *age) * 2.0).min(1.0));
-        text_over(scene.painter, at, Align2::CENTER_CENTER, line, 30.0, color);
+        text_over(scene.painter, at, Align2::CENTER_CENTER, line, (30.0, color));
         self.news.take_if(|(_, age)| *age > NEWS_SECS);
     }
 }

@@ -388,7 +388,7 @@ impl Servers {
                 false => palette::TEXT_FAINT,
             };
             let at = align.pos_in_rect(&place);
-            text(ui.painter(), at, align, &format!("{name}{arrow}"), 13.0, color);
+            text(ui.painter(), at, align, &format!("{name}{arrow}"), (13.0, color));
             if response.clicked() {
                 // The first click gives the default order, the second its reverse, the third none.
                 self.order = match self.order {
@@ -418,12 +418,12 @@ impl Servers {
             true => ("★", palette::WARN),
             false => ("☆", palette::TEXT_FAINT),
         };
-        text(painter, star.center(), Align2::CENTER_CENTER, sign, 16.0, color);
+        text(painter, star.center(), Align2::CENTER_CENTER, sign, (16.0, color));
         let is_told = matches!(row.reply, Reply::Answered(..));
         let ink = if is_told { palette::TEXT } else { palette::TEXT_FAINT };
         let cell = |place: Rect, align: Align2, words: &str, color: Color32| {
             let painter = painter.with_clip_rect(place.intersect(ui.clip_rect()));
-            text(&painter, align.pos_in_rect(&place), align, words, 14.5, color);
+            text(&painter, align.pos_in_rect(&place), align, words, (14.5, color));
         };
         let lock = if row.is_locked() { "🔒 " } else { "" };
         let button = Rect::from_center_size(

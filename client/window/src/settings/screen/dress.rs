@@ -40,7 +40,7 @@ pub(super) fn choose(ui: &mut Ui, player: &mut Player) {
                         let edge = Stroke::new(1.5, palette::TEXT_FAINT);
                         ui.painter().circle_stroke(at, 9.0, edge);
                         let (middle, soft) = (Align2::CENTER_CENTER, palette::TEXT_SOFT);
-                        text(ui.painter(), at, middle, "?", 13.0, soft);
+                        text(ui.painter(), at, middle, "?", (13.0, soft));
                     }
                 }
             })
