@@ -91,30 +91,29 @@ impl Light {
                 mesh.add_triangle(a + 1, c, c + 1);
             }
         }
+        let pixels = painter.pixels_per_point();
         for n in 0..=(screen.width() / STEP) as u32 {
             let from = pos2(screen.left() + n as f32 * STEP, screen.top());
-            self.line(&mut mesh, painter, from, vec2(0.0, field.y), rows);
+            mesh.append(self.line(pixels, from, vec2(0.0, field.y), rows));
         }
         for n in 0..=(screen.height() / STEP) as u32 {
             let from = pos2(screen.left(), screen.top() + n as f32 * STEP);
-            self.line(&mut mesh, painter, from, vec2(field.x, 0.0), columns);
+            mesh.append(self.line(pixels, from, vec2(field.x, 0.0), columns));
         }
         painter.add(Shape::mesh(mesh));
     }
 
-    /// Adds a line with a number of steps, one pixel wide.
+    /// A line of a number of steps, one of the `pixels` of a point wide.
     fn line(
         self,
-        mesh: &mut Mesh,
-        painter: &Painter,
+        pixels: f32,
         from: Pos2,
         step: egui_macroquad::egui::Vec2,
         steps: u32,
-    ) {
-        let pixels = painter.pixels_per_point();
+    ) -> Mesh {
+        let mut mesh = Mesh::default();
         let near = from.round_to_pixels(pixels);
         let aside = step.normalized().rot90().abs() / pixels;
-        let first = mesh.vertices.len() as u32;
         for n in 0..=steps {
             let at = near + step * n as f32;
             let color = self.on(palette::VOID_GRID, at);
@@ -122,10 +121,11 @@ impl Light {
             mesh.colored_vertex(at + aside, color);
         }
         for n in 0..steps {
-            let a = first + 2 * n;
+            let a = 2 * n;
             mesh.add_triangle(a, a + 1, a + 2);
             mesh.add_triangle(a + 1, a + 2, a + 3);
         }
+        mesh
     }
 }
 

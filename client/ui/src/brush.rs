@@ -8,7 +8,7 @@ use egui_macroquad::egui::{self, Color32, Painter, Pos2, Rect, Shape, Stroke};
 use glam::Vec2;
 
 use super::camera::Camera;
-use super::paint;
+use super::paint::{self, Circle, Dashes};
 
 /// A painter that sees the world through a camera.
 #[derive(Clone, Copy)]
@@ -106,8 +106,7 @@ impl<'a> Brush<'a> {
         (from, turns): (f32, f32),
         stroke: impl Into<Stroke>,
     ) {
-        let radius = radius * self.metre;
-        paint::arc(self.painter, self.point(at), radius, from, turns, stroke.into());
+        paint::arc(self.painter, self.in_window(at, radius), from, turns, stroke.into());
     }
 
     /// Paints a ring of dashes, as [`paint::dashes`] does.
@@ -115,12 +114,14 @@ impl<'a> Brush<'a> {
         &self,
         at: impl Into<Vec2>,
         radius: f32,
-        count: u8,
-        from_share: (f32, f32),
+        dashes: Dashes,
         stroke: impl Into<Stroke>,
     ) {
-        let circle = (self.point(at), radius * self.metre);
-        paint::dashes(self.painter, circle, count, from_share, stroke.into());
+        paint::dashes(self.painter, self.in_window(at, radius), dashes, stroke.into());
+    }
+
+    fn in_window(&self, at: impl Into<Vec2>, radius: f32) -> Circle {
+        Circle { middle: self.point(at), radius: radius * self.metre }
     }
 
     /// Paints a straight line.

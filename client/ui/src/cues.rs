@@ -14,7 +14,7 @@ use phaselock_sound::place::Placed;
 
 use super::camera::Camera;
 use super::camera_rig::CameraRig;
-use super::particles::Particles;
+use super::particles::{Flash, Particles, Sparks};
 
 pub mod common;
 
@@ -237,13 +237,13 @@ impl Spark {
                 particles.ring(it.at, (from, to), ink(color), secs);
             }
             Self::Burst { count, speed, secs, color } => {
-                particles.burst(it.at, count, speed, ink(color), secs);
+                particles.burst(it.at, Sparks { count, speed, life: secs, color: ink(color) });
             }
             Self::Spray { count, speed, secs, color } => {
-                particles.spray(it.at, it.along, count, speed, ink(color), secs);
+                particles.spray(it.at, it.along, Sparks { count, speed, life: secs, color: ink(color) });
             }
             Self::Flash { size, longer, color } => {
-                particles.flash(it.at, Vec2::ZERO, size, ink(color), longer);
+                particles.flash(it.at, Vec2::ZERO, Flash { size, longer, color: ink(color) });
             }
             Self::Explosion { radius } => particles.explosion(it.at, radius, it.color),
         }

@@ -220,18 +220,32 @@ pub fn polygon(
     painter.add(Shape::convex_polygon(corners, fill, stroke.into()));
 }
 
-/// Paints a ring of dashes that starts at `from`, in turns. Each dash fills `share` of its part of
-/// the circle.
-pub fn dashes(
-    painter: &Painter,
-    (middle, radius): (Pos2, f32),
-    count: u8,
-    (from, share): (f32, f32),
-    stroke: Stroke,
-) {
-    let part = 1.0 / f32::from(count);
-    for n in 0..count {
-        arc(painter, middle, radius, from + f32::from(n) * part, share * part, stroke);
+/// A circle in the window, in points.
+#[derive(Clone, Copy, Debug)]
+pub struct Circle {
+    /// Its middle.
+    pub middle: Pos2,
+    /// Its radius.
+    pub radius: f32,
+}
+
+/// Dashes around a circle.
+#[derive(Clone, Copy, Debug)]
+pub struct Dashes {
+    /// Their number.
+    pub count: u8,
+    /// Where the first begins, in turns clockwise.
+    pub from: f32,
+    /// Length of a dash, as a share of the way to the next one's start.
+    pub share: f32,
+}
+
+/// Paints a ring of dashes.
+pub fn dashes(painter: &Painter, circle: Circle, dashes: Dashes, stroke: Stroke) {
+    let part = 1.0 / f32::from(dashes.count);
+    for n in 0..dashes.count {
+        let from = dashes.from + f32::from(n) * part;
+        arc(painter, circle, from, dashes.share * part, stroke);
     }
 }
 
@@ -249,13 +263,12 @@ pub fn fill_bar(painter: &Painter, rect: Rect, share: f32, color: Color32) {
     }
 }
 
-/// Paints part of a circle with a radius in points: from `from`, clockwise by `turns`, both in
-/// turns.
-pub fn arc(painter: &Painter, middle: Pos2, radius: f32, from: f32, turns: f32, stroke: Stroke) {
+/// Paints part of a circle: from `from`, clockwise by `turns`, both in turns.
+pub fn arc(painter: &Painter, circle: Circle, from: f32, turns: f32, stroke: Stroke) {
     let steps = (turns.abs() * 48.0).ceil().max(1.0);
     let point = |step: u32| {
         let angle = (from + turns * step as f32 / steps) * std::f32::consts::TAU;
-        middle + Vec2::angled(angle) * radius
+        circle.middle + Vec2::angled(angle) * circle.radius
     };
     let points = (0..=steps as u32).map(point).collect();
     painter.add(Shape::line(points, PathStroke::from(stroke)));

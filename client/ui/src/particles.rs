@@ -37,6 +37,45 @@ pub struct Particles {
     tracers: Fading<([Vec2; 2], Color32)>,
 }
 
+/// Sparks that fly off at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Sparks {
+    /// Their number.
+    pub count: usize,
+    /// The speed of the fastest.
+    pub speed: f32,
+    /// The life of the longest.
+    pub life: f32,
+    /// Their colour.
+    pub color: Color32,
+}
+
+/// A short light.
+#[derive(Clone, Copy, Debug)]
+pub struct Flash {
+    /// Its size.
+    pub size: f32,
+    /// Its life beyond the usual 70 ms.
+    pub longer: f32,
+    /// Its colour.
+    pub color: Color32,
+}
+
+/// A piece of smoke, dust or debris.
+#[derive(Clone, Copy, Debug)]
+pub struct Mote {
+    /// Where it comes from.
+    pub at: Vec2,
+    /// Its velocity there.
+    pub velocity: Vec2,
+    /// Its radius there.
+    pub size: f32,
+    /// Its life.
+    pub life: f32,
+    /// Its colour.
+    pub color: Color32,
+}
+
 #[derive(Debug)]
 struct Particle {
     at: Vec2,
@@ -68,8 +107,8 @@ impl Particles {
         self.sparks.push(Particle::new(at, velocity, (0.0, 0.0), color), life);
     }
 
-    /// Adds sparks all around, with speeds up to `speed` and lifetimes up to `life`.
-    pub fn burst(&mut self, at: Vec2, count: usize, speed: f32, color: Color32, life: f32) {
+    /// Adds sparks all around.
+    pub fn burst(&mut self, at: Vec2, Sparks { count, speed, life, color }: Sparks) {
         for n in 0..count {
             // Turned by the golden angle each, they spread evenly.
             let out = Vec2::from_angle(n as f32 * 2.4) * gen_range(0.2, 1.0) * speed;
@@ -78,15 +117,8 @@ impl Particles {
     }
 
     /// Adds sparks in a cone of a third of a circle around the direction `along`.
-    pub fn spray(
-        &mut self,
-        at: Vec2,
-        along: Vec2,
-        count: usize,
-        speed: f32,
-        color: Color32,
-        life: f32,
-    ) {
+    pub fn spray(&mut self, at: Vec2, along: Vec2, sparks: Sparks) {
+        let Sparks { count, speed, life, color } = sparks;
         for _ in 0..count {
             let turn = gen_range(-1.1, 1.1);
             let out = Vec2::from_angle(turn).rotate(along) * gen_range(0.3, 1.0) * speed;
@@ -99,9 +131,8 @@ impl Particles {
         self.rings.push(Particle::new(at, Vec2::ZERO, size, color), life);
     }
 
-    /// Adds a flash in the direction `along`, or all around if that is zero. It lasts 70 ms and
-    /// `longer` seconds.
-    pub fn flash(&mut self, at: Vec2, along: Vec2, size: f32, color: Color32, longer: f32) {
+    /// Adds a flash in the direction `along`, or all around if that is zero.
+    pub fn flash(&mut self, at: Vec2, along: Vec2, Flash { size, longer, color }: Flash) {
         if reduced_motion() {
             return;
         }
@@ -110,7 +141,7 @@ impl Particles {
     }
 
     /// Adds a puff of smoke or dust that drifts, grows to twice its size, and fades.
-    pub fn puff(&mut self, at: Vec2, velocity: Vec2, size: f32, color: Color32, life: f32) {
+    pub fn puff(&mut self, Mote { at, velocity, size, life, color }: Mote) {
         self.puffs.push(Particle::new(at, velocity, (size, 2.0 * size), color), life);
     }
 
@@ -120,7 +151,7 @@ impl Particles {
     }
 
     /// Adds a tumbling splinter.
-    pub fn splinter(&mut self, at: Vec2, velocity: Vec2, size: f32, color: Color32, life: f32) {
+    pub fn splinter(&mut self, Mote { at, velocity, size, life, color }: Mote) {
         let (along, spin) = (Vec2::from_angle(gen_range(0.0, 6.3)), gen_range(-9.0, 9.0));
         let piece = Particle::new(at, velocity, (size, size), color);
         self.debris.push(Particle { along, spin, ..piece }, life);
@@ -128,19 +159,19 @@ impl Particles {
 
     /// Adds an explosion: flash, rings, sparks, splinters, smoke.
     pub fn explosion(&mut self, at: Vec2, radius: f32, color: Color32) {
-        self.flash(at, Vec2::ZERO, radius * 0.8, color, 0.12);
+        self.flash(at, Vec2::ZERO, Flash { size: radius * 0.8, longer: 0.12, color });
         self.ring(at, (radius * 0.2, radius), color, 0.4);
         self.ring(at, (radius * 0.1, radius * 0.6), Color32::WHITE, 0.25);
-        self.burst(at, 26, radius * 5.0, color, 0.7);
+        self.burst(at, Sparks { count: 26, speed: radius * 5.0, life: 0.7, color });
         for n in 0..10 {
             let out = Vec2::from_angle(n as f32 * 2.4);
             let (near, speed) = (gen_range(0.0, 0.4) * radius, gen_range(0.2, 1.2) * radius);
             let grey = Color32::from_gray(gen_range(40_u8, 90_u8));
-            self.puff(at + out * near, out * speed, radius * 0.3, grey, gen_range(0.5, 1.1));
+            self.puff(Mote { at: at + out * near, velocity: out * speed, size: radius * 0.3, life: gen_range(0.5, 1.1), color: grey });
         }
         for n in 0..8 {
             let out = Vec2::from_angle(n as f32 * 2.4 + 1.0) * gen_range(1.0, 3.0) * radius;
-            self.splinter(at, out, radius * 0.07, color, gen_range(0.4, 0.9));
+            self.splinter(Mote { at, velocity: out, size: radius * 0.07, life: gen_range(0.4, 0.9), color });
         }
     }
 

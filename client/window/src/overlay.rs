@@ -306,7 +306,7 @@ fn waiting(painter: &Painter, status: &Status<'_>, [what, how]: [&str; 2], color
     let spin = (status.now.0 % 1_200_000) as f32 / 1_200_000.0;
     let middle = rect.left_center() + vec2(46.0, 0.0);
     painter.circle_stroke(middle, 16.0, (3.0, fade(color, 0.2)));
-    arc(painter, middle, 16.0, spin, 0.3, Stroke::new(3.0, color));
+    arc(painter, Circle { middle, radius: 16.0 }, spin, 0.3, Stroke::new(3.0, color));
     let at = rect.left_top() + vec2(88.0, 20.0);
     let below = at + vec2(0.0, what.size().y + 8.0);
     painter.galley(at, what, palette::TEXT);

@@ -170,7 +170,7 @@ impl AsteroidsScreen {
         match event {
             Event::Fired { id, at, along } => {
                 let at = image(at) + along * 1.3;
-                particles.flash(at, along, 0.55, color(id), 0.0);
+                particles.flash(at, along, Flash { size: 0.55, longer: 0.0, color: color(id) });
                 let it = Happening::at(at, color(id)).felt_if(own == Some(id));
                 emit(&cues::FIRED, it, particles);
             }
@@ -186,7 +186,7 @@ impl AsteroidsScreen {
                 let at = image(at);
                 for n in 0..9 {
                     let out = direction(n as f32 * 0.38) * gen_range(2.0, 7.0);
-                    particles.splinter(at, velocity + out, 0.34, color(id), 1.3);
+                    particles.splinter(Mote { at, velocity: velocity + out, size: 0.34, life: 1.3, color: color(id) });
                 }
                 let far = at.distance(self.own_at);
                 let felt = if own == Some(id) { 1.0 } else { (0.5 - far / 60.0).max(0.0) };
@@ -199,16 +199,16 @@ impl AsteroidsScreen {
                 let at = image(at);
                 let count = (radius * 6.0) as usize;
                 particles.ring(at, (radius * 0.4, radius * 1.5), palette::STEEL, 0.35);
-                particles.burst(at, count, radius * 5.0, palette::STEEL, 0.55);
+                particles.burst(at, Sparks { count, speed: radius * 5.0, life: 0.55, color: palette::STEEL });
                 for n in 0..count {
                     let out = direction(n as f32 * 0.38 + gen_range(-0.1, 0.1));
                     let speed = radius * gen_range(0.4, 2.0);
                     let position = at + out * radius * gen_range(0.1, 0.8);
                     let (velocity, size) = (drift + out * speed, gen_range(0.12, 0.4));
-                    particles.splinter(position, velocity, size, palette::WALL_RIM, 1.0);
+                    particles.splinter(Mote { at: position, velocity, size, life: 1.0, color: palette::WALL_RIM });
                     if n % 3 == 0 {
                         let dust = palette::WALL_SIDE;
-                        particles.puff(position, drift + out, radius * 0.45, dust, 0.9);
+                        particles.puff(Mote { at: position, velocity: drift + out, size: radius * 0.45, life: 0.9, color: dust });
                     }
                 }
                 // A small rock breaks higher and softer.
@@ -220,8 +220,8 @@ impl AsteroidsScreen {
             Event::Struck { at, along, owner } => {
                 let at = image(at);
                 let color = palette::side(owner == Some(scene.player));
-                particles.flash(at, Vec2::ZERO, 0.7, color, 0.03);
-                particles.spray(at, -along, 8, 10.0, color, 0.35);
+                particles.flash(at, Vec2::ZERO, Flash { size: 0.7, longer: 0.03, color });
+                particles.spray(at, -along, Sparks { count: 8, speed: 10.0, life: 0.35, color });
                 emit(&cues::STRUCK, Happening::at(at, color), particles);
             }
             Event::Lost { victim, killer } => {

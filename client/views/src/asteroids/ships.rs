@@ -124,7 +124,8 @@ fn draw_shield(brush: &Brush<'_>, (color, left): (Color32, u16), age_secs: f32) 
     let pulse = 0.6 + 0.3 * (age_secs * if ending { 22.0 } else { 5.0 }).sin();
     brush.glow(Vec2::ZERO, 1.75 * 1.3, light(color, 0.16 * pulse));
     let parts: u8 = if ending { 8 } else { 3 };
-    brush.dashes(Vec2::ZERO, 1.75, parts, (age_secs * 0.25, 0.72), (2.0, fade(color, pulse)));
+    let dashes = Dashes { count: parts, from: age_secs * 0.25, share: 0.72 };
+    brush.dashes(Vec2::ZERO, 1.75, dashes, (2.0, fade(color, pulse)));
 }
 
 /// Paints a bullet: the player's are bright darts, others' are rings with a short tail.

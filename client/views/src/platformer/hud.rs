@@ -49,7 +49,8 @@ pub(super) fn draw_signal(frame: &Frame<'_>, own: &Player, rates: Rates) {
     let back = inset.stroke(6.0, fade(palette::TEXT_FAINT, 0.35));
     frame.painter.circle_stroke(at, radius(30.0), back);
     let left = inset.stroke(6.0, palette::OWN);
-    arc(frame.painter, at, radius(30.0), -0.25, secs / READY_SECS, left);
+    let ring = Circle { middle: at, radius: radius(30.0) };
+    arc(frame.painter, ring, -0.25, secs / READY_SECS, left);
     let words = format!("{:.0}", secs.ceil().max(1.0));
     inset.text((36.0, 36.0), Align2::CENTER_CENTER, &words, (26.0, palette::TEXT));
 }

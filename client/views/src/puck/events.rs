@@ -132,9 +132,9 @@ impl Effects {
         let at = puck.position() - away * PUCK;
         let color = palette::side(seen.is_mate(&by.entity));
         let count = 4 + (hard * 22.0) as usize;
-        self.particles.spray(at, away, count, 3.0 + 11.0 * hard, color, 0.35);
-        self.particles.spray(at, away, count / 3, 2.0 + 7.0 * hard, Color32::WHITE, 0.25);
-        self.particles.flash(at, Vec2::ZERO, 0.25 + 0.55 * hard, color, 0.06);
+        self.particles.spray(at, away, Sparks { count, speed: 3.0 + 11.0 * hard, life: 0.35, color });
+        self.particles.spray(at, away, Sparks { count: count / 3, speed: 2.0 + 7.0 * hard, life: 0.25, color: Color32::WHITE });
+        self.particles.flash(at, Vec2::ZERO, Flash { size: 0.25 + 0.55 * hard, longer: 0.06, color });
         if hard > 0.45 {
             self.particles.ring(at, (0.2, 0.5 + 1.2 * hard), color, 0.3);
         }
@@ -162,8 +162,8 @@ impl Effects {
         self.since_bounce = 0.0;
         let hard = (change.length() / 30.0).min(1.0);
         let count = 3 + (hard * 12.0) as usize;
-        self.particles.spray(at, normal, count, 2.0 + 7.0 * hard, palette::STEEL, 0.3);
-        self.particles.flash(at, Vec2::ZERO, 0.15 + 0.3 * hard, palette::STEEL, 0.02);
+        self.particles.spray(at, normal, Sparks { count, speed: 2.0 + 7.0 * hard, life: 0.3, color: palette::STEEL });
+        self.particles.flash(at, Vec2::ZERO, Flash { size: 0.15 + 0.3 * hard, longer: 0.02, color: palette::STEEL });
         let it = Happening { loud: 0.2 + 0.8 * hard, ..Happening::at(at, palette::STEEL) };
         cues.emit(&cues::BOUNCE, it, &mut self.particles, rig);
     }
@@ -177,10 +177,10 @@ impl Effects {
         *lit = 1.0;
         let at = Vec2::new(side * (HALF.x + 0.2), 0.0);
         let color = palette::side(!own);
-        self.particles.spray(at, Vec2::new(-side, 0.0), 60, 16.0, color, 0.9);
-        self.particles.spray(at, Vec2::new(-side, 0.0), 20, 10.0, Color32::WHITE, 0.7);
+        self.particles.spray(at, Vec2::new(-side, 0.0), Sparks { count: 60, speed: 16.0, life: 0.9, color });
+        self.particles.spray(at, Vec2::new(-side, 0.0), Sparks { count: 20, speed: 10.0, life: 0.7, color: Color32::WHITE });
         self.particles.ring(at, (0.4, 4.0), color, 0.6);
-        self.particles.flash(at, Vec2::ZERO, 1.6, color, 0.3);
+        self.particles.flash(at, Vec2::ZERO, Flash { size: 1.6, longer: 0.3, color });
         let cue = if own { &cues::CONCEDED } else { &cues::SCORED };
         cues.emit(cue, Happening::at(at, color).felt_if(true), &mut self.particles, rig);
     }

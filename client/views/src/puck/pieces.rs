@@ -34,7 +34,7 @@ pub(super) fn draw_mallet(brush: &Brush<'_>, mallet: &Mallet, look: Look) {
     if look.mate {
         brush.ring(Vec2::ZERO, 0.4, ring);
     } else {
-        brush.dashes(Vec2::ZERO, 0.4, 6, (0.0, 0.6), ring);
+        brush.dashes(Vec2::ZERO, 0.4, Dashes { count: 6, from: 0.0, share: 0.6 }, ring);
     }
     // The knob that the hand holds, and the lamps on it. It has the player's colour and marking.
     let own = look.dress;
@@ -43,7 +43,8 @@ pub(super) fn draw_mallet(brush: &Brush<'_>, mallet: &Mallet, look: Look) {
     own.mark(&brush.local((0.0, -0.03), Vec2::X), 0.22, 1.0);
     brush.glow((-0.08, -0.13), 0.17, light(Color32::WHITE, 0.55));
     if look.own {
-        brush.dashes(Vec2::ZERO, MALLET + 0.1, 4, (-0.04, 0.32), brush.stroke(0.06, color));
+        let dashes = Dashes { count: 4, from: -0.04, share: 0.32 };
+        brush.dashes(Vec2::ZERO, MALLET + 0.1, dashes, brush.stroke(0.06, color));
     }
 }
 

@@ -45,10 +45,11 @@ pub(super) fn draw_speed(frame: &Frame<'_>, car: &Car) {
     let speed = car.velocity().length();
     let share = (speed / TOP_SPEED).clamp(0.0, 1.0);
     let (from, turns) = GAUGE;
-    arc(painter, middle, radius(62.0), from, turns, inset.stroke(7.0, far));
+    let dial = Circle { middle, radius: radius(62.0) };
+    arc(painter, dial, from, turns, inset.stroke(7.0, far));
     if share > 0.005 {
         let done = inset.stroke(7.0, palette::OWN);
-        arc(painter, middle, radius(62.0), from, turns * share, done);
+        arc(painter, dial, from, turns * share, done);
     }
     let spoke = |part: f32, [inner, outer]: [f32; 2], stroke: Stroke| {
         let out = egui::Vec2::angled((from + turns * part) * std::f32::consts::TAU);

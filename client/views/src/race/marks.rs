@@ -86,7 +86,7 @@ impl Marks {
                 let color = if grass { palette::EARTH } else { palette::STEEL };
                 let velocity = car.velocity() * 0.2 + aside;
                 let (size, life) = (gen_range(0.5, 0.9), gen_range(0.5, 1.0));
-                particles.puff(at, velocity, size, fade(color, 0.4), life);
+                particles.puff(Mote { at, velocity, size, life, color: fade(color, 0.4) });
             }
             self.cars.insert(id, (if way < STEP { was } else { now }, owes));
         }

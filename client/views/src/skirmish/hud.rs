@@ -127,7 +127,8 @@ impl Hud {
         frame.painter.circle_stroke(ring, radius, back);
         // One turn of the ring is a second.
         let left = secs.fract();
-        arc(frame.painter, ring, radius, -0.25, left, inset.stroke(4.0, palette::OWN));
+        let ring = Circle { middle: ring, radius };
+        arc(frame.painter, ring, -0.25, left, inset.stroke(4.0, palette::OWN));
         let count = format!("{secs:.1}");
         inset.text((x, y), Align2::CENTER_CENTER, &count, (16.0, palette::TEXT));
     }
@@ -158,7 +159,10 @@ impl Hud {
                     painter.circle_stroke(at, 11.0, stroke);
                     sides.iter().for_each(|out| line(*out * 11.0, *out * 16.0));
                 }
-                Weapon::Grenades => dashes(painter, (at, 11.0), 6, (0.0, 0.54), stroke),
+                Weapon::Grenades => {
+                    let ring = Circle { middle: at, radius: 11.0 };
+                    dashes(painter, ring, Dashes { count: 6, from: 0.0, share: 0.54 }, stroke);
+                }
                 Weapon::Mines => {
                     for pair in 0..4 {
                         line(sides[pair] * 11.0, sides[(pair + 1) % 4] * 11.0);
@@ -168,7 +172,7 @@ impl Hud {
         }
         if wait > 0.0 {
             let stroke = Stroke::new(2.5, fade(palette::OWN, 0.9));
-            arc(painter, at, 20.0, -0.25, 1.0 - wait, stroke);
+            arc(painter, Circle { middle: at, radius: 20.0 }, -0.25, 1.0 - wait, stroke);
         }
         painter.circle_filled(at, 1.6, palette::TEXT);
         let kill = self.killed > 0.0;

@@ -188,10 +188,10 @@ impl SkirmishScreen {
             Event::Shot { shooter, along, from, to, hit } => {
                 let color = color(shooter);
                 particles.tracer([from, to], color);
-                particles.flash(from, along, 0.42, color, 0.0);
-                particles.flash(to, Vec2::ZERO, 0.3, color, 0.0);
+                particles.flash(from, along, Flash { size: 0.42, longer: 0.0, color });
+                particles.flash(to, Vec2::ZERO, Flash { size: 0.3, longer: 0.0, color });
                 let (count, speed) = if hit { (9, 5.0) } else { (6, 4.0) };
-                particles.spray(to, -along, count, speed, color, 0.32);
+                particles.spray(to, -along, Sparks { count, speed, life: 0.32, color });
                 let fired = Happening::at(from, color).felt_if(own == Some(shooter));
                 emit(&cues::SHOT, fired, particles);
                 let end = if hit { &cues::STRUCK } else { &cues::RICOCHET };
@@ -214,10 +214,10 @@ impl SkirmishScreen {
             }
             Event::Launched { shooter, along, from, weapon } => {
                 if weapon == Weapon::Rockets {
-                    particles.flash(from, along, 0.4, color(shooter), 0.04);
+                    particles.flash(from, along, Flash { size: 0.4, longer: 0.04, color: color(shooter) });
                     for n in 0_u8..3 {
                         let (at, back) = (from - along * 0.5, -along * (1.0 + f32::from(n)));
-                        particles.puff(at, back, 0.16, Color32::from_gray(110), 0.5);
+                        particles.puff(Mote { at, velocity: back, size: 0.16, life: 0.5, color: Color32::from_gray(110) });
                     }
                 }
                 let it = Happening::at(from, color(shooter)).felt_if(own == Some(shooter));

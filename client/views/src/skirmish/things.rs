@@ -53,7 +53,7 @@ impl Things {
                 && macroquad::rand::gen_range(0.0, 1.0) < secs * 14.0
             {
                 let up = Vec2::new(0.2, -0.9);
-                particles.puff(prop.position(), up, 0.16, Color32::from_gray(70), 0.9);
+                particles.puff(Mote { at: prop.position(), velocity: up, size: 0.16, life: 0.9, color: Color32::from_gray(70) });
             }
         }
         self.smoke.retain(|id, _| entities.get(*id).is_some());
@@ -70,7 +70,7 @@ impl Things {
             while *left > PUFFS {
                 *left -= PUFFS;
                 let at = here - way.normalize_or_zero() * (*left + 0.3);
-                particles.puff(at, way * 0.4, 0.13, Color32::from_gray(120), 0.55);
+                particles.puff(Mote { at, velocity: way * 0.4, size: 0.13, life: 0.55, color: Color32::from_gray(120) });
             }
         }
     }
@@ -222,7 +222,7 @@ fn mine(brush: &Brush<'_>, mine: &Mine, own: bool, visibility: f32, age_secs: f3
     // A dashed ring around the player's own mine, a whole one around another's.
     let ring = Stroke::new(1.6, fade(color, 0.8 * visibility));
     if own {
-        brush.dashes(at, 0.36, 6, (0.0, 0.54), ring);
+        brush.dashes(at, 0.36, Dashes { count: 6, from: 0.0, share: 0.54 }, ring);
     } else {
         brush.ring(at, 0.36, ring);
     }
