@@ -13,7 +13,7 @@ use phaselock::client::SessionConfig;
 use phaselock::clock::pll::LoopFilter;
 use phaselock::games::Games;
 use phaselock::link::{Conditions, PROFILES};
-use phaselock_bots::{self, Report, Summary};
+use phaselock_bots::{BotRun, Report, Summary};
 use phaselock_games::skirmish::Skirmish;
 use phaselock_quic::address::Address;
 use phaselock_quic::client::{Options, Pins};
@@ -104,7 +104,8 @@ fn loopback(filter: LoopFilter, busy: bool, secs: f64) -> anyhow::Result<ClockFi
                     ..SessionConfig::new(games.clone(), format!("Bot {number}"))
                 };
                 let options = Options::new(address, pins);
-                bots.spawn(phaselock_bots::play(options, config, clock, duration, number, None));
+                let run = BotRun { options, config, duration, seed: number, files: None };
+                bots.spawn(phaselock_bots::play(run, clock));
             }
             anyhow::Ok(bots.join_all().await.iter().map(Report::summary).collect::<Vec<_>>())
         });

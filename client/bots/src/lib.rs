@@ -10,6 +10,8 @@
 //! # }
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+
 mod program;
 mod report;
 
@@ -36,16 +38,23 @@ struct Stay {
     settled: Option<(LocalTime, Stats)>,
 }
 
-/// Joins a server, plays, leaves, and reports. `seed` determines the bot's decisions. If `files`
-/// is given, the bot's motion is written there.
-pub async fn play(
-    options: Options,
-    config: SessionConfig,
-    clock: Clock,
-    duration: Duration,
-    seed: u64,
-    mut files: Option<MotionFiles>,
-) -> Report {
+/// A bot's session.
+pub struct BotRun {
+    /// The server, and how to reach it.
+    pub options: Options,
+    /// The bot's name, game and room.
+    pub config: SessionConfig,
+    /// How long it plays.
+    pub duration: Duration,
+    /// Determines the bot's decisions.
+    pub seed: u64,
+    /// Where the bot's motion is written, if anywhere.
+    pub files: Option<MotionFiles>,
+}
+
+/// Joins a server, plays, leaves, and reports.
+pub async fn play(run: BotRun, clock: Clock) -> Report {
+    let BotRun { options, config, duration, seed, mut files } = run;
     let started = clock.now();
     let end = started + Micros::from_f64(duration.as_secs_f64() * 1e6);
     let mut lock = LockTimer::default();

@@ -24,7 +24,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::{Report, Summary, play};
+use crate::{BotRun, Report, Summary, play};
 
 /// Maximum clients of a run. Arbitrary.
 const COUNT_MAX: u32 = 1024;
@@ -150,14 +150,9 @@ async fn play_all(
         let defaults = SessionConfig::new(games.clone(), name);
         let part = if arguments.watch { Part::Watch } else { Part::Play };
         let config = SessionConfig { filter, plain, room, game, password, part, ..defaults };
-        running.push(tokio::spawn(play(
-            options,
-            config,
-            clock,
-            duration,
-            u64::from(number),
-            files.take(),
-        )));
+        let run =
+            BotRun { options, config, duration, seed: u64::from(number), files: files.take() };
+        running.push(tokio::spawn(play(run, clock)));
     }
     let mut reports = Vec::new();
     for bot in running {

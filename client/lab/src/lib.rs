@@ -25,6 +25,8 @@
 //! Three modules serve programs and are exempt: `load` reads motions from files, `record` writes
 //! the motion of a session to files, and `usage` phrases command line errors.
 
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+
 pub mod advise;
 pub mod carried;
 pub mod contender;

@@ -31,6 +31,8 @@
 //! *Invariant:* rendering allocates nothing and waits for nothing, and all samples are within -1 to
 //! 1.
 
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+
 pub mod limiter;
 pub mod mixer;
 pub mod output;

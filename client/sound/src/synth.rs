@@ -76,22 +76,28 @@ impl Voice {
             let levels = [begin, end].map(|secs| layer.envelope.at(secs) * layer.gain);
             goes_on |= end < layer.envelope.secs();
             if levels[0].max(levels[1]) > Envelope::OVER * 0.5 {
-                playing.render(layer, levels, (begin - layer.envelope.delay).max(0.0), pitch, out);
+                let secs = (begin - layer.envelope.delay).max(0.0);
+                playing.render(layer, Stretch { levels, secs, pitch }, out);
             }
         }
         goes_on
     }
 }
 
+/// A stretch of a layer.
+#[derive(Clone, Copy)]
+struct Stretch {
+    /// Its levels at both ends.
+    levels: [f32; 2],
+    /// Age of the layer where it begins.
+    secs: f32,
+    /// Multiple of the sound's pitch.
+    pitch: f32,
+}
+
 impl Playing {
-    fn render(
-        &mut self,
-        layer: &Layer,
-        [from, to]: [f32; 2],
-        secs: f32,
-        pitch: f32,
-        out: &mut [f32],
-    ) {
+    fn render(&mut self, layer: &Layer, stretch: Stretch, out: &mut [f32]) {
+        let Stretch { levels: [from, to], secs, pitch } = stretch;
         let step = (layer.hz.at(secs) * pitch).clamp(0.0, HZ_MAX) * SAMPLE_SECS;
         let depth = layer.bend.depth * (-secs / layer.bend.half_secs.max(1e-4)).exp2();
         let filter = Coefficients::of(layer.filter, secs, pitch);

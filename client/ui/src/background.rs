@@ -104,13 +104,7 @@ impl Light {
     }
 
     /// A line of a number of steps, one of the `pixels` of a point wide.
-    fn line(
-        self,
-        pixels: f32,
-        from: Pos2,
-        step: egui_macroquad::egui::Vec2,
-        steps: u32,
-    ) -> Mesh {
+    fn line(self, pixels: f32, from: Pos2, step: egui_macroquad::egui::Vec2, steps: u32) -> Mesh {
         let mut mesh = Mesh::default();
         let near = from.round_to_pixels(pixels);
         let aside = step.normalized().rot90().abs() / pixels;

@@ -240,7 +240,11 @@ impl Spark {
                 particles.burst(it.at, Sparks { count, speed, life: secs, color: ink(color) });
             }
             Self::Spray { count, speed, secs, color } => {
-                particles.spray(it.at, it.along, Sparks { count, speed, life: secs, color: ink(color) });
+                particles.spray(
+                    it.at,
+                    it.along,
+                    Sparks { count, speed, life: secs, color: ink(color) },
+                );
             }
             Self::Flash { size, longer, color } => {
                 particles.flash(it.at, Vec2::ZERO, Flash { size, longer, color: ink(color) });

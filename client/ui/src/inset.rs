@@ -180,7 +180,8 @@ mod tests {
         let zoom = |window: Vec2, letters: f32, design: Vec2| {
             inset(window, letters, |painter| {
                 let inset = Inset::claim(painter, Item::Figures, place, design);
-                let text = inset.text((10.0, 10.0), Align2::LEFT_TOP, "Words", (14.0, Color32::RED));
+                let text =
+                    inset.text((10.0, 10.0), Align2::LEFT_TOP, "Words", (14.0, Color32::RED));
                 (inset.zoom(), inset.rect(), text.width())
             })
         };

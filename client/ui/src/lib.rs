@@ -20,6 +20,8 @@
 //! *Invariant:* nothing in this crate decides what a player may do, opens a connection, or reads
 //! one of the player's files.
 
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+
 pub mod actions;
 pub mod background;
 pub mod bindings;

@@ -167,11 +167,23 @@ impl Particles {
             let out = Vec2::from_angle(n as f32 * 2.4);
             let (near, speed) = (gen_range(0.0, 0.4) * radius, gen_range(0.2, 1.2) * radius);
             let grey = Color32::from_gray(gen_range(40_u8, 90_u8));
-            self.puff(Mote { at: at + out * near, velocity: out * speed, size: radius * 0.3, life: gen_range(0.5, 1.1), color: grey });
+            self.puff(Mote {
+                at: at + out * near,
+                velocity: out * speed,
+                size: radius * 0.3,
+                life: gen_range(0.5, 1.1),
+                color: grey,
+            });
         }
         for n in 0..8 {
             let out = Vec2::from_angle(n as f32 * 2.4 + 1.0) * gen_range(1.0, 3.0) * radius;
-            self.splinter(Mote { at, velocity: out, size: radius * 0.07, life: gen_range(0.4, 0.9), color });
+            self.splinter(Mote {
+                at,
+                velocity: out,
+                size: radius * 0.07,
+                life: gen_range(0.4, 0.9),
+                color,
+            });
         }
     }
 

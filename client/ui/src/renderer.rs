@@ -182,6 +182,13 @@ struct Uniforms {
     screen_points: [f32; 2],
 }
 
+/// The window that is painted into.
+struct Target {
+    uniforms: Uniforms,
+    /// Pixels per point.
+    scale: f32,
+}
+
 impl Device {
     fn new(gl: &mut dyn RenderingBackend) -> Self {
         let pipelines = [
@@ -203,14 +210,15 @@ impl Device {
         }
         let (width, height) = screen_size();
         let scale = batch.pixels_per_point.max(f32::MIN_POSITIVE);
-        let uniforms = Uniforms { screen_points: [width / scale, height / scale] };
+        let screen_points = [width / scale, height / scale];
+        let target = Target { uniforms: Uniforms { screen_points }, scale };
         for ClippedPrimitive { clip_rect, primitive } in batch.primitives {
             let Primitive::Mesh(mesh) = primitive else { continue };
             let Some(texture) = self.textures.get(&mesh.texture_id).copied() else { continue };
             let (x, y, w, h) = scissor(clip_rect, scale, (width, height));
             gl.apply_scissor_rect(x, y, w, h);
             for part in mesh.split_to_u16() {
-                self.paint_mesh(gl, &part, texture, &uniforms, scale);
+                self.paint_mesh(gl, &part, texture, &target);
             }
         }
         for id in &batch.textures.free {
@@ -225,8 +233,7 @@ impl Device {
         gl: &mut dyn RenderingBackend,
         mesh: &Mesh16,
         texture: TextureId,
-        uniforms: &Uniforms,
-        scale: f32,
+        target: &Target,
     ) {
         fill(gl, &mut self.vertices, BufferType::VertexBuffer, &mesh.vertices);
         fill(gl, &mut self.indices, BufferType::IndexBuffer, &mesh.indices);
@@ -236,10 +243,10 @@ impl Device {
             images: vec![texture],
         };
         let mut first = 0;
-        for Run { kind, len, .. } in runs(mesh, run_area_least(scale)) {
+        for Run { kind, len, .. } in runs(mesh, run_area_least(target.scale)) {
             gl.apply_pipeline(&self.pipelines[kind as usize]);
             gl.apply_bindings(&bindings);
-            gl.apply_uniforms(UniformsSource::table(uniforms));
+            gl.apply_uniforms(UniformsSource::table(&target.uniforms));
             gl.draw(first as i32, len as i32, 1);
             first += len;
         }

@@ -8,6 +8,8 @@
 //! layers         building blocks of sounds
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+
 mod asteroids;
 mod layers;
 mod platformer;

@@ -73,18 +73,17 @@ fn listen<V: GameView>(seed: u64, count: Count<V::Game>) -> Listening {
     let mut sim = Sim::<V::Game>::with(room_config(seed, 5));
     let link = LinkConfig { loss: 0.05, ..LinkConfig::delayed(60, 15) };
     let number = sim.join_bot(link);
-    let (mut view, mut mixer) = (V::default(), Mixer::new(1));
-    let (cues, context) = (Cues::default(), Context::default());
-    let mut heard = Listening { did: vec![0.0; V::LESSON.len()], ..Listening::default() };
+    let (mut seat, mut mixer) = (Seat::<V>::new(number), Mixer::new(1));
+    let mut heard = Listening::default();
     let (mut before, mut most_voices) = (None, 0);
     let frames = (SECS * 1000.0) as usize / FRAME_MS;
     for frame in 0..frames {
         sim.run(FRAME_MS as f64 / 1000.0);
-        let player = draw(&mut sim, number, &mut view, (&cues, &context), frame, &mut heard.did);
-        heard.felt.extend(cues.take_rumbles());
-        let emitted = cues.waiting();
+        let player = seat.draw(&mut sim, frame);
+        heard.felt.extend(seat.cues.take_rumbles());
+        let emitted = seat.cues.waiting();
         let mut gains = Vec::new();
-        for order in cues.take_orders() {
+        for order in seat.cues.take_orders() {
             if let Order::Play { placed, .. } = order {
                 gains.push(placed.gain);
             }
@@ -103,58 +102,70 @@ fn listen<V: GameView>(seed: u64, count: Count<V::Game>) -> Listening {
         }
         before = now;
     }
+    heard.did = seat.did;
     check::<V>(&heard, most_voices);
     heard
 }
 
-/// Draws a frame of a client's picture; returns the player.
-fn draw<V: GameView>(
-    sim: &mut Sim<V::Game>,
+/// A client whose picture is drawn.
+struct Seat<V> {
     number: usize,
-    view: &mut V,
-    (cues, context): (&Cues, &Context),
-    frame: usize,
-    did: &mut [f32],
-) -> Option<PlayerId> {
-    let now = sim.clients[number].skew.read(sim.now);
-    let session = &mut sim.clients[number].session;
-    let picture = session.picture::<V::Game>(now)?;
-    let client = session.client_of::<V::Game>()?;
-    let screen = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 720.0));
-    let input = RawInput { screen_rect: Some(screen), ..RawInput::default() };
-    let _ = context.run(input, |context| {
-        let painter = context.layer_painter(LayerId::background());
-        let scene = Scene {
-            picture: &picture,
-            game: client.game(),
-            rates: client.rates(),
-            player: client.player(),
-            roster: client.roster(),
-            presence: client.common().presence(),
-            house: client.common().house(),
-            round_trip_ms: None,
-            watched: None,
-            age_secs: frame as f32 * FRAME_MS as f32 / 1000.0,
-            frame: Frame {
-                painter: &painter,
-                screen,
-                pointer: Some(screen.center()),
-                secs: FRAME_MS as f32 / 1000.0,
-                active: true,
-                scores: false,
-                scrolled: 0,
-                crowded: false,
-                marks: false,
-                cues,
-                controls: &Controls::default(),
-            },
-        };
-        view.draw(&scene);
-        for (step, did) in V::LESSON.iter().zip(&mut *did) {
-            *did += if (step.does)(&scene) { scene.secs } else { 0.0 };
-        }
-    });
-    Some(client.player())
+    view: V,
+    cues: Cues,
+    context: Context,
+    /// Seconds for which each step of the lesson was done.
+    did: Vec<f32>,
+}
+
+impl<V: GameView> Seat<V> {
+    fn new(number: usize) -> Self {
+        let (cues, context) = (Cues::default(), Context::default());
+        Self { number, view: V::default(), cues, context, did: vec![0.0; V::LESSON.len()] }
+    }
+
+    /// Draws a frame; returns the player.
+    fn draw(&mut self, sim: &mut Sim<V::Game>, frame: usize) -> Option<PlayerId> {
+        let Self { number, ref mut view, ref cues, ref context, ref mut did } = *self;
+        let now = sim.clients[number].skew.read(sim.now);
+        let session = &mut sim.clients[number].session;
+        let picture = session.picture::<V::Game>(now)?;
+        let client = session.client_of::<V::Game>()?;
+        let screen = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 720.0));
+        let input = RawInput { screen_rect: Some(screen), ..RawInput::default() };
+        let _ = context.run(input, |context| {
+            let painter = context.layer_painter(LayerId::background());
+            let scene = Scene {
+                picture: &picture,
+                game: client.game(),
+                rates: client.rates(),
+                player: client.player(),
+                roster: client.roster(),
+                presence: client.common().presence(),
+                house: client.common().house(),
+                round_trip_ms: None,
+                watched: None,
+                age_secs: frame as f32 * FRAME_MS as f32 / 1000.0,
+                frame: Frame {
+                    painter: &painter,
+                    screen,
+                    pointer: Some(screen.center()),
+                    secs: FRAME_MS as f32 / 1000.0,
+                    active: true,
+                    scores: false,
+                    scrolled: 0,
+                    crowded: false,
+                    marks: false,
+                    cues,
+                    controls: &Controls::default(),
+                },
+            };
+            view.draw(&scene);
+            for (step, did) in V::LESSON.iter().zip(&mut *did) {
+                *did += if (step.does)(&scene) { scene.secs } else { 0.0 };
+            }
+        });
+        Some(client.player())
+    }
 }
 
 /// Mean power of those tenths of a second that are not silent, in dB of full scale.

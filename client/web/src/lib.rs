@@ -11,6 +11,7 @@
 //!
 //! On other targets than WebAssembly there is nothing here.
 
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 #![cfg(target_arch = "wasm32")]
 
 mod imports;

@@ -31,6 +31,8 @@
 //!
 //! *Invariant:* except for lints, only `desktop`, `page` and `files` know the target platform.
 
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+
 #[cfg(not(target_arch = "wasm32"))]
 mod desktop;
 mod developer;

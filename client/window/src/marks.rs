@@ -2,21 +2,28 @@
 
 use phaselock_ui::prelude::*;
 
-/// Marks an entity: its position in the newest snapshot and as drawn, by another method as a ghost
-/// with a radius in points, and an earlier drawn position with the true one of that time.
-pub(crate) fn draw_marks(
-    painter: &Painter,
-    (at, drawn): (Pos2, Pos2),
-    (ghost_at, radius): (Option<Pos2>, f32),
-    shown_and_true: Option<(Pos2, Pos2)>,
-) {
-    way(painter, at, drawn);
-    newest(painter, at);
-    if let Some(at) = ghost_at {
-        ghost(painter, at, radius);
-    }
-    if let Some((shown, truth)) = shown_and_true {
-        error(painter, shown, truth);
+/// Marks of an entity, in the window.
+pub(crate) struct Marks {
+    /// Where the newest snapshot has it.
+    pub(crate) newest: Pos2,
+    /// Where it is drawn.
+    pub(crate) drawn: Pos2,
+    /// Where another method would draw it.
+    pub(crate) ghost: Option<Circle>,
+    /// Where it was drawn a while ago, and where it truly was at that time.
+    pub(crate) error: Option<[Pos2; 2]>,
+}
+
+impl Marks {
+    pub(crate) fn draw(&self, painter: &Painter) {
+        way(painter, self.newest, self.drawn);
+        newest(painter, self.newest);
+        if let Some(Circle { middle, radius }) = self.ghost {
+            ghost(painter, middle, radius);
+        }
+        if let Some([shown, truth]) = self.error {
+            error(painter, shown, truth);
+        }
     }
 }
 

@@ -352,66 +352,76 @@ fn pinned(painter: &Painter, screen: Rect, title: &str, fingerprint: Fingerprint
     painter.galley(below, print, palette::TEXT_SOFT);
 }
 
-/// Shows the pause; the game goes on behind it. The players' card takes the width `beside` on the
-/// right.
-pub(crate) fn pause(
-    ctx: &Context,
-    title: &str,
-    controls: &[(String, String)],
-    shared: &[Invitation],
-    (is_watching, beside): (bool, f32),
-    lesson: Option<&str>,
-) -> Option<Choice> {
-    let mut choice = None;
-    let veil = ctx.layer_painter(LayerId::new(Order::Middle, Id::new("veil")));
-    veil.rect_filled(ctx.screen_rect(), 0.0, fade(palette::VOID, 0.55));
-    let aside = (ctx.screen_rect().width() / 2.0 - beside - PAUSE / 2.0).min(0.0);
-    let card = Area::new(Id::new("pause"))
-        .order(Order::Foreground)
-        .anchor(Align2::CENTER_CENTER, vec2(aside, 0.0))
-        .show(ctx, |ui| {
-            card_frame(0.97, 22).show(ui, |ui| {
-                ui.set_width(300.0);
-                ui.spacing_mut().item_spacing = vec2(10.0, 8.0);
-                ui.label(RichText::new(tr("Pause")).size(24.0));
-                let told = tr("The game goes on without you.");
-                ui.label(RichText::new(told).size(14.0).color(palette::TEXT_FAINT));
-                ui.add_space(6.0);
-                let buttons = if lesson.is_some() { 6.0 } else { 5.0 } - f32::from(is_watching);
-                let room = ctx.screen_rect().height() - PAUSE_AROUND - buttons * PAUSE_BUTTON;
-                ScrollArea::vertical().max_height(room.max(60.0)).show(ui, |ui| {
-                    share(ui, shared);
-                    for (keys, what) in controls {
-                        key_row(ui, keys, what);
+/// The pause; the game goes on behind it.
+pub(crate) struct Pause<'a> {
+    /// The server, as the player knows it.
+    pub(crate) title: &'a str,
+    /// Keys, and what each does.
+    pub(crate) controls: &'a [(String, String)],
+    /// Links by which friends on the local network join the server in this program.
+    pub(crate) shared: &'a [Invitation],
+    /// Label of the button for the lesson, if the game has one.
+    pub(crate) lesson: Option<&'a str>,
+    pub(crate) is_watching: bool,
+    /// Width of the players' card on the right, in points.
+    pub(crate) beside: f32,
+}
+
+impl Pause<'_> {
+    /// Draws it. Returns what the player chose.
+    pub(crate) fn draw(&self, ctx: &Context) -> Option<Choice> {
+        let Self { title, controls, shared, lesson, is_watching, beside } = *self;
+        let mut choice = None;
+        let veil = ctx.layer_painter(LayerId::new(Order::Middle, Id::new("veil")));
+        veil.rect_filled(ctx.screen_rect(), 0.0, fade(palette::VOID, 0.55));
+        let aside = (ctx.screen_rect().width() / 2.0 - beside - PAUSE / 2.0).min(0.0);
+        let card = Area::new(Id::new("pause"))
+            .order(Order::Foreground)
+            .anchor(Align2::CENTER_CENTER, vec2(aside, 0.0))
+            .show(ctx, |ui| {
+                card_frame(0.97, 22).show(ui, |ui| {
+                    ui.set_width(300.0);
+                    ui.spacing_mut().item_spacing = vec2(10.0, 8.0);
+                    ui.label(RichText::new(tr("Pause")).size(24.0));
+                    let told = tr("The game goes on without you.");
+                    ui.label(RichText::new(told).size(14.0).color(palette::TEXT_FAINT));
+                    ui.add_space(6.0);
+                    let buttons = if lesson.is_some() { 6.0 } else { 5.0 } - f32::from(is_watching);
+                    let room = ctx.screen_rect().height() - PAUSE_AROUND - buttons * PAUSE_BUTTON;
+                    ScrollArea::vertical().max_height(room.max(60.0)).show(ui, |ui| {
+                        share(ui, shared);
+                        for (keys, what) in controls {
+                            key_row(ui, keys, what);
+                        }
+                    });
+                    ui.add_space(8.0);
+                    if action(ui, tr("Resume"), true).clicked() {
+                        choice = Some(Choice::Resume);
+                    }
+                    if !is_watching && action(ui, tr("Round and votes"), false).clicked() {
+                        choice = Some(Choice::People);
+                    }
+                    let other = if is_watching { tr("Play") } else { tr("Watch") };
+                    if action(ui, other, false).clicked() {
+                        choice = Some(Choice::ChangePart);
+                    }
+                    if lesson.is_some_and(|words| action(ui, words, false).clicked()) {
+                        choice = Some(Choice::Lesson);
+                    }
+                    if action(ui, tr("Settings"), false).clicked() {
+                        choice = Some(Choice::Settings);
+                    }
+                    if action(ui, &fill("Leave {server}", &[("server", title)]), false).clicked() {
+                        choice = Some(Choice::Leave);
                     }
                 });
-                ui.add_space(8.0);
-                if action(ui, tr("Resume"), true).clicked() {
-                    choice = Some(Choice::Resume);
-                }
-                if !is_watching && action(ui, tr("Round and votes"), false).clicked() {
-                    choice = Some(Choice::People);
-                }
-                let other = if is_watching { tr("Play") } else { tr("Watch") };
-                if action(ui, other, false).clicked() {
-                    choice = Some(Choice::ChangePart);
-                }
-                if lesson.is_some_and(|words| action(ui, words, false).clicked()) {
-                    choice = Some(Choice::Lesson);
-                }
-                if action(ui, tr("Settings"), false).clicked() {
-                    choice = Some(Choice::Settings);
-                }
-                if action(ui, &fill("Leave {server}", &[("server", title)]), false).clicked() {
-                    choice = Some(Choice::Leave);
-                }
             });
-        });
-    layout::claim(&veil, Item::Panel, card.response.rect);
-    // A button that has the focus handles the key itself.
-    let is_free = ctx.memory(|memory| memory.focused().is_none());
-    let enters = is_free && ctx.input(|input| input.key_pressed(Key::Enter));
-    choice.or(enters.then_some(Choice::Resume))
+        layout::claim(&veil, Item::Panel, card.response.rect);
+        // A button that has the focus handles the key itself.
+        let is_free = ctx.memory(|memory| memory.focused().is_none());
+        let enters = is_free && ctx.input(|input| input.key_pressed(Key::Enter));
+        choice.or(enters.then_some(Choice::Resume))
+    }
 }
 
 /// Shows keys and their effect side by side, or below each other if there are many keys.

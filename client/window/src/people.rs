@@ -13,7 +13,7 @@ use phaselock_ui::actions;
 use phaselock_ui::controls::Controls;
 use phaselock_ui::inset::{self, Inset};
 use phaselock_ui::layout::{self, Item, Way};
-use phaselock_ui::paint::fade;
+use phaselock_ui::paint::{Lettering, fade};
 use phaselock_ui::palette;
 use phaselock_ui::parts::{action, card_frame};
 use phaselock_ui::words::{fill, tr};
@@ -67,6 +67,42 @@ pub(crate) fn ended(motion: &Proposal, outcome: Outcome, common: &Common, views:
     }
 }
 
+/// The panel of a running vote.
+pub(crate) struct Vote {
+    /// Lines with their heights in the panel.
+    lines: [(f32, String, Lettering); 4],
+    /// Seconds until it ends.
+    secs: f32,
+}
+
+impl Vote {
+    /// Paints its panel.
+    pub(crate) fn draw(&self, painter: &Painter) {
+        let widths = self.lines.iter().map(|(_, words, lettering)| {
+            inset::width(painter, words, *lettering) + 2.0 * VOTE_MARGIN
+        });
+        let wide = (widths.fold(VOTE.0, f32::max) / 8.0).ceil() * 8.0;
+        let screen = painter.clip_rect();
+        let at = pos2(screen.left() + 18.0, screen.top() + (screen.height() * 0.2).max(64.0));
+        let place = (at, Align2::LEFT_TOP);
+        let item = (Item::Vote, &[Way::Down, Way::Right, Way::Up][..]);
+        let Some(inset) = Inset::find(painter, item, place, vec2(wide.min(VOTE_MOST), VOTE.1))
+        else {
+            return;
+        };
+        inset.ground();
+        let room = inset.size().x - 2.0 * VOTE_MARGIN;
+        for (y, words, lettering) in &self.lines {
+            inset.text((VOTE_MARGIN, *y), Align2::LEFT_TOP, words, lettering.within(room));
+        }
+        let rect = inset.rect();
+        // The remaining time, as a line along the panel's foot.
+        let part = (self.secs / 30.0).min(1.0);
+        let foot = rect.left()..=rect.left() + rect.width() * part;
+        painter.hline(foot, rect.bottom() - 1.0, (2.0, fade(palette::OWN, 0.8)));
+    }
+}
+
 impl People {
     /// Takes the keys of this frame.
     pub(crate) fn take_keys(&mut self, session: &Session, controls: &Controls) {
@@ -104,18 +140,17 @@ impl People {
         }
     }
 
-    /// Paints the running vote.
-    pub(crate) fn draw(
+    /// The running vote, in words.
+    pub(crate) fn vote(
         &self,
-        painter: &Painter,
         common: &Common,
         views: &Views,
         controls: &Controls,
         now: LocalTime,
-    ) {
-        let Some((poll, ends)) = common.poll() else { return };
+    ) -> Option<Vote> {
+        let (poll, ends) = common.poll()?;
         let who = common.roster().get(&poll.by).map_or(tr("someone"), |seat| &seat.name);
-        let secs = (*ends - now).as_secs().max(0.0).ceil();
+        let secs = (*ends - now).as_secs().max(0.0).ceil() as f32;
         let counts = fill(
             "{yes} yes, {no} no of {all}, {secs} s",
             &[
@@ -137,33 +172,12 @@ impl People {
         let head = fill("Vote called by {name}:", &[("name", who)]);
         let what = words(&poll.motion, common, views);
         let lines = [
-            (12.0, &*head, Lettering::new(12.5, palette::TEXT_SOFT)),
-            (29.0, &*what, Lettering::new(16.0, palette::TEXT)),
-            (54.0, &*counts, Lettering::new(12.5, palette::TEXT_SOFT)),
-            (71.0, &*answer, Lettering::new(12.5, color)),
+            (12.0, head, Lettering::new(12.5, palette::TEXT_SOFT)),
+            (29.0, what, Lettering::new(16.0, palette::TEXT)),
+            (54.0, counts, Lettering::new(12.5, palette::TEXT_SOFT)),
+            (71.0, answer, Lettering::new(12.5, color)),
         ];
-        let widths = lines.iter().map(|(_, words, lettering)| {
-            inset::width(painter, words, *lettering) + 2.0 * VOTE_MARGIN
-        });
-        let wide = (widths.fold(VOTE.0, f32::max) / 8.0).ceil() * 8.0;
-        let screen = painter.clip_rect();
-        let at = pos2(screen.left() + 18.0, screen.top() + (screen.height() * 0.2).max(64.0));
-        let place = (at, Align2::LEFT_TOP);
-        let item = (Item::Vote, &[Way::Down, Way::Right, Way::Up][..]);
-        let Some(inset) = Inset::find(painter, item, place, vec2(wide.min(VOTE_MOST), VOTE.1))
-        else {
-            return;
-        };
-        inset.ground();
-        let room = inset.size().x - 2.0 * VOTE_MARGIN;
-        for (y, words, lettering) in lines {
-            inset.text((VOTE_MARGIN, y), Align2::LEFT_TOP, words, lettering.within(room));
-        }
-        let rect = inset.rect();
-        // The remaining time, as a line along the panel's foot.
-        let part = (secs as f32 / 30.0).min(1.0);
-        let foot = rect.left()..=rect.left() + rect.width() * part;
-        painter.hline(foot, rect.bottom() - 1.0, (2.0, fade(palette::OWN, 0.8)));
+        Some(Vote { lines, secs })
     }
 
     /// Shows the card: readiness, sides, votes.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phaselock::client::{AnyClient, Client, Picture, Seat, Session, Stats};
+use phaselock::client::{AnyClient, Seat, Session, Stats};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::fields::KindOf;
 use phaselock::game::{Game, Slot};
@@ -13,7 +13,7 @@ use phaselock::time::{LocalTime, Micros};
 
 use glam::Vec2;
 
-use super::marks::draw_marks;
+use super::marks::Marks;
 use super::meter::{Figures, Meter};
 use super::records::{Book, Reached};
 use super::watch::WatchRig;
@@ -21,6 +21,7 @@ use phaselock_ui::camera::Camera;
 use phaselock_ui::controls::Controls;
 use phaselock_ui::cues::common;
 use phaselock_ui::lesson::Lesson;
+use phaselock_ui::paint::Circle;
 use phaselock_ui::view::{Frame, GameView, Scene, Watched};
 
 /// Number of sides of the game, and the player's own.
@@ -201,7 +202,7 @@ impl<V: GameView> AnyPlay for Play<V> {
         notice_comings(&mut self.present, roster, frame);
         self.watch.note_camera(camera);
         if frame.marks {
-            self.draw_marks(client, &picture, camera, &traces, frame);
+            self.draw_marks(&scene, camera, &traces);
         } else {
             self.shown_error = None;
         }
@@ -288,13 +289,11 @@ impl<V: GameView> Play<V> {
     /// Marks positions from snapshots and from other methods.
     fn draw_marks(
         &mut self,
-        client: &Client<V::Game>,
-        picture: &Picture<V::Game>,
+        scene: &Scene<'_, V::Game>,
         camera: Camera,
         traces: &[Trace<<V::Game as Game>::Entity>],
-        frame: Frame<'_>,
     ) {
-        let game = client.game();
+        let (picture, game) = (scene.picture, scene.game);
         let position = |slot: &Slot<<V::Game as Game>::Entity>| game.position(&slot.entity);
         let (mut off, mut count) = (0.0, 0_u16);
         for trace in traces {
@@ -310,15 +309,19 @@ impl<V: GameView> Play<V> {
             }
             let ghost = trace.ghost.as_ref().filter(|_| others).and_then(position);
             let on_screen = |at| camera.to_screen(at);
-            let ghost = (ghost.map(on_screen), 0.45 * camera.scale);
-            let error = error.map(|(shown, truth)| (on_screen(shown), on_screen(truth)));
-            let ends = (on_screen(newest), on_screen(drawn));
-            draw_marks(frame.painter, ends, ghost, error);
+            let marks = Marks {
+                newest: on_screen(newest),
+                drawn: on_screen(drawn),
+                ghost: ghost
+                    .map(|at| Circle { middle: on_screen(at), radius: 0.45 * camera.scale }),
+                error: error.map(|(shown, truth)| [on_screen(shown), on_screen(truth)]),
+            };
+            marks.draw(scene.painter);
         }
         if count > 0 {
             let now = off / f32::from(count);
             let before = self.shown_error.unwrap_or(now);
-            self.shown_error = Some(before + (now - before) * (1.0 - (-frame.secs).exp()));
+            self.shown_error = Some(before + (now - before) * (1.0 - (-scene.secs).exp()));
         }
     }
 }

@@ -23,10 +23,11 @@ use crate::platform::{Desk, Lobby, Order, Platform, Presence};
 use crate::registry::Views;
 use crate::settings::Store;
 use crate::settings::languages::Languages;
-use crate::settings::screen::Screen;
+use crate::settings::screen::{Env, Screen};
 use crate::setup::PASSWORD_MAX;
 use crate::sounds::Sounds;
 use crate::visit::beside::begin_file;
+use crate::visit::drawing::Drawing;
 use crate::visit::status::{TELL_EVERY, status};
 use crate::visit::{Next, Visit};
 
@@ -272,14 +273,19 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
                 navigate::follow(ctx, wanted);
             }
             match visit {
-                Some(visit) => next = visit.draw(ctx, controls, secs, cues, covered),
+                Some(visit) => {
+                    next = visit.draw(Drawing { ctx, controls, secs, cues, covered });
+                }
                 None => lobby.draw(ctx, &mut store.settings, secs, covered),
             }
             if let Some(glass) = platform.glass().filter(|_| plays) {
                 glass.draw(ctx);
             }
             if let Some(open) = screen
-                && open.draw(ctx, store, views, wanted, platform.pads(), languages)
+                && open.draw(
+                    ctx,
+                    Env { store, views, controls: wanted, gamepads: platform.pads(), languages },
+                )
             {
                 *screen = None;
                 lobby.settings_closed(&store.settings);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use egui_macroquad::egui::{Color32, Context, CursorIcon, LayerId};
+use egui_macroquad::egui::Color32;
 use phaselock::client::{Notice, State};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::fingerprint::Fingerprint;
@@ -16,11 +16,9 @@ use phaselock_lab::record::MotionFiles;
 use self::beside::warn;
 use self::connection::{Changed, Connection};
 use self::wishes::Asked;
-use super::developer;
 use super::graph::{self, NetGraph};
-use super::overlay::{self, Status};
 use super::people::{self, People};
-use super::play::{AnyPlay, Beside, Kind, kinds};
+use super::play::{AnyPlay, Kind, kinds};
 use super::presentation::Panel;
 use super::records::Book;
 use super::registry::{ViewEntry, Views};
@@ -30,12 +28,12 @@ use phaselock_ui::actions;
 use phaselock_ui::controls::Controls;
 use phaselock_ui::cues::{Cues, common};
 use phaselock_ui::lesson::Lessons;
-use phaselock_ui::view::Frame;
-use phaselock_ui::words::{fill, tr};
-use phaselock_ui::{background, palette, scoreboard};
+use phaselock_ui::palette;
+use phaselock_ui::words::fill;
 
 pub(crate) mod beside;
 pub(crate) mod connection;
+pub(crate) mod drawing;
 pub(crate) mod open;
 mod state;
 pub(crate) mod status;
@@ -141,6 +139,30 @@ impl Visit {
         if let Some(fingerprint) = self.connection.take_pinned() {
             self.pinned = Some((fingerprint, now));
         }
+        let mut next = self.handle_notices(now, cues);
+        self.connection.note();
+        if let Some(files) = files {
+            self.connection.session_mut().record_motion();
+            warn(files.take_from(self.connection.session_mut(), now));
+        }
+        if next == Next::Stay && self.gives_up(controls) {
+            next = Next::End(End::Left);
+        }
+        if next == Next::Stay {
+            self.handle_keys(controls);
+            let now = self.now();
+            self.connection.session_mut().handle_held(now, held);
+            self.connection.session_mut().handle_frame(now);
+            if let Some((_, play)) = self.play.as_mut() {
+                play.press(self.connection.session_mut(), now, controls);
+            }
+        }
+        self.connection.transmit();
+        next
+    }
+
+    /// Acts on what the session has noticed since the last frame. Returns how the visit goes on.
+    fn handle_notices(&mut self, now: LocalTime, cues: &Cues) -> Next {
         let mut next = Next::Stay;
         while let Some(notice) = self.connection.session_mut().poll_notice() {
             match notice {
@@ -187,24 +209,6 @@ impl Visit {
                 }
             }
         }
-        self.connection.note();
-        if let Some(files) = files {
-            self.connection.session_mut().record_motion();
-            warn(files.take_from(self.connection.session_mut(), now));
-        }
-        if next == Next::Stay && self.gives_up(controls) {
-            next = Next::End(End::Left);
-        }
-        if next == Next::Stay {
-            self.handle_keys(controls);
-            let now = self.now();
-            self.connection.session_mut().handle_held(now, held);
-            self.connection.session_mut().handle_frame(now);
-            if let Some((_, play)) = self.play.as_mut() {
-                play.press(self.connection.session_mut(), now, controls);
-            }
-        }
-        self.connection.transmit();
         next
     }
 
@@ -312,154 +316,5 @@ impl Visit {
     /// Colour of the window where nothing is painted.
     pub(crate) fn backdrop(&self) -> Color32 {
         self.play.as_ref().map_or(palette::VOID, |(entry, _)| entry.backdrop)
-    }
-
-    pub(crate) fn draw(
-        &mut self,
-        ctx: &Context,
-        controls: &mut Controls,
-        secs: f32,
-        cues: &Cues,
-        covered: bool,
-    ) -> Next {
-        let now = self.now();
-        let painter = ctx.layer_painter(LayerId::background());
-        let busy = self.paused || self.panel.shown;
-        let active = self.is_connected() && !busy;
-        let crowded = self.graph.shown || self.panel.shown;
-        let teaches = active && !crowded && !self.details && !self.talk.is_open();
-        let screen = ctx.screen_rect();
-        let points = active && controls.pressed(&actions::PING);
-        let has_side = points && self.has_side();
-        match &mut self.play {
-            Some((_, play)) => {
-                let scores = controls.held(&actions::SCORES) && active;
-                // Each time it opens, the table starts at its top.
-                let before = if controls.pressed(&actions::SCORES) { 0 } else { self.scrolled };
-                self.scrolled = scoreboard::scroll(ctx, before, scores);
-                let frame = Frame {
-                    painter: &painter,
-                    screen,
-                    pointer: controls.pointer,
-                    secs,
-                    active,
-                    scores,
-                    scrolled: self.scrolled,
-                    crowded: crowded || self.lessons.is_running() || self.talk.is_open(),
-                    marks: self.panel.marks,
-                    cues,
-                    controls,
-                };
-                let lesson = self.lessons.running().filter(|_| teaches);
-                let beside = Beside { lesson, records: &mut self.records };
-                let drawn = play.draw(self.connection.session_mut(), now, frame, beside);
-                self.lessons.note();
-                if let Some((camera, wraps)) = drawn {
-                    self.talk.draw_marks(&painter, camera, wraps, now);
-                    if points {
-                        let at = controls.pointer.unwrap_or(screen.center());
-                        let at = camera.to_world(at);
-                        // If it fails, it is lost with the connection.
-                        let _ = Talk::point(self.connection.session_mut(), at, wraps, has_side);
-                    }
-                }
-            }
-            None => {
-                let y = screen.top() + screen.height() * 0.2;
-                background::draw(&painter, screen, y, ctx.input(|input| input.time));
-            }
-        }
-        let is_watching = self.is_watching();
-        if active && self.play.is_some() && !is_watching {
-            ctx.set_cursor_icon(CursorIcon::None); // The game draws its own.
-        }
-
-        let client = self.connection.session().client();
-        let playing = self.play.as_ref().zip(client);
-        let readings = playing.map(|((_, play), client)| play.readings(client, now));
-        if let Some(readings) = &readings {
-            // Also while hidden, so that it can show the seconds before.
-            self.graph.observe(now, readings);
-            self.graph.draw(&painter, now, readings, controls);
-        }
-        if let Some(((_, play), client)) = playing.filter(|_| is_watching && !self.paused) {
-            let about = (play.watched(), self.places);
-            watch::draw_bar(&painter, screen, controls, client.common(), about);
-        }
-        let pinned = self.pinned.filter(|(_, at)| now - *at < NOTICE_SHOWN);
-        overlay::draw(
-            &painter,
-            &Status {
-                title: &self.title,
-                server: match self.is_here && self.shared.is_empty() {
-                    true => tr("This computer"),
-                    false => &self.server_name,
-                },
-                state: self.connection.session().state(),
-                lost: self.lost.as_deref(),
-                now,
-                playing: playing.map(|((entry, _), _)| entry.title),
-                silence: playing.map(|(_, client)| client.common().silence(now)),
-                figures: readings.as_ref().map(|readings| readings.figures),
-                without_network: self.without_network && !self.connection.session().is_redirected(),
-                link: self.link.as_deref(),
-                pinned: pinned.map(|(fingerprint, _)| fingerprint),
-                menu_keys: &controls.words(&actions::MENU),
-            },
-        );
-        if let Some(client) = self.connection.session().client().filter(|_| self.play.is_some()) {
-            self.people.draw(&painter, client.common(), &self.views, controls, now);
-        }
-        if let Some(readings) = readings.filter(|_| self.details) {
-            developer::draw(&painter, &readings, controls.pointer);
-        }
-        if let Some((_, play)) = self.play.as_ref().filter(|_| !self.paused) {
-            self.panel.draw(ctx, self.connection.session_mut(), &**play, controls);
-        }
-        self.talk.draw(ctx, &painter, self.connection.session_mut(), now);
-        self.people.is_open &= self.paused;
-        if !self.paused || covered {
-            return Next::Stay;
-        }
-        if self.people.is_open
-            && !is_watching
-            && let Some((client, (_, play))) =
-                self.connection.session().client().zip(self.play.as_ref())
-        {
-            let sides = play.sides(self.connection.session());
-            self.people.card(ctx, client, &self.views, sides);
-            return Next::Stay;
-        }
-        let client = self.connection.session().client();
-        let beside = client.map_or(0.0, |client| self.talk.draw_people(ctx, client.common(), now));
-        let hints = controls.help();
-        let lesson = self.lessons.offer().filter(|_| !is_watching);
-        let beside = (is_watching, beside);
-        match overlay::pause(ctx, &self.title, &hints, &self.shared, beside, lesson) {
-            Some(overlay::Choice::Resume) => {
-                self.paused = false;
-                controls.release_all();
-                Next::Stay
-            }
-            Some(overlay::Choice::People) => {
-                self.people.is_open = true;
-                Next::Stay
-            }
-            Some(overlay::Choice::Lesson) => {
-                self.lessons.ask();
-                self.paused = false;
-                controls.release_all();
-                Next::Stay
-            }
-            Some(overlay::Choice::Settings) => Next::Settings,
-            Some(overlay::Choice::Leave) => Next::End(End::Left),
-            Some(overlay::Choice::ChangePart) => {
-                self.paused = false;
-                self.change_part(!is_watching);
-                controls.release_all();
-                Next::Stay
-            }
-            None => Next::Stay,
-        }
     }
 }

@@ -89,8 +89,8 @@ fn what_is_short_is_advised_on_by_what_was_seen_of_it() {
     }
 }
 
-/// A made-up row of a cell.
-fn row(rate: f64, seed: u64, method: Choice, error: f64, jerk: f64, absent: f64) -> Measurement {
+/// A made-up row of a cell: its error, its jerk, and its absent frames per million.
+fn row(rate: f64, seed: u64, method: Choice, [error, jerk, absent]: [f64; 3]) -> Measurement {
     let question = question("line", line(8.0, 1.0), "cable");
     let plan = Plan { contenders: vec![Contender::Method(method)], ..question.plan() };
     let mut row = plan.measure(0, || true).remove(0);
@@ -116,9 +116,9 @@ fn of_rows(rates: &[f64], rows: &[Measurement]) -> Result<Advice, NoAdvice> {
 fn unknown_jerk_is_left_out_whatever_its_sign() {
     for nan in [f64::NAN, -f64::NAN] {
         let rows = [
-            row(20.0, 1, Choice::RunForward, 1.0, 3.0, 0.0),
-            row(20.0, 2, Choice::RunForward, 1.0, nan, 0.0),
-            row(20.0, 1, Choice::Kalman, 0.5, nan, 0.0),
+            row(20.0, 1, Choice::RunForward, [1.0, 3.0, 0.0]),
+            row(20.0, 2, Choice::RunForward, [1.0, nan, 0.0]),
+            row(20.0, 1, Choice::Kalman, [0.5, nan, 0.0]),
         ];
         let advice = of_rows(&[20.0], &rows).expect("one is known");
         let now = advice.now.expect("one is known");
@@ -132,9 +132,9 @@ fn unknown_jerk_is_left_out_whatever_its_sign() {
 #[test]
 fn a_rate_at_which_nothing_past_was_seen_still_counts_for_now() {
     let rows = [
-        row(5.0, 1, Choice::RunForward, 1.0, 0.0, 0.0),
-        row(20.0, 1, Choice::RunForward, 9.0, 0.0, 0.0),
-        row(20.0, 1, Choice::Linear, 9.0, 0.0, 0.0),
+        row(5.0, 1, Choice::RunForward, [1.0, 0.0, 0.0]),
+        row(20.0, 1, Choice::RunForward, [9.0, 0.0, 0.0]),
+        row(20.0, 1, Choice::Linear, [9.0, 0.0, 0.0]),
     ];
     let advice = of_rows(&[5.0, 20.0], &rows).expect("all is known");
     let rate = |pick: &Option<Pick>| pick.as_ref().map(|it| it.send_rate_hz);
@@ -153,9 +153,9 @@ fn a_rate_at_which_nothing_past_was_seen_still_counts_for_now() {
 #[test]
 fn what_is_absent_more_often_is_not_taken_and_said() {
     let rows = [
-        row(20.0, 1, Choice::RunForward, 3.0, 0.0, 1000.0),
-        row(20.0, 1, Choice::Kalman, 1.0, 0.0, 1000.0 + 1.1 * ABSENT_MAX),
-        row(20.0, 1, Choice::FirLinear, 4.0, 0.0, 0.0),
+        row(20.0, 1, Choice::RunForward, [3.0, 0.0, 1000.0]),
+        row(20.0, 1, Choice::Kalman, [1.0, 0.0, 1000.0 + 1.1 * ABSENT_MAX]),
+        row(20.0, 1, Choice::FirLinear, [4.0, 0.0, 0.0]),
     ];
     let advice = of_rows(&[20.0], &rows).expect("all is known");
     let now = advice.now.as_ref().expect("all is known");
@@ -168,8 +168,8 @@ fn what_is_absent_more_often_is_not_taken_and_said() {
     );
     // A rate neither.
     let rows = [
-        row(5.0, 1, Choice::RunForward, 3.0, 0.0, 1.1 * ABSENT_MAX),
-        row(20.0, 1, Choice::RunForward, 3.0, 0.0, 0.0),
+        row(5.0, 1, Choice::RunForward, [3.0, 0.0, 1.1 * ABSENT_MAX]),
+        row(20.0, 1, Choice::RunForward, [3.0, 0.0, 0.0]),
     ];
     let advice = of_rows(&[5.0, 20.0], &rows).expect("all is known");
     assert_eq!(advice.now.expect("all is known").send_rate_hz, 20.0);
@@ -199,10 +199,10 @@ fn what_chance_alone_could_make_is_told_apart() {
     let mut rows = Vec::new();
     for seed in 1..=8 {
         let luck = seed as f64;
-        rows.push(row(20.0, seed, Choice::Kalman, 10.0 + luck, 0.0, 0.0));
-        rows.push(row(20.0, seed, Choice::RunForward, 10.5 + luck + 0.01 * luck, 0.0, 0.0));
+        rows.push(row(20.0, seed, Choice::Kalman, [10.0 + luck, 0.0, 0.0]));
+        rows.push(row(20.0, seed, Choice::RunForward, [10.5 + luck + 0.01 * luck, 0.0, 0.0]));
         let more = if seed % 2 == 0 { 3.0 } else { -2.0 };
-        rows.push(row(20.0, seed, Choice::FirLinear, 10.1 + luck + more, 0.0, 0.0));
+        rows.push(row(20.0, seed, Choice::FirLinear, [10.1 + luck + more, 0.0, 0.0]));
     }
     let advice = of_rows(&[20.0], &rows).expect("all is known");
     let now = advice.now.as_ref().expect("all is known");
@@ -215,7 +215,7 @@ fn what_chance_alone_could_make_is_told_apart() {
         let mut rows = rows.clone();
         rows.extend((1..=8).map(|seed| {
             let outage = if seed == 8 { 1e4 } else { 0.0 };
-            row(5.0, seed, Choice::Kalman, 10.0 + more + seed as f64 + outage, 0.0, 0.0)
+            row(5.0, seed, Choice::Kalman, [10.0 + more + seed as f64 + outage, 0.0, 0.0])
         }));
         let advice = of_rows(&[5.0, 20.0], &rows).expect("all is known");
         assert_eq!(advice.now.expect("all is known").send_rate_hz, rate, "{more} more");
@@ -225,7 +225,7 @@ fn what_chance_alone_could_make_is_told_apart() {
 #[test]
 fn a_longer_delay_is_advised_where_it_is_clearly_better_and_no_shorter_one_would_do() {
     for (error, shorter, longer) in [(10.0, 60.0, true), (49.0, 60.0, false), (10.0, 10.0, false)] {
-        let rows = [row(20.0, 1, Choice::Linear, 50.0, 0.0, 0.0)];
+        let rows = [row(20.0, 1, Choice::Linear, [50.0, 0.0, 0.0])];
         let question = question("line", line(8.0, 1.0), "cable");
         let question = AdviceQuestion { rates: vec![20.0], pixel: 1.0, ..question };
         let then = rows[0].delay_ms;
@@ -237,7 +237,7 @@ fn a_longer_delay_is_advised_where_it_is_clearly_better_and_no_shorter_one_would
         };
         let at = |delay: &DelayRule| {
             let error = if delay_ms(delay) > 1.1 * then { error } else { shorter };
-            let mut row = row(20.0, 1, Choice::Linear, error, 0.0, 0.0);
+            let mut row = row(20.0, 1, Choice::Linear, [error, 0.0, 0.0]);
             row.scores.missing_per_million = 0.0;
             vec![row]
         };

@@ -104,6 +104,27 @@ pub(super) const START: &str = "";
 pub(super) const MIDDLE: &str = " text-anchor=\"middle\"";
 pub(super) const END: &str = " text-anchor=\"end\"";
 
+/// How a text is written.
+#[derive(Clone, Copy)]
+struct Writing<'a> {
+    /// The end that stands at its position.
+    anchor: &'static str,
+    size: f64,
+    fill: &'static str,
+    /// Further attributes.
+    more: &'a str,
+}
+
+impl Writing<'_> {
+    /// The label of an axis.
+    const LABEL: Self = Self { anchor: MIDDLE, size: 12.5, fill: INK, more: "" };
+
+    /// A number at an axis.
+    const fn number(anchor: &'static str) -> Self {
+        Self { anchor, size: 11.5, fill: SUBDUED, more: "" }
+    }
+}
+
 /// A page being written, from the top.
 pub(super) struct Page {
     body: String,
@@ -119,7 +140,8 @@ impl Page {
             let fill = if style.is_empty() { SUBDUED } else { INK };
             for line in wrapped(text, width - 2.0 * MARGIN, size) {
                 page.end += size * 1.32;
-                page.text([MARGIN, page.end], START, size, fill, style, &line);
+                let writing = Writing { anchor: START, size, fill, more: style };
+                page.text([MARGIN, page.end], writing, &line);
             }
         }
         page.end += 18.0;
@@ -131,20 +153,13 @@ impl Page {
         self.body.push('\n');
     }
 
-    pub(super) fn text(
-        &mut self,
-        [x, y]: [f64; 2],
-        anchor: &str,
-        size: f64,
-        fill: &str,
-        style: &str,
-        text: &str,
-    ) {
-        let gap = if style.is_empty() { "" } else { " " };
+    fn text(&mut self, [x, y]: [f64; 2], writing: Writing<'_>, text: &str) {
+        let Writing { anchor, size, fill, more } = writing;
+        let gap = if more.is_empty() { "" } else { " " };
         let (x, y, text) = (px(x), px(y), escaped(text));
         self.add(format_args!(
             "<text x=\"{x}\" y=\"{y}\"{anchor} font-size=\"{size}\" \
-             fill=\"{fill}\"{gap}{style}>{text}</text>"
+             fill=\"{fill}\"{gap}{more}>{text}</text>"
         ));
     }
 
@@ -154,13 +169,13 @@ impl Page {
             let y = scale.at(value);
             self.rule([area.x, y], [area.x + area.width, y], GRID);
             if label.is_some() {
-                self.text([area.x - 7.0, y + 4.0], END, 11.5, SUBDUED, "", &number);
+                self.text([area.x - 7.0, y + 4.0], Writing::number(END), &number);
             }
         }
         if let Some(label) = label {
             let [x, y] = [MARGIN + 8.0, area.y + area.height / 2.0];
             let turned = format!("transform=\"rotate(-90 {} {})\"", px(x), px(y));
-            self.text([x, y], MIDDLE, 12.5, INK, &turned, label);
+            self.text([x, y], Writing { more: &turned, ..Writing::LABEL }, label);
         }
     }
 
@@ -174,12 +189,12 @@ impl Page {
     pub(super) fn tick_across(&mut self, area: Area, x: f64, number: &str) {
         let bottom = area.y + area.height;
         self.rule([x, area.y], [x, bottom], GRID);
-        self.text([x, bottom + 16.0], MIDDLE, 11.5, SUBDUED, "", number);
+        self.text([x, bottom + 16.0], Writing::number(MIDDLE), number);
     }
 
     pub(super) fn label_across(&mut self, area: Area, label: &str) {
         let at = [area.x + area.width / 2.0, area.y + area.height + 36.0];
-        self.text(at, MIDDLE, 12.5, INK, "", label);
+        self.text(at, Writing::LABEL, label);
     }
 
     fn rule(&mut self, [x1, y1]: [f64; 2], [x2, y2]: [f64; 2], color: &str) {
@@ -319,7 +334,9 @@ impl Page {
                     for line in wrapped(text, room, LEGEND_SIZE) {
                         y += LEGEND_LINE;
                         let at = [x + SAMPLE + SAMPLE_GAP, y - 3.6];
-                        self.text(at, START, LEGEND_SIZE, fill, "", &line);
+                        let size = LEGEND_SIZE;
+                        let writing = Writing { anchor: START, size, fill, more: "" };
+                        self.text(at, writing, &line);
                     }
                 }
                 y += 7.0;

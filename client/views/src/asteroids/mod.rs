@@ -184,10 +184,7 @@ impl AsteroidsScreen {
             }
             Event::Wrecked { id, at, velocity } => {
                 let at = image(at);
-                for n in 0..9 {
-                    let out = direction(n as f32 * 0.38) * gen_range(2.0, 7.0);
-                    particles.splinter(Mote { at, velocity: velocity + out, size: 0.34, life: 1.3, color: color(id) });
-                }
+                draw_wreck(particles, at, velocity, color(id));
                 let far = at.distance(self.own_at);
                 let felt = if own == Some(id) { 1.0 } else { (0.5 - far / 60.0).max(0.0) };
                 emit(&cues::WRECKED, Happening { felt, ..Happening::at(at, color(id)) }, particles);
@@ -197,20 +194,7 @@ impl AsteroidsScreen {
             }
             Event::Broke { at, velocity: drift, radius } => {
                 let at = image(at);
-                let count = (radius * 6.0) as usize;
-                particles.ring(at, (radius * 0.4, radius * 1.5), palette::STEEL, 0.35);
-                particles.burst(at, Sparks { count, speed: radius * 5.0, life: 0.55, color: palette::STEEL });
-                for n in 0..count {
-                    let out = direction(n as f32 * 0.38 + gen_range(-0.1, 0.1));
-                    let speed = radius * gen_range(0.4, 2.0);
-                    let position = at + out * radius * gen_range(0.1, 0.8);
-                    let (velocity, size) = (drift + out * speed, gen_range(0.12, 0.4));
-                    particles.splinter(Mote { at: position, velocity, size, life: 1.0, color: palette::WALL_RIM });
-                    if n % 3 == 0 {
-                        let dust = palette::WALL_SIDE;
-                        particles.puff(Mote { at: position, velocity: drift + out, size: radius * 0.45, life: 0.9, color: dust });
-                    }
-                }
+                draw_broken(particles, at, drift, radius);
                 // A small rock breaks higher and softer.
                 let (pitch, loud) =
                     ((2.0 / radius).clamp(0.6, 1.8), (radius / 3.0).clamp(0.4, 1.0));
@@ -320,5 +304,31 @@ impl AsteroidsScreen {
             vec![points.to_string(), rocks.to_string(), ships.to_string()]
         };
         Scoreboard::new(scene, &["POINTS", "ROCKS", "SHIPS"], key, values)
+    }
+}
+
+/// Splinters of a ship.
+fn draw_wreck(particles: &mut Particles, at: Vec2, drift: Vec2, color: Color32) {
+    for n in 0..9 {
+        let velocity = drift + direction(n as f32 * 0.38) * gen_range(2.0, 7.0);
+        particles.splinter(Mote { at, velocity, size: 0.34, life: 1.3, color });
+    }
+}
+
+/// Sparks, splinters and dust of a rock.
+fn draw_broken(particles: &mut Particles, middle: Vec2, drift: Vec2, radius: f32) {
+    let (count, color) = ((radius * 6.0) as usize, palette::STEEL);
+    particles.ring(middle, (radius * 0.4, radius * 1.5), color, 0.35);
+    particles.burst(middle, Sparks { count, speed: radius * 5.0, life: 0.55, color });
+    for n in 0..count {
+        let out = direction(n as f32 * 0.38 + gen_range(-0.1, 0.1));
+        let speed = radius * gen_range(0.4, 2.0);
+        let at = middle + out * radius * gen_range(0.1, 0.8);
+        let (velocity, size) = (drift + out * speed, gen_range(0.12, 0.4));
+        particles.splinter(Mote { at, velocity, size, life: 1.0, color: palette::WALL_RIM });
+        if n % 3 == 0 {
+            let (velocity, size) = (drift + out, radius * 0.45);
+            particles.puff(Mote { at, velocity, size, life: 0.9, color: palette::WALL_SIDE });
+        }
     }
 }

@@ -155,5 +155,11 @@ pub(super) fn draw_tag(brush: &Brush<'_>, seen: &Seen, tag: (&str, bool)) {
         let inside = if n < seen.ship.hull { color } else { Color32::TRANSPARENT };
         brush.painter.circle(at, 3.0, inside, (1.0, fade(color, 0.9)));
     }
-    name_tag(brush.painter, over - vec2(0.0, 5.0), Align2::CENTER_BOTTOM, tag, (13.0, palette::TEXT));
+    name_tag(
+        brush.painter,
+        over - vec2(0.0, 5.0),
+        Align2::CENTER_BOTTOM,
+        tag,
+        (13.0, palette::TEXT),
+    );
 }

@@ -231,7 +231,13 @@ impl Body {
     pub(super) fn draw_tag(&self, brush: &Brush<'_>, (name, bot): (&str, bool), in_goal: bool) {
         let over = brush.point(self.at - Vec2::Y * (HEIGHT + 0.3));
         let words = if in_goal { format!("{name} ✔") } else { name.to_owned() };
-        name_tag(brush.painter, over, Align2::CENTER_BOTTOM, (&words, bot), (12.0, fade(palette::TEXT, 0.85)));
+        name_tag(
+            brush.painter,
+            over,
+            Align2::CENTER_BOTTOM,
+            (&words, bot),
+            (12.0, fade(palette::TEXT, 0.85)),
+        );
     }
 
     pub(super) fn draw(&self, brush: &Brush<'_>, own: bool, dress: Dress) {

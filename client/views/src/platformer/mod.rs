@@ -297,6 +297,12 @@ fn dust(particles: &mut Particles, at: Vec2, strength: f32) {
         let side = if n % 2 == 0 { -1.0 } else { 1.0 };
         let out = Vec2::new(side * gen_range(0.6, 2.6) * strength.max(0.4), gen_range(-0.9, -0.1));
         let from = at + Vec2::new(side * gen_range(0.0, 0.3), -0.08);
-        particles.puff(Mote { at: from, velocity: out, size: 0.13 + 0.1 * strength, life: gen_range(0.25, 0.5), color: palette::TEXT_SOFT });
+        particles.puff(Mote {
+            at: from,
+            velocity: out,
+            size: 0.13 + 0.1 * strength,
+            life: gen_range(0.25, 0.5),
+            color: palette::TEXT_SOFT,
+        });
     }
 }

@@ -343,5 +343,11 @@ fn draw_goal(brush: &Brush<'_>, age_secs: f32) {
     }
     brush.painter.add(Shape::mesh(mesh));
     let at = brush.point((0.0, 0.45));
-    name_tag(brush.painter, at, Align2::CENTER_CENTER, (tr("GOAL"), false), (13.0, fade(palette::TEXT, 0.9)));
+    name_tag(
+        brush.painter,
+        at,
+        Align2::CENTER_CENTER,
+        (tr("GOAL"), false),
+        (13.0, fade(palette::TEXT, 0.9)),
+    );
 }

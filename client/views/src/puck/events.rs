@@ -98,7 +98,7 @@ impl Effects {
             let struck = (puck.hits + 16 - was.hits) % 16;
             let is_back = self.taken_back.is_some_and(|(hits, _)| hits == puck.hits);
             if (1..8).contains(&struck) && !is_back {
-                self.strike(seen, &puck, change, rig, cues);
+                self.strike(seen, change, rig, cues);
             } else if struck >= 8 {
                 self.taken_back = Some((was.hits, 0.0));
             } else if struck == 0 && change.length() > BOUNCE_SPEED {
@@ -116,10 +116,8 @@ impl Effects {
     }
 
     /// Handles a strike by the nearest mallet.
-    fn strike(&mut self, seen: &Seen, puck: &Puck, change: Vec2, rig: &mut CameraRig, cues: &Cues) {
-        if self.since_strike < AGAIN_SECS {
-            return;
-        }
+    fn strike(&mut self, seen: &Seen, change: Vec2, rig: &mut CameraRig, cues: &Cues) {
+        let Some(puck) = seen.puck.filter(|_| self.since_strike >= AGAIN_SECS) else { return };
         self.since_strike = 0.0;
         let far = |at: Vec2| at.distance_squared(puck.position());
         let by = seen
@@ -132,9 +130,21 @@ impl Effects {
         let at = puck.position() - away * PUCK;
         let color = palette::side(seen.is_mate(&by.entity));
         let count = 4 + (hard * 22.0) as usize;
-        self.particles.spray(at, away, Sparks { count, speed: 3.0 + 11.0 * hard, life: 0.35, color });
-        self.particles.spray(at, away, Sparks { count: count / 3, speed: 2.0 + 7.0 * hard, life: 0.25, color: Color32::WHITE });
-        self.particles.flash(at, Vec2::ZERO, Flash { size: 0.25 + 0.55 * hard, longer: 0.06, color });
+        self.particles.spray(
+            at,
+            away,
+            Sparks { count, speed: 3.0 + 11.0 * hard, life: 0.35, color },
+        );
+        self.particles.spray(
+            at,
+            away,
+            Sparks { count: count / 3, speed: 2.0 + 7.0 * hard, life: 0.25, color: Color32::WHITE },
+        );
+        self.particles.flash(
+            at,
+            Vec2::ZERO,
+            Flash { size: 0.25 + 0.55 * hard, longer: 0.06, color },
+        );
         if hard > 0.45 {
             self.particles.ring(at, (0.2, 0.5 + 1.2 * hard), color, 0.3);
         }
@@ -162,8 +172,16 @@ impl Effects {
         self.since_bounce = 0.0;
         let hard = (change.length() / 30.0).min(1.0);
         let count = 3 + (hard * 12.0) as usize;
-        self.particles.spray(at, normal, Sparks { count, speed: 2.0 + 7.0 * hard, life: 0.3, color: palette::STEEL });
-        self.particles.flash(at, Vec2::ZERO, Flash { size: 0.15 + 0.3 * hard, longer: 0.02, color: palette::STEEL });
+        self.particles.spray(
+            at,
+            normal,
+            Sparks { count, speed: 2.0 + 7.0 * hard, life: 0.3, color: palette::STEEL },
+        );
+        self.particles.flash(
+            at,
+            Vec2::ZERO,
+            Flash { size: 0.15 + 0.3 * hard, longer: 0.02, color: palette::STEEL },
+        );
         let it = Happening { loud: 0.2 + 0.8 * hard, ..Happening::at(at, palette::STEEL) };
         cues.emit(&cues::BOUNCE, it, &mut self.particles, rig);
     }
@@ -177,8 +195,16 @@ impl Effects {
         *lit = 1.0;
         let at = Vec2::new(side * (HALF.x + 0.2), 0.0);
         let color = palette::side(!own);
-        self.particles.spray(at, Vec2::new(-side, 0.0), Sparks { count: 60, speed: 16.0, life: 0.9, color });
-        self.particles.spray(at, Vec2::new(-side, 0.0), Sparks { count: 20, speed: 10.0, life: 0.7, color: Color32::WHITE });
+        self.particles.spray(
+            at,
+            Vec2::new(-side, 0.0),
+            Sparks { count: 60, speed: 16.0, life: 0.9, color },
+        );
+        self.particles.spray(
+            at,
+            Vec2::new(-side, 0.0),
+            Sparks { count: 20, speed: 10.0, life: 0.7, color: Color32::WHITE },
+        );
         self.particles.ring(at, (0.4, 4.0), color, 0.6);
         self.particles.flash(at, Vec2::ZERO, Flash { size: 1.6, longer: 0.3, color });
         let cue = if own { &cues::CONCEDED } else { &cues::SCORED };

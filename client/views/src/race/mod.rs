@@ -175,8 +175,16 @@ impl RaceScreen {
                 let near = near.min_by(|a, b| a.length_squared().total_cmp(&b.length_squared()));
                 let to = near.unwrap_or(Vec2::X).normalize_or(Vec2::X);
                 let at = car.position() + to * 1.1;
-                self.particles.spray(at, to.perp(), Sparks { count: 7, speed: 9.0, life: 0.4, color: palette::WARN });
-                self.particles.spray(at, -to.perp(), Sparks { count: 7, speed: 9.0, life: 0.4, color: palette::WARN });
+                self.particles.spray(
+                    at,
+                    to.perp(),
+                    Sparks { count: 7, speed: 9.0, life: 0.4, color: palette::WARN },
+                );
+                self.particles.spray(
+                    at,
+                    -to.perp(),
+                    Sparks { count: 7, speed: 9.0, life: 0.4, color: palette::WARN },
+                );
                 let it = Happening::at(at, palette::WARN).felt_if(scene.is_own(slot.id));
                 scene.cues.emit(&cues::BUMP, it, &mut self.particles, &mut self.camera_rig);
             }

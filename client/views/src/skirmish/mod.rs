@@ -187,11 +187,7 @@ impl SkirmishScreen {
         match event {
             Event::Shot { shooter, along, from, to, hit } => {
                 let color = color(shooter);
-                particles.tracer([from, to], color);
-                particles.flash(from, along, Flash { size: 0.42, longer: 0.0, color });
-                particles.flash(to, Vec2::ZERO, Flash { size: 0.3, longer: 0.0, color });
-                let (count, speed) = if hit { (9, 5.0) } else { (6, 4.0) };
-                particles.spray(to, -along, Sparks { count, speed, life: 0.32, color });
+                draw_shot(particles, [from, to], along, color, hit);
                 let fired = Happening::at(from, color).felt_if(own == Some(shooter));
                 emit(&cues::SHOT, fired, particles);
                 let end = if hit { &cues::STRUCK } else { &cues::RICOCHET };
@@ -214,11 +210,7 @@ impl SkirmishScreen {
             }
             Event::Launched { shooter, along, from, weapon } => {
                 if weapon == Weapon::Rockets {
-                    particles.flash(from, along, Flash { size: 0.4, longer: 0.04, color: color(shooter) });
-                    for n in 0_u8..3 {
-                        let (at, back) = (from - along * 0.5, -along * (1.0 + f32::from(n)));
-                        particles.puff(Mote { at, velocity: back, size: 0.16, life: 0.5, color: Color32::from_gray(110) });
-                    }
+                    draw_launch(particles, from, along, color(shooter));
                 }
                 let it = Happening::at(from, color(shooter)).felt_if(own == Some(shooter));
                 emit(cues::of_weapon(weapon), it, particles);
@@ -372,5 +364,30 @@ impl SkirmishScreen {
         let key = |score: &Score| (Reverse(score.frags), score.deaths);
         let values = |score: &Score| vec![score.frags.to_string(), score.deaths.to_string()];
         Scoreboard::new(scene, &["FRAGS", "DEATHS"], key, values)
+    }
+}
+
+/// The light of a shot, and sparks where it ends: more of them if it hits someone.
+fn draw_shot(
+    particles: &mut Particles,
+    [from, to]: [Vec2; 2],
+    along: Vec2,
+    color: Color32,
+    hits: bool,
+) {
+    particles.tracer([from, to], color);
+    particles.flash(from, along, Flash { size: 0.42, longer: 0.0, color });
+    particles.flash(to, Vec2::ZERO, Flash { size: 0.3, longer: 0.0, color });
+    let (count, speed) = if hits { (9, 5.0) } else { (6, 4.0) };
+    particles.spray(to, -along, Sparks { count, speed, life: 0.32, color });
+}
+
+/// Fire and smoke of a rocket that is launched.
+fn draw_launch(particles: &mut Particles, from: Vec2, along: Vec2, color: Color32) {
+    particles.flash(from, along, Flash { size: 0.4, longer: 0.04, color });
+    for n in 0_u8..3 {
+        let (at, velocity) = (from - along * 0.5, -along * (1.0 + f32::from(n)));
+        let color = Color32::from_gray(110);
+        particles.puff(Mote { at, velocity, size: 0.16, life: 0.5, color });
     }
 }

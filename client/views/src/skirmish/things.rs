@@ -53,7 +53,13 @@ impl Things {
                 && macroquad::rand::gen_range(0.0, 1.0) < secs * 14.0
             {
                 let up = Vec2::new(0.2, -0.9);
-                particles.puff(Mote { at: prop.position(), velocity: up, size: 0.16, life: 0.9, color: Color32::from_gray(70) });
+                particles.puff(Mote {
+                    at: prop.position(),
+                    velocity: up,
+                    size: 0.16,
+                    life: 0.9,
+                    color: Color32::from_gray(70),
+                });
             }
         }
         self.smoke.retain(|id, _| entities.get(*id).is_some());
@@ -70,7 +76,13 @@ impl Things {
             while *left > PUFFS {
                 *left -= PUFFS;
                 let at = here - way.normalize_or_zero() * (*left + 0.3);
-                particles.puff(Mote { at, velocity: way * 0.4, size: 0.13, life: 0.55, color: Color32::from_gray(120) });
+                particles.puff(Mote {
+                    at,
+                    velocity: way * 0.4,
+                    size: 0.13,
+                    life: 0.55,
+                    color: Color32::from_gray(120),
+                });
             }
         }
     }

@@ -71,6 +71,20 @@ struct Words {
     text: String,
 }
 
+impl Words {
+    fn line(row: u8, curve: Curve, text: String) -> Self {
+        Self { row, key: Some(Key::Curve(curve)), text }
+    }
+
+    fn mark(row: u8, mark: Mark, text: String) -> Self {
+        Self { row, key: Some(Key::Mark(mark)), text }
+    }
+
+    fn plain(row: u8, text: String) -> Self {
+        Self { row, key: None, text }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Key {
     Curve(Curve),
@@ -232,102 +246,38 @@ impl Lane {
     /// The current numbers.
     fn words(self, samples: &Samples, readings: &Readings) -> Vec<Words> {
         let stats = &readings.stats;
-        let ms = |span: Micros| format!("{:.1}", span.as_ms());
-        let line = |row, curve, text| Words { row, key: Some(Key::Curve(curve)), text };
-        let mark = |row, mark, text| Words { row, key: Some(Key::Mark(mark)), text };
-        let plain = |row, text| Words { row, key: None, text };
         match self {
-            Self::RoundTrip => vec![
-                line(1, Curve::Main, format!("{} ms", ms(stats.round_trip))),
-                line(2, Curve::Band, fill("jitter {ms} ms", &[("ms", &ms(stats.jitter))])),
-            ],
-            Self::Loss => {
-                let percent = |share: Option<f32>| match share {
-                    Some(share) => format!("{:.1} %", share * 100.0),
-                    None => tr("none sent").into(),
-                };
-                let [down, up] = samples.losses().map(percent);
-                vec![
-                    mark(1, Mark::Up, fill("up {amount}", &[("amount", &up)])),
-                    mark(2, Mark::Down, fill("down {amount}", &[("amount", &down)])),
-                ]
+            Self::RoundTrip => {
+                let jitter = fill("jitter {ms} ms", &[("ms", &ms(stats.jitter))]);
+                let round_trip = format!("{} ms", ms(stats.round_trip));
+                vec![Words::line(1, Curve::Main, round_trip), Words::line(2, Curve::Band, jitter)]
             }
+            Self::Loss => losses(samples),
             Self::Phase => {
                 let bound = format!("{:.2}", stats.clock_error_max.as_ms());
-                vec![
-                    line(1, Curve::Main, format!("{:+.3} ms", readings.phase_error.as_ms())),
-                    line(2, Curve::Other, fill("bound ±{ms} ms", &[("ms", &bound)])),
-                ]
+                let bound = fill("bound ±{ms} ms", &[("ms", &bound)]);
+                let error = format!("{:+.3} ms", readings.phase_error.as_ms());
+                vec![Words::line(1, Curve::Main, error), Words::line(2, Curve::Other, bound)]
             }
             Self::Rate => {
                 let learnt = format!("{:+.1}", readings.skew_ppm);
-                vec![
-                    line(1, Curve::Main, format!("{:+.1} ppm", readings.rate_ppm)),
-                    line(2, Curve::Other, fill("learnt {ppm} ppm", &[("ppm", &learnt)])),
-                ]
+                let learnt = fill("learnt {ppm} ppm", &[("ppm", &learnt)]);
+                let rate = format!("{:+.1} ppm", readings.rate_ppm);
+                vec![Words::line(1, Curve::Main, rate), Words::line(2, Curve::Other, learnt)]
             }
-            Self::Inputs => {
-                let (lead, margin) = (ms(readings.lead), ms(readings.margin));
-                let late = samples.sum(|sample| sample.late);
-                vec![
-                    mark(0, Mark::Late, fill("{count} late", &[("count", &late.to_string())])),
-                    line(1, Curve::Main, format!("{} ms", ms(stats.input_early))),
-                    line(
-                        1,
-                        Curve::Other,
-                        fill("minimum {ms}", &[("ms", &ms(stats.input_early_min))]),
-                    ),
-                    plain(
-                        2,
-                        fill(
-                            "lead {lead}, margin {margin}",
-                            &[("lead", &lead), ("margin", &margin)],
-                        ),
-                    ),
-                ]
-            }
+            Self::Inputs => inputs(samples, readings),
             Self::Interpolation => {
-                let holes = samples.sum(|sample| sample.underruns);
-                vec![
-                    line(1, Curve::Main, format!("{} ms", ms(readings.delay))),
-                    mark(
-                        2,
-                        Mark::Hole,
-                        fill("{count} without data", &[("count", &holes.to_string())]),
-                    ),
-                ]
+                let holes = samples.sum(|sample| sample.underruns).to_string();
+                let holes = fill("{count} without data", &[("count", &holes)]);
+                let delay = format!("{} ms", ms(readings.delay));
+                vec![Words::line(1, Curve::Main, delay), Words::mark(2, Mark::Hole, holes)]
             }
-            Self::Corrections => {
-                let here = samples.sum(|sample| sample.corrections);
-                let last = stats.last_correction.map(|last| format!("{:.3}", last.size));
-                let last = last.map(|size| fill("last by {size}", &[("size", &size)]));
-                let all = stats.mispredictions.to_string();
-                vec![
-                    mark(
-                        1,
-                        Mark::Cross,
-                        fill(
-                            "{count} in 10 s, {all} in total",
-                            &[("count", &here.to_string()), ("all", &all)],
-                        ),
-                    ),
-                    plain(2, last.unwrap_or_else(|| tr("none yet").into())),
-                ]
-            }
+            Self::Corrections => corrections(samples, readings),
             Self::Bytes => {
                 let kilo = |bytes: f64| format!("{:.1} kB/s", bytes / 1000.0);
-                vec![
-                    line(
-                        1,
-                        Curve::Other,
-                        fill("up {amount}", &[("amount", &kilo(readings.figures.tx_bytes))]),
-                    ),
-                    line(
-                        2,
-                        Curve::Main,
-                        fill("down {amount}", &[("amount", &kilo(readings.figures.rx_bytes))]),
-                    ),
-                ]
+                let up = fill("up {amount}", &[("amount", &kilo(readings.figures.tx_bytes))]);
+                let down = fill("down {amount}", &[("amount", &kilo(readings.figures.rx_bytes))]);
+                vec![Words::line(1, Curve::Other, up), Words::line(2, Curve::Main, down)]
             }
         }
     }
@@ -427,4 +377,47 @@ impl Lane {
         plot.rejoined(rejoined, self == Self::RoundTrip);
         plot.finish();
     }
+}
+
+fn ms(span: Micros) -> String {
+    format!("{:.1}", span.as_ms())
+}
+
+fn losses(samples: &Samples) -> Vec<Words> {
+    let percent = |share: Option<f32>| match share {
+        Some(share) => format!("{:.1} %", share * 100.0),
+        None => tr("none sent").into(),
+    };
+    let [down, up] = samples.losses().map(percent);
+    let up = fill("up {amount}", &[("amount", &up)]);
+    let down = fill("down {amount}", &[("amount", &down)]);
+    vec![Words::mark(1, Mark::Up, up), Words::mark(2, Mark::Down, down)]
+}
+
+fn inputs(samples: &Samples, readings: &Readings) -> Vec<Words> {
+    let stats = &readings.stats;
+    let late = samples.sum(|sample| sample.late).to_string();
+    let late = fill("{count} late", &[("count", &late)]);
+    let least = fill("minimum {ms}", &[("ms", &ms(stats.input_early_min))]);
+    let (lead, margin) = (ms(readings.lead), ms(readings.margin));
+    let lead = fill("lead {lead}, margin {margin}", &[("lead", &lead), ("margin", &margin)]);
+    vec![
+        Words::mark(0, Mark::Late, late),
+        Words::line(1, Curve::Main, format!("{} ms", ms(stats.input_early))),
+        Words::line(1, Curve::Other, least),
+        Words::plain(2, lead),
+    ]
+}
+
+fn corrections(samples: &Samples, readings: &Readings) -> Vec<Words> {
+    let stats = &readings.stats;
+    let here = samples.sum(|sample| sample.corrections).to_string();
+    let all = stats.mispredictions.to_string();
+    let count = fill("{count} in 10 s, {all} in total", &[("count", &here), ("all", &all)]);
+    let last = stats.last_correction.map(|last| format!("{:.3}", last.size));
+    let last = last.map(|size| fill("last by {size}", &[("size", &size)]));
+    vec![
+        Words::mark(1, Mark::Cross, count),
+        Words::plain(2, last.unwrap_or_else(|| tr("none yet").into())),
+    ]
 }

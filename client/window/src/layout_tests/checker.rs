@@ -241,12 +241,30 @@ mod tests {
     #[test]
     fn labels_may_overlap_each_other_and_nothing_else() {
         let found = of(|painter| {
-            name_tag(painter, pos2(60.0, 60.0), Align2::LEFT_TOP, ("Ada", false), (13.0, palette::TEXT));
-            name_tag(painter, pos2(64.0, 64.0), Align2::LEFT_TOP, ("Bob", false), (13.0, palette::TEXT));
+            name_tag(
+                painter,
+                pos2(60.0, 60.0),
+                Align2::LEFT_TOP,
+                ("Ada", false),
+                (13.0, palette::TEXT),
+            );
+            name_tag(
+                painter,
+                pos2(64.0, 64.0),
+                Align2::LEFT_TOP,
+                ("Bob", false),
+                (13.0, palette::TEXT),
+            );
         });
         assert_eq!(found, Vec::<String>::new());
         let found = of(|painter| {
-            name_tag(painter, pos2(60.0, 60.0), Align2::LEFT_TOP, ("Ada", false), (13.0, palette::TEXT));
+            name_tag(
+                painter,
+                pos2(60.0, 60.0),
+                Align2::LEFT_TOP,
+                ("Ada", false),
+                (13.0, palette::TEXT),
+            );
             over(painter, 64.0, 64.0, "unclaimed");
         });
         assert_eq!(found.len(), 1, "{found:?}");
@@ -258,7 +276,13 @@ mod tests {
                 at,
                 &[("claimed", 14.0, palette::TEXT)],
             );
-            name_tag(painter, pos2(60.0, 60.0), Align2::LEFT_TOP, ("Ada", false), (13.0, palette::TEXT));
+            name_tag(
+                painter,
+                pos2(60.0, 60.0),
+                Align2::LEFT_TOP,
+                ("Ada", false),
+                (13.0, palette::TEXT),
+            );
         });
         assert_eq!(found, Vec::<String>::new(), "the label gives way");
     }

@@ -23,10 +23,10 @@ use crate::page::card::Card;
 use crate::registry::Views;
 use crate::settings::Store;
 use crate::settings::languages::Languages;
-use crate::settings::screen::{self, Screen};
+use crate::settings::screen::{self, Env, Screen};
 use phaselock_lab::scene::{Begin, Lab};
 use phaselock_ui::controls::Controls;
-use phaselock_ui::gamepad;
+use phaselock_ui::gamepad::{self, Gamepads};
 use phaselock_ui::lesson;
 use phaselock_ui::letters::Letters;
 use phaselock_ui::look;
@@ -266,23 +266,42 @@ fn letters_of_cards_can_be_read_on_a_phone() {
     });
 }
 
+/// What the settings' screen looks at, beside the settings.
+struct Around {
+    views: Views,
+    controls: Controls,
+    gamepads: Gamepads,
+    languages: Languages,
+}
+
+impl Around {
+    fn env<'a>(&'a self, store: &'a mut Store) -> Env<'a> {
+        let Self { views, controls, gamepads, languages } = self;
+        Env { store, views, controls, gamepads, languages }
+    }
+}
+
 #[test]
 fn layout_of_settings_is_clear() {
-    let (views, controls) = (phaselock_views::all(Views::new()), Controls::default());
-    let (gamepads, languages) = (gamepad::start(), Languages::default());
+    let around = Around {
+        views: phaselock_views::all(Views::new()),
+        controls: Controls::default(),
+        gamepads: gamepad::start(),
+        languages: Languages::default(),
+    };
     let mut store = Store::open(None);
     let mut found = Vec::new();
     for tab in screen::Tab::ALL {
         let mut screen = Screen::at(tab);
         found.extend(lay_out_of_page(&format!("settings, {tab:?}"), |ctx| {
-            screen.draw(ctx, &mut store, &views, &controls, &gamepads, &languages);
+            screen.draw(ctx, around.env(&mut store));
         }));
     }
     let chat = ("chat".to_owned(), vec!["Tab".to_owned(), "W".to_owned()]);
     store.settings.controls.insert("all".to_owned(), [chat].into());
     let mut screen = Screen::waiting();
     found.extend(lay_out_of_page("settings, a press is waited for, keys have two uses", |ctx| {
-        screen.draw(ctx, &mut store, &views, &controls, &gamepads, &languages);
+        screen.draw(ctx, around.env(&mut store));
     }));
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("settings.toml");
@@ -292,7 +311,7 @@ fn layout_of_settings_is_clear() {
     assert!(store.problems().len() > 20, "{:?}", store.problems());
     let mut screen = Screen::default();
     found.extend(lay_out_of_page("settings with faults", |ctx| {
-        screen.draw(ctx, &mut store, &views, &controls, &gamepads, &languages);
+        screen.draw(ctx, around.env(&mut store));
     }));
     report(found);
 }

@@ -174,7 +174,9 @@ where
             for state in states().into_iter().filter(|it| !it.layers.need_keys()) {
                 let mut problems = stage.problems(size, letters, state);
                 // Thumbs and the table cover what they must; nothing else may cover the player.
-                if std::env::var("ALL").is_err() { problems.retain(|it| concerns_glass(it)); }
+                if std::env::var("ALL").is_err() {
+                    problems.retain(|it| concerns_glass(it));
+                }
                 for problem in problems {
                     let words = state.words();
                     found.push((format!("{words} on glass, {variant} at {size:?}"), problem));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::developer;
 use crate::graph::NetGraph;
-use crate::overlay::{self, Status};
+use crate::overlay::{self, Pause, Status};
 use crate::people::People;
 use crate::play::{AnyPlay, Play};
 use crate::presentation::Panel;
@@ -562,7 +562,8 @@ impl<V: GameView> Window<V> {
             },
         );
         if layers.vote {
-            self.people.draw(&painter, client.common(), &views, &self.controls, now);
+            let vote = self.people.vote(client.common(), &views, &self.controls, now);
+            vote.expect("a vote runs").draw(&painter);
         }
         if layers.details {
             developer::draw(&painter, &readings, pointer);
@@ -581,7 +582,15 @@ impl<V: GameView> Window<V> {
             let client = session.client().expect("the game is joined");
             let beside = self.talk.draw_people(ctx, client.common(), now);
             let hints = self.controls.help();
-            overlay::pause(ctx, V::TITLE, &hints, &[], (false, beside), Some("Show the lesson"));
+            let pause = Pause {
+                title: V::TITLE,
+                controls: &hints,
+                shared: &[],
+                lesson: Some("Show the lesson"),
+                is_watching: false,
+                beside,
+            };
+            pause.draw(ctx);
         }
         let is_touched = !pause && !layers.people && !layers.talk;
         if let Some(glass) = self.glass.as_mut().filter(|_| is_touched) {

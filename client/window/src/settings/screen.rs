@@ -64,6 +64,16 @@ impl Tab {
     }
 }
 
+/// What the screen shows and changes.
+pub(crate) struct Env<'a> {
+    pub(crate) store: &'a mut Store,
+    pub(crate) views: &'a Views,
+    /// The player's keys in this frame.
+    pub(crate) controls: &'a Controls,
+    pub(crate) gamepads: &'a dyn Pads,
+    pub(crate) languages: &'a Languages,
+}
+
 /// The open screen.
 #[derive(Debug, Default)]
 pub(crate) struct Screen {
@@ -94,15 +104,8 @@ impl Screen {
     }
 
     /// Draws it. Returns true once the player is done.
-    pub(crate) fn draw(
-        &mut self,
-        ctx: &Context,
-        store: &mut Store,
-        views: &Views,
-        controls: &Controls,
-        gamepads: &dyn Pads,
-        languages: &Languages,
-    ) -> bool {
+    pub(crate) fn draw(&mut self, ctx: &Context, env: Env<'_>) -> bool {
+        let Env { store, views, controls, gamepads, languages } = env;
         let veil = ctx.layer_painter(LayerId::new(Order::Middle, Id::new("settings veil")));
         veil.rect_filled(ctx.screen_rect(), 0.0, fade(palette::VOID, 0.7));
         let back = controls.pressed(&actions::MENU) || controls.pad_pressed(Pad::B);

@@ -43,7 +43,8 @@ pub(super) fn chosen(ctx: &Context) -> Option<u8> {
 pub(super) fn draw(painter: &Painter, left_bottom: Pos2) {
     let (row, letters) = (22.0, 15.0);
     let rows: Vec<_> = (0..KEYS.len() as u8).map(|it| words(it).unwrap_or_default()).collect();
-    let widths = rows.iter().map(|words| inset::width(painter, words, (letters, palette::TEXT)) + 46.0);
+    let widths =
+        rows.iter().map(|words| inset::width(painter, words, (letters, palette::TEXT)) + 46.0);
     let size = vec2(widths.fold(210.0, f32::max), row * rows.len() as f32 + 14.0);
     let inset = Inset::claim(painter, Item::Panel, (left_bottom, Align2::LEFT_BOTTOM), size);
     painter.rect_filled(inset.rect(), 6.0, fade(palette::CARD, 0.93));

@@ -5,6 +5,8 @@
 //!      -> files (tables, plots out)
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+
 mod advise;
 mod args;
 mod files;
