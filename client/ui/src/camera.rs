@@ -5,14 +5,14 @@ use glam::Vec2;
 
 /// Part of the world that a camera shows nothing beyond, in metres. A side may be infinite.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bounds {
+pub struct ViewBounds {
     /// The upper left corner.
     pub min: Vec2,
     /// The lower right corner.
     pub max: Vec2,
 }
 
-impl Bounds {
+impl ViewBounds {
     /// A world around its origin, of half its size, with a margin on all sides.
     pub const fn around(half: Vec2, margin: f32) -> Self {
         let (x, y) = (half.x + margin, half.y + margin);
@@ -66,7 +66,7 @@ impl Camera {
 
     /// Moves the middle so that nothing beyond the bounds is visible. Where the window shows more
     /// than they contain, it shows their middle.
-    pub fn keep_within(&mut self, bounds: Bounds) {
+    pub fn keep_within(&mut self, bounds: ViewBounds) {
         let (least, most) = (bounds.min + self.half(), bounds.max - self.half());
         let within = self.middle.max(least).min(most);
         self.middle = Vec2::select(least.cmple(most), within, (least + most) / 2.0);
@@ -92,15 +92,15 @@ mod tests {
 
     #[test]
     fn bounds_hold_the_camera_on_each_side_that_has_one() {
-        let kept = |middle: Vec2, bounds: Bounds| {
+        let kept = |middle: Vec2, bounds: ViewBounds| {
             let mut camera = Camera { middle, ..camera(1280.0, 720.0) };
             camera.keep_within(bounds);
             camera.middle
         };
         let half = camera(1280.0, 720.0).half();
-        let around = Bounds::around(half + Vec2::new(5.0, -1.0), 2.0);
+        let around = ViewBounds::around(half + Vec2::new(5.0, -1.0), 2.0);
         assert!(kept(Vec2::new(40.0, -9.0), around).distance(Vec2::new(7.0, -1.0)) < 1e-4);
-        let narrow = Bounds { min: Vec2::ZERO, max: Vec2::new(1.0, f32::INFINITY) };
+        let narrow = ViewBounds { min: Vec2::ZERO, max: Vec2::new(1.0, f32::INFINITY) };
         assert!(kept(Vec2::new(90.0, 90.0), narrow).distance(Vec2::new(0.5, 90.0)) < 1e-4);
         assert!(kept(Vec2::new(90.0, -90.0), narrow).distance(Vec2::new(0.5, half.y)) < 1e-4);
     }

@@ -6,7 +6,7 @@ use std::ops::{Add, Mul, Sub};
 use egui_macroquad::egui::Rect;
 use glam::Vec2;
 
-use super::camera::{Bounds, Camera};
+use super::camera::{Camera, ViewBounds};
 
 /// Shake of a blow of full strength, as a share of the visible height.
 const SHAKE: f32 = 0.012;
@@ -43,7 +43,7 @@ pub struct Shot {
     pub cut: f32,
     /// The part of the world that may be shown; `None` for an endless world. Leave it to the rig to
     /// clamp the target: on a touchscreen, the own player stays in the middle instead.
-    pub bounds: Option<Bounds>,
+    pub bounds: Option<ViewBounds>,
 }
 
 /// A camera that follows a target smoothly and shakes from blows.
@@ -144,7 +144,7 @@ mod tests {
     fn camera_comes_to_rest_at_the_bounds_with_ease() {
         let screen = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 720.0));
         let mut rig = CameraRig::default();
-        let bounds = Some(Bounds::around(Vec2::new(17.0, 50.0), 0.0));
+        let bounds = Some(ViewBounds::around(Vec2::new(17.0, 50.0), 0.0));
         let mut at = |target: Vec2| {
             rig.follow(screen, 0.1, &Shot { target, bounds, ..SHOT });
             rig.without_shake().expect("a camera").middle.x

@@ -19,58 +19,70 @@ use super::words::{fill, tr};
 
 /// Window size at which a point of the user interface is a pixel.
 const DESIGN: (f32, f32) = (1280.0, 720.0);
-/// Minimum size in points that games and the menu need.
-const MENU: (f32, f32) = (800.0, 600.0);
-/// Minimum size in points of a page before a game, which may be on a phone.
-const PAGE: (f32, f32) = (480.0, 480.0);
 /// Pixels per point below which letters are hard to read, on a display of usual density.
 const READABLE: f32 = 0.8;
 /// Points by which a notch of the wheel scrolls lists, as in egui.
 const NOTCH: f32 = 40.0;
 
-/// Pixels per point: everything grows with the window, but letters stay readable unless they need
-/// more space than there is.
-pub fn pixels_per_point(scale: f32) -> f32 {
-    pixels_per_point_within(MENU, screen_size(), dpi_scale(), scale)
+/// A window's size in pixels, and the density of its display.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// Width and height in pixels.
+    pub pixels: (f32, f32),
+    /// Pixels of the display for each pixel of CSS.
+    pub density: f32,
 }
 
-/// Pixels per point for a page before a game.
-pub fn pixels_per_point_before(scale: f32) -> f32 {
-    pixels_per_point_within(PAGE, screen_size(), dpi_scale(), scale)
+impl Extent {
+    /// The program's window as it is now.
+    pub fn of_window() -> Self {
+        Self { pixels: screen_size(), density: dpi_scale() }
+    }
 }
 
-/// Pixels per point for a window of `size` pixels on a display of this density.
-pub fn pixels_per_point_of(size: (f32, f32), density: f32, scale: f32) -> f32 {
-    pixels_per_point_within(MENU, size, density, scale)
+/// The space that a screen needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Games, and the menu.
+    Menu,
+    /// A page before a game, which may be on a phone.
+    Page,
 }
 
-/// Pixels per point for a page before a game, in a window of `size` pixels.
-pub fn pixels_per_point_of_page(size: (f32, f32), density: f32, scale: f32) -> f32 {
-    pixels_per_point_within(PAGE, size, density, scale)
-}
+impl Needs {
+    /// The minimum size in points.
+    const fn points(self) -> (f32, f32) {
+        match self {
+            Self::Menu => (800.0, 600.0),
+            Self::Page => (480.0, 480.0),
+        }
+    }
 
-/// Pixels per point for screens that need `least` points. Large windows leave as much space as the
-/// menu needs, so that all screens look alike; if that would make letters too small to read, they
-/// leave less.
-fn pixels_per_point_within(
-    least: (f32, f32),
-    (width, height): (f32, f32),
-    density: f32,
-    scale: f32,
-) -> f32 {
-    let fits = (width / DESIGN.0).min(height / DESIGN.1);
-    // In steps, because all letters are drawn again for each new size.
-    let fits = (fits * 20.0).round() / 20.0;
-    let room = |least: (f32, f32)| (width / least.0).min(height / least.1);
-    let wanted = scale * fits.max(READABLE * density);
-    let readable = (scale.min(1.0) * READABLE * density).min(room(least));
-    wanted.min(room(MENU)).max(readable).clamp(0.4, 6.0)
+    /// The maximum pixels per point at which a window has that space.
+    fn fitting(self, (width, height): (f32, f32)) -> f32 {
+        let least = self.points();
+        (width / least.0).min(height / least.1)
+    }
+
+    /// Pixels per point in a window, at the player's `scale` of the interface. Everything grows
+    /// with the window, but letters stay readable unless they need more space than there is. Large
+    /// windows leave as much space as the menu needs, so that all screens look alike; if that would
+    /// make letters too small to read, they leave less.
+    pub fn pixels_per_point(self, window: Extent, scale: f32) -> f32 {
+        let Extent { pixels, density } = window;
+        let fits = (pixels.0 / DESIGN.0).min(pixels.1 / DESIGN.1);
+        // In steps, because all letters are drawn again for each new size.
+        let fits = (fits * 20.0).round() / 20.0;
+        let wanted = scale * fits.max(READABLE * density);
+        let readable = (scale.min(1.0) * READABLE * density).min(self.fitting(pixels));
+        wanted.min(Self::Menu.fitting(pixels)).max(readable).clamp(0.4, 6.0)
+    }
 }
 
 /// Whether the menu fills the window, so that nothing in it can be larger.
 pub fn is_full(ctx: &Context) -> bool {
-    let screen = ctx.screen_rect();
-    screen.width() < MENU.0 + 1.0 || screen.height() < MENU.1 + 1.0
+    let (screen, (width, height)) = (ctx.screen_rect(), Needs::Menu.points());
+    screen.width() < width + 1.0 || screen.height() < height + 1.0
 }
 
 /// Scrolls lists by `NOTCH` per notch of the wheel. egui-macroquad divides by 90 what X11 and
@@ -192,8 +204,8 @@ mod tests {
     fn letters_of_a_page_can_be_read_on_a_phone() {
         // Points per CSS pixel, on displays of any density and for any interface scale.
         let in_css = |(width, height): (f32, f32), density: f32, scale: f32| {
-            let size = (width * density, height * density);
-            pixels_per_point_of_page(size, density, scale) / density
+            let window = Extent { pixels: (width * density, height * density), density };
+            Needs::Page.pixels_per_point(window, scale) / density
         };
         for (density, scale) in [(1.0, 1.0), (2.0, 1.0), (3.0, 1.0), (3.0, 2.0)] {
             for size in [(390.0, 844.0), (844.0, 390.0)] {
@@ -204,7 +216,8 @@ mod tests {
         // A window of the menu's size looks the same everywhere.
         for size in [(800.0, 600.0), (1280.0, 720.0), (640.0, 480.0)] {
             for scale in [0.75, 1.0, 2.0] {
-                let menu = pixels_per_point_of(size, 1.0, scale);
+                let window = Extent { pixels: size, density: 1.0 };
+                let menu = Needs::Menu.pixels_per_point(window, scale);
                 assert_eq!(in_css(size, 1.0, scale), menu, "{size:?} {scale}");
             }
         }

@@ -10,7 +10,7 @@ pub use phaselock::ids::{EntityId, PlayerId};
 
 pub use super::block::{BlockLine, text_block, text_block_within};
 pub use super::brush::Brush;
-pub use super::camera::{Bounds, Camera};
+pub use super::camera::{Camera, ViewBounds};
 pub use super::camera_rig::{CameraRig, Shot, ease};
 pub use super::controls::{Action, Controls};
 pub use super::cues::{ContinuousSound, Cue, CueRumble, Happening, Spark};

@@ -2,8 +2,8 @@
 
 use phaselock_ui::prelude::*;
 
-/// Marks of an entity, in the window.
-pub(crate) struct Marks {
+/// Markers of an entity, in the window.
+pub(crate) struct EntityMarks {
     /// Where the newest snapshot has it.
     pub(crate) newest: Pos2,
     /// Where it is drawn.
@@ -14,7 +14,7 @@ pub(crate) struct Marks {
     pub(crate) error: Option<[Pos2; 2]>,
 }
 
-impl Marks {
+impl EntityMarks {
     pub(crate) fn draw(&self, painter: &Painter) {
         way(painter, self.newest, self.drawn);
         newest(painter, self.newest);

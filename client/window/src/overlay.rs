@@ -352,8 +352,8 @@ fn pinned(painter: &Painter, screen: Rect, title: &str, fingerprint: Fingerprint
     painter.galley(below, print, palette::TEXT_SOFT);
 }
 
-/// The pause; the game goes on behind it.
-pub(crate) struct Pause<'a> {
+/// The pause menu; the game goes on behind it.
+pub(crate) struct PauseMenu<'a> {
     /// The server, as the player knows it.
     pub(crate) title: &'a str,
     /// Keys, and what each does.
@@ -367,7 +367,7 @@ pub(crate) struct Pause<'a> {
     pub(crate) beside: f32,
 }
 
-impl Pause<'_> {
+impl PauseMenu<'_> {
     /// Draws it. Returns what the player chose.
     pub(crate) fn draw(&self, ctx: &Context) -> Option<Choice> {
         let Self { title, controls, shared, lesson, is_watching, beside } = *self;
@@ -478,8 +478,16 @@ mod tests {
                 modifiers: Modifiers::NONE,
             };
             let events = key.map(press).into_iter().collect();
+            let pause = PauseMenu {
+                title: "a server",
+                controls: &[],
+                shared: &[],
+                lesson: None,
+                is_watching: false,
+                beside: 0.0,
+            };
             let _ = context.run(RawInput { events, ..RawInput::default() }, |ctx| {
-                chosen.extend(pause(ctx, "a server", &[], &[], (false, 0.0), None));
+                chosen.extend(pause.draw(ctx));
             });
         }
         chosen

@@ -12,7 +12,7 @@ use phaselock_lab::record::MotionFiles;
 use phaselock_sound::output::SoundOutput;
 use phaselock_ui::gamepad::Pads;
 use phaselock_ui::glass::Glass;
-use phaselock_ui::look::pixels_per_point;
+use phaselock_ui::look::Needs;
 
 use crate::registry::Views;
 use crate::settings::values::FrameCap;
@@ -46,9 +46,9 @@ pub(crate) trait Platform {
         false
     }
 
-    /// Pixels per point before a game, at the player's interface scale.
-    fn pixels_per_point(&self, scale: f32) -> f32 {
-        pixels_per_point(scale)
+    /// The space that the screens before a game need.
+    fn needs(&self) -> Needs {
+        Needs::Menu
     }
 
     /// Time for which the machine kept the program waiting since the last call.

@@ -13,7 +13,7 @@ use phaselock::time::{LocalTime, Micros};
 
 use glam::Vec2;
 
-use super::marks::Marks;
+use super::marks::EntityMarks;
 use super::meter::{Figures, Meter};
 use super::records::{Book, Reached};
 use super::watch::WatchRig;
@@ -309,7 +309,7 @@ impl<V: GameView> Play<V> {
             }
             let ghost = trace.ghost.as_ref().filter(|_| others).and_then(position);
             let on_screen = |at| camera.to_screen(at);
-            let marks = Marks {
+            let marks = EntityMarks {
                 newest: on_screen(newest),
                 drawn: on_screen(drawn),
                 ghost: ghost

@@ -10,8 +10,6 @@ use phaselock::wire::text::clean_name;
 pub(crate) const BOTS_MAX: u16 = 15;
 /// Enough to shoot at and few enough to survive; arbitrary.
 pub(crate) const BOTS_DEFAULT: u16 = 5;
-/// Maximum number of characters in a password.
-pub(crate) const PASSWORD_MAX: usize = 64;
 
 /// What a page's link or the command line asks for. The player is told if it cannot be met.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -9,12 +9,12 @@ use egui_macroquad::egui::Id;
 use egui_macroquad::egui::text_edit::TextEditState;
 use macroquad::miniquad::window::set_fullscreen;
 use macroquad::window::next_frame;
-use phaselock::limits::TEXT_BYTES_MAX;
+use phaselock::limits::{PASSWORD_BYTES_MAX, TEXT_BYTES_MAX};
 use phaselock::time::LocalTime;
 use phaselock_ui::controls::Controls;
 use phaselock_ui::cues::{self, Cues, common};
 use phaselock_ui::gamepad::Rumble;
-use phaselock_ui::look::{draw_notice, is_clicked, pixels_per_point, style, turn_wheel};
+use phaselock_ui::look::{Extent, Needs, draw_notice, is_clicked, style, turn_wheel};
 use phaselock_ui::parts::NAME_CHARS_MAX;
 use phaselock_ui::renderer::Renderer;
 use phaselock_ui::{actions, camera_rig, color_vision, navigate, palette, typing};
@@ -24,10 +24,9 @@ use crate::registry::Views;
 use crate::settings::Store;
 use crate::settings::languages::Languages;
 use crate::settings::screen::{Env, Screen};
-use crate::setup::PASSWORD_MAX;
 use crate::sounds::Sounds;
 use crate::visit::beside::begin_file;
-use crate::visit::drawing::Drawing;
+use crate::visit::drawing::VisitFrame;
 use crate::visit::status::{TELL_EVERY, status};
 use crate::visit::{Next, Visit};
 
@@ -169,10 +168,11 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
 
     fn frame(&mut self, secs: f32, presence: Presence) -> ControlFlow<()> {
         let scale = self.store.settings.display.ui_scale as f32;
-        let pixels_per_point = match self.visit.as_ref().and_then(Visit::actions) {
-            Some(_) => pixels_per_point(scale),
-            None => self.platform.pixels_per_point(scale),
+        let needs = match self.visit.as_ref().and_then(Visit::actions) {
+            Some(_) => Needs::Menu,
+            None => self.platform.needs(),
         };
+        let pixels_per_point = needs.pixels_per_point(Extent::of_window(), scale);
         self.gather(pixels_per_point, presence);
         self.follow_display();
         // While the settings are open, they get the keys.
@@ -274,7 +274,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
             }
             match visit {
                 Some(visit) => {
-                    next = visit.draw(Drawing { ctx, controls, secs, cues, covered });
+                    next = visit.draw(VisitFrame { ctx, controls, secs, cues, covered });
                 }
                 None => lobby.draw(ctx, &mut store.settings, secs, covered),
             }
@@ -309,7 +309,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         self.writes = field.is_some();
         let is_secret = self.visit.is_none() && self.lobby.is_secret();
         let letters_max = match () {
-            () if is_secret => PASSWORD_MAX,
+            () if is_secret => PASSWORD_BYTES_MAX,
             () if self.visit.as_ref().is_some_and(Visit::talks) => TEXT_BYTES_MAX,
             () => NAME_CHARS_MAX,
         };

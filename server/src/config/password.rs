@@ -3,13 +3,12 @@
 use std::fmt;
 use std::path::Path;
 
+use phaselock::limits::PASSWORD_BYTES_MAX;
 use phaselock::textfile::Text;
 use phaselock::wire::text::printable;
 
 use super::values::file;
 
-/// Maximum bytes of a password. Arbitrary.
-pub(super) const PASSWORD_BYTES_MAX: usize = 64;
 /// Maximum bytes of a password file, including blanks around the password. Arbitrary.
 const PASSWORD_FILE_BYTES_MAX: usize = 4096;
 

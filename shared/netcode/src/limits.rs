@@ -37,6 +37,8 @@ pub const WATCH_EVENTS_MAX: usize = 4096;
 pub const WATCH_EVENT_BYTES_MAX: usize = 1 << 20;
 /// Maximum length of a player's name, in bytes of UTF-8.
 pub const NAME_BYTES_MAX: usize = 32;
+/// Maximum length of a server's password, in bytes. Arbitrary.
+pub const PASSWORD_BYTES_MAX: usize = 64;
 /// Maximum length of other texts in a control message, in bytes: a reason, a notice, a version.
 pub const TEXT_BYTES_MAX: usize = 256;
 /// The maximum number of games in one build.

@@ -104,6 +104,23 @@ mod code {
 /// letters on an Xbox pad.
 const BY_PLACE: [u16; 2] = [0x054c, 0x057e];
 
+/// Parts by the codes from 0x120 on. Joysticks without a driver of their own number their buttons;
+/// most such pads use this order.
+const NUMBERED: [Pad; 12] = [
+    Pad::A,
+    Pad::B,
+    Pad::X,
+    Pad::Y,
+    Pad::LeftShoulder,
+    Pad::RightShoulder,
+    Pad::LeftTrigger,
+    Pad::RightTrigger,
+    Pad::Back,
+    Pad::Start,
+    Pad::LeftThumb,
+    Pad::RightThumb,
+];
+
 /// State of a device.
 #[derive(Debug)]
 pub(crate) struct State {
@@ -194,20 +211,8 @@ fn part_of(code: u16, by_place: bool) -> Option<Pad> {
     Some(match code {
         0x130 => Pad::A,
         0x131 => Pad::B,
-        0x133 => {
-            if by_place {
-                Pad::Y
-            } else {
-                Pad::X
-            }
-        }
-        0x134 => {
-            if by_place {
-                Pad::X
-            } else {
-                Pad::Y
-            }
-        }
+        0x133 | 0x134 if by_place == (code == 0x133) => Pad::Y,
+        0x133 | 0x134 => Pad::X,
         0x136 => Pad::LeftShoulder,
         0x137 => Pad::RightShoulder,
         0x138 => Pad::LeftTrigger,
@@ -221,25 +226,6 @@ fn part_of(code: u16, by_place: bool) -> Option<Pad> {
         0x221 => Pad::DPadDown,
         0x222 => Pad::DPadLeft,
         0x223 => Pad::DPadRight,
-        // Joysticks without a driver of their own number their buttons; most such pads use this
-        // order.
-        0x120..=0x12b => {
-            let order = [
-                Pad::A,
-                Pad::B,
-                Pad::X,
-                Pad::Y,
-                Pad::LeftShoulder,
-                Pad::RightShoulder,
-                Pad::LeftTrigger,
-                Pad::RightTrigger,
-                Pad::Back,
-                Pad::Start,
-                Pad::LeftThumb,
-                Pad::RightThumb,
-            ];
-            order[usize::from(code - 0x120)]
-        }
-        _ => return None,
+        _ => return NUMBERED.get(usize::from(code.checked_sub(0x120)?)).copied(),
     })
 }

@@ -205,7 +205,7 @@ impl PlatformerScreen {
         self.ahead = ease(self.ahead, wanted, scene.secs, LOOK_SECS);
         let target = aim + Vec2::new(self.ahead, -0.8);
         // Neither beyond the level's ends nor far below its floor.
-        let bounds = Bounds {
+        let bounds = ViewBounds {
             min: Vec2::new(0.0, f32::NEG_INFINITY),
             max: Vec2::new(level.width as f32, level.height as f32 + 1.2),
         };

@@ -36,6 +36,9 @@ pub(super) static BOUNCE: Cue = Cue {
     ..named("bounce")
 };
 
+/// What both horns have in common.
+const HORN: Sound = Sound { gain: 0.8, vary: 0.0, at_most: 1, rank: 3, ..Sound::EFFECT };
+
 /// The goal's horn for the player's side.
 pub(super) static SCORED: Cue = Cue {
     sound: Some(&Sound {
@@ -44,11 +47,7 @@ pub(super) static SCORED: Cue = Cue {
             saw(at(196.0), (1800.0, 600.0, 0.15), (0.015, 0.18), 0.22),
         ],
         notes: &[note(0.0, 0.0), note(0.13, 4.0), note(0.26, 7.0), note(0.39, 12.0)],
-        gain: 0.8,
-        vary: 0.0,
-        at_most: 1,
-        rank: 3,
-        ..Sound::EFFECT
+        ..HORN
     }),
     shake: 0.6,
     rumble: rumble(0.6, 0.4),
@@ -63,11 +62,7 @@ pub(super) static CONCEDED: Cue = Cue {
             saw(at(165.0), (1300.0, 400.0, 0.15), (0.015, 0.18), 0.22),
         ],
         notes: &[note(0.0, 0.0), note(0.16, -3.0), note(0.32, -7.0)],
-        gain: 0.8,
-        vary: 0.0,
-        at_most: 1,
-        rank: 3,
-        ..Sound::EFFECT
+        ..HORN
     }),
     shake: 0.6,
     rumble: rumble(0.9, 0.5),

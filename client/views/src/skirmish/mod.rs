@@ -42,7 +42,7 @@ const SHOT: Shot = Shot {
     height: 19.5,
     ease_secs: 0.07,
     cut: 9.0,
-    bounds: Some(Bounds::around(HALF, 3.0)),
+    bounds: Some(ViewBounds::around(HALF, 3.0)),
 };
 /// Lean of the camera towards the mouse, as a share of the way.
 const LOOK_AHEAD: f32 = 0.16;

@@ -76,13 +76,23 @@ impl Connection for Quic {
     }
 }
 
-/// Starts a server in this program and joins it. If `open`, friends on the local network can join
-/// too.
+/// A server to start in this program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LocalGame<G> {
+    /// The games of its rotation.
+    pub(crate) games: G,
+    pub(crate) bots: Bots,
+    /// Whether friends on the local network can join.
+    pub(crate) open: bool,
+}
+
+/// Starts a server in this program and joins it.
 pub(super) fn host(
-    (games, bots, open): (Games, Bots, bool),
+    game: LocalGame<Games>,
     clock: Clock,
     config: VisitConfig<'_>,
 ) -> Result<Visit, String> {
+    let LocalGame { games, bots, open } = game;
     let server = match open {
         false => LocalServer::start(games, bots),
         true => {
@@ -101,7 +111,7 @@ pub(super) fn host(
     let pins = Pins::Fixed(server.fingerprint());
     let options = Options { keys, ..Options::new(address.into(), pins) };
     let title = tr("the server on this computer").to_owned();
-    start(title, (options, Some(server)), clock, config)
+    start(title, Route { options, server: Some(server) }, clock, config)
 }
 
 /// Joins a server elsewhere.
@@ -120,15 +130,23 @@ pub(super) fn join(
     let keys = own_keys();
     let title = address.to_string();
     let options = Options { keys, ..Options::new(address, pins) };
-    start(title, (options, None), clock, config)
+    start(title, Route { options, server: None }, clock, config)
+}
+
+/// The way to a server.
+struct Route {
+    options: Options,
+    /// The server, if it is in this program.
+    server: Option<LocalServer>,
 }
 
 fn start(
     title: String,
-    (options, server): (Options, Option<LocalServer>),
+    route: Route,
     clock: Clock,
     config: VisitConfig<'_>,
 ) -> Result<Visit, String> {
+    let Route { options, server } = route;
     let shared = server.as_ref().map(invitations).unwrap_or_default();
     let (is_here, without_network) = (server.is_some(), options.address.is_loopback());
     let options = Options { link: config.setup.link.clone(), ..options };

@@ -2,7 +2,7 @@
 //! question whether to trust a changed certificate.
 
 use egui_macroquad::egui::{Context, LayerId};
-use phaselock::games::{Bots, Games};
+use phaselock::games::Games;
 use phaselock::invitation::Invitation;
 use phaselock::wire::disconnect::Code;
 use phaselock::wire::rooms::RoomCode;
@@ -12,7 +12,7 @@ use phaselock_ui::background;
 use phaselock_ui::words::fill;
 
 use super::args::{Args, Start};
-use super::connection;
+use super::connection::{self, LocalGame};
 use super::menu::{Menu, Wish};
 use super::servers::{Answer, Book, Choice, Servers, Trust};
 use crate::platform::{Desk, Lobby, Order};
@@ -27,6 +27,15 @@ enum Wished {
     Menu(Wish),
     Servers(Choice),
     Trust(Answer),
+}
+
+/// Where to play on a server, as chosen from the list.
+#[derive(Debug, Default)]
+struct Part {
+    /// The room, unless the server chooses.
+    room: Option<RoomCode>,
+    /// Whether to watch instead of playing.
+    watch: bool,
 }
 
 /// The screens between two visits.
@@ -45,8 +54,8 @@ pub(super) struct DesktopLobby {
     trust: Option<Trust>,
     /// The server of the visit, unless it is in this program.
     invitation: Option<Invitation>,
-    /// Room chosen from the list, and whether to watch there.
-    part: (Option<RoomCode>, bool),
+    /// What was chosen from the list.
+    part: Part,
     wished: Option<Wished>,
 }
 
@@ -82,19 +91,18 @@ impl DesktopLobby {
         self.in_lab = true;
     }
 
-    fn host(
-        &mut self,
-        (games, bots, open): (&[String], Bots, bool),
-        desk: Desk<'_>,
-    ) -> Option<Order> {
+    /// Starts a server in this program with the games of these names, and joins it.
+    fn host(&mut self, game: LocalGame<Vec<String>>, desk: Desk<'_>) -> Option<Order> {
+        let LocalGame { games: names, bots, open } = game;
         let last = &mut desk.settings.last;
-        (last.games, last.bots) = (games.to_vec(), bots);
+        (last.games, last.bots) = (names.clone(), bots);
         self.args.options.setup.wishes = Wishes::default();
         self.invitation = None;
-        let games = self.games.select(games).map_err(|error| error.to_string());
+        let games = self.games.select(&names).map_err(|error| error.to_string());
         let config = desk.visit(self.menu.name(), &self.args.options.setup);
-        let begun =
-            games.and_then(|games| connection::host((games, bots, open), self.clock, config));
+        let begun = games.and_then(|games| {
+            connection::host(LocalGame { games, bots, open }, self.clock, config)
+        });
         self.begin(begun)
     }
 
@@ -108,18 +116,13 @@ impl DesktopLobby {
     }
 
     /// Joins the given room, or one chosen by the command line or the server, to play or to watch.
-    fn join_part(
-        &mut self,
-        invitation: Invitation,
-        (room, watch): (Option<RoomCode>, bool),
-        desk: Desk<'_>,
-    ) -> Option<Order> {
+    fn join_part(&mut self, invitation: Invitation, part: Part, desk: Desk<'_>) -> Option<Order> {
         let setup = &mut self.args.options.setup;
         let before = (setup.room.clone(), setup.watch);
-        setup.room = room.clone().or(before.0.clone());
-        setup.watch |= watch;
+        setup.room = part.room.clone().or(before.0.clone());
+        setup.watch |= part.watch;
         let order = self.join(invitation, desk);
-        self.part = (room, watch);
+        self.part = part;
         let setup = &mut self.args.options.setup;
         (setup.room, setup.watch) = before;
         order
@@ -141,7 +144,7 @@ impl DesktopLobby {
     /// Does what the player asked for in the menu.
     fn follow(&mut self, wish: Wish, desk: Desk<'_>) -> Option<Order> {
         match wish {
-            Wish::Play { games, bots, open } => return self.host((&games, bots, open), desk),
+            Wish::Play(game) => return self.host(game, desk),
             Wish::Join { invitation, password } => {
                 self.args.options.setup.password = password;
                 return self.join(invitation, desk);
@@ -162,7 +165,7 @@ impl DesktopLobby {
             return None;
         };
         self.args.options.setup.password = password;
-        self.join_part(invitation, (room, watch), desk)
+        self.join_part(invitation, Part { room, watch }, desk)
     }
 
     /// Continues after the question whether a changed certificate is trusted.
@@ -192,7 +195,7 @@ impl Lobby for DesktopLobby {
     fn start(&mut self, desk: Desk<'_>) -> Option<Order> {
         match self.args.start.clone() {
             Start::Menu => None,
-            Start::Play { games, bots } => self.host((&games, bots, false), desk),
+            Start::Play { games, bots } => self.host(LocalGame { games, bots, open: false }, desk),
             Start::Join { invitation } => self.join(invitation, desk),
             Start::Lab(begin) => {
                 self.experiment(&begin);

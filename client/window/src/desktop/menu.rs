@@ -11,13 +11,15 @@ use phaselock::game::Strength;
 use phaselock::games::Bots;
 use phaselock::games::Games;
 use phaselock::invitation::{Invitation, LINK_BYTES_MAX};
+use phaselock::limits::PASSWORD_BYTES_MAX;
 use phaselock_quic::local::own_addresses;
 use phaselock_quic::query::{Asked, Asker};
 
 use super::args::{Args, Start};
+use super::connection::LocalGame;
 use crate::overlay::link;
 use crate::settings::Settings;
-use crate::setup::{BOTS_MAX, PASSWORD_MAX, default_name};
+use crate::setup::{BOTS_MAX, default_name};
 use phaselock_ui::actions::{ALL_GAMES, FULLSCREEN};
 use phaselock_ui::background;
 use phaselock_ui::bindings::Binding;
@@ -73,12 +75,8 @@ pub(crate) struct Menu {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
-    /// Play on a server in this program, open to the local network or not.
-    Play {
-        games: Vec<String>,
-        bots: Bots,
-        open: bool,
-    },
+    /// Play games of these names on a server in this program.
+    Play(LocalGame<Vec<String>>),
     Join {
         invitation: Invitation,
         password: Option<String>,
@@ -359,7 +357,7 @@ impl Menu {
             }
             self.ask(ui.input(|input| input.time));
             if told.is_some_and(|(_, needs_password)| needs_password) {
-                let password = field(&mut self.password, tr("Password"), width, PASSWORD_MAX);
+                let password = field(&mut self.password, tr("Password"), width, PASSWORD_BYTES_MAX);
                 let shown = ui.add(password.password(true));
                 if std::mem::take(&mut self.asks_password) {
                     shown.request_focus();
@@ -425,7 +423,7 @@ impl Menu {
     }
 
     fn play(&self) -> Wish {
-        Wish::Play { games: self.games.clone(), bots: self.bots, open: self.open }
+        Wish::Play(LocalGame { games: self.games.clone(), bots: self.bots, open: self.open })
     }
 
     fn join(&mut self) -> Option<Wish> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use crate::visit::connection::Changed;
-use egui_macroquad::egui::{Context, LayerId, RawInput, Rect, pos2, vec2};
+use egui_macroquad::egui::{Context, LayerId, RawInput, Rect};
 use phaselock::client::State;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::time::{LocalTime, Micros};
@@ -14,7 +14,7 @@ use phaselock::wire::rooms::RoomStatus;
 use phaselock_quic::survey::{Found, Reply, SurveyView, Via};
 
 use super::checker::{problems, sizes_of, texts};
-use super::{phones, phones_in_game, report, sizes, variants};
+use super::{Pane, phones, report, variants, windows};
 use crate::desktop::args::Args;
 use crate::desktop::menu::Menu;
 use crate::desktop::servers::{Book, Servers, Tab, Trust};
@@ -29,45 +29,29 @@ use phaselock_ui::controls::Controls;
 use phaselock_ui::gamepad::{self, Gamepads};
 use phaselock_ui::lesson;
 use phaselock_ui::letters::Letters;
-use phaselock_ui::look;
-use phaselock_ui::paint::{READABLE, note_css};
-
-/// A window: its size in points, and the points of a pixel of CSS.
-type Window = ((f32, f32), f32);
-
-/// The windows of a program, in which a pixel of CSS is a point.
-fn windows() -> impl Iterator<Item = Window> + Clone {
-    sizes().into_iter().map(|size| (size, 1.0))
-}
+use phaselock_ui::look::Needs;
+use phaselock_ui::paint::READABLE;
 
 /// Lays out a screen in all sizes, languages and sizes of letters.
 fn lay_out(name: &str, draw: impl FnMut(&Context)) -> Vec<(String, String)> {
-    lay_out_in(windows(), name, draw)
+    lay_out_in(&windows(), name, draw)
+}
+
+/// The windows in which a page's screens are shown before a game.
+fn windows_of_page() -> Vec<Pane> {
+    windows().into_iter().chain(phones(Needs::Page)).collect()
 }
 
 /// Lays out a screen that pages show, on phones too.
 fn lay_out_of_page(name: &str, draw: impl FnMut(&Context)) -> Vec<(String, String)> {
-    lay_out_in(windows().chain(phones()), name, draw)
+    lay_out_in(&windows_of_page(), name, draw)
 }
 
-/// A context of so many points for a pixel of CSS.
-fn context(unit: f32) -> Context {
-    let context = Context::default();
-    look::style(&context);
-    note_css(&context, unit);
-    context
-}
-
-fn lay_out_in(
-    windows: impl Iterator<Item = Window> + Clone,
-    name: &str,
-    mut draw: impl FnMut(&Context),
-) -> Vec<(String, String)> {
+fn lay_out_in(panes: &[Pane], name: &str, mut draw: impl FnMut(&Context)) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (variant, letters) in variants() {
-        for ((width, height), unit) in windows.clone() {
-            let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(width, height));
-            let context = context(unit);
+        for pane in panes {
+            let (screen, context) = (pane.screen(), pane.context());
             Letters::new().set(&context, letters, "en");
             let mut last = Vec::new();
             for frame in 0..4 {
@@ -78,7 +62,7 @@ fn lay_out_in(
             }
             // The menus' own ground is the whole window's.
             last.retain(|problem| !problem.contains("has no ground"));
-            let state = format!("{name}, {variant} at {width} x {height}");
+            let state = format!("{name}, {variant} at {:?}", pane.size);
             found.extend(last.into_iter().map(|it| (state.clone(), it)));
         }
     }
@@ -115,9 +99,8 @@ struct Shown {
 }
 
 impl Shown {
-    fn new((size, unit): Window) -> Self {
-        let screen = Rect::from_min_size(pos2(0.0, 0.0), size.into());
-        Self { screen, context: context(unit), frame: 0 }
+    fn new(pane: Pane) -> Self {
+        Self { screen: pane.screen(), context: pane.context(), frame: 0 }
     }
 
     /// Places of the words in the next frame.
@@ -141,10 +124,10 @@ fn moved(before: &BTreeMap<String, Rect>, after: &BTreeMap<String, Rect>) -> Vec
 /// Shows a screen without an error, with one, and without it again, and looks at every frame.
 /// `draw` gets whether there is one. Returns words that moved, and the words with the error.
 fn move_by_error(
-    window: Window,
+    pane: Pane,
     mut draw: impl FnMut(&Context, bool),
 ) -> (Vec<String>, BTreeMap<String, Rect>) {
-    let mut shown = Shown::new(window);
+    let mut shown = Shown::new(pane);
     let mut before = BTreeMap::new();
     // Fonts and sizes are known from the second frame on.
     for _ in 0..3 {
@@ -165,7 +148,7 @@ fn move_by_error(
                                                                   phase with the server"
         });
         let moved = moved(&before, &after);
-        found.extend(moved.into_iter().map(|it| format!("frame {frame} at {window:?}: {it}")));
+        found.extend(moved.into_iter().map(|it| format!("frame {frame} at {:?}: {it}", pane.size)));
     }
     (found, told)
 }
@@ -180,15 +163,15 @@ fn errors_come_and_go_without_moving_what_is_under_the_mouse() {
     let error = "a.server.example.org:4433: the server did not answer for 10 s; ask its host \
                  whether it runs, and look whether your network lets UDP through to this port";
     let error = |has_error: bool| has_error.then(|| error.to_owned());
-    for window in windows() {
-        let (moved, told) = move_by_error(window, |ctx, has_error| {
+    for pane in windows() {
+        let (moved, told) = move_by_error(pane, |ctx, has_error| {
             menu.set_error(error(has_error));
             drop(menu.draw(ctx, &mut store.settings));
         });
         assert!(told.contains_key("Quit") && told.len() > 10, "{told:?}");
         assert_eq!(moved, Vec::<String>::new(), "menu");
 
-        let (moved, told) = move_by_error(window, |ctx, has_error| {
+        let (moved, told) = move_by_error(pane, |ctx, has_error| {
             servers.error = error(has_error);
             servers.draw_page(ctx, Tab::Internet, &view_of(4, |n| format!("a:{}", n + 1)));
         });
@@ -196,8 +179,8 @@ fn errors_come_and_go_without_moving_what_is_under_the_mouse() {
         assert!(told.contains_key("Refresh") && told.len() > 10, "{told:?}");
         assert_eq!(moved, Vec::<String>::new(), "servers");
     }
-    for window in windows().chain(phones()) {
-        let (moved, told) = move_by_error(window, |ctx, has_error| {
+    for pane in windows_of_page() {
+        let (moved, told) = move_by_error(pane, |ctx, has_error| {
             card(ctx, error(has_error).as_deref());
         });
         assert!(told.keys().any(|words| words.contains("ask its host")), "{told:?}");
@@ -227,41 +210,35 @@ fn layout_of_the_card_before_a_game_is_clear() {
     report(found);
 }
 
-/// Asserts that no letters of a screen are too small on phones, whose sizes are in points, with
-/// the points of a pixel of CSS.
-fn check_letters(
-    name: &str,
-    phones: impl Iterator<Item = ((f32, f32), f32)>,
-    mut draw: impl FnMut(&Context),
-) {
-    for (size, unit) in phones {
-        let screen = Rect::from_min_size(pos2(0.0, 0.0), size.into());
-        let (context, mut found) = (context(unit), Vec::new());
+/// Asserts that no letters of a screen are too small on phones.
+fn check_letters(name: &str, phones: impl Iterator<Item = Pane>, mut draw: impl FnMut(&Context)) {
+    for pane in phones {
+        let (screen, context, mut found) = (pane.screen(), pane.context(), Vec::new());
         for _ in 0..3 {
             let input = RawInput { screen_rect: Some(screen), ..RawInput::default() };
             found = sizes_of(&context.run(input, &mut draw).shapes);
         }
         assert!(found.len() > 1, "{name}: {found:?}");
-        let small = found.iter().find(|(_, points)| points / unit < READABLE - 0.01);
-        assert!(small.is_none(), "{name} at {size:?}: {small:?}, {unit} points a pixel");
+        let small = found.iter().find(|(_, points)| points / pane.unit < READABLE - 0.01);
+        assert!(small.is_none(), "{name} at {pane:?}: {small:?}");
     }
 }
 
 #[test]
 fn letters_of_cards_can_be_read_on_a_phone() {
-    check_letters("before the game", phones(), |ctx| {
+    check_letters("before the game", phones(Needs::Page), |ctx| {
         card(ctx, Some("the server did not answer for 10 s"))
     });
     let reason = Disconnect::new(Code::Lost, "the server did not answer for 10 s");
     let now = LocalTime(0);
     let state = State::Waiting { reason, retry_at: now + Micros::from_ms(2500), attempt: 3 };
-    check_letters("joining", phones(), |ctx| {
+    check_letters("joining", phones(Needs::Page), |ctx| {
         let status = status_of(&state, None, now);
         overlay::draw(&ctx.layer_painter(LayerId::background()), &status);
     });
     let mut controls = Controls::default();
     controls.set_glass(true);
-    check_letters("lesson", phones_in_game(), |ctx| {
+    check_letters("lesson", phones(Needs::Menu), |ctx| {
         lesson::sample(&ctx.layer_painter(LayerId::background()), ctx.screen_rect(), &controls);
     });
 }

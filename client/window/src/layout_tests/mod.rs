@@ -8,11 +8,12 @@ mod stage;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use egui_macroquad::egui::Context;
 use phaselock_games::asteroids::{self, Ship};
 use phaselock_games::puck::{self, Mallet, ShufflePuck};
 use phaselock_games::skirmish::{self, Player};
 use phaselock_games::{platformer, race};
-use phaselock_ui::look::{pixels_per_point_of, pixels_per_point_of_page};
+use phaselock_ui::look::{self, Extent, Needs};
 use phaselock_ui::prelude::*;
 use phaselock_ui::words::{INCLUDED, Language, set_language};
 
@@ -29,34 +30,57 @@ const WINDOWS: [(f32, f32); 6] = [
 ];
 const SCALES: [f32; 4] = [0.75, 1.0, 1.5, 2.0];
 
-/// The windows in points, each size once: a larger one with the same points looks the same.
-fn sizes() -> Vec<(f32, f32)> {
-    let all = WINDOWS.into_iter().flat_map(|(width, height)| {
-        SCALES.into_iter().map(move |scale| {
-            let pixels = pixels_per_point_of((width, height), 1.0, scale);
-            ((width / pixels).round() as u32, (height / pixels).round() as u32)
-        })
-    });
-    let unique: BTreeSet<_> = all.collect();
-    unique.into_iter().map(|(width, height)| (width as f32, height as f32)).collect()
+/// A window as a screen sees it.
+#[derive(Clone, Copy, Debug)]
+struct Pane {
+    /// Width and height in points.
+    size: (f32, f32),
+    /// Points of a pixel of CSS.
+    unit: f32,
+}
+
+impl Pane {
+    /// A window of that size in pixels of CSS, in the player's size of everything.
+    fn of(size: (f32, f32), needs: Needs, scale: f32) -> Self {
+        let pixels = needs.pixels_per_point(Extent { pixels: size, density: 1.0 }, scale);
+        Self { size: (size.0 / pixels, size.1 / pixels), unit: 1.0 / pixels }
+    }
+
+    fn screen(self) -> Rect {
+        Rect::from_min_size(pos2(0.0, 0.0), self.size.into())
+    }
+
+    /// A context for it.
+    fn context(self) -> Context {
+        let context = Context::default();
+        look::style(&context);
+        note_css(&context, self.unit);
+        context
+    }
+}
+
+/// The windows, each size in points once: a larger one with the same points looks the same, but
+/// for letters that would be too small to read. So the one with the smallest pixels counts.
+fn windows() -> Vec<Pane> {
+    let mut panes = BTreeMap::<_, Pane>::new();
+    for window in WINDOWS {
+        for scale in SCALES {
+            let pane = Pane::of(window, Needs::Menu, scale);
+            let size = (pane.size.0.round() as u32, pane.size.1.round() as u32);
+            let kept = panes.entry(size).or_insert(pane);
+            kept.unit = kept.unit.max(pane.unit);
+        }
+    }
+    panes.into_values().collect()
 }
 
 /// Phones in pixels of CSS: the first is held upright, and the last one's browser shows its bars.
 pub(crate) const PHONES: [(f32, f32); 4] =
     [(390.0, 844.0), (844.0, 390.0), (640.0, 360.0), (568.0, 256.0)];
 
-/// The phones in points before a game, with the points of a pixel of CSS.
-fn phones() -> impl Iterator<Item = ((f32, f32), f32)> + Clone {
-    PHONES.into_iter().map(|size| in_points(size, pixels_per_point_of_page(size, 1.0, 1.0)))
-}
-
-/// The phones in points during a game, with the points of a pixel of CSS.
-fn phones_in_game() -> impl Iterator<Item = ((f32, f32), f32)> {
-    PHONES.into_iter().map(|size| in_points(size, pixels_per_point_of(size, 1.0, 1.0)))
-}
-
-fn in_points((width, height): (f32, f32), pixels: f32) -> ((f32, f32), f32) {
-    ((width / pixels, height / pixels), 1.0 / pixels)
+/// The phones, before a game or during one.
+fn phones(needs: Needs) -> impl Iterator<Item = Pane> + Clone {
+    PHONES.into_iter().map(move |size| Pane::of(size, needs, 1.0))
 }
 
 /// Languages and sizes of letters, a name for each; each is spoken while it is used.
@@ -144,13 +168,6 @@ fn states() -> Vec<State> {
     states
 }
 
-/// True for problems of what must be seen, of buttons on the glass, and of lessons.
-fn concerns_glass(problem: &str) -> bool {
-    let begins = ["Glass ", "Lesson", "Figures and Lesson", "nothing is watched"];
-    let within = ["covers a subject", "covers what must be seen", " and Glass overlap"];
-    begins.iter().any(|it| problem.starts_with(it)) || within.iter().any(|it| problem.contains(it))
-}
-
 /// Lays out a game in all states and sizes.
 fn lay_out<V: GameView>(hooks: Hooks<V>)
 where
@@ -160,26 +177,15 @@ where
     let mut stage = Stage::<V>::new(hooks);
     let mut found = Vec::new();
     for (variant, letters) in variants() {
-        stage.phone = None;
-        for size in sizes() {
-            for state in states() {
-                for problem in stage.problems(size, letters, state) {
-                    let words = state.words();
-                    found.push((format!("{words}, {variant} at {size:?}"), problem));
-                }
-            }
-        }
-        for (size, unit) in phones_in_game() {
-            stage.phone = Some(unit);
-            for state in states().into_iter().filter(|it| !it.layers.need_keys()) {
-                let mut problems = stage.problems(size, letters, state);
-                // Thumbs and the table cover what they must; nothing else may cover the player.
-                if std::env::var("ALL").is_err() {
-                    problems.retain(|it| concerns_glass(it));
-                }
-                for problem in problems {
-                    let words = state.words();
-                    found.push((format!("{words} on glass, {variant} at {size:?}"), problem));
+        let phones = phones(Needs::Menu).map(|pane| (pane, true));
+        for (pane, has_glass) in windows().into_iter().map(|pane| (pane, false)).chain(phones) {
+            stage.has_glass = has_glass;
+            let on = if has_glass { " on glass" } else { "" };
+            let is_there = |it: &State| !has_glass || !it.layers.need_keys();
+            for state in states().into_iter().filter(is_there) {
+                for problem in stage.problems(pane, letters, state) {
+                    let (words, size) = (state.words(), pane.size);
+                    found.push((format!("{words}{on}, {variant} at {size:?}"), problem));
                 }
             }
         }
@@ -326,7 +332,8 @@ where
         State { table: Table::Held, players: 12, ..State::new("table", 1) },
         State { part: 2, players: 12, ..State::new("results", 2) },
     ];
-    let texts = shown.into_iter().flat_map(|state| stage.texts((2560.0, 1440.0), letters, state));
+    let pane = Pane { size: (2560.0, 1440.0), unit: 1.0 };
+    let texts = shown.into_iter().flat_map(|state| stage.texts(pane, letters, state));
     texts.collect()
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::developer;
 use crate::graph::NetGraph;
-use crate::overlay::{self, Pause, Status};
+use crate::overlay::{self, PauseMenu, Status};
 use crate::people::People;
 use crate::play::{AnyPlay, Play};
 use crate::presentation::Panel;
@@ -13,7 +13,7 @@ use crate::records::{Book, Reached};
 use crate::registry::Views;
 use crate::talk::Talk;
 use crate::watch::{self, Places};
-use egui_macroquad::egui::{Context, LayerId, Pos2, RawInput, Rect, pos2, vec2};
+use egui_macroquad::egui::{Context, LayerId, Pos2, RawInput, Rect, vec2};
 use glam::Vec2;
 use phaselock::client::{Part, Picture, Seat, State as Link};
 use phaselock::fields::Holds;
@@ -35,9 +35,9 @@ use phaselock_ui::layout::{Item, claimed};
 use phaselock_ui::lesson::Lesson;
 use phaselock_ui::letters::Letters;
 use phaselock_ui::look;
-use phaselock_ui::paint::note_css;
 use phaselock_ui::view::{Frame, GameView, Scene, Watched};
 
+use super::Pane;
 use super::checker::{letters_of, problems};
 
 /// Frames until everything has found its place: an item that makes way for a later one in the same
@@ -197,8 +197,8 @@ impl<V: GameView> Default for Hooks<V> {
 /// A room with bots, two players and one who watches; the first player's window is drawn.
 pub(super) struct Stage<V: GameView> {
     sim: Sim<V::Game>,
-    /// Points of a pixel of CSS, on a phone.
-    pub(super) phone: Option<f32>,
+    /// There are sticks and buttons on the glass.
+    pub(super) has_glass: bool,
     hooks: Hooks<V>,
     deaths: u16,
     /// Number of the place of what moves.
@@ -228,19 +228,12 @@ where
         sim.run(0.5);
         assert!(sim.clients[0].core().common().poll().is_some(), "a vote runs");
         assert!(sim.clients[2].core().common().watching().is_some(), "one watches");
-        Self { sim, phone: None, hooks, deaths: 1, place: 0 }
+        Self { sim, has_glass: false, hooks, deaths: 1, place: 0 }
     }
 
     /// Words over the world with the heights of their letters, as far as they lie in an item.
-    pub(super) fn texts(
-        &mut self,
-        (width, height): (f32, f32),
-        letters: f32,
-        state: State,
-    ) -> Vec<(String, f32)> {
-        let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(width, height));
-        let context = Context::default();
-        look::style(&context);
+    pub(super) fn texts(&mut self, pane: Pane, letters: f32, state: State) -> Vec<(String, f32)> {
+        let (screen, context) = (pane.screen(), pane.context());
         Letters::new().set(&context, letters, "en");
         let mut window = Window::<V>::new(self.now(), state, 0);
         let mut found = Vec::new();
@@ -260,20 +253,12 @@ where
     }
 
     /// Everything that is wrong in a window of a size in points.
-    pub(super) fn problems(
-        &mut self,
-        (width, height): (f32, f32),
-        letters: f32,
-        state: State,
-    ) -> Vec<String> {
-        let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(width, height));
-        let context = Context::default();
-        look::style(&context);
+    pub(super) fn problems(&mut self, pane: Pane, letters: f32, state: State) -> Vec<String> {
+        let (screen, context) = (pane.screen(), pane.context());
         Letters::new().set(&context, letters, "en");
-        note_css(&context, self.phone.unwrap_or(1.0));
         self.place = self.place.wrapping_add(1);
         let mut window = Window::<V>::new(self.now(), state, self.place);
-        window.glass = self.phone.map(Glass::untouched);
+        window.glass = self.has_glass.then(|| Glass::untouched(pane.unit));
         let mut found = Vec::new();
         let frames = if state.layers.are_many() { FRAMES_CROWDED } else { FRAMES };
         for frame in 0..frames {
@@ -582,7 +567,7 @@ impl<V: GameView> Window<V> {
             let client = session.client().expect("the game is joined");
             let beside = self.talk.draw_people(ctx, client.common(), now);
             let hints = self.controls.help();
-            let pause = Pause {
+            let pause = PauseMenu {
                 title: V::TITLE,
                 controls: &hints,
                 shared: &[],

@@ -4,7 +4,7 @@ use egui_macroquad::egui::{
     Align2, Area, Context, FontId, Id, LayerId, RichText, ScrollArea, Ui, vec2,
 };
 
-use crate::setup::PASSWORD_MAX;
+use phaselock::limits::PASSWORD_BYTES_MAX;
 use phaselock_ui::paint::{readable, to_be_read};
 use phaselock_ui::parts::{
     ACTION_LETTERS, FIELD_LETTERS, action_in, card_frame, field, is_entered, name_field, name_note,
@@ -100,7 +100,7 @@ impl Card<'_> {
         if !self.needs_password {
             return (entered, false);
         }
-        let field = field(self.password, tr("Password"), width, PASSWORD_MAX).password(true);
+        let field = field(self.password, tr("Password"), width, PASSWORD_BYTES_MAX).password(true);
         let password = ui.add(field.font(font));
         if std::mem::take(self.asks_password) {
             password.request_focus();

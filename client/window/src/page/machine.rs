@@ -6,7 +6,7 @@ use phaselock_sound::output::SoundOutput;
 use phaselock_ui::controls::PadValues;
 use phaselock_ui::gamepad::{Pads, Rumble, standard};
 use phaselock_ui::glass::Glass;
-use phaselock_ui::look::pixels_per_point_before;
+use phaselock_ui::look::Needs;
 use phaselock_web::page::{self, PageClock, PageField};
 
 use crate::platform::{Platform, Presence};
@@ -52,8 +52,8 @@ impl Platform for Page {
     }
 
     /// Before a game, a page can be as small as a phone.
-    fn pixels_per_point(&self, scale: f32) -> f32 {
-        pixels_per_point_before(scale)
+    fn needs(&self) -> Needs {
+        Needs::Page
     }
 
     fn held(&mut self) -> Micros {

@@ -9,13 +9,13 @@ use phaselock_ui::words::tr;
 use phaselock_ui::{actions, background, scoreboard};
 
 use super::{End, NOTICE_SHOWN, Next, Visit};
-use crate::overlay::{self, Choice, Pause, Status};
+use crate::overlay::{self, Choice, PauseMenu, Status};
 use crate::play::Beside;
 use crate::talk::Talk;
 use crate::{developer, watch};
 
 /// A frame to draw.
-pub(crate) struct Drawing<'a> {
+pub(crate) struct VisitFrame<'a> {
     pub(crate) ctx: &'a Context,
     pub(crate) controls: &'a mut Controls,
     /// Seconds since the last frame.
@@ -27,7 +27,7 @@ pub(crate) struct Drawing<'a> {
 
 impl Visit {
     /// Draws a frame. Returns what the player chose in the pause.
-    pub(crate) fn draw(&mut self, mut drawing: Drawing<'_>) -> Next {
+    pub(crate) fn draw(&mut self, mut drawing: VisitFrame<'_>) -> Next {
         let now = self.now();
         let painter = drawing.ctx.layer_painter(LayerId::background());
         self.draw_game(&painter, now, &drawing);
@@ -41,8 +41,8 @@ impl Visit {
 
     /// Draws the game with its lesson and the places that players point at; before there is a game,
     /// a ground.
-    fn draw_game(&mut self, painter: &Painter, now: LocalTime, drawing: &Drawing<'_>) {
-        let Drawing { ctx, ref controls, secs, cues, .. } = *drawing;
+    fn draw_game(&mut self, painter: &Painter, now: LocalTime, drawing: &VisitFrame<'_>) {
+        let VisitFrame { ctx, ref controls, secs, cues, .. } = *drawing;
         let screen = ctx.screen_rect();
         let active = self.is_connected() && !self.paused && !self.panel.shown;
         let crowded = self.graph.shown || self.panel.shown || self.talk.is_open();
@@ -89,8 +89,8 @@ impl Visit {
     }
 
     /// Draws what lies over every game: the state of the connection, panels, the vote, the talk.
-    fn draw_over(&mut self, painter: &Painter, now: LocalTime, drawing: &Drawing<'_>) {
-        let Drawing { ctx, ref controls, .. } = *drawing;
+    fn draw_over(&mut self, painter: &Painter, now: LocalTime, drawing: &VisitFrame<'_>) {
+        let VisitFrame { ctx, ref controls, .. } = *drawing;
         let session = self.connection.session();
         let playing = self.play.as_ref().zip(session.client());
         let readings = playing.map(|((_, play), client)| play.readings(client, now));
@@ -137,7 +137,7 @@ impl Visit {
     }
 
     /// Draws the pause, or the card of votes and sides over it. Returns what the player chose.
-    fn draw_pause(&mut self, now: LocalTime, drawing: &mut Drawing<'_>) -> Next {
+    fn draw_pause(&mut self, now: LocalTime, drawing: &mut VisitFrame<'_>) -> Next {
         let (ctx, is_watching) = (drawing.ctx, self.is_watching());
         let client = self.connection.session().client();
         if self.people.is_open
@@ -149,7 +149,7 @@ impl Visit {
             return Next::Stay;
         }
         let beside = client.map_or(0.0, |client| self.talk.draw_people(ctx, client.common(), now));
-        let pause = Pause {
+        let pause = PauseMenu {
             title: &self.title,
             controls: &drawing.controls.help(),
             shared: &self.shared,

@@ -48,7 +48,7 @@ use super::host::Host;
 use super::member::Member;
 use super::output::ClientId;
 use super::people::MemberStats;
-use super::rotation::Rotation;
+use super::rotation::{Rotation, Waiting};
 use super::seated::Part;
 use super::seats::Seats;
 use super::simulation::Simulation;
@@ -93,7 +93,8 @@ impl<G: Game> Room<G> {
     pub fn open(rotation: Rotation, setup: &[u8]) -> Self {
         const { assert!(G::SEATS_MAX > BOTS_MAX, "a game needs more seats than its bots") };
         const { assert_name::<G>() };
-        let Rotation { host, conversation, tick, members, watchers, bots } = rotation;
+        let Rotation { host, conversation, tick, waiting } = rotation;
+        let Waiting { members, watchers, bots } = waiting;
         let config = host.config();
         let seed = config.seed.wrapping_add(u64::from(host.number()));
         let mut room = Self {
@@ -252,7 +253,8 @@ impl<G: Game> Room<G> {
         let played = simulation.rounds_played();
         let rewind_most = simulation.rewind_most();
         simulation.step(host.rates(), |game, world, inputs| {
-            seats.collect(host, (game, world), rewind_most, inputs);
+            seats.steer_bots(game, world, inputs);
+            seats.collect(host.rates(), world.tick.plus(1), rewind_most, inputs);
         });
         self.send_events();
         self.send_late_events();

@@ -16,6 +16,12 @@ pub struct Rotation {
     pub(super) host: Host,
     pub(super) conversation: Conversation,
     pub(super) tick: Tick,
+    pub(super) waiting: Waiting,
+}
+
+/// Players, watchers and bots between two games.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
     pub(super) members: Vec<(ClientId, Member)>,
     pub(super) watchers: Vec<(ClientId, Member)>,
     /// Ids and names of the bots.
@@ -32,8 +38,8 @@ impl Rotation {
 
     /// Creates a rotation with bots only.
     pub(super) fn empty(host: Host, tick: Tick, bots: Vec<(PlayerId, String)>) -> Self {
-        let conversation = Conversation::default();
-        Self { host, conversation, tick, members: Vec::new(), watchers: Vec::new(), bots }
+        let waiting = Waiting { bots, ..Waiting::default() };
+        Self { host, conversation: Conversation::default(), tick, waiting }
     }
 
     /// Applies new settings to the next game. Bots join and leave with the next

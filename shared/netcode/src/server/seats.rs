@@ -10,13 +10,14 @@ use super::member::Member;
 use super::member::attendance::Places;
 use super::naming::free_name;
 use super::output::ClientId;
+use super::rotation::Waiting;
 use super::seated::{Part, Seated};
 use crate::fields::Record;
 use crate::game::{Bot, Game, Inputs, Strength, World, new_bot};
 use crate::ids::PlayerId;
 use crate::limits::WATCHERS_MAX;
 use crate::random::Random;
-use crate::time::{Micros, Tick};
+use crate::time::{Micros, Rates, Tick};
 use crate::wire::control::Seat;
 use crate::wire::talk::Look;
 
@@ -175,34 +176,34 @@ impl<G: Game> Seats<G> {
         player.or_else(watcher).map(|(seated, part)| (seated.into_member(), part))
     }
 
-    /// Ends the game. Returns players, spectators, and the bots' ids and names.
-    #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
-    pub(super) fn close(
-        self,
-    ) -> (Vec<(ClientId, Member)>, Vec<(ClientId, Member)>, Vec<(PlayerId, String)>) {
-        let [players, watchers] = [self.players, self.watchers].map(|occupants| {
+    /// Ends the game. Returns everyone for the next one.
+    pub(super) fn close(self) -> Waiting {
+        let [members, watchers] = [self.players, self.watchers].map(|occupants| {
             let members = occupants.0.into_iter();
             members.map(|(client, seated)| (client, seated.into_member())).collect()
         });
         let bots = self.bots.into_iter().map(|(player, seat)| (player, seat.name));
-        (players, watchers, bots.collect())
+        Waiting { members, watchers, bots: bots.collect() }
     }
 
-    /// Adds the inputs of all players and bots for the tick after the world's, with view times at
-    /// most `rewind_most` old, and refills the members' allowances.
-    pub(super) fn collect(
-        &mut self,
-        host: &Host,
-        (game, world): (&G, &World<G>),
-        rewind_most: Micros,
-        inputs: &mut Inputs<G::Input>,
-    ) {
+    /// Adds the inputs of all bots for the tick after the world's.
+    pub(super) fn steer_bots(&mut self, game: &G, world: &World<G>, inputs: &mut Inputs<G::Input>) {
         for (player, seat) in &mut self.bots {
             let random = &mut seat.random;
             let input = seat.bot.input(game, world.tick, &world.entities, *player, random);
             inputs.set(*player, input.snapped());
         }
-        let (rates, tick) = (host.rates(), world.tick.plus(1));
+    }
+
+    /// Adds the inputs of all players for a tick, with view times at most `rewind_most` old, and
+    /// refills the members' allowances.
+    pub(super) fn collect(
+        &mut self,
+        rates: Rates,
+        tick: Tick,
+        rewind_most: Micros,
+        inputs: &mut Inputs<G::Input>,
+    ) {
         for seated in self.players.0.values_mut() {
             seated.take::<G>(rates, tick, rewind_most, inputs);
         }

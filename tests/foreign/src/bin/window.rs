@@ -56,7 +56,7 @@ impl GameView for Field {
         let half = Vec2::splat(scene.game.half());
         let middle = scene.own::<Runner>().map_or(Vec2::ZERO, |own| own.position);
         let mut camera = Camera::new(scene.screen, middle, SHOWN.0, SHOWN.1);
-        camera.keep_within(Bounds::around(half, 2.0));
+        camera.keep_within(ViewBounds::around(half, 2.0));
         let brush = Brush::new(scene.painter, camera);
         scene.painter.rect_filled(brush.rect(-half, half), 6.0, palette::FLOOR);
         for line in (1..(2.0 * half.x) as i32).map(|metre| metre as f32 - half.x) {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use egui_macroquad::egui::{Button, Id, Label, RichText, ScrollArea, Ui};
 use phaselock::fingerprint::Fingerprint;
+use phaselock::limits::PASSWORD_BYTES_MAX;
 use phaselock::wire::query::Info;
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::address::Address;
@@ -17,8 +18,6 @@ use crate::registry::Views;
 use phaselock_ui::parts::{action, field};
 use phaselock_ui::prelude::*;
 
-/// Maximum number of characters in a password.
-const PASSWORD_MAX: usize = 64;
 /// Height of the list of rooms in points.
 const ROOMS_HEIGHT: f32 = 120.0;
 
@@ -136,7 +135,7 @@ impl Details {
         }
         if row.is_locked() {
             let width = ui.available_width();
-            let password = field(&mut self.password, tr("Password"), width, PASSWORD_MAX);
+            let password = field(&mut self.password, tr("Password"), width, PASSWORD_BYTES_MAX);
             let shown = ui.add(password.password(true));
             if std::mem::take(&mut self.asks_password) {
                 shown.request_focus();

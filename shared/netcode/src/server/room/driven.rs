@@ -216,10 +216,8 @@ impl<G: Game> AnyRoom for Room<G> {
 
     fn close_game(self: Box<Self>) -> Rotation {
         let Self { host, simulation, seats, conversation, .. } = *self;
-        let (members, watchers, bots) = seats.close();
-        let tick = simulation.tick();
         let (host, conversation) = (host.rotate(), conversation.rotate());
-        Rotation { host, conversation, tick, members, watchers, bots }
+        Rotation { host, conversation, tick: simulation.tick(), waiting: seats.close() }
     }
 }
 
