@@ -163,8 +163,8 @@ impl<V: GameView> AnyPlay for Play<V> {
     ) -> Option<(Camera, Option<Vec2>)> {
         self.secs = frame.secs;
         let mut picture = session.picture::<V::Game>(now)?;
-        let traces = if frame.marks { session.traces::<V::Game>() } else { Vec::new() };
-        let client = session.client_of::<V::Game>()?;
+        let client = session.client_of_mut::<V::Game>()?;
+        let traces = if frame.marks { client.traces() } else { Vec::new() };
         self.meter.observe(now, client.stats());
         let watched = client.watching().map(|_| self.watch.watched());
         let mut player = client.player();

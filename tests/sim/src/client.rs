@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use phaselock::client::{Client, Output, Picture, Session, downcast_mut};
+use phaselock::client::{Client, Output, Picture, Session};
 use phaselock::game::Game;
 use phaselock::link::Link;
 use phaselock::server::ClientId;
@@ -64,8 +64,7 @@ impl<G: Game> SimClient<G> {
 
     /// The core, if the client is in the game.
     pub fn client_mut(&mut self) -> Option<&mut Client<G>> {
-        let client = self.session.client_mut().filter(|_| self.closed.is_none())?;
-        downcast_mut(client)
+        self.session.client_of_mut::<G>().filter(|_| self.closed.is_none())
     }
 
     /// The core of a client that must be in the game.

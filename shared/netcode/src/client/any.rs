@@ -12,8 +12,8 @@ use crate::snapshot::store::{Received, StoreError};
 use crate::time::{LocalTime, Micros, Tick};
 use crate::wire::control::ServerMessage;
 
-/// A [`Client`](super::Client) whose game is known only at run time; see
-/// [`downcast_ref`](super::downcast_ref).
+/// A [`Client`](super::Client) whose game is known only at run time;
+/// [`Session::client_of`](super::Session::client_of) returns it with its type.
 pub trait AnyClient: Any + Debug + Send {
     /// Returns the game's name.
     fn game_name(&self) -> &'static str;

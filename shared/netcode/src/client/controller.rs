@@ -12,13 +12,8 @@ use crate::random::Random;
 use crate::time::Tick;
 
 /// Returns the client if it plays the game `G`.
-pub fn downcast_ref<G: Game>(client: &dyn AnyClient) -> Option<&Client<G>> {
+pub(super) fn downcast<G: Game>(client: &dyn AnyClient) -> Option<&Client<G>> {
     (client as &dyn Any).downcast_ref()
-}
-
-/// Returns the client, to change it, if it plays the game `G`.
-pub fn downcast_mut<G: Game>(client: &mut dyn AnyClient) -> Option<&mut Client<G>> {
-    (client as &mut dyn Any).downcast_mut()
 }
 
 /// Produces the inputs of one game.
@@ -43,7 +38,7 @@ impl<G: Game> Autopilot<G> {
 
 impl<G: Game> Controller for Autopilot<G> {
     fn press(&mut self, client: &dyn AnyClient, tick: Tick) -> Packed {
-        let Some(client) = downcast_ref::<G>(client) else { return [0; FIELDS_MAX] };
+        let Some(client) = downcast::<G>(client) else { return [0; FIELDS_MAX] };
         let (game, seen, me) = (client.game(), client.shown(), client.player());
         Record::pack(&self.bot.input(game, tick.minus(1), seen, me, &mut self.random))
     }

@@ -26,7 +26,7 @@ mod view_times;
 
 pub use any::AnyClient;
 pub use common::Common;
-pub use controller::{Autopilot, Controller, downcast_mut, downcast_ref};
+pub use controller::{Autopilot, Controller};
 pub use game::Client;
 pub use news::Correction;
 pub use output::{MotionSample, Notice, Output, Part, SessionConfig, Speaker, State};

@@ -16,10 +16,11 @@
 //! *Invariant:* the session's behaviour follows only from its input. [`Session::record`] records
 //! the input, and [`Session::feed`] makes the same pictures from the recording.
 
+use std::any::Any;
 use std::collections::VecDeque;
 
 use super::any::AnyClient;
-use super::controller::{Controller, downcast_mut, downcast_ref};
+use super::controller::{Controller, downcast};
 use super::game::Client;
 use super::output::{MotionSample, Notice, Output, SessionConfig, State};
 use super::picture::Picture;
@@ -30,7 +31,6 @@ use crate::game::Game;
 use crate::identity::{Credentials, ResumeToken};
 use crate::limits::{FIELDS_MAX, NOTICES_MAX, RECORDED_INPUTS_MAX};
 use crate::motion::choice::Choice;
-use crate::presentation::presenter::Trace;
 use crate::snapshot::store::Received;
 use crate::time::{LocalTime, Micros, Tick};
 use crate::wire::WireError;
@@ -379,8 +379,8 @@ impl Session {
         mut press: impl FnMut(&Client<G>, Tick) -> G::Input,
     ) {
         let is_recorded = self.recorded_inputs.is_some();
-        let client = self.client.as_deref_mut().filter(|_| self.step == Step::Playing);
-        let Some(client) = client.and_then(downcast_mut::<G>) else {
+        let is_playing = self.step == Step::Playing;
+        let Some(client) = self.client_of_mut::<G>().filter(|_| is_playing) else {
             return self.press_with(now, |_, _| None);
         };
         let mut inputs = Vec::new();
@@ -450,16 +450,9 @@ impl Session {
 
     /// Returns the picture of this moment, if the session plays the game `G`.
     pub fn picture<G: Game>(&mut self, now: LocalTime) -> Option<Picture<G>> {
-        let client = downcast_mut::<G>(&mut **self.client.as_mut()?)?;
-        let picture = client.picture(now);
+        let picture = self.client_of_mut::<G>()?.picture(now);
         self.note(|| SessionInput::Picture(now));
         Some(picture)
-    }
-
-    /// Compares the last picture with the server's states; see [`Client::traces`].
-    pub fn traces<G: Game>(&mut self) -> Vec<Trace<G::Entity>> {
-        let client = self.client_mut().and_then(downcast_mut::<G>);
-        client.map(Client::traces).unwrap_or_default()
     }
 
     /// Advances presentation as [`picture`](Self::picture) does, without drawing.
@@ -515,7 +508,13 @@ impl Session {
 
     /// Returns the client if it plays the game `G`.
     pub fn client_of<G: Game>(&self) -> Option<&Client<G>> {
-        downcast_ref(self.client()?)
+        downcast(self.client()?)
+    }
+
+    /// Returns the client if it plays the game `G`, to change it in ways that a recording may leave
+    /// out.
+    pub fn client_of_mut<G: Game>(&mut self) -> Option<&mut Client<G>> {
+        (self.client_mut()? as &mut dyn Any).downcast_mut()
     }
 }
 
