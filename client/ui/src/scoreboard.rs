@@ -13,7 +13,7 @@ use phaselock::limits::SEATS_MAX;
 
 use super::inset::{self, Inset};
 use super::layout::{self, Item};
-use super::paint::{around, dense, fade, letters, text_over};
+use super::paint::{Lettering, around, dense, fade, letters, text_over};
 use super::palette;
 use super::view::{Frame, Scene};
 use super::words::{fill, tr};

@@ -127,7 +127,13 @@ pub(super) fn draw_tag(brush: &Brush<'_>, player: &Player, tag: (&str, bool), vi
     let color = mix(palette::BAD, palette::FOE, share * 1.6 - 0.3);
     brush.painter.rect_filled(full, 1.5, fade(color, visibility));
     let at = bar.center_top() - vec2(0.0, 3.0);
-    name_tag(brush.painter, at, Align2::CENTER_BOTTOM, tag, (13.0, fade(palette::TEXT, visibility)));
+    name_tag(
+        brush.painter,
+        at,
+        Align2::CENTER_BOTTOM,
+        tag,
+        (13.0, fade(palette::TEXT, visibility)),
+    );
 }
 
 struct Look {
