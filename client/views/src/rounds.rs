@@ -363,7 +363,7 @@ pub(crate) fn draw_table<G: Game>(
     let table = scoreboard::draw_results(scene, board, [VERDICT * grown, NEXT * grown]);
     let at = table.center_top() - vec2(0.0, 10.0);
     let shown = Lettering::new(32.0, palette::TEXT);
-    let shown = shown.fitted(scene.painter, verdict, screen.width() - 48.0);
+    let shown = shown.fitted(scene.painter, verdict, table.width());
     text_over(scene.painter, at, Align2::CENTER_BOTTOM, verdict, shown);
     let secs = format!("{:.0}", round.secs_left(now, scene.rates).ceil());
     let words = match &scene.house.next {

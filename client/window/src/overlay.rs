@@ -190,7 +190,8 @@ fn corner(painter: &Painter, status: &Status<'_>) {
         painter.layout_no_wrap(words.clone(), font, color).size().x <= room
     };
     // Smaller letters if that is enough; otherwise several lines.
-    let size = [14.0, 13.0, 12.0, 11.0].into_iter().find(fits).unwrap_or(12.0);
+    let sizes = [14.0, 13.0, 12.0, 11.0].map(|size| readable(painter.ctx(), size));
+    let size = sizes.into_iter().find(fits).unwrap_or(sizes[2]);
     let rect = marked(painter, (at, room), (&words, size), color);
     let below = rect.right_bottom() + vec2(0.0, 5.0);
     let late = status.figures.is_some_and(|figures| figures.late_inputs > 0);

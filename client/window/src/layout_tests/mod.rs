@@ -168,6 +168,13 @@ fn states() -> Vec<State> {
     states
 }
 
+/// True for problems of buttons on the glass with what must be seen, and of lessons.
+fn concerns_glass(problem: &str) -> bool {
+    let begins =
+        ["Glass covers", "Glass leaves", "Lesson", "Figures and Lesson", "Glass and Lesson"];
+    begins.iter().any(|it| problem.starts_with(it)) || problem.contains("covers a subject")
+}
+
 /// Lays out a game in all states and sizes.
 fn lay_out<V: GameView>(hooks: Hooks<V>)
 where
@@ -183,7 +190,10 @@ where
             let on = if has_glass { " on glass" } else { "" };
             let is_there = |it: &State| !has_glass || !it.layers.need_keys();
             for state in states().into_iter().filter(is_there) {
-                for problem in stage.problems(pane, letters, state) {
+                let mut problems = stage.problems(pane, letters, state);
+                // Thumbs and the table cover what they must; nothing else may cover the player.
+                problems.retain(|it| !has_glass || concerns_glass(it));
+                for problem in problems {
                     let (words, size) = (state.words(), pane.size);
                     found.push((format!("{words}{on}, {variant} at {size:?}"), problem));
                 }
