@@ -28,7 +28,7 @@ pub(crate) const SILENCE_BAD: Micros = Micros::from_ms(1000);
 
 /// Distance in points of the texts in the window's upper corners from the clock between them, and
 /// from the window's edges.
-const BESIDE_CLOCK: f32 = 12.0;
+const CLOCK_MARGIN: f32 = 12.0;
 const CORNER: f32 = 18.0;
 /// Space in points for the mark before a state's text.
 const MARK: f32 = 18.0;
@@ -90,7 +90,7 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
     if let Some(game) = status.playing {
         let place = (screen.left_top() + vec2(CORNER, 12.0), Align2::LEFT_TOP);
         let lines = [(game, 17.0, palette::TEXT), (status.server, 13.0, palette::TEXT_SOFT)];
-        let room = beside_clock(painter) - CORNER;
+        let room = clock_margin(painter) - CORNER;
         // Below, it would cover more valuable figures.
         text_block_within(painter, (Item::Title, &[Way::Right]), place, &lines, room);
     }
@@ -150,9 +150,9 @@ pub(crate) fn words_of(reason: &Disconnect) -> String {
 }
 
 /// Width in points of each half of the window beside the clock of a game.
-fn beside_clock(painter: &Painter) -> f32 {
+fn clock_margin(painter: &Painter) -> f32 {
     let clock = layout::taken_by(painter, Item::Clock).map_or(0.0, |clock| clock.width());
-    (painter.clip_rect().width() - clock) / 2.0 - BESIDE_CLOCK
+    (painter.clip_rect().width() - clock) / 2.0 - CLOCK_MARGIN
 }
 
 /// Shows round trip and loss in the corner, or the session's state; below that, late inputs and the
@@ -184,7 +184,7 @@ fn corner(painter: &Painter, status: &Status<'_>) {
             (tr("not connected").into(), palette::BAD)
         }
     };
-    let room = beside_clock(painter) - CORNER - MARK;
+    let room = clock_margin(painter) - CORNER - MARK;
     let fits = |size: &f32| {
         let font = FontId::proportional(*size);
         painter.layout_no_wrap(words.clone(), font, color).size().x <= room
@@ -196,7 +196,7 @@ fn corner(painter: &Painter, status: &Status<'_>) {
     let below = rect.right_bottom() + vec2(0.0, 5.0);
     let late = status.figures.is_some_and(|figures| figures.late_inputs > 0);
     let late = late && *status.state == State::Connected;
-    let room = beside_clock(painter) - CORNER;
+    let room = clock_margin(painter) - CORNER;
     let mut below = below;
     if let Some(conditions) = status.link {
         let rect = link(painter, below, room, conditions);

@@ -78,10 +78,10 @@ pub(crate) trait Platform {
     }
 
     /// Whether other programs get the state of the window.
-    fn tells(&self) -> bool;
+    fn reports_status(&self) -> bool;
 
     /// Sends them the state, a line of JSON.
-    fn tell(&mut self, status: &str);
+    fn report_status(&mut self, status: &str);
 
     /// Whether the program ends with this frame.
     fn is_over(&self) -> bool {
@@ -103,7 +103,7 @@ pub(crate) trait Platform {
 
     /// Waits for that frame. Returns true if the session needs an update in between; call it again
     /// afterwards.
-    fn rests(&mut self) -> bool {
+    fn waits(&mut self) -> bool {
         false
     }
 }

@@ -15,8 +15,8 @@ use glam::Vec2;
 
 use super::marks::EntityMarks;
 use super::meter::{Figures, Meter};
-use super::records::{Book, Reached};
-use super::watch::WatchRig;
+use super::records::{Reached, RecordTracker};
+use super::watch::SpectatorCamera;
 use phaselock_ui::camera::Camera;
 use phaselock_ui::controls::Controls;
 use phaselock_ui::cues::common;
@@ -38,7 +38,7 @@ pub(crate) trait AnyPlay {
         session: &mut Session,
         now: LocalTime,
         frame: Frame<'_>,
-        beside: Beside<'_>,
+        overlays: Overlays<'_>,
     ) -> Option<(Camera, Option<Vec2>)>;
     fn handle_event(&mut self, event: &[u8]);
     /// What a spectator looks at.
@@ -93,10 +93,10 @@ pub(crate) struct Readings {
 
 /// Lesson and records, which outlast a single game.
 #[derive(Debug)]
-pub(crate) struct Beside<'a> {
+pub(crate) struct Overlays<'a> {
     /// The running lesson.
     pub(crate) lesson: Option<&'a mut Lesson>,
-    pub(crate) records: &'a mut Book,
+    pub(crate) records: &'a mut RecordTracker,
 }
 
 pub(crate) struct Play<V: GameView> {
@@ -107,7 +107,7 @@ pub(crate) struct Play<V: GameView> {
     present: BTreeSet<PlayerId>,
     /// Mean error of the shown positions of others, smoothed over a second.
     shown_error: Option<f32>,
-    watch: WatchRig,
+    watch: SpectatorCamera,
     /// Length of the last frame in seconds.
     secs: f32,
 }
@@ -120,7 +120,7 @@ impl<V: GameView> Play<V> {
             began: now,
             present: BTreeSet::new(),
             shown_error: None,
-            watch: WatchRig::default(),
+            watch: SpectatorCamera::default(),
             secs: 0.0,
         }
     }
@@ -159,7 +159,7 @@ impl<V: GameView> AnyPlay for Play<V> {
         session: &mut Session,
         now: LocalTime,
         frame: Frame<'_>,
-        beside: Beside<'_>,
+        overlays: Overlays<'_>,
     ) -> Option<(Camera, Option<Vec2>)> {
         self.secs = frame.secs;
         let mut picture = session.picture::<V::Game>(now)?;
@@ -190,7 +190,7 @@ impl<V: GameView> AnyPlay for Play<V> {
         };
         let roster = scene.roster;
         let camera = self.view.draw(&scene);
-        let Beside { lesson, records } = beside;
+        let Overlays { lesson, records } = overlays;
         if let Some(lesson) = lesson.filter(|_| watched.is_none()) {
             lesson.teach(&self.view, &scene);
         }

@@ -44,7 +44,7 @@ pub(crate) struct New {
 
 /// Known records, and the current round, in which there may be new ones.
 #[derive(Debug, Default)]
-pub(crate) struct Book {
+pub(crate) struct RecordTracker {
     known: Records,
     /// Whether the player takes part in the current round's play.
     played: bool,
@@ -54,7 +54,7 @@ pub(crate) struct Book {
     news: Vec<New>,
 }
 
-impl Book {
+impl RecordTracker {
     /// Starts with the records of earlier visits.
     pub(crate) fn new(known: &Records) -> Self {
         Self { known: known.clone(), ..Self::default() }
@@ -133,7 +133,7 @@ mod tests {
         Reached { name: "lap", words: "best lap", best: Best::Least, unit: Unit::Seconds, value }
     }
 
-    fn round(book: &mut Book, takes_part: [bool; 2]) -> bool {
+    fn round(book: &mut RecordTracker, takes_part: [bool; 2]) -> bool {
         book.advance(Some(RoundPart::WarmUp), true);
         book.advance(Some(RoundPart::Play), takes_part[0]);
         let is_over = book.advance(Some(RoundPart::Results), takes_part[1]);
@@ -143,16 +143,16 @@ mod tests {
 
     #[test]
     fn who_played_to_the_end_has_reached_something() {
-        let mut book = Book::default();
+        let mut book = RecordTracker::default();
         assert!(round(&mut book, [true, true]));
         assert!(!round(&mut book, [false, true]) && !round(&mut book, [true, false]));
         // A player who arrives during the results has seen no play.
-        assert!(!Book::default().advance(Some(RoundPart::Results), true));
+        assert!(!RecordTracker::default().advance(Some(RoundPart::Results), true));
     }
 
     #[test]
     fn better_numbers_are_records_and_are_told_once() {
-        let mut book = Book::default();
+        let mut book = RecordTracker::default();
         for (value, is_new) in [(40.0, true), (41.0, false), (39.5, true), (39.5, false)] {
             assert!(round(&mut book, [true, true]));
             book.reach("race", &[lap(value)]);
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn nothing_and_nonsense_are_no_records() {
-        let mut book = Book::default();
+        let mut book = RecordTracker::default();
         let frags = |value| Reached { best: Best::Most, unit: Unit::Count, ..lap(value) };
         book.reach("skirmish", &[frags(0.0), frags(f64::NAN), frags(1e300)]);
         assert_eq!((book.poll_new(), book.lines.len()), (None, 0));

@@ -25,9 +25,9 @@ use crate::settings::Store;
 use crate::settings::languages::Languages;
 use crate::settings::screen::{Env, Screen};
 use crate::sounds::Sounds;
-use crate::visit::beside::begin_file;
 use crate::visit::drawing::VisitFrame;
-use crate::visit::status::{TELL_EVERY, status};
+use crate::visit::motion_files::begin_file;
+use crate::visit::status::{REPORT_EVERY, status};
 use crate::visit::{Next, Visit};
 
 /// Maximum time that the picture advances in one frame, in seconds.
@@ -50,7 +50,7 @@ pub(crate) struct Shell<P, L> {
     fullscreen: bool,
     /// Whether a text field has the keyboard.
     writes: bool,
-    told: LocalTime,
+    reported: LocalTime,
     /// Sessions that are saying goodbye.
     closing: Vec<JoinHandle<()>>,
 }
@@ -85,7 +85,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
             renderer: Renderer::new(style),
             fullscreen,
             writes: false,
-            told: LocalTime(0),
+            reported: LocalTime(0),
             closing: Vec::new(),
         }
     }
@@ -110,12 +110,12 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
             } else {
                 is_over |= self.frame(secs, presence).is_break();
             }
-            self.tell();
+            self.report_status();
             if is_over {
                 return self.end();
             }
             self.platform.pace(began, self.store.settings.display.frame_cap, presence);
-            while self.platform.rests() {
+            while self.platform.waits() {
                 self.update_between();
             }
             next_frame().await;
@@ -145,19 +145,19 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
     }
 
     /// Reports the state to other programs.
-    fn tell(&mut self) {
+    fn report_status(&mut self) {
         let now = self.platform.now();
-        if !self.platform.tells() || now - self.told < TELL_EVERY {
+        if !self.platform.reports_status() || now - self.reported < REPORT_EVERY {
             return;
         }
-        self.told = now;
+        self.reported = now;
         let screen = match &self.visit {
             _ if self.screen.is_some() => Some("settings"),
             Some(_) => None,
             None => self.lobby.screen(),
         };
         let status = status(self.visit.as_ref(), screen, self.lobby.error());
-        self.platform.tell(&status);
+        self.platform.report_status(&status);
     }
 
     /// Keeps the session going between frames that are far apart.
@@ -239,7 +239,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         let held = self.platform.held();
         let Some(visit) = &mut self.visit else { return };
         let settings = &mut self.store.settings;
-        visit.wear(&settings.player.name, settings.player.look());
+        visit.follow_profile(&settings.player.name, settings.player.look());
         let next = visit.update(&mut self.controls, self.platform.motion(), &self.cues, held);
         let panels = visit.panels();
         if settings.last.panels != panels {
@@ -370,6 +370,6 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
 
 /// What the shell lends the lobby.
 fn desk<'a>(views: &'a Views, store: &'a mut Store) -> Desk<'a> {
-    let muted = store.beside("muted.toml");
+    let muted = store.sibling("muted.toml");
     Desk { views, settings: &mut store.settings, muted }
 }

@@ -13,14 +13,14 @@ use phaselock::wire::disconnect::Code;
 use phaselock::wire::talk::Look;
 use phaselock_lab::record::MotionFiles;
 
-use self::beside::warn;
 use self::connection::{Changed, Connection};
+use self::motion_files::warn;
 use self::wishes::Asked;
 use super::graph::{self, NetGraph};
 use super::people::{self, People};
 use super::play::{AnyPlay, Kind, kinds};
 use super::presentation::Panel;
-use super::records::Book;
+use super::records::RecordTracker;
 use super::registry::{ViewEntry, Views};
 use super::talk::Talk;
 use super::watch::{self, Places};
@@ -31,13 +31,13 @@ use phaselock_ui::lesson::Lessons;
 use phaselock_ui::palette;
 use phaselock_ui::words::fill;
 
-pub(crate) mod beside;
 pub(crate) mod connection;
 pub(crate) mod drawing;
+pub(crate) mod motion_files;
 pub(crate) mod open;
+mod profile;
 mod state;
 pub(crate) mod status;
-mod wear;
 mod wishes;
 
 /// Time for which a notice is shown: long enough to read a fingerprint.
@@ -67,7 +67,7 @@ pub(crate) struct Visit {
     scrolled: usize,
     talk: Talk,
     /// Name and looks of the settings, as last asked for, and since when others stand there.
-    worn: Option<(String, Look)>,
+    profile: Option<(String, Look)>,
     changed: Option<LocalTime>,
     /// Why the last attempt failed, or why the game before it ended.
     lost: Option<String>,
@@ -85,7 +85,7 @@ pub(crate) struct Visit {
     /// Seats, as reported to a spectator.
     places: Places,
     pub(crate) lessons: Lessons,
-    pub(crate) records: Book,
+    pub(crate) records: RecordTracker,
     /// Motion method of others from the start, unless the games' own.
     presentation: Option<Choice>,
     /// Motion methods that the player chose in each game.
@@ -186,14 +186,14 @@ impl Visit {
                         let what = people::words(&motion, client.common(), &self.views);
                         let values = [("name", &*by), ("what", &*what)];
                         let line = fill("{name} calls a vote: {what}.", &values);
-                        self.talk.tell(&line, now);
+                        self.talk.add_notice(&line, now);
                         cues.play(&common::CHAT);
                     }
                 }
                 Notice::Voted { motion, outcome } => {
                     if let Some(client) = self.connection.session().client() {
                         let line = people::ended(&motion, outcome, client.common(), &self.views);
-                        self.talk.tell(&line, now);
+                        self.talk.add_notice(&line, now);
                     }
                 }
                 Notice::Places { free, ahead } => self.places = Places { free, ahead },
@@ -232,11 +232,11 @@ impl Visit {
         self.talk.begin_game();
         self.lessons.begin_game(entry.name, entry.teaches);
         if self.play.as_ref().is_some_and(|(before, _)| before.name != entry.name) {
-            self.talk.tell(&fill("Now playing: {game}.", &[("game", entry.title)]), now);
+            self.talk.add_notice(&fill("Now playing: {game}.", &[("game", entry.title)]), now);
         }
         if let Some(asked) = self.asked.take() {
             let unmet = asked.unmet((entry.name, resumed), &self.views);
-            unmet.iter().for_each(|line| self.talk.tell(line, now));
+            unmet.iter().for_each(|line| self.talk.add_notice(line, now));
         }
         self.play = Some((entry, (entry.begin)(now)));
         let session = self.connection.session_mut();

@@ -63,7 +63,7 @@ pub(crate) struct Places {
 
 /// What is remembered for a spectator from frame to frame.
 #[derive(Debug, Default)]
-pub(crate) struct WatchRig {
+pub(crate) struct SpectatorCamera {
     watched: Watched,
     /// The camera of the last frame.
     camera: Option<Camera>,
@@ -74,7 +74,7 @@ pub(crate) struct WatchRig {
     reach: f32,
 }
 
-impl WatchRig {
+impl SpectatorCamera {
     pub(crate) fn watched(&self) -> Watched {
         self.watched
     }
@@ -223,7 +223,7 @@ mod tests {
         use phaselock_ui::controls::Devices;
 
         const ACTIONS: &[Action] = &[FREE];
-        let mut rig = WatchRig::default();
+        let mut rig = SpectatorCamera::default();
         let mut controls = Controls::default();
         // The platformer's camera on a wide window; its level is 180 m long.
         let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(2520.0, 1080.0));

@@ -8,6 +8,8 @@ use super::*;
 
 /// Calls that show their text.
 const SHOWN: &[&str] = &[
+    "add_notice",
+    "add_notice",
     "action",
     "action_below",
     "button",
@@ -37,7 +39,6 @@ const SHOWN: &[&str] = &[
     "small",
     "small_button",
     "switch",
-    "tell",
     "text",
     "text_over",
     "Button::new",

@@ -14,7 +14,7 @@ use phaselock_ui::words::fill;
 use super::args::{Args, Start};
 use super::connection::{self, LocalGame};
 use super::menu::{Menu, Wish};
-use super::servers::{Answer, Book, Choice, Servers, Trust};
+use super::servers::{Answer, Choice, ServerLists, Servers, Trust};
 use crate::platform::{Desk, Lobby, Order};
 use crate::registry::Views;
 use crate::settings::Settings;
@@ -64,7 +64,7 @@ impl DesktopLobby {
         args: Args,
         clock: Clock,
         views: &Views,
-        book: Book,
+        book: ServerLists,
         settings: &Settings,
     ) -> Self {
         let servers = Servers::new(book, args.options.directories.clone(), views.clone());

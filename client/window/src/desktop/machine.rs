@@ -120,11 +120,11 @@ impl Platform for Desktop {
         self.outputs.motion.as_mut()
     }
 
-    fn tells(&self) -> bool {
+    fn reports_status(&self) -> bool {
         self.status
     }
 
-    fn tell(&mut self, status: &str) {
+    fn report_status(&mut self, status: &str) {
         // The reader may be gone.
         let _ = writeln!(std::io::stdout(), "{status}");
     }
@@ -147,7 +147,7 @@ impl Platform for Desktop {
         self.due = self.pacer.next(self.since_begin(began), least);
     }
 
-    fn rests(&mut self) -> bool {
+    fn waits(&mut self) -> bool {
         while let Some(rest) = self.due.checked_sub(self.since_begin(self.now())) {
             if rest.is_zero() {
                 break;

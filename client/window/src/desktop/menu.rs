@@ -156,13 +156,13 @@ impl Menu {
     }
 
     pub(crate) fn draw(&mut self, ctx: &Context, settings: &mut Settings) -> Option<Wish> {
-        let told = self.told();
-        self.draw_told(ctx, settings, told)
+        let told = self.server_status();
+        self.draw_with_status(ctx, settings, told)
     }
 
     /// Draws the menu with what the server at the address reported: a line, and whether it needs a
     /// password.
-    pub(crate) fn draw_told(
+    pub(crate) fn draw_with_status(
         &mut self,
         ctx: &Context,
         settings: &mut Settings,
@@ -401,7 +401,7 @@ impl Menu {
 
     /// A line about the server at the address, and whether it needs a password. `None` before a
     /// query.
-    fn told(&self) -> Option<(String, bool)> {
+    fn server_status(&self) -> Option<(String, bool)> {
         let asker = self.asker.as_ref().filter(|_| self.enter == Enter::Join)?;
         Some(match asker.state() {
             Asked::Asking => (tr("Asking the server ...").to_owned(), false),
@@ -512,7 +512,7 @@ mod tests {
             let input = RawInput { screen_rect, events: events.to_vec(), ..RawInput::default() };
             let _ = context.run(input, |ctx| {
                 let told = ("A server - puck - 1 of 16 players - 9 ms".to_owned(), true);
-                assert_eq!(menu.draw_told(ctx, &mut settings, Some(told)), None);
+                assert_eq!(menu.draw_with_status(ctx, &mut settings, Some(told)), None);
             });
         }
         let focused = context.memory(|memory| memory.focused())?;

@@ -30,7 +30,7 @@ use phaselock_ui::background;
 use self::args::Args;
 use self::lobby::DesktopLobby;
 use self::machine::{Desktop, Outputs};
-use self::servers::Book;
+use self::servers::ServerLists;
 use self::system::{folder, language};
 use crate::registry::Views;
 use crate::settings::Store;
@@ -96,7 +96,7 @@ fn open(args: Args, views: &Views) -> Result<(), String> {
 fn shell(args: Args, views: Views, store: Store, outputs: Outputs) -> Shell<Desktop, DesktopLobby> {
     let clock = Clock::start();
     let desktop = Desktop::new(clock, &args.options, outputs);
-    let book = Book::open(store.beside(SERVERS).or_else(|| Some(folder()?.join(SERVERS))));
+    let book = ServerLists::open(store.sibling(SERVERS).or_else(|| Some(folder()?.join(SERVERS))));
     let opening = Opening {
         languages: Languages::new(language()),
         fullscreen: args.options.fullscreen || store.settings.display.fullscreen,

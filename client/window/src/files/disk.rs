@@ -14,12 +14,12 @@ pub(crate) use phaselock_quic::files::read;
 
 /// A file locked for a change, so that no other window changes it.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct LockedFile {
     path: PathBuf,
     _lock: File,
 }
 
-impl Held {
+impl LockedFile {
     /// Waits until no other window holds the file, which need not exist.
     pub(crate) fn new(path: &Path) -> io::Result<Self> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {

@@ -1,11 +1,11 @@
 //! Small files of the player: on disk, or in the browser.
 
+#[cfg(target_arch = "wasm32")]
+mod browser;
 #[cfg(not(target_arch = "wasm32"))]
 mod disk;
-#[cfg(target_arch = "wasm32")]
-mod kept;
 
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) use disk::{Held, read};
 #[cfg(target_arch = "wasm32")]
-pub(crate) use kept::{Held, read};
+pub(crate) use browser::{LockedFile, read};
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use disk::{LockedFile, read};

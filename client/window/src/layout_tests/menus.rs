@@ -17,7 +17,7 @@ use super::checker::{problems, sizes_of, texts};
 use super::{Pane, phones, report, variants, windows};
 use crate::desktop::args::Args;
 use crate::desktop::menu::Menu;
-use crate::desktop::servers::{Book, Servers, Tab, Trust};
+use crate::desktop::servers::{ServerLists, Servers, Tab, Trust};
 use crate::overlay::{self, Status};
 use crate::page::card::Card;
 use crate::registry::Views;
@@ -86,7 +86,7 @@ fn layout_of_menu_is_clear() {
     let told =
         "A server with a long name - skirmish, puck, asteroids, race - 12 of 64 players - 23 ms";
     found.extend(lay_out("menu with a server that needs a password", |ctx| {
-        drop(menu.draw_told(ctx, &mut store.settings, Some((told.to_owned(), true))));
+        drop(menu.draw_with_status(ctx, &mut store.settings, Some((told.to_owned(), true))));
     }));
     report(found);
 }
@@ -159,7 +159,7 @@ fn errors_come_and_go_without_moving_what_is_under_the_mouse() {
     let plain = Args::parse(["phaselock"].map(OsString::from), views.games());
     let plain = plain.expect("the words can be read");
     let mut menu = Menu::new(&plain, views.games(), &store.settings);
-    let mut servers = Servers::silent(Book::open(None));
+    let mut servers = Servers::silent(ServerLists::open(None));
     let error = "a.server.example.org:4433: the server did not answer for 10 s; ask its host \
                  whether it runs, and look whether your network lets UDP through to this port";
     let error = |has_error: bool| has_error.then(|| error.to_owned());
@@ -378,7 +378,7 @@ fn view_of(count: u16, address: impl Fn(u16) -> String) -> SurveyView {
 #[test]
 fn layout_of_servers_and_of_trust_is_clear() {
     let address = |n: u16| format!("a.server.with.a.long.name.example.org:{}", 4433 + n);
-    let mut book = Book::open(None);
+    let mut book = ServerLists::open(None);
     for n in 0..40 {
         let address = address(n).parse().expect("an address");
         book.change(|pages| pages.star(&address, "A server with a name that is as long", true));

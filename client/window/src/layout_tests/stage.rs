@@ -9,7 +9,7 @@ use crate::overlay::{self, PauseMenu, Status};
 use crate::people::People;
 use crate::play::{AnyPlay, Play};
 use crate::presentation::Panel;
-use crate::records::{Book, Reached};
+use crate::records::{Reached, RecordTracker};
 use crate::registry::Views;
 use crate::talk::Talk;
 use crate::watch::{self, Places};
@@ -369,7 +369,7 @@ struct Window<V: GameView> {
     talk: Talk,
     people: People,
     lesson: Lesson,
-    records: Book,
+    records: RecordTracker,
     controls: Controls,
     /// The touch controls, on a phone.
     glass: Option<Glass>,
@@ -386,7 +386,7 @@ impl<V: GameView> Window<V> {
         if state.layers.talk || state.layers.pause || state.layers.watching {
             for n in 0..9 {
                 let words = "many words that fill more than a line of the talk, ".repeat(n % 3 + 1);
-                talk.tell(&words, now);
+                talk.add_notice(&words, now);
             }
         }
         let name =
@@ -407,7 +407,7 @@ impl<V: GameView> Window<V> {
             talk,
             people: People::default(),
             lesson: Lesson::default(),
-            records: Book::default(),
+            records: RecordTracker::default(),
             controls: Controls::default(),
             glass: None,
             roster,

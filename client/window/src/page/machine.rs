@@ -80,11 +80,11 @@ impl Platform for Page {
         output.render(page::sound_waiting(), page::sound);
     }
 
-    fn tells(&self) -> bool {
+    fn reports_status(&self) -> bool {
         true
     }
 
-    fn tell(&mut self, status: &str) {
+    fn report_status(&mut self, status: &str) {
         page::publish_status(status);
     }
 }

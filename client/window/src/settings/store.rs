@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::file::{self, FILE_BYTES_MAX, FileError};
 use super::model::Settings;
-use crate::files::{self, Held};
+use crate::files::{self, LockedFile};
 use crate::settings::languages::Languages;
 use phaselock_ui::words::fill;
 
@@ -57,7 +57,7 @@ impl Store {
     }
 
     /// Path of another file of the player, next to the settings.
-    pub(crate) fn beside(&self, name: &str) -> Option<PathBuf> {
+    pub(crate) fn sibling(&self, name: &str) -> Option<PathBuf> {
         Some(self.path.as_deref()?.with_file_name(name))
     }
 
@@ -125,7 +125,7 @@ impl Store {
 /// Writes the changes into the file as it is now. An unreadable file is renamed first. Returns its
 /// new name.
 fn save(path: &Path, base: &Settings, now: &Settings) -> io::Result<Option<PathBuf>> {
-    let held = Held::new(path)?;
+    let held = LockedFile::new(path)?;
     let bytes = held.read(FILE_BYTES_MAX)?.unwrap_or_default();
     let mut aside = None;
     let text = match file::write(&bytes, base, now) {

@@ -78,13 +78,13 @@ impl Talk {
             commands: Vec::new(),
         };
         if let Some(told) = told {
-            talk.tell(&told, now);
+            talk.add_notice(&told, now);
         }
         talk
     }
 
     /// Adds a line from the program.
-    pub(crate) fn tell(&mut self, text: &str, now: LocalTime) {
+    pub(crate) fn add_notice(&mut self, text: &str, now: LocalTime) {
         self.lines.add(Kind::System, None, text, now);
     }
 
@@ -97,14 +97,15 @@ impl Talk {
     pub(crate) fn handle(&mut self, notice: Notice, now: LocalTime) -> bool {
         match notice {
             Notice::Chat { from: None, text, .. } => {
-                self.tell(&text, now);
+                self.add_notice(&text, now);
                 return true;
             }
             Notice::Chat { from: Some(from), to, text } => {
-                return self.hear(&from, to, &text, now);
+                return self.show_message(&from, to, &text, now);
             }
             Notice::Quick { from, to, number } => {
-                return quick::words(number).is_some_and(|it| self.hear(&from, to, it, now));
+                return quick::words(number)
+                    .is_some_and(|it| self.show_message(&from, to, it, now));
             }
             Notice::Mark { from, mark, .. } if !self.muted.has(from.seat.person) => {
                 self.pings.add((&from.seat.name, from.seat.look.color), mark, now);
@@ -125,14 +126,14 @@ impl Talk {
             Notice::Commands(commands) => {
                 self.commands = commands.into_iter().map(|it| it.name).collect();
             }
-            Notice::Refused { refusal, .. } => self.tell(refused(refusal), now),
+            Notice::Refused { refusal, .. } => self.add_notice(refused(refusal), now),
             _ => {}
         }
         false
     }
 
     /// Shows what a person says unless that person is muted, and returns whether it was shown.
-    fn hear(&mut self, from: &Speaker, to: Audience, text: &str, now: LocalTime) -> bool {
+    fn show_message(&mut self, from: &Speaker, to: Audience, text: &str, now: LocalTime) -> bool {
         if self.muted.has(from.seat.person) {
             return false;
         }
@@ -221,7 +222,7 @@ impl Talk {
             }
         };
         if let Err(error) = sent {
-            self.tell(&fill("Not sent: {error}.", &[("error", &error.to_string())]), now);
+            self.add_notice(&fill("Not sent: {error}.", &[("error", &error.to_string())]), now);
         }
     }
 
@@ -255,8 +256,8 @@ impl Talk {
             }
             (command, _) => {
                 if command == "help" {
-                    self.tell(tr("/ignore NAME: mute that person"), now);
-                    self.tell(tr("/unignore NAME: unmute that person"), now);
+                    self.add_notice(tr("/ignore NAME: mute that person"), now);
+                    self.add_notice(tr("/unignore NAME: unmute that person"), now);
                 }
                 // A server that has commands has listed some; another one would show the line to
                 // everyone.
@@ -268,7 +269,7 @@ impl Talk {
                             "There is no command /{command} here; /help lists them all.",
                             &[("command", command)],
                         );
-                        self.tell(&told, now);
+                        self.add_notice(&told, now);
                         Ok(())
                     }
                 }
@@ -283,7 +284,7 @@ impl Talk {
         let person = seats.filter(|it| it.name.to_lowercase() == lower).find_map(|it| it.person);
         match person {
             Some(person) => self.mute(person, name, is_muted, now),
-            None => self.tell(&fill("No one here is called {name}.", &[("name", name)]), now),
+            None => self.add_notice(&fill("No one here is called {name}.", &[("name", name)]), now),
         }
     }
 
@@ -293,7 +294,7 @@ impl Talk {
             true => fill("You have muted {name}.", &[("name", name)]),
             false => fill("You have unmuted {name}.", &[("name", name)]),
         };
-        self.tell(&problem.unwrap_or(done), now);
+        self.add_notice(&problem.unwrap_or(done), now);
     }
 
     /// Draws the people next to the pause. Returns the width in points that they take.

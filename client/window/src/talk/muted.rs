@@ -12,7 +12,7 @@ use serde::Serialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::files::{self, Held};
+use crate::files::{self, LockedFile};
 use phaselock_ui::words::fill;
 
 /// Maximum number of people in the file. Arbitrary.
@@ -26,12 +26,12 @@ const QUOTE_BYTES_MAX: usize = 40;
 
 /// The file, as the window writes it.
 #[derive(Debug, Serialize)]
-struct Kept {
-    people: Vec<KeptPerson>,
+struct MutedFile {
+    people: Vec<MutedPerson>,
 }
 
 #[derive(Debug, Serialize)]
-struct KeptPerson {
+struct MutedPerson {
     /// The number in hexadecimal digits.
     person: String,
     /// The name when the person was muted, for people who read the file.
@@ -214,7 +214,7 @@ fn save(
     known: &People,
     changes: &BTreeMap<u64, Option<String>>,
 ) -> io::Result<Result<(People, Option<PathBuf>), String>> {
-    let held = Held::new(path)?;
+    let held = LockedFile::new(path)?;
     let bytes = held.read(FILE_BYTES_MAX)?;
     let Content { mut people, faults } = bytes.map_or_else(Content::default, |it| parse(&it));
     if faults.is_some() {
@@ -231,8 +231,8 @@ fn save(
     let aside = if faults.is_some() { Some(held.set_aside()?) } else { None };
     let lines = people
         .iter()
-        .map(|(person, name)| KeptPerson { person: format!("{person:016x}"), name: name.clone() });
-    let text = toml::to_string(&Kept { people: lines.collect() }).map_err(io::Error::other)?;
+        .map(|(person, name)| MutedPerson { person: format!("{person:016x}"), name: name.clone() });
+    let text = toml::to_string(&MutedFile { people: lines.collect() }).map_err(io::Error::other)?;
     held.write(format!("# People whom you muted, by their numbers.\n\n{text}").as_bytes())?;
     Ok(Ok((people, aside)))
 }

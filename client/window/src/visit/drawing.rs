@@ -10,7 +10,7 @@ use phaselock_ui::{actions, background, scoreboard};
 
 use super::{End, NOTICE_SHOWN, Next, Visit};
 use crate::overlay::{self, Choice, PauseMenu, Status};
-use crate::play::Beside;
+use crate::play::Overlays;
 use crate::talk::Talk;
 use crate::{developer, watch};
 
@@ -72,7 +72,7 @@ impl Visit {
             controls,
         };
         let lesson = self.lessons.running().filter(|_| teaches);
-        let beside = Beside { lesson, records: &mut self.records };
+        let beside = Overlays { lesson, records: &mut self.records };
         let drawn = play.draw(self.connection.session_mut(), now, frame, beside);
         self.lessons.note();
         if let Some((camera, wraps)) = drawn {

@@ -13,7 +13,7 @@ use super::{DETAILS, GRAPH, Visit};
 use crate::graph::NetGraph;
 use crate::people::People;
 use crate::presentation::Panel;
-use crate::records::{Book, Records};
+use crate::records::{RecordTracker, Records};
 use crate::registry::Views;
 use crate::setup::Setup;
 use crate::talk::Talk;
@@ -91,7 +91,7 @@ impl Visit {
             scrolled: 0,
             details: open(DETAILS),
             talk: Talk::open(muted, connection.now()),
-            worn: None,
+            profile: None,
             changed: None,
             link: setup.link_words(),
             filter: setup.filter,
@@ -99,7 +99,7 @@ impl Visit {
             panel: Panel::new(setup.marks),
             places: Places::default(),
             lessons: Lessons::new(lessons),
-            records: Book::new(records),
+            records: RecordTracker::new(records),
             presentation: setup.presentation,
             chosen: BTreeMap::new(),
             connection,

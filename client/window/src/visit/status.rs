@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Visit;
 
 /// Interval between reports.
-pub(crate) const TELL_EVERY: Micros = Micros::from_ms(250);
+pub(crate) const REPORT_EVERY: Micros = Micros::from_ms(250);
 
 /// What is shown, as an object: with the state of the visit, or why the last one ended. `screen`
 /// names what is shown outside of games.

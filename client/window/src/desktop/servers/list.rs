@@ -6,7 +6,7 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock_quic::address::Address;
 use phaselock_quic::survey::{Found, Reply};
 
-use super::book::{Known, Pages};
+use super::server_lists::{Known, Pages};
 
 /// Pages of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,17 +10,17 @@
 //! trust: what a changed certificate means, and the player's answer
 //! ```
 
-mod book;
 mod details;
 mod empty;
 mod list;
 mod screen;
+mod server_lists;
 #[cfg(test)]
 mod tests;
 mod trust;
 
-pub(crate) use book::Book;
 #[cfg(test)]
 pub(crate) use list::Tab;
 pub(crate) use screen::{Choice, Servers};
+pub(crate) use server_lists::ServerLists;
 pub(crate) use trust::{Answer, Trust};

@@ -11,10 +11,10 @@ use phaselock_quic::address::Address;
 use phaselock_quic::invitation::Invitation;
 use phaselock_quic::survey::{Reply, SurveyView, Surveyor, Wanted};
 
-use super::book::{Book, DIRECTORIES_MAX};
 use super::details::{Act, Details, Known, known};
 use super::empty::why_empty;
 use super::list::{Column, Filter, Row, Tab, rows};
+use super::server_lists::{DIRECTORIES_MAX, ServerLists};
 use crate::people::title;
 use crate::registry::Views;
 use phaselock_ui::background;
@@ -54,7 +54,7 @@ pub(crate) enum Choice {
 /// The screen. It queries servers while it is open.
 #[derive(Debug)]
 pub(crate) struct Servers {
-    pub(crate) book: Book,
+    pub(crate) book: ServerLists,
     views: Views,
     /// Why the last visit ended, or could not begin.
     pub(crate) error: Option<String>,
@@ -72,7 +72,7 @@ pub(crate) struct Servers {
 }
 
 impl Servers {
-    pub(crate) fn new(book: Book, given: Vec<Address>, views: Views) -> Self {
+    pub(crate) fn new(book: ServerLists, given: Vec<Address>, views: Views) -> Self {
         let tab = if book.pages.favourites.is_empty() { Tab::Lan } else { Tab::Favourites };
         Self {
             book,
@@ -93,7 +93,7 @@ impl Servers {
 
     /// Creates a screen that queries no server.
     #[cfg(test)]
-    pub(crate) fn silent(book: Book) -> Self {
+    pub(crate) fn silent(book: ServerLists) -> Self {
         Self { looked: Some(f64::MAX), ..Self::new(book, Vec::new(), Views::new()) }
     }
 

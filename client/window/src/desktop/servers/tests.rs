@@ -11,8 +11,8 @@ use phaselock_quic::invitation::Invitation;
 use phaselock_quic::pins::KnownHosts;
 use phaselock_quic::survey::{Found, Reply, Via};
 
-use super::book::{Book, FAVOURITES_MAX, FILE_BYTES_MAX, HISTORY_MAX, Pages};
 use super::list::{Column, Filter, Tab, rows};
+use super::server_lists::{FAVOURITES_MAX, FILE_BYTES_MAX, HISTORY_MAX, Pages, ServerLists};
 use super::trust::Trust;
 
 fn address(text: &str) -> Address {
@@ -23,19 +23,19 @@ fn address(text: &str) -> Address {
 fn book_is_kept_and_shared_between_windows() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("deep").join("servers.toml");
-    let mut one = Book::open(Some(path.clone()));
-    let mut two = Book::open(Some(path.clone()));
+    let mut one = ServerLists::open(Some(path.clone()));
+    let mut two = ServerLists::open(Some(path.clone()));
     one.change(|pages| pages.star(&address("a"), "A's", true));
     two.change(|pages| pages.visited(&address("b:5"), "B's"));
     two.change(|pages| pages.directories.push(Address::parse_directory("d").expect("one")));
-    for book in [&two, &Book::open(Some(path.clone()))] {
+    for book in [&two, &ServerLists::open(Some(path.clone()))] {
         assert_eq!(book.pages.favourites[0].name, "A's");
         assert_eq!(book.pages.history[0].address, address("b:5"));
         assert_eq!(book.pages.directories[0].to_string(), "d:4435");
         assert_eq!(book.problem(), None);
     }
     one.change(|pages| pages.star(&address("a"), "", false));
-    assert!(Book::open(Some(path)).pages.favourites.is_empty());
+    assert!(ServerLists::open(Some(path)).pages.favourites.is_empty());
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn files_that_cannot_be_used_are_set_aside_and_not_lost() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("servers.toml");
         fs::write(&path, &content).expect("written");
-        let mut book = Book::open(Some(path.clone()));
+        let mut book = ServerLists::open(Some(path.clone()));
         assert!(book.problem().is_some_and(|problem| problem.contains("servers.toml")));
         assert_eq!(fs::read(&path).expect("it is there"), content, "reading changes nothing");
         book.change(|pages| pages.visited(&address("a"), "A"));
@@ -66,7 +66,7 @@ fn files_that_cannot_be_used_are_set_aside_and_not_lost() {
         assert_eq!(book.pages.history.len(), 2);
         let aside = folder.path().join("servers.toml.broken");
         assert_eq!(fs::read(aside).expect("it is there"), content);
-        assert_eq!(Book::open(Some(path)).pages, book.pages);
+        assert_eq!(ServerLists::open(Some(path)).pages, book.pages);
     }
 }
 
@@ -108,9 +108,9 @@ fn book_is_bounded_and_the_oldest_are_forgotten() {
     assert_eq!(pages.history[0].address, address("s511"));
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("servers.toml");
-    let mut book = Book::open(Some(path.clone()));
+    let mut book = ServerLists::open(Some(path.clone()));
     book.change(|it| it.clone_from(&pages));
-    assert_eq!(Book::open(Some(path)).pages, pages);
+    assert_eq!(ServerLists::open(Some(path)).pages, pages);
 }
 
 fn found(name: &str, players: u32, ping_ms: i64, via: Via) -> Found {

@@ -14,7 +14,7 @@ use phaselock_quic::address::Address;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use crate::files::{self, Held};
+use crate::files::{self, LockedFile};
 use phaselock_ui::words::fill;
 
 /// Maximum size of the file in bytes: every entry at its longest, twice. Arbitrary.
@@ -62,7 +62,7 @@ struct FileText {
 
 /// Why a file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum BookError {
+pub(crate) enum ServerListsError {
     #[error(transparent)]
     Text(#[from] TextError),
     #[error("line {line}: {cause}")]
@@ -76,19 +76,20 @@ pub(crate) enum BookError {
 impl Pages {
     /// Parses a file. Fails if it has more entries than the window keeps, rather than cutting them
     /// off.
-    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, BookError> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, ServerListsError> {
         let toml = Text::decode(bytes, FILE_BYTES_MAX)?.unix();
         let line_at = |place: usize| line_at(toml.as_bytes(), place);
-        let text: FileText = toml::from_str(&toml).map_err(|error| BookError::Malformed {
-            line: error.span().map_or(1, |span| line_at(span.start)),
-            cause: printable(&error.message().trim().replace('\n', ", ")),
-        })?;
-        let no_address = |text: Spanned<String>| BookError::Address {
+        let text: FileText =
+            toml::from_str(&toml).map_err(|error| ServerListsError::Malformed {
+                line: error.span().map_or(1, |span| line_at(span.start)),
+                cause: printable(&error.message().trim().replace('\n', ", ")),
+            })?;
+        let no_address = |text: Spanned<String>| ServerListsError::Address {
             line: line_at(text.span().start),
             text: clip(text.get_ref(), TEXT_BYTES_MAX).to_owned(),
         };
         let bounded = |count, lines, most| match count > most {
-            true => Err(BookError::TooMany { count, lines, most }),
+            true => Err(ServerListsError::TooMany { count, lines, most }),
             false => Ok(()),
         };
         bounded(text.directories.len(), "directories", DIRECTORIES_MAX)?;
@@ -100,7 +101,7 @@ impl Pages {
                 let address = address.map_err(|_| no_address(line.address))?;
                 Ok(Known { address, name: clean(&line.name) })
             };
-            lines.into_iter().map(known).collect::<Result<Vec<_>, BookError>>()
+            lines.into_iter().map(known).collect::<Result<Vec<_>, ServerListsError>>()
         };
         let directory = |text: Spanned<String>| {
             Address::parse_directory(text.get_ref()).map_err(|_| no_address(text))
@@ -163,14 +164,14 @@ fn clean(name: &str) -> String {
 
 /// The lists, with or without a file.
 #[derive(Debug)]
-pub(crate) struct Book {
+pub(crate) struct ServerLists {
     pub(crate) pages: Pages,
     path: Option<PathBuf>,
     /// Why the file is not used or not written, in a sentence.
     problem: Option<String>,
 }
 
-impl Book {
+impl ServerLists {
     /// Reads the lists from a file, which need not exist.
     pub(crate) fn open(path: Option<PathBuf>) -> Self {
         let read = path.as_deref().map_or(Ok(Pages::default()), |path| {
@@ -230,7 +231,7 @@ fn save(
     known: &Pages,
     change: &impl Fn(&mut Pages),
 ) -> io::Result<(Pages, Option<PathBuf>)> {
-    let held = Held::new(path)?;
+    let held = LockedFile::new(path)?;
     let (mut pages, mut aside) = (Pages::default(), None);
     if let Some(bytes) = held.read(FILE_BYTES_MAX)? {
         match Pages::parse(&bytes) {

@@ -11,13 +11,13 @@ const CHANGE_STAYS: Micros = Micros::from_ms(1_500);
 impl Visit {
     /// Takes over another name and other looks of the settings, once they stay as they are: a
     /// server takes few changes. An empty name is none.
-    pub(crate) fn wear(&mut self, name: &str, look: Look) {
+    pub(crate) fn follow_profile(&mut self, name: &str, look: Look) {
         let (now, wish) = (self.now(), (name.to_owned(), look));
-        let Some(worn) = &self.worn else {
-            self.worn = Some(wish);
+        let Some(profile) = &self.profile else {
+            self.profile = Some(wish);
             return;
         };
-        if *worn == wish || !self.is_connected() {
+        if *profile == wish || !self.is_connected() {
             self.changed = None;
             return;
         }
@@ -33,6 +33,6 @@ impl Visit {
         };
         // The server refuses what comes too fast, and the player is told so.
         let _ = session.restyle(&name, look);
-        (self.worn, self.changed) = (Some(wish), None);
+        (self.profile, self.changed) = (Some(wish), None);
     }
 }

@@ -21,9 +21,9 @@ pub(crate) fn read(path: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
 
 /// A text that is about to be changed.
 #[derive(Debug)]
-pub(crate) struct Held(PathBuf);
+pub(crate) struct LockedFile(PathBuf);
 
-impl Held {
+impl LockedFile {
     /// Opens a text for a change; it need not exist.
     pub(crate) fn new(path: &Path) -> io::Result<Self> {
         Ok(Self(path.to_owned()))
