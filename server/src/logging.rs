@@ -41,7 +41,7 @@ pub const QUEUE_BYTES_MAX: usize = 1024 * 1024;
 const END_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// An error of setting up or changing the log.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Debug, Error)]
 pub enum LoggingError {
     #[error(transparent)]

@@ -210,7 +210,7 @@ mod tests {
             Err(ListTextError::Text(TextError::TooLong(LIST_BYTES_MAX)))
         });
         let many = "192.0.2.1\n".repeat(ENTRIES_MAX);
-        assert_eq!(parse(&many).expect("as many as there may be").v4.len(), 1);
+        assert_eq!(parse(&many).expect("the maximum number of entries").v4.len(), 1);
         assert_eq!(parse(&(many + "192.0.2.1")), Err(ListTextError::TooMany));
     }
 

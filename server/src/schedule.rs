@@ -232,7 +232,7 @@ mod tests {
             (at, Step::Restart),
         ];
         assert_eq!(machine.run(12 * HOUR), steps);
-        assert_eq!(machine.next(), Some(at + DAY), "one that is not carried out is over");
+        assert_eq!(machine.next(), Some(at + DAY), "a restart that is not carried out is dropped");
         // With less time left they are warned at once, with the time that is left.
         let mut late = Machine::start(at - 10 * MINUTE, &[FOUR]);
         assert_eq!(late.run(2)[..], [(at - 599, Step::Warn(599))]);

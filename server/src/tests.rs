@@ -147,7 +147,7 @@ impl Served {
     pub(crate) fn until(&self, what: &str, mut done: impl FnMut(&Host) -> bool) {
         let start = Instant::now();
         while !done(&self.host) {
-            assert!(start.elapsed() < PATIENCE, "in vain: {what}");
+            assert!(start.elapsed() < PATIENCE, "waited in vain: {what}");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -217,7 +217,7 @@ impl Player {
         while !done(self) {
             assert!(
                 start.elapsed() < PATIENCE,
-                "in vain: {what}; heard {:?}, ended {:?}",
+                "waited in vain: {what}; received {:?}, ended {:?}",
                 self.lines,
                 self.ends
             );

@@ -94,7 +94,7 @@ fn a_crowd_that_misbehaves_costs_no_more_the_longer_it_stays() {
             crowd.run(ticks);
             assert!(crowd.room.status().players > 3);
         });
-        assert!(info.bytes_current.unsigned_abs() < 1000, "all is freed: {info:?}");
+        assert!(info.bytes_current.unsigned_abs() < 1000, "everything is freed: {info:?}");
         info.bytes_max
     };
     let (soon, late) = (most(2500), most(6000));

@@ -50,7 +50,7 @@ fn fastest(
 ) -> f32 {
     let seen = frames.iter().filter_map(|(at, entities)| Some((*at, x(entities)?)));
     let seen: Vec<_> = seen.collect();
-    assert!(seen.len() > 10, "it was hardly seen");
+    assert!(seen.len() > 10, "it was hardly visible");
     let steps = seen.windows(2).map(|pair| {
         let secs = (pair[1].0 - pair[0].0).as_secs() as f32;
         (pair[1].1 - pair[0].1).abs() / secs.max(FRAME_SECS as f32)
@@ -101,7 +101,7 @@ fn untouched_players_are_corrected_only_for_late_inputs() {
     let core = sim.clients[client].core();
     let stats = core.stats();
     assert!(stats.ticks > u64::from(minutes) * 3500, "{} ticks", stats.ticks);
-    assert!(stats.late_inputs > 0, "a network that is no trial");
+    assert!(stats.late_inputs > 0, "a network that tests nothing");
     assert_eq!(counted, stats.mispredictions, "each was seen");
     let blown = stats.missed_by(MispredictionCause::Shot).count;
     // It meets about one a minute.
@@ -263,7 +263,7 @@ fn a_dart_flies_at_once_and_turns_into_the_servers_without_a_jump() {
         let first = seen.iter().position(flies).expect("it flew");
         let last = seen.iter().rposition(flies).expect("it flew");
         assert!(seen[first].1[0].0, "it is predicted_spawn at first, seed {seed}");
-        assert!(!seen[last].1[0].0, "it is the server's in the end, seed {seed}");
+        assert!(!seen[last].1[0].0, "the server decides in the end, seed {seed}");
         assert!(seen[first..=last].iter().all(flies), "it was not seen for a moment, seed {seed}");
         let secs = (seen[last].0 - seen[first].0).as_secs();
         let flight = f64::from(DART_TICKS) / 60.0;

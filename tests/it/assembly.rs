@@ -93,7 +93,7 @@ fn a_vote_for_more_time_passes_with_more_than_half() {
     ask(&mut sim, 1, RoundRequest::Vote(Ballot::Yes));
     let (poll, _) = sim.clients[2].core().common().poll().expect("it runs").clone();
     assert_eq!((poll.yes, poll.no, poll.voters), (2, 0, 4));
-    assert!(clock(&sim).1 <= before, "half is not enough");
+    assert!(clock(&sim).1 <= before, "half of the votes is not enough");
     ask(&mut sim, 2, RoundRequest::Vote(Ballot::Yes));
     assert_eq!(outcomes(&mut sim, 3), [Outcome::Passed]);
     assert!(clock(&sim).1 > before + 170 * 60, "{:?} was {before}", clock(&sim));
@@ -104,13 +104,13 @@ fn a_vote_for_more_time_passes_with_more_than_half() {
 fn a_vote_for_another_game_is_handed_to_the_driver_after_a_while() {
     let mut sim = puck(0, 1);
     ask(&mut sim, 0, RoundRequest::Call(Proposal::Game("race".into())));
-    assert_eq!(outcomes(&mut sim, 0), [Outcome::Passed], "the only player decides");
+    assert_eq!(outcomes(&mut sim, 0), [Outcome::Passed], "a single player decides");
     assert_eq!(sim.clients[0].core().common().house().next.as_deref(), Some("race"));
     let chosen = |sim: &mut Sim<ShufflePuck>| {
         let mut events = std::iter::from_fn(|| sim.room.poll_event());
         events.any(|event| event == Event::Chosen { game: "race".into() })
     };
-    assert!(!chosen(&mut sim), "nobody is torn out of a turn");
+    assert!(!chosen(&mut sim), "no player's turn is cut off");
     sim.run(5.5);
     assert!(chosen(&mut sim));
     ask(&mut sim, 0, RoundRequest::Call(Proposal::Game("chess".into())));
@@ -144,7 +144,7 @@ fn players_who_leave_lose_their_vote() {
     }
     sim.run(0.5);
     let (poll, _) = sim.clients[2].core().common().poll().expect("it runs").clone();
-    assert_eq!((poll.yes, poll.voters), (2, 5), "nobody has voted since");
+    assert_eq!((poll.yes, poll.voters), (2, 5), "there have been no votes since");
     ask(&mut sim, 2, RoundRequest::Vote(Ballot::Yes));
     let (poll, _) = sim.clients[2].core().common().poll().expect("it runs").clone();
     assert_eq!((poll.yes, poll.voters), (1, 3));
@@ -160,7 +160,7 @@ fn a_player_who_is_voted_out_stays_out_for_a_while() {
     let key = profile.key.expect("a person");
     ask(&mut sim, 0, RoundRequest::Call(Proposal::Kick(target)));
     ask(&mut sim, 3, RoundRequest::Vote(Ballot::No));
-    assert_eq!(refusals(&mut sim, 3), [Refusal::Off], "it is not for the target to say");
+    assert_eq!(refusals(&mut sim, 3), [Refusal::Off], "the target does not decide");
     ask(&mut sim, 1, RoundRequest::Vote(Ballot::Yes));
     assert_eq!(outcomes(&mut sim, 2), [Outcome::Passed]);
     assert_eq!(sim.room.seats_taken(), 3);
@@ -176,7 +176,7 @@ fn a_player_who_is_voted_out_stays_out_for_a_while() {
     };
     match greet(&mut sim, Pass::default()) {
         Some(ServerMessage::Disconnect(goodbye)) => assert_eq!(goodbye.code, Code::Kicked),
-        other => panic!("let in: {other:?}"),
+        other => panic!("admitted: {other:?}"),
     }
     sim.run(600.0);
     assert!(matches!(greet(&mut sim, Pass::default()), Some(ServerMessage::Welcome(_))));
@@ -276,7 +276,7 @@ fn a_warm_up_that_waits_ends_when_most_are_ready_or_after_two_minutes() {
         sim.join_bot(CABLE);
     }
     sim.run(60.0);
-    assert_eq!(clock(&sim).0, RoundPart::WarmUp, "nobody is ready");
+    assert_eq!(clock(&sim).0, RoundPart::WarmUp, "no player is ready");
     ask(&mut sim, 0, RoundRequest::Ready(true));
     sim.run(20.0);
     assert_eq!(clock(&sim).0, RoundPart::WarmUp, "one of three is");
@@ -286,7 +286,7 @@ fn a_warm_up_that_waits_ends_when_most_are_ready_or_after_two_minutes() {
     let mut sim = Sim::<ShufflePuck>::with(config(0).with(|it| it.ready = ReadyUp::Wait));
     sim.join_bot(CABLE);
     sim.run(135.0);
-    assert_eq!(clock(&sim).0, RoundPart::Play, "nobody is waited for for ever");
+    assert_eq!(clock(&sim).0, RoundPart::Play, "the warm-up does not wait forever");
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn sides_are_chosen_as_long_as_they_stay_even() {
     let entities = &sim.room.world().entities;
     let right = entities.records::<Mallet>().filter(|slot| slot.entity.right).count();
     let all = entities.records::<Mallet>().count();
-    assert!(right.abs_diff(all - right) <= 1, "bots make up for people: {right} of {all}");
+    assert!(right.abs_diff(all - right) <= 1, "bots balance the sides: {right} of {all}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Asteroids over good and bad links, in virtual time.
 
-#![allow(clippy::print_stdout, reason = "the figures are worth a look")]
+#![allow(clippy::print_stdout, reason = "prints figures for people")]
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -257,7 +257,7 @@ fn a_shot_that_is_seen_to_hit_hits_at_20_at_100_and_at_200_ms() {
     for round_trip_ms in [20, 100, 200] {
         let (seen, counted) = hits(3, round_trip_ms);
         println!("{round_trip_ms} ms: {seen} seen, {counted} counted");
-        assert!(seen > 12, "{seen} at {round_trip_ms} ms are no trial");
+        assert!(seen > 12, "only {seen} shots at {round_trip_ms} ms: too few for a test");
         let off = (f64::from(counted) / f64::from(seen) - 1.0).abs();
         assert!(off < 0.12, "{seen} seen and {counted} counted at {round_trip_ms} ms");
     }

@@ -109,7 +109,7 @@ fn a_returning_player_has_the_new_name() {
         let sent = come(&mut room, client, &hello_of::<Skirmish>(7, stated, 0));
         assert_eq!(sent.welcome(client).player, player);
         let name = room.world().profile(player).expect("she has a seat").name.clone();
-        assert_eq!(sent.names(client, player).last(), Some(&name), "told to her");
+        assert_eq!(sent.names(client, player).last(), Some(&name), "the line was sent to her");
         let others = sent.names(1, player);
         (name, others, events(&mut room))
     };

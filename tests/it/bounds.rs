@@ -108,7 +108,7 @@ fn players_who_are_away_give_way_to_those_present() {
     outputs(&mut room);
     let mut room = Room::<ShufflePuck>::open(Box::new(room).close_game(), &[]);
     let closed = outputs(&mut room).into_iter().any(|it| matches!(it, Output::Close { .. }));
-    assert!(!closed, "everybody who is there has a seat");
+    assert!(!closed, "every player who is present has a seat");
     assert_eq!(room.seats_taken(), 512);
 }
 

@@ -113,7 +113,7 @@ fn cards_shown_again_unchanged_are_sent_again_however_often_they_are_lost() {
     for _ in 0..8 {
         table.snapshot(true, true);
     }
-    assert!(table.is_there(), "the client was never told that it is back");
+    assert!(table.is_there(), "the client was not informed of the return");
 }
 
 #[test]
@@ -122,12 +122,12 @@ fn resting_cards_are_sent_once_and_hidden_changes_are_not_sent() {
     for _ in 0..5 {
         table.snapshot(true, true);
     }
-    assert!(!(0..20).any(|_| table.snapshot(true, true)), "nothing new is told");
+    assert!(!(0..20).any(|_| table.snapshot(true, true)), "nothing new is sent");
     table.card.value = 9;
     assert!(
         !(0..20).any(|_| table.snapshot(true, true)),
-        "that it changed is the owner's business"
+        "only the owner is informed of the change"
     );
     table.card.colour = 2;
-    assert!(table.snapshot(true, true), "what all may see is told at once");
+    assert!(table.snapshot(true, true), "public changes are sent at once");
 }

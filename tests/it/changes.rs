@@ -101,8 +101,9 @@ fn a_new_byte_limit_applies_to_players_at_once() {
     let mut sim = Sim::<Asteroids>::with(config());
     let ada = sim.join_bot(CABLE);
     sim.run(1.0);
-    let rate =
-        |sim: &Sim<Asteroids>| sim.room.member_stats(sim.clients[ada].id).expect("it is here").rate;
+    let rate = |sim: &Sim<Asteroids>| {
+        sim.room.member_stats(sim.clients[ada].id).expect("it is present").rate
+    };
     let free = rate(&sim);
     assert!(free > CLIENT_BYTES_MIN, "the limit would bind nothing: {free}");
     let client_bytes_per_second = CLIENT_BYTES_MIN;

@@ -141,7 +141,7 @@ fn players_of_a_killed_server_have_their_seats_and_scores_and_there_are_no_ghost
     assert_eq!(sim.room.seats_taken(), 5);
     assert_eq!(scores(&sim.room.world().entities).count(), 7, "each once, and the bots");
     sim.run(4.0);
-    assert_eq!(sim.room.seats_taken(), 4, "nobody came back to the fifth in time");
+    assert_eq!(sim.room.seats_taken(), 4, "no one returned to the fifth room in time");
     assert_eq!(sim.room.world().entities.owned_by(before[4]).count(), 0);
     assert_eq!(sim.room.status().bots, 2);
 }

@@ -206,7 +206,7 @@ fn drained_server_accepts_no_one_and_ends_when_all_have_left() {
     sim.run(1.0);
     let goodbye = Disconnect {
         redirect: Some("example.org:4433".into()),
-        ..Disconnect::new(Code::Draining, "we move house")
+        ..Disconnect::new(Code::Draining, "we change the address")
     };
     let within = Micros::from_ms(60_000);
     let drain = Command::Drain { goodbye: goodbye.clone(), within, restarts: false };
@@ -214,14 +214,14 @@ fn drained_server_accepts_no_one_and_ends_when_all_have_left() {
     let late = sim.join_bot(CABLE);
     sim.run(1.0);
     assert_eq!(sim.clients[late].closed.as_ref(), Some(&goodbye));
-    assert_eq!(lines(&mut sim, first), [(None, "we move house".to_owned())]);
-    assert_eq!(sim.room.drained(sim.now), None, "two play on");
+    assert_eq!(lines(&mut sim, first), [(None, "we change the address".to_owned())]);
+    assert_eq!(sim.room.drained(sim.now), None, "two continue to play");
     sim.room.handle_left(sim.clients[first].id, "it left");
     // A player whose connection fails may return until the end.
     sim.cut(second);
     sim.run(2.0);
     assert!(sim.clients[second].client().is_some());
-    assert_eq!(sim.room.drained(sim.now), None, "one plays on");
+    assert_eq!(sim.room.drained(sim.now), None, "one continues to play");
     sim.room.handle_left(sim.clients[second].id, "it left");
     assert_eq!(sim.room.drained(sim.now), Some(goodbye));
 }
@@ -341,7 +341,7 @@ fn limits_outlast_a_new_connection() {
         }
     }
     assert_eq!(heard, 4);
-    let stats = room.member_stats(ClientId(9)).expect("it is in");
+    let stats = room.member_stats(ClientId(9)).expect("it was admitted");
     assert_eq!(stats.requests_refused, 32);
 }
 
@@ -391,7 +391,7 @@ fn session_that_is_resumed_elsewhere_ends_at_once() {
         Output::Control { client: ClientId(1), message: ServerMessage::Welcome(it) } => Some(it),
         _ => None,
     });
-    let second = second.expect("it is in");
+    let second = second.expect("it was admitted");
     assert_eq!((second.player, second.resumed), (first.player, true));
     assert_eq!(second.token, first.token, "a lost welcome loses no seat");
     assert_eq!(room.seats_taken(), 1);

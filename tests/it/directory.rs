@@ -38,7 +38,7 @@ async fn servers_are_announced_asked_back_and_found() {
     let (told, mut standing) = watch::channel(Standing::Asking);
     let announcing = tokio::spawn(announce(announcement.clone(), told));
     let listed = standing.wait_for(|standing| *standing == Standing::Listed);
-    timeout(PATIENCE, listed).await.expect("in time").expect("it announces on");
+    timeout(PATIENCE, listed).await.expect("in time").expect("it keeps announcing");
 
     let found = ask::list(&directory, 9).await.expect("a list");
     assert_eq!(found, [(address, fingerprint)]);
@@ -52,7 +52,7 @@ async fn servers_are_announced_asked_back_and_found() {
     let (told, mut standing) = watch::channel(Standing::Asking);
     let announcing = tokio::spawn(announce(Announcement { port, ..announcement }, told));
     let refused = standing.wait_for(|standing| matches!(standing, Standing::Refused(_)));
-    timeout(PATIENCE, refused).await.expect("in time").expect("it announces on");
+    timeout(PATIENCE, refused).await.expect("in time").expect("it keeps announcing");
     announcing.abort();
     stop.send(()).expect("it serves");
     serving.await.expect("no panic").expect("it ended");

@@ -34,7 +34,7 @@ fn own_player_walks_on_evenly_while_the_path_grows_longer() {
     });
     let core = sim.clients[client].core();
     assert!((core.common().lead().lead() - lead).as_ms() > 50.0, "the lead had to grow");
-    assert_eq!(core.stats().mispredictions, 0, "late inputs were those before");
+    assert_eq!(core.stats().mispredictions, 0, "the late inputs came before");
     // Inputs speed up by a quarter; the picture does not.
     assert!(most < 1.16, "{most} times its speed");
     assert!(least > 0.8, "{least} times its speed");

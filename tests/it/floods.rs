@@ -53,7 +53,7 @@ async fn ask(world: &World) -> Option<Info> {
         segment_size: None,
         src_ip: None,
     };
-    socket.try_send(&transmit).expect("the ether takes it");
+    socket.try_send(&transmit).expect("the network accepts it");
     let mut bytes = [0; 2048];
     let mut metas = [RecvMeta::default()];
     let answer = std::future::poll_fn(|cx| {

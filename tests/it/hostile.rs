@@ -75,7 +75,7 @@ fn garbage_and_cut_packets_change_nothing() {
     };
     let (clean, _, none) = play(false);
     let (disturbed, by_client, by_server) = play(true);
-    assert_eq!(clean, disturbed, "garbage changed the world");
+    assert_eq!(clean, disturbed, "an invalid packet changed the world");
     assert!(by_client > 950 && by_server > 950 && none == 0, "{by_client} {by_server} {none}");
 }
 
@@ -97,7 +97,7 @@ fn acknowledgements_of_unsent_packets_end_the_session() {
         let mut room = room();
         let forged = InputPacket { ack: Some(ack), ..packet(70, vec![Command::default()]) };
         room.handle_datagram(LocalTime(1_000_000), ClientId(0), &write_input(&forged));
-        let reason = put_out(&mut room).expect("it is put out");
+        let reason = put_out(&mut room).expect("it is evicted");
         assert!(reason.contains("never sent"), "{reason}");
         assert_eq!(room.status().players, 0);
     }

@@ -36,7 +36,7 @@ fn player_whose_inputs_do_not_change_is_warned_and_put_out() {
     sim.run(17.0);
     assert!(sim.clients[sleeper].closed.is_none(), "39 s are not 40");
     sim.run(3.0);
-    let goodbye = sim.clients[sleeper].closed.clone().expect("it was put out");
+    let goodbye = sim.clients[sleeper].closed.clone().expect("it was evicted");
     assert_eq!((goodbye.code, goodbye.retry_after), (Code::Idle, None));
     assert!(sim.clients[busy].closed.is_none());
     assert_eq!(lines(&mut sim, busy), [""; 0]);

@@ -241,10 +241,10 @@ fn search<const SCRIPT: bool>(sim: &Sim<Hide<SCRIPT>>, client: usize) {
     let core = sim.clients[client].core();
     let text = format!("{core:?}");
     let own = core.player();
-    assert!(text.contains(&plan(own).to_string()), "its own plan it knows");
+    assert!(text.contains(&plan(own).to_string()), "it knows its own plan");
     let world = &sim.room.world().entities;
     for owner in world.iter().filter_map(|slot| slot.owner).filter(|owner| *owner != own) {
-        assert!(!text.contains(&plan(owner).to_string()), "{own} knows what {owner} is up to");
+        assert!(!text.contains(&plan(owner).to_string()), "{own} knows the plan of {owner}");
     }
 }
 

@@ -96,7 +96,7 @@ fn late_players_are_seen_where_they_were_and_without_jumps() {
         aged += u32::from(newest.entity.age > 0);
         let core = sim.clients[watcher].core_mut();
         let picture = core.picture(now);
-        let shown = picture.entities.owned_by(runner).next().expect("it is seen").entity.x;
+        let shown = picture.entities.owned_by(runner).next().expect("it is visible").entity.x;
         if let Some((x, then)) = before {
             let secs = ((now - then).0.max(1) as f32) / 1e6;
             let speed = (shown - x).abs() / secs;

@@ -43,7 +43,7 @@ impl Request<LampRoom> for Switch {
         for slot in world.entities.iter_mut() {
             slot.entity.lit = u8::from(self.on);
         }
-        let by = world.profile(player).expect("who plays has a profile").name.clone();
+        let by = world.profile(player).expect("every player has a profile").name.clone();
         world.emit(None, &News::Switched { by, on: self.on }).expect("one in a while");
         world.emit(Some(player), &News::Yours).expect("one in a while");
         while self.shout && world.emit(None, &News::Yours).is_ok() {}
@@ -79,7 +79,7 @@ impl Game for LampRoom {
 
 fn news(sim: &mut Sim<LampRoom>, client: usize) -> Vec<News> {
     let event = |notice| match notice {
-        Notice::Event(bytes) => Some(read_message(&bytes).expect("it is news")),
+        Notice::Event(bytes) => Some(read_message(&bytes).expect("it is an event of the game")),
         _ => None,
     };
     notices(sim, client).into_iter().filter_map(event).collect()

@@ -31,7 +31,7 @@ fn recorded<G: Game>(seed: u64, secs: f64) -> Vec<Recorded> {
         let world = sim.room.world();
         let core = sim.clients[0].core_mut();
         if truth.is_empty() {
-            assert_eq!(core.poll_motion(), None, "nobody asked for it yet");
+            assert_eq!(core.poll_motion(), None, "no one has requested it yet");
             core.record_motion(true);
         }
         let own = G::avatar(&world.entities, core.player()).and_then(|id| world.entities.get(id));

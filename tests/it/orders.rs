@@ -55,7 +55,8 @@ fn two(config: RoomConfig) -> (Sim<Skirmish>, [PlayerId; 2]) {
 fn a_muted_players_lines_are_refused_with_the_reason_until_the_mute_ends() {
     let (mut sim, [ada, _]) = two(room_config(1, 0));
     let mute = Mute { within: Some(Micros::from_ms(5000)), reason: "spam".into() };
-    order(&mut sim, Command::Mute { player: ada.into(), mute: Some(mute) }).expect("she is there");
+    order(&mut sim, Command::Mute { player: ada.into(), mute: Some(mute) })
+        .expect("she is present");
     sim.clients[0].session.chat("buy my boat").expect("sent");
     sim.run(1.0);
     assert_eq!(lines(&mut sim, 1), [""; 0]);
@@ -75,11 +76,12 @@ fn a_muted_players_lines_are_refused_with_the_reason_until_the_mute_ends() {
     assert_eq!(lines(&mut sim, 1), ["sorry"]);
     // A permanent mute, and its end.
     let mute = Mute { within: None, reason: String::new() };
-    order(&mut sim, Command::Mute { player: ada.into(), mute: Some(mute) }).expect("she is there");
+    order(&mut sim, Command::Mute { player: ada.into(), mute: Some(mute) })
+        .expect("she is present");
     sim.clients[0].session.chat("quiet").expect("sent");
     sim.run(1.0);
     assert!(lines(&mut sim, 0).last().is_some_and(|line| line == "you are muted for good"));
-    order(&mut sim, Command::Mute { player: ada.into(), mute: None }).expect("she is there");
+    order(&mut sim, Command::Mute { player: ada.into(), mute: None }).expect("she is present");
     sim.clients[0].session.chat("free").expect("sent");
     sim.run(1.0);
     assert_eq!(lines(&mut sim, 1), ["free"]);
@@ -158,7 +160,7 @@ fn lines_that_begin_with_a_slash_go_only_to_a_host_that_handles_commands() {
 fn a_drained_server_counts_down_and_continues_if_the_drain_is_cancelled() {
     let (mut sim, _) = two(room_config(1, 0));
     let drain = |secs: i64, restarts: bool| {
-        let goodbye = Disconnect::new(Code::Draining, "we move house");
+        let goodbye = Disconnect::new(Code::Draining, "we change the address");
         Command::Drain { goodbye, within: Micros::from_ms(1000 * secs), restarts }
     };
     order(&mut sim, drain(45, false)).expect("it is drained");
@@ -168,7 +170,7 @@ fn a_drained_server_counts_down_and_continues_if_the_drain_is_cancelled() {
         let unit = if secs == 1 { "second" } else { "seconds" };
         format!("the server {does} in {secs} {unit}")
     };
-    assert_eq!(told[0], "we move house");
+    assert_eq!(told[0], "we change the address");
     assert_eq!(told[1..], [30, 10, 5, 4].map(|secs| counted("stops", secs)));
     order(&mut sim, Command::Undrain).expect("it is taken back");
     sim.run(6.0);
@@ -183,7 +185,7 @@ fn a_drained_server_counts_down_and_continues_if_the_drain_is_cancelled() {
     sim.run(3.2);
     let told = lines(&mut sim, late);
     let countdown = [2, 1].map(|secs| counted("restarts", secs));
-    assert_eq!(told[told.len() - 3], "we move house");
+    assert_eq!(told[told.len() - 3], "we change the address");
     assert_eq!(told[told.len() - 2..], countdown);
     assert!(sim.room.drained(sim.now).is_some());
 }
@@ -234,5 +236,5 @@ fn staff_get_a_seat_when_all_are_taken_and_no_one_loses_one() {
     }
     assert_eq!(sim.room.seats_taken(), 5);
     assert_eq!(arrive(&mut sim, 9, true), None);
-    assert_eq!(sim.room.seats_taken(), 3, "no more than there are seats");
+    assert_eq!(sim.room.seats_taken(), 3, "at most one per seat");
 }

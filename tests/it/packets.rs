@@ -125,7 +125,7 @@ fn a_snapshot_in_two_packets_corrects_what_is_in_the_second() {
         }
         line.until(120);
         let x = line.puck();
-        assert!(x > 1.5, "somebody struck it, and it is shown at {x}");
+        assert!(x > 1.5, "the puck was struck, and is shown at {x}");
         assert_eq!(line.client.stats().mispredictions, 0);
     }
 }

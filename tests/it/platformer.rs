@@ -78,13 +78,13 @@ fn undisturbed(network: &str, seed: u64, secs: u32) -> Done {
         sim.run_each(0.1, |sim| {
             let begun = sim.now > LocalTime(4_000_000);
             for slot in sim.room.world().entities.records::<Player>().filter(|_| begun) {
-                let most = behind.entry(slot.owner.expect("it is somebody's")).or_default();
+                let most = behind.entry(slot.owner.expect("it belongs to a player")).or_default();
                 *most = slot.entity.age.max(*most);
             }
         });
         sim.truth.clear();
         for slot in sim.room.world().entities.records::<Player>() {
-            let (player, owner) = (slot.entity, slot.owner.expect("it is somebody's"));
+            let (player, owner) = (slot.entity, slot.owner.expect("it belongs to a player"));
             done.rides += u64::from(player.ride > 0);
             if let Some(before) = before.insert(owner, player) {
                 done.falls += u32::from(player.falls.wrapping_sub(before.falls));
@@ -281,8 +281,8 @@ fn a_player_that_holds_inputs_back_in_the_air_still_comes_down() {
     let way: Vec<_> = (1..400).map(|tick| Command { right: 0, jump: tick >= 100 }).collect();
     let states = forged(&way, |tick| (!(110..230).contains(&tick)).then_some((tick + 1, 1)));
     let floor = Level::the().start.y;
-    assert!(states[110].y < floor - 1.0, "it is in the air");
-    let landed = states[111..].iter().position(Player::stands).expect("it comes down") as u64;
+    assert!(states[110].y < floor - 1.0, "the player is in the air");
+    let landed = states[111..].iter().position(Player::stands).expect("the player lands") as u64;
     // The jump of 0.7 s was in its first sixth of a second; the key counts as released.
     assert!((15..15 + 35).contains(&landed), "{landed} ticks after the last input");
     let hangs = states[111..].windows(2).take_while(|pair| pair[0].y == pair[1].y).count();

@@ -153,7 +153,7 @@ fn a_game_of_another_kind_runs_on_the_same_netcode() {
             for state in versions.iter().filter_map(|version| version.state) {
                 let own = state.owner == Some(core.player());
                 if let Thing::Walker(walker) = state.to_slot::<Thing>(0).entity {
-                    assert!(own || walker.secret == 0, "another's secret is known");
+                    assert!(own || walker.secret == 0, "another player's secret is known");
                     own_secrets += usize::from(own && walker.secret > 0);
                 }
             }

@@ -59,7 +59,7 @@ fn frames(sim: &mut Sim<ShufflePuck>, client: usize, secs: f64) -> Vec<(LocalTim
 }
 
 #[test]
-#[allow(clippy::print_stdout, reason = "how often it is corrected is worth a look")]
+#[allow(clippy::print_stdout, reason = "prints the number of corrections")]
 fn a_round_over_a_bad_network_is_played_to_its_end_and_all_clients_agree() {
     // A round trip of 150 ms, jitter of 20 ms, 5 % loss.
     let conditions: Conditions = "delay=65ms,jitter=20ms,loss=5%".parse().expect("a link");
@@ -285,7 +285,7 @@ const MALLETS: u8 = 0;
 const PUCKS: u8 = 1;
 
 #[test]
-#[allow(clippy::print_stdout, reason = "the figures that the choice goes by")]
+#[allow(clippy::print_stdout, reason = "prints the figures behind the choice")]
 fn mallets_of_others_are_shown_at_the_present_by_the_rules_for_good_reason() {
     let [rules, past, projected] =
         [Choice::RunForward, Choice::Linear, Choice::Projective].map(|choice| {
@@ -345,7 +345,7 @@ fn sides_stay_even_while_people_go_to_watch_and_come_back() {
             mallet.is_some_and(|mallet| mallet.right == right)
         };
         let there: Vec<_> = clients.iter().copied().filter(|it| is_there(&sim, *it)).collect();
-        assert_eq!(there.len(), 2, "people are dealt evenly");
+        assert_eq!(there.len(), 2, "people are distributed evenly");
         for (watch, players) in [(true, [2, 2]), (false, [3, 3])] {
             for client in &there {
                 sim.clients[*client].session.watch(watch).expect("it is connected");

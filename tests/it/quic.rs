@@ -85,7 +85,11 @@ impl Player {
     fn until(&mut self, what: &str, done: impl Fn(&Self) -> bool) {
         let start = Instant::now();
         while !done(self) {
-            assert!(start.elapsed() < PATIENCE, "in vain: {what}; states: {:?}", self.states);
+            assert!(
+                start.elapsed() < PATIENCE,
+                "waited in vain: {what}; states: {:?}",
+                self.states
+            );
             self.frame();
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -294,7 +298,7 @@ fn a_client_that_does_not_read_takes_no_ones_place() {
             send.write_all(&frame(&ClientMessage::Query).expect("it is short")).await.ok();
             held.push((connection, send, receive));
         }
-        assert!(held.len() >= 32, "only {} were let in", held.len());
+        assert!(held.len() >= 32, "only {} were admitted", held.len());
         let start = Instant::now();
         while query::query(address).await.is_err() {
             assert!(start.elapsed() < PATIENCE, "the server is kept busy for good");
@@ -362,7 +366,7 @@ fn hello_without_its_keys_proof_is_refused_and_so_is_one_behind_a_query() {
         assert_eq!(close.error_code.into_inner(), u64::from(u16::from(code)));
     }
     let (status, _) = runtime.block_on(query::query(server.address())).expect("it is well");
-    assert_eq!(status.players, 0, "nobody got in");
+    assert_eq!(status.players, 0, "no newcomer got in");
 }
 
 /// A bare quinn client.

@@ -19,7 +19,7 @@ fn conditions(text: &str) -> Conditions {
 }
 
 #[test]
-#[allow(clippy::print_stdout, reason = "what it costs is worth a look")]
+#[allow(clippy::print_stdout, reason = "prints the cost")]
 fn a_race_over_a_bad_line_comes_to_its_end_and_the_next_begins() {
     let mut sim = Sim::<Race>::new(5, 3);
     sim.frame = Micros::from_ms(16);
@@ -153,7 +153,7 @@ fn bump<const SHARED: bool>(link: &str, lean: Lean, choice: Choice) -> Vec<Seen>
 }
 
 #[test]
-#[allow(clippy::print_stdout, reason = "the figures are worth a look")]
+#[allow(clippy::print_stdout, reason = "prints figures for people")]
 fn cars_that_touch_see_it_on_both_screens() {
     let chosen = (Race::KIT.presentation)(KindOf::new(0));
     assert_eq!(chosen, Choice::Projective);

@@ -258,7 +258,7 @@ fn seek(link: LinkConfig, favour: Option<Favour>, lie: Option<Lie>) -> (Vec<f64>
             oracle.borrow_mut().believed = view.accepted;
             let Some(hit) = hit else { continue };
             hits += 1;
-            assert!(hit.now.distance(position) < 0.01, "it is told where the target is");
+            assert!(hit.now.distance(position) < 0.01, "the bot knows where the target is");
             if let Some(since) = covered {
                 behind.push(tick.since(since) as f64 * 1000.0 / 60.0);
             }

@@ -133,7 +133,7 @@ fn an_entity_changes_its_owner_and_stays_the_same_for_clients() {
         sim.run(0.02);
         for at in [0, 1] {
             let newest = sim.clients[clients[at]].core().newest();
-            let baton = newest.iter().next().expect("everybody is told of it");
+            let baton = newest.iter().next().expect("all clients are informed");
             let own = baton.owner == Some(players[at]);
             assert_eq!(baton.entity.secret, if own { 7 } else { 0 }, "{baton:?}");
             held[at] += u32::from(own);

@@ -190,7 +190,7 @@ async fn until(what: &str, players: &mut [&mut Player], done: impl Fn(&[&mut Pla
     let end = Instant::now() + PATIENCE;
     while !done(players) {
         let states: Vec<_> = players.iter().map(|player| &player.states).collect();
-        assert!(Instant::now() < end, "in vain: {what}; states: {states:?}");
+        assert!(Instant::now() < end, "waited in vain: {what}; states: {states:?}");
         players.iter_mut().for_each(|player| player.frame());
         sleep(FRAME).await;
     }
@@ -215,7 +215,7 @@ async fn players_join_populated_rooms_or_by_code_and_see_only_their_room() {
     assert_eq!(companies, [4, 4, 2, 4, 4, 2]);
     for player in &players {
         let core = player.core().expect("it plays");
-        assert_eq!(core.newest().len(), player.company(), "entities of its own room alone");
+        assert_eq!(core.newest().len(), player.company(), "only entities of its own room");
     }
     let mut lost = house.join(Some("3"));
     until("being refused", &mut [&mut lost], |it| it[0].goodbye().is_some()).await;
@@ -228,8 +228,12 @@ async fn players_join_populated_rooms_or_by_code_and_see_only_their_room() {
     let (mut all, handle) = (players.iter_mut().collect::<Vec<_>>(), house.handle.clone());
     let kicked = tokio::spawn(async move { handle.command_in(&second, kick("out")).await });
     until("one is out", &mut all, |it| it[2].goodbye().is_some()).await;
-    assert_eq!(kicked.await.expect("it is told"), Ok(()));
-    assert_eq!(all.iter().filter(|player| player.plays()).count(), 5, "the others play on");
+    assert_eq!(kicked.await.expect("the client is informed"), Ok(()));
+    assert_eq!(
+        all.iter().filter(|player| player.plays()).count(),
+        5,
+        "the others continue to play"
+    );
     drop(players);
     house.end().await;
 }
@@ -309,7 +313,7 @@ async fn a_room_recovers_from_a_panic_at_once_and_others_are_unaffected() {
     all[0].wish = 1;
     let closed = |it: &[&mut Player]| it[..2].iter().all(|player| player.goodbye().is_some());
     until("the end", &mut all, closed).await;
-    let goodbye = all[1].goodbye().expect("it is told");
+    let goodbye = all[1].goodbye().expect("the client is informed");
     assert_eq!((goodbye.code, goodbye.retry_after), (Code::Failed, None));
     let before = all[2].snapshots();
     until("playing on", &mut all, |it| it[2].snapshots() > before + 60).await;
@@ -339,7 +343,7 @@ async fn players_who_leave_after_a_panic_are_gone_and_orders_apply_to_the_next_g
     let mut all: Vec<_> = players.iter_mut().collect();
     until("a new game", &mut all, |it| it[0].games > 1 && it[0].plays()).await;
     until("being alone", &mut all, |it| it[0].company() == 1).await;
-    assert_eq!(house.handle.rooms()[0].seats_taken, 1, "no seat is kept for who left");
+    assert_eq!(house.handle.rooms()[0].seats_taken, 1, "no seat is kept for a player who has left");
     // The order was accepted: the server ends when its time is up.
     let told = |it: &[&mut Player]| it[0].goodbye().is_some_and(|it| it.code == Code::Draining);
     until("being sent away", &mut all, told).await;
@@ -406,7 +410,7 @@ async fn a_stalled_room_holds_up_no_room_on_another_thread_and_no_newcomer() {
     let mut all: Vec<_> = players.iter_mut().collect();
     until("playing", &mut all, |it| it[2].plays() && it[3].plays() && it[1].company() == 3).await;
     let status = timeout(PATIENCE, query(house.address)).await.expect("in time");
-    assert_eq!(status.expect("it is well").0.players, 4, "the room that runs tells how it is");
+    assert_eq!(status.expect("it is well").0.players, 4, "the running room reports its figures");
     // Those who want another one get the reason.
     let mut in_vain = [Some("1"); 3].map(|code| house.join(code));
     all.extend(&mut in_vain);

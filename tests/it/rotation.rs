@@ -211,7 +211,7 @@ fn clients_follow_to_the_next_game_and_back() {
     // The next game's Welcome is slower than its first snapshots.
     hall.control = link.slowest() + Micros::from_ms(200);
     let mut room = Room::<Air>::open(Box::new(room).close_game(), &[]);
-    assert_eq!(room.tick(), tick, "the server's time goes on");
+    assert_eq!(room.tick(), tick, "the server's time continues");
     hall.run(&mut room, 0.25);
     assert!(hall.players.iter().all(|player| player.game() == Bells::NAME));
     hall.run(&mut room, 1.0);
@@ -221,9 +221,9 @@ fn clients_follow_to_the_next_game_and_back() {
         assert!(now.predicts(), "it plays a second after");
         let refused = now.stats().refused - before.refused;
         assert!(refused > 2, "snapshots of the next game came first: {refused}");
-        assert!(now.client().common().pll().is_locked(), "the clock went on");
+        assert!(now.client().common().pll().is_locked(), "the clock continued");
         let lost = now.stats().tx_lost - before.tx_lost;
-        assert!(lost < 30, "what was lost before is not counted again: {lost}");
+        assert!(lost < 30, "earlier losses are not counted again: {lost}");
         let error = now.clock_error(hall.now);
         assert!(error < Micros::from_ms(25), "{error}");
     }
@@ -234,7 +234,7 @@ fn clients_follow_to_the_next_game_and_back() {
     hall.run(&mut room, 10.0);
     for (player, quiet) in hall.players.iter().zip(&quiet) {
         let since = player.stats().since(quiet);
-        assert_eq!(since.refused, 0, "nothing of the game before is on its way any more");
+        assert_eq!(since.refused, 0, "nothing of the previous game is in flight any more");
         assert!(since.snapshots > 220 && since.loss() < 0.2, "{since:?}");
         assert!(since.late_inputs < 30, "{}", since.late_inputs);
     }
@@ -258,7 +258,7 @@ fn a_client_without_the_next_game_gets_the_reason_and_frees_its_seat() {
     let mut room = Room::<Air>::open(Box::new(room).close_game(), &[]);
     hall.run(&mut room, 2.0);
     let State::Ended { reason: closed } = hall.players[1].session.state() else {
-        panic!("it is not put out");
+        panic!("it is not evicted");
     };
     let text = &closed.text;
     assert!(text.contains(Air::NAME) && text.contains("does not have"), "{text}");
@@ -297,7 +297,7 @@ fn a_recorded_session_makes_the_same_pictures_again() {
     assert!(drawn_from(&kept) == *pictures, "other pictures");
     let lossy: Vec<_> = fed.iter().enumerate().filter(|(at, _)| at % 97 != 0).collect();
     let lossy: Vec<_> = lossy.into_iter().map(|(_, fed)| fed.clone()).collect();
-    assert!(drawn_from(&lossy) != *pictures, "what went in does not matter");
+    assert!(drawn_from(&lossy) != *pictures, "the input does not matter");
 }
 
 /// The real server and client with their drivers, in whole rounds of real games over a bad network.
@@ -331,7 +331,7 @@ async fn a_server_takes_its_players_from_game_to_game() {
                 }
                 Notice::State(State::Connecting { .. } | State::Connected) => {}
                 Notice::State(state) => panic!("the session was lost: {state:?}"),
-                other => panic!("nobody says a thing: {other:?}"),
+                other => panic!("expected no message, got {other:?}"),
             }
         }
         if let Some(controller) = &mut controller {

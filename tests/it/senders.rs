@@ -198,7 +198,10 @@ proptest! {
                 }
             }
         }
-        prop_assert!(play.compared > 100 || line.loss > 0.0 || line.jitter > 0, "too little came");
+        prop_assert!(
+            play.compared > 100 || line.loss > 0.0 || line.jitter > 0,
+            "too few bytes arrived"
+        );
     }
 }
 

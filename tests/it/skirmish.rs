@@ -167,7 +167,7 @@ fn press(sim: &mut Sim<Court>, what: impl Fn(u64) -> Command + 'static) {
 }
 
 fn prop(entities: &Entities<Piece>) -> Prop {
-    entities.records::<Prop>().next().expect("it is seen").entity
+    entities.records::<Prop>().next().expect("it is visible").entity
 }
 
 /// Drawn frames of a client.

@@ -215,7 +215,7 @@ impl Player {
                 }
                 // The rest of the crowd comes and goes.
                 Notice::Joined { .. } | Notice::Left { .. } => {}
-                other => panic!("nobody says a thing: {other:?}"),
+                other => panic!("expected no message, got {other:?}"),
             }
         }
         let now = clock.now();

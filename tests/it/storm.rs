@@ -214,12 +214,12 @@ async fn storm() {
             let due = time.as_secs_f64() * 30.0;
             let came = (snapshots + 1) as f64;
             assert!(came >= SNAPSHOTS_MIN * due, "{snapshots} of {due} snapshots came");
-            assert_eq!((late_inputs, mispredictions), (0, 0), "of one who played before");
+            assert_eq!((late_inputs, mispredictions), (0, 0), "it belongs to an earlier player");
         }
     }
     let waited: Vec<_> = players[PLAYERS..].iter().map(|player| player.waited).collect();
     assert_eq!(waited.len(), NEWCOMERS);
-    let longest = waited.into_iter().map(|waited| waited.expect("it is in")).max();
+    let longest = waited.into_iter().map(|waited| waited.expect("it was admitted")).max();
     assert!(longest < Some(IN_WITHIN), "{longest:?} until somebody was in");
     server.abort();
 }

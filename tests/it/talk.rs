@@ -80,7 +80,7 @@ fn is_of_host(told: &Notice, words: &str) -> bool {
 fn chat_for_a_side_reaches_only_that_side() {
     let mut sim = four();
     let session = &mut sim.clients[2].session;
-    session.say(Audience::Side, "they are on the left").expect("sent");
+    session.say(Audience::Side, "they are on the left side").expect("sent");
     session.say_quick(Audience::Side, 3).expect("sent");
     session.mark(Audience::Side, Mark { kind: 1, x: 64, y: -64 }).expect("sent");
     sim.run(0.5);
@@ -94,7 +94,7 @@ fn chat_for_a_side_reaches_only_that_side() {
         else {
             panic!("{told:?}")
         };
-        assert_eq!((player, &**text), (&PlayerId(2), "they are on the left"));
+        assert_eq!((player, &**text), (&PlayerId(2), "they are on the left side"));
     }
     for foe in [1, 3] {
         assert_eq!(notices(&mut sim, foe), [], "no message came, of whatever kind");

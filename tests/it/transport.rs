@@ -182,7 +182,7 @@ async fn an_address_is_the_players_once_the_client_has_answered_there() {
     player.play(&world, Duration::from_secs(2)).await;
     world.ether.forge(CLIENT, None);
     player.play(&world, Duration::from_secs(8)).await;
-    assert_eq!(moves(&mut news), [], "a forged sender is nobody's address");
+    assert_eq!(moves(&mut news), [], "a forged sender's address belongs to no client");
     assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
     world.ether.move_to(CLIENT, elsewhere);
     player.play(&world, Duration::from_secs(2)).await;

@@ -31,7 +31,11 @@ fn join(address: SocketAddr, pins: Pins) -> Result<(), (String, Option<Changed>)
     let mut driver = Driver::spawn(options, config, Clock::start()).expect("a thread");
     let begun = Instant::now();
     loop {
-        assert!(begun.elapsed() < PATIENCE, "neither in nor out: {:?}", driver.session.state());
+        assert!(
+            begun.elapsed() < PATIENCE,
+            "neither admitted nor refused: {:?}",
+            driver.session.state()
+        );
         driver.receive();
         while let Some(notice) = driver.session.poll_notice() {
             match notice {
@@ -72,7 +76,7 @@ fn changed_certificate_is_reported_and_can_be_accepted() {
     let found = second.fingerprint();
     let (text, changed) = join(address, pins.clone()).expect_err("another certificate");
     assert!(text.contains("shows a different certificate than before"), "{text}");
-    let changed = changed.expect("it is told");
+    let changed = changed.expect("the client is informed");
     assert_eq!((changed.expected, changed.found), (before, found));
     assert_eq!(known(&path, address), Some(before), "nothing is accepted by itself");
     let mut hosts = KnownHosts::open(&path).expect("valid");

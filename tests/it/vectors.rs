@@ -77,7 +77,7 @@ fn vectors_are_those_that_the_code_makes() {
     names.push("README.md".into());
     for entry in fs::read_dir(folder()).expect("the folder is there").flatten() {
         let name = entry.file_name().into_string().expect("names are texts");
-        assert!(names.contains(&name), "nobody writes {name}");
+        assert!(names.contains(&name), "no code writes {name}");
         assert!(name == "README.md" || readme.contains(&name), "README.md lacks {name}");
     }
 }
@@ -98,7 +98,7 @@ fn recorded_datagrams_are_read_as_their_files_say() {
         let old = baselines.iter().position(is_old).expect("baselines grew old");
         assert!(
             baselines[old..].iter().any(|age| !is_old(age)),
-            "{name}: and none was young again"
+            "{name}: no entity became younger"
         );
         let has = |refused: &str| datagrams.iter().any(|line| line["refused"] == refused);
         assert!(has("doubled"), "{name}: no datagram came twice");
@@ -132,7 +132,7 @@ fn malformed_datagrams_and_messages_are_refused() {
     let mut count = 0;
     for line in items(&all, "snapshots").iter().chain(items(&all, "odd_snapshots")) {
         let found = sessions.iter().find(|(name, _)| line["session"] == *name);
-        let (_, session) = found.expect("of one of the sessions");
+        let (_, session) = found.expect("it belongs to one of the sessions");
         let mut reader = reader(session);
         let after = usize::try_from(number(&line["after"])).expect("a count");
         for before in &items(session, "datagrams")[..after] {

@@ -64,7 +64,7 @@ fn watcher_gets_everything_public_and_nothing_newer_than_the_delay() {
         assert_eq!(core.common().watchers().len(), 1);
         let known = core.store().latest();
         let truth = &sim.truth[&core.newest_tick()];
-        assert_eq!(known.len(), truth.len(), "it sees everybody");
+        assert_eq!(known.len(), truth.len(), "it sees all players");
         assert!(sim.check_store(client) > 50);
     }
 }
@@ -102,7 +102,7 @@ fn watcher_holds_no_seat_and_its_packets_change_nothing() {
         assert_eq!(sim.room.seats_taken(), 0);
         sim.truth
     };
-    assert!(run(true) == run(false), "the world goes on as if nobody watched");
+    assert!(run(true) == run(false), "the world runs as if no one were watching");
 }
 
 #[test]
@@ -281,7 +281,9 @@ fn host_kicks_and_mutes_watchers_as_players() {
     let told = sim.room.players(now);
     assert!(told.len() == 1 && told[0].is_watching, "{told:?}");
     let player = told[0].player.into();
-    sim.room.handle_command(now, Command::Tell { player, text: "hi".into() }).expect("it is here");
+    sim.room
+        .handle_command(now, Command::Tell { player, text: "hi".into() })
+        .expect("it is present");
     sim.room.handle_command(now, Command::Kick { player, text: "out".into() }).expect("likewise");
     sim.run(1.0);
     assert!(matches!(sim.clients[client].session.state(), State::Ended { .. }));
@@ -337,7 +339,7 @@ fn sixteen_watchers_of_all_rinks_take_few_more_bytes_each_than_a_player_of_one()
     let watchers: Vec<_> = (0..16).map(|_| watcher(&mut sim, Part::Watch)).collect();
     sim.run(3.0);
     let bytes = |sim: &Sim<ShufflePuck>, client: usize| {
-        sim.room.member_stats(sim.clients[client].id).expect("it is here").bytes
+        sim.room.member_stats(sim.clients[client].id).expect("it is present").bytes
     };
     let all = |sim: &Sim<ShufflePuck>| watchers.iter().map(|it| bytes(sim, *it)).sum::<u64>() / 16;
     let before = (bytes(&sim, player), all(&sim));

@@ -245,12 +245,12 @@ async fn a_native_client_with_a_browsers_stream_is_refused() {
         receive.read_exact(&mut [0; 2]).await.expect("a welcome");
         sleep(2 * SECOND).await;
         assert!(seats() > 0, "it plays");
-        let mut intruder = connection.open_uni().await.expect("room for a stream");
+        let mut intruder = connection.open_uni().await.expect("space for a stream");
         let _ = intruder.write_all(&[1]).await;
         ended(&connection).await;
         sleep(2 * SECOND).await;
         let status = world.handle.rooms()[0].status.clone();
-        assert_eq!(status.players, 0, "nobody plays there without a connection");
+        assert_eq!(status.players, 0, "no one plays there without a connection");
     }
     world.end(Disconnect::new(Code::Shutdown, "over")).await;
 }
@@ -264,7 +264,7 @@ async fn silent_browsers_make_place_and_streams_of_unknown_kinds_are_passed_over
     for _ in 0..8 {
         let mut send = connection.open_uni().await.expect("a stream");
         let _ = send.write_all(&[0x21, 1, 2, 3]).await;
-        let stopped = send.stopped().await.expect("it is told").expect("a code");
+        let stopped = send.stopped().await.expect("the client is informed").expect("a code");
         assert_eq!(stopped.into_inner(), STREAM_CREATION);
     }
     // The server sends nothing else.

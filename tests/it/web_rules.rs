@@ -178,7 +178,7 @@ async fn rule_breakers_are_closed_with_a_code_and_others_are_undisturbed() {
 
     let before = player.core().stats().snapshots;
     player.play(2 * SECOND).await;
-    assert!(player.core().stats().snapshots > before + 50, "it plays on");
+    assert!(player.core().stats().snapshots > before + 50, "the game continues");
     world.end(Disconnect::new(Code::Shutdown, "over")).await;
 }
 
@@ -198,7 +198,7 @@ async fn requests_for_anything_else_are_answered_on_their_streams() {
         let (connection, _control) = visitor(&world, &CONTROL).await;
         let (_send, mut receive) = open(&connection, &bytes).await;
         assert_eq!(status(&mut receive).await, expected, "{words}");
-        let rest = receive.read_to_end(BYTES_MAX).await.expect("it ends well");
+        let rest = receive.read_to_end(BYTES_MAX).await.expect("the session ends normally");
         assert_eq!(rest.ends_with(b"CONNECT"), expected == 405, "{words}: {rest:?}");
         // The connection is unharmed: a session begins, and the game's stream in it.
         let (_session, _answers, number) = granted(&connection, "webtransport-h3").await;
@@ -263,7 +263,7 @@ async fn nothing_is_granted_before_the_settings_have_come() {
     asking.write_all(&session("webtransport")).await.expect("written");
     let mut first = [0; 1];
     let early = timeout(SECOND / 2, answers.read_exact(&mut first)).await;
-    assert!(early.is_err(), "it answers before the settings");
+    assert!(early.is_err(), "the server answers before the settings have arrived");
     let mut control = connection.open_uni().await.expect("a stream");
     control.write_all(&CONTROL).await.expect("written");
     timeout(SECOND, answers.read_exact(&mut first)).await.expect("in time").expect("an answer");

@@ -145,7 +145,7 @@ mod tests {
     fn each_is_found_by_its_name() {
         let mut names = std::collections::BTreeSet::new();
         for contender in Contender::all() {
-            assert!(names.insert(contender.to_string()), "{contender} is there twice");
+            assert!(names.insert(contender.to_string()), "{contender} is listed twice");
             assert_eq!(contender.to_string().parse(), Ok(contender));
             let made = contender.make(HORIZON_SECS);
             assert_eq!(made.timeline(), contender.timeline(), "{contender}");

@@ -291,6 +291,6 @@ mod tests {
         assert_eq!((jump.squares, jump.count, jump.most), (8.0, 3, 2.0));
         let mut apart = jerks(&[0.0, 0.0]);
         apart.push([0.0, 9.0], 2);
-        assert_eq!(apart.count, 0, "a teleport is no stutter");
+        assert_eq!(apart.count, 0, "a teleport does not count as stutter");
     }
 }

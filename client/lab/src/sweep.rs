@@ -308,7 +308,7 @@ mod tests {
             .expect("there is one");
         assert_eq!(text(plan.measure(number, || true)), text(plan.measure(number, || true)));
         let other = plan.measure(number + 1, || true);
-        assert_ne!(other[1].scores, plan.measure(number, || true)[1].scores, "on other dice");
+        assert_ne!(other[1].scores, plan.measure(number, || true)[1].scores, "with another seed");
     }
 
     #[test]
@@ -339,7 +339,7 @@ mod tests {
         for most in 0..40 {
             let asked = Cell::new(0);
             let rows = plan.measure(0, || asked.replace(asked.get() + 1) < most);
-            assert!(asked.get() <= most + 1, "once told, it asks no more");
+            assert!(asked.get() <= most + 1, "after the answer it sends no more queries");
             assert!(rows.iter().zip(&all).all(|(row, other)| row.csv() == other.csv()));
             counts.insert(rows.len());
         }

@@ -259,11 +259,11 @@ mod tests {
     #[test]
     fn without_a_device_volumes_are_kept_and_sounds_forgotten() {
         let (orders, mut source) = source();
-        orders.send(Order::play(&TONE, Placed::MIDDLE)).expect("there is place");
-        orders.send(Order::Volumes(Volumes::NONE)).expect("there is place");
+        orders.send(Order::play(&TONE, Placed::MIDDLE)).expect("there is space");
+        orders.send(Order::Volumes(Volumes::NONE)).expect("there is space");
         assert!(source.skip().is_continue());
         assert_eq!(source.mixer.voices(), 0);
-        orders.send(Order::play(&TONE, Placed::MIDDLE)).expect("there is place");
+        orders.send(Order::play(&TONE, Placed::MIDDLE)).expect("there is space");
         let mut frames = [[0.0; 2]; 48_000];
         assert!(source.fill(&mut frames[..24_000]).is_continue());
         assert!(frames.iter().skip(20_000).flatten().all(|sample| sample.abs() < 1e-3));

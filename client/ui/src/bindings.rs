@@ -28,7 +28,7 @@ pub enum Turn {
 }
 
 /// Buttons and half-axes of a gamepad, by their position on a standard one.
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Pad {
     A,
@@ -377,7 +377,7 @@ mod tests {
             let name = binding.name();
             assert!(!name.is_empty() && !binding.label().is_empty(), "{binding:?}");
             assert_eq!(Binding::parse(&name.to_lowercase()), Some(binding), "{name}");
-            assert!(names.insert(name.to_lowercase()), "{name} is there twice");
+            assert!(names.insert(name.to_lowercase()), "{name} is listed twice");
         }
         assert_eq!(Binding::parse("1"), Some(Binding::Key(KeyCode::Key1)));
         assert_eq!(Binding::parse("Pad:C"), None);

@@ -275,7 +275,7 @@ mod tests {
         let (mut particles, mut rig) = (Particles::default(), CameraRig::default());
         let it = Happening::at(Vec2::new(5.0, 0.0), Color32::WHITE);
         cues.emit(&CUE, it, &mut particles, &mut rig);
-        assert_eq!(cues.take_rumbles(), [], "it is somebody else's");
+        assert_eq!(cues.take_rumbles(), [], "it belongs to another player");
         cues.emit(&CUE, Happening { felt: 0.5, ..it }, &mut particles, &mut rig);
         assert_eq!(cues.take_rumbles(), [CueRumble { strength: 0.4, secs: 0.2 }]);
         let orders: Vec<_> = cues.take_orders().collect();

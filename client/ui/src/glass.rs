@@ -391,7 +391,7 @@ mod tests {
         let at = fire(&glass);
         let moved = touch(7, pos2(500.0, 300.0), TouchPhase::Moved);
         glass.handle(&[moved, touch(8, at, TouchPhase::Started)], 1.0, SIZE);
-        let left = glass.left.expect("the thumb stays");
+        let left = glass.left.expect("the thumb keeps its place");
         assert_eq!((left.middle, left.at), (thumb, pos2(500.0, 300.0)));
         assert!(glass.right.is_none(), "the game has no use for it");
         assert!(glass.buttons[0].is_down);

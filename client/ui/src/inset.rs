@@ -189,7 +189,7 @@ mod tests {
         assert_eq!((one, usual.size()), (1.0, vec2(500.0, 50.0)));
         let (grown, rect, same) = zoom(vec2(1280.0, 720.0), 1.5, vec2(500.0, 50.0));
         assert_eq!((grown, rect.size()), (1.5, vec2(750.0, 75.0)));
-        assert!((words - same).abs() < 2.0, "{words} and {same} of the design");
+        assert!((words - same).abs() < 2.0, "{words} and {same} in design points");
         let (some, rect, _) = zoom(vec2(640.0, 600.0), 1.5, vec2(500.0, 50.0));
         assert!(some > 1.0 && some < 1.5 && rect.right() <= 632.0, "{some} {rect:?}");
     }

@@ -329,9 +329,9 @@ mod tests {
         assert_eq!(place(1, 0.0, far), Some(wanted));
         let above = place(2, 0.1, under);
         assert_eq!(above, Some(rect(100.0, 186.0)));
-        assert_eq!(place(3, 0.2, far), above, "it does not jump to and fro");
+        assert_eq!(place(3, 0.2, far), above, "it does not jump back and forth");
         let again = place(4, 0.3, rect(100.0, 170.0));
-        assert_eq!(again, Some(wanted), "the subject goes first");
+        assert_eq!(again, Some(wanted), "the subject comes first");
         assert_eq!(place(5, 2.0, far), Some(wanted));
     }
 }

@@ -339,7 +339,7 @@ mod tests {
     fn lesson_is_had_once_unless_the_player_asks_for_it() {
         let mut lessons = Lessons::new(&["race".to_owned()]);
         lessons.begin_game("race", true);
-        assert!(!lessons.is_running(), "it has been had");
+        assert!(!lessons.is_running(), "the lesson has been completed");
         assert_eq!(lessons.offer(), Some("Show the lesson"));
         lessons.ask();
         assert_eq!((lessons.is_running(), lessons.offer()), (true, Some("End the lesson")));

@@ -126,7 +126,7 @@ mod tests {
             // Two lines of the panel.
             assert!(words.len() < 90, "{words}");
             assert!((0.0..=2.0).contains(&step.secs), "{words} for {} s", step.secs);
-            assert!(seen.insert(words), "a step is there twice");
+            assert!(seen.insert(words), "a step is listed twice");
         }
     }
 

@@ -62,9 +62,9 @@ impl Listening {
     /// Asserts that events were heard about as often as they happened.
     fn assert_once(&self, heard: u32) {
         let truth = self.truth;
-        assert!(truth >= 3, "too few events to tell: {truth}");
+        assert!(truth >= 3, "too few events to decide: {truth}");
         let (least, most) = (truth - truth / 5 - 1, truth + truth / 20 + 1);
-        assert!((least..=most).contains(&heard), "{heard} were heard of {truth}");
+        assert!((least..=most).contains(&heard), "{heard} of {truth} were reported");
     }
 }
 
@@ -185,7 +185,7 @@ fn check<V: GameView>(heard: &Listening, most_voices: usize) {
     if let Some(folder) = std::env::var_os("PHASELOCK_WAV") {
         let path = std::path::Path::new(&folder).join(format!("{name}.wav"));
         let file = std::fs::File::create(&path).expect("the folder can be written");
-        wav::write(std::io::BufWriter::new(file), &heard.samples).expect("the disk has room");
+        wav::write(std::io::BufWriter::new(file), &heard.samples).expect("the disk has space");
     }
     assert!(heard.samples.iter().flatten().all(|sample| sample.abs() <= 1.0), "{name} clips");
     assert!((1..=VOICES_MAX).contains(&most_voices), "{name}: {most_voices} voices");
@@ -282,7 +282,7 @@ fn every_list_of_cues_can_be_played_and_names_each_once() {
         names.dedup();
         assert_eq!(names.len(), list.len() + OF_ALL.len(), "{names:?}");
         for cue in list.iter().chain(&OF_ALL) {
-            let sound = cue.sound.expect("each is heard");
+            let sound = cue.sound.expect("every such cue has a sound");
             assert!((1..=LAYERS_MAX).contains(&sound.layers.len()), "{}", cue.name);
             assert!(sound.notes.len() <= NOTES_MAX && sound.secs() < 6.0, "{}", cue.name);
             let mut mixer = Mixer::new(1);

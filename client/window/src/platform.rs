@@ -27,7 +27,10 @@ pub(crate) enum Presence {
     /// The window has the keyboard.
     Foreground,
     /// Another window has the keyboard.
-    #[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "a page is seen or not"))]
+    #[cfg_attr(
+        target_arch = "wasm32",
+        allow(dead_code, reason = "a page is either visible or hidden")
+    )]
     Background,
     /// The window is not visible.
     Hidden,

@@ -248,7 +248,7 @@ fn earlier_chat_and_scores_are_served() {
     let served = serve(&["--game", "skirmish"]);
     let admin = token(&served, Role::Admin);
     let _ada = served.join("Ada");
-    served.wait(served.host.say(&author(Role::Admin), "hello", None)).expect("it is said");
+    served.wait(served.host.say(&author(Role::Admin), "hello", None)).expect("the line is sent");
     let seen = call(&served, (Method::GET, "/v1/chat?lines=5"), Some(&admin), "");
     let chat: Value = serde_json::from_str(seen.body()).expect("JSON");
     assert_eq!((&chat[0]["text"], &chat[0]["name"]), (&json!("hello"), &Value::Null));
@@ -355,7 +355,7 @@ impl Reader {
         let begun = Instant::now();
         loop {
             assert!(begun.elapsed() < PATIENCE, "there is no {name}");
-            let line = self.line().expect("the stream goes on");
+            let line = self.line().expect("the stream continues");
             if line == wanted {
                 let data = self.line().expect("data");
                 return serde_json::from_str(data.strip_prefix("data: ").expect("data"))
@@ -378,7 +378,7 @@ fn streams_send_figures_are_limited_and_end() {
     assert!(second["time"].as_i64() >= first["time"].as_i64());
     let _ada = served.join("Ada");
     assert_eq!(reader.next("joined")["name"], "Ada");
-    served.wait(served.host.say(&author(Role::Admin), "hello", None)).expect("it is said");
+    served.wait(served.host.say(&author(Role::Admin), "hello", None)).expect("the line is sent");
     let said = reader.next("chat");
     assert_eq!((&said["text"], &said["name"]), (&json!("hello"), &Value::Null));
     assert_eq!(reader.next("audit")["act"], "say");
@@ -490,7 +490,7 @@ fn the_probes_show_whether_players_can_join() {
     let drain = crate::api::Drain { within: Some("1h".into()), ..Default::default() };
     served.wait(served.host.drain(&author(Role::Admin), &drain)).expect("it drains");
     served.until("being drained", |_| (status("/livez"), status("/readyz")) == (200, 503));
-    served.wait(served.host.undrain(&author(Role::Admin))).expect("it goes on");
+    served.wait(served.host.undrain(&author(Role::Admin))).expect("the server continues");
     served.until("being ready again", |_| (status("/livez"), status("/readyz")) == (200, 200));
 }
 
@@ -518,7 +518,7 @@ fn metrics_parse_and_have_bounded_labels() {
         if let Some(told) = line.strip_prefix("# TYPE ") {
             let (name, kind) = told.split_once(' ').expect("a type");
             assert!(["counter", "gauge", "histogram"].contains(&kind), "{line}");
-            assert!(known.insert(name.to_owned()), "{name} stands there twice");
+            assert!(known.insert(name.to_owned()), "{name} is listed twice");
             continue;
         }
         if line.starts_with("# HELP ") {
@@ -544,7 +544,7 @@ fn metrics_parse_and_have_bounded_labels() {
     }
     let histograms = text.lines().filter(|line| line.ends_with(" histogram")).count();
     assert!(histograms > 0 && infinite >= histograms, "{infinite} ends of {histograms}");
-    assert!(!text.contains("Ada") && !text.contains("<b>"), "names are no labels");
+    assert!(!text.contains("Ada") && !text.contains("<b>"), "names are not labels");
 }
 
 #[test]

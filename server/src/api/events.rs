@@ -24,7 +24,7 @@ pub struct AuditEvent {
 
 /// A player's score in a round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub struct NumberView {
     pub name: String,
     pub key: String,
@@ -35,7 +35,7 @@ pub struct NumberView {
 /// An event of the stream: a name and its data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", content = "data", rename_all = "lowercase")]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub enum HostEvent {
     Joined {
         room: String,

@@ -102,7 +102,7 @@ pub struct LogView {
 
 /// UDP traffic since the start.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub struct TrafficView {
     pub packets_in: u64,
     pub packets_out: u64,
@@ -112,7 +112,7 @@ pub struct TrafficView {
 
 /// Tick durations, in microseconds.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub struct TickView {
     pub mean: u64,
     pub p99: u64,

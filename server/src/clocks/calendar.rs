@@ -434,7 +434,11 @@ mod tests {
             let mut booted = machine.restart(BootId(9), wall, SECOND);
             assert_eq!((booted.calendar.unix(), booted.calendar.is_sure()), (wall, is_sure));
             booted.now.wall += DAY;
-            assert_eq!(booted.run(SECOND), [ClockChange::Jumped(DAY)], "a pause is no guess");
+            assert_eq!(
+                booted.run(SECOND),
+                [ClockChange::Jumped(DAY)],
+                "a pause does not make the date a guess"
+            );
             booted.now.wall -= DAY;
             booted.run(SURE_MS);
             assert!(booted.calendar.is_sure());
@@ -488,7 +492,7 @@ mod tests {
                         assert!(sure <= now, "week {week}, wrong in {first} to {last} by {by}");
                     }
                     let (sure, now) = dates.last().expect("the last week");
-                    assert!(now - sure < 26 * 7 * DAY, "it goes on afterwards");
+                    assert!(now - sure < 26 * 7 * DAY, "it continues afterwards");
                 }
             }
         }

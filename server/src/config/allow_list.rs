@@ -184,7 +184,7 @@ mod tests {
         let text = format!("# friends\r{bob} Bob\r{cyd}\r");
         assert_eq!(fs::read_to_string(&path).expect("a file"), text);
         let left = fs::read_dir(dir.path()).expect("a directory").count();
-        assert_eq!(left, 1, "nothing is left beside it");
+        assert_eq!(left, 1, "no other file is left in the folder");
 
         // The host has just written a line that is not a key.
         let wrong = format!("{bob}\nnobody\n");

@@ -23,7 +23,7 @@ pub enum ConfigError {
 }
 
 /// A mistake in the settings.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Debug, Error)]
 pub enum Mistake {
     #[error("{origin} is {value:?}, but must be {rule}")]

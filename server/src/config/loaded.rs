@@ -40,7 +40,7 @@ pub struct Settings {
 pub type Judge<'a> = &'a dyn Fn(&Settings, bool) -> Vec<Mistake>;
 
 /// A setting could not be changed while the server runs.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Debug, thiserror::Error)]
 pub enum BadOverride {
     #[error("{0}")]

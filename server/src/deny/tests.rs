@@ -68,7 +68,7 @@ fn refuses(lists: &DenyLists, address: &str) -> bool {
 fn until(what: &str, done: impl Fn() -> bool) {
     let start = Instant::now();
     while !done() {
-        assert!(start.elapsed() < PATIENCE, "in vain: {what}");
+        assert!(start.elapsed() < PATIENCE, "waited in vain: {what}");
         thread::sleep(Duration::from_millis(5));
     }
 }

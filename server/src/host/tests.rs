@@ -43,7 +43,7 @@ fn against(who: &str, span: &str, reason: &str) -> Punish {
 }
 
 fn key_of(host: &Host, name: &str) -> String {
-    host.roster().find(name, None).expect("somebody of that name").key.to_string()
+    host.roster().find(name, None).expect("a player has that name").key.to_string()
 }
 
 fn give(served: &Served, name: &str, role: Role) {
@@ -80,7 +80,7 @@ fn a_drain_checks_its_time_and_redirect() {
     let long = Drain { text: Some("x".repeat(257)), ..Drain::default() };
     let error = served.wait(host.drain(&by, &long)).expect_err("too long").to_string();
     assert!(error.starts_with("the goodbye is "), "{error}");
-    assert!(host.handle.draining().is_none(), "whatever is refused changes nothing");
+    assert!(host.handle.draining().is_none(), "a refused message changes nothing");
 
     let done = order("45s", "Two.example.org").expect("it is drained");
     assert!(
@@ -90,7 +90,7 @@ fn a_drain_checks_its_time_and_redirect() {
         ),
         "{done}"
     );
-    let drain = host.status_now().draining.expect("it is seen at once");
+    let drain = host.status_now().draining.expect("it is visible at once");
     assert_eq!(drain.redirect.as_deref(), Some("two.example.org:4433"));
     assert_eq!(
         drain.text,
@@ -175,7 +175,7 @@ fn players_of_a_higher_role_cannot_be_acted_on() {
     give(&served, "Ada", Role::Admin);
     let moderator = author(Role::Moderator);
     let key = key_of(host, "Ada");
-    let seat = format!("p{}", host.roster().find("Ada", None).expect("she is here").player.0);
+    let seat = format!("p{}", host.roster().find("Ada", None).expect("she is present").player.0);
     for who in ["Ada", "ada", &*seat, &key[..8], &key] {
         assert!(forbidden(served.wait(host.kick(&moderator, &whom(who), None, ""))), "{who}");
         for act in [Act::Ban, Act::Mute] {
@@ -201,7 +201,7 @@ fn a_kick_with_a_time_bans_a_player_who_has_just_left() {
     let served = serve(&[]);
     let host = &served.host;
     let ada = served.join("Ada");
-    let person = host.roster().find("Ada", None).expect("she is here");
+    let person = host.roster().find("Ada", None).expect("she is present");
     drop(ada);
     // The room no longer has such a seat, or never had one.
     let gone = crate::host::Person { player: phaselock::ids::PlayerId(77), ..person };
@@ -249,7 +249,7 @@ fn lifting_all_leaves_only_what_the_author_may_not_lift() {
     let _ada = served.join("Ada");
     let [moderator, admin] = [Role::Moderator, Role::Admin].map(author);
     let key = key_of(host, "Ada");
-    let player = host.roster().find("Ada", None).expect("she is here").player;
+    let player = host.roster().find("Ada", None).expect("she is present").player;
     let seat = format!("p{}", player.0);
     let mute = |by: &Author, key: Option<String>, address: Option<&str>| {
         let request = Punish {
@@ -354,7 +354,7 @@ fn a_player_who_moves_is_held_to_the_bans_and_mutes_of_the_new_address() {
         served.wait(host.punish(&author(Role::Admin), act, &request)).expect("done");
     }
     let go = |address: &str, is_muted| {
-        let person = host.roster().find("Ada", None).expect("she is here");
+        let person = host.roster().find("Ada", None).expect("she is present");
         let address = address.parse().expect("an address");
         let event = Event::Moved { player: person.player, address, is_muted };
         served
@@ -363,7 +363,7 @@ fn a_player_who_moves_is_held_to_the_bans_and_mutes_of_the_new_address() {
     // The figures have her real address, and come once a second.
     served.until("the new address", |host| {
         go("198.51.100.9:5000", false);
-        let found = host.roster().find("Ada", None).expect("she is here");
+        let found = host.roster().find("Ada", None).expect("she is present");
         found.address == "198.51.100.9:5000".parse().ok()
     });
     ada.say("first");
@@ -373,10 +373,10 @@ fn a_player_who_moves_is_held_to_the_bans_and_mutes_of_the_new_address() {
     bob.wait_for_line("Ada: second");
     assert!(!bob.lines.iter().any(|line| line.contains("first")), "{:?}", bob.lines);
     // The event does not undo a mute that it does not know of yet.
-    let person = host.roster().find("Ada", None).expect("she is here");
+    let person = host.roster().find("Ada", None).expect("she is present");
     let mute = Some(Mute { within: None, reason: "made just now".into() });
     let order = Command::Mute { player: person.target(), mute };
-    served.wait(host.handle.command_in(&person.room, order)).expect("she is there");
+    served.wait(host.handle.command_in(&person.room, order)).expect("she is present");
     go("[2001:db8::2]:5000", false);
     ada.say("third");
     ada.wait_for_line("made just now");
@@ -401,8 +401,8 @@ fn a_mute_holds_across_a_reconnect_and_until_it_is_lifted() {
     // A number is never a name, though a database may have such names.
     let subject = Subject::parse("address", "192.0.2.9").expect("an address");
     let other = Sentence { id: 0, subject, name: Some(mute.to_string()), ..first };
-    let (other, _) = host.access.add(other, true).expect("there is room");
-    let seat = format!("p{}", host.roster().find("Bob", None).expect("he is there").player.0);
+    let (other, _) = host.access.add(other, true).expect("there is space");
+    let seat = format!("p{}", host.roster().find("Bob", None).expect("he is present").player.0);
     for (text, found) in [
         (mute.to_string(), mute),
         ("192.0.2.9".into(), other.id),
@@ -561,7 +561,7 @@ fn only_public_play_makes_public_records() {
         |host: &Host, name: &str| host.figures().borrow().players.iter().any(|it| it.name == name);
     served.until("both seats", |host| sees(host, "Ada") && sees(host, "Bob"));
     let report = |name: &str, measure, value| {
-        let person = host.roster().find(name, None).expect("somebody of that name");
+        let person = host.roster().find(name, None).expect("a player has that name");
         let event = Event::Report { name: measure, player: Some(person.player), value };
         served
             .wait(host.handle_event(RoomEvent { room: person.room, event }, &mut BTreeMap::new()));

@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(refused.map(|_| ()), Err(AccessError::Higher));
         assert_eq!(holding(49), [2]);
         // It has ended.
-        access.add(ban(Role::Moderator, 60, None), true).expect("nothing stands any more");
+        access.add(ban(Role::Moderator, 60, None), true).expect("no ban is in force any more");
         assert_eq!(holding(1_000_000), [3]);
         assert_eq!(access.against(Act::Ban, Some(PublicKey([8; 32])), None, 70), None);
     }

@@ -124,6 +124,6 @@ mod tests {
         };
         assert_eq!(flood(now), ADDRESSES_MAX);
         assert_eq!(failed.count(Secret::Password), 3000);
-        assert_eq!(flood(now + INTERVAL), ADDRESSES_MAX, "old ones make room");
+        assert_eq!(flood(now + INTERVAL), ADDRESSES_MAX, "old ones are evicted");
     }
 }

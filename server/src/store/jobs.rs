@@ -22,7 +22,7 @@ pub enum Written {
 }
 
 /// An error of the database.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("the database is overloaded; try again")]

@@ -84,7 +84,7 @@ const MIGRATIONS: [&str; 7] = [
 ];
 
 /// The database cannot be opened.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error(

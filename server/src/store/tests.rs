@@ -136,7 +136,7 @@ async fn a_full_disk_is_reported_and_changes_are_written_later() {
     }
     assert_eq!(written, Written::Later, "the disk is full after {bans} bans");
     let health = store.health();
-    assert!(health.problem.expect("it is said").contains("full"));
+    assert!(health.problem.expect("the problem is reported").contains("full"));
     assert_eq!((health.pending, health.lost), (100, 0));
     assert!(health.errors > 0);
     // It answers even while the disk is full.
@@ -197,7 +197,7 @@ async fn many_changes_are_written_in_order() {
             later += usize::from(begun.0.is_none());
         }
     }
-    assert!(later > 0, "some find no space among the jobs");
+    assert!(later > 0, "some jobs do not fit into the queue");
     assert!(store.health().pending >= later);
     go_on.send(()).expect("it waits");
     held.await.expect("it has not panicked").expect("it reads");
@@ -267,7 +267,7 @@ async fn old_records_are_deleted_in_parts_and_people_on_demand() {
     }
     let records = store.read(|db| records_of(db, Some("race"))).await.expect("it can be read");
     let values: Vec<_> = records.iter().map(|it| it.value).collect();
-    assert_eq!((values[0], values[99]), (120.0, 21.0), "the most is the best");
+    assert_eq!((values[0], values[99]), (120.0, 21.0), "the largest value is the best");
     let forget = [2, 120].map(|key| Change::Forget(PublicKey([key; 32])));
     store.write(forget.into()).await.expect("it takes it");
     for (table, left) in [("players", 0), ("results", 0), ("records", 99), ("public_bests", 19)] {
@@ -354,7 +354,7 @@ async fn a_backup_is_whole_and_replaces_nothing() {
     {
         use std::os::unix::fs::PermissionsExt as _;
         let mode = fs::metadata(&copy).expect("it is there").permissions().mode();
-        assert_eq!(mode & 0o777, 0o600, "nobody else reads who is banned");
+        assert_eq!(mode & 0o777, 0o600, "others cannot read the list of bans");
     }
     store.write(vec![Change::Sentence(ban(2, None))]).await.expect("it takes it");
     let again = store.backup(copy.clone()).await.expect_err("it is there").to_string();

@@ -145,7 +145,7 @@ async fn the_facts_go_to_the_own_page_and_to_allowed_ones() {
     assert_eq!(response.headers()["cross-origin-resource-policy"], "same-origin");
     let facts: serde_json::Value = serde_json::from_str(&body(response).await).expect("JSON");
     assert_eq!(facts["name"], "Here");
-    assert_eq!(facts["port"], serde_json::Value::Null, "that of the page");
+    assert_eq!(facts["port"], serde_json::Value::Null, "the page's port");
     let hashes = page.facts.certificates.hashes();
     let hashes: Vec<_> = hashes.iter().map(|it| it.to_string().replace("sha256:", "")).collect();
     assert_eq!(facts["hashes"], serde_json::json!(hashes));
@@ -153,7 +153,7 @@ async fn the_facts_go_to_the_own_page_and_to_allowed_ones() {
     assert_eq!(response.headers()[header::ACCESS_CONTROL_ALLOW_ORIGIN], origin);
     assert_eq!(response.headers()["cross-origin-resource-policy"], "cross-origin");
     // A host that serves the page at another port than the game sets it.
-    Arc::get_mut(&mut page).expect("nobody else has it").facts.port = Some(4433);
+    Arc::get_mut(&mut page).expect("no other client has it").facts.port = Some(4433);
     let facts = body(page.answer(&get("/server.json", &[]))).await;
     assert!(facts.contains("\"port\":4433"), "{facts}");
 }

@@ -95,7 +95,11 @@ fn joined(name: &str) -> Arc<Message> {
 
 fn message(event: &HostEvent) -> Arc<Message> {
     let sender = Sender { name: "Here".into(), fingerprint: "sha256:00".into() };
-    Arc::new(Message::new(Report::of(event).expect("it is told"), &sender, 1_795_430_400))
+    Arc::new(Message::new(
+        Report::of(event).expect("the client is informed"),
+        &sender,
+        1_795_430_400,
+    ))
 }
 
 fn count(counts: &Counts, outcome: &str) -> u64 {
@@ -105,7 +109,7 @@ fn count(counts: &Counts, outcome: &str) -> u64 {
 fn until(what: &str, done: impl Fn() -> bool) {
     let start = Instant::now();
     while !done() {
-        assert!(start.elapsed() < PATIENCE, "in vain: {what}");
+        assert!(start.elapsed() < PATIENCE, "waited in vain: {what}");
         thread::sleep(std::time::Duration::from_millis(5));
     }
 }
@@ -272,7 +276,7 @@ fn alarms_are_rate_limited_with_a_count() {
     let message = Message::new(report, &sender, 0);
     assert_eq!(message.markdown, r"**Here** error\: a thing stands still", "no address");
     assert!(message.body.contains("203.0.113.9"), "JSON has the whole line");
-    assert!(alarms.of(&error).is_none(), "it has just been told");
+    assert!(alarms.of(&error).is_none(), "the client was just informed");
     let other = line(tracing::Level::WARN, Some("server_stalled"), "phaselock");
     assert!(alarms.of(&other).is_some());
     assert!(alarms.of(&line(tracing::Level::INFO, None, "phaselock")).is_none());

@@ -334,7 +334,7 @@ mod tests {
         let behind: Vec<_> = (2..40).map(|tick| own(&mut buffer, tick).1).collect();
         assert_eq!(behind[..15], (1..=15).collect::<Vec<_>>());
         assert!(behind[15..].iter().all(|behind| *behind == 15), "a quarter of a second at 60 Hz");
-        assert_eq!(came(&mut buffer, 39, 2..42), 17, "what it jumped over is gone");
+        assert_eq!(came(&mut buffer, 39, 2..42), 17, "ticks that it jumped over are lost");
         assert_eq!(own(&mut buffer, 40), ((25..=40).collect(), 0));
         assert_eq!(own(&mut buffer, 41), (vec![41], 0));
     }

@@ -333,12 +333,12 @@ mod tests {
         assert_eq!(sent(&mut lingering, 129, &[1, 5], &[]), [1, 3, 5, 8]);
         assert_eq!(sent(&mut lingering, 130, &[5, 8], &[]), [1, 3, 5, 8], "the last tick");
         assert_eq!(sent(&mut lingering, 131, &[5], &[]), [1, 5, 8]);
-        assert_eq!(sent(&mut lingering, 132, &[5], &[5, 8]), [1], "secrets are out now");
+        assert_eq!(sent(&mut lingering, 132, &[5], &[5, 8]), [1], "secrets are revealed now");
         assert_eq!(sent(&mut lingering, 133, &[], &[]), [1], "and do not come back by themselves");
         assert_eq!(
             lingering.update(Tick(134), &[], |_| (1, Some(1))),
             [],
-            "the slot has a new tenant"
+            "the slot has a new entity"
         );
         assert_eq!(lingering.sent(), []);
     }

@@ -211,24 +211,27 @@ pub const RECORDED_INPUTS_MAX: usize = 1 << 16;
 
 const _: () = {
     assert!(NOTICES_MAX >= (GAME_EVENTS_BURST + 2 * GAME_EVENTS_PER_SECOND) as usize);
-    assert!(BASELINE_AGE_TICKS_MAX < 256, "the age of a baseline travels in 8 bits");
+    assert!(BASELINE_AGE_TICKS_MAX < 256, "the age of a baseline is sent in 8 bits");
     assert!(REWIND_MAX.0 < 1_000_000, "a ring of ticks holds less than a second");
     assert!(
         OWN_TIME_BEHIND_MAX.0 as u64 * Rates::TICK_HZ_MAX as u64 / 1_000_000
             < INPUT_AHEAD_TICKS_MAX,
-        "own time is closer to the world's than inputs may be ahead"
+        "a player's own time lags less than inputs may be ahead"
     );
     assert!(PREDICTION_TICKS_MAX <= BASELINE_AGE_TICKS_MAX);
     assert!(INPUT_AHEAD_TICKS_MAX >= PREDICTION_TICKS_MAX / 2);
-    assert!(PACKET_INPUTS_MAX < 128, "the count of inputs travels in 7 bits");
+    assert!(PACKET_INPUTS_MAX < 128, "the count of inputs is sent in 7 bits");
     assert!(DATAGRAM_BYTES_MIN < DATAGRAM_BYTES_MAX && DATAGRAM_BYTES_MAX <= 1200);
     assert!(SNAPSHOT_BURST_BYTES >= DATAGRAM_BYTES_MAX + SNAPSHOT_BYTES_MIN);
-    assert!(CONTROL_BYTES_MAX < 1 << 16, "the length of a control message travels in 16 bits");
+    assert!(CONTROL_BYTES_MAX < 1 << 16, "the length of a control message is sent in 16 bits");
     assert!(
         ANNOUNCED_CERTIFICATE_BYTES_MAX + ANNOUNCED_SIGNATURE_BYTES_MAX + 100
             <= ANNOUNCEMENT_BYTES_MAX
     );
-    assert!(QUESTION_BYTES < DIRECTORY_PAGE_MAX * 41, "a page holds fewer servers than that");
+    assert!(
+        QUESTION_BYTES < DIRECTORY_PAGE_MAX * 41,
+        "a page holds fewer servers than the maximum"
+    );
     assert!(GAMES_MAX * (NAME_BYTES_MAX + 9) + 2 * TEXT_BYTES_MAX < CONTROL_BYTES_MAX);
     assert!(
         ROOMS_LISTED_MAX * (ROOM_CODE_BYTES_MAX + NAME_BYTES_MAX + 11)
@@ -236,26 +239,32 @@ const _: () = {
             + NAME_BYTES_MAX
             + 40
             < CONTROL_BYTES_MAX,
-        "the status fits a control message"
+        "a status fits into a control message"
     );
     assert!(ROOMS_MAX < 1 << 12, "a resume token has 12 bits for its room");
     assert!(GAME_SETUP_BYTES_MAX + TEXT_BYTES_MAX + NAME_BYTES_MAX + 100 < CONTROL_BYTES_MAX);
     assert!(
         (Rates::TICK_HZ_MAX / Rates::SNAPSHOT_HZ_MIN * 2 + Rates::TICK_HZ_MAX / 2) as u64
             <= PREDICTION_TICKS_MAX,
-        "prediction bridges a lost snapshot, and half a second of way and lead, at any rates"
+        "prediction covers a lost snapshot, and half a second of transit and lead, at any rates"
     );
-    assert!(ENTITIES_MAX <= PREDICTED_SPAWN_INDEX_MIN, "the world leaves room for them");
-    assert!(SEATS_MAX <= ENTITIES_MAX, "everybody has a place in the world");
+    assert!(
+        ENTITIES_MAX <= PREDICTED_SPAWN_INDEX_MIN,
+        "indices of predicted spawns lie above the world's"
+    );
+    assert!(SEATS_MAX <= ENTITIES_MAX, "every seat fits into the world");
     assert!(
         (SEATS_MAX + WATCHERS_MAX) as usize / ROSTER_CHUNK + 5 <= CONTROL_QUEUE_MAX,
-        "the messages that name everyone to a newcomer fit into the queue"
+        "the messages that list all players to a newcomer fit into the queue"
     );
-    assert!(WATCHERS_MAX as usize * 3 + 8 <= CONTROL_BYTES_MAX, "a message names all watchers");
+    assert!(
+        WATCHERS_MAX as usize * 3 + 8 <= CONTROL_BYTES_MAX,
+        "one message can list all watchers"
+    );
     assert!(
         GAME_EVENTS_BURST as i64 + GAME_EVENTS_PER_SECOND as i64 * WATCH_DELAY_MAX.0 / 1_000_000
             <= WATCH_EVENTS_MAX as i64,
-        "watchers get all events"
+        "the queue holds all events of the longest delay"
     );
     assert!(ROSTER_CHUNK * (NAME_BYTES_MAX + 18) + 8 <= CONTROL_BYTES_MAX);
     assert!(COMMANDS_MAX * (COMMAND_BYTES_MAX + USAGE_BYTES_MAX + 2) + 8 <= CONTROL_BYTES_MAX);

@@ -359,8 +359,16 @@ mod tests {
         present.insert(sign);
         let seen = |tick, fraction| seen(&past, at(tick, fraction), &present);
         assert_eq!(seen(0, 0.5), [(0, 1.0), (2, -1.0)], "nothing older is known");
-        assert_eq!(seen(1, 0.25), [(0, 1.25), (2, -1.0)], "another tenant is no way to go");
-        assert_eq!(seen(2, 0.75), [(0, 2.0), (2, -9.0)], "nor is a teleport; one is not born yet");
+        assert_eq!(
+            seen(1, 0.25),
+            [(0, 1.25), (2, -1.0)],
+            "nothing is blended into another entity in the slot"
+        );
+        assert_eq!(
+            seen(2, 0.75),
+            [(0, 2.0), (2, -9.0)],
+            "a teleport does not count either, and one entity does not exist yet"
+        );
         assert_eq!(seen(3, 0.5), [(0, 50.5), (1, 7.0)], "towards the present");
         assert_eq!(seen(4, 0.0), [(0, 51.0)], "the present itself");
         assert_eq!(seen(900, 0.5), [(0, 51.0)]);

@@ -233,7 +233,7 @@ pub struct Rates {
 }
 
 /// Why [`Rates`] are invalid.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RatesError {
     #[error(

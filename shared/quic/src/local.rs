@@ -19,7 +19,7 @@ use crate::server::{BindError, Server, ServerHandle};
 use crate::survey::LAN_PORTS;
 
 /// Why a server did not start.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Debug, thiserror::Error)]
 pub enum LocalError {
     #[error(transparent)]

@@ -33,7 +33,7 @@ pub struct KnownHosts {
 }
 
 /// Why known servers could not be read or added. Nothing has changed.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Debug, Error)]
 pub enum PinError {
     #[error("cannot {action} {}: {source}", path.display())]
@@ -51,7 +51,7 @@ pub enum PinError {
 }
 
 /// What is wrong with a line of the file.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum LineError {
     #[error("not a host:port and a fingerprint")]

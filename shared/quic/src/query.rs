@@ -24,7 +24,7 @@ const AGAIN: Duration = Duration::from_millis(500);
 const TIMES: usize = (TIMEOUT.as_millis() / AGAIN.as_millis()) as usize;
 
 /// Why there is no status of a server.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Debug, thiserror::Error)]
 pub enum HealthError {
     #[error(

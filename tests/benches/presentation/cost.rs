@@ -97,7 +97,8 @@ pub(crate) fn replay() -> Replay {
     let mut bots = BotWorld::<Skirmish>::new(1, PLAYERS, true);
     let mut past: Vec<Command> = Vec::new();
     let (mut all, mut copies) = (Vec::new(), Vec::new());
-    let own = Skirmish::avatar(&bots.world.entities, PlayerId(0)).expect("everybody has a player");
+    let own =
+        Skirmish::avatar(&bots.world.entities, PlayerId(0)).expect("every client has a player");
     let mut states = Vec::new();
     for _ in 0..1200 {
         bots.think();

@@ -67,7 +67,7 @@ impl Game for Moody {
     }
 
     fn join(&self, world: &mut World<Self>, player: PlayerId) {
-        assert!(self.0 != DOOMED, "nobody can join here");
+        assert!(self.0 != DOOMED, "no one can join here");
         world.spawn(Some(player), Thing::Fellow(Fellow { age: 0, clings: false }));
     }
 

@@ -17,7 +17,7 @@ fn the_page_of_advice() {
     let question = AdviceQuestion { rates: vec![5.0, 10.0, 30.0], repeats: 2, ..usual };
     let measured = rows(&question.plan());
     let delays: Vec<_> = question.delay_plans(&measured).iter().map(rows).collect();
-    let advice = question.answer(&measured, &delays).expect("all was measured");
+    let advice = question.answer(&measured, &delays).expect("everything was measured");
     check("advice", &advice.markdown(&recording));
     check("advice-json", &serde_json::to_string_pretty(&advice).expect("advice is JSON"));
     check("advice-svg", &advice.picture());

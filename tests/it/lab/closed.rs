@@ -166,7 +166,10 @@ fn a_parabola_is_where_the_parabola_says_at_any_spacing() {
         for setup in spaced(&recording, spacing) {
             let other =
                 Contender::Waypoints(Extrapolator::Fir(Filter::ThesisQuadratic), Joining::Jump);
-            assert!(most(&recording, &setup, other) > 2.0 * BENT, "so it can be told apart");
+            assert!(
+                most(&recording, &setup, other) > 2.0 * BENT,
+                "so that it can be distinguished"
+            );
         }
     }
 }

@@ -81,7 +81,7 @@ fn million(apart: f64, point: impl Fn(u32) -> (f64, f64, u32)) -> Recording {
         let (x, y, segment) = point(number);
         Point { time: f64::from(number) * apart, x, y, segment }
     });
-    Recording::of_points(&points.collect::<Vec<_>>()).expect("all is finite")
+    Recording::of_points(&points.collect::<Vec<_>>()).expect("all values are finite")
 }
 
 /// Shows it with all methods that a game may choose, and with some combinations.

@@ -44,7 +44,7 @@ pub fn config(data: &[u8]) -> bool {
                 }
                 return false;
             }
-            Err(error) => panic!("a file is no usage error: {error}"),
+            Err(error) => panic!("a bad file is not a usage error: {error}"),
         };
         let config = &settings.config;
         assert!(
@@ -106,9 +106,9 @@ pub fn known_hosts(data: &[u8]) -> bool {
         }
         // A new server adds one line.
         let print = known.check(NEW).unwrap_or(Fingerprint([7; 32]));
-        known.remember(NEW, print).expect("there is room for it");
+        known.remember(NEW, print).expect("there is space for it");
         let after = fs::read(&path).expect("it is there");
-        assert!(after.starts_with(data), "nothing that was there is rewritten");
+        assert!(after.starts_with(data), "existing lines are not rewritten");
         let known = KnownHosts::open(&path).expect("we wrote it");
         assert_eq!(known.check(NEW), Some(print));
         for (host, _) in entries.iter().filter(|(host, _)| host != NEW) {

@@ -80,7 +80,7 @@ pub fn bits(data: &[u8]) -> bool {
             break;
         }
         assert!(reader.left() < before, "everything takes a bit");
-        assert_eq!(writer.bit_len(), stream.len() * 8 - reader.left(), "no more than was read");
+        assert_eq!(writer.bit_len(), stream.len() * 8 - reader.left(), "at most what was read");
     }
     // Both streams have the same bits.
     let written = writer.bit_len();

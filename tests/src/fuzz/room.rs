@@ -191,7 +191,7 @@ impl Play {
         let before = self.room.tick();
         self.room.handle_timeout(self.now);
         assert!(self.room.tick() >= before);
-        assert!(self.room.next_timeout() > self.now, "all that is due was done");
+        assert!(self.room.next_timeout() > self.now, "everything due was done");
     }
 
     /// A datagram changes the world only by ending a session, and it is counted once.
@@ -232,7 +232,7 @@ impl Play {
             outputs += 1;
             // Each client gets a snapshot, and at most three messages about each player.
             let each = SNAPSHOT_PACKETS_MAX + 3 * usize::from(SEATS_MAX) + 3;
-            assert!(outputs <= CONNECTIONS * each, "it goes on and on");
+            assert!(outputs <= CONNECTIONS * each, "it never ends");
             match output {
                 Output::Datagram { client, bytes } => {
                     assert!(bytes.len() <= DATAGRAM_BYTES_MAX);
@@ -255,7 +255,9 @@ impl Play {
 
     fn peer_of(&mut self, client: ClientId) -> &mut Peer {
         let mut peers = self.peers.iter_mut();
-        peers.find(|peer| peer.id == client).expect("the room speaks to who is there")
+        peers
+            .find(|peer| peer.id == client)
+            .expect("the room sends only to clients who are present")
     }
 
     fn handle_message(&mut self, client: ClientId, message: &ServerMessage) {

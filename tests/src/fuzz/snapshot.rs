@@ -121,7 +121,7 @@ fn packets<G: Game>(mut script: Script<'_>, plain: bool) -> bool {
         let packet = script.block();
         if let Ok(received) = receive_checked(&game, &mut store, packet) {
             for (index, state) in store.unsaid() {
-                assert!(state.owner != Some(reader), "its own is always said");
+                assert!(state.owner != Some(reader), "its own standing is always reported");
                 check_state::<G>(state, index, reader);
             }
             receive_checked(&game, &mut store, packet).expect_err("it came before");

@@ -38,7 +38,10 @@ pub fn conditions(data: &[u8]) -> bool {
             link.send(now, 1200, number);
             link.send(now, 0, number);
             while link.poll(now).is_some() {}
-            assert!(link.next_arrival().is_none_or(|at| at > now), "what came was fetched");
+            assert!(
+                link.next_arrival().is_none_or(|at| at > now),
+                "everything that arrived was fetched"
+            );
         }
         now = now + Micros(i64::from(number) * 100_000);
     }

@@ -291,7 +291,7 @@ mod tests {
                 }
                 let step = f64::from(RATES.step_secs());
                 let forward = recording.rules.forward(&pair[0].values, step * 1.000_001);
-                let forward = forward.expect("the rules say so");
+                let forward = forward.expect("the rules have an answer");
                 let near = |at: usize| (forward[at] - pair[1].values[at]).abs() < 1e-4;
                 right += usize::from(recording.position().into_iter().all(near));
                 all += 1;

@@ -23,7 +23,7 @@ fn answer(question: &AdviceQuestion) -> Result<Advice, NoAdvice> {
 
 fn ask(shape: Formula, network: &str) -> Advice {
     let question = question(shape.name(), shape.record(8.0), network);
-    answer(&AdviceQuestion { repeats: 1, ..question }).expect("all was measured")
+    answer(&AdviceQuestion { repeats: 1, ..question }).expect("everything was measured")
 }
 
 /// A straight line, or a body at rest.
@@ -136,7 +136,7 @@ fn a_rate_at_which_nothing_past_was_seen_still_counts_for_now() {
         row(20.0, 1, Choice::RunForward, [9.0, 0.0, 0.0]),
         row(20.0, 1, Choice::Linear, [9.0, 0.0, 0.0]),
     ];
-    let advice = of_rows(&[5.0, 20.0], &rows).expect("all is known");
+    let advice = of_rows(&[5.0, 20.0], &rows).expect("everything is known");
     let rate = |pick: &Option<Pick>| pick.as_ref().map(|it| it.send_rate_hz);
     assert_eq!((rate(&advice.now), rate(&advice.then)), (Some(5.0), Some(20.0)));
     assert_eq!((advice.by_send_rate.len(), &advice.by_send_rate[0].then), (2, &None));
@@ -157,8 +157,8 @@ fn what_is_absent_more_often_is_not_taken_and_said() {
         row(20.0, 1, Choice::Kalman, [1.0, 0.0, 1000.0 + 1.1 * ABSENT_MAX]),
         row(20.0, 1, Choice::FirLinear, [4.0, 0.0, 0.0]),
     ];
-    let advice = of_rows(&[20.0], &rows).expect("all is known");
-    let now = advice.now.as_ref().expect("all is known");
+    let advice = of_rows(&[20.0], &rows).expect("everything is known");
+    let now = advice.now.as_ref().expect("everything is known");
     assert_eq!((&*now.method, &*now.too_often_absent), ("run-forward", &["kalman".to_owned()][..]));
     let text = advice.markdown(&line(8.0, 1.0));
     assert!(
@@ -171,8 +171,8 @@ fn what_is_absent_more_often_is_not_taken_and_said() {
         row(5.0, 1, Choice::RunForward, [3.0, 0.0, 1.1 * ABSENT_MAX]),
         row(20.0, 1, Choice::RunForward, [3.0, 0.0, 0.0]),
     ];
-    let advice = of_rows(&[5.0, 20.0], &rows).expect("all is known");
-    assert_eq!(advice.now.expect("all is known").send_rate_hz, 20.0);
+    let advice = of_rows(&[5.0, 20.0], &rows).expect("everything is known");
+    assert_eq!(advice.now.expect("everything is known").send_rate_hz, 20.0);
 }
 
 #[test]
@@ -204,8 +204,8 @@ fn what_chance_alone_could_make_is_told_apart() {
         let more = if seed % 2 == 0 { 3.0 } else { -2.0 };
         rows.push(row(20.0, seed, Choice::FirLinear, [10.1 + luck + more, 0.0, 0.0]));
     }
-    let advice = of_rows(&[20.0], &rows).expect("all is known");
-    let now = advice.now.as_ref().expect("all is known");
+    let advice = of_rows(&[20.0], &rows).expect("everything is known");
+    let now = advice.now.as_ref().expect("everything is known");
     assert_eq!((&*now.method, &*now.by_chance), ("kalman", &["fir-linear".to_owned()][..]));
     assert_eq!((now.visual_px, now.visual_px_quartiles), (14.0, [12.0, 16.0]));
     let text = advice.markdown(&line(8.0, 1.0));
@@ -217,8 +217,8 @@ fn what_chance_alone_could_make_is_told_apart() {
             let outage = if seed == 8 { 1e4 } else { 0.0 };
             row(5.0, seed, Choice::Kalman, [10.0 + more + seed as f64 + outage, 0.0, 0.0])
         }));
-        let advice = of_rows(&[5.0, 20.0], &rows).expect("all is known");
-        assert_eq!(advice.now.expect("all is known").send_rate_hz, rate, "{more} more");
+        let advice = of_rows(&[5.0, 20.0], &rows).expect("everything is known");
+        assert_eq!(advice.now.expect("everything is known").send_rate_hz, rate, "{more} more");
     }
 }
 
@@ -242,7 +242,7 @@ fn a_longer_delay_is_advised_where_it_is_clearly_better_and_no_shorter_one_would
             vec![row]
         };
         let by_delay: Vec<_> = delays.iter().map(at).collect();
-        let advice = question.answer(&rows, &by_delay).expect("all is known");
+        let advice = question.answer(&rows, &by_delay).expect("everything is known");
         let first = delays.iter().map(delay_ms).find(|delay| *delay > 1.1 * then);
         assert!(first.is_some() && delay_ms(&delays[0]) < 0.9 * then);
         assert_eq!(advice.delay_better_ms, first.filter(|_| longer), "{error} {shorter}");
@@ -259,8 +259,8 @@ fn what_is_to_be_where_it_is_now_is_no_method_of_the_past_however_often_it_is_el
     let recording = Recording::of_points(&points.collect::<Vec<_>>()).expect("a path");
     let question = question("hops", recording, "delay=100ms");
     let advice = answer(&AdviceQuestion { repeats: 2, rates: vec![20.0], ..question });
-    let advice = advice.expect("it is seen");
-    let [now, then] = [advice.now, advice.then].map(|it| it.expect("it is seen"));
+    let advice = advice.expect("the motion is shown");
+    let [now, then] = [advice.now, advice.then].map(|it| it.expect("the motion is shown"));
     assert!(now.absent_per_million > ABSENT_MAX, "{now:?}");
     assert!((now.delay_ms, now.too_often_absent.len()) == (0.0, 0) && then.delay_ms > 0.0);
 }
@@ -276,7 +276,7 @@ fn where_nothing_works_that_is_said() {
     let question = question("circle", recording, "delay=5s");
     let question = AdviceQuestion { repeats: 2, rates: vec![20.0], ..question };
     let advice = answer(&question).expect("it is seen, late");
-    let now = advice.now.as_ref().expect("it is seen");
+    let now = advice.now.as_ref().expect("the motion is shown");
     assert!(!now.helps || now.missing_per_million > 9e5, "{now:?}");
     let text = advice.markdown(&question.subject.recording);
     assert!(text.contains("of the frames it lacked data"), "{text}");

@@ -45,13 +45,13 @@ fn a_file_is_emptied_by_its_first_line_and_grows_every_second() {
     assert_eq!(fs::read(&path).expect("it is there").len(), 100_000);
 
     let mut files = MotionFiles::prepare(&path).expect("it can be opened");
-    take(&mut files, 0..100).expect("there is room");
+    take(&mut files, 0..100).expect("there is space");
     assert_eq!(points(&path), 61, "to the last whole second");
-    files.begin().expect("there is room");
+    files.begin().expect("there is space");
     assert_eq!(points(&path), 100);
     // A game in which nothing was recorded has no file.
-    files.begin().expect("there is room");
-    take(&mut files, 500..510).expect("there is room");
+    files.begin().expect("there is space");
+    take(&mut files, 500..510).expect("there is space");
     drop(files);
     assert_eq!(points(&path), 100);
     assert_eq!(points(&folder.path().join("run-2.csv")), 10);
@@ -86,7 +86,7 @@ fn a_file_ends_where_it_could_not_be_read_any_longer() {
         assert!(points(&path) > 2);
         // Reported once.
         take(&mut files, 500..600).expect("nothing more is recorded");
-        files.begin().expect("there is room");
+        files.begin().expect("there is space");
     }
     // A day and a second.
     let error = take(&mut files, 0..1).and_then(|()| take(&mut files, 86_401 * 60..86_402 * 60));

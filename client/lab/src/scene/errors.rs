@@ -116,7 +116,7 @@ mod tests {
         let mut model = Model::new(Formula::Zigzag, LabSettings::default(), Some(&methods));
         assert_eq!(most(&model, Against::Then), 1e-9, "nothing is known yet");
         assert!(model.compute(|_| true));
-        let row = model.rows.iter().find(|row| row.on).expect("one is on");
+        let row = model.rows.iter().find(|row| row.on).expect("one is active");
         let settled = |frame: &&ScoredFrame| frame.at.now >= model.carried.warm_up;
         let run = row.run.iter().flatten().filter(settled);
         let all: Vec<_> = run.filter_map(|frame| error(&model, frame, Against::Now)).collect();

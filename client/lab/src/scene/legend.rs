@@ -298,6 +298,10 @@ mod tests {
             }
         }
         let row = &model.rows[0];
-        assert_eq!(best(std::slice::from_ref(row), Against::Now), [None; 3], "alone none is");
+        assert_eq!(
+            best(std::slice::from_ref(row), Against::Now),
+            [None; 3],
+            "a single sample is never enough"
+        );
     }
 }

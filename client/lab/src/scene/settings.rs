@@ -173,7 +173,9 @@ mod tests {
     fn a_network_from_the_command_line_is_chosen() {
         let over = |text: &str| LabSettings::over(Some(&text.parse().expect("a network"))).net;
         assert_eq!(over("mobile"), Net::Profile(3));
-        let Net::Given(given) = over("mobile,seed=3") else { panic!("it is no profile's name") };
+        let Net::Given(given) = over("mobile,seed=3") else {
+            panic!("it is not the name of a profile")
+        };
         assert_eq!(given.to_string(), "mobile,seed=3");
         assert_eq!(LabSettings::over(None).net, Net::Own);
     }

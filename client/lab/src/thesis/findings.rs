@@ -196,8 +196,8 @@ mod tests {
         assert_eq!(verdict(&around(-0.17, 1.0)), Verdict::Unclear);
         assert_eq!(verdict(&around(-0.18, 1.0)), Verdict::No);
         assert_eq!(verdict(&around(0.0, -1.0)), Verdict::No, "one is enough");
-        assert_eq!(verdict(&[[1.0, 1.0]]), Verdict::Unclear, "of one nothing is known");
+        assert_eq!(verdict(&[[1.0, 1.0]]), Verdict::Unclear, "one entity is unknown");
         let same = verdict(&[[0.0, 1.0]; 4]);
-        assert_eq!(same, Verdict::Unclear, "the same is neither more nor less");
+        assert_eq!(same, Verdict::Unclear, "equal values are neither more nor less");
     }
 }

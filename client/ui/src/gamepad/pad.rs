@@ -35,7 +35,7 @@ pub trait Pads {
 
 /// An event from a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux tells of them"))]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux reports them"))]
 pub(crate) enum Raw {
     /// A button, by its code: down or up.
     Button(u16, bool),

@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(made(GlslSupport { v150: true, ..Default::default() }), Dialect::Desktop(150));
         assert_eq!(made(GlslSupport { v130: true, ..Default::default() }), Dialect::Desktop(130));
         let newer = [VERTEX, TEXTURE].map(|body| Dialect::Desktop(330).source(body)).concat();
-        assert_eq!(newer.matches("noperspective ").count(), 4, "of both sides, two each");
+        assert_eq!(newer.matches("noperspective ").count(), 4, "two from each side");
         assert!(newer.contains("texture(u_texture") && !newer.contains("texture2D"));
         let old = GlslSupport { v100: true, ..GlslSupport::default() };
         assert_eq!(Dialect::of(&old), Dialect::Everywhere);

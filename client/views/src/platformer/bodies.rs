@@ -349,7 +349,7 @@ mod tests {
         for _ in 0..60 {
             assert!(step(&mut lean, Some((1, 0.0))) < 0.005, "it stands on it");
         }
-        assert!(lean.by.length() > 0.1, "the platform has moved meanwhile");
+        assert!(lean.by.length() > 0.1, "the platform has moved in the meantime");
         for _ in 0..90 {
             step(&mut lean, None);
         }

@@ -110,7 +110,7 @@ mod tests {
             assert!(screen.contains_rect(rink), "{rink:?} in {screen:?}");
             assert!(rink.top() >= above - 0.1 && rink.bottom() <= height - below + 0.1);
             let share = (rink.width() / width).max(rink.height() / (height - above - below));
-            assert!(share > 0.97, "there is room left");
+            assert!(share > 0.97, "there is space left");
             let lower = super::camera(screen, letters, Some(0.4 * height));
             let top = lower.to_screen(-half).y;
             assert!(top >= 0.4 * height - 0.1, "the buttons cover it: {top}");

@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(samples.losses(), [None, None]);
         now.stats.snapshots = 1;
         look(&mut samples, 1000, &mut now);
-        assert!(!samples.iter().any(|sample| sample.heard), "that was long ago");
+        assert!(!samples.iter().any(|sample| sample.heard), "it happened long ago");
         now.silence = Micros::ZERO;
         look(&mut samples, 1010, &mut now);
         assert_eq!(with(&samples, |s| s.heard), [(1000, true)]);

@@ -469,7 +469,7 @@ impl<V: GameView> Window<V> {
         // Beside everything: sentences at the pointer lie on top by intent.
         let pointer = Some(screen.min);
         let views = phaselock_views::all(Views::new());
-        let [first, _, third] = &mut *sim.clients else { panic!("three have joined") };
+        let [first, _, third] = &mut *sim.clients else { panic!("three players have joined") };
         let client = first.session.client_of::<V::Game>().expect("the game is joined");
         let watched = Watched { target: Some(client.player()), free: None };
         let scene = Scene {

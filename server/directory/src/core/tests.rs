@@ -71,7 +71,7 @@ impl Server {
                 }
                 continue;
             }
-            assert_eq!(to, self.from, "nobody else hears of it");
+            assert_eq!(to, self.from, "no other client is informed");
             let answer = Answer::parse(&bytes, nonce).expect("an answer");
             if let Answer::Challenge(token) = answer {
                 let proof = self.identity.signer().prove(token, port).expect("a proof");
@@ -170,7 +170,7 @@ fn forged_addresses_are_never_listed_nor_flooded() {
             directory.handle_timeout(now);
             for Transmit { to, bytes } in sent(&mut directory) {
                 assert_eq!(to.remote, victim);
-                assert!(parse_question(&bytes).is_none(), "nobody is asked back");
+                assert!(parse_question(&bytes).is_none(), "the server asks no one to return");
                 assert!(bytes.len() <= packet.len());
                 went += bytes.len();
             }
@@ -189,7 +189,7 @@ fn tokens_are_bound_to_address_port_and_time() {
     assert!(mint.is_valid(secs(100), from, 4433, &token));
     assert!(mint.is_valid(secs(120), from, 4433, &token));
     assert!(!mint.is_valid(secs(140), from, 4433, &token), "too old");
-    assert!(!mint.is_valid(secs(99), from, 4433, &token), "of the future");
+    assert!(!mint.is_valid(secs(99), from, 4433, &token), "it is from the future");
     assert!(!mint.is_valid(secs(100), from, 4434, &token));
     assert!(!mint.is_valid(secs(100), at("203.0.113.7:50001"), 4433, &token));
     for byte in 0..24 {

@@ -132,7 +132,7 @@ fn all_mistakes_of_all_sources_are_told_at_once() {
     ] {
         assert!(lines.contains(part), "{part}\n{lines}");
     }
-    assert_eq!(lines.lines().count(), 7, "nothing is said of the snapshots:\n{lines}");
+    assert_eq!(lines.lines().count(), 7, "the snapshots are not mentioned:\n{lines}");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn no_mistake_hides_behind_another() {
     ] {
         assert!(lines.contains(part), "{part}\n{lines}");
     }
-    assert_eq!(lines.lines().count(), 3, "nothing is said of the snapshots:\n{lines}");
+    assert_eq!(lines.lines().count(), 3, "the snapshots are not mentioned:\n{lines}");
     // A flag in place of what is wrong in the file decides what depends on it.
     let file = ConfigFile::new("tick_hz = [60]\nsnapshot_hz = 7");
     let lines = refused(&["--config", file.path(), "--tick-hz=60"], &[]);
@@ -261,7 +261,7 @@ fn a_public_page_needs_a_listener_for_browsers() {
     assert!(closed.to_string().ends_with("web is needed too"), "{closed}");
     fs::write(file.path(), "web = 4433\npublic_page = true").expect("writable");
     let newer = before.load_again(&judge).expect("it is good");
-    let in_force = before.in_force(&newer).expect("they go together").config;
+    let in_force = before.in_force(&newer).expect("the settings fit together").config;
     assert_eq!((in_force.http.public_page, in_force.http.web), (true, None));
 }
 

@@ -45,14 +45,14 @@ fn changes_are_told_with_what_takes_a_restart() {
             ("password", "(hidden)", "(hidden)", false),
         ]
     );
-    let in_force = before.in_force(&after).expect("they go together");
+    let in_force = before.in_force(&after).expect("the settings fit together");
     let config = &in_force.config;
     assert_eq!(
         (config.play.bots, config.play.tick_hz, config.play.snapshot_hz, config.play.rounds),
         (4, 50, 25, 9)
     );
     assert_eq!(config.joining.password, Some(Password("new".to_owned())));
-    assert_eq!(in_force.changes(&after).len(), 2, "what takes a restart is still to come");
+    assert_eq!(in_force.changes(&after).len(), 2, "changes that need a restart are pending");
 
     fs::write(file.path(), "bots = -1\nname = 4").expect("writable");
     let mistakes = before.load_again(&judge).expect_err("it is wrong");

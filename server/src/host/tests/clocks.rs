@@ -24,7 +24,7 @@ impl Hands {
     }
 
     fn set(&self, change: impl FnOnce(&mut Reading)) {
-        change(&mut self.0.lock().expect("nobody panics with it"));
+        change(&mut self.0.lock().expect("no thread panics while it holds the lock"));
     }
 
     pub(super) fn jump(&self, by: i64) {
@@ -41,7 +41,7 @@ impl Hands {
 
     fn clocks(&self, boot: u128) -> impl FnOnce(Option<&CalendarState>) -> Clocks + use<> {
         let hands = self.clone();
-        let read = move || *hands.0.lock().expect("nobody panics with it");
+        let read = move || *hands.0.lock().expect("no thread panics while it holds the lock");
         move |kept| Clocks::read_by(kept, Some(BootId(boot)), read)
     }
 

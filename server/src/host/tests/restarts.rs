@@ -45,7 +45,7 @@ fn players_are_warned_of_a_scheduled_restart_and_the_server_drains() {
     assert!(busy.to_string().contains("ctl undrain"), "{busy}");
 
     served.wait(host.undrain(&by)).expect("an admin may");
-    assert!(!is_restarting(host), "a drain that was taken back restarts nothing");
+    assert!(!is_restarting(host), "a cancelled drain causes no restart");
     ada.wait_for_line("the server stays up after all");
 }
 
@@ -59,13 +59,13 @@ fn a_server_drained_by_a_person_stays_down() {
     served.wait(host.drain(&by, &drain)).expect("it drains");
     hands.pass(60 * MINUTE);
     served.until("the next one", |host| next(host).as_deref() == Some("2026-11-26 02:00 UTC"));
-    assert!(!is_restarting(host), "a restart does not take over somebody's drain");
+    assert!(!is_restarting(host), "a restart does not replace a drain");
 
-    served.wait(host.undrain(&by)).expect("it goes on");
+    served.wait(host.undrain(&by)).expect("it continues");
     hands.pass(60 * MINUTE);
     served.until("a restart", is_restarting);
     served.wait(host.drain(&by, &drain)).expect("it drains");
-    assert!(!is_restarting(host), "somebody's drain takes over a restart");
+    assert!(!is_restarting(host), "a drain replaces a restart");
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn damage_is_noticed_by_the_next_copy_and_costs_no_decision() {
     let problem = keeping.common.health().problem.clone();
     assert!(
         problem.is_some_and(|it| it.contains("all bans, mutes, roles and tokens")),
-        "it is seen"
+        "the loss is reported"
     );
     drop(keeping);
     let (connection, problem) = open::open(&file).expect("it opens again");
@@ -148,7 +148,7 @@ async fn a_damaged_database_is_restored_from_its_last_copy() {
     fs::write(&file, b"no database at all".repeat(500)).expect("it can be written");
     let (store, everything, thread) = Store::open(dir.path()).expect("it opens all the same");
     assert_eq!(everything.sentences.len(), 1, "the copy has the first");
-    let problem = store.health().problem.expect("it is said");
+    let problem = store.health().problem.expect("the problem is reported");
     assert!(problem.contains("damaged-") && problem.contains("a copy of"), "{problem}");
     assert!(thread.end());
     // A missing or empty one is restored, too.
@@ -188,9 +188,9 @@ async fn damaged_files_are_set_aside_and_named() {
         fs::write(&file, damaged).expect("it can be written");
         let (store, everything, thread) = Store::open(dir.path()).expect("it opens all the same");
         assert!(everything.sentences.is_empty());
-        let problem = store.health().problem.expect("it is said");
+        let problem = store.health().problem.expect("the problem is reported");
         assert!(problem.contains("damaged-"), "{problem}");
-        assert_eq!(store.write(vec![line("new")]).await.expect("it goes on"), Written::Durably);
+        assert_eq!(store.write(vec![line("new")]).await.expect("it continues"), Written::Durably);
         assert!(thread.end());
         let names = fs::read_dir(dir.path()).expect("it can be read");
         let aside = names.filter_map(|it| it.ok()?.file_name().into_string().ok());

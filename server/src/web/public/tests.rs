@@ -139,7 +139,7 @@ async fn the_page_is_off_by_default() {
     }
     let published = Arc::new(Published::of(&board(Vec::new())));
     let (shown, public) = watch::channel(Some(published));
-    Arc::get_mut(&mut page).expect("nobody else has it").public = public;
+    Arc::get_mut(&mut page).expect("no other client has it").public = public;
     let german = get("/public", &[(header::ACCEPT_LANGUAGE, "de")]);
     let response = page.answer(&german);
     assert_eq!(response.status(), StatusCode::OK);
@@ -176,7 +176,7 @@ async fn allowed_hosts_can_read_the_json() {
     let (_server, mut page) = page_of(folder.path(), config);
     let published = Arc::new(Published::of(&board(Vec::new())));
     let (_shown, public) = watch::channel(Some(published));
-    Arc::get_mut(&mut page).expect("nobody else has it").public = public;
+    Arc::get_mut(&mut page).expect("no other client has it").public = public;
     let response = page.answer(&get("/public.json", &[(header::ORIGIN, origin)]));
     assert_eq!(response.headers()[header::CONTENT_TYPE], "application/json");
     assert_eq!(response.headers()[header::ACCESS_CONTROL_ALLOW_ORIGIN], origin);
@@ -368,7 +368,7 @@ fn the_page_follows_its_setting_and_stays_current() {
         served.wait(async {
             let found = public.wait_for(|it| is_wanted(it.as_deref()));
             let found = timeout(PATIENCE, found).await;
-            found.expect("in time").map(drop).expect("it goes on");
+            found.expect("in time").map(drop).expect("it continues");
         });
     };
     set("true");

@@ -240,7 +240,7 @@ fn predictions_come_true_as_long_as_nobody_else_acts() {
         }
     }
     assert!(strikes >= 12 && crashes >= 3, "{strikes} strikes, {crashes} crashes");
-    assert!(compared > 12_000, "{compared} compared: no trial");
+    assert!(compared > 12_000, "only {compared} compared: too few for a test");
 }
 
 #[test]

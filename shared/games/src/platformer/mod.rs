@@ -45,7 +45,7 @@ pub struct Platformer {
 impl Platformer {
     /// Runs a player's steps in a tick of the world. Ticks whose inputs never came run without
     /// pressed keys, so a player cannot hang in the air by sending nothing.
-    #[expect(clippy::too_many_arguments, reason = "all that a run depends on")]
+    #[expect(clippy::too_many_arguments, reason = "a run depends on all of these")]
     fn run(
         &self,
         now: Tick,

@@ -65,7 +65,7 @@ pub fn ticks(rates: Rates, secs: f32) -> u64 {
 
 /// Runs one tick of a player's own time, in the race with this number. A player of an earlier race
 /// is moved to the start.
-#[expect(clippy::too_many_arguments, reason = "all that a run depends on")]
+#[expect(clippy::too_many_arguments, reason = "a run depends on all of these")]
 pub fn movement(
     level: &Level,
     rates: Rates,

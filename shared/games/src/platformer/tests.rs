@@ -59,7 +59,7 @@ fn scores(world: &World<Platformer>) -> Vec<Score> {
 fn step(game: &Platformer, world: &mut World<Platformer>, command: Command) {
     let mut inputs = Inputs::default();
     for slot in world.entities.records::<Player>() {
-        inputs.set(slot.owner.expect("it is somebody's"), command);
+        inputs.set(slot.owner.expect("it belongs to a player"), command);
     }
     world.tick = world.tick.plus(1);
     game.step(world, &inputs);
@@ -78,7 +78,7 @@ fn wait_for(game: &Platformer, world: &mut World<Platformer>, phase: Phase) {
 }
 
 #[test]
-#[allow(clippy::print_stdout, reason = "how well bots play is worth a look")]
+#[allow(clippy::print_stdout, reason = "prints how well the bots play")]
 fn bots_get_to_the_goal_each_by_its_own_way_and_with_some_falls() {
     let (mut arrived, mut falls, mut coins, mut times) = (0, 0, Vec::new(), Vec::new());
     for seed in 0..2 {
@@ -160,7 +160,7 @@ fn an_undisturbed_player_is_where_its_client_predicts() {
             let now = own(&world, 0);
             races += u32::from(now.race != race);
         }
-        assert_eq!(races, 1, "it was put to the start of a race once");
+        assert_eq!(races, 1, "it was sent to the start of a race once");
     }
 }
 
@@ -175,7 +175,7 @@ fn changes<K: PartialEq>(
 }
 
 #[test]
-#[allow(clippy::print_stdout, reason = "the share is worth a look: bytes follow from it")]
+#[allow(clippy::print_stdout, reason = "prints the share, which determines the bytes")]
 fn others_are_extrapolated_unless_they_change_keys_twice() {
     for (back, least) in [(2, 0.9), (8, 0.75), (30, 0.35)] {
         let mut past: VecDeque<Vec<Player>> = VecDeque::new();
@@ -244,7 +244,7 @@ fn a_race_begins_at_the_start_with_nothing_and_ends_when_all_are_in_the_goal() {
     assert_eq!((own(&world, 0).feet(), own(&world, 0).coins()), (game.level.start, 0));
     for _ in 0..100 {
         step(&game, &mut world, Command { right: 1, jump: true });
-        assert_eq!(own(&world, 0).feet(), game.level.start, "nobody runs before the signal");
+        assert_eq!(own(&world, 0).feet(), game.level.start, "no one runs before the signal");
     }
     for tick in 0..120 {
         step(&game, &mut world, Command { right: 1, jump: tick % 40 < 25 });

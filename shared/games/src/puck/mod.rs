@@ -127,7 +127,7 @@ impl ShufflePuck {
     /// Counts saves and goals of a tick of a rink.
     #[expect(
         clippy::too_many_arguments,
-        reason = "an outcome concerns the puck and everybody on that rink"
+        reason = "an outcome concerns the puck and all players on that rink"
     )]
     fn count(
         &self,

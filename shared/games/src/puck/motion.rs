@@ -298,7 +298,7 @@ impl Body {
     /// bodies, one of which is held.
     fn strike(&mut self, normal: Vec2, hand: Vec2) {
         const SHARE: f32 = (1.0 + MALLET_RESTITUTION) * MASS_RATIO / (MASS_RATIO + 1.0);
-        const _: () = assert!(SHARE > 1.0, "or the mallet would go on into it");
+        const _: () = assert!(SHARE > 1.0, "otherwise the mallet would move on into the puck");
         let along = self.velocity.dot(normal);
         let into = along - hand.dot(normal);
         let away = (along - SHARE * into).clamp(-PUCK_SPEED, PUCK_SPEED);

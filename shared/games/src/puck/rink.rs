@@ -34,8 +34,8 @@ pub const POST_AT: Vec2 = Vec2::new(HALF.x + POST, GOAL + POST);
 
 const _: () = {
     assert!(CORNER > MALLET && MALLET > PUCK && GOAL > 2.0 * PUCK);
-    assert!(GOAL + POST < HALF.y - CORNER, "the goal is in the straight part of its wall");
-    assert!(DEPTH > 2.0 * PUCK, "a puck fits into the goal");
+    assert!(GOAL + POST < HALF.y - CORNER, "the goal is in the straight part of the wall");
+    assert!(DEPTH > 2.0 * PUCK, "the puck fits into the goal");
     assert!(HALF.x + DEPTH < 16.0, "positions are sent within 16 m");
 };
 

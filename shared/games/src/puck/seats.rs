@@ -312,7 +312,7 @@ mod tests {
             let uneven = sizes.iter().filter(|[left, right]| left != right).count();
             assert!(uneven <= 1 && sizes.iter().all(|[l, r]| l.abs_diff(*r) <= 1), "{sizes:?}");
             assert!(sizes.iter().all(|[left, right]| players < 2 || left.min(right) > &0));
-            assert_eq!(deal(&dealt), dealt, "again changes nothing");
+            assert_eq!(deal(&dealt), dealt, "repeating it changes nothing");
         }
     }
 

@@ -326,7 +326,7 @@ fn the_same_seed_is_the_same_world() {
 }
 
 #[test]
-#[allow(clippy::print_stdout, reason = "how bots play is worth a look")]
+#[allow(clippy::print_stdout, reason = "prints how the bots play")]
 fn bots_score_and_save_whatever_the_tick_rate() {
     for (players, tick_hz) in [(2, 60), (6, 60), (4, 20), (2, 128), (2, 10), (12, 60)] {
         let mut before: Vec<Slot<Mallet>> = Vec::new();

@@ -147,7 +147,7 @@ fn reverse(own: &Car, spot: &Spot) -> Command {
 }
 
 /// Drives forwards.
-#[expect(clippy::too_many_arguments, reason = "all that a driver looks at")]
+#[expect(clippy::too_many_arguments, reason = "a driver looks at all of these")]
 fn go(
     bot: &mut Bot,
     track: &Track,
@@ -186,7 +186,7 @@ fn go(
 
 /// Returns where to drive, in metres to the right of the centre, so that no car is hit; lowers the
 /// pace where there is no space. `line` is where it would drive alone.
-#[expect(clippy::too_many_arguments, reason = "all that a driver looks at")]
+#[expect(clippy::too_many_arguments, reason = "a driver looks at all of these")]
 fn around(
     bot: &mut Bot,
     track: &Track,

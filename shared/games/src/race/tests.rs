@@ -63,7 +63,7 @@ fn phase(world: &World<Race>) -> Phase {
 }
 
 #[test]
-#[allow(clippy::print_stdout, reason = "how long a race takes is worth a look")]
+#[allow(clippy::print_stdout, reason = "prints how long races take")]
 fn bots_race_to_the_end() {
     for (players, seed) in [(1, 4), (8, 5), (24, 6)] {
         let (mut bumps, mut resets, mut began) = (0_u32, 0_u32, false);
@@ -86,7 +86,7 @@ fn bots_race_to_the_end() {
         let home = times.iter().filter(|time| **time > 0).count();
         assert!(began && phase(&world) == Phase::Results);
         assert!(home * 10 >= usize::from(players) * 8, "{home} of {players} came home");
-        let first = times.iter().find(|time| **time > 0).expect("somebody came home");
+        let first = times.iter().find(|time| **time > 0).expect("at least one car finished");
         assert!((9_000..19_000).contains(first), "the first took {first} hundredths of a second");
         assert!(resets * 3 <= u32::from(players), "{resets} resets of {players}");
         let positions: Vec<_> = world.entities.records::<Score>().map(|it| it.entity).collect();
@@ -384,7 +384,7 @@ fn a_car_pushed_back_over_a_gate_has_driven_to_it() {
 }
 
 #[test]
-#[allow(clippy::print_stdout, reason = "the share is worth a look: bytes follow from it")]
+#[allow(clippy::print_stdout, reason = "prints the share, which determines the bytes")]
 fn others_are_extrapolated_unless_they_change_keys_twice_or_touch() {
     let mut past: std::collections::VecDeque<Vec<Car>> = std::collections::VecDeque::new();
     let (mut all, mut true_ones, back) = (0_u32, 0_u32, 6);

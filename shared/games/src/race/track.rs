@@ -379,7 +379,7 @@ mod tests {
         let track = Track::get();
         assert!((900.0..1300.0).contains(&track.length), "{} m", track.length);
         let rows = (usize::from(SEATS_MAX) / 4) as f32;
-        assert!(4.0 + 7.0 * rows + 8.0 < track.length, "the grid bites its tail");
+        assert!(4.0 + 7.0 * rows + 8.0 < track.length, "the starting grid overlaps itself");
         let tightest = track.samples.iter().map(|s| s.curvature.abs()).fold(0.0, f32::max);
         assert!(tightest < 1.0 / (HALF_WIDTH + 4.0), "a radius of {} m", 1.0 / tightest);
         let most = track.samples.iter().flat_map(|s| s.at.abs().to_array()).fold(0.0, f32::max);

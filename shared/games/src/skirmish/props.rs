@@ -109,7 +109,7 @@ pub(super) fn extrapolate(arena: &Arena, rates: Rates, base: &Prop, ticks: u64) 
 
 /// Runs a tick of a player's hands: lifts a prop, carries it, or throws it; only one that `moves`
 /// selects.
-#[expect(clippy::too_many_arguments, reason = "who grabs what, and what may move")]
+#[expect(clippy::too_many_arguments, reason = "each argument selects something different")]
 pub(super) fn hands(
     arena: &Arena,
     entities: &mut Entities<Piece>,

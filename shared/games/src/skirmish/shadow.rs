@@ -62,7 +62,7 @@ pub(super) struct Between {
 impl Between {
     /// Creates the table of a map with at most [`WALLS_MAX`] walls.
     pub(super) fn new(walls: &[Aabb]) -> Self {
-        assert!(walls.len() <= WALLS_MAX, "each wall of the map has a bit");
+        assert!(walls.len() <= WALLS_MAX, "every wall of the map has a bit");
         let all = Walls((0..walls.len()).fold(0, |all, wall| all | 1 << wall));
         // All lines between two cells are within a cell's width of the line between their centres.
         let grown: Vec<_> = walls.iter().map(|wall| wall.grown(CELL / 2.0 + MARGIN)).collect();

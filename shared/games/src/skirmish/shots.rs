@@ -64,7 +64,10 @@ impl Skirmish {
     }
 
     /// Returns the first target of a shot in the world as the shooter saw it.
-    #[expect(clippy::too_many_arguments, reason = "a shot is judged in the past, by a policy")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a shot is tested against the past, under a policy"
+    )]
     pub(super) fn rewound_hit(
         &self,
         entities: &Entities<Piece>,

@@ -242,7 +242,7 @@ fn rewound_shot(favour: Favour, now: impl FnOnce(&mut Player)) -> (bool, Option<
     let others = world.entities.get(target).copied();
     world.tick = Tick(10);
     game.step(&mut world, &inputs);
-    let told = world.past.poll_rewound().expect("it is told");
+    let told = world.past.poll_rewound().expect("the client is informed");
     assert_eq!((told.shooter, told.tick, world.past.poll_rewound()), (PlayerId(0), Tick(10), None));
     let hits = player(&world.entities, shooter).expect("it is there").hits;
     let position = |slot: Option<Slot<Piece>>| slot.and_then(|slot| slot.entity.player().copied());
@@ -351,7 +351,7 @@ fn extrapolated(count: u16, seed: u64, back: usize) -> f64 {
 }
 
 #[test]
-#[allow(clippy::print_stdout, reason = "the share is worth a look: bytes follow from it")]
+#[allow(clippy::print_stdout, reason = "prints the share, which determines the bytes")]
 fn others_are_extrapolated_unless_they_change_their_minds_twice() {
     // One in sixty is just then stopped by a crate or thrown, or switches weapons.
     for (count, back, least) in [(16, 1, 0.975), (16, 8, 0.85), (16, 32, 0.3), (64, 8, 0.8)] {

@@ -185,7 +185,10 @@ impl Skirmish {
     /// Moves all shells that `moves` selects; shells that burst long enough ago are added to
     /// `over`. With `hits`, players are obstacles too, as on the server, which knows where they
     /// are.
-    #[expect(clippy::too_many_arguments, reason = "flight needs the world before and after")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a flight needs the world before and after the tick"
+    )]
     fn fly_all(
         &self,
         entities: &mut Entities<Piece>,

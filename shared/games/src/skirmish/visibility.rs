@@ -303,7 +303,7 @@ mod tests {
         let aiming = Player { aim: 0.0, ..viewer };
         assert_eq!(weight(&aiming, &at(0.0, 6.75)), 8);
         let dead = Player { health: 0, ..aiming };
-        assert_eq!(weight(&dead, &at(0.0, 6.75)), 2, "the dead look on and do not aim");
+        assert_eq!(weight(&dead, &at(0.0, 6.75)), 2, "dead players watch and do not aim");
         assert_eq!(weight(&viewer, &viewer), 8);
     }
 
@@ -335,7 +335,10 @@ mod tests {
             }
         }
         let free: u32 = free.expect("they see each other at last");
-        (free - told[0].expect("a is told"), free - told[1].expect("b is told"))
+        (
+            free - told[0].expect("client a is informed"),
+            free - told[1].expect("client b is informed"),
+        )
     }
 
     #[test]
@@ -379,13 +382,13 @@ mod tests {
             let (a, b) = (somebody(), somebody());
             let (to_a, to_b) = (weight(&a, &b) > 0, weight(&b, &a) > 0);
             let free = has_line_of_sight(a.position(), b.position(), &arena.walls);
-            assert!(!free || (to_a && to_b), "a free line tells both");
+            assert!(!free || (to_a && to_b), "a free line of sight works in both directions");
             told += u32::from(to_a);
             alike += u32::from(to_a == to_b);
         }
         // They differ where one's shoulder is behind the other's corner.
-        assert!(alike > all * 95 / 100, "alike in {alike} of {all}");
-        assert!((all / 10..all * 6 / 10).contains(&told), "{told} of {all} are told");
+        assert!(alike > all * 95 / 100, "equal in {alike} of {all} cases");
+        assert!((all / 10..all * 6 / 10).contains(&told), "{told} of {all} are sent");
         let game = Skirmish::new(Rates::DEFAULT, 0);
         assert!(game.arena.walls.len() <= WALLS_MAX);
     }

@@ -156,7 +156,7 @@ impl Field {
     /// If `min` is not below `max`, or if `max - min` in steps needs more than [`FIELD_BITS_MAX`]
     /// bits. In a table this is a compile error.
     pub const fn range(min: i64, max: i64, fraction_bits: u32) -> Self {
-        assert!(min < max, "a range's greatest value is above its least");
+        assert!(min < max, "a range's maximum is above its minimum");
         assert!(max <= 1 << 32 && min >= -(1 << 32), "a range is within 2^32 of 0");
         assert!(fraction_bits < FIELD_BITS_MAX, "a range's fraction fits the bits of a field");
         let greatest = (max - min) << fraction_bits;
@@ -258,8 +258,8 @@ impl Field {
         self.name = name;
         self.component = component;
         assert!(self.bits >= 1 && self.bits <= FIELD_BITS_MAX, "a field has 1 to 32 bits");
-        assert!(self.fraction_bits <= self.bits, "a field's fraction is a part of its bits");
-        assert!(self.greatest <= self.mask(), "a field's greatest number fits its bits");
+        assert!(self.fraction_bits <= self.bits, "a field's fractional bits are part of its bits");
+        assert!(self.greatest <= self.mask(), "a field's maximum fits into its bits");
         self
     }
 

@@ -354,7 +354,7 @@ macro_rules! entities {
         #[derive(Clone, Copy, Debug, PartialEq)]
         $visible enum $name {
             $(
-                #[allow(missing_docs, reason = "the record says what it is")]
+                #[allow(missing_docs, reason = "the record documents it")]
                 $(#[$inner])*
                 $record($record),
             )+
@@ -417,7 +417,7 @@ macro_rules! entities {
                 const KIND: u8 =
                     $crate::fields::kind_number::<$name>(stringify!($record));
 
-                #[allow(unreachable_patterns, reason = "where there is one kind only")]
+                #[allow(unreachable_patterns, reason = "unused in games with a single kind")]
                 fn record(&self) -> Option<&$record> {
                     match self {
                         Self::$record(record) => Some(record),
@@ -425,7 +425,7 @@ macro_rules! entities {
                     }
                 }
 
-                #[allow(unreachable_patterns, reason = "where there is one kind only")]
+                #[allow(unreachable_patterns, reason = "unused in games with a single kind")]
                 fn record_mut(&mut self) -> Option<&mut $record> {
                     match self {
                         Self::$record(record) => Some(record),

@@ -343,7 +343,10 @@ pub trait Bot<G: Game>: std::fmt::Debug + Send {
 
     /// Returns the bot's next input, computed from the entities that its `player` can see at
     /// `tick`.
-    #[expect(clippy::too_many_arguments, reason = "all that a bot may know; every game writes it")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "everything that a bot may know; every game implements it"
+    )]
     fn input(
         &mut self,
         game: &G,

@@ -129,7 +129,7 @@ impl fmt::Display for Conditions {
 }
 
 /// Why a text is not a network description.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ConditionsError {
     #[error(

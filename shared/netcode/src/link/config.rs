@@ -60,7 +60,7 @@ pub struct LinkConfig {
 }
 
 /// Why properties are invalid.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LinkError {
     #[error("{what} of a link must be {allowed}")]

@@ -27,7 +27,7 @@ const OPPORTUNITY_BITS: u64 = 1500 * 8;
 const MILLISECOND: Micros = Micros::from_ms(1);
 
 /// Why a file is not a recording.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RecordingError {
     #[error(transparent)]

@@ -58,7 +58,7 @@ mod tests {
         );
         // The first one is dropped for the fifth.
         assert_eq!([7, 8, 4, 3].map(&mut at), [Some(Some(6)), Some(Some(7)), None, Some(None)]);
-        assert_eq!(kept.at(9, |_| None), None, "what the rules do not say is not kept");
+        assert_eq!(kept.at(9, |_| None), None, "values outside of the rules are not kept");
         kept.clear();
         assert_eq!(kept.at(9, |before| before.map(|(_, values)| *values)), None);
     }

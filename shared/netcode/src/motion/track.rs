@@ -15,7 +15,7 @@ pub type Coords = [f64; FIELDS_MAX];
 #[derive(Clone, Copy, Debug)]
 struct FieldSet(u32);
 
-const _: () = assert!(FIELDS_MAX <= 32, "a set has a bit for each field");
+const _: () = assert!(FIELDS_MAX <= 32, "a set has a bit for every field");
 
 impl FieldSet {
     fn of(indices: impl Iterator<Item = usize>) -> Self {

@@ -9,7 +9,7 @@ pub struct ClientId(pub u64);
 
 /// Something for the driver to do for a client.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the names of the fields say it")]
+#[allow(missing_docs, reason = "the field names are self-explanatory")]
 pub enum Output {
     /// Send a datagram.
     Datagram { client: ClientId, bytes: Vec<u8> },

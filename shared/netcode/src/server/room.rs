@@ -91,7 +91,7 @@ impl<G: Game> Room<G> {
     /// `setup` configures its rules, see [`Kit::configure`](crate::game::Kit::configure); if it is
     /// empty or cannot be read, the default applies.
     pub fn open(rotation: Rotation, setup: &[u8]) -> Self {
-        const { assert!(G::SEATS_MAX > BOTS_MAX, "a game needs more seats than its bots") };
+        const { assert!(G::SEATS_MAX > BOTS_MAX, "a game needs more seats than bots") };
         const { assert_name::<G>() };
         let Rotation { host, conversation, tick, waiting } = rotation;
         let Waiting { members, watchers, bots } = waiting;

@@ -29,7 +29,7 @@ struct States {
 
 const NOWHERE: u16 = u16::MAX;
 
-const _: () = assert!(ENTITIES_MAX < NOWHERE, "every position is a number");
+const _: () = assert!(ENTITIES_MAX < NOWHERE, "every position fits the number type");
 
 impl States {
     fn fill<E: Entity>(&mut self, entities: &Entities<E>) {

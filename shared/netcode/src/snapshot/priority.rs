@@ -202,7 +202,11 @@ mod tests {
         for (index, weight) in [(3, 5), (9, 7), (1, 5), (3, 100), (4, 0)] {
             priorities.relevant(index, weight);
         }
-        assert_eq!(order(&mut priorities), [9, 1, 3, 4], "a second weight counts for nothing");
+        assert_eq!(
+            order(&mut priorities),
+            [9, 1, 3, 4],
+            "a second weight in a snapshot is ignored"
+        );
         priorities.urgent(4000);
         priorities.urgent(3);
         assert_eq!(order(&mut priorities), [3, 4000, 9, 1, 4]);

@@ -363,7 +363,7 @@ impl Sender {
                 let own = source.frame.get(index).is_some_and(owns);
                 self.knowledge.known_until(source, index, own).is_some()
             }),
-            "what is settled is known"
+            "settled entities are known"
         );
         for index in unsure.iter() {
             let Some(state) = source.frame.get(index) else { continue };

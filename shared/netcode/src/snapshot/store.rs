@@ -41,7 +41,7 @@ pub struct Received {
 }
 
 /// Why a packet changed nothing.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     #[error(transparent)]

@@ -150,7 +150,7 @@ impl Listed {
 }
 
 /// Why a directory does not list a server.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnnouncementRefusal {
     #[error("the directory refused, for a reason that this version does not know")]

@@ -1,7 +1,7 @@
 //! Why messages are refused.
 
 /// Why a message was refused. A refused message changes nothing.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     #[error("the message is cut short")]

@@ -100,7 +100,7 @@ const IMPLIED: usize = MOVES + 3 * FRACTIONS;
 /// First class of free fall, by the move.
 const FALLING: usize = IMPLIED + 8;
 
-const _: () = assert!(FALLING + 4 == CLASSES, "every class has its place in the tables");
+const _: () = assert!(FALLING + 4 == CLASSES, "every class has a place in the tables");
 
 impl Predicted {
     /// Returns the nearest step.
@@ -373,7 +373,7 @@ mod tests {
                     "from {shift}"
                 );
                 let middle = trend_class(64.0, &at);
-                assert_eq!(predicted.class, middle, "it is as sure of it as in the middle");
+                assert_eq!(predicted.class, middle, "it is as certain as in the middle");
             }
         }
     }

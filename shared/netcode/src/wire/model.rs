@@ -81,7 +81,7 @@ pub struct Tables {
 }
 
 /// Why tables cannot be decoded.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TablesError {
     #[error("the tables are cut short or too long")]

@@ -243,7 +243,9 @@ impl<G: Game> Codec<G> {
     pub(crate) fn unsaid(&self, game: &G, kind: u8, base: &Packed, ticks: u8) -> Packed {
         // A game extrapolates a limited number of ticks at a time, then again from there.
         const STEP: u8 = 32;
-        const { assert!(STEP as u64 == EXTRAPOLATION_TICKS_MAX, "it is the longest there is") };
+        const {
+            assert!(STEP as u64 == EXTRAPOLATION_TICKS_MAX, "the step is the longest extrapolation")
+        };
         let mut state = *base;
         for _ in 0..ticks / STEP {
             state = self.unsaid_step(game, kind, &state, STEP);

@@ -167,7 +167,8 @@ fn the_documents_kinds_of_fields_are_the_codes() {
 /// title.
 fn table(after: &str, title: &str) -> Vec<Vec<String>> {
     let document = include_str!("../../WIRE.md");
-    let (_, rest) = document.split_once(after).unwrap_or_else(|| panic!("nothing says {after:?}"));
+    let (_, rest) =
+        document.split_once(after).unwrap_or_else(|| panic!("no text contains {after:?}"));
     let (_, table) = rest.split_once(&format!("\n| {title} | ")).expect("a table follows");
     let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
     let cells =

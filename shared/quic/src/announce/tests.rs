@@ -54,7 +54,7 @@ fn lost_packets_are_sent_again_and_silence_is_told() {
     assert_eq!((sent, announcer.standing()), (3, &Standing::Silent));
     assert!(!announcer.has_answer());
     let due = announcer.next_timeout();
-    let first = announcer.handle_timeout(due).expect("it tries on");
+    let first = announcer.handle_timeout(due).expect("it keeps trying");
     let challenge = answer(&first, &Answer::Challenge([9; 24]));
     let proof = announcer.handle_packet(due, &challenge, &signer).expect("a proof");
     let due = announcer.next_timeout();

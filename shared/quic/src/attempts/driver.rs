@@ -18,7 +18,7 @@ use crate::clock::Clock;
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// A name cannot be resolved.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Debug, thiserror::Error)]
 pub enum LookupError {
     #[error("cannot find {0}: the look-up takes too long; check that this computer is online")]

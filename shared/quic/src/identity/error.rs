@@ -11,7 +11,7 @@ pub const CERTIFICATE_FILE: &str = "cert.pem";
 pub const KEY_FILE: &str = "key.pem";
 
 /// Why a server has no identity.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Debug, Error)]
 pub enum IdentityError {
     #[error("cannot {action} {}: {error}", path.display())]

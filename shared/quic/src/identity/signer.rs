@@ -17,7 +17,7 @@ use super::presented::Presented;
 pub struct Signer(Arc<Presented>);
 
 /// Why a server's certificate cannot be announced.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SignError {
     #[error(

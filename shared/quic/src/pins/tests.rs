@@ -78,7 +78,7 @@ fn many_writers_at_once_lose_nothing() {
             });
         }
     });
-    assert_eq!(KnownHosts::open(&path).expect("no line is torn").entries.len(), 8 * 20);
+    assert_eq!(KnownHosts::open(&path).expect("no line is split").entries.len(), 8 * 20);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_file_that_cannot_be_read_makes_no_server_unknown() {
 fn the_file_is_bounded() {
     let comment = format!("#{}\n", "x".repeat(FILE_BYTES_MAX - 2));
     let (_dir, path) = file(&comment);
-    let mut hosts = KnownHosts::open(&path).expect("just small enough");
+    let mut hosts = KnownHosts::open(&path).expect("just within the limit");
     assert!(matches!(hosts.remember("a:1", ONE), Err(PinError::TooBig { .. })));
     assert_eq!(
         (hosts.check("a:1"), fs::metadata(&path).expect("present").len()),

@@ -476,11 +476,11 @@ mod tests {
         let at = |secs: i64| LocalTime(secs * 1_000_000);
         let shard = |now| directory.choose(None, now).expect("there are rooms").shard;
         let lead = |now| [shard(now), shard(now), shard(now)];
-        assert_eq!(lead(at(1)), [0, 1, 0], "turn by turn");
+        assert_eq!(lead(at(1)), [0, 1, 0], "one after the other");
         directory.heartbeat(1).beat(at(9));
         assert_eq!(lead(at(10)), [1, 1, 1], "the other has been silent for long");
         // Two are on their way to the first room, and three are left on the way to the second.
         directory.arrive(directory.rooms_of(1)[0]);
-        assert_eq!(lead(at(20)), [0, 0, 1], "all are silent, so that the emptiest is taken");
+        assert_eq!(lead(at(20)), [0, 0, 1], "all are empty, so the emptiest one is chosen");
     }
 }

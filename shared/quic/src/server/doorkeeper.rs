@@ -397,7 +397,7 @@ mod tests {
             all += u32::from(door.knock(from));
         }
         assert!((40..=70).contains(&all), "{all}: those who said nothing get half of it");
-        assert!(door.knock(address(1000, 1)), "and somebody else still gets in");
+        assert!(door.knock(address(1000, 1)), "others can still join");
     }
 
     /// Opens connections from an address that say nothing, as many as get in. Returns their number.

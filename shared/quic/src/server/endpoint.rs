@@ -20,7 +20,7 @@ use crate::{settings, web};
 const FOR_EVER: Duration = Duration::from_secs(1 << 40);
 
 /// Why a server cannot be bound.
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     #[error("cannot listen on {address}: {error}; is another server running there?")]

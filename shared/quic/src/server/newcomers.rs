@@ -432,12 +432,16 @@ mod tests {
         assert_eq!(seats(&mut held, address(1), 3), 1, "one has moved away");
         assert_eq!(seats(&mut held, elsewhere, 3), 1, "and has a seat there");
         held.held[0].relocate(address(1));
-        assert_eq!(seats(&mut held, address(1), 1), 0, "nobody is put out, and nobody gets in");
-        assert_eq!(seats(&mut held, elsewhere, 1), 0, "a full address takes no seat over");
+        assert_eq!(seats(&mut held, address(1), 1), 0, "no one is evicted, and no one gets in");
+        assert_eq!(
+            seats(&mut held, elsewhere, 1),
+            0,
+            "an address with all seats taken cannot take over a seat"
+        );
         held.held.remove(1);
         assert_eq!(seats(&mut held, address(1), 2), 1, "one has left");
         held.held[0].relocate(IpAddr::from([203, 0, 113, 1]));
-        assert_eq!(seats(&mut held, elsewhere, 2), 1, "there is room for the seat at last");
+        assert_eq!(seats(&mut held, elsewhere, 2), 1, "there is finally space for the seat");
         held.held.clear();
         assert_eq!(held.places.lock().seated.len(), 0);
     }
@@ -502,7 +506,7 @@ mod tests {
         };
         let of_one = (0..99).filter(|_| greet(&mut held, address(1))).count();
         assert!((20..=32).contains(&of_one), "{of_one}: the burst, or what all have of it");
-        assert!(greet(&mut held, address(2)), "another one's hello");
+        assert!(greet(&mut held, address(2)), "another client's hello");
         for last in 3..=255 {
             for _ in 0..99 {
                 greet(&mut held, address(last));

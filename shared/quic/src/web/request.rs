@@ -370,6 +370,6 @@ mod tests {
         let mut reader = RequestReader::default();
         reader.take(&request()).expect("good");
         let ends = (0..10_000).find_map(|_| reader.take(&max_data(5)).err());
-        assert_eq!(ends, Some(Fault::ExcessiveLoad), "none of them allows more");
+        assert_eq!(ends, Some(Fault::ExcessiveLoad), "no limit allows more");
     }
 }

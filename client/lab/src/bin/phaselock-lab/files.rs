@@ -177,11 +177,11 @@ mod tests {
 
     #[test]
     fn a_file_is_the_same_by_whatever_path() {
-        let directory = tempfile::tempdir().expect("there is room");
+        let directory = tempfile::tempdir().expect("there is space");
         let path = directory.path().join("a.csv");
         let other = directory.path().join(".").join("a.csv");
         assert!(is_same(&path, &other), "it is not there yet");
-        fs::write(&path, "").expect("there is room");
+        fs::write(&path, "").expect("there is space");
         assert!(is_same(&path, &other) && !is_same(&path, directory.path()));
         assert!(!is_same(&path, &directory.path().join("b.csv")));
     }

@@ -173,7 +173,7 @@ fn what_could_mean_two_things_is_refused_with_what_to_change() {
             "' has several times; rename those that do not belong",
         ),
         (
-            "a key that stands twice",
+            "a duplicate key",
             text(["", "\n", ""], |it| {
                 format!("{{\"t\": {:?}, {}, \"x\": 7}}", it.time, values(it))
             }),

@@ -58,8 +58,8 @@ fn numbers_that_stand_side_by_side_are_of_the_same_time() {
         model.score(step % 6 == 0, || false);
         assert_eq!(frames(&model).len(), 1, "{:?}", frames(&model));
     }
-    assert!(frames(&model)[0] > 200, "and they go on");
-    assert!(!model.score(true, || true), "a pass was on its way");
+    assert!(frames(&model)[0] > 200, "and they continue");
+    assert!(!model.score(true, || true), "a pass was in flight");
     assert!(model.score(true, || true));
 }
 
@@ -93,7 +93,7 @@ fn updates_come_late_or_are_lost_and_the_end_leaves_it_open() {
         Fate::Lost => false,
         Fate::Open => update.sent > model.secs - 0.1501,
     };
-    assert_eq!(model.updates.len(), 100, "the last would be sent after the last frame");
+    assert_eq!(model.updates.len(), 100, "the last one would be sent after the last frame");
     assert!(model.updates.iter().all(late), "{:?}", model.updates);
     let truth = model.path.recording.truth(2.0).expect("it is there").position;
     let position = model.updates[20].position;
@@ -105,7 +105,7 @@ fn updates_come_late_or_are_lost_and_the_end_leaves_it_open() {
     let other = LabSettings { seed: 2, ..model.controls.clone() };
     let before = model.updates.to_vec();
     model.set_controls(other);
-    assert_ne!(model.updates, before, "another seed draws other chances");
+    assert_ne!(model.updates, before, "another seed gives other random numbers");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Whether a window is visible.
 
 /// Reasons why a window is not visible.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only X11 tells of them"))]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only X11 reports them"))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) unmapped: bool,
@@ -13,7 +13,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only X11 tells of them"))]
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only X11 reports them"))]
     pub(super) fn is_hidden(self) -> bool {
         self.unmapped || self.covered || self.minimised || self.elsewhere
     }

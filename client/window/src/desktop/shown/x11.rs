@@ -203,7 +203,7 @@ mod tests {
         assert!(is_elsewhere(Some(1), Some(0)));
         assert!(!is_elsewhere(Some(1), Some(1)));
         assert!(!is_elsewhere(Some(ALL_DESKTOPS), Some(0)), "a window of all workspaces");
-        assert!(!is_elsewhere(None, Some(0)), "a window manager that tells nothing");
+        assert!(!is_elsewhere(None, Some(0)), "a window manager that reports nothing");
         assert!(!is_elsewhere(Some(1), None));
     }
 }

@@ -213,6 +213,6 @@ mod tests {
         assert_eq!(chosen["toy"]["fire"], [""; 0], "an action may be unbound");
         add(&mut chosen, "toy", &FIRE, key("Space"));
         add(&mut chosen, "toy", &FIRE, key("Tab"));
-        assert_eq!(chosen, Bindings::new(), "nothing is kept that is the game's own");
+        assert_eq!(chosen, Bindings::new(), "nothing of the game's own state is kept");
     }
 }

@@ -307,5 +307,5 @@ fn every_speed_fits_its_field() {
     for speed in [spring, JUMP_SPEED, FALL_SPEED_MAX] {
         assert!((PACE.unpack(PACE.pack(-speed)) + f64::from(speed)).abs() < 1e-3);
     }
-    assert!(POSITION_Y.unpack(0) < -8.0, "there is room above the level");
+    assert!(POSITION_Y.unpack(0) < -8.0, "there is space above the level");
 }

@@ -155,7 +155,7 @@ fn attempt(
 }
 
 #[test]
-#[allow(clippy::print_stdout, reason = "what bots know of the level is worth a look")]
+#[allow(clippy::print_stdout, reason = "prints what the bots know about the level")]
 fn routes_lead_from_every_stage_to_the_goal_and_to_every_coin() {
     let (level, routes) = (Level::the(), Routes::the());
     let goal = routes.goal.expect("the goal stands on something");
@@ -181,7 +181,7 @@ fn routes_lead_from_every_stage_to_the_goal_and_to_every_coin() {
         let position = level.coins[coin];
         if let Some(ledge) = *ledge {
             let there = ledge == start || routes.next(start, ledge).is_some();
-            assert!(there, "coin {coin} at {position} cannot be had");
+            assert!(there, "coin {coin} at {position} cannot be reached");
         }
     }
     let without = routes.coins.iter().filter(|ledge| ledge.is_none()).count();

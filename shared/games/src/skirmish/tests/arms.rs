@@ -139,7 +139,7 @@ fn barrels_go_off_one_after_the_other_and_come_back() {
         run(&game, &mut world, Command { fire: true, ..Command::default() }, 1);
         counts.push(gone(&world));
     }
-    assert!(counts.contains(&1), "the first alone: {counts:?}");
+    assert!(counts.contains(&1), "only the first: {counts:?}");
     assert!(counts.last() > Some(&4), "the row: {counts:?}");
     let score = scores(&world.entities).find(|(of, _)| *of == PlayerId(1)).expect("it is there").1;
     assert_eq!((score.killed_by(), score.means()), (Some(PlayerId(0)), Means::Barrel));
@@ -259,7 +259,7 @@ proptest! {
 }
 
 #[test]
-#[allow(clippy::print_stdout, reason = "who is killed with what is worth a look")]
+#[allow(clippy::print_stdout, reason = "prints statistics of the weapons")]
 fn bots_use_all_they_have_and_seldom_kill_themselves() {
     let mut means = [0_u32; 6];
     let (mut own, mut deaths) = (0_u32, 0_u32);

@@ -162,7 +162,11 @@ fn a_failed_prediction_is_laid_to_what_is_near() {
     assert_eq!(cause(&world, stopped), MispredictionCause::Prop, "it comes");
     assert_eq!(cause(&world, Player { health: 60, vx: 5.0, ..own }), MispredictionCause::Shot);
     put(&mut world, 1, 2.0, 11.0);
-    assert_eq!(cause(&world, stopped), MispredictionCause::Player, "who pushes from beyond");
+    assert_eq!(
+        cause(&world, stopped),
+        MispredictionCause::Player,
+        "a player who pushes from the other side"
+    );
     crate_at(&mut world, 9.0, 13.0);
     assert_eq!(cause(&world, stopped), MispredictionCause::Unknown);
 }

@@ -71,7 +71,7 @@ fn bots_at_play_are_told_of_what_the_plain_rule_tells() {
             return;
         }
         for viewer in players(&world.entities) {
-            let player = viewer.owner.expect("it is somebody's");
+            let player = viewer.owner.expect("it belongs to a player");
             let relevance = game.relevance_to(&world.entities, player);
             for slot in world.entities.iter().filter(|slot| slot.entity.position().is_some()) {
                 let is = is_relevant(relevance(slot));

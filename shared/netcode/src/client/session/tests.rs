@@ -291,7 +291,7 @@ fn a_refusal_for_good_ends_the_session() {
     session.handle_lost(ms(60), lost("lost"));
     session.handle_timeout(ms(70_000));
     session.press::<First>(ms(70_000), |_, _| panic!("there is no game"));
-    session.leave("tired of it");
+    session.leave("the player gives up");
     assert_eq!(*session.state(), ended);
     assert!(outputs(&mut session).is_empty() && notices(&mut session).is_empty());
     assert_eq!(session.next_timeout(ms(70_000)), None);

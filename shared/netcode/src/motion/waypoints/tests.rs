@@ -348,7 +348,7 @@ fn what_is_told_to_be_expected_counts_from_the_next_state_on() {
             fed.method.expect(told);
         }
         fed.state(1.1, 1.14, Body { vx: -1.0, ..Body::at(4.0) });
-        let target = fed.target().expect("a segment leads there");
+        let target = fed.target().expect("a segment leads to the point");
         assert!((target.0 - due).abs() < 1e-9, "{} for {due}", target.0);
     }
 }
@@ -362,7 +362,7 @@ fn the_next_is_expected_an_interval_as_last_given_after_an_arrival() {
     fed.interval = 0.04;
     fed.shown(1.12);
     fed.state(1.1, 1.14, Body { vx: -1.0, ..Body::at(4.0) });
-    let (due, target) = fed.target().expect("a segment leads there");
+    let (due, target) = fed.target().expect("a segment leads to the point");
     assert!((due - 1.18).abs() < 1e-9 && (target[X] - 3.92).abs() < 1e-9);
     // From 3.28 there, and then along the forecast until it slows down before the horizon.
     for (now, x) in [(1.14, 3.28), (1.16, 3.6), (1.18, 3.92), (1.3, 3.8), (9.0, 3.775)] {

@@ -390,7 +390,7 @@ fn outage_is_no_congestion() {
         path.run(20);
         path.run(millis / 1000);
         if millis >= 5000 {
-            assert!(path.rate.bytes_per_second() < MOST / 4, "nothing is heard");
+            assert!(path.rate.bytes_per_second() < MOST / 4, "nothing is acknowledged");
         }
         path.run(9);
         assert_eq!(path.rate.bytes_per_second(), MOST, "{millis} ms");

@@ -99,10 +99,10 @@ fn things_are_there_from_their_first_state_until_they_are_gone() {
     assert_eq!(told.x(0.20), Some(1.0));
     assert!(told.x(0.21).is_some_and(|x| (x - 1.1).abs() < 0.01));
     let (last, starved) = told.shown(0.235);
-    assert!(last.is_some() && starved == 0, "nothing more is to come: it lacks nothing");
+    assert!(last.is_some() && starved == 0, "nothing is missing");
     assert_eq!(told.x(0.2401), None, "it lingers");
     told.x(3.0);
-    assert!(told.0.slots.is_empty(), "it is remembered for ever");
+    assert!(told.0.slots.is_empty(), "it is remembered forever");
 }
 
 #[test]
@@ -302,17 +302,17 @@ fn stragglers_raise_nobody_from_the_dead() {
     told.gone(14);
     told.x(1.0);
     told.state(12, 0, ball(1.2));
-    assert_eq!(told.x(1.1), None, "after it was shown to go");
+    assert_eq!(told.x(1.1), None, "after its shown end");
     let mut told = Fixture::new();
     told.gone(14);
     told.state(12, 0, ball(1.2));
-    assert_eq!(told.x(1.1), None, "when the word that it is gone came first");
+    assert_eq!(told.x(1.1), None, "when the removal arrived first");
     let mut told = Fixture::new();
     told.state(10, 0, ball(1.0));
     told.gone(14);
     told.0.forget(EntityId { index: 0, generation: 0 });
     told.state(12, 0, ball(1.2));
-    assert_eq!(told.x(0.3), None, "after it was shown to go by other means");
+    assert_eq!(told.x(0.3), None, "after its shown end by other means");
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn silence_shows_a_thing_on_its_way_until_something_is_said() {
     let mut told = begin();
     let (shown, starved) = told.shown(0.25);
     assert!(shown.is_some_and(|ball| (ball.x - 1.5).abs() < 0.01), "{shown:?}");
-    assert_eq!(starved, 0, "it lacks nothing");
+    assert_eq!(starved, 0, "nothing is missing");
     // A received state of a tick takes precedence over one that follows from silence.
     let mut told = begin();
     told.state(14, 0, ball(1.0));

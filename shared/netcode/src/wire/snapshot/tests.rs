@@ -174,7 +174,7 @@ fn read(bytes: &[u8], had: &Had) -> Result<(SnapshotHeader, Tick, Vec<EntityUpda
     let reading = DecodeContext { codec, game: &Balls, near, reader: READER, known };
     let header = read_snapshot(bytes, &reading, &mut updates)?;
     let alone = SnapshotHeader { silent: KindSet::NONE, ..header };
-    assert_eq!(read_header(bytes, codec, near), Ok(alone), "the header alone");
+    assert_eq!(read_header(bytes, codec, near), Ok(alone), "only the header");
     Ok((header, header.tick, updates))
 }
 
@@ -234,8 +234,8 @@ fn the_sample_is_read_as_it_was_written() {
     let (had, said) = sample();
     let (bytes, _) = write(header(), &had, &said, DATAGRAM_BYTES_MAX);
     assert_eq!(read(&bytes, &had), Ok((header(), TICK, updates(&said))));
-    let Say::Full(other) = &said[2].1 else { panic!("it is told in full") };
-    assert_eq!(other.packed[2], 0, "another player's plan is not told");
+    let Say::Full(other) = &said[2].1 else { panic!("the client gets the complete state") };
+    assert_eq!(other.packed[2], 0, "another player's plan is not sent");
     let codec = codec();
     let extrapolated = |at: usize| {
         let (index, Say::Known(references, state)) = &said[at] else { panic!("it is known") };

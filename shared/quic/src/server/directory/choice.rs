@@ -285,7 +285,7 @@ mod tests {
         };
         assert_eq!(wishing(&["draughts", "chess", "go"], 0), 3);
         let led: Vec<_> = (0..5).map(|_| wishing(&["go", "chess"], 0)).collect();
-        assert_eq!(led, [2, 1, 1, 1, 0], "the first with a seat, then where people are");
+        assert_eq!(led, [2, 1, 1, 1, 0], "first the room with a seat, then the one with people");
         assert_eq!(wishing(&["go"], WISH_WATCH), 1, "full rooms of it can be watched");
         let named = Hello { room: "1".parse().ok(), wishes: WISH_GAME, ..hello(&["go"]) };
         let room = directory.choose(Some(&named), NOW).expect("it is there").room.0;

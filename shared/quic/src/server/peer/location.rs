@@ -95,7 +95,7 @@ mod tests {
         let expected = [(100, address(1)), (1100, address(11)), (2100, address(21))];
         assert_eq!(told, expected);
         let later = start + Duration::from_secs(9);
-        assert_eq!(location.take_move(later), Some(address(24)), "where the client is by now");
+        assert_eq!(location.take_move(later), Some(address(24)), "where the client is now");
         assert_eq!(location.take_move(later + Duration::from_secs(9)), None);
     }
 }

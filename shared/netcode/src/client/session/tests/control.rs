@@ -37,7 +37,7 @@ fn redirect_is_followed_four_times_in_a_row() {
             assert!(matches!(session.state(), State::Ended { .. }), "it goes around in a circle");
             break;
         }
-        now = session.next_timeout(now).expect("it tries on");
+        now = session.next_timeout(now).expect("it keeps trying");
         session.handle_timeout(now);
         assert_eq!(outputs(&mut session), [Output::Connect { redirect }]);
     }
@@ -52,7 +52,7 @@ fn redirect_to_nowhere_leads_back_and_tokens_stay_where_they_are_from() {
     let mut asked = Vec::new();
     let mut now = ms(20);
     for _ in 0..5 {
-        now = session.next_timeout(now).expect("it tries on");
+        now = session.next_timeout(now).expect("it keeps trying");
         session.handle_timeout(now);
         let sent = outputs(&mut session);
         let Some(Output::Connect { redirect }) = sent.last() else { panic!("{sent:?}") };
@@ -93,8 +93,8 @@ fn refusal_where_a_redirect_leads_ends_no_session() {
     let mut session = playing();
     let goodbye = Disconnect { redirect: Some("b:1".into()), ..refusal(false) };
     session.handle_control(&body(&ServerMessage::Disconnect(goodbye)), ms(20));
-    session.leave("tired of it");
-    assert_eq!(reason(&session), "tired of it");
+    session.leave("the player gives up");
+    assert_eq!(reason(&session), "the player gives up");
     assert!(matches!(session.state(), State::Ended { .. }));
 }
 
