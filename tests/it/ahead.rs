@@ -43,7 +43,7 @@ fn paddle_x(entities: &Entities<Body>, player: PlayerId) -> Option<f32> {
     owned.find(|slot| matches!(slot.entity, Body::Paddle(_))).map(|slot| slot.entity.x())
 }
 
-/// The greatest speed from one frame to the next, in metres a second.
+/// The highest speed from one frame to the next, in metres a second.
 fn fastest(
     frames: &[(LocalTime, Entities<Body>)],
     x: impl Fn(&Entities<Body>) -> Option<f32>,

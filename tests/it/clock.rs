@@ -45,8 +45,8 @@ fn counted(sim: &mut Sim<Skirmish>, secs: f64) -> Stats {
     stats(sim).since(&before)
 }
 
-/// Runs, and returns the greatest error of the client's clock in milliseconds. Asserts that it
-/// never exceeds the server's error bound, plus what the loop has not yet followed.
+/// Runs, and returns the largest error of the client's clock in milliseconds. Asserts that it never
+/// exceeds the server's error bound, plus what the loop has not yet followed.
 fn worst_error_ms(sim: &mut Sim<Skirmish>, secs: f64, following_ms: f64) -> f64 {
     let mut worst = 0.0_f64;
     sim.run_each(secs, |sim| {

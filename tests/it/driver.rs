@@ -110,7 +110,7 @@ struct Full {
     has_room: Arc<AtomicBool>,
 }
 
-/// Poller of [`Full`], which has room when asked a second time.
+/// Poller of [`Full`], which has space when polled a second time.
 #[derive(Debug)]
 struct Later {
     has_room: Arc<AtomicBool>,

@@ -16,13 +16,13 @@ struct Watched {
     /// Snapshot rate of each client over these seconds.
     stats: Vec<Stats>,
     secs: f64,
-    /// The world's greatest distance from its clock, in ticks.
+    /// The world's largest distance from its clock, in ticks.
     behind: f64,
-    /// The greatest error of any client's clock, in milliseconds.
+    /// The largest error of any client's clock, in milliseconds.
     off_ms: f64,
-    /// The greatest age of the newest snapshot at any client.
+    /// The highest age of the newest snapshot at any client.
     age_ms: f64,
-    /// The greatest interpolation delay of any client at the end.
+    /// The longest interpolation delay of any client at the end.
     delay_ms: f64,
 }
 

@@ -220,9 +220,9 @@ struct Shown {
     /// Mean distance in metres of the puck's picture from the truth at that moment, while it is in
     /// the other half.
     puck_off: f32,
-    /// Frames per thousand in which the puck moves at more than three times its greatest speed.
+    /// Frames per thousand in which the puck moves at more than three times its maximum speed.
     puck_jumps: f32,
-    /// Its greatest speed in the picture, in metres a second.
+    /// Its highest speed in the picture, in metres a second.
     puck_fastest: f32,
     /// Frames per thousand in which it goes back against its course.
     puck_back: f32,

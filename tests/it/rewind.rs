@@ -193,7 +193,7 @@ const HIDER: PlayerId = PlayerId(2);
 /// A forger's claim of an input's view lag, from its tick, whether it shoots, and the truth.
 type Lie = fn(Tick, bool, u16) -> u16;
 
-/// What a cheat who knows the truth has to go by.
+/// What a cheat who knows the truth can base its aim on.
 #[derive(Default)]
 struct Oracle {
     positions: BTreeMap<Tick, Vec2>,

@@ -1,4 +1,4 @@
-//! A server's room alone, with hand-made inputs instead of clients.
+//! Only a server's room, with hand-made inputs instead of clients.
 
 use std::collections::BTreeSet;
 

@@ -220,7 +220,7 @@ fn updates<G: Game>(sim: &mut Sim<G>, client: usize, secs: f64) -> u64 {
     count(sim) - before
 }
 
-/// Greatest distance of other players' states at a client from the truth at its newest tick.
+/// Largest distance of other players' states at a client from the truth at its newest tick.
 fn off_by<G: Game>(sim: &Sim<G>, client: usize) -> f32 {
     let core = sim.clients[client].core();
     let (store, game) = (core.store(), core.game());

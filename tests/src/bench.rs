@@ -11,7 +11,7 @@ pub struct Format {
     /// Prints one JSON object per line
     #[arg(long)]
     pub json: bool,
-    /// Cargo says so
+    /// Passed by cargo; ignored
     #[arg(long, hide = true)]
     bench: bool,
 }

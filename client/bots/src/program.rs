@@ -175,7 +175,7 @@ async fn play_all(
     Ok(if mean.connected == mean.clients { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Prints how many bots had to play another game than the one wished for.
+/// Prints how many bots had to play a game other than the requested one.
 fn print_other_games(wished: &str, reports: &[Report]) {
     let mut others = BTreeMap::<_, u32>::new();
     let games = reports.iter().filter_map(|report| report.game);

@@ -21,7 +21,7 @@ impl LockTimer {
     /// Time within [`WITHIN`](Self::WITHIN) after which a clock is locked.
     pub const LOCKED_FOR: Micros = Micros::from_ms(1000);
 
-    /// Takes in the clock's error. Returns true once the clock has locked.
+    /// Handles a measurement of the clock's error. Returns true once the clock has locked.
     pub fn observe(&mut self, now: LocalTime, error: Micros) -> bool {
         if self.locked.is_none() {
             if error.0.abs() > Self::WITHIN.0 {

@@ -72,7 +72,7 @@ pub struct Scores {
     pub error_now_max: f64,
     /// Jerk between frames as drawn; NaN without three in a row.
     pub jerk: f64,
-    /// Greatest change from one frame to the next.
+    /// Largest change from one frame to the next.
     pub jerk_max: f64,
     /// Mean error of the direction in turns, for a body that has one.
     pub turned_shown_mean: Option<f64>,

@@ -18,7 +18,7 @@ use phaselock_ui::words::{fill, tr};
 /// The next player.
 const NEXT: Action =
     Action::new("watch_next", "watch the next player", &["E", "Pad:RightShoulder"]);
-/// The player before.
+/// The previous player.
 const BEFORE: Action =
     Action::new("watch_before", "watch the previous player", &["Q", "Pad:LeftShoulder"]);
 /// Toggles the free camera.
@@ -34,9 +34,9 @@ const WAYS: [Action; 4] = [
 ];
 /// Drags the free camera along.
 const DRAG: Action = Action::new("watch_drag", "drag the camera", &["Mouse:Left", "Mouse:Right"]);
-/// Shows less, larger.
+/// Zooms the free camera in.
 const NEAR: Action = Action::new("watch_near", "camera nearer", &["Wheel:Up", "Pad:DPadUp"]);
-/// Shows more, smaller.
+/// Zooms the free camera out.
 const FAR: Action =
     Action::new("watch_far", "camera further away", &["Wheel:Down", "Pad:DPadDown"]);
 

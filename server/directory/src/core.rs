@@ -117,7 +117,7 @@ impl ServerList {
         self.entries.len()
     }
 
-    /// Takes in a packet.
+    /// Handles a packet.
     pub fn handle_packet(&mut self, now: LocalTime, route: impl Into<Route>, bytes: &[u8]) {
         let route = route.into();
         let from = route.remote;
@@ -219,7 +219,7 @@ impl ServerList {
         }
     }
 
-    /// Does what is due.
+    /// Handles everything that is due.
     pub fn handle_timeout(&mut self, now: LocalTime) {
         for (address, fingerprint) in self.entries.take_expired(now) {
             self.push_event(ListEvent::Expired(address, fingerprint));
@@ -300,7 +300,7 @@ fn pass(
     used.is_some_and(|used| all.take(now, limits.total, used / 2))
 }
 
-/// A time for buckets.
+/// Converts a time for the buckets.
 fn moment(now: LocalTime) -> BucketTime {
     u64::try_from(now.0).unwrap_or_default()
 }

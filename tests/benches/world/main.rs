@@ -1,6 +1,6 @@
 //! `cargo bench -p phaselock-tests --bench world`: a thousand players in one world.
 //!
-//! A room of the real engine with a world like Skirmish's, in which each player sees some sixty
+//! A room of the real engine with a world like Skirmish's, in which each player sees about sixty
 //! others. Sessions are real: each player's inputs arrive as packets that acknowledge snapshots,
 //! over a path of two ticks, and 0.5 % of all packets are lost. The bench measures the server's
 //! work per tick, on a number of threads: reading inputs, running the rules, interest management,

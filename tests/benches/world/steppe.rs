@@ -12,7 +12,7 @@ const HALF: f32 = 63.0;
 /// Distance between pillars, and their radius.
 const PILLARS: f32 = 8.0;
 const PILLAR: f32 = 1.0;
-/// Range of sight: at 1,000 players some 60 others are within it.
+/// Range of sight: at 1,000 players about 60 others are within it.
 pub(crate) const RANGE: f32 = 18.0;
 /// Speed in metres a second, and the share of the difference to it that remains after a tick.
 const SPEED: f32 = 6.0;

@@ -11,7 +11,7 @@ use phaselock::time::Rates;
 use phaselock::{entities, record};
 
 record! {
-    /// A wish.
+    /// A player's request.
     pub(crate) struct Mood {
         /// 1: the rules panic; 2: they wait until [`release`]; 3: they panic when the player
         /// leaves.

@@ -34,7 +34,7 @@ fn parabola() -> phaselock_lab::Recording {
     motion(8, |time| [1.0, 0.5].map(|part| part * ACCELERATION * time * time / 2.0))
 }
 
-/// The greatest error at the present after the warm-up.
+/// The largest error at the present after the warm-up.
 fn most(recording: &phaselock_lab::Recording, setup: &LabSetup, contender: Contender) -> f64 {
     scores(recording, setup, contender).error_now_max
 }

@@ -19,7 +19,7 @@ const LOAD: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
 pub const CLIENTS: Ipv4Addr = Ipv4Addr::new(10, 77, 128, 0);
 /// Core of the server.
 const SERVER_CORE: usize = 0;
-/// Number of packets that have to fit between the two cores: a snapshot for the greatest crowd.
+/// Number of packets that have to fit between the two cores: a snapshot for the largest crowd.
 const BACKLOG_PACKETS_MIN: u32 = 8192;
 /// The kernel setting for them, which is global.
 const BACKLOG: &str = "/proc/sys/net/core/netdev_max_backlog";

@@ -14,9 +14,9 @@ pub const SNAPSHOT_HZ: u32 = 30;
 /// Seconds of a tick.
 pub const STEP_SECS: f32 = 1.0 / TICK_HZ as f32;
 
-/// Greatest speed in metres a second.
+/// Maximum speed in metres a second.
 const SPEED: f32 = 8.0;
-/// Greatest acceleration in metres a second squared.
+/// Maximum acceleration in metres a second squared.
 const ACCELERATION: f32 = 40.0;
 /// Distance from the middle of the square to an edge, in metres.
 const HALF: f32 = 60.0;
@@ -86,7 +86,7 @@ pub fn step(state: &mut State, input: &Input) {
 }
 
 /// Whether a state can follow another one after a number of ticks: the distance fits the
-/// velocities, which a mixed-up or torn state's does not.
+/// velocities, which a mixed-up or partial state's does not.
 pub fn may_follow(before: &State, after: &State, ticks: u64) -> bool {
     let in_square = |state: &State| {
         state.position.abs().max_element() < HALF + 0.1

@@ -48,7 +48,7 @@ pub fn conditions(data: &[u8]) -> bool {
     for link in [&mut up, &mut down] {
         let end = now + LinkConfig::TIME_MAX + LinkConfig::TIME_MAX;
         while let Some(at) = link.next_arrival() {
-            // With a slow rate a full queue lasts longer, but not for ever.
+            // With a slow rate a full queue lasts longer, but not forever.
             assert!(at < end + Micros::from_ms(24 * 3600 * 1000), "it arrives some day");
             assert!(link.poll(at).is_some());
         }

@@ -175,11 +175,13 @@ impl Advice {
     fn tables(&self, text: &mut String) {
         text.push_str(
             "\nThe best methods by send rate. *Now* is the distance in pixels from the true \
-             position at present, *then* from that at the time shown. *Absent* counts the frames \
+             position at present, *then* the distance from the true position at the time shown. \
+             *Absent* counts the frames \
              per million in which it was not shown, or was elsewhere before or after a teleport. \
-             The best method has the least visual error, which is the distance plus twice the \
-             jerk, among those absent in at most one frame in a hundred more than the least \
-             absent one, both at each rate and over all rates. The recommended rate is the lowest \
+             The best method has the lowest visual error, which is the distance plus twice the \
+             jerk, among those that are absent in at most one frame in a hundred more than the \
+             least absent one, both at each rate and over all rates. The recommended rate is the \
+             lowest \
              one within a tenth of the best, with a pixel added to both. Pixels and jerk are \
              medians over the seeds; everything else is a mean.\n\n",
         );

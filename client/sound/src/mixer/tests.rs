@@ -24,7 +24,7 @@ fn peak(frames: &[Stereo]) -> f32 {
     frames.iter().flatten().fold(0.0, |peak, sample| peak.max(sample.abs()))
 }
 
-/// Greatest step from one sample to the next.
+/// Largest step from one sample to the next.
 fn step(frames: &[Stereo]) -> f32 {
     frames.windows(2).fold(0.0, |most, two| most.max((two[1][0] - two[0][0]).abs()))
 }

@@ -164,7 +164,7 @@ impl<P: Ports> Reader<P> {
     }
 }
 
-/// Takes the greater of two deflections, part by part.
+/// Takes the larger of two deflections, part by part.
 fn join(values: &mut PadValues, more: &PadValues) {
     values.iter_mut().zip(more).for_each(|(value, more)| *value = value.max(*more));
 }

@@ -124,7 +124,7 @@ impl System {
     }
 }
 
-/// Runs what reads foreign files. In builds with debug assertions, the font readers panic at
+/// Runs code that reads foreign files. In builds with debug assertions, the font readers panic at
 /// numbers that no font has; such a file is skipped.
 fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()

@@ -242,10 +242,10 @@ fn has_words(text: &str) -> bool {
     words.any(|word| !word.is_empty() && !UNTRANSLATED.contains(&word))
 }
 
-/// Folders whose sources speak to the player.
+/// Folders whose sources contain texts for the player.
 const FOLDERS: [&str; 4] = ["ui/src", "views/src", "window/src", "lab/src/scene"];
 
-/// The sources that speak to the player, by path.
+/// The sources with texts for the player, by path.
 fn sources() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates have a folder");
     let mut folders: Vec<_> = FOLDERS.iter().map(|folder| root.join(folder)).collect();

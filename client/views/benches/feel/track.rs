@@ -16,7 +16,7 @@ pub(crate) struct Counts {
     pub(crate) jumps: u64,
     /// Frames that go back for one frame, and then on.
     pub(crate) reversals: u64,
-    /// Greatest difference between two consecutive steps, in metres.
+    /// Largest difference between two consecutive steps, in metres.
     pub(crate) most: f32,
 }
 

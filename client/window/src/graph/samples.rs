@@ -29,7 +29,7 @@ pub(super) struct Sample {
     pub(super) rejoined: bool,
     pub(super) round_trip: f32,
     pub(super) jitter: f32,
-    /// Greatest phase error, and the clock's error bound.
+    /// Largest phase error, and the clock's error bound.
     pub(super) phase: f32,
     pub(super) bound: f32,
     /// Rate of the clock and its learnt part, in parts per million.
@@ -49,7 +49,7 @@ pub(super) struct Sample {
     pub(super) late: u32,
     /// Frames without data to move towards.
     pub(super) underruns: u32,
-    /// Mispredictions, and the greatest correction.
+    /// Mispredictions, and the largest correction.
     pub(super) corrections: u32,
     pub(super) correction: f32,
     pub(super) rx_bytes: u32,

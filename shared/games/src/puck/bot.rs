@@ -61,7 +61,7 @@ const LOOK_SECS: f32 = 1.0;
 const LOOK_HZ: u32 = 30;
 /// Speed that it expects of its mallet, in metres per second: less than the maximum.
 const PACE: f32 = 0.62 * MALLET_SPEED;
-/// Seconds by which another must be earlier at the puck to be left it.
+/// Seconds by which a team-mate must reach the puck earlier for the bot to leave it alone.
 const YIELD_SECS: f32 = 0.05;
 
 /// Turns a position or a direction so that a side has its goal at the left; and back.

@@ -66,7 +66,7 @@ pub fn rinks(entities: &Entities<Piece>) -> Vec<u8> {
     rinks
 }
 
-/// Returns the seat for a newcomer: where a player is missed most, otherwise where fewest wait,
+/// Returns the seat for a newcomer: where a player is needed most, otherwise where the fewest wait,
 /// otherwise on a new rink. `None` if there is none.
 pub fn free_seat(entities: &Entities<Piece>) -> Option<RinkSeat> {
     let mut taken = vec![[0_u8; 2]; usize::from(RINKS_MAX)];

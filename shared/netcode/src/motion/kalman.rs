@@ -5,7 +5,7 @@
 //! (h^4 / 3, h^3 / 2; h^3 / 2, h^2)` to the covariance (white noise; Bar-Shalom, Li and
 //! Kirubarajan, "Estimation with Applications to Tracking and Navigation", 6.2.2). The thesis
 //! assumes a constant acceleration over `h`, which gives `h^4 / 4`: then an exact position
-//! determines the rate completely, which oscillates for ever after each corner. A state measures
+//! determines the rate completely, which oscillates forever after each corner. A state measures
 //! `x`, and `v` if it states a rate, each with the variance of rounding to the grid, `step^2 / 12`.
 //! `q`, which the thesis requires to be known, is a running mean of the squared acceleration minus
 //! the part caused by rounding. The forecast continues straight at the filtered rate.

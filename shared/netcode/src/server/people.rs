@@ -38,7 +38,7 @@ pub struct Pass {
 /// A ban on speaking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mute {
-    /// How long it lasts; `None` for ever.
+    /// How long it lasts; `None` forever.
     pub within: Option<Micros>,
     /// The reason, for the player to read; may be empty.
     pub reason: String,

@@ -139,7 +139,7 @@ impl Sender {
         for (rank, &index) in (0..).zip(due) {
             let (coded, its_cost) = self.coded(scene, space, index);
             cost += its_cost;
-            // At least one, or a large entity would wait for ever.
+            // At least one, or a large entity would wait forever.
             if cost > most && !space.chosen.is_empty() {
                 break;
             }

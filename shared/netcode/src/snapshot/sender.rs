@@ -326,7 +326,7 @@ impl Sender {
         if self.sent.len() == SENT_PACKETS_MAX
             && let Some(mut forgotten) = self.sent.pop_front()
         {
-            // Otherwise its removals would count as in flight for ever.
+            // Otherwise its removals would count as in flight forever.
             if forgotten.fate == Fate::Unknown {
                 take_back(&mut forgotten.content, &mut self.knowledge, &mut self.priorities);
                 space.contents.push(forgotten.content);

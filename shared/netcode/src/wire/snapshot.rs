@@ -1,5 +1,5 @@
 //! The snapshot packet, from the server to a client: a header, and entities, coded relative to
-//! acknowledged states. A snapshot may take several packets; each is useful alone.
+//! acknowledged states. A snapshot may take several packets; each is useful by itself.
 
 mod change;
 mod header;

@@ -393,8 +393,8 @@ impl Directory {
         list.note_over();
     }
 
-    /// Creates no more rooms, and answers newcomers with this goodbye. All rooms end at this time
-    /// at the latest.
+    /// Stops creating rooms, and answers newcomers with this goodbye. All rooms end at this time at
+    /// the latest.
     pub(super) fn drain(&self, draining: Draining) {
         let mut list = self.list();
         list.draining = Some(draining);

@@ -212,8 +212,8 @@ impl Doorkeeper {
         if is_host(address) || self.may_answer() { Ok(false) } else { Err(Refusal::Knocks) }
     }
 
-    /// Whether addresses need no proof now. This way, forged ones can use half of an address's
-    /// tokens, and half of the total.
+    /// Whether addresses need no proof now. Forged addresses can thus use up to half of an
+    /// address's tokens, and half of the total.
     fn is_calm(&mut self, now: BucketTime, address: IpAddr) -> bool {
         let kind = Kind::Handshake;
         if is_host(address) {

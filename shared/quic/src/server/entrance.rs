@@ -249,7 +249,7 @@ impl Entrance {
         }
     }
 
-    /// Lets some newcomers in, or sends them away.
+    /// Admits some newcomers, or sends them away.
     pub(super) fn admit(
         &mut self,
         now: Instant,
@@ -309,7 +309,7 @@ impl Entrance {
         admitted
     }
 
-    /// Lets no one in any more.
+    /// Admits no one any more.
     pub(super) fn shut(&mut self) {
         self.is_shut = true;
         self.later = None;

@@ -190,7 +190,7 @@ impl Network {
         }
     }
 
-    /// Lets some newcomers in, or sends them away.
+    /// Admits some newcomers, or sends them away.
     pub(super) fn admit(&mut self, now: Instant, rooms: &mut Rooms) {
         let Source::Socket(entrance) = &mut self.source else { return };
         entrance.answer(rooms, &self.outlet);
@@ -453,7 +453,7 @@ impl Network {
         }
     }
 
-    /// Lets no one in any more, and closes the connections that no room has said goodbye to.
+    /// Admits no one any more, and closes the connections that no room has said goodbye to.
     pub(super) fn shut(&mut self, goodbye: &Disconnect, now: Instant) {
         if let Source::Socket(entrance) = &mut self.source {
             entrance.shut();

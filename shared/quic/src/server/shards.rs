@@ -1,5 +1,5 @@
-//! Communication between the socket's thread and the room threads, in batches: one wake-up for
-//! everything that came at once.
+//! Communication between the socket's thread and the room threads, in batches: one wake-up
+//! for everything that came at once.
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -20,7 +20,7 @@ use super::game::{Crowd, Press};
 use crate::load::Client;
 use crate::{quic, scene};
 
-/// Joins, and plays for ever. Fails on errors of the network or the server.
+/// Joins, and plays forever. Fails on errors of the network or the server.
 pub(super) async fn play(
     server: SocketAddr,
     index: usize,

@@ -67,7 +67,7 @@ pub fn load(task: Task) -> Result<()> {
     })
 }
 
-/// Plays with the real session for ever, and checks all received states.
+/// Plays with the real session forever, and checks all received states.
 async fn watch(server: SocketAddr, clock: Clock, client: Arc<Client>) -> Result<()> {
     let options = Options::new(Address::from(server), Pins::Memory);
     let config = SessionConfig::new(Games::new().with::<Crowd>(), "Watcher");

@@ -122,7 +122,7 @@ impl<G: Game> AnyRoom for Room<G> {
             self.step();
         }
         let Some(late) = self.broadcast.lateness(self.tick()) else { return };
-        // Overdue ticks take precedence, but not for ever.
+        // Overdue ticks take precedence, but not forever.
         let late_max = SNAPSHOTS_LATE_MAX * self.host.rates().ticks_per_snapshot();
         if self.tick() >= due || late >= late_max {
             self.drop_silent(now);

@@ -29,7 +29,7 @@ pub(super) fn variants<T: DeserializeOwned>() -> Vec<Variant> {
     }
 }
 
-/// What a type asked for.
+/// What a type requested.
 #[derive(Default)]
 struct Probe {
     names: &'static [&'static str],
