@@ -110,7 +110,7 @@ def drive(
 
 
 class Walk:
-    """Walk to and fro, with the distance that the own entity covered in each direction."""
+    """Walks back and forth, and measures how far the player's own entity moved each way."""
 
     def __init__(self, axis: str, place: str) -> None:
         self.axis = axis
@@ -185,9 +185,9 @@ def play(arguments: argparse.Namespace, game: Game) -> dict[str, object]:
         ANSWER_SECONDS_MAX,
         lambda: any(c.sender == first.player and c.text == LINE for c in session.chat),
     )
-    check(came_back, "the own line did not come back")
+    check(came_back, "our own chat line did not come back")
     own_name = session.names.get(first.player, ("", True))[0]
-    check(own_name.startswith(NAME), f"the own name is {own_name!r}")
+    check(own_name.startswith(NAME), f"our own name is {own_name!r}")
     others = sorted(name for number, (name, _) in session.names.items() if number != first.player)
     check(len(others) >= arguments.others, f"of the other players only {others} are known")
 
@@ -205,7 +205,7 @@ def play(arguments: argparse.Namespace, game: Game) -> dict[str, object]:
     drive(connection, session, ANSWER_SECONDS_MAX, lambda: walk.look(session))
     check(
         all(way >= WAY_MIN for way in walk.way.values()),
-        f"the own entity did not walk as it was told: {walk.way}",
+        f"our entity did not follow its inputs: {walk.way}",
     )
     clock_difference = session.clock.offset - (session.perceived_offset or 0)
     # Each side knows the offset to half a round trip; the server states its error bound.
