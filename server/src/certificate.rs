@@ -88,9 +88,9 @@ fn today() -> i64 {
 /// A warning that a certificate expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Expiry {
-    /// It has expired.
+    /// The certificate has expired.
     Past(String),
-    /// It expires soon.
+    /// The certificate expires soon.
     Soon(String),
 }
 

@@ -164,7 +164,7 @@ fn bodies_are_never_drawn_streaking_across_the_field() {
     assert!(most[0] < 0.5 && most[1] < 0.3 && most[2] < 0.8, "{most:?}");
 }
 
-/// Returns when and in which direction to shoot from the own ship's position to hit a target that
+/// Returns when and in which direction to shoot from the bot's own position to hit a target that
 /// keeps its course.
 fn lead(own: &Ship, at: Vec2, velocity: Vec2) -> (f32, Vec2) {
     let (to, velocity) = (FIELD.way(own.position(), at), velocity - own.velocity());

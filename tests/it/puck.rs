@@ -141,7 +141,7 @@ struct Step {
     at: LocalTime,
     was: Puck,
     is: Puck,
-    /// Distance from the own mallet, middle to middle.
+    /// Distance from the client's own mallet, middle to middle.
     apart: f32,
     /// Speed of the picture, in metres a second.
     speed: f32,

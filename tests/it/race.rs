@@ -100,7 +100,7 @@ fn command(lean: Option<Lean>, tick: Tick) -> Command {
 /// A contact as seen on one screen, in metres from hull to hull; negative if they overlap.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    /// When the own car on the screen is where it will touch on the server.
+    /// When the local car on the screen is where it will touch on the server.
     own_touches: f32,
     /// When they touch on the server.
     server_touches: f32,
@@ -112,7 +112,7 @@ impl Seen {
     }
 }
 
-/// A frame: the time that the own car is at, the server's, and the gap.
+/// A frame: the time of the local car, the server's time, and the gap.
 type Shown = (ServerTime, ServerTime, f32);
 
 /// Lets one of two cars that drive side by side touch the other. Returns what each driver sees.

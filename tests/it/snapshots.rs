@@ -1,6 +1,6 @@
 //! Delta snapshots against a reference: whichever packets are lost, duplicated, reordered or late,
 //! a client's states are the server's, nothing starves, and machines that extrapolate differently
-//! find out.
+//! detect it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

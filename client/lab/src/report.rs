@@ -147,7 +147,7 @@ impl Dimension {
         Self { title: "frames a second", number: |row| Some(row.frame_hz) },
     ];
 
-    /// Its value for a row, for sorting and for display.
+    /// Value of the dimension for a row, for sorting and for display.
     pub(super) fn value(self, row: &Measurement) -> Option<(f64, String)> {
         let value = (self.number)(row)?;
         let named = || row.network.to_string();

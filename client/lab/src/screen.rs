@@ -21,7 +21,7 @@ pub struct Screen {
 /// Content of a screen.
 #[derive(Clone, Copy, Debug)]
 pub enum OnScreen {
-    /// Nothing is known about the time shown.
+    /// No state is known for the time shown.
     Nothing,
     /// The body is teleporting about now.
     Cut,

@@ -1,6 +1,6 @@
 //! Every method over every combination of path, network and rates.
 //!
-//! A *cell* is one combination of all that is not a method; what the network does is drawn once
+//! A *cell* is one combination of everything except a method; what the network does is drawn once
 //! for it, so that all methods are shown the same. Cells do not depend on each other, so they may
 //! be measured in any order and at once; the rows of a plan are the same whatever the order.
 

@@ -87,7 +87,7 @@ impl Voice {
 /// A stretch of a layer.
 #[derive(Clone, Copy)]
 struct Stretch {
-    /// Its levels at both ends.
+    /// Levels at both ends of the stretch.
     levels: [f32; 2],
     /// Age of the layer where it begins.
     secs: f32,

@@ -42,7 +42,7 @@ pub struct Shot {
     /// Distance to the target, in metres, beyond which the camera jumps.
     pub cut: f32,
     /// The part of the world that may be shown; `None` for an endless world. Leave it to the rig to
-    /// clamp the target: on a touchscreen, the own player stays in the middle instead.
+    /// clamp the target: on a touchscreen, the local player stays in the middle instead.
     pub bounds: Option<ViewBounds>,
 }
 

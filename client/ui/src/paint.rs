@@ -223,18 +223,18 @@ pub fn polygon(
 /// A circle in the window, in points.
 #[derive(Clone, Copy, Debug)]
 pub struct Circle {
-    /// Its middle.
+    /// Middle of the circle.
     pub middle: Pos2,
-    /// Its radius.
+    /// Radius of the circle.
     pub radius: f32,
 }
 
 /// Dashes around a circle.
 #[derive(Clone, Copy, Debug)]
 pub struct Dashes {
-    /// Their number.
+    /// Number of dashes.
     pub count: u8,
-    /// Where the first begins, in turns clockwise.
+    /// Where the first dash begins, in turns clockwise.
     pub from: f32,
     /// Length of a dash, as a share of the way to the next one's start.
     pub share: f32,
@@ -290,7 +290,7 @@ pub fn panel(painter: &Painter, rect: Rect) {
 pub struct Lettering {
     /// Size of the letters in points.
     pub size: f32,
-    /// Their colour.
+    /// Colour of the letters.
     pub color: Color32,
     /// Points between two letters, beyond the font's own.
     pub spacing: f32,

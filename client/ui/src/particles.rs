@@ -40,39 +40,39 @@ pub struct Particles {
 /// Sparks that fly off at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Sparks {
-    /// Their number.
+    /// Number of sparks.
     pub count: usize,
-    /// The speed of the fastest.
+    /// Speed of the fastest spark.
     pub speed: f32,
-    /// The life of the longest.
+    /// Lifetime of the longest-lived spark.
     pub life: f32,
-    /// Their colour.
+    /// Colour of the sparks.
     pub color: Color32,
 }
 
 /// A short light.
 #[derive(Clone, Copy, Debug)]
 pub struct Flash {
-    /// Its size.
+    /// Size of the flash.
     pub size: f32,
-    /// Its life beyond the usual 70 ms.
+    /// Lifetime beyond the usual 70 ms.
     pub longer: f32,
-    /// Its colour.
+    /// Colour of the flash.
     pub color: Color32,
 }
 
 /// A piece of smoke, dust or debris.
 #[derive(Clone, Copy, Debug)]
 pub struct Mote {
-    /// Where it comes from.
+    /// Initial position.
     pub at: Vec2,
-    /// Its velocity there.
+    /// Initial velocity.
     pub velocity: Vec2,
-    /// Its radius there.
+    /// Initial radius.
     pub size: f32,
-    /// Its life.
+    /// Lifetime.
     pub life: f32,
-    /// Its colour.
+    /// Colour of the piece.
     pub color: Color32,
 }
 

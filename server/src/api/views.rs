@@ -61,7 +61,7 @@ pub struct StatusView {
 /// A directory.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct DirectoryView {
-    /// Its address.
+    /// Address of the directory.
     pub address: String,
     /// `listed`, `asking`, or why the server is not listed.
     pub standing: String,

@@ -94,7 +94,7 @@ struct Doubt {
 /// The result of comparing the clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockChange {
-    /// Nothing has changed.
+    /// No change.
     Same,
     /// The system clock jumped by this many milliseconds; the calendar does not follow yet.
     Jumped(i64),

@@ -20,9 +20,9 @@ pub const DENY_LISTS_MAX: usize = 8;
 pub enum DenyList {
     /// A file.
     File {
-        /// Its path.
+        /// Path of the file.
         path: PathBuf,
-        /// Its content.
+        /// Content of the file.
         ranges: Arc<Ranges>,
     },
     /// The address of a list on the web. Its query may be a secret.

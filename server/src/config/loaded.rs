@@ -69,7 +69,7 @@ pub(crate) struct SendRules {
 /// A setting, for people and programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingValue {
-    /// Its name in the file, such as `tick_hz`.
+    /// Name of the setting in the file, such as `tick_hz`.
     pub setting: String,
     /// Its value, in the form in which it can be set, or a word for a default that depends on the
     /// game or the machine. `(hidden)` for a secret.
@@ -82,7 +82,7 @@ pub struct SettingValue {
 /// A setting that differs between two configurations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Its name in the file.
+    /// Name of the setting in the file.
     pub setting: String,
     /// The value before; `(hidden)` for a secret.
     pub from: String,

@@ -102,14 +102,14 @@ impl Kind {
 
 /// A setting of a configuration.
 pub(super) struct Setting<C> {
-    /// Its name in the file.
+    /// Name of the setting in the file.
     pub(super) key: &'static str,
-    /// Its name on the command line.
+    /// Name of the setting on the command line.
     pub(super) flag: &'static str,
     /// Placeholder of its value in the help.
     pub(super) value: &'static str,
     pub(super) help: &'static str,
-    /// Its default in words, if the default is more than a value.
+    /// The default in words, if it is more than a value.
     pub(super) default: Option<&'static str>,
     pub(super) kind: Kind,
     /// Reads a value. The error has every rule that the value breaks.
@@ -150,12 +150,12 @@ impl<C: Default> Setting<C> {
     pub(super) const SWITCH: Self = Self { kind: Kind::Switch, value: "BOOL", ..Self::TEXT };
     pub(super) const LIST: Self = Self { kind: Kind::List, ..Self::TEXT };
 
-    /// Its name in the environment.
+    /// Returns the setting's name in the environment.
     pub(super) fn variable(&self) -> String {
         format!("PHASELOCK_{}", self.key.to_uppercase())
     }
 
-    /// Its default, for the help and the manual.
+    /// Returns the default, for the help and the manual.
     pub(super) fn default_text(&self) -> String {
         self.default.map_or_else(|| (self.show)(&C::default()), str::to_owned)
     }

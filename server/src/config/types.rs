@@ -58,6 +58,6 @@ pub struct Special {
     pub room: Option<RoomCode>,
     /// Name of the game.
     pub game: Option<String>,
-    /// All settings that apply there.
+    /// All settings that apply to the room and the game.
     pub config: Config,
 }

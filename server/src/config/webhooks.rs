@@ -44,7 +44,7 @@ impl Topic {
     /// All kinds of events, which is the default.
     pub const ALL: [Self; 4] = [Self::Joins, Self::Sanctions, Self::Alarms, Self::Results];
 
-    /// Its name in the settings.
+    /// Returns the topic's name in the settings.
     pub fn name(self) -> &'static str {
         match self {
             Self::Joins => "joins",

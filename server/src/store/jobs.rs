@@ -15,9 +15,9 @@ use crate::error::ActError;
 /// Where a change is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// On the disk: it survives any crash.
+    /// The change is on the disk and survives any crash.
     Durably,
-    /// In memory, until it can be written to the disk.
+    /// The change is in memory until it can be written to the disk.
     Later,
 }
 

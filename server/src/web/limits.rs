@@ -44,7 +44,7 @@ pub(super) struct Bounds {
     buckets: Mutex<Buckets>,
     /// Nanoseconds per byte.
     byte_nanos: f64,
-    /// By address, and for IPv6 by the /64 of a household.
+    /// Shares of the line by address, for IPv6 by the /64 of a household.
     line: Mutex<HashMap<IpAddr, Share>>,
 }
 

@@ -50,7 +50,7 @@ pub(super) fn link(origin: &str) -> String {
 /// The rendered page.
 #[derive(Debug)]
 pub(super) struct Published {
-    /// In the order of [`LANGUAGES`].
+    /// The page in each language, in the order of [`LANGUAGES`].
     pages: [PageFile; LANGUAGES.len()],
     json: PageFile,
     style: PageFile,

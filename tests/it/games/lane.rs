@@ -12,7 +12,7 @@ pub(crate) const APART: f32 = 4.0;
 /// Their position in metres from the line; the straight begins before it and continues after it.
 const STATION: f32 = -40.0;
 
-/// The rules; `SHARED` says whether cars near the own one are co-predicted, as in Race.
+/// The rules; `SHARED` says whether cars near the local one are co-predicted, as in Race.
 #[derive(Debug)]
 pub(crate) struct Lane<const SHARED: bool>(Race);
 

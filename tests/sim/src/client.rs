@@ -18,7 +18,7 @@ use crate::{Forge, Press, Skew, Wire, body};
 
 /// A client in the simulation.
 pub struct SimClient<G: Game> {
-    /// Its id in the room; it changes after each loss of the connection.
+    /// Id of the client in the room; it changes after each loss of the connection.
     pub id: ClientId,
     /// Its index among the simulation's clients; its key follows from it.
     pub(super) number: usize,
@@ -26,13 +26,13 @@ pub struct SimClient<G: Game> {
     pub(super) dials: bool,
     /// Whether the server has received nothing from it over this connection.
     pub(super) is_new: bool,
-    /// Its session, starting with the hello.
+    /// The client's session, starting with the hello.
     pub session: Session,
     /// The link to the server.
     pub up: Link,
     /// The link from the server.
     pub down: Link,
-    /// Its machine's clock.
+    /// Clock of the client's machine.
     pub skew: Skew,
     /// The server's last Disconnect.
     pub closed: Option<Disconnect>,

@@ -143,7 +143,7 @@ pub struct EtherSocket {
 }
 
 impl EtherSocket {
-    /// Its address.
+    /// Returns the socket's address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -89,7 +89,7 @@ pub use known::{may_know, must_know};
 /// The error of a machine's clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Skew {
-    /// Its reading at time 0 of the simulation.
+    /// Reading of the clock at time 0 of the simulation.
     pub start: Micros,
     /// Rate error, in parts per million; positive is too fast.
     pub ppm: f64,

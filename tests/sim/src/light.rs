@@ -35,7 +35,7 @@ const INPUTS_MAX: u64 = 8;
 pub struct Light<G> {
     codec: Codec<G>,
     rates: Rates,
-    /// Its player.
+    /// Player of the client.
     pub player: PlayerId,
     number: u8,
     epoch: u8,

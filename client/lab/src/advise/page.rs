@@ -25,7 +25,7 @@ impl Pick {
         }
     }
 
-    /// Its figures, after the error.
+    /// The pick's figures, which follow its error.
     fn figures(&self) -> String {
         let [low, high] = self.visual_px_quartiles;
         let spread = if low < high {

@@ -58,7 +58,7 @@ pub struct Source {
 pub struct MotionFile {
     /// The origin of a recording of play.
     pub source: Option<Source>,
-    /// In order of time, without equal times.
+    /// Points in order of time, without equal times.
     pub points: Vec<Point>,
     /// The whole record at each point of a recording of play.
     pub values: Vec<Values>,

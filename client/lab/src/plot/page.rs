@@ -6,7 +6,7 @@ use super::axis::{Range, Scale, TICKS, drawable, ticks};
 use super::series::Series;
 use crate::strokes::{Marker, Stroke};
 
-/// In points, as all lengths here.
+/// Width of a page in points, like all lengths here.
 pub(super) const WIDTH: f64 = 900.0;
 pub(super) const MARGIN: f64 = 20.0;
 pub(super) const INK: &str = "#1a1d23";

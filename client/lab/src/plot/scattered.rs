@@ -16,7 +16,7 @@ const PANEL_MIN: f64 = 230.0;
 /// for a cloud.
 const SPREAD: f64 = 0.82;
 const LANE: f64 = 0.72;
-/// With enough space, a series is still near its value.
+/// Maximum width of a lane, so that a series stays near its value.
 const LANE_MAX: f64 = 24.0;
 /// Longest axis drawn to scale, in distances between its two nearest values. Arbitrary: beyond it,
 /// lanes would be too narrow.

@@ -14,7 +14,7 @@ const DASHES_MAX: f32 = 350.0;
 /// The shown track of a body.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Track {
-    /// One per frame; `None` where nothing is shown.
+    /// Knots, one per frame; `None` where nothing is shown.
     knots: Vec<Option<Knot>>,
 }
 

@@ -12,7 +12,7 @@ use super::sample::{
 /// The result for one seed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outcome {
-    /// All above 0 where the claim holds.
+    /// Margins, all above 0 where the claim holds.
     pub(super) margins: Vec<f64>,
     pub(super) numbers: Vec<f64>,
 }

@@ -45,7 +45,7 @@ pub(super) const CORRECTED: [Extrapolator; 4] = [
 /// The two interpolators of section 4.3.2.
 pub(super) const JOININGS: [Joining; 2] = [Joining::Linear, Joining::CatmullRom];
 
-/// One answer to what the thesis leaves open.
+/// One answer to the questions that the thesis leaves open.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     pub(super) name: &'static str,

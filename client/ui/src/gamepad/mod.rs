@@ -4,7 +4,7 @@
 //! evdev (Linux's devices) -> driver (a thread) -> pad (the core) -> values, once a frame
 //! ```
 //!
-//! Nothing here blocks a frame: the thread waits for devices, the frame takes what there is.
+//! Nothing here blocks a frame: the thread waits for devices, the frame takes the newest values.
 
 mod driver;
 #[cfg(target_os = "linux")]

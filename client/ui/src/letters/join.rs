@@ -93,7 +93,7 @@ pub(super) fn join(text: &str, mut has: impl FnMut(char) -> bool) -> Option<Join
     (joined.text != text).then_some(joined)
 }
 
-/// The first form of a letter, and their number.
+/// The first form of a letter, and the number of its forms.
 fn forms(letter: char) -> Option<(u32, u8)> {
     let code = u16::try_from(u32::from(letter)).ok()?;
     let at = FORMS.binary_search_by_key(&code, |(letter, ..)| *letter).ok()?;

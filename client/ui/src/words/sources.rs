@@ -74,7 +74,7 @@ const UNTRANSLATED: &[&str] =
 #[derive(Debug)]
 struct Literal {
     line: usize,
-    /// Its value, without escapes.
+    /// Value of the literal, without escapes.
     text: String,
     /// The code before it, without blanks and comments; literals there are reduced to their quotes.
     before: String,

@@ -67,7 +67,7 @@ fn main() -> ExitCode {
     if beyond.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Work of all frames of a game's play, and their number.
+/// Work of all frames of a game's play, and the number of frames.
 fn measure<V: GameView>(secs: u64, bots: u64) -> (Work, u64) {
     let mut stage = Stage::<V>::new(SEED, bots as u16, LinkConfig::delayed(20, 5), SIZE);
     let (mut work, mut frames) = (Work::default(), 0);

@@ -65,7 +65,7 @@ pub struct SkirmishScreen {
     stick: Stick,
     /// The local player as drawn: the wheel continues from its weapon.
     own: Option<Player>,
-    /// Its weapon in the frame before.
+    /// Weapon of the local player in the previous frame.
     weapon: Option<Weapon>,
     /// Deaths in the local score while the player was alive: a death is seen before its score names
     /// the killer.

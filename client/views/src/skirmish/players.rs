@@ -180,7 +180,7 @@ fn weapon(brush: &Brush<'_>, weapon: Weapon, kick: f32, look: &Look) {
     }
 }
 
-/// Paints the player's health as a ring, where one looks anyway.
+/// Paints the player's health as a ring around the body, where players look anyway.
 fn health_ring(brush: &Brush<'_>, share: f32, there: f32) {
     let color = mix(palette::BAD, palette::OWN, share * 1.8 - 0.4);
     brush.ring(Vec2::ZERO, 0.6, brush.stroke(0.05, fade(palette::OWN, 0.22 * there)));

@@ -29,7 +29,7 @@ impl LockedFile {
         Ok(Self(path.to_owned()))
     }
 
-    /// Its content, as read by [`read`].
+    /// Content of the text, as read by [`read`].
     pub(crate) fn read(&self, most: usize) -> io::Result<Option<Vec<u8>>> {
         read(&self.0, most)
     }

@@ -33,7 +33,7 @@ impl LockedFile {
         Ok(Self { path, _lock: lock })
     }
 
-    /// Its content, as read by [`read`].
+    /// Content of the file, as read by [`read`].
     pub(crate) fn read(&self, most: usize) -> io::Result<Option<Vec<u8>>> {
         read(&self.path, most)
     }

@@ -168,10 +168,10 @@ pub(super) struct Hooks<V: GameView> {
 /// A moment of a game.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
-    /// Number of the place in which the own avatar is.
+    /// Number of the place where the local player's avatar is.
     pub(super) place: u16,
     pub(super) own: Option<EntityId>,
-    /// Its tick.
+    /// Tick of the moment.
     pub(super) tick: Tick,
 }
 

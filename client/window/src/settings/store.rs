@@ -19,9 +19,9 @@ pub(crate) struct Store {
     /// The settings; changes to them are saved.
     pub(crate) settings: Settings,
     path: Option<PathBuf>,
-    /// As in the file.
+    /// Settings as they are in the file.
     base: Settings,
-    /// As of the last poll, and when they last changed.
+    /// Settings as of the last poll, and when they last changed.
     polled: Settings,
     changed_at: Option<Duration>,
     problems: Vec<String>,

@@ -17,7 +17,7 @@ pub(crate) enum Format {
 struct Range<'a> {
     kind: &'a str,
     version: Option<&'a str>,
-    /// In thousandths.
+    /// Quality in thousandths.
     quality: u16,
 }
 

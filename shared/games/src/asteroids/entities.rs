@@ -110,7 +110,7 @@ record! {
         pub vy: f32 = BULLET_PACE,
         /// Remaining ticks.
         pub life: u8 = Field::count(8),
-        /// Its number among its owner's shots.
+        /// Number of the bullet among its owner's shots.
         pub shot: u8 = Field::count(8),
         /// Index of its field.
         pub sector: u8 = Field::count(4),

@@ -115,7 +115,7 @@ pub(super) fn extrapolate(rates: Rates, base: &Ship, steering: &Ship, ticks: u64
     ship
 }
 
-/// Snaps a ship to the grid, as the world does after each step; integers are on it anyway.
+/// Snaps a ship to the grid, as the world does after each step; integer fields are always on it.
 pub(super) fn snap(ship: &mut Ship) {
     (ship.x, ship.y) = (snapped(SHIP_POSITION, ship.x), snapped(SHIP_POSITION, ship.y));
     (ship.vx, ship.vy) = (snapped(SHIP_PACE, ship.vx), snapped(SHIP_PACE, ship.vy));

@@ -44,7 +44,7 @@ pub struct Memory {
 }
 
 impl phaselock::game::Memory<Asteroids, Piece> for Memory {
-    /// Each tick refills all of it.
+    /// Does nothing: each tick refills the whole memory.
     fn restored(&mut self, _: &Asteroids, _: &Entities<Piece>) {}
 }
 

@@ -307,7 +307,7 @@ pub fn lands_on(level: &Level, rates: Rates, player: &Player, secs: f32) -> Opti
     None
 }
 
-/// Snaps a player to the grid, as the world does after each tick. Integers are on it anyway.
+/// Snaps a player to the grid, as the world does after each tick. Integer fields are always on it.
 pub(super) fn snap(player: &mut Player) {
     (player.x, player.y) = (snapped(POSITION_X, player.x), snapped(POSITION_Y, player.y));
     (player.vx, player.vy) = (snapped(PACE, player.vx), snapped(PACE, player.vy));

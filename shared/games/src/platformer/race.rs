@@ -79,7 +79,7 @@ struct Entry {
 pub struct Standings {
     /// When the newest race began.
     pub(super) began: Tick,
-    /// In the order of the owners.
+    /// Entries in the order of the owners.
     #[serde(skip)]
     entries: Vec<Entry>,
     /// Players in the goal, first one first.

@@ -21,7 +21,7 @@ pub struct Bot {
     strength: Strength,
     /// Seconds until it thinks again.
     rethink_secs: f32,
-    /// Its plan.
+    /// Current plan of the bot.
     plan: Plan,
     /// Point in the goal that it aims at: -1 to 1.
     aim: f32,
@@ -35,7 +35,7 @@ pub struct Bot {
     hand: Vec2,
 }
 
-/// Its plan, relative to its own side: its goal at the left.
+/// Plan of a bot, relative to its own side: its goal is at the left.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Plan {
     /// Nothing yet.

@@ -56,7 +56,7 @@ pub struct Memory {
 }
 
 impl phaselock::game::Memory<ShufflePuck, Piece> for Memory {
-    /// All of it is saved.
+    /// Does nothing: the whole memory is saved.
     fn restored(&mut self, _: &ShufflePuck, _: &Entities<Piece>) {}
 }
 

@@ -44,7 +44,7 @@ const CONTACTS_MAX: u32 = 16;
 const GOAL_SECS: f32 = 1.3;
 /// Seconds for which it waits at the centre.
 const HELD_SECS: f32 = 1.0;
-/// Its speed at a face-off, in metres per second.
+/// Speed of the puck at a face-off, in metres per second.
 const SERVE_SPEED: f32 = 3.5;
 /// Speed below which it hardly moves, in metres per second.
 const STILL_SPEED: f32 = 0.4;

@@ -214,8 +214,8 @@ fn step(track: &Track, car: &mut Car, command: &Command, secs: f32) {
     (car.x, car.y) = position.into();
 }
 
-/// Snaps a car to the grid, as the world does after each tick. Integers and its position are on it
-/// anyway.
+/// Snaps a car to the grid, as the world does after each tick. Integer fields and the position are
+/// always on it.
 pub(super) fn snap(car: &mut Car) {
     (car.vx, car.vy) = (snapped(PACE, car.vx), snapped(PACE, car.vy));
     car.heading = snapped(HEADING, car.heading);

@@ -34,7 +34,7 @@ pub struct RaceMemory {
 }
 
 impl<G> Memory<G, Piece> for RaceMemory {
-    /// Each tick refills what is not saved.
+    /// Does nothing: each tick refills the fields that are not saved.
     fn restored(&mut self, _: &G, _: &Entities<Piece>) {}
 }
 

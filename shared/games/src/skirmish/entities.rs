@@ -117,7 +117,7 @@ record! {
         pub fuse: u8 = Field::count(8),
         /// Ticks since it burst, plus 1; 0 while it flies.
         pub burst: u8 = Field::count(6),
-        /// Its number among its owner's shots.
+        /// Number of this shot among its owner's shots.
         pub shot: u8 = Field::count(8),
     }
 }
@@ -133,7 +133,7 @@ record! {
         pub laid: Tick = Field::count(24),
         /// Ticks since it burst, plus 1; 0 while it lies there.
         pub burst: u8 = Field::count(6),
-        /// Its number among its owner's shots.
+        /// Number of this shot among its owner's shots.
         pub shot: u8 = Field::count(8),
     }
 }

@@ -37,6 +37,6 @@ pub struct Scratch {
 }
 
 impl<G> Memory<G, Piece> for Scratch {
-    /// Each tick refills what is not saved.
+    /// Does nothing: each tick refills the fields that are not saved.
     fn restored(&mut self, _: &G, _: &Entities<Piece>) {}
 }

@@ -62,7 +62,7 @@ impl Outlook {
 enum Glance {
     /// The line to its relevant part is free.
     Free,
-    /// One wall hides all of it.
+    /// A single wall hides the whole body.
     Hidden,
     /// Rays must decide.
     Partly,
@@ -86,9 +86,9 @@ pub(super) struct PlayerView<'a> {
     between: &'a Between,
     viewer: &'a Player,
     facing: Vec2,
-    /// From where the player is.
+    /// Outlook from the player's current position.
     now: Outlook,
-    /// From where it will be in a moment, if that is different.
+    /// Outlook from the player's position in a moment, if that is different.
     soon: Option<Outlook>,
 }
 

@@ -135,7 +135,7 @@ impl<G: Game> Client<G> {
         self.hand_over(&reconciled.released);
     }
 
-    /// From now on these entities are presented like all others.
+    /// Presents these entities like all others from now on.
     fn hand_over(&mut self, released: &[(EntityId, Values)]) {
         for (id, shown) in released {
             self.presenter.hand_over(*id, shown);

@@ -66,7 +66,7 @@ enum Step {
     Playing,
     /// Waiting until this time before another attempt.
     Waiting(LocalTime),
-    /// Nothing more happens.
+    /// Ended for good.
     Ended,
 }
 

@@ -311,7 +311,7 @@ impl Field {
         None
     }
 
-    /// All bits of the integer set.
+    /// Returns a mask of all bits of the integer.
     pub(crate) const fn mask(&self) -> u32 {
         u32::MAX >> (u32::BITS - self.bits)
     }

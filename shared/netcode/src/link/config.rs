@@ -19,7 +19,7 @@ pub enum Spread {
 /// Which packets are dropped where the rate is limited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Drops {
-    /// Those that do not fit into the queue.
+    /// Only packets that do not fit into the queue.
     #[default]
     Tail,
     /// Also some of those that would wait for long, so that senders slow down (CoDel, RFC 8289).

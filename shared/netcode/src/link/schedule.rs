@@ -12,7 +12,7 @@ use crate::time::Micros;
 pub struct LinkSchedule {
     /// The different properties.
     configs: Arc<[LinkConfig]>,
-    /// In ascending order; the first begins at the start.
+    /// Spans in ascending order; the first begins at the start.
     spans: Arc<[Span]>,
     repeat: Option<Micros>,
 }

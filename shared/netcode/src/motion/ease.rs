@@ -64,7 +64,7 @@ pub(super) fn limited(interval: f64) -> f64 {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub(super) begin: f64,
-    /// Its length.
+    /// Length of the span.
     pub(super) over: f64,
 }
 

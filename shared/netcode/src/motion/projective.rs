@@ -35,9 +35,9 @@ pub(super) struct Projective {
 struct Blend {
     prev: Line,
     last: Line,
-    /// Its start on the local clock.
+    /// Start of the blend on the local clock.
     begin: f64,
-    /// Its length in seconds.
+    /// Length of the blend in seconds.
     over: f64,
     /// Coordinates shown at its start.
     from: Coords,

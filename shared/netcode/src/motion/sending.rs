@@ -59,9 +59,9 @@ impl Sending for Every {
 /// How far a receiver may be from the true state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
-    /// As the straight-line distance over all drawn coordinates, in their units.
+    /// Tolerance as the straight-line distance over all drawn coordinates, in their units.
     pub distance: f64,
-    /// For each angle and rotation, in turns.
+    /// Tolerance for each angle and rotation, in turns.
     pub turns: f64,
 }
 

@@ -23,7 +23,7 @@ pub struct ErrorSpring {
 pub struct Moving {
     /// The values.
     pub values: Values,
-    /// Their rate of change per second.
+    /// Rate of change of the values per second.
     pub rate: Values,
 }
 

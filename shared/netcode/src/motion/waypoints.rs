@@ -93,7 +93,7 @@ struct Turn<'a> {
 /// A cubic for each coordinate.
 #[derive(Debug)]
 struct Segment {
-    /// Its length in seconds.
+    /// Length of the segment in seconds.
     over: f64,
     target: Coords,
     /// Change over the whole segment at the rate of its start.

@@ -1,9 +1,9 @@
 //! How many bytes a client's next snapshot may use: a rate that adapts to the path, and a token
 //! bucket that enforces it.
 //!
-//! A game's traffic is limited by what there is to send, and worthless when it comes late. So the
-//! aim is not to fill the path, but to avoid queueing behind the stream's own packets, and to send
-//! nothing that a narrow path drops. There are two signs:
+//! A game's traffic is limited by how much there is to send, and worthless when it comes late. So
+//! the aim is not to fill the path, but to avoid queueing behind the stream's own packets, and to
+//! send nothing that a narrow path drops. There are two signs:
 //!
 //! - The round trip exceeds its recent minimum: a queue (LEDBAT, RFC 6817).
 //! - Packets are lost. Wireless links lose a fraction at any rate, so a fraction is tolerated (as

@@ -76,7 +76,7 @@ struct ShownTrack {
     generation: u8,
     kind: u8,
     owner: Option<PlayerId>,
-    /// In seconds of server time.
+    /// Start of the track, in seconds of server time.
     begins: f64,
     ends: Option<f64>,
     known: Track,
@@ -257,7 +257,7 @@ struct Arrived<'a> {
     state: &'a EntityState,
     /// Whether it was received, instead of following from silence.
     said: bool,
-    /// Its own time, and that of its arrival, in seconds.
+    /// Times of the state and of its arrival, in seconds.
     time: f64,
     arrival: f64,
     values: Values,

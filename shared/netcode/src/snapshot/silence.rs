@@ -1,8 +1,8 @@
 //! Silence: entities that a snapshot leaves out because its reader extrapolates them well enough.
 //!
 //! A client extrapolates an entity from the newest state that it has, and the server knows which
-//! ones that may be: the newest that was acknowledged, and all that were sent since. An entity is
-//! left out while the extrapolation from each of these is as close to the true state as its kind's
+//! ones that may be: the newest acknowledged one, and all that were sent since. An entity is left
+//! out while the extrapolation from each of these is as close to the true state as its kind's
 //! [`SendRule`] demands. So whatever is lost, a client that has all packets of a snapshot is within
 //! the tolerance at its tick, and one that lost some is off by what happened since the last one.
 //!

@@ -62,7 +62,7 @@ pub struct Store<G: Game> {
     reader: PlayerId,
     arrivals: Recent,
     newest: Tick,
-    /// By index.
+    /// Versions of each entity, by index.
     versions: Vec<Versions>,
     /// The newest state that follows from an entity's absence from a snapshot, by index.
     unsaid: Vec<Option<Version>>,

@@ -127,7 +127,7 @@ const LENGTHS: [usize; 2] = [1, 2];
 /// The strands of one snapshot. Memory is reused for the next one.
 #[derive(Debug, Default)]
 pub(super) struct Strands {
-    /// Those in use come first.
+    /// All strands; those in use come first.
     all: Vec<Strand>,
     used: usize,
     by_references: Map<u64, StrandId>,

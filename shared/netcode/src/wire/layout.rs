@@ -26,7 +26,7 @@ pub struct Layout {
     kinds: Vec<usize>,
     /// The maximum number of references in the coding of each kind.
     references: Vec<usize>,
-    /// By the gap, the gap before, and both answers.
+    /// Openings, by the gap, the gap before, and both answers.
     openings: Vec<Option<Opening>>,
 }
 

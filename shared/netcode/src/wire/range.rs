@@ -49,7 +49,7 @@ pub(super) fn low_bits(value: u32, count: u32) -> u32 {
 /// Levels as numbers.
 #[derive(Debug)]
 struct Scale {
-    /// In 1/65536.
+    /// Likelihood of each level, in 1/65536.
     likelihood: [u16; 256],
     /// Costs of no and yes in 1/1024 bit, rounded up.
     cost: [[u16; 2]; 256],

@@ -111,7 +111,7 @@ impl Default for VoteKinds {
 /// What happens when players say that they are ready.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReadyUp {
-    /// Nothing.
+    /// Being ready has no effect.
     Off,
     /// A warm-up ends early when all players are ready.
     #[default]

@@ -234,7 +234,7 @@ mod tests {
         '\u{205f}'..='\u{205f}',
         '\u{3000}'..='\u{3000}',
     ];
-    /// Those that show something, with what they show.
+    /// Characters with such a name that show something, with what they show.
     const NAMED_VISIBLE: [(&str, RangeInclusive<char>); 27] = [
         ("stops with a hole", '\u{6ea}'..='\u{6eb}'),
         ("a crossed circle", '\u{2205}'..='\u{2205}'),

@@ -32,11 +32,11 @@ pub(super) struct Counters {
 pub struct Traffic {
     /// UDP packets received.
     pub packets_in: u64,
-    /// Bytes in them.
+    /// Bytes in these packets.
     pub bytes_in: u64,
     /// UDP packets sent.
     pub packets_out: u64,
-    /// Bytes in them.
+    /// Bytes in these packets.
     pub bytes_out: u64,
     /// Goodbyes by code, without codes that have not occurred.
     pub goodbyes: Vec<(Code, u64)>,

@@ -41,7 +41,7 @@ const INCOMING_MAX: usize = 128;
 pub(super) enum Source {
     /// The sockets.
     Socket(Box<Entrance>),
-    /// From the thread that has the sockets.
+    /// Packets come from the thread that has the sockets.
     Inbox(Box<Inbox>),
 }
 
@@ -63,7 +63,7 @@ struct Question {
     way: Way,
     route: Route,
     nonce: Nonce,
-    /// Its length, which its answer must not exceed.
+    /// Length of the query, which its answer must not exceed.
     bytes: usize,
 }
 

@@ -42,7 +42,7 @@ pub(super) struct Network {
     clock: Clock,
     source: Source,
     outlet: Outlet,
-    /// By connection handle.
+    /// Connections by their handles.
     peers: Vec<Option<Box<Peer>>>,
     /// Connections that a room may send to.
     handles: HashMap<ClientId, ConnectionHandle>,

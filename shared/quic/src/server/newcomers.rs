@@ -34,7 +34,7 @@ const SHARES: usize = 8;
 #[derive(Debug)]
 struct Newcomer {
     client: ClientId,
-    /// Its address or network.
+    /// Address or network of the connection.
     own: IpAddr,
     is_host: bool,
     /// Whether its address is proven, so that the packets cannot be forged.
@@ -169,7 +169,7 @@ pub(super) struct Place {
 /// What a first message asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
-    /// It is not a hello.
+    /// The message is not a hello.
     Nothing,
     /// A new seat.
     NewSeat,

@@ -15,7 +15,7 @@ const LABEL: &[u8] = b"phaselock web binding\0";
 /// A server's name, as verified by a browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Shown<'a> {
-    /// By the digest of its certificate.
+    /// The browser knows the server by the digest of its certificate.
     Hash(Fingerprint),
     /// By its host, and its port if it is not HTTPS's, in lower case.
     Host(&'a str),

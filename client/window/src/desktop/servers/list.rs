@@ -24,7 +24,7 @@ impl Tab {
 /// Columns by which the list can be sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
-    /// In the order of the file or the directory.
+    /// The order of the file or the directory.
     Order,
     Name,
     Game,

@@ -32,7 +32,7 @@ use crate::wire::input::VIEW_PARTS;
 pub(in crate::server) struct HeldAck {
     /// Sequence number of the newest.
     pub(in crate::server) newest: u64,
-    /// Those before it, as a bit mask.
+    /// The packets before the newest, as a bit mask.
     pub(in crate::server) mask: u32,
     /// Time from the newest one's arrival to the acknowledgement's departure.
     pub(in crate::server) held: Micros,

@@ -133,7 +133,7 @@ impl Coder for Counting<'_> {
     }
 }
 
-/// Decodes all that is coded.
+/// Decodes everything that is coded.
 fn read_from<'s, G: Game, C: Coder>(
     coder: &mut C,
     reading: &DecodeContext<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
@@ -178,7 +178,7 @@ fn read_from<'s, G: Game, C: Coder>(
     Ok(header)
 }
 
-/// Decodes an entity of which the reader has older states.
+/// Decodes an entity whose older states the reader has.
 #[inline]
 fn read_known<'s, G: Game, C: Coder>(
     coder: &mut C,

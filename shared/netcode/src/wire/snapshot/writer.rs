@@ -42,7 +42,7 @@ pub struct SnapshotWriter<'l> {
     coder: RangeWriter,
     /// Groups of the entity that is being written.
     groups: &'l mut Vec<Group>,
-    /// In 1/1024 bit.
+    /// Cost in 1/1024 bit.
     pub(super) cost: u32,
     references: References,
     references_count: usize,
