@@ -86,7 +86,7 @@ fn a_changed_setting_survives_a_reload() {
         ("allow_list", Some("/etc/passwd"), "names files or addresses"),
         ("webhook", Some("http://127.0.0.1/"), "names files or addresses"),
         ("game", Some("chess"), "chess"),
-        ("rounds", None, "was not set while the server runs"),
+        ("rounds", None, "was not set at run time"),
     ] {
         let error = set(name, value).expect_err("it is refused").to_string();
         assert!(error.contains(problem), "{name}: {error}");

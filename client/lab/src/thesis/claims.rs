@@ -45,7 +45,7 @@ type Statistic = (&'static str, fn(&[f64]) -> f64);
 
 const MEANS: Statistic = ("errors", mean);
 const DEVIATIONS: Statistic = ("standard deviations", deviation);
-const RANGES: Statistic = ("greatest to least", range);
+const RANGES: Statistic = ("largest to smallest", range);
 
 /// The margins of a claim about some errors.
 type Margins = fn(&[f64]) -> Vec<f64>;
