@@ -6,10 +6,10 @@
 
 use glam::Vec2;
 
-use super::entities::{Command, Mallet, Piece, Puck};
+use super::entities::{Command, Mallet, Piece, Puck, mallet_of};
 use super::motion::{MALLET_SPEED, TOUCH, slide};
-use super::rink::{GOAL, HALF};
-use super::{ShufflePuck, mallet_of};
+use super::rink::{self, GOAL, HALF};
+use super::rules::ShufflePuck;
 use phaselock::game::{Entities, Strength};
 use phaselock::ids::PlayerId;
 use phaselock::random::Random;
@@ -207,7 +207,7 @@ fn plan(bot: &Bot, seen: &Entities<Piece>, me: PlayerId, own: &Mallet, puck: &Pu
 /// Returns the target of a striking hand: behind the puck first, then through it towards its aim.
 fn strike(bot: &Bot, here: Vec2, at: Vec2, secs: f32) -> Vec2 {
     // The other goal, or its mirror image beyond a side wall.
-    let mirror = HALF.y - super::rink::PUCK;
+    let mirror = HALF.y - rink::PUCK;
     let aim_y = bot.aim * (GOAL - 0.3);
     let aim = if bot.over == 0.0 { aim_y } else { bot.over * 2.0 * mirror - aim_y };
     let along = (Vec2::new(HALF.x, aim) - at).normalize_or(Vec2::X);

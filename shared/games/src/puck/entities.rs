@@ -2,9 +2,10 @@
 
 use glam::Vec2;
 
-use crate::records::motions;
+use crate::records::{motions, owned};
 use crate::rounds::Round;
 use phaselock::fields::Field;
+use phaselock::game::Entities;
 use phaselock::ids::PlayerId;
 use phaselock::{entities, record};
 
@@ -127,6 +128,11 @@ impl Command {
     pub fn goal(&self) -> Vec2 {
         Vec2::new(self.x, self.y)
     }
+}
+
+/// Returns a player's mallet.
+pub fn mallet_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Mallet> {
+    owned(entities, player).map(|(_, mallet)| *mallet)
 }
 
 motions!(Mallet, Puck);

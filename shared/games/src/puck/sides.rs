@@ -1,8 +1,8 @@
 //! Changes of seats: people go before bots, and choose their side.
 
 use super::entities::Mallet;
+use super::rules::{ShufflePuck, score_of};
 use super::seats::{self, RinkSeat};
-use super::{ShufflePuck, score_of};
 use crate::records::owned;
 use phaselock::game::World;
 use phaselock::ids::{EntityId, PlayerId};

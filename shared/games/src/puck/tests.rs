@@ -5,8 +5,9 @@ use proptest::prelude::*;
 use super::motion::{MALLET_SPEED, PUCK_SPEED, STILL_SECS, position};
 use super::rink::{CORNER, DEPTH, GOAL, HALF, MALLET, POST, POST_AT, PUCK, keep_mallet, keep_puck};
 use super::*;
-use phaselock::fields::Entity;
-use phaselock::game::Bot as _;
+use crate::rounds::{Phase, round};
+use phaselock::fields::{Entity, Record};
+use phaselock::game::{Bot as _, Known};
 use phaselock::random::Random;
 use phaselock::time::Tick;
 
