@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use phaselock_games::asteroids::field::radius;
+use phaselock_games::asteroids::rocks::radius;
 use phaselock_games::asteroids::{Bullet, Piece, Rock, Score, Ship};
 use phaselock_ui::prelude::*;
 

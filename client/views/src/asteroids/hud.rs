@@ -1,7 +1,8 @@
 //! Figures over space: hull, gun, and the radar.
 
-use phaselock_games::asteroids::field::{FIELD, SIZE, radius};
+use phaselock_games::asteroids::field::{FIELD, SIZE};
 use phaselock_games::asteroids::flight::{RELOAD_SECS, SPEED_MAX};
+use phaselock_games::asteroids::rocks::radius;
 use phaselock_games::asteroids::{Asteroids, HULL, REACH, Rock, SHIELD_SECS, Ship};
 use phaselock_ui::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Rocks: shapes and spin from their seeds, and a warning before they appear.
 
 use phaselock_games::asteroids::Rock;
-use phaselock_games::asteroids::field::radius;
+use phaselock_games::asteroids::rocks::radius;
 use phaselock_ui::prelude::*;
 
 const CORNERS: usize = 12;

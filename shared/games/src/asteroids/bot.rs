@@ -2,9 +2,11 @@
 
 use glam::Vec2;
 
-use super::field::{FIELD, radius};
+use super::entities::{Command, Piece, Rock, Ship, ship_of};
+use super::field::FIELD;
 use super::flight::{BULLET_SECS, MUZZLE_SPEED, SHIP_RADIUS};
-use super::{Asteroids, Command, Piece, Rock, Ship, ship_of};
+use super::rocks::radius;
+use super::rules::Asteroids;
 use phaselock::fields::turn_between;
 use phaselock::game::{Entities, Strength};
 use phaselock::ids::{EntityId, PlayerId};

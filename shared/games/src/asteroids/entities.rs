@@ -3,9 +3,11 @@
 use glam::Vec2;
 
 use super::field::FIELD;
-use crate::records::{HELD, motions};
+use crate::records::{HELD, motions, owned};
 use crate::rounds::Round;
 use phaselock::fields::Field;
+use phaselock::game::{Entities, Slot};
+use phaselock::ids::PlayerId;
 use phaselock::physics::direction;
 use phaselock::{entities, record};
 
@@ -86,7 +88,7 @@ record! {
         pub vx: f32 = ROCK_PACE,
         /// Metres per second down.
         pub vy: f32 = ROCK_PACE,
-        /// How often it was split: an index into [`RADII`](super::field::RADII).
+        /// How often it was split: an index into [`RADII`](super::rocks::RADII).
         pub size: u8 = Field::count(2),
         /// Seed of its shape and rotation.
         pub seed: u8 = Field::count(8),
@@ -136,6 +138,11 @@ record! {
 entities! {
     /// The kinds of entities.
     pub enum Piece { Ship, Rock, Bullet, Score, Round }
+}
+
+/// Returns the ship of a player.
+pub fn ship_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Slot<Ship>> {
+    owned(entities, player).map(|(id, ship)| Slot { id, owner: Some(player), entity: *ship })
 }
 
 motions!(Ship, Rock, Bullet);

@@ -9,17 +9,18 @@ mod bot;
 pub mod entities;
 pub mod field;
 pub mod flight;
-mod step;
+pub mod rocks;
+mod rules;
 mod strikes;
 
 use glam::Vec2;
 
-use crate::records::{owned, remove_where};
-use crate::rounds::{self, Lengths, Round};
+use crate::records::owned;
+use crate::rounds::{self, Round};
 use phaselock::fields::Holds;
 use phaselock::game::{
-    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Known, Late, Measure, MispredictionCause,
-    Relevance, Slot, Unit, Viewpoint, World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, Measure, MispredictionCause, Relevance,
+    Slot, Unit, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::SendRule;
@@ -28,57 +29,17 @@ use phaselock::rewind::{Favour, Rewind};
 use phaselock::time::{Micros, Rates};
 
 pub use bot::Bot;
-pub use entities::{Bullet, Command, Piece, Rock, Score, Ship};
+pub use entities::{Bullet, Command, Piece, Rock, Score, Ship, ship_of};
 use field::{FIELD, SIZE};
-use flight::{drift, fired, fly, keys};
-pub use step::Memory;
-use step::{is_over, wreck};
-use strikes::{Scene, Strike};
+pub use rules::{
+    Asteroids, HULL, LENGTHS, Memory, POINTS_MAX, RESPAWN_SECS, SHIELD_SECS, SHIP_WORTH,
+};
 
 /// How far a player sees, in metres: a screen to its corners, and the radar around it. Less than
 /// half of the field, so that nothing is seen twice.
 pub const REACH: f32 = 52.0;
 /// Range of co-prediction in metres: a screen to its corners.
 const CO_PREDICTION_REACH: f32 = 42.0;
-/// Ticks for which other ships are assumed to hold their last keys: 0.25 s at 60 Hz. Arbitrary.
-const HELD_TICKS: u64 = 15;
-/// Number of hits that a new ship can take.
-pub const HULL: u8 = 3;
-/// Points for another player's ship.
-pub const SHIP_WORTH: u16 = 6;
-/// Points that end a round early. Arbitrary: more than the best of six bots scores in three
-/// minutes.
-pub const POINTS_MAX: u16 = 500;
-/// Seconds from a wreck to the next ship.
-pub const RESPAWN_SECS: f32 = 2.0;
-/// Seconds for which a new ship is shielded, unless it fires.
-pub const SHIELD_SECS: f32 = 2.5;
-/// Lengths of a round's parts.
-pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 180.0, results: 8.0 };
-
-/// The rules of Asteroids.
-#[derive(Debug)]
-pub struct Asteroids {
-    rates: Rates,
-}
-
-/// Returns the ship of a player.
-pub fn ship_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Slot<Ship>> {
-    owned(entities, player).map(|(id, ship)| Slot { id, owner: Some(player), entity: *ship })
-}
-
-impl Asteroids {
-    /// Implements [`Coding::extrapolate`].
-    fn extrapolate(&self, known: Known<'_, Piece>) -> Option<Piece> {
-        let Known { base, steering, ticks } = known;
-        if let (Piece::Ship(base), Piece::Ship(steering)) = (base, steering) {
-            return Some(flight::extrapolate(self.rates, base, steering, ticks).into());
-        }
-        let mut piece = *base;
-        drift(self.rates, &mut piece, ticks);
-        Some(piece)
-    }
-}
 
 impl Game for Asteroids {
     const NAME: &'static str = "asteroids";
@@ -141,54 +102,7 @@ impl Game for Asteroids {
         command: &Command,
         ahead: Ahead<'_>,
     ) {
-        let mut shot = None;
-        let mut scene = Scene::default();
-        for slot in entities.iter_mut().filter(|slot| slot.id == own || ahead.covers(slot.id)) {
-            match &mut slot.entity {
-                Piece::Ship(ship) if slot.id == own && ship.is_alive() => {
-                    let shots = ship.shots;
-                    fly(self.rates, ship, command);
-                    if ship.shots != shots {
-                        shot = slot.owner.map(|owner| (owner, fired(self.rates, ship)));
-                    }
-                }
-                Piece::Ship(ship) if slot.id == own => {
-                    ship.respawn = ship.respawn.saturating_sub(1);
-                }
-                Piece::Ship(ship) if ship.is_alive() => {
-                    let keys = keys(ship);
-                    let keys = if ahead.ticks <= HELD_TICKS { keys } else { Command::default() };
-                    fly(self.rates, ship, &keys);
-                }
-                piece => drift(self.rates, piece, 1),
-            }
-            scene.add(slot);
-        }
-        let mut strikes = Vec::new();
-        scene.strikes(self.rates, &mut strikes);
-        for strike in strikes {
-            match strike {
-                // The server decides what becomes of it.
-                Strike::Shot { bullet, rock, .. } => {
-                    entities.remove(bullet);
-                    entities.remove(rock);
-                }
-                Strike::Hit { bullet, .. } => {
-                    entities.remove(bullet);
-                }
-                Strike::Crash { ship, rock, .. } if ship == own => {
-                    entities.remove(rock);
-                    if let Some(ship) = entities.record_mut::<Ship>(own) {
-                        wreck(self.rates, ship);
-                    }
-                }
-                Strike::Crash { .. } => {}
-            }
-        }
-        remove_where(entities, |slot| is_over(slot) && ahead.covers(slot.id));
-        if let Some((owner, bullet)) = shot {
-            entities.predict_spawn(u16::from(bullet.shot), Some(owner), bullet.into());
-        }
+        self.ahead(entities, own, command, ahead);
     }
 
     fn co_predicts(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {

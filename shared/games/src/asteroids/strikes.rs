@@ -2,10 +2,10 @@
 
 use glam::Vec2;
 
-use super::Piece;
-use super::entities::{Bullet, Rock, Ship};
-use super::field::{FIELD, radius};
+use super::entities::{Bullet, Piece, Rock, Ship};
+use super::field::FIELD;
 use super::flight::{SHIP_RADIUS, meets};
+use super::rocks::radius;
 use phaselock::game::Slot;
 use phaselock::ids::EntityId;
 use phaselock::time::Rates;

@@ -2,13 +2,15 @@
 
 use proptest::prelude::*;
 
-use super::field::{RADII, ROCK_SPEED_MAX, SECTORS, mass, mass_max, new_rock, radius, split};
-use super::flight::SPEED_MAX;
+use super::field::SECTORS;
+use super::flight::{SPEED_MAX, drift};
+use super::rocks::{RADII, ROCK_SPEED_MAX, mass, mass_max, new_rock, radius, split};
+use super::strikes::Scene;
 use super::*;
 use crate::rounds::Phase;
 use crate::rounds::round;
 use phaselock::fields::{Entity, Record};
-use phaselock::game::Bot as _;
+use phaselock::game::{Bot as _, Known};
 use phaselock::motion::interpolate::TickTime;
 use phaselock::random::Random;
 use phaselock::rewind::Past;

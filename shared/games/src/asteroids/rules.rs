@@ -1,26 +1,38 @@
-//! Decisions that only the server makes: wrecks, splits, scores, where players enter, and the
-//! round.
+//! A tick of the world, and the part of it that a client predicts. Only the server decides wrecks
+//! and splits for good, scores, where players enter, and the round.
 
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
-use super::entities::{Piece, Rock, Score, Ship};
-use super::field::{
-    FIELD, MASSES, PARTS_WARNING_SECS, SECTOR_PLAYERS, SECTORS, SIZE, WARNING_SECS, WORTH,
-    clear_position, mass, mass_max, new_rock, radius, split,
+use super::entities::{Bullet, Command, Piece, Rock, Score, Ship};
+use super::field::{FIELD, SECTOR_PLAYERS, SECTORS, SIZE, clear_position};
+use super::flight::{self, drift, fired, fly, keys, ticks};
+use super::rocks::{
+    MASSES, PARTS_WARNING_SECS, WARNING_SECS, WORTH, mass, mass_max, new_rock, radius, split,
 };
-use super::flight::{drift, fired, fly, ticks};
 use super::strikes::{Scene, Strike};
-use super::{
-    Asteroids, Bullet, Command, HULL, LENGTHS, POINTS_MAX, RESPAWN_SECS, SHIELD_SECS, SHIP_WORTH,
-};
 use crate::records::{owned_mut, remove_where};
-use crate::rounds::{self, Phase, round};
-use phaselock::game::{Entities, Inputs, Slot, World};
+use crate::rounds::{self, Lengths, Phase, round};
+use phaselock::game::{Ahead, Entities, Inputs, Known, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::limits::ENTITIES_MAX;
 use phaselock::time::Rates;
 
+/// Number of hits that a new ship can take.
+pub const HULL: u8 = 3;
+/// Points for another player's ship.
+pub const SHIP_WORTH: u16 = 6;
+/// Points that end a round early. Arbitrary: more than the best of six bots scores in three
+/// minutes.
+pub const POINTS_MAX: u16 = 500;
+/// Seconds from a wreck to the next ship.
+pub const RESPAWN_SECS: f32 = 2.0;
+/// Seconds for which a new ship is shielded, unless it fires.
+pub const SHIELD_SECS: f32 = 2.5;
+/// Lengths of a round's parts.
+pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 180.0, results: 8.0 };
+/// Ticks for which other ships are assumed to hold their last keys: 0.25 s at 60 Hz. Arbitrary.
+const HELD_TICKS: u64 = 15;
 /// Seconds between two new rocks in a field. Arbitrary.
 const WAVE_SECS: f32 = 0.6;
 /// Number of entities up to which bullets are created, so that rocks can still split and players
@@ -28,6 +40,12 @@ const WAVE_SECS: f32 = 0.6;
 const BULLETS_UNTIL: usize = ENTITIES_MAX as usize - 512;
 /// Number of entities up to which new rocks are created.
 const ROCKS_UNTIL: usize = BULLETS_UNTIL - 512;
+
+/// The rules of Asteroids.
+#[derive(Debug)]
+pub struct Asteroids {
+    pub(super) rates: Rates,
+}
 
 /// Scratch lists for each tick; kept to reuse their memory.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -49,7 +67,7 @@ impl phaselock::game::Memory<Asteroids, Piece> for Memory {
 }
 
 /// Turns a ship into a wreck.
-pub(super) fn wreck(rates: Rates, ship: &mut Ship) {
+fn wreck(rates: Rates, ship: &mut Ship) {
     ship.hull = 0;
     ship.respawn = ticks(rates, RESPAWN_SECS);
     (ship.vx, ship.vy) = (0.0, 0.0);
@@ -57,7 +75,7 @@ pub(super) fn wreck(rates: Rates, ship: &mut Ship) {
 }
 
 /// Whether an entity is a bullet at the end of its lifetime.
-pub(super) fn is_over(slot: &Slot<Piece>) -> bool {
+fn is_over(slot: &Slot<Piece>) -> bool {
     matches!(slot.entity, Piece::Bullet(bullet) if bullet.life == 0)
 }
 
@@ -137,6 +155,75 @@ impl Asteroids {
         self.return_wrecks(world);
         self.send_rocks(world);
         self.go_round(world);
+    }
+
+    /// Runs the part of a tick that a client predicts.
+    pub(super) fn ahead(
+        &self,
+        entities: &mut Entities<Piece>,
+        own: EntityId,
+        command: &Command,
+        ahead: Ahead<'_>,
+    ) {
+        let mut shot = None;
+        let mut scene = Scene::default();
+        for slot in entities.iter_mut().filter(|slot| slot.id == own || ahead.covers(slot.id)) {
+            match &mut slot.entity {
+                Piece::Ship(ship) if slot.id == own && ship.is_alive() => {
+                    let shots = ship.shots;
+                    fly(self.rates, ship, command);
+                    if ship.shots != shots {
+                        shot = slot.owner.map(|owner| (owner, fired(self.rates, ship)));
+                    }
+                }
+                Piece::Ship(ship) if slot.id == own => {
+                    ship.respawn = ship.respawn.saturating_sub(1);
+                }
+                Piece::Ship(ship) if ship.is_alive() => {
+                    let keys = keys(ship);
+                    let keys = if ahead.ticks <= HELD_TICKS { keys } else { Command::default() };
+                    fly(self.rates, ship, &keys);
+                }
+                piece => drift(self.rates, piece, 1),
+            }
+            scene.add(slot);
+        }
+        let mut strikes = Vec::new();
+        scene.strikes(self.rates, &mut strikes);
+        for strike in strikes {
+            match strike {
+                // The server decides what becomes of it.
+                Strike::Shot { bullet, rock, .. } => {
+                    entities.remove(bullet);
+                    entities.remove(rock);
+                }
+                Strike::Hit { bullet, .. } => {
+                    entities.remove(bullet);
+                }
+                Strike::Crash { ship, rock, .. } if ship == own => {
+                    entities.remove(rock);
+                    if let Some(ship) = entities.record_mut::<Ship>(own) {
+                        wreck(self.rates, ship);
+                    }
+                }
+                Strike::Crash { .. } => {}
+            }
+        }
+        remove_where(entities, |slot| is_over(slot) && ahead.covers(slot.id));
+        if let Some((owner, bullet)) = shot {
+            entities.predict_spawn(u16::from(bullet.shot), Some(owner), bullet.into());
+        }
+    }
+
+    /// Implements [`Coding::extrapolate`].
+    pub(super) fn extrapolate(&self, known: Known<'_, Piece>) -> Option<Piece> {
+        let Known { base, steering, ticks } = known;
+        if let (Piece::Ship(base), Piece::Ship(steering)) = (base, steering) {
+            return Some(flight::extrapolate(self.rates, base, steering, ticks).into());
+        }
+        let mut piece = *base;
+        drift(self.rates, &mut piece, ticks);
+        Some(piece)
     }
 
     fn move_all(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
