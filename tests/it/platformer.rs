@@ -18,8 +18,8 @@ use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::control::ClientMessage;
 use phaselock::wire::input::{InputPacket, Pressed, write_input};
 use phaselock_games::platformer::level::{Level, cycle_ticks, tick_of};
-use phaselock_games::platformer::movement::{HALF_WIDTH, HEIGHT};
 use phaselock_games::platformer::{Bot, Command, Piece, Platformer, Player, Score, player_of};
+use phaselock_games::platformer::{HALF_WIDTH, HEIGHT};
 use phaselock_games::rounds::{Phase, played, round};
 use phaselock_testing::{Press, Sim, Skew, body, hello, room_config};
 

@@ -156,7 +156,7 @@ fn main() -> ExitCode {
     if is_wanted("platformer") {
         let pressed = platformer::Command { right: 1, jump: true };
         // The position is that of the feet.
-        let middle = Vec2::NEG_Y * platformer::movement::HEIGHT / 2.0;
+        let middle = Vec2::NEG_Y * platformer::HEIGHT / 2.0;
         let avatar = Avatar { is_painted: |_| true, middle, pressed };
         faults += show::<phaselock_views::PlatformerScreen>((secs, prints_flaws), avatar);
     }

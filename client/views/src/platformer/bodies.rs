@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use phaselock::time::Rates;
 use phaselock_games::platformer::level::{Level, PLATFORMS};
-use phaselock_games::platformer::movement::{HALF_WIDTH, HEIGHT, RUN_SPEED, lands_on};
-use phaselock_games::platformer::{Platformer, Player};
+use phaselock_games::platformer::movement::{RUN_SPEED, lands_on};
+use phaselock_games::platformer::{HALF_WIDTH, HEIGHT, Platformer, Player};
 use phaselock_ui::prelude::*;
 
 /// Seconds of look-ahead for a landing on a platform.

@@ -1,11 +1,12 @@
 //! The platformer's bots: they know the level, walk to the start of a jump, check that it leads
 //! where they want to go, and jump; sometimes carelessly.
 
-use super::entities::{Command, Piece, Player};
+use super::collide::{HALF_WIDTH, HEIGHT};
+use super::entities::{Command, Piece, Player, player_of};
 use super::level::Level;
-use super::movement::{COIN_REACH, HALF_WIDTH, HEIGHT, READY_SECS, ticks};
+use super::movement::{COIN_REACH, READY_SECS, ticks};
 use super::route::{Leap, Ledge, Plan, Routes, lands, ledge_of};
-use super::{Platformer, player_of};
+use super::rules::Platformer;
 use phaselock::game::{Entities, Strength};
 use phaselock::ids::PlayerId;
 use phaselock::random::Random;

@@ -1,4 +1,4 @@
-//! Collisions of a body with the level's tiles, one axis at a time.
+//! A player's body and its collisions with the level's tiles, one axis at a time.
 //!
 //! All tiles on the way are checked, so a body passes through nothing at any speed. Contacts are at
 //! whole metres and a body's size is on the wire's grid, so they are exact.
@@ -7,9 +7,12 @@ use glam::Vec2;
 
 use super::entities::Player;
 use super::level::Level;
-use super::movement::{HALF_WIDTH, HEIGHT};
 use phaselock::physics::Aabb;
 
+/// Half of a player's width, in metres; on the grid, so that contacts are exact.
+pub const HALF_WIDTH: f32 = 0.375;
+/// A player's height, in metres; on the grid.
+pub const HEIGHT: f32 = 1.125;
 /// Maximum distance of a contact in metres: four grid steps, since platforms are not on the grid.
 pub(super) const TOUCH: f32 = 1.0 / 1024.0;
 

@@ -3,9 +3,11 @@
 use glam::Vec2;
 
 use super::level::{PLATFORMS, Platform};
-use crate::records::HELD;
+use crate::records::{HELD, owned};
 use crate::rounds::Round;
 use phaselock::fields::Field;
+use phaselock::game::Entities;
+use phaselock::ids::PlayerId;
 use phaselock::{entities, record};
 
 record! {
@@ -98,6 +100,11 @@ record! {
 entities! {
     /// The kinds of entities: a player and a score for each player, and the round.
     pub enum Piece { Player, Score, Round }
+}
+
+/// Returns the entity of a player.
+pub fn player_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Player> {
+    owned(entities, player).map(|(_, player)| player)
 }
 
 impl Command {

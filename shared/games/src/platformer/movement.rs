@@ -4,7 +4,7 @@
 //! after it), so a jump is equally high and far at any tick rate; only its start and end are on
 //! ticks. At low rates a tick is cut into parts no longer than `PART_SECS`.
 
-use super::collide::{self, Body};
+use super::collide::{self, Body, HALF_WIDTH};
 use super::entities::{AIR_MAX, CLOCK, Command, PACE, POSITION_X, POSITION_Y, Player};
 use super::level::{Level, PLATFORMS, Tile, clock_at, tick_of};
 use crate::records::{held, snapped};
@@ -36,10 +36,6 @@ pub const COYOTE_SECS: f32 = 0.08;
 pub const BUFFER_SECS: f32 = 0.1;
 /// Seconds at the start of a race in which all players stand.
 pub const READY_SECS: f32 = 2.0;
-/// Half of a player's width, in metres; on the grid, so that contacts are exact.
-pub const HALF_WIDTH: f32 = 0.375;
-/// A player's height, in metres; on the grid.
-pub const HEIGHT: f32 = 1.125;
 /// Distance from which a coin is collected, in metres.
 pub const COIN_REACH: f32 = 0.45;
 

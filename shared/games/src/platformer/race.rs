@@ -2,12 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Platformer;
 use super::entities::{Piece, Score};
 use super::level::Level;
 use super::movement::{READY_SECS, ticks};
-use crate::rounds::{Lengths, Phase, Round, round};
-use phaselock::game::{Entities, Memory};
+use crate::rounds::{Lengths, Phase, Round};
+use phaselock::game::Entities;
 use phaselock::ids::PlayerId;
 use phaselock::time::{Rates, Tick};
 
@@ -85,13 +84,6 @@ pub struct Standings {
     /// Players in the goal, first one first.
     #[serde(skip)]
     places: Vec<(u16, PlayerId)>,
-}
-
-impl Memory<Platformer, Piece> for Standings {
-    /// The round depends on the standings of the previous tick.
-    fn restored(&mut self, game: &Platformer, entities: &Entities<Piece>) {
-        self.look(game.level, &round(entities), entities);
-    }
 }
 
 impl Standings {

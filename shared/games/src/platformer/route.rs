@@ -4,9 +4,10 @@
 
 use std::sync::LazyLock;
 
+use super::collide::HALF_WIDTH;
 use super::entities::{Command, Player};
 use super::level::{Level, PLATFORMS, Tile};
-use super::movement::{HALF_WIDTH, RUN_SPEED, movement, ticks};
+use super::movement::{RUN_SPEED, movement, ticks};
 use phaselock::time::{Rates, Tick};
 
 /// Something to stand on: a row of tiles, or a platform.

@@ -2,11 +2,13 @@
 
 use std::collections::VecDeque;
 
+use super::race::LAST_SECS;
 use super::*;
-use crate::rounds::played;
+use crate::rounds::{Phase, played, round};
 use phaselock::fields::{Entity, Record};
-use phaselock::game::Bot as _;
+use phaselock::game::{Bot as _, Known};
 use phaselock::random::Random;
+use phaselock::time::Tick;
 
 fn world_of(rates: Rates, players: u16, seed: u64) -> (Platformer, World<Platformer>) {
     let game = Platformer::new(rates, seed);

@@ -1,0 +1,150 @@
+//! The players' own times, and the course of a race.
+
+use super::entities::{Command, Piece, Player, Score};
+use super::level::{self, Level};
+use super::movement::{at_start, movement, snap, ticks};
+use super::race::{self, LAST_SECS, LENGTHS, Standings, race_at, ran_since_start};
+use crate::records::runs;
+use crate::rounds::{self, Phase, Round, round};
+use phaselock::game::{Ahead, Entities, Inputs, Known, Memory, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::time::{Rates, Tick};
+
+/// The rules and the level.
+#[derive(Debug)]
+pub struct Platformer {
+    /// The level.
+    pub level: &'static Level,
+    pub(super) rates: Rates,
+}
+
+impl Memory<Platformer, Piece> for Standings {
+    /// The round depends on the standings of the previous tick.
+    fn restored(&mut self, game: &Platformer, entities: &Entities<Piece>) {
+        self.look(game.level, &round(entities), entities);
+    }
+}
+
+impl Platformer {
+    /// Returns a player who joins now: at the start, in the current race.
+    pub(super) fn newcomer(&self, world: &World<Self>) -> Player {
+        let round = round(&world.entities);
+        let player = Player {
+            race: race_at(&round, self.rates, world.tick, world.tick),
+            ran: ran_since_start(&round, world.memory.began, self.rates, world.tick),
+            clock: level::clock_at(self.rates, world.tick, 0.0),
+            pressed: Command::default().to_pressed(),
+            ..Player::default()
+        };
+        at_start(self.level, &player)
+    }
+
+    /// Runs one tick of the authoritative world.
+    pub(super) fn advance(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
+        self.advance_round(world);
+        let World { tick, entities, memory: standings, .. } = world;
+        let round = round(entities);
+        for (_, owner, player) in entities.records_mut::<Player>() {
+            if let Some(owner) = owner {
+                self.run(*tick, &round, player, owner, inputs);
+            }
+        }
+        standings.look(self.level, &round, entities);
+        standings.write_scores(self.rates, entities, round.phase() == Phase::Play);
+    }
+
+    /// Runs a tick of the own player, as a client predicts it.
+    pub(super) fn ahead(
+        &self,
+        entities: &mut Entities<Piece>,
+        own: EntityId,
+        command: &Command,
+        ahead: Ahead<'_>,
+    ) {
+        let round = entities.records::<Round>().next().map(|slot| slot.entity);
+        let Some(player) = entities.record_mut::<Player>(own) else { return };
+        let known = ahead.tick.minus(ahead.ticks);
+        let race =
+            round.map_or(player.race, |round| race_at(&round, self.rates, ahead.tick, known));
+        movement(self.level, self.rates, race, ahead.tick, player, command);
+    }
+
+    /// Runs a player's steps in a tick of the world. Ticks whose inputs never came run without
+    /// pressed keys, so a player cannot hang in the air by sending nothing.
+    #[expect(clippy::too_many_arguments, reason = "all that a run depends on")]
+    fn run(
+        &self,
+        now: Tick,
+        round: &Round,
+        player: &mut Player,
+        owner: PlayerId,
+        inputs: &Inputs<Command>,
+    ) {
+        let mut own = now.minus(1 + u64::from(player.age));
+        let mut run = |own: &mut Tick, command: &Command| {
+            *own = own.plus(1);
+            let race = race_at(round, self.rates, *own, now);
+            movement(self.level, self.rates, race, *own, player, command);
+            // As after each tick: replayed states are on the grid, too.
+            snap(player);
+        };
+        for step in inputs.steps(owner) {
+            let at = now.minus(step.age);
+            while own.plus(1) < at {
+                run(&mut own, &Command::default());
+            }
+            if own < at {
+                run(&mut own, &step.input);
+            }
+        }
+        while own < now.minus(inputs.age(owner)) {
+            run(&mut own, &Command::default());
+        }
+    }
+
+    /// Implements [`Coding::extrapolate`]: the keys of `base` run first, then those of `steering`
+    /// for as long as they have been held. Exact if the keys changed at most once, unless the
+    /// player's own time waited or another race began.
+    pub(super) fn extrapolate(&self, known: Known<'_, Piece>) -> Option<Piece> {
+        let Known { base, steering, ticks } = known;
+        let (Piece::Player(base), Piece::Player(steering)) = (base, steering) else {
+            return Some(*base);
+        };
+        let mut player = *base;
+        let begin = level::tick_of(self.rates, base.clock);
+        for tick in 1..=ticks {
+            let keys = runs(base, steering, steering.held, tick, ticks).keys();
+            movement(self.level, self.rates, base.race, begin.plus(tick), &mut player, &keys);
+            snap(&mut player);
+        }
+        Some(player.into())
+    }
+
+    fn advance_round(&self, world: &mut World<Self>) {
+        let World { tick, entities, memory: standings, .. } = world;
+        let players = entities.records::<Player>().count();
+        let decided = standings.all_arrived();
+        let Some((_, _, round)) = entities.records_mut::<Round>().next() else { return };
+        let begins = round.advance(*tick, self.rates, LENGTHS, players, decided);
+        // When a race begins, `standings` are still those of the last one.
+        if round.phase() == Phase::Play && begins.is_none() && standings.arrived() >= 3 {
+            let left = ticks(self.rates, LAST_SECS);
+            if round.ticks_left(*tick) > left {
+                round.until = tick.plus(left);
+            }
+        }
+        match begins {
+            Some(Phase::Play) => {
+                standings.began = *tick;
+                for (_, _, score) in entities.records_mut::<Score>() {
+                    *score = Score { wins: score.wins, ..Score::default() };
+                }
+            }
+            Some(Phase::Results) => {
+                race::crown(entities);
+                rounds::report(world);
+            }
+            _ => {}
+        }
+    }
+}
