@@ -4,9 +4,9 @@
 use glam::Vec2;
 
 use super::drive::sharpest;
-use super::entities::{Car, Command, Piece};
+use super::entities::{Car, Command, Piece, car_of};
+use super::rules::Race;
 use super::track::{GATES, HALF_WIDTH, Spot, Track};
-use super::{Race, car_of};
 use phaselock::fields::turn_between;
 use phaselock::game::{Entities, Strength};
 use phaselock::ids::PlayerId;

@@ -1,26 +1,18 @@
-//! Contacts between cars: impulses between capsules.
-//!
-//! A car's hull is a segment along its centre line with a radius: no corner gets caught, and two
-//! cars side by side slide along each other.
+//! Contacts between cars: impulses between their hulls.
 
 use glam::Vec2;
 
-use super::drive::{SPEED_MAX, SPIN_MAX, confine, pass_gate};
+use super::body::{GYRATION, HULL_HALF, HULL_RADIUS, SPEED_MAX, SPIN_MAX, confine};
+use super::drive::pass_gate;
 use super::entities::Car;
 use super::track::Track;
 use phaselock::time::Rates;
 
 const TAU: f32 = std::f32::consts::TAU;
-/// Distance from a car's centre to the ends of the segment, in metres.
-pub const HULL_HALF: f32 = 1.15;
-/// Radius around the segment, in metres: a car is 4.3 m long and 2 m wide.
-pub const HULL_RADIUS: f32 = 1.0;
 /// Distance between two centres beyond which cars never touch, in metres.
 pub const TOUCH: f32 = 2.0 * (HULL_HALF + HULL_RADIUS);
 /// Fraction of the closing speed that a contact returns. Arbitrary: steel is soft.
 const REBOUNDS: f32 = 0.3;
-/// Square of the radius of gyration in square metres, for a mass of 1.
-pub(super) const GYRATION: f32 = 1.7;
 /// Speed at which overlapping cars are separated, in metres per second each. Arbitrary.
 const APART: f32 = 8.0;
 /// Minimum closing speed that counts as a bump, in metres per second.

@@ -9,7 +9,7 @@
 
 use glam::Vec2;
 
-use super::contact::{GYRATION, HULL_HALF, HULL_RADIUS};
+use super::body::{HULL_HALF, HULL_RADIUS, SPEED_MAX, SPIN_MAX, confine};
 use super::entities::{COUNTED_MAX, Car, Command, HEADING, PACE, SPIN, WHEEL};
 use super::track::{BARRIER, Ground, Track};
 use crate::records::{held, snapped};
@@ -17,8 +17,6 @@ use phaselock::physics::{direction, turns};
 use phaselock::time::Rates;
 
 const TAU: f32 = std::f32::consts::TAU;
-/// Maximum speed of a car, even when pushed, in metres per second.
-pub const SPEED_MAX: f32 = 52.0;
 /// Speed at which the engine stops accelerating, in metres per second.
 pub const TOP_SPEED: f32 = 46.0;
 /// Speed in reverse at which the engine stops accelerating, in metres per second.
@@ -53,11 +51,6 @@ const ALIGNS_BY_HAND: f32 = 0.2;
 const TURNS_IN: f32 = 4.5;
 /// Rate at which the wheel returns to the centre, as a fraction per second.
 const TURNS_BACK: f32 = 9.0;
-/// Maximum rotation of the nose, in turns per second; within the field.
-pub(super) const SPIN_MAX: f32 = 1.5;
-/// Fractions of the speed along a barrier that is kept, and of that into it that is returned.
-const SCRAPES: f32 = 0.97;
-const REBOUNDS: f32 = 0.25;
 /// Cost of a reset, in seconds of standing still.
 pub const RESET_SECS: f32 = 2.0;
 /// Seconds after that for which others drive through the car.
@@ -128,33 +121,6 @@ pub(super) fn put(rates: Rates, car: &mut Car, position: Vec2, along: Vec2) {
 pub(super) fn pass_gate(track: &Track, car: &mut Car, from: Vec2) {
     if !car.has_finished() && track.next_gate(car.gates).is_passed(from, car.position()) {
         car.gates += 1;
-    }
-}
-
-/// Keeps a car within the barriers: both ends of its hull, and its centre in any case.
-pub(super) fn confine(track: &Track, car: &mut Car, position: &mut Vec2) {
-    let most = BARRIER - HULL_RADIUS;
-    let nose = car.nose();
-    for arm in [nose * HULL_HALF, -nose * HULL_HALF, Vec2::ZERO] {
-        let spot = track.spot(*position + arm);
-        let away = *position + arm - spot.at;
-        let distance = away.length();
-        if distance <= most {
-            continue;
-        }
-        let out = away / distance;
-        *position -= out * (distance - most);
-        // An end that hits the barrier turns the car along it.
-        let turn = arm.perp_dot(out);
-        let into = car.velocity().dot(out) + turn * car.spin * TAU;
-        if into > 0.0 {
-            let impulse = (1.0 + REBOUNDS) * into / (1.0 + turn * turn / GYRATION);
-            let along = out.perp() * car.velocity().dot(out.perp()) * (1.0 - SCRAPES);
-            let velocity = car.velocity() - out * impulse - along;
-            (car.vx, car.vy) = velocity.clamp_length_max(SPEED_MAX).into();
-            let spin = car.spin - turn * impulse / GYRATION / TAU;
-            car.spin = spin.clamp(-SPIN_MAX, SPIN_MAX);
-        }
     }
 }
 

@@ -3,9 +3,11 @@
 use glam::Vec2;
 
 use super::track::{FINISH, lap_of};
-use crate::records::{HELD, motions, snapped};
+use crate::records::{HELD, motions, owned, snapped};
 use crate::rounds::Round;
 use phaselock::fields::Field;
+use phaselock::game::Entities;
+use phaselock::ids::PlayerId;
 use phaselock::physics::direction;
 use phaselock::time::Tick;
 use phaselock::{entities, record};
@@ -102,6 +104,16 @@ record! {
 entities! {
     /// The kinds of entities: a car and a score for each player, one round, one set of lights.
     pub enum Piece { Car, Score, Round, Lights }
+}
+
+/// Returns the car of a player.
+pub fn car_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Car> {
+    owned(entities, player).map(|(_, car)| car)
+}
+
+/// Returns the start lights; green for ever if there are none.
+pub fn lights(entities: &Entities<Piece>) -> Lights {
+    entities.records::<Lights>().next().map_or_else(Lights::default, |slot| slot.entity)
 }
 
 motions!(Car);

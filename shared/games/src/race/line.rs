@@ -2,7 +2,7 @@
 
 use glam::Vec2;
 
-use super::track::{HALF_WIDTH, Sample};
+use super::circuit::{HALF_WIDTH, Sample};
 
 /// Distance of the line from the asphalt's edge, in metres: half a car, and a little more.
 const EDGE: f32 = 1.4;

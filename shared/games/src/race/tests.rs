@@ -2,12 +2,14 @@
 
 use proptest::prelude::*;
 
-use super::contact::{HULL_HALF, HULL_RADIUS, nearest};
-use super::drive::SPEED_MAX;
-use super::track::{BARRIER, FINISH, LAPS};
+use super::body::{HULL_HALF, HULL_RADIUS, SPEED_MAX};
+use super::contact::nearest;
+use super::drive::put;
+use super::track::{BARRIER, FINISH, LAPS, Track};
 use super::*;
+use crate::rounds::{Phase, round};
 use phaselock::fields::{Entity, Record};
-use phaselock::game::Bot as _;
+use phaselock::game::{Bot as _, Known};
 use phaselock::random::Random;
 
 fn world_of(players: u16, rates: Rates, seed: u64) -> (Race, World<Race>) {
