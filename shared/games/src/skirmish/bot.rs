@@ -4,12 +4,15 @@ use glam::Vec2;
 
 use super::arena::Arena;
 use super::blast::BLAST_REACH;
-use super::entities::{Goods, Mine, Pickup, Piece, Player, Prop, Shell, players};
+use super::entities::{
+    Command, Goods, Mine, Pickup, Piece, Player, Prop, Shell, avatar_of, players,
+};
 use super::flight::ROCKET_SPEED;
 use super::movement::RADIUS;
-use super::turn::wants;
+use super::pickups::wants;
+use super::rules::{RANGE, Skirmish};
+use super::shots::ray_to_prop;
 use super::weapons::Weapon;
-use super::{Command, RANGE, Skirmish, avatar_of, ray_to_prop};
 use phaselock::fields::turn_between;
 use phaselock::game::{Entities, Strength};
 use phaselock::ids::PlayerId;

@@ -3,7 +3,7 @@
 use glam::Vec2;
 
 use super::weapons::{Means, Weapon};
-use crate::records::{HELD, motions, positions};
+use crate::records::{HELD, motions, owned, positions};
 use crate::rounds::Round;
 use phaselock::fields::{Field, Holds};
 use phaselock::game::{Entities, Slot};
@@ -239,6 +239,11 @@ pub fn scores(entities: &Entities<Piece>) -> impl Iterator<Item = (PlayerId, Sco
 /// Returns the player with this id.
 pub fn player(entities: &Entities<Piece>, id: EntityId) -> Option<Player> {
     entities.record(id).copied()
+}
+
+/// Returns the entity of a player.
+pub(super) fn avatar_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Player> {
+    owned(entities, player).map(|(_, player)| player)
 }
 
 motions!(Player, Shell, Prop);

@@ -4,7 +4,7 @@ use glam::Vec2;
 
 use super::arena::Arena;
 use super::entities::{Command, PACE, POSITION, Player};
-use super::weapons::{self, Weapon};
+use super::weapons::Weapon;
 use crate::records::{held, runs, snapped};
 use phaselock::physics::{Aabb, slide_circle};
 use phaselock::time::Rates;
@@ -17,6 +17,8 @@ pub const SPEED: f32 = 6.5;
 const ACCELERATION: f32 = 40.0;
 /// Deceleration without keys, in metres per second squared: half as much, for some momentum.
 const FRICTION: f32 = 20.0;
+/// Seconds before a weapon that was just selected can fire. Arbitrary.
+const SWITCH_SECS: f32 = 0.2;
 
 /// Runs one tick of a living player: turn, run, slide along walls, fire. Returns the weapon that
 /// fired.
@@ -54,7 +56,36 @@ fn move_among(
     (player.x, player.y) = position.into();
     (player.vx, player.vy) = velocity.into();
 
-    weapons::handle(player, rates, command.fire, Weapon::asked(command.weapon))
+    handle(player, rates, command.fire, Weapon::asked(command.weapon))
+}
+
+/// Runs a tick of a player's weapons: switches, and the trigger. Returns the weapon that
+/// fired.
+///
+/// *Invariant:* a weapon in hand has ammunition, so that other clients, which are not sent its
+/// ammunition, know that it can fire.
+fn handle(player: &mut Player, rates: Rates, fire: bool, asked: Option<Weapon>) -> Option<Weapon> {
+    player.cooldown = player.cooldown.saturating_sub(1);
+    let has = |player: &Player, weapon| player.ammunition(weapon) != Some(0);
+    if let Some(weapon) = asked.filter(|weapon| *weapon != player.weapon() && has(player, *weapon))
+    {
+        player.take(weapon);
+        let switch = (SWITCH_SECS * rates.tick_hz as f32).ceil() as u8;
+        player.cooldown = player.cooldown.max(switch);
+    }
+    let weapon = player.weapon();
+    if !fire || player.cooldown > 0 || player.is_carrying() || !has(player, weapon) {
+        return None;
+    }
+    player.cooldown = weapon.reload_ticks(rates);
+    player.shots = player.shots.wrapping_add(1);
+    if let Some(left) = player.ammunition_mut(weapon) {
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            player.take(Weapon::Rifle);
+        }
+    }
+    Some(weapon)
 }
 
 /// Returns the state of a player after `ticks`: the keys of `base` run first, then those of

@@ -6,11 +6,14 @@ mod visibility;
 
 use std::collections::VecDeque;
 
+use super::arena::Arena;
 use super::movement::RADIUS;
 use super::*;
+use crate::rounds::Phase;
 use phaselock::fields::{Entity as _, Record};
 use phaselock::game::Bot as _;
 use phaselock::limits::PREDICTED_SPAWN_INDEX_MIN;
+use phaselock::random::Random;
 use phaselock::rewind::{Favour, Past, RewoundHit, ViewTime};
 use phaselock::time::Tick;
 

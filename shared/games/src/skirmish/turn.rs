@@ -3,14 +3,14 @@
 use glam::Vec2;
 
 use super::blast::{self, BLASTS_MAX, Blast, Hurt};
-use super::bodies::BodyShape;
-use super::entities::{Command, Goods, Mine, Pickup, Piece, Player, Prop, Shell, player, players};
+use super::entities::{Command, Mine, Piece, Player, Prop, Shell, player, players};
 use super::flight::{burst_ticks, fly, launch};
 use super::movement::{RADIUS, movement};
+use super::pickups::pick_up;
 use super::props::{Contacts, hands};
+use super::rules::Skirmish;
 use super::scratch::Scratch;
 use super::weapons::{Means, Weapon};
-use super::{HEALTH, Skirmish};
 use crate::rounds::{Phase, round};
 use phaselock::game::{Ahead, Entities, Game, Inputs, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
@@ -23,14 +23,6 @@ pub const MINES_MAX: usize = 3;
 pub const ARMING_SECS: f32 = 1.0;
 /// Distance of a player's centre that sets off a mine, in metres.
 const MINE_REACH: f32 = 0.9;
-/// Distance of a player's centre that picks up an object, in metres.
-const PICKUP_REACH: f32 = 0.75;
-/// Health in a pickup.
-const HEALED: u8 = 40;
-/// Ammunition in a pickup.
-const FOUND: u8 = 2;
-/// Seconds until a pickup returns. Arbitrary.
-const PICKUP_SECS: f32 = 15.0;
 /// Seconds until an exploded barrel returns.
 const BARREL_SECS: f32 = 20.0;
 /// Minimum speed of a prop that hurts, in metres per second: faster than it can be pushed.
@@ -62,7 +54,7 @@ impl Skirmish {
                 self.hurt(entities, hurt);
             }
         }
-        self.pick_up(entities, world.tick);
+        pick_up(entities, self.rates, world.tick);
         self.bring_back(world, &scratch.returning);
         for id in &scratch.over {
             world.despawn(*id);
@@ -374,32 +366,6 @@ impl Skirmish {
         }
     }
 
-    /// Lets players pick up useful objects that they walk over.
-    fn pick_up(&self, entities: &mut Entities<Piece>, now: Tick) {
-        for at in 0..entities.len() {
-            let Some(slot) = entities.iter().nth(at) else { break };
-            let (id, Piece::Pickup(pickup)) = (slot.id, slot.entity) else { continue };
-            if pickup.taken {
-                if now.span_24(pickup.back) >= 0
-                    && let Some(pickup) = entities.record_mut::<Pickup>(id)
-                {
-                    pickup.taken = false;
-                }
-                continue;
-            }
-            let taker = entities.records_mut::<Player>().find(|(_, _, player)| {
-                let near = player.position().distance(pickup.position()) < PICKUP_REACH;
-                near && player.health > 0 && wants(player, pickup.goods())
-            });
-            let Some((_, _, player)) = taker else { continue };
-            give(player, pickup.goods());
-            let back = now.plus((PICKUP_SECS * self.rates.tick_hz as f32) as u64);
-            if let Some(pickup) = entities.record_mut::<Pickup>(id) {
-                (pickup.taken, pickup.back) = (true, back);
-            }
-        }
-    }
-
     /// Respawns the dead, and barrels whose position is free.
     fn bring_back<G: Game<Entity = Piece>>(&self, world: &mut World<G>, returning: &[EntityId]) {
         let World { tick, entities, random, .. } = world;
@@ -428,11 +394,6 @@ impl Skirmish {
             }
         }
     }
-
-    /// Returns a prop at its start, placed once more.
-    pub(super) fn prop(&self, n: usize, puts: u8) -> Prop {
-        Prop { puts: (puts + 1) % 16, ..self.arena.props[n] }
-    }
 }
 
 /// Returns the number of a predicted spawn: its shot, distinct for each kind.
@@ -441,48 +402,5 @@ pub(super) fn predicted_spawn(piece: &Piece) -> Option<u16> {
         Piece::Shell(shell) => Some(u16::from(shell.grenade) << 8 | u16::from(shell.shot)),
         Piece::Mine(mine) => Some(2 << 8 | u16::from(mine.shot)),
         _ => None,
-    }
-}
-
-/// Returns the weapon that goods belong to.
-fn weapon_of(goods: Goods) -> Option<Weapon> {
-    match goods {
-        Goods::Health => None,
-        Goods::Rockets => Some(Weapon::Rockets),
-        Goods::Grenades => Some(Weapon::Grenades),
-        Goods::Mines => Some(Weapon::Mines),
-    }
-}
-
-/// Whether goods are useful to a player.
-pub(super) fn wants(player: &Player, goods: Goods) -> bool {
-    match weapon_of(goods) {
-        None => player.health < HEALTH,
-        Some(weapon) => player.ammunition(weapon).is_some_and(|left| left < weapon.most()),
-    }
-}
-
-fn give(player: &mut Player, goods: Goods) {
-    match weapon_of(goods) {
-        None => player.health = (player.health + HEALED).min(HEALTH),
-        Some(weapon) => {
-            if let Some(left) = player.ammunition_mut(weapon) {
-                *left = (*left + FOUND).min(weapon.most());
-            }
-        }
-    }
-}
-
-/// Returns position and shape of a piece, if it has any.
-pub(super) fn outline(piece: &Piece) -> Option<(Vec2, BodyShape)> {
-    match piece {
-        Piece::Player(player) => Some((player.position(), BodyShape::Circle(RADIUS))),
-        Piece::Prop(prop) => Some((prop.position(), prop.shape())),
-        Piece::Shell(shell) => {
-            Some((shell.position(), BodyShape::Circle(super::flight::SHELL_RADIUS)))
-        }
-        Piece::Mine(mine) => Some((mine.position(), BodyShape::Circle(0.2))),
-        Piece::Pickup(pickup) => Some((pickup.position(), BodyShape::Circle(0.4))),
-        Piece::Score(_) | Piece::Round(_) => None,
     }
 }

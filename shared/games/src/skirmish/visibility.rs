@@ -7,10 +7,11 @@
 
 use glam::Vec2;
 
+use super::bodies::BodyShape;
 use super::entities::{Piece, Player};
+use super::flight::SHELL_RADIUS;
 use super::movement::RADIUS;
 use super::shadow::{Between, Cell, Effect, Shadow, WALLS_MAX, Walls, cell};
-use super::turn::outline;
 use phaselock::game::Relevance;
 use phaselock::physics::{Aabb, ray_to_box, ray_to_walls};
 
@@ -240,6 +241,18 @@ impl<'a> PlayerView<'a> {
             count += 1;
         }
         run_on(&few[..count], position, velocity, half)
+    }
+}
+
+/// Returns position and shape of a piece, if it has any.
+pub(super) fn outline(piece: &Piece) -> Option<(Vec2, BodyShape)> {
+    match piece {
+        Piece::Player(player) => Some((player.position(), BodyShape::Circle(RADIUS))),
+        Piece::Prop(prop) => Some((prop.position(), prop.shape())),
+        Piece::Shell(shell) => Some((shell.position(), BodyShape::Circle(SHELL_RADIUS))),
+        Piece::Mine(mine) => Some((mine.position(), BodyShape::Circle(0.2))),
+        Piece::Pickup(pickup) => Some((pickup.position(), BodyShape::Circle(0.4))),
+        Piece::Score(_) | Piece::Round(_) => None,
     }
 }
 

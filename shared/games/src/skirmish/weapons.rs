@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::entities::Player;
 use phaselock::time::Rates;
 
 /// A weapon. Its number is its key minus 1.
@@ -68,41 +67,4 @@ impl Weapon {
     pub fn asked(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number.checked_sub(1)?)).copied()
     }
-}
-
-/// Seconds before a weapon that was just selected can fire. Arbitrary.
-const SWITCH_SECS: f32 = 0.2;
-
-/// Runs a tick of a player's hands: weapon switches, and the trigger. Returns the weapon that
-/// fired.
-///
-/// *Invariant:* a weapon in hand has ammunition, so that other clients, which are not sent its
-/// ammunition, know that it can fire.
-pub(super) fn handle(
-    player: &mut Player,
-    rates: Rates,
-    fire: bool,
-    asked: Option<Weapon>,
-) -> Option<Weapon> {
-    player.cooldown = player.cooldown.saturating_sub(1);
-    let has = |player: &Player, weapon| player.ammunition(weapon) != Some(0);
-    if let Some(weapon) = asked.filter(|weapon| *weapon != player.weapon() && has(player, *weapon))
-    {
-        player.take(weapon);
-        let switch = (SWITCH_SECS * rates.tick_hz as f32).ceil() as u8;
-        player.cooldown = player.cooldown.max(switch);
-    }
-    let weapon = player.weapon();
-    if !fire || player.cooldown > 0 || player.is_carrying() || !has(player, weapon) {
-        return None;
-    }
-    player.cooldown = weapon.reload_ticks(rates);
-    player.shots = player.shots.wrapping_add(1);
-    if let Some(left) = player.ammunition_mut(weapon) {
-        *left = left.saturating_sub(1);
-        if *left == 0 {
-            player.take(Weapon::Rifle);
-        }
-    }
-    Some(weapon)
 }

@@ -6,8 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::skirmish::movement::SPEED;
 use crate::skirmish::shadow::{Effect, Shadow, cell};
-use crate::skirmish::turn::outline;
-use crate::skirmish::visibility::{AHEAD_SECS, MINE_SEEN, PlayerView, THING_REACH};
+use crate::skirmish::visibility::{AHEAD_SECS, MINE_SEEN, PlayerView, THING_REACH, outline};
 use phaselock::physics::{Aabb, direction, has_line_of_sight, ray_to_walls};
 
 fn run_on(walls: &[Aabb], position: Vec2, velocity: Vec2, radius: f32) -> Vec2 {
