@@ -53,7 +53,7 @@ impl Platformer {
         standings.write_scores(self.rates, entities, round.phase() == Phase::Play);
     }
 
-    /// Runs a tick of the own player, as a client predicts it.
+    /// Runs a tick of a client's own player, as the client predicts it.
     pub(super) fn ahead(
         &self,
         entities: &mut Entities<Piece>,
@@ -71,7 +71,7 @@ impl Platformer {
 
     /// Runs a player's steps in a tick of the world. Ticks whose inputs never came run without
     /// pressed keys, so a player cannot hang in the air by sending nothing.
-    #[expect(clippy::too_many_arguments, reason = "all that a run depends on")]
+    #[expect(clippy::too_many_arguments, reason = "a run depends on all of these")]
     fn run(
         &self,
         now: Tick,

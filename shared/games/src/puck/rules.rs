@@ -123,7 +123,7 @@ impl ShufflePuck {
         }
     }
 
-    /// Runs the part of a tick that a client predicts: the own mallet, and its puck if `ahead`
+    /// Runs the part of a tick that a client predicts: its player's mallet, and the puck if `ahead`
     /// covers it.
     pub(super) fn ahead(
         &self,
@@ -179,7 +179,7 @@ impl ShufflePuck {
     /// Counts saves and goals of a tick of a rink.
     #[expect(
         clippy::too_many_arguments,
-        reason = "an outcome concerns the puck and everybody on that rink"
+        reason = "an outcome concerns the puck and all players on that rink"
     )]
     fn count(
         &self,

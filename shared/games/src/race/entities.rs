@@ -111,7 +111,7 @@ pub fn car_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Car> {
     owned(entities, player).map(|(_, car)| car)
 }
 
-/// Returns the start lights; green for ever if there are none.
+/// Returns the start lights; green forever if there are none.
 pub fn lights(entities: &Entities<Piece>) -> Lights {
     entities.records::<Lights>().next().map_or_else(Lights::default, |slot| slot.entity)
 }

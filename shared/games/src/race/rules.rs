@@ -144,7 +144,7 @@ impl Race {
         collide(self.track, self.rates, &mut cars, &mut memory.pairs);
     }
 
-    /// Runs the part of a tick that a client predicts: the own car, and those that `ahead` covers,
+    /// Runs the part of a tick that a client predicts: its player's car, and those that `ahead` covers,
     /// whose drivers are assumed to hold their keys.
     pub(super) fn ahead(
         &self,
