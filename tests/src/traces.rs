@@ -1,7 +1,7 @@
 //! Recorded motion as games without players, for scoring the snapshot encoder.
 //!
-//! A trace is a sequence of frames, each with a record for every body. A snapshot sender sends it to
-//! one client, whose acknowledgements come a fixed number of frames later.
+//! A trace is a sequence of frames, each with a record for every body. A snapshot sender sends it
+//! to one client, whose acknowledgements come a fixed number of frames later.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;

@@ -227,9 +227,10 @@ impl Lane {
                 tr("Estimated difference between this clock and the server's, within proven \
                     bounds.")
             }
-            Self::Rate => tr(
-                "How much this clock is sped up, and the learnt part of that, in parts per million.",
-            ),
+            Self::Rate => {
+                tr("How much this clock is sped up, and the learnt part of that, in parts per \
+                    million.")
+            }
             Self::Inputs => {
                 tr("How long before their ticks your inputs reach the server; below zero they are \
                     late.")
