@@ -257,12 +257,12 @@ pub(super) fn outline(piece: &Piece) -> Option<(Vec2, BodyShape)> {
 }
 
 /// Returns the velocity with which a player runs on; the dead lie still.
-fn pace(player: &Player) -> Vec2 {
+pub(super) fn pace(player: &Player) -> Vec2 {
     if player.health > 0 { player.velocity() } else { Vec2::ZERO }
 }
 
 /// Returns the position in a moment of a moving object, stopped by walls in its way.
-fn run_on(walls: &[Aabb], position: Vec2, velocity: Vec2, radius: f32) -> Vec2 {
+pub(super) fn run_on(walls: &[Aabb], position: Vec2, velocity: Vec2, radius: f32) -> Vec2 {
     let speed = velocity.length();
     if speed == 0.0 {
         return position;

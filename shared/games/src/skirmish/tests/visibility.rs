@@ -1,27 +1,18 @@
 //! Visibility compared with the plain rule: rays from both viewpoints to all of a body, against all
-//! walls.
+//! walls. Shortcuts are what it checks: the table of walls, shadows, and glances. What the rule
+//! itself consists of (rays, outlines, and where a body runs on to) it shares with them.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::skirmish::movement::SPEED;
 use crate::skirmish::shadow::{Effect, Shadow, cell};
-use crate::skirmish::visibility::{AHEAD_SECS, MINE_SEEN, PlayerView, THING_REACH, outline};
-use phaselock::physics::{Aabb, direction, has_line_of_sight, ray_to_walls};
+use crate::skirmish::visibility::{MINE_SEEN, PlayerView, THING_REACH, outline, pace, run_on};
+use phaselock::physics::{Aabb, direction, has_line_of_sight};
 
-fn run_on(walls: &[Aabb], position: Vec2, velocity: Vec2, radius: f32) -> Vec2 {
-    let speed = velocity.length();
-    if speed == 0.0 {
-        return position;
-    }
-    let along = velocity / speed;
-    let free = ray_to_walls(position, along, walls, speed * AHEAD_SECS + radius) - radius;
-    position + along * free.max(0.0)
-}
-
+/// Returns the position of a player in a moment.
 fn soon(walls: &[Aabb], player: &Player) -> Vec2 {
-    let velocity = if player.health > 0 { player.velocity() } else { Vec2::ZERO };
-    run_on(walls, player.position(), velocity, RADIUS)
+    run_on(walls, player.position(), pace(player), RADIUS)
 }
 
 fn any_free(walls: &[Aabb], viewpoints: &[Vec2], bodies: &[Vec2]) -> bool {
