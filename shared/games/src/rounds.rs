@@ -32,6 +32,15 @@ pub struct Lengths {
     pub results: f32,
 }
 
+/// How far a play is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contest {
+    /// Number of players present.
+    pub players: usize,
+    /// Whether the play is won or lost early.
+    pub decided: bool,
+}
+
 record! {
     /// A round: its part, and the end of that. It changes three times per round, so it costs almost
     /// no bytes.
@@ -75,20 +84,15 @@ impl Round {
         self.phase() == Phase::WarmUp && self.until.span_24(now) < 0
     }
 
-    /// Advances the round by one tick with `players` present; `decided` if the play is won or lost
-    /// early. Returns the part that begins with this tick, if one does.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a round depends on the tick, its lengths and who takes part"
-    )]
+    /// Advances the round by one tick. Returns the part that begins with this tick, if one does.
     pub fn advance(
         &mut self,
         tick: Tick,
         rates: Rates,
         lengths: Lengths,
-        players: usize,
-        decided: bool,
+        contest: Contest,
     ) -> Option<Phase> {
+        let Contest { players, decided } = contest;
         let (next, secs) = match self.phase() {
             Phase::WarmUp if players == 0 => {
                 // One tick ago, so it waits.
@@ -124,20 +128,15 @@ pub fn round<E: Holds<Round>>(entities: &Entities<E>) -> Round {
 }
 
 /// Advances a world's round by a tick; see [`Round::advance`].
-#[expect(
-    clippy::too_many_arguments,
-    reason = "a round depends on the tick, its lengths and who takes part"
-)]
 pub(crate) fn advance<E: Holds<Round>>(
     entities: &mut Entities<E>,
     tick: Tick,
     rates: Rates,
     lengths: Lengths,
-    players: usize,
-    decided: bool,
+    contest: Contest,
 ) -> Option<Phase> {
     let (_, _, round) = entities.records_mut::<Round>().next()?;
-    round.advance(tick, rates, lengths, players, decided)
+    round.advance(tick, rates, lengths, contest)
 }
 
 /// Reports all players' figures to the host.
@@ -200,7 +199,12 @@ mod tests {
         let rates = Rates::DEFAULT;
         ticks
             .filter_map(|tick| {
-                let begun = round.advance(Tick(tick), rates, LENGTHS, players, false)?;
+                let begun = round.advance(
+                    Tick(tick),
+                    rates,
+                    LENGTHS,
+                    Contest { players, decided: false },
+                )?;
                 Some((tick, begun))
             })
             .collect()
@@ -232,10 +236,11 @@ mod tests {
         let mut round = Round::new(Tick(0));
         play(&mut round, 1..200, 2);
         assert_eq!(round.phase(), Phase::Play);
-        let begun = round.advance(Tick(200), Rates::DEFAULT, LENGTHS, 2, true);
+        let won = Contest { players: 2, decided: true };
+        let begun = round.advance(Tick(200), Rates::DEFAULT, LENGTHS, won);
         assert_eq!((begun, round.ticks_left(Tick(200))), (Some(Phase::Results), 180));
         // Only a play can be decided.
-        assert_eq!(round.advance(Tick(201), Rates::DEFAULT, LENGTHS, 2, true), None);
+        assert_eq!(round.advance(Tick(201), Rates::DEFAULT, LENGTHS, won), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::rocks::{
 };
 use super::strikes::{Scene, Strike};
 use crate::records::{owned_mut, remove_where};
-use crate::rounds::{self, Lengths, Phase, round};
+use crate::rounds::{self, Contest, Lengths, Phase, round};
 use phaselock::game::{Ahead, Entities, Inputs, Known, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::limits::ENTITIES_MAX;
@@ -215,7 +215,7 @@ impl Asteroids {
         }
     }
 
-    /// Implements [`Coding::extrapolate`].
+    /// Implements [`Coding::extrapolate`](phaselock::game::Coding::extrapolate).
     pub(super) fn extrapolate(&self, known: Known<'_, Piece>) -> Option<Piece> {
         let Known { base, steering, ticks } = known;
         if let (Piece::Ship(base), Piece::Ship(steering)) = (base, steering) {
@@ -385,7 +385,8 @@ impl Asteroids {
         let players = world.entities.records::<Score>().count();
         let decided = world.entities.records::<Score>().any(|it| it.entity.points >= POINTS_MAX);
         let World { tick, entities, .. } = world;
-        let begun = rounds::advance(entities, *tick, self.rates, LENGTHS, players, decided);
+        let begun =
+            rounds::advance(entities, *tick, self.rates, LENGTHS, Contest { players, decided });
         match begun {
             Some(Phase::Play) => self.line_up(world),
             Some(Phase::Results) => rounds::report(world),

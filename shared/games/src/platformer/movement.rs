@@ -59,17 +59,18 @@ pub fn ticks(rates: Rates, secs: f32) -> u64 {
     ((secs * rates.tick_hz as f32 - 1e-3).ceil() as u64).max(1)
 }
 
-/// Runs one tick of a player's own time, in the race with this number. A player of an earlier race
-/// is moved to the start.
-#[expect(clippy::too_many_arguments, reason = "a run depends on all of these")]
-pub fn movement(
-    level: &Level,
-    rates: Rates,
-    race: u8,
-    tick: Tick,
-    player: &mut Player,
-    command: &Command,
-) {
+/// A tick of a player's own time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnTick {
+    /// The tick.
+    pub tick: Tick,
+    /// Number of the race at that tick.
+    pub race: u8,
+}
+
+/// Runs one tick of a player's own time. A player of an earlier race is moved to the start.
+pub fn movement(level: &Level, rates: Rates, now: OwnTick, player: &mut Player, command: &Command) {
+    let OwnTick { tick, race } = now;
     if (race.wrapping_sub(player.race) as i8) > 0 {
         *player = Player { race, ran: 0, ..at_start(level, player) };
     }
@@ -295,7 +296,8 @@ fn fall(speed: f32, lift: u8, secs: f32) -> (f32, f32) {
 pub fn lands_on(level: &Level, rates: Rates, player: &Player, secs: f32) -> Option<(u8, f32)> {
     let (mut ahead, begin) = (*player, tick_of(rates, player.clock));
     for tick in 1..=ticks(rates, secs) {
-        movement(level, rates, player.race, begin.plus(tick), &mut ahead, &player.keys());
+        let now = OwnTick { tick: begin.plus(tick), race: player.race };
+        movement(level, rates, now, &mut ahead, &player.keys());
         if ahead.stands() {
             return (ahead.ride > 0).then_some((ahead.ride, tick as f32 * rates.step_secs()));
         }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use super::collide::HALF_WIDTH;
 use super::entities::{Command, Player};
 use super::level::{Level, PLATFORMS, Tile};
-use super::movement::{RUN_SPEED, movement, ticks};
+use super::movement::{OwnTick, RUN_SPEED, movement, ticks};
 use phaselock::time::{Rates, Tick};
 
 /// Something to stand on: a row of tiles, or a platform.
@@ -110,7 +110,8 @@ pub(super) fn lands(
     let mut flew = false;
     for tick in 0..most {
         let command = plan.command(rates, tick);
-        movement(level, rates, player.race, begin.plus(tick + 1), &mut player, &command);
+        let now = OwnTick { tick: begin.plus(tick + 1), race: player.race };
+        movement(level, rates, now, &mut player, &command);
         if player.falls != from.1.falls {
             return None;
         }

@@ -2,10 +2,10 @@
 
 use super::entities::{Command, Piece, Player, Score};
 use super::level::{self, Level};
-use super::movement::{at_start, movement, snap, ticks};
+use super::movement::{OwnTick, at_start, movement, snap, ticks};
 use super::race::{self, LAST_SECS, LENGTHS, Standings, race_at, ran_since_start};
 use crate::records::runs;
-use crate::rounds::{self, Phase, Round, round};
+use crate::rounds::{self, Contest, Phase, Round, round};
 use phaselock::game::{Ahead, Entities, Inputs, Known, Memory, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::time::{Rates, Tick};
@@ -16,6 +16,14 @@ pub struct Platformer {
     /// The level.
     pub level: &'static Level,
     pub(super) rates: Rates,
+}
+
+/// What all players' steps in a tick of the world depend on.
+#[derive(Clone, Copy)]
+struct WorldTick<'a> {
+    tick: Tick,
+    round: &'a Round,
+    inputs: &'a Inputs<Command>,
 }
 
 impl Memory<Platformer, Piece> for Standings {
@@ -44,9 +52,10 @@ impl Platformer {
         self.advance_round(world);
         let World { tick, entities, memory: standings, .. } = world;
         let round = round(entities);
+        let now = WorldTick { tick: *tick, round: &round, inputs };
         for (_, owner, player) in entities.records_mut::<Player>() {
             if let Some(owner) = owner {
-                self.run(*tick, &round, player, owner, inputs);
+                self.run(&now, player, owner);
             }
         }
         standings.look(self.level, &round, entities);
@@ -66,30 +75,24 @@ impl Platformer {
         let known = ahead.tick.minus(ahead.ticks);
         let race =
             round.map_or(player.race, |round| race_at(&round, self.rates, ahead.tick, known));
-        movement(self.level, self.rates, race, ahead.tick, player, command);
+        let now = OwnTick { tick: ahead.tick, race };
+        movement(self.level, self.rates, now, player, command);
     }
 
     /// Runs a player's steps in a tick of the world. Ticks whose inputs never came run without
     /// pressed keys, so a player cannot hang in the air by sending nothing.
-    #[expect(clippy::too_many_arguments, reason = "a run depends on all of these")]
-    fn run(
-        &self,
-        now: Tick,
-        round: &Round,
-        player: &mut Player,
-        owner: PlayerId,
-        inputs: &Inputs<Command>,
-    ) {
-        let mut own = now.minus(1 + u64::from(player.age));
+    fn run(&self, now: &WorldTick<'_>, player: &mut Player, owner: PlayerId) {
+        let WorldTick { tick, round, inputs } = *now;
+        let mut own = tick.minus(1 + u64::from(player.age));
         let mut run = |own: &mut Tick, command: &Command| {
             *own = own.plus(1);
-            let race = race_at(round, self.rates, *own, now);
-            movement(self.level, self.rates, race, *own, player, command);
+            let race = race_at(round, self.rates, *own, tick);
+            movement(self.level, self.rates, OwnTick { tick: *own, race }, player, command);
             // As after each tick: replayed states are on the grid, too.
             snap(player);
         };
         for step in inputs.steps(owner) {
-            let at = now.minus(step.age);
+            let at = tick.minus(step.age);
             while own.plus(1) < at {
                 run(&mut own, &Command::default());
             }
@@ -97,14 +100,14 @@ impl Platformer {
                 run(&mut own, &step.input);
             }
         }
-        while own < now.minus(inputs.age(owner)) {
+        while own < tick.minus(inputs.age(owner)) {
             run(&mut own, &Command::default());
         }
     }
 
-    /// Implements [`Coding::extrapolate`]: the keys of `base` run first, then those of `steering`
-    /// for as long as they have been held. Exact if the keys changed at most once, unless the
-    /// player's own time waited or another race began.
+    /// Implements [`Coding::extrapolate`](phaselock::game::Coding::extrapolate): the keys of `base`
+    /// run first, then those of `steering` for as long as they have been held. Exact if the keys
+    /// changed at most once, unless the player's own time waited or another race began.
     pub(super) fn extrapolate(&self, known: Known<'_, Piece>) -> Option<Piece> {
         let Known { base, steering, ticks } = known;
         let (Piece::Player(base), Piece::Player(steering)) = (base, steering) else {
@@ -114,7 +117,8 @@ impl Platformer {
         let begin = level::tick_of(self.rates, base.clock);
         for tick in 1..=ticks {
             let keys = runs(base, steering, steering.held, tick, ticks).keys();
-            movement(self.level, self.rates, base.race, begin.plus(tick), &mut player, &keys);
+            let now = OwnTick { tick: begin.plus(tick), race: base.race };
+            movement(self.level, self.rates, now, &mut player, &keys);
             snap(&mut player);
         }
         Some(player.into())
@@ -125,7 +129,7 @@ impl Platformer {
         let players = entities.records::<Player>().count();
         let decided = standings.all_arrived();
         let Some((_, _, round)) = entities.records_mut::<Round>().next() else { return };
-        let begins = round.advance(*tick, self.rates, LENGTHS, players, decided);
+        let begins = round.advance(*tick, self.rates, LENGTHS, Contest { players, decided });
         // When a race begins, `standings` are still those of the last one.
         if round.phase() == Phase::Play && begins.is_none() && standings.arrived() >= 3 {
             let left = ticks(self.rates, LAST_SECS);

@@ -8,7 +8,7 @@ use super::motion::{self, Hand, MALLET_SPEED, SlideOutcome, TOUCH, drive, saves,
 use super::rink;
 use super::seats::{self, RinkSeat};
 use crate::records::owned_mut;
-use crate::rounds::{self, Lengths, Phase, round};
+use crate::rounds::{self, Contest, Lengths, Phase, round};
 use phaselock::fields::Record;
 use phaselock::game::{Ahead, Entities, Inputs, Known, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
@@ -48,6 +48,14 @@ pub(super) struct Touches {
     pub(super) last_of: [Option<PlayerId>; 2],
     /// Whether the right side touched it last.
     last: Option<bool>,
+}
+
+/// A rink in a tick: its puck, if it has one, and its mallets.
+#[derive(Clone, Copy, Debug)]
+struct RinkTick<'a> {
+    rink: u8,
+    puck: Option<EntityId>,
+    mallets: &'a [OnRink],
 }
 
 /// A mallet on its rink.
@@ -106,14 +114,21 @@ impl ShufflePuck {
             let on_rink: Vec<_> = here.iter().map(|(_, on)| *on).collect();
             let at = pucks.binary_search_by_key(&rink, |(rink, ..)| *rink);
             let puck = at.ok().map(|at| pucks[at].1);
-            let outcome = self.tick_rink(&mut world.entities, puck, &on_rink, |_| true);
-            self.count(world, rink, puck, &on_rink, outcome);
+            let here = RinkTick { rink, puck, mallets: &on_rink };
+            let outcome = self.tick_rink(&mut world.entities, here, |_| true);
+            self.count(world, here, outcome);
         }
 
         let players = mallets.len();
         let decided = Self::is_decided(&world.entities);
         let (tick, rates) = (world.tick, self.rates);
-        match rounds::advance(&mut world.entities, tick, rates, LENGTHS, players, decided) {
+        match rounds::advance(
+            &mut world.entities,
+            tick,
+            rates,
+            LENGTHS,
+            Contest { players, decided },
+        ) {
             Some(Phase::Play) => self.begin(world),
             Some(Phase::Results) => {
                 Self::end(world);
@@ -147,19 +162,19 @@ impl ShufflePuck {
             })
             .collect();
         let puck = puck.map(|slot| slot.id).filter(|id| ahead.covers(*id));
-        self.tick_rink(entities, puck, &on_rink, |id| id == own);
+        let here = RinkTick { rink: me.rink, puck, mallets: &on_rink };
+        self.tick_rink(entities, here, |id| id == own);
     }
 
-    /// Runs a tick of one rink: moves `puck`, if there is one, and the mallets that `moves`
-    /// selects.
+    /// Runs a tick of one rink: moves its puck, and the mallets that `moves` selects.
     fn tick_rink(
         &self,
         entities: &mut Entities<Piece>,
-        puck: Option<EntityId>,
-        on_rink: &[OnRink],
+        rink: RinkTick<'_>,
         moves: impl Fn(EntityId) -> bool,
     ) -> SlideOutcome {
-        let mut hands: Vec<_> = on_rink.iter().map(|on| on.hand).collect();
+        let RinkTick { puck, mallets, .. } = rink;
+        let mut hands: Vec<_> = mallets.iter().map(|on| on.hand).collect();
         let outcome = match puck.and_then(|id| entities.record_mut::<Puck>(id)) {
             Some(puck) => slide(self.rates, puck, &mut hands),
             None => {
@@ -168,7 +183,7 @@ impl ShufflePuck {
                 SlideOutcome::default()
             }
         };
-        for (on, hand) in on_rink.iter().zip(&hands).filter(|(on, _)| moves(on.id)) {
+        for (on, hand) in mallets.iter().zip(&hands).filter(|(on, _)| moves(on.id)) {
             if let Some(mallet) = entities.record_mut::<Mallet>(on.id) {
                 hand.hand_on(mallet, &on.command);
             }
@@ -177,18 +192,8 @@ impl ShufflePuck {
     }
 
     /// Counts saves and goals of a tick of a rink.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "an outcome concerns the puck and all players on that rink"
-    )]
-    fn count(
-        &self,
-        world: &mut World<Self>,
-        rink: u8,
-        puck: Option<EntityId>,
-        on_rink: &[OnRink],
-        outcome: SlideOutcome,
-    ) {
+    fn count(&self, world: &mut World<Self>, rink: RinkTick<'_>, outcome: SlideOutcome) {
+        let RinkTick { rink, puck, mallets } = rink;
         let at = usize::from(rink);
         if world.memory.touches.len() <= at {
             world.memory.touches.resize_with(at + 1, Touches::default);
@@ -200,11 +205,11 @@ impl ShufflePuck {
         if puck.is_held() {
             world.memory.touches[at] = Touches::default();
         }
-        let even = sides_of(on_rink).into_iter().all(|side| side > 0);
+        let even = sides_of(mallets).into_iter().all(|side| side > 0);
         let open = Self::board_of(&world.entities, rink)
             .is_some_and(|board| counts && even && Self::won(&board).is_none());
         if let Some(struck) = outcome.struck {
-            let on = &on_rink[struck];
+            let on = &mallets[struck];
             let right = on.hand.side > 0.0;
             let turned_away = saves(self.rates, on.hand.side, &puck, outcome.before);
             let touches = &mut world.memory.touches[at];
@@ -279,7 +284,7 @@ impl ShufflePuck {
         }
     }
 
-    /// Implements [`Coding::extrapolate`].
+    /// Implements [`Coding::extrapolate`](phaselock::game::Coding::extrapolate).
     pub(super) fn extrapolate(&self, known: Known<'_, Piece>) -> Option<Piece> {
         let Known { base, steering, ticks } = known;
         match (base, steering) {

@@ -104,7 +104,7 @@ impl phaselock::game::Bot<Race> for Bot {
         bot.keys = if unstick(bot, track, own, &spot) {
             reverse(own, &spot)
         } else {
-            go(bot, track, seen, me, own, &spot)
+            go(bot, &Sight { track, seen, me, own, spot: &spot })
         };
         // It asks for a reset if it cannot get out, or if the next gate lies behind.
         if bot.tries > 2 || bot.lost_secs > 1.5 {
@@ -146,23 +146,26 @@ fn reverse(own: &Car, spot: &Spot) -> Command {
     Command { pedal: -3, turn: if off > 0.0 { -7 } else { 7 }, ..Command::default() }
 }
 
-/// Drives forwards.
-#[expect(clippy::too_many_arguments, reason = "a driver looks at all of these")]
-fn go(
-    bot: &mut Bot,
-    track: &Track,
-    seen: &Entities<Piece>,
+/// What a driver looks at.
+struct Sight<'a> {
+    track: &'a Track,
+    seen: &'a Entities<Piece>,
     me: PlayerId,
-    own: &Car,
-    spot: &Spot,
-) -> Command {
+    own: &'a Car,
+    /// Position of its own car on the track.
+    spot: &'a Spot,
+}
+
+/// Drives forwards.
+fn go(bot: &mut Bot, sight: &Sight<'_>) -> Command {
+    let Sight { track, own, spot, .. } = sight;
     let speed = own.velocity().length();
     let look = 5.0 + 0.36 * speed;
     let ahead = track.sample(spot.station + look);
     // It brakes slightly early.
     let mut pace = track.sample(spot.station + 0.12 * speed).pace * bot.skill;
     let line = (ahead.line + bot.waver).clamp(-EDGE, EDGE);
-    let beside = around(bot, track, seen, me, own, spot, line, &mut pace);
+    let beside = around(bot, sight, line, &mut pace);
     let goal = ahead.at + ahead.along.perp() * beside;
 
     // Pure pursuit: the circle through the target that is tangent to the nose (Coulter, 1992).
@@ -186,24 +189,15 @@ fn go(
 
 /// Returns where to drive, in metres to the right of the centre, so that no car is hit; lowers the
 /// pace where there is no space. `line` is where it would drive alone.
-#[expect(clippy::too_many_arguments, reason = "a driver looks at all of these")]
-fn around(
-    bot: &mut Bot,
-    track: &Track,
-    seen: &Entities<Piece>,
-    me: PlayerId,
-    own: &Car,
-    spot: &Spot,
-    line: f32,
-    pace: &mut f32,
-) -> f32 {
+fn around(bot: &mut Bot, sight: &Sight<'_>, line: f32, pace: &mut f32) -> f32 {
+    let Sight { track, seen, me, own, spot } = sight;
     let mut target = bot.detour.unwrap_or(line);
     let mut blocked = false;
     let (mut least, mut most) = (-EDGE, EDGE);
     let reach = TRAFFIC + 0.5 * own.velocity().length();
     let forward = |car: &Car, along: Vec2| car.velocity().dot(along);
     let own_speed = forward(own, spot.along);
-    let others = seen.iter().filter(|slot| slot.owner != Some(me));
+    let others = seen.iter().filter(|slot| slot.owner != Some(*me));
     for slot in others {
         let Piece::Car(other) = &slot.entity else { continue };
         if !other.is_solid() || other.position().distance(own.position()) > reach {

@@ -6,7 +6,7 @@ use super::entities::{Car, Command, Lights, Piece, Score, lights};
 use super::score::RaceMemory;
 use super::track::Track;
 use crate::records::{owned_mut, runs};
-use crate::rounds::{self, Lengths, Phase, Round, round};
+use crate::rounds::{self, Contest, Lengths, Phase, Round, round};
 use phaselock::game::{Ahead, Entities, Inputs, Known, World};
 use phaselock::ids::EntityId;
 use phaselock::time::Rates;
@@ -59,9 +59,9 @@ impl Race {
         }
     }
 
-    /// Implements [`Coding::extrapolate`]: the keys of `base` run first, then those of `steering`
-    /// for as long as they have been held. Exact if the keys changed at most once and nothing
-    /// touched the car.
+    /// Implements [`Coding::extrapolate`](phaselock::game::Coding::extrapolate): the keys of `base`
+    /// run first, then those of `steering` for as long as they have been held. Exact if the keys
+    /// changed at most once and nothing touched the car.
     pub fn extrapolate(&self, known: Known<'_, Piece>) -> Option<Piece> {
         let Known { base, steering, ticks } = known;
         let (Piece::Car(base), Piece::Car(steering)) = (base, steering) else {
@@ -114,7 +114,13 @@ impl Race {
         let count = entities.records::<Car>().count();
         let all_home = entities.records::<Car>().all(|slot| slot.entity.has_finished());
         let decided = count == 0 || all_home;
-        match rounds::advance(entities, *tick, self.rates, LENGTHS, count, decided) {
+        match rounds::advance(
+            entities,
+            *tick,
+            self.rates,
+            LENGTHS,
+            Contest { players: count, decided },
+        ) {
             Some(Phase::Play) => self.line_up(world),
             Some(Phase::Results) => {
                 world.memory.rank(&mut world.entities);
@@ -144,8 +150,8 @@ impl Race {
         collide(self.track, self.rates, &mut cars, &mut memory.pairs);
     }
 
-    /// Runs the part of a tick that a client predicts: its player's car, and those that `ahead` covers,
-    /// whose drivers are assumed to hold their keys.
+    /// Runs the part of a tick that a client predicts: its player's car, and those that `ahead`
+    /// covers, whose drivers are assumed to hold their keys.
     pub(super) fn ahead(
         &self,
         entities: &mut Entities<Piece>,

@@ -12,7 +12,7 @@ use super::entities::{PACE_MAX, Piece, Player, Prop};
 use super::movement::RADIUS;
 use phaselock::fields::Record;
 use phaselock::game::Entities;
-use phaselock::ids::{EntityId, PlayerId};
+use phaselock::ids::EntityId;
 use phaselock::physics::Aabb;
 use phaselock::time::Rates;
 
@@ -109,15 +109,14 @@ pub(super) fn extrapolate(arena: &Arena, rates: Rates, base: &Prop, ticks: u64) 
 
 /// Runs a tick of a player's hands: lifts a prop, carries it, or throws it; only one that `moves`
 /// selects.
-#[expect(clippy::too_many_arguments, reason = "each argument selects something different")]
 pub(super) fn hands(
     arena: &Arena,
     entities: &mut Entities<Piece>,
     who: EntityId,
-    owner: PlayerId,
     grab: bool,
     moves: impl Fn(EntityId) -> bool,
 ) {
+    let Some(owner) = entities.get(who).and_then(|slot| slot.owner) else { return };
     let Some(player) = entities.record::<Player>(who).copied() else { return };
     if !grab && !player.is_carrying() {
         return;
@@ -152,14 +151,11 @@ pub(super) fn hands(
 }
 
 impl Contacts {
-    /// Resolves contacts after the players' own movement. Players that `walks` selects and props
-    /// that `moves` selects can move; other props are obstacles.
-    #[expect(clippy::too_many_arguments, reason = "bodies push each other in both directions")]
-    pub(super) fn settle(
+    /// Lists who can touch what after the players' own movement. Players that `walks` selects and
+    /// props that `moves` selects can move; other props are obstacles.
+    pub(super) fn gather(
         &mut self,
-        arena: &Arena,
-        rates: Rates,
-        entities: &mut Entities<Piece>,
+        entities: &Entities<Piece>,
         walks: impl Fn(EntityId) -> bool,
         moves: impl Fn(EntityId) -> bool,
     ) {
@@ -183,6 +179,10 @@ impl Contacts {
                 _ => {}
             }
         }
+    }
+
+    /// Resolves the contacts of all that was gathered.
+    pub(super) fn settle(&mut self, arena: &Arena, rates: Rates, entities: &mut Entities<Piece>) {
         if self.things.is_empty() {
             return;
         }

@@ -11,7 +11,7 @@ use super::scratch::Scratch;
 use super::shadow::Between;
 use super::weapons::Weapon;
 use crate::records::remove_where;
-use crate::rounds::{self, Lengths, Phase};
+use crate::rounds::{self, Contest, Lengths, Phase};
 use phaselock::game::{Entities, World};
 use phaselock::ids::EntityId;
 use phaselock::random::Random;
@@ -94,7 +94,13 @@ impl Skirmish {
         let World { tick, entities, .. } = &mut *world;
         let count = scores(entities).count();
         let decided = scores(entities).any(|(_, score)| score.frags >= FRAGS);
-        let begun = rounds::advance(entities, *tick, self.rates, LENGTHS, count, decided);
+        let begun = rounds::advance(
+            entities,
+            *tick,
+            self.rates,
+            LENGTHS,
+            Contest { players: count, decided },
+        );
         if begun == Some(Phase::Results) {
             rounds::report(world);
         }

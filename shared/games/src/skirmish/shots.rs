@@ -8,11 +8,10 @@ use super::entities::{Piece, Player, Prop, Score, player, players};
 use super::movement::RADIUS;
 use super::rules::{CO_PREDICTION_REACH, RANGE, RESPAWN_SECS, Skirmish};
 use super::weapons::Means;
-use phaselock::game::{Entities, Slot};
+use phaselock::game::{Entities, Game, Slot, World};
 use phaselock::ids::EntityId;
 use phaselock::physics::{Aabb, has_line_of_sight, ray_to_box, ray_to_circle, ray_to_walls};
-use phaselock::rewind::{Favour, Past, Rewound, RewoundHit, ViewTime};
-use phaselock::time::Tick;
+use phaselock::rewind::{Favour, Rewound, RewoundHit, ViewTime};
 
 /// Damage of a hit: five hits kill.
 const DAMAGE: u8 = 20;
@@ -64,19 +63,14 @@ impl Skirmish {
     }
 
     /// Returns the first target of a shot in the world as the shooter saw it.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a shot is tested against the past, under a policy"
-    )]
-    pub(super) fn rewound_hit(
+    pub(super) fn rewound_hit<G: Game<Entity = Piece>>(
         &self,
-        entities: &Entities<Piece>,
-        past: &mut Past<Piece>,
+        world: &mut World<G>,
         seen: &mut Entities<Piece>,
-        tick: Tick,
         shooter: EntityId,
         view: ViewTime,
     ) -> Option<EntityId> {
+        let World { tick, entities, past, .. } = world;
         past.at(view.at, entities, seen);
         let target = self.hit(entities, seen, past.policy().favour, shooter);
         let position = |of: &Entities<Piece>, id| player(of, id).map(|player| player.position());
@@ -85,7 +79,7 @@ impl Skirmish {
             Some(RewoundHit { target, then, now })
         });
         if let Some(shooter) = entities.get(shooter).and_then(|slot| slot.owner) {
-            past.note(Rewound { shooter, tick, view, hit });
+            past.note(Rewound { shooter, tick: *tick, view, hit });
         }
         target
     }

@@ -40,9 +40,10 @@ impl Skirmish {
         let entities = &mut world.entities;
         self.walk(entities, &mut scratch, inputs);
         self.carry(entities, &mut scratch, inputs);
-        scratch.contacts.settle(&self.arena, self.rates, entities, |_| true, |_| true);
+        scratch.contacts.gather(entities, |_| true, |_| true);
+        scratch.contacts.settle(&self.arena, self.rates, entities);
         let blasts = &mut scratch.blasts;
-        self.fly_all(entities, |_| true, true, &mut scratch.over, |blast| blasts.push(blast));
+        self.fly_all(entities, None, &mut scratch.over, blasts);
         self.trip(entities, world.tick, blasts);
         self.fire(world, &mut scratch);
         self.shoot(world, &mut scratch);
@@ -76,15 +77,16 @@ impl Skirmish {
         let mut fired = None;
         if let Some(player) = living {
             fired = movement(&self.arena, self.rates, player, command);
-            hands(&self.arena, entities, own, owner, command.grab, moves);
+            hands(&self.arena, entities, own, command.grab, moves);
         }
         // If only one thread predicts, as on clients, it finds the lists of the last time.
         let mut contacts = self.contacts.try_lock();
         let mut others = Contacts::default();
         let contacts = contacts.as_deref_mut().unwrap_or(&mut others);
-        contacts.settle(&self.arena, self.rates, entities, |id| id == own, moves);
+        contacts.gather(entities, |id| id == own, moves);
+        contacts.settle(&self.arena, self.rates, entities);
         let (mut over, mut blasts) = (Vec::new(), Vec::new());
-        self.fly_all(entities, moves, false, &mut over, |blast| blasts.push(blast));
+        self.fly_all(entities, Some(ahead), &mut over, &mut blasts);
         if let Some(weapon) = fired
             && let Some(piece) = self.fired(entities, own, weapon, ahead.tick)
             && let Some(number) = predicted_spawn(&piece)
@@ -141,9 +143,9 @@ impl Skirmish {
         scratch.over.extend(players(entities).map(|slot| slot.id));
         for id in &scratch.over {
             let Some(slot) = entities.get(*id) else { continue };
-            let (owner, living) = (slot.owner, slot.entity.player().is_some_and(|p| p.health > 0));
-            if let Some(owner) = owner.filter(|_| living) {
-                hands(&self.arena, entities, *id, owner, inputs.get(owner).grab, |_| true);
+            let living = slot.entity.player().is_some_and(|player| player.health > 0);
+            if let Some(owner) = slot.owner.filter(|_| living) {
+                hands(&self.arena, entities, *id, inputs.get(owner).grab, |_| true);
             }
         }
         let is_held = |entities: &Entities<Piece>, by: Option<PlayerId>| {
@@ -174,21 +176,17 @@ impl Skirmish {
         }
     }
 
-    /// Moves all shells that `moves` selects; shells that burst long enough ago are added to
-    /// `over`. With `hits`, players are obstacles too, as on the server, which knows where they
-    /// are.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a flight needs the world before and after the tick"
-    )]
+    /// Moves all shells on the server, and those that `ahead` covers on a client; shells that burst
+    /// long enough ago are added to `over`. Only on the server, which knows where they are, players
+    /// are obstacles too.
     fn fly_all(
         &self,
         entities: &mut Entities<Piece>,
-        moves: impl Fn(EntityId) -> bool,
-        hits: bool,
+        ahead: Option<Ahead<'_>>,
         over: &mut Vec<EntityId>,
-        mut blasts: impl FnMut(Blast),
+        blasts: &mut Vec<Blast>,
     ) {
+        let moves = |id| ahead.is_none_or(|ahead| ahead.covers(id));
         over.clear();
         let flying = entities.records::<Shell>().filter(|slot| moves(slot.id)).map(|slot| slot.id);
         over.extend(flying);
@@ -200,11 +198,11 @@ impl Skirmish {
             let props = entities.records::<Prop>().filter(|slot| slot.entity.stands());
             let props = props.map(|slot| (slot.entity.position(), slot.entity.shape()));
             let bodies = players(entities)
-                .filter(|slot| hits && slot.entity.health > 0 && slot.owner != owner)
+                .filter(|slot| ahead.is_none() && slot.entity.health > 0 && slot.owner != owner)
                 .map(|slot| slot.entity.position());
             if fly(&mut shell, self.rates, &self.arena.walls, props, bodies) {
                 let means = if shell.grenade { Means::Grenade } else { Means::Rocket };
-                blasts(Blast { at: shell.position(), by: owner, means });
+                blasts.push(Blast { at: shell.position(), by: owner, means });
             }
             let is_over = shell.burst > last;
             if let Some(slot) = entities.get_mut(*id) {
@@ -286,16 +284,16 @@ impl Skirmish {
 
     /// Resolves all shots of the tick at once, after all players have moved.
     fn shoot<G: Game<Entity = Piece>>(&self, world: &mut World<G>, scratch: &mut Scratch) {
-        let World { tick, entities, past, .. } = world;
         let Scratch { shooters, hits, seen, .. } = scratch;
         hits.clear();
         for (shooter, view) in shooters.iter() {
             let target = match view {
-                Some(view) => self.rewound_hit(entities, past, seen, *tick, *shooter, *view),
-                None => self.hit(entities, entities, Favour::Shooter, *shooter),
+                Some(view) => self.rewound_hit(world, seen, *shooter, *view),
+                None => self.hit(&world.entities, &world.entities, Favour::Shooter, *shooter),
             };
             hits.extend(target.map(|target| (*shooter, target)));
         }
+        let entities = &mut world.entities;
         if round(entities).phase() == Phase::Results {
             return;
         }

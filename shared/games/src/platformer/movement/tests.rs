@@ -26,7 +26,13 @@ fn standing(x: f32, y: f32) -> Player {
 fn run(rates: Rates, player: Player, count: u64, command: impl Fn(u64) -> Command) -> Vec<Player> {
     let mut player = player;
     let step = |tick| {
-        movement(Level::the(), rates, 0, Tick(tick + 1), &mut player, &command(tick));
+        movement(
+            Level::the(),
+            rates,
+            OwnTick { tick: Tick(tick + 1), race: 0 },
+            &mut player,
+            &command(tick),
+        );
         player = player.snapped();
         player
     };
@@ -180,7 +186,7 @@ fn platforms_carry_who_stands_on_them_and_give_their_way_to_who_jumps() {
     let mut flew = false;
     for tick in quarter + 1..quarter + 60 {
         let command = Command { right: 0, jump: tick < quarter + 10 };
-        movement(Level::the(), rates, 0, Tick(tick), &mut player, &command);
+        movement(Level::the(), rates, OwnTick { tick: Tick(tick), race: 0 }, &mut player, &command);
         player = player.snapped();
         flew |= player.ride == 0;
     }
@@ -221,7 +227,13 @@ fn anything_goes(seed: u64, tick_hz: u32, secs: u32) -> Result<(), TestCaseError
             command.jump = !command.jump;
         }
         let before = player;
-        movement(level, rates, 0, Tick(tick), &mut player, &command.snapped());
+        movement(
+            level,
+            rates,
+            OwnTick { tick: Tick(tick), race: 0 },
+            &mut player,
+            &command.snapped(),
+        );
         player = player.snapped();
         prop_assert!(!is_in_a_wall(level, &player), "in a wall: {before:?}, {player:?}");
         prop_assert!(player.vx.abs() <= RUN_SPEED + 2.0 * fastest, "{player:?}");
@@ -280,7 +292,8 @@ proptest! {
         let mut player = Player::unpack(&packed);
         for tick in 1..40 {
             let command = Command { right: i16::from(pressed) % 3 - 1, jump: tick % 3 == 0 };
-            movement(Level::the(), Rates::DEFAULT, pressed, Tick(tick), &mut player, &command);
+            let now = OwnTick { tick: Tick(tick), race: pressed };
+            movement(Level::the(), Rates::DEFAULT, now, &mut player, &command);
             prop_assert!(player.x.is_finite() && player.y.is_finite() && player.vy.is_finite());
             player = player.snapped();
         }
