@@ -265,11 +265,13 @@ fn plays_on_whatever_is_damaged<G: Game>() {
 }
 
 #[test]
+#[ignore = "slow: .ci/more runs it"]
 fn damaged_skirmish_is_refused_or_played() {
     plays_on_whatever_is_damaged::<Skirmish>();
 }
 
 #[test]
+#[ignore = "slow: .ci/more runs it"]
 fn damaged_asteroids_is_refused_or_played() {
     plays_on_whatever_is_damaged::<Asteroids>();
 }

@@ -81,6 +81,7 @@ fn kept_ticks_are_those_of_the_rules_in_asteroids() {
 }
 
 #[test]
+#[ignore = "slow: .ci/more runs it"]
 fn kept_ticks_are_those_of_the_rules_in_puck() {
     ticks_are_kept::<ShufflePuck>();
 }

@@ -359,6 +359,7 @@ async fn check(conditions: &str, bounds: Bounds) {
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
+#[ignore = "slow: .ci/more runs it"]
 async fn every_named_network_can_be_played_on() {
     for (name, _) in PROFILES {
         let (joined, arrived_per_s, clock_p99_ms, clock_max_ms, age_p99_ms, late_percent) =
@@ -461,6 +462,7 @@ async fn a_link_too_narrow_for_the_game_gets_fewer_snapshots_not_older_ones() {
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
+#[ignore = "slow: .ci/more runs it"]
 async fn a_longer_route_brings_no_fewer_snapshots() {
     for conditions in ["delay=30ms; 10s: delay=330ms", "delay=30ms; 10s: up.delay=630ms"] {
         let (world, player) = play(conditions, 128, 30).await;

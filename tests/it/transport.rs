@@ -111,6 +111,7 @@ async fn snapshots_keep_flowing_at_200_ms_with_losses_in_bursts() {
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
+#[ignore = "slow: .ci/more runs it"]
 async fn snapshots_on_a_narrow_path_are_fewer_but_not_older() {
     for (conditions, bots, kbit, per_s, turns) in [
         ("delay=20ms,rate=256kbit", 128, 256.0, 29.0, 2.0),
@@ -213,6 +214,7 @@ async fn a_session_survives_a_new_address() {
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
+#[ignore = "slow: .ci/more runs it"]
 async fn quic_takes_less_than_30_bytes_of_a_snapshot_packet() {
     println!(
         "bytes of QUIC, and with IPv4 and UDP, in a packet besides its own; UDP packets for each"
@@ -261,11 +263,13 @@ async fn quic_takes_less_than_30_bytes_of_a_snapshot_packet() {
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
+#[ignore = "slow: .ci/more runs it"]
 async fn controllers_of_quinn_do_worse_with_losses() {
     compare_controllers("delay=100ms,jitter=5ms,loss=5%,burst=2", 64).await;
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
+#[ignore = "slow: .ci/more runs it"]
 async fn controllers_of_quinn_do_worse_on_a_narrow_path() {
     compare_controllers("delay=20ms,down.rate=64kbit", 64).await;
 }
