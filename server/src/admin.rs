@@ -63,7 +63,7 @@ fn api() -> (Router<Arc<Host>>, Value) {
 }
 
 /// Returns the API as a service.
-pub fn router(host: Arc<Host>) -> Router {
+pub(crate) fn router(host: Arc<Host>) -> Router {
     let (api, description) = api();
     let description = Arc::new(description);
     Router::new()
@@ -91,7 +91,7 @@ pub(crate) fn description() -> Value {
 }
 
 /// Serves a non-blocking listener for as long as the process runs.
-pub async fn serve(listener: std::net::TcpListener, host: Arc<Host>) {
+pub(crate) async fn serve(listener: std::net::TcpListener, host: Arc<Host>) {
     match TcpListener::from_std(listener) {
         Ok(listener) => connections::serve(listener, router(host)).await,
         Err(error) => tracing::error!(

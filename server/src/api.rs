@@ -5,12 +5,12 @@ mod events;
 mod requests;
 mod views;
 
-pub use events::{AuditEvent, HostEvent, NumberView};
-pub use requests::{
+pub(crate) use events::{AuditEvent, HostEvent, NumberView};
+pub(crate) use requests::{
     Allow, AuditPart, BackUp, Count, Drain, GiveRole, Kick, Lift, Limit, Lines, LogLevel,
     MakeToken, OfGame, Play, Punish, RestartGame, Say, SetSetting, Tell,
 };
-pub use views::{
+pub(crate) use views::{
     AllowListView, AllowedView, AuditRow, BackedUp, ChatView, DenyListView, DirectoryView, Done,
     DrainView, FailedLoginsView, Figures, LeftView, LineView, LogView, Me, MuteView, NewToken,
     PlayerResult, PlayerView, Problem, RecordRow, ReloadReport, ResultRow, RoleView, RoomView,

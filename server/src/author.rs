@@ -10,7 +10,7 @@ use crate::error::ActError;
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub(crate) enum Role {
     /// May look.
     Viewer,
     /// May keep order among players.
@@ -21,7 +21,7 @@ pub enum Role {
 
 /// A permission that a role may include.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Right {
+pub(crate) enum Right {
     /// See players, rooms, figures, chat and log.
     Look,
     /// Kick, mute, speak as the host, and ban for up to 30 days; read the audit log.
@@ -32,10 +32,10 @@ pub enum Right {
 
 impl Role {
     /// All roles, the lowest first.
-    pub const ALL: [Self; 3] = [Self::Viewer, Self::Moderator, Self::Admin];
+    pub(crate) const ALL: [Self; 3] = [Self::Viewer, Self::Moderator, Self::Admin];
 
     /// Returns the role's name.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Viewer => "viewer",
             Self::Moderator => "moderator",
@@ -44,12 +44,12 @@ impl Role {
     }
 
     /// Returns the role of this name.
-    pub fn parse(word: &str) -> Option<Self> {
+    pub(crate) fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.as_str() == word)
     }
 
     /// Whether the role includes a right.
-    pub fn may(self, right: Right) -> bool {
+    pub(crate) fn may(self, right: Right) -> bool {
         match right {
             Right::Look => true,
             Right::Order => self >= Self::Moderator,
@@ -66,7 +66,7 @@ impl std::fmt::Display for Role {
 
 /// The author of an action: an API token, or a player.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Author {
+pub(crate) struct Author {
     /// Name of the token or player.
     pub name: String,
     /// The role.
@@ -75,7 +75,7 @@ pub struct Author {
 
 impl Author {
     /// Fails if the author's role does not include a right.
-    pub fn needs(&self, right: Right) -> Result<(), ActError> {
+    pub(crate) fn needs(&self, right: Right) -> Result<(), ActError> {
         if self.role.may(right) {
             return Ok(());
         }

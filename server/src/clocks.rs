@@ -11,13 +11,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use phaselock::time::LocalTime;
 use phaselock_quic::clock::Clock;
 
-pub use calendar::{BootId, Calendar, CalendarState, ClockChange, Reading};
+pub(crate) use calendar::{BootId, Calendar, CalendarState, ClockChange, Reading};
 
 use crate::time::span_text;
 
 /// A moment: its date, and the server's time running, both in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Now {
+pub(crate) struct Now {
     /// Unix time.
     pub unix: i64,
     /// Time that the server has been running, without suspends of the machine.
@@ -26,7 +26,7 @@ pub struct Now {
 
 impl Now {
     /// Returns the date of an earlier moment, given the time running at that moment.
-    pub fn unix_at(&self, awake: i64) -> i64 {
+    pub(crate) fn unix_at(&self, awake: i64) -> i64 {
         self.unix - (self.awake - awake)
     }
 }
@@ -35,7 +35,7 @@ type Read = dyn Fn() -> Reading + Send + Sync;
 
 /// A server's clocks. Clones share them.
 #[derive(Clone)]
-pub struct Clocks {
+pub(crate) struct Clocks {
     calendar: Arc<Mutex<Calendar>>,
     boot: Option<BootId>,
     read: Arc<Read>,
@@ -49,7 +49,7 @@ impl std::fmt::Debug for Clocks {
 
 impl Clocks {
     /// Creates clocks that read the machine's, with a calendar that continues the stored one.
-    pub fn begin(kept: Option<&CalendarState>) -> Self {
+    pub(crate) fn begin(kept: Option<&CalendarState>) -> Self {
         let start = Clock::start();
         let read = move || Reading {
             wall: Clock::unix_millis(),
@@ -60,7 +60,7 @@ impl Clocks {
     }
 
     /// Creates clocks with a given way to read the machine's.
-    pub fn read_by(
+    pub(crate) fn read_by(
         kept: Option<&CalendarState>,
         boot: Option<BootId>,
         read: impl Fn() -> Reading + Send + Sync + 'static,
@@ -74,7 +74,7 @@ impl Clocks {
     }
 
     /// Returns the present moment.
-    pub fn now(&self) -> Now {
+    pub(crate) fn now(&self) -> Now {
         let reading = (self.read)();
         let mut calendar = self.calendar();
         calendar.advance(reading);
@@ -82,13 +82,13 @@ impl Clocks {
     }
 
     /// Returns the Unix time now, in seconds.
-    pub fn unix(&self) -> i64 {
+    pub(crate) fn unix(&self) -> i64 {
         self.now().unix
     }
 
     /// Compares the calendar with the system clock, and logs what has changed. Call it once a
     /// second. Returns the seconds by which the date changed, if it did.
-    pub fn look(&self) -> Option<i64> {
+    pub(crate) fn look(&self) -> Option<i64> {
         let looked = self.calendar().look((self.read)());
         match looked {
             ClockChange::Same => None,
@@ -120,7 +120,7 @@ impl Clocks {
 
     /// Returns the Unix time in seconds before which a record that is kept for `days` days may be
     /// deleted; `None` for 0 days. While the date is unsure, this does not advance.
-    pub fn expired_before(&self, days: u32) -> Option<i64> {
+    pub(crate) fn expired_before(&self, days: u32) -> Option<i64> {
         // Lets the calendar advance.
         self.now();
         let sure = self.calendar().sure_unix().div_euclid(1000);
@@ -128,12 +128,12 @@ impl Clocks {
     }
 
     /// Whether the date is sure.
-    pub fn is_sure(&self) -> bool {
+    pub(crate) fn is_sure(&self) -> bool {
         self.calendar().is_sure()
     }
 
     /// Returns what is wrong with the system clock, if anything is.
-    pub fn problem(&self) -> Option<String> {
+    pub(crate) fn problem(&self) -> Option<String> {
         let calendar = self.calendar();
         match calendar.doubt() {
             Some(ahead) => Some(format!(
@@ -150,7 +150,7 @@ impl Clocks {
     }
 
     /// Returns the calendar for the database to store.
-    pub fn state(&self) -> CalendarState {
+    pub(crate) fn state(&self) -> CalendarState {
         self.calendar().state(self.boot)
     }
 }

@@ -33,7 +33,7 @@ impl PartialEq for Ctl {
 }
 
 /// Returns the subcommand for the command-line parser.
-pub fn command() -> clap::Command {
+pub(crate) fn command() -> clap::Command {
     CtlArgs::augment_args(clap::Command::new("ctl").after_help(
         "ctl uses the token in the environment variable PHASELOCK_TOKEN. If that is unset, it \
          uses the first token, from the file admin-token in the data directory.",
@@ -41,7 +41,7 @@ pub fn command() -> clap::Command {
 }
 
 /// Returns the parsed request, for the server of these settings.
-pub fn parse(matches: &clap::ArgMatches, config: &Config) -> Result<Ctl, clap::Error> {
+pub(crate) fn parse(matches: &clap::ArgMatches, config: &Config) -> Result<Ctl, clap::Error> {
     let args = CtlArgs::from_arg_matches(matches)?;
     let Some(mut address) = config.operation.admin_listen else {
         let text = "admin_listen is off, so ctl cannot reach the server";

@@ -29,7 +29,7 @@ const FOLDER: &str = "deny-lists";
 
 /// The lists in force.
 #[derive(Debug)]
-pub struct DenyLists {
+pub(crate) struct DenyLists {
     folder: PathBuf,
     clocks: Clocks,
     lists: RwLock<Vec<Listed>>,

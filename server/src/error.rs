@@ -12,7 +12,7 @@ const COMPLAINT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
-pub enum ActError {
+pub(crate) enum ActError {
     /// The author's role does not allow it.
     #[error("{0}")]
     Forbidden(String),
@@ -46,7 +46,7 @@ impl From<OrderError> for ActError {
 }
 
 /// Writes a sentence to standard error, if that takes at most half a second.
-pub fn complain(sentence: &str) {
+pub(crate) fn complain(sentence: &str) {
     let (done, is_done) = mpsc::channel();
     let line = format!("{sentence}\n");
     let writer = thread::Builder::new().name("complaint".to_owned());

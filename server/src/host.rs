@@ -30,9 +30,8 @@ mod state;
 mod tests;
 mod view;
 
-pub use acts::Whom;
-pub use events::listen;
-pub use figures::watch_figures;
-pub use restarts::watch_restarts;
-pub use roster::{Person, Roster};
-pub use state::{Directory, Facts, Host};
+pub(crate) use acts::Whom;
+pub(crate) use events::listen;
+pub(crate) use figures::watch_figures;
+pub(crate) use restarts::watch_restarts;
+pub(crate) use state::{Directory, Facts, Host};

@@ -14,46 +14,46 @@
 
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
-pub mod admin;
-pub mod api;
-pub mod author;
+mod admin;
+mod api;
+mod author;
 mod backups;
 mod certificate;
-pub mod clocks;
+mod clocks;
 pub mod commands;
 pub mod config;
-pub mod ctl;
+mod ctl;
 mod data;
 mod data_dir;
-pub mod deny;
-pub mod error;
+mod deny;
+mod error;
 mod games;
-pub mod host;
+mod host;
 mod host_thread;
 mod http;
-pub mod lifecycle;
-pub mod logging;
+mod lifecycle;
+mod logging;
 mod notify;
 mod outgoing;
-pub mod people;
+mod people;
 mod preflight;
-pub mod ranges;
-pub mod reload;
+mod ranges;
+mod reload;
 mod run;
-pub mod schedule;
-pub mod sentence;
+mod schedule;
+mod sentence;
 mod serve;
 mod signals;
 mod status;
-pub mod store;
-pub mod subject;
+mod store;
+mod subject;
 #[cfg(test)]
 mod tests;
-pub mod time;
-pub mod token;
+mod time;
+mod token;
 mod web;
 mod webhooks;
-pub mod worlds;
+mod worlds;
 mod writer;
 
 pub use run::run;

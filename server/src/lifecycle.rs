@@ -8,15 +8,15 @@ use tokio::sync::{mpsc, oneshot};
 
 /// A handle for watching tasks and threads. Clones share the watch.
 #[derive(Clone, Debug)]
-pub struct Watch(mpsc::UnboundedSender<Failure>);
+pub(crate) struct Watch(mpsc::UnboundedSender<Failure>);
 
 /// The failures that the watch reports.
 #[derive(Debug)]
-pub struct Failures(mpsc::UnboundedReceiver<Failure>);
+pub(crate) struct Failures(mpsc::UnboundedReceiver<Failure>);
 
 /// The end of a task or thread that should have lasted as long as the process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// Name of the task or thread.
     pub name: String,
     /// Whether it panicked rather than just ended.
@@ -33,7 +33,7 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 /// Creates a watch that watches nothing yet.
-pub fn watch() -> (Watch, Failures) {
+pub(crate) fn watch() -> (Watch, Failures) {
     let (sender, receiver) = mpsc::unbounded_channel();
     (Watch(sender), Failures(receiver))
 }
@@ -41,7 +41,11 @@ pub fn watch() -> (Watch, Failures) {
 impl Watch {
     /// Runs a task that should last as long as the process. `name` is a noun for messages, such as
     /// "the signal task". Must be called within a tokio runtime.
-    pub fn spawn(&self, name: impl Into<String>, task: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn spawn(
+        &self,
+        name: impl Into<String>,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) {
         let (name, sender) = (name.into(), self.0.clone());
         let task = tokio::spawn(task);
         tokio::spawn(async move {
@@ -58,7 +62,7 @@ impl Watch {
 
     /// Watches a thread that should last as long as the process. The thread drops the other end of
     /// this channel when it ends; nothing is ever sent.
-    pub fn watch_thread(&self, name: impl Into<String>, ended: oneshot::Receiver<()>) {
+    pub(crate) fn watch_thread(&self, name: impl Into<String>, ended: oneshot::Receiver<()>) {
         self.spawn(name, async {
             let _ = ended.await;
         });
@@ -67,7 +71,7 @@ impl Watch {
 
 impl Failures {
     /// Returns the next failure.
-    pub async fn next(&mut self) -> Failure {
+    pub(crate) async fn next(&mut self) -> Failure {
         match self.0.recv().await {
             Some(failure) => failure,
             // Nothing is being watched.

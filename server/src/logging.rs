@@ -30,20 +30,20 @@ use tracing_subscriber::{Layer as _, Registry, reload};
 
 use self::events::Named;
 use self::queue::Queue;
+pub(crate) use self::recent::LogLine;
 use self::recent::Recent;
-pub use self::recent::{LINES_MAX, LogLine};
 use crate::config::{BadFilter, LogFormat, parse_filter};
 use crate::error::{complain, standard_error};
 
 /// Maximum bytes of the log that wait to be written: minutes of a busy server. Arbitrary.
-pub const QUEUE_BYTES_MAX: usize = 1024 * 1024;
+pub(crate) const QUEUE_BYTES_MAX: usize = 1024 * 1024;
 /// Longest time for which the end of the process waits for the last lines.
 const END_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// An error of setting up or changing the log.
 #[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Debug, Error)]
-pub enum LoggingError {
+pub(crate) enum LoggingError {
     #[error(transparent)]
     Filter(#[from] BadFilter),
     #[error("cannot open the log file {}: {error}; choose one that can be written", path.display())]
@@ -56,7 +56,7 @@ pub enum LoggingError {
 
 /// Format and destination of the log.
 #[derive(Clone, Debug, Default)]
-pub struct LogOptions {
+pub(crate) struct LogOptions {
     /// Format of a line.
     pub format: LogFormat,
     /// Directives for [`Targets`].
@@ -67,7 +67,7 @@ pub struct LogOptions {
 
 /// A handle of this process's log. Clones share it.
 #[derive(Clone, Debug)]
-pub struct LogHandle {
+pub(crate) struct LogHandle {
     queue: Arc<Queue>,
     recent: Recent,
     filter: reload::Handle<Targets, Registry>,
@@ -85,7 +85,9 @@ pub struct LogHandle {
 ///
 /// If the filter is invalid, the file cannot be opened, the thread cannot be started, or logging is
 /// already set up.
-pub fn init(options: LogOptions) -> Result<(LogHandle, oneshot::Receiver<()>), LoggingError> {
+pub(crate) fn init(
+    options: LogOptions,
+) -> Result<(LogHandle, oneshot::Receiver<()>), LoggingError> {
     let colour = options.file.is_none()
         && io::stderr().is_terminal()
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
@@ -140,18 +142,18 @@ fn open(path: &Path) -> Result<File, LoggingError> {
 
 impl LogHandle {
     /// Returns the number of lines written so far.
-    pub fn written(&self) -> u64 {
+    pub(crate) fn written(&self) -> u64 {
         self.queue.written()
     }
 
     /// Returns the number of lines dropped so far: there was no space, or they could not be
     /// written.
-    pub fn dropped(&self) -> u64 {
+    pub(crate) fn dropped(&self) -> u64 {
         self.queue.dropped()
     }
 
     /// Returns the filter in force, as directives for [`Targets`].
-    pub fn filter(&self) -> String {
+    pub(crate) fn filter(&self) -> String {
         self.filter.with_current(Targets::to_string).unwrap_or_default()
     }
 
@@ -160,7 +162,7 @@ impl LogHandle {
     /// # Errors
     ///
     /// If the filter is invalid; the old one stays in force.
-    pub fn set_filter(&self, filter: &str) -> Result<(), BadFilter> {
+    pub(crate) fn set_filter(&self, filter: &str) -> Result<(), BadFilter> {
         self.put_filter(parse_filter(filter)?);
         Ok(())
     }
@@ -171,13 +173,13 @@ impl LogHandle {
     }
 
     /// Returns the newest lines, oldest first; at most [`LINES_MAX`].
-    pub fn recent(&self, count: usize) -> Vec<LogLine> {
+    pub(crate) fn recent(&self, count: usize) -> Vec<LogLine> {
         self.recent.last(count)
     }
 
     /// Returns lines from now on. A listener that falls behind loses the oldest, and is told how
     /// many.
-    pub fn subscribe(&self) -> broadcast::Receiver<LogLine> {
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<LogLine> {
         self.recent.subscribe()
     }
 
@@ -186,7 +188,7 @@ impl LogHandle {
     /// # Errors
     ///
     /// If the file cannot be opened; lines then go to the old one.
-    pub fn reopen(&self) -> Result<(), LoggingError> {
+    pub(crate) fn reopen(&self) -> Result<(), LoggingError> {
         if let Some(path) = &self.file {
             self.queue.replace_output(Box::new(open(path)?));
         }
@@ -194,13 +196,13 @@ impl LogHandle {
     }
 
     /// Waits until all lines are written, for at most half a second.
-    pub fn flush(&self) {
+    pub(crate) fn flush(&self) {
         self.queue.flush(END_TIMEOUT);
     }
 
     /// Reports on standard error and in the log why the process ends, and waits like
     /// [`flush`](Self::flush).
-    pub fn complain(&self, sentence: &str) {
+    pub(crate) fn complain(&self, sentence: &str) {
         if self.file.is_some() || self.format == LogFormat::Json {
             tracing::error!(name: "server_failed", "{sentence}");
         }

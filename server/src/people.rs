@@ -5,6 +5,6 @@ mod access_lists;
 mod attempts;
 mod gate;
 
-pub use access_lists::{AccessLists, GivenRole};
-pub use attempts::{FailedLogins, Secret};
-pub use gate::{Gatekeeper, Rules};
+pub(crate) use access_lists::{AccessLists, GivenRole};
+pub(crate) use attempts::{FailedLogins, Secret};
+pub(crate) use gate::{Gatekeeper, Rules};

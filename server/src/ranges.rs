@@ -9,14 +9,14 @@ use phaselock::wire::text::printable;
 use crate::subject::{BadSubject, parse_range};
 
 /// Maximum size of a list's text in bytes.
-pub const LIST_BYTES_MAX: usize = 8 * 1024 * 1024;
+pub(crate) const LIST_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Maximum number of addresses and networks in a list. Arbitrary; large public lists of VPNs have
 /// some 10,000. As ranges they take at most 8 bytes each for IPv4 and 32 for IPv6: 8 MB in all.
-pub const ENTRIES_MAX: usize = 250_000;
+pub(crate) const ENTRIES_MAX: usize = 250_000;
 /// Maximum characters of an unreadable line that are quoted.
 const QUOTED_CHARS_MAX: usize = 40;
 /// Maximum bad lines of a file that are reported; further ones are only counted. Arbitrary.
-pub const BAD_LINES_MAX: usize = 20;
+pub(crate) const BAD_LINES_MAX: usize = 20;
 
 /// A list that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

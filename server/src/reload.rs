@@ -35,7 +35,7 @@ const WATCH_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Reloads the settings while the server runs. Clones share it.
 #[derive(Clone, Debug)]
-pub struct Reloader(Arc<Inner>);
+pub(crate) struct Reloader(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -57,7 +57,7 @@ pub(crate) struct Parts {
 
 /// Outcome of reloading the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReloadReport {
+pub(crate) struct ReloadReport {
     /// Settings that have taken effect.
     pub changed: Vec<Change>,
     /// Settings that need a restart; each says why.
@@ -72,12 +72,12 @@ impl Reloader {
     }
 
     /// Returns the fingerprint of the certificate in force.
-    pub fn fingerprint(&self) -> Fingerprint {
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
         self.0.parts.presented.fingerprint()
     }
 
     /// Returns the Unix time at which the certificate in force expires, in seconds.
-    pub fn certificate_expires(&self) -> Option<i64> {
+    pub(crate) fn certificate_expires(&self) -> Option<i64> {
         self.0.parts.presented.expires()
     }
 
@@ -87,12 +87,12 @@ impl Reloader {
     }
 
     /// Returns the configuration in force, now and after each change.
-    pub fn config(&self) -> watch::Receiver<Arc<Config>> {
+    pub(crate) fn config(&self) -> watch::Receiver<Arc<Config>> {
         self.0.config.subscribe()
     }
 
     /// Returns all settings in force, with their values and origins.
-    pub async fn list(&self) -> Vec<SettingValue> {
+    pub(crate) async fn list(&self) -> Vec<SettingValue> {
         self.0.settings.lock().await.list()
     }
 
@@ -102,7 +102,7 @@ impl Reloader {
     /// # Errors
     ///
     /// All mistakes in the settings; then nothing has changed.
-    pub async fn reload(&self) -> Result<ReloadReport, Vec<Mistake>> {
+    pub(crate) async fn reload(&self) -> Result<ReloadReport, Vec<Mistake>> {
         let done = self.try_reload().await;
         match &done {
             Ok(report) => log_report(report),
@@ -190,7 +190,7 @@ impl Reloader {
     ///
     /// If the setting cannot change while the server runs, or the value is invalid; then nothing
     /// has changed.
-    pub async fn set(
+    pub(crate) async fn set(
         &self,
         name: &str,
         value: Option<&str>,
@@ -223,7 +223,7 @@ impl Reloader {
     }
 
     /// Changes the allow list, in its file and in force. Returns false if there is none.
-    pub async fn change_allow_list(
+    pub(crate) async fn change_allow_list(
         &self,
         change: impl FnOnce(&AllowList) -> Result<AllowList, ListError> + Send + 'static,
     ) -> Result<bool, String> {
@@ -240,7 +240,7 @@ impl Reloader {
     }
 
     /// Reloads the settings whenever the content of one of their files changes. Never returns.
-    pub async fn watch(self) {
+    pub(crate) async fn watch(self) {
         let mut known = self.digest().await;
         loop {
             sleep(WATCH_INTERVAL).await;

@@ -19,7 +19,7 @@ const JUMP: i64 = 60;
 
 /// What to do now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub(crate) enum Step {
     /// Warn players that the server restarts in about this many seconds.
     Warn(i64),
     /// Tell players that the announced restart was cancelled.
@@ -80,7 +80,7 @@ fn date_after(time: RestartTime, now: Now) -> i64 {
 
 /// The schedule of restarts.
 #[derive(Clone, Debug)]
-pub struct Schedule {
+pub(crate) struct Schedule {
     entries: Vec<Entry>,
     last: Now,
     /// Number of warnings that players have had of the next restart.
@@ -89,13 +89,13 @@ pub struct Schedule {
 
 impl Schedule {
     /// Creates an empty schedule.
-    pub fn new(now: Now) -> Self {
+    pub(crate) fn new(now: Now) -> Self {
         Self { entries: Vec::new(), last: now, warned: 0 }
     }
 
     /// Replaces the times. Intervals count from now, except those that were in the schedule
     /// already.
-    pub fn set(&mut self, times: &[RestartTime], now: Now) -> Option<Step> {
+    pub(crate) fn set(&mut self, times: &[RestartTime], now: Now) -> Option<Step> {
         let known = |time: RestartTime| self.entries.iter().find(|it| it.time == time).copied();
         let entries = times.iter().map(|it| known(*it).unwrap_or_else(|| Entry::new(*it, now)));
         let entries: Vec<_> = entries.collect();
@@ -104,7 +104,7 @@ impl Schedule {
 
     /// Skips the next restart. Returns `None` if there is none to come, otherwise what to do about
     /// the players.
-    pub fn skip(&mut self, now: Now) -> Option<Option<Step>> {
+    pub(crate) fn skip(&mut self, now: Now) -> Option<Option<Step>> {
         let next = self.left(now)?;
         Some(self.change(now, now, |schedule| {
             // Two entries may fall on the same time: a daily and a weekly one.
@@ -114,7 +114,7 @@ impl Schedule {
     }
 
     /// Advances the schedule. Call it once a second.
-    pub fn look(&mut self, now: Now) -> Option<Step> {
+    pub(crate) fn look(&mut self, now: Now) -> Option<Step> {
         let last = std::mem::replace(&mut self.last, now);
         let ahead = (now.unix - last.unix) - (now.awake - last.awake);
         if ahead.abs() > JUMP {
@@ -138,7 +138,7 @@ impl Schedule {
     }
 
     /// Returns the Unix time of the next restart, in seconds.
-    pub fn next(&self, now: Now) -> Option<i64> {
+    pub(crate) fn next(&self, now: Now) -> Option<i64> {
         self.left(now).map(|left| now.unix.saturating_add(left))
     }
 

@@ -9,7 +9,7 @@ use crate::time::{date, span_text};
 
 /// The kind of a lasting sanction against a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
+pub(crate) enum Act {
     /// The player may not join.
     Ban,
     /// The player may not chat.
@@ -18,7 +18,7 @@ pub enum Act {
 
 impl Act {
     /// Returns its name.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Ban => "ban",
             Self::Mute => "mute",
@@ -26,14 +26,14 @@ impl Act {
     }
 
     /// Returns the act of this name.
-    pub fn parse(word: &str) -> Option<Self> {
+    pub(crate) fn parse(word: &str) -> Option<Self> {
         [Self::Ban, Self::Mute].into_iter().find(|act| act.as_str() == word)
     }
 }
 
 /// A ban or a mute.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sentence {
+pub(crate) struct Sentence {
     /// Number of the ban or mute.
     pub id: i64,
     /// Whether it is a ban or a mute.
@@ -56,18 +56,18 @@ pub struct Sentence {
 
 impl Sentence {
     /// Whether it is in force, at a Unix time in seconds.
-    pub fn holds(&self, now: i64) -> bool {
+    pub(crate) fn holds(&self, now: i64) -> bool {
         self.until.is_none_or(|until| now < until)
     }
 
     /// Converts it for the room of the muted player.
-    pub fn as_mute(&self, now: i64) -> Mute {
+    pub(crate) fn as_mute(&self, now: i64) -> Mute {
         let within = |until: i64| Micros::from_ms((until - now).saturating_mul(1000));
         Mute { within: self.until.map(within), reason: self.reason.clone() }
     }
 
     /// Returns the goodbye to a banned player: until when, and why.
-    pub fn goodbye(&self, now: i64) -> String {
+    pub(crate) fn goodbye(&self, now: i64) -> String {
         let whom = match self.subject {
             Subject::Key(_) => "you are",
             Subject::Address { .. } => "your address is",

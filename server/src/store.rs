@@ -28,13 +28,13 @@ use tokio::sync::oneshot;
 
 use crate::writer::Writer;
 
-pub use changes::{AuditLine, Change, PlayerTotals, Record, Result as RoundResult, day_of};
+pub(crate) use changes::{AuditLine, Change, PlayerTotals, Record, Result as RoundResult, day_of};
 use jobs::{Common, Job};
-pub use jobs::{Health, StoreError, Written};
+pub(crate) use jobs::{Health, StoreError, Written};
 use keeping::Keeping;
-pub use open::OpenError;
+pub(crate) use open::OpenError;
 pub(crate) use open::check;
-pub use read::{
+pub(crate) use read::{
     Everything, PublicBest, audit as audit_of, public_bests, records as records_of,
     results as results_of,
 };
@@ -45,15 +45,15 @@ const JOBS_MAX: usize = 1024;
 /// Time after which a job counts as a problem.
 const SLOW: Duration = Duration::from_secs(5);
 /// Name of the file, in the data directory.
-pub const FILE: &str = "phaselock.db";
+pub(crate) const FILE: &str = "phaselock.db";
 
 /// Changes that are being written.
 #[derive(Debug)]
-pub struct Writing(Option<oneshot::Receiver<Result<Written, StoreError>>>);
+pub(crate) struct Writing(Option<oneshot::Receiver<Result<Written, StoreError>>>);
 
 impl Writing {
     /// Waits until they are on the disk, or kept in memory because the disk fails.
-    pub async fn done(self) -> Result<Written, StoreError> {
+    pub(crate) async fn done(self) -> Result<Written, StoreError> {
         match self.0 {
             Some(written) => written.await.map_err(|_| StoreError::Stopped)?,
             None => Ok(Written::Later),
@@ -63,7 +63,7 @@ impl Writing {
 
 /// A handle of the database. Clones share it.
 #[derive(Clone, Debug)]
-pub struct Store {
+pub(crate) struct Store {
     jobs: SyncSender<Job>,
     common: Arc<Common>,
 }
@@ -72,7 +72,7 @@ impl Store {
     /// Opens the database in a directory, and creates it if there is none. A file that is damaged
     /// or not a database is renamed, which is logged. Returns everything that the server keeps in
     /// memory.
-    pub fn open(data_dir: &Path) -> Result<(Self, Everything, Thread), OpenError> {
+    pub(crate) fn open(data_dir: &Path) -> Result<(Self, Everything, Thread), OpenError> {
         let file = data_dir.join(FILE);
         let (connection, problem) = open::open(&file)?;
         let everything = read::everything(&connection)?;
@@ -89,12 +89,13 @@ impl Store {
 
     /// Writes changes, all or none, and waits until they are on the disk, or kept in memory because
     /// the disk fails.
-    pub async fn write(&self, changes: Vec<Change>) -> Result<Written, StoreError> {
+    #[cfg(test)]
+    pub(crate) async fn write(&self, changes: Vec<Change>) -> Result<Written, StoreError> {
         self.begin(changes)?.done().await
     }
 
     /// Begins to write changes, whether the caller waits or not.
-    pub fn begin(&self, changes: Vec<Change>) -> Result<Writing, StoreError> {
+    pub(crate) fn begin(&self, changes: Vec<Change>) -> Result<Writing, StoreError> {
         let mut overflow = self.common.overflow();
         if overflow.is_empty() {
             let (done, written) = oneshot::channel();
@@ -115,14 +116,14 @@ impl Store {
 
     /// Writes changes at some time, without a way to wait for it. If the thread is too busy, they
     /// are dropped and counted.
-    pub fn note(&self, changes: Vec<Change>) {
+    pub(crate) fn note(&self, changes: Vec<Change>) {
         if self.give(Job::Write { changes, done: None }).is_err() {
             self.common.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     /// Reads from the database on its thread.
-    pub async fn read<T: Send + 'static>(
+    pub(crate) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
@@ -135,14 +136,14 @@ impl Store {
     }
 
     /// Copies the whole database, as of this moment, to a new file. Returns its size in bytes.
-    pub async fn backup(&self, file: PathBuf) -> Result<u64, StoreError> {
+    pub(crate) async fn backup(&self, file: PathBuf) -> Result<u64, StoreError> {
         let (done, answer) = oneshot::channel();
         self.give(Job::Backup { file, done })?;
         answer.await.map_err(|_| StoreError::Stopped)?
     }
 
     /// Returns the state of the database.
-    pub fn health(&self) -> Health {
+    pub(crate) fn health(&self) -> Health {
         let mut health = self.common.health().clone();
         health.lost += self.common.dropped.load(Ordering::Relaxed);
         let since = self.common.at_work().map(|since| since.elapsed());
@@ -157,14 +158,14 @@ impl Store {
 
     /// Sets the source of everything that the host has decided, for a database that must be
     /// recreated.
-    pub fn refill_from(&self, decided: impl Fn() -> Vec<Change> + Send + Sync + 'static) {
+    pub(crate) fn refill_from(&self, decided: impl Fn() -> Vec<Change> + Send + Sync + 'static) {
         // Only the first call counts.
         let _ = self.common.decided.set(Box::new(decided));
     }
 
     /// Allows deletion of audit lines, results and players from before a Unix time in seconds;
     /// `None` forbids it.
-    pub fn expire_before(&self, unix: Option<i64>) {
+    pub(crate) fn expire_before(&self, unix: Option<i64>) {
         let before = &self.common.expired_before;
         *before.lock().unwrap_or_else(PoisonError::into_inner) = unix;
     }
@@ -179,19 +180,19 @@ impl Store {
 
 /// The database's running thread.
 #[derive(Debug)]
-pub struct Thread {
+pub(crate) struct Thread {
     jobs: SyncSender<Job>,
     writer: Writer,
 }
 
 impl Thread {
     /// Whether the thread has ended, which it never does by itself.
-    pub fn watch(&self) -> impl Fn() -> bool + Send + 'static {
+    pub(crate) fn watch(&self) -> impl Fn() -> bool + Send + 'static {
         self.writer.watch()
     }
 
     /// Writes what is left, and ends the thread. Returns false if it has panicked or is stuck.
-    pub fn end(self) -> bool {
+    pub(crate) fn end(self) -> bool {
         // A busy thread sees it later; the send fails if the thread has ended.
         self.writer.end(|| !matches!(self.jobs.try_send(Job::End), Err(TrySendError::Full(_))))
     }

@@ -11,7 +11,7 @@ use crate::error::ActError;
 
 /// A text that is not a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadSubject {
+pub(crate) enum BadSubject {
     /// The text is not 64 hexadecimal digits.
     #[error("a key is 64 hexadecimal digits")]
     Key,
@@ -51,7 +51,7 @@ impl From<BadSubject> for ActError {
 
 /// A network: an address, and the number of leading bits that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Network(IpNet);
+pub(crate) struct Network(IpNet);
 
 /// Returns the address, or for IPv6 the /64 that a household has.
 pub(crate) fn household(address: IpAddr) -> IpAddr {
@@ -104,7 +104,7 @@ impl Network {
 
 /// A subject of a ban or a mute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub(crate) enum Subject {
     /// A player's key.
     Key(PublicKey),
     /// An address.
@@ -120,7 +120,7 @@ pub enum Subject {
 
 impl Subject {
     /// Returns the name of its kind.
-    pub fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Key(_) => "key",
             Self::Address { .. } => "address",
@@ -130,7 +130,7 @@ impl Subject {
 
     /// Returns the kind of subject that a text shows; `None` for a player's name or seat, or the
     /// beginning of a key.
-    pub fn kind_of(text: &str) -> Option<&'static str> {
+    pub(crate) fn kind_of(text: &str) -> Option<&'static str> {
         let text = text.trim();
         if parse_key(text).is_some() {
             Some("key")
@@ -142,13 +142,13 @@ impl Subject {
     }
 
     /// Parses a subject of the kind that a text [shows](Self::kind_of); `None` if it shows none.
-    pub fn read(text: &str) -> Option<Result<Self, BadSubject>> {
+    pub(crate) fn read(text: &str) -> Option<Result<Self, BadSubject>> {
         Self::kind_of(text).map(|kind| Self::parse(kind, text))
     }
 
     /// Parses a subject of a kind. An IPv6 address becomes its /64; a network's address is cut to
     /// its length.
-    pub fn parse(kind: &str, text: &str) -> Result<Self, BadSubject> {
+    pub(crate) fn parse(kind: &str, text: &str) -> Result<Self, BadSubject> {
         let text = text.trim();
         match kind {
             "key" => parse_key(text).map(Self::Key).ok_or(BadSubject::Key),
@@ -168,7 +168,7 @@ impl Subject {
 
     /// Returns the subject of a client at an address: for IPv6 its /64, since one customer has all
     /// of its addresses; for a link-local address the address on its link.
-    pub fn of_address(address: SocketAddr) -> Self {
+    pub(crate) fn of_address(address: SocketAddr) -> Self {
         Self::of(address.ip(), zone_of(address))
     }
 
@@ -178,7 +178,7 @@ impl Subject {
     }
 
     /// Whether it applies to the player with that key at that address.
-    pub fn is_about(&self, key: Option<PublicKey>, address: Option<SocketAddr>) -> bool {
+    pub(crate) fn is_about(&self, key: Option<PublicKey>, address: Option<SocketAddr>) -> bool {
         match (self, address) {
             (Self::Key(it), _) => Some(*it) == key,
             (_, None) => false,
@@ -246,7 +246,7 @@ fn parts(text: &str) -> Result<(IpAddr, u8), BadSubject> {
 
 /// Returns the first and last address of a line in a list: an address (for IPv6 its /64, as for
 /// bans) or a network. Public lists contain wider networks than bans allow, such as 224.0.0.0/3.
-pub fn parse_range(text: &str) -> Result<(IpAddr, IpAddr), BadSubject> {
+pub(crate) fn parse_range(text: &str) -> Result<(IpAddr, IpAddr), BadSubject> {
     if text.contains('/') {
         let (address, len) = parts(text)?;
         return Ok(Network::of_length(address, len, [3, 8], BadSubject::Wide)?.bounds());
@@ -256,7 +256,7 @@ pub fn parse_range(text: &str) -> Result<(IpAddr, IpAddr), BadSubject> {
 }
 
 /// Parses a key of 64 hexadecimal digits.
-pub fn parse_key(text: &str) -> Option<PublicKey> {
+pub(crate) fn parse_key(text: &str) -> Option<PublicKey> {
     let mut key = [0; 32];
     if text.len() != 64 || !text.is_ascii() {
         return None;

@@ -12,7 +12,7 @@ const UNITS: [(char, i64); 5] = [('w', 7 * DAY), ('d', DAY), ('h', 3600), ('m', 
 
 /// A text that is not a duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadSpan {
+pub(crate) enum BadSpan {
     /// The text is not a number and a unit.
     #[error("a time is a number and a unit, such as 30s, 10m, 2h, 7d or 4w, or forever")]
     Form,
@@ -31,7 +31,7 @@ impl From<BadSpan> for ActError {
 }
 
 /// Parses a duration into seconds; `None` for forever.
-pub fn parse_span(text: &str) -> Result<Option<i64>, BadSpan> {
+pub(crate) fn parse_span(text: &str) -> Result<Option<i64>, BadSpan> {
     if text == "forever" {
         return Ok(None);
     }
@@ -51,18 +51,18 @@ pub fn parse_span(text: &str) -> Result<Option<i64>, BadSpan> {
 }
 
 /// Formats a duration in seconds.
-pub fn span_text(secs: i64) -> String {
+pub(crate) fn span_text(secs: i64) -> String {
     Micros::from_ms(secs.saturating_mul(1000)).in_words()
 }
 
 /// Formats the date and time of day, in UTC, of a Unix time in seconds.
-pub fn date(unix: i64) -> String {
+pub(crate) fn date(unix: i64) -> String {
     let secs = unix.rem_euclid(DAY);
     format!("{} {:02}:{:02} UTC", day_text(unix), secs / 3600, secs / 60 % 60)
 }
 
 /// Formats the date, in UTC, of a Unix time in seconds.
-pub fn day_text(unix: i64) -> String {
+pub(crate) fn day_text(unix: i64) -> String {
     let (year, month, day) = civil(unix.div_euclid(DAY));
     format!("{year}-{month:02}-{day:02}")
 }

@@ -5,7 +5,7 @@ use ring::digest::{SHA256, digest};
 use crate::error::ActError;
 
 /// The environment variable with the token that [`ctl`](crate::ctl) uses.
-pub const TOKEN_VARIABLE: &str = "PHASELOCK_TOKEN";
+pub(crate) const TOKEN_VARIABLE: &str = "PHASELOCK_TOKEN";
 
 /// Random bytes in a token.
 const TOKEN_BYTES: usize = 32;

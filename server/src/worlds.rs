@@ -84,7 +84,7 @@ impl Jobs {
 
 /// How well rooms are being saved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct KeepingHealth {
+pub(crate) struct KeepingHealth {
     /// Number of rooms whose latest state could not be saved.
     pub unkept: usize,
     /// Failed attempts since the start.
@@ -106,7 +106,7 @@ type StoredRooms = BTreeMap<RoomCode, (bool, Vec<u8>)>;
 
 /// The saved rooms.
 #[derive(Clone, Debug)]
-pub struct Worlds {
+pub(crate) struct Worlds {
     shared: Arc<Shared>,
     /// Rooms of the previous run, until they are taken.
     kept: Arc<Mutex<StoredRooms>>,
@@ -116,7 +116,7 @@ impl Worlds {
     /// Loads the rooms that were saved in a data directory within the last `secs_max` seconds.
     /// Older ones are removed, since their players can no longer resume. Starts the thread that
     /// writes.
-    pub fn open(
+    pub(crate) fn open(
         data_dir: &Path,
         secs_max: u32,
         clocks: Clocks,
@@ -297,7 +297,7 @@ impl Shared {
 
 impl Worlds {
     /// Returns how well rooms are being saved.
-    pub fn health(&self) -> KeepingHealth {
+    pub(crate) fn health(&self) -> KeepingHealth {
         let jobs = self.shared.jobs();
         let problem = jobs.unkept.iter().next().map(|(code, why)| {
             let others = match jobs.unkept.len() - 1 {
@@ -335,19 +335,19 @@ impl Keeper for Worlds {
 
 /// The thread that writes.
 #[derive(Debug)]
-pub struct WorldsThread {
+pub(crate) struct WorldsThread {
     shared: Arc<Shared>,
     writer: Writer,
 }
 
 impl WorldsThread {
     /// Whether the thread has ended, which it never does by itself.
-    pub fn watch(&self) -> impl Fn() -> bool + Send + 'static {
+    pub(crate) fn watch(&self) -> impl Fn() -> bool + Send + 'static {
         self.writer.watch()
     }
 
     /// Writes what is left, and ends the thread. Returns false if it has panicked or is stuck.
-    pub fn end(self) -> bool {
+    pub(crate) fn end(self) -> bool {
         self.writer.end(|| {
             self.shared.jobs().ends = true;
             self.shared.changed.notify_all();

@@ -10,7 +10,7 @@ use phaselock::motion::{Choice, Timeline};
 use phaselock::server::RoomConfig;
 use phaselock_quic::doorkeeping::{Doorkeeping, Limit};
 
-use crate::tidy::root;
+use crate::tidy::{root, sources};
 
 /// Pages outside of `docs/`, by their paths from the root.
 const PAGES: [&str; 14] = [
@@ -198,27 +198,59 @@ fn table(page: &str, head: &str) -> Vec<Vec<String>> {
     rows.map(cells).collect()
 }
 
-/// Every table of the players' manual, with the test that compares it or the reason why none does.
-const TABLES: [(&str, &str, &str); 19] = [
-    ("README.md", "| I want to |", "the_players_manual_lists_its_pages"),
-    ("browser.md", "| client |", "browsers and programs of others, on the day they were tried"),
-    ("browser.md", "| in the link |", "the_manual_has_every_part_of_a_pages_link"),
-    ("chat.md", "| key |", "manual_has_the_keys_of_watchers, in the window"),
-    ("comparison.md", "| | feature |", "facts about other clients, with their sources"),
-    ("comparison.md", "| | sources, by number |", "links to the sources of others"),
-    ("controls.md", "| key |", "manual_has_the_keys_of_every_game, in the window"),
-    ("controls.md", "| game |", "the_manual_has_every_game_and_every_list_of_servers"),
-    ("controls.md", "| device |", "manual_has_the_names_of_all_bindings, in phaselock-ui"),
-    ("network.md", "| property |", "the_manual_has_every_property_of_a_network"),
-    ("network.md", "| shown |", "pages_know_all_networks_methods_and_games"),
-    ("network.md", "| mark |", "shapes in a picture, which have no names in the code"),
-    ("recording.md", "| option |", "manual_has_every_option, in phaselock-bots"),
-    ("reference.md", "| command |", "reference_has_every_command_and_every_option, in the window"),
-    ("reference.md", "| option |", "the same"),
-    ("reference.md", "| section |", "page_for_players_lists_every_setting_..., in the window"),
-    ("reference.md", "| action of all games |", "the same"),
-    ("reference.md", "| action of a game |", "page_for_players_lists_every_action, in the views"),
-    ("start.md", "| tab |", "the_manual_has_every_game_and_every_list_of_servers"),
+/// What a table follows from.
+enum Source {
+    /// The code: this test compares them.
+    Test(&'static str),
+    /// Facts that the code does not have.
+    Facts(&'static str),
+}
+
+/// Every table of the players' manual: page, head, and where its rows come from.
+const TABLES: [(&str, &str, Source); 19] = [
+    ("README.md", "| I want to |", Source::Test("the_players_manual_lists_its_pages")),
+    (
+        "browser.md",
+        "| client |",
+        Source::Facts("browsers and programs of others, on the day they were tried"),
+    ),
+    ("browser.md", "| in the link |", Source::Test("the_manual_has_every_part_of_a_pages_link")),
+    ("chat.md", "| key |", Source::Test("manual_has_the_keys_of_watchers")),
+    (
+        "comparison.md",
+        "| | feature |",
+        Source::Facts("facts about other clients, with their sources"),
+    ),
+    ("comparison.md", "| | sources, by number |", Source::Facts("links to the sources of others")),
+    ("controls.md", "| key |", Source::Test("manual_has_the_keys_of_every_game")),
+    (
+        "controls.md",
+        "| game |",
+        Source::Test("the_manual_has_every_game_and_every_list_of_servers"),
+    ),
+    ("controls.md", "| device |", Source::Test("manual_has_the_names_of_all_bindings")),
+    ("network.md", "| property |", Source::Test("the_manual_has_every_property_of_a_network")),
+    ("network.md", "| shown |", Source::Test("pages_know_all_networks_methods_and_games")),
+    (
+        "network.md",
+        "| mark |",
+        Source::Facts("shapes in a picture, which have no names in the code"),
+    ),
+    ("recording.md", "| option |", Source::Test("manual_has_every_option")),
+    ("reference.md", "| command |", Source::Test("reference_has_every_command_and_every_option")),
+    ("reference.md", "| option |", Source::Test("reference_has_every_command_and_every_option")),
+    (
+        "reference.md",
+        "| section |",
+        Source::Test("page_for_players_lists_every_setting_and_every_action_of_all_games"),
+    ),
+    (
+        "reference.md",
+        "| action of all games |",
+        Source::Test("page_for_players_lists_every_setting_and_every_action_of_all_games"),
+    ),
+    ("reference.md", "| action of a game |", Source::Test("page_for_players_lists_every_action")),
+    ("start.md", "| tab |", Source::Test("the_manual_has_every_game_and_every_list_of_servers")),
 ];
 
 #[test]
@@ -236,6 +268,18 @@ fn every_table_for_players_is_compared_or_says_why_not() {
         }
     }
     assert_eq!(found.len(), TABLES.len(), "a table is gone: {found:?}");
+    let folders = ["tests/it", "client", "shared", "server"];
+    let code: String = folders.iter().flat_map(|it| sources(it)).map(|(_, text)| text).collect();
+    for (page, head, source) in &TABLES {
+        match source {
+            Source::Test(name) => {
+                let is_there = code.contains(&format!("#[test]\nfn {name}()"))
+                    || code.contains(&format!("#[test]\n    fn {name}()"));
+                assert!(is_there, "{page}, {head}: there is no test {name}");
+            }
+            Source::Facts(why) => assert!(!why.is_empty(), "{page}, {head}: say why"),
+        }
+    }
 }
 
 #[test]

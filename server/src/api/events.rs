@@ -12,7 +12,7 @@ use crate::author::Role;
 /// A line of the audit log.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[allow(missing_docs, reason = "as in the audit log")]
-pub struct AuditEvent {
+pub(crate) struct AuditEvent {
     pub time: i64,
     pub by: String,
     pub role: Role,
@@ -25,7 +25,7 @@ pub struct AuditEvent {
 /// A player's score in a round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names are self-explanatory")]
-pub struct NumberView {
+pub(crate) struct NumberView {
     pub name: String,
     pub key: String,
     pub measure: String,
@@ -36,7 +36,7 @@ pub struct NumberView {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", content = "data", rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the names are self-explanatory")]
-pub enum HostEvent {
+pub(crate) enum HostEvent {
     Joined {
         room: String,
         seat: u16,
@@ -107,7 +107,7 @@ pub enum HostEvent {
 
 impl HostEvent {
     /// Returns the event's name.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Joined { .. } => "joined",
             Self::Left { .. } => "left",
@@ -125,14 +125,14 @@ impl HostEvent {
     }
 
     /// Returns the event's data as JSON.
-    pub fn data(&self) -> Value {
+    pub(crate) fn data(&self) -> Value {
         // Cannot fail: there are only strings, numbers and finite values.
         let mut event = serde_json::to_value(self).unwrap_or_default();
         event["data"].take()
     }
 
     /// Returns the event of this name and data, or `None` if there is no such event.
-    pub fn read(name: &str, data: Value) -> Option<Self> {
+    pub(crate) fn read(name: &str, data: Value) -> Option<Self> {
         serde_json::from_value(json!({ "event": name, "data": data })).ok()
     }
 

@@ -23,7 +23,7 @@ fn code<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> 
 /// Kicks a player.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Kick {
+pub(crate) struct Kick {
     /// Name, seat (such as `p3`), or at least 8 digits of the key.
     pub who: String,
     /// Code of the room (default: all rooms).
@@ -42,7 +42,7 @@ pub struct Kick {
 /// Bans or mutes. Exactly one of the first four fields is required.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Punish {
+pub(crate) struct Punish {
     /// A player: name, seat (such as `p3`), or at least 8 digits of the key. A ban covers both the
     /// key and the address.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
@@ -83,7 +83,7 @@ pub struct Punish {
 /// Sends a chat line to everyone.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Say {
+pub(crate) struct Say {
     /// Text of the line.
     pub text: String,
     /// Code of the room (default: all rooms).
@@ -95,7 +95,7 @@ pub struct Say {
 /// Sends a chat line to one player.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Tell {
+pub(crate) struct Tell {
     /// Name, seat (such as `p3`), or at least 8 digits of the key.
     pub who: String,
     /// Code of the room (default: all rooms).
@@ -109,7 +109,7 @@ pub struct Tell {
 /// Switches to another game.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Play {
+pub(crate) struct Play {
     /// Name of the game.
     pub game: String,
     /// Code of the room (default: all rooms).
@@ -121,7 +121,7 @@ pub struct Play {
 /// Restarts the current game.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct RestartGame {
+pub(crate) struct RestartGame {
     /// Code of the room (default: all rooms).
     #[serde(default, deserialize_with = "code", skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[a-z0-9-]{1,32}$")]
@@ -131,7 +131,7 @@ pub struct RestartGame {
 /// Drains the server.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Drain {
+pub(crate) struct Drain {
     /// Maximum time until the server stops: up to an hour (default: 5 minutes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^([1-9][0-9]{0,2}s|([1-9]|[1-5][0-9]|60)m|1h)$")]
@@ -148,7 +148,7 @@ pub struct Drain {
 /// Changes the log filter.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct LogLevel {
+pub(crate) struct LogLevel {
     /// Filter directives, such as `info,phaselock_quic=debug`.
     #[schema(pattern = "^([a-z_]{1,30}=)?(off|error|warn|info|debug|trace)$")]
     pub filter: String,
@@ -157,7 +157,7 @@ pub struct LogLevel {
 /// Changes a setting.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct SetSetting {
+pub(crate) struct SetSetting {
     /// The value, written as on the command line.
     pub value: String,
 }
@@ -165,7 +165,7 @@ pub struct SetSetting {
 /// Gives a player a role.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct GiveRole {
+pub(crate) struct GiveRole {
     /// A player: name, seat (such as `p3`), or at least 8 digits of the key.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -185,7 +185,7 @@ pub struct GiveRole {
 /// Creates a token.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct MakeToken {
+pub(crate) struct MakeToken {
     /// Name of the token; an existing token of this name is replaced.
     #[schema(pattern = "^[A-Za-z0-9_.-]{1,32}$")]
     pub name: String,
@@ -196,7 +196,7 @@ pub struct MakeToken {
 /// Backs up the database.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct BackUp {
+pub(crate) struct BackUp {
     /// Name of a new file in the data directory.
     #[schema(pattern = "^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9_-])?$")]
     pub file: String,
@@ -205,7 +205,7 @@ pub struct BackUp {
 /// A number of rows: 0 to 1000.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(try_from = "u32")]
-pub struct Count(pub u32);
+pub(crate) struct Count(pub u32);
 
 /// Maximum rows in an answer. Arbitrary.
 const ROWS_MAX: u32 = 1000;
@@ -224,7 +224,7 @@ impl TryFrom<u32> for Count {
 /// How many lines of the log or the chat to return.
 #[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Lines {
+pub(crate) struct Lines {
     /// Maximum number of lines (default: 200).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<u32>, maximum = 1000)]
@@ -233,7 +233,7 @@ pub struct Lines {
 
 impl Lines {
     /// Returns the number of lines to return.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.lines.map_or(200, |lines| lines.0 as usize)
     }
 }
@@ -241,7 +241,7 @@ impl Lines {
 /// Selects the bans or mutes to lift.
 #[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Lift {
+pub(crate) struct Lift {
     /// Number, key, address or network of the ban or mute; or the player's name, seat (such as
     /// `p3`) or at least 8 digits of the key.
     pub who: String,
@@ -254,7 +254,7 @@ pub struct Lift {
 /// Adds a key to the allow list.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Allow {
+pub(crate) struct Allow {
     /// The key: 64 hexadecimal digits.
     #[schema(pattern = "^[0-9a-fA-F]{64}$")]
     pub key: String,
@@ -266,7 +266,7 @@ pub struct Allow {
 /// Selects a part of the audit log.
 #[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct AuditPart {
+pub(crate) struct AuditPart {
     /// Maximum number of lines, up to 1000 (default: 100).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<u32>, maximum = 1000)]
@@ -279,7 +279,7 @@ pub struct AuditPart {
 /// How many rows to return.
 #[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Limit {
+pub(crate) struct Limit {
     /// Maximum number of rows, up to 1000 (default: 50).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<u32>, maximum = 1000)]
@@ -289,7 +289,7 @@ pub struct Limit {
 /// Selects a game.
 #[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct OfGame {
+pub(crate) struct OfGame {
     /// Name of the game (default: all games).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub game: Option<String>,

@@ -7,7 +7,7 @@ use crate::author::Role;
 
 /// State of a server.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-pub struct StatusView {
+pub(crate) struct StatusView {
     /// The server's name.
     pub name: String,
     /// Version of the program.
@@ -60,7 +60,7 @@ pub struct StatusView {
 
 /// A directory.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct DirectoryView {
+pub(crate) struct DirectoryView {
     /// Address of the directory.
     pub address: String,
     /// `listed`, `asking`, or why the server is not listed.
@@ -69,7 +69,7 @@ pub struct DirectoryView {
 
 /// State of a drain.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct DrainView {
+pub(crate) struct DrainView {
     /// Unix time at which the server stops at the latest, in seconds.
     pub until: i64,
     /// Message that players see at the end.
@@ -82,7 +82,7 @@ pub struct DrainView {
 
 /// Numbers of failed logins.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
-pub struct FailedLoginsView {
+pub(crate) struct FailedLoginsView {
     /// Requests with a wrong token.
     pub tokens: u64,
     /// Players with a wrong password.
@@ -91,7 +91,7 @@ pub struct FailedLoginsView {
 
 /// State of the log.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-pub struct LogView {
+pub(crate) struct LogView {
     /// Lines written.
     pub written: u64,
     /// Lines dropped.
@@ -103,7 +103,7 @@ pub struct LogView {
 /// UDP traffic since the start.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[allow(missing_docs, reason = "the names are self-explanatory")]
-pub struct TrafficView {
+pub(crate) struct TrafficView {
     pub packets_in: u64,
     pub packets_out: u64,
     pub bytes_in: u64,
@@ -113,7 +113,7 @@ pub struct TrafficView {
 /// Tick durations, in microseconds.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[allow(missing_docs, reason = "the names are self-explanatory")]
-pub struct TickView {
+pub(crate) struct TickView {
     pub mean: u64,
     pub p99: u64,
     pub max: u64,
@@ -121,7 +121,7 @@ pub struct TickView {
 
 /// A room.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct RoomView {
+pub(crate) struct RoomView {
     /// Code of the room.
     pub code: String,
     /// Name of the game.
@@ -152,7 +152,7 @@ pub struct RoomView {
 
 /// A player.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct PlayerView {
+pub(crate) struct PlayerView {
     /// Code of the room.
     pub room: String,
     /// Seat number.
@@ -193,7 +193,7 @@ pub struct PlayerView {
 
 /// One of a player's scores in a game.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct ScoreView {
+pub(crate) struct ScoreView {
     /// Name of the score, such as `points`.
     pub measure: String,
     /// Value of the score.
@@ -202,7 +202,7 @@ pub struct ScoreView {
 
 /// A line of the chat.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct ChatView {
+pub(crate) struct ChatView {
     /// Unix time in milliseconds.
     pub time: i64,
     /// Code of the room; null if the line went to all rooms.
@@ -219,7 +219,7 @@ pub struct ChatView {
 
 /// The allow list.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct AllowListView {
+pub(crate) struct AllowListView {
     /// File of the list; null if there is no list and anyone may join.
     pub file: Option<String>,
     /// The players who may join.
@@ -228,7 +228,7 @@ pub struct AllowListView {
 
 /// An entry of the allow list.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct AllowedView {
+pub(crate) struct AllowedView {
     /// The player's key.
     pub key: String,
     /// Note after the key, such as a name; may be empty.
@@ -237,7 +237,7 @@ pub struct AllowedView {
 
 /// A mute in force.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct MuteView {
+pub(crate) struct MuteView {
     /// Unix time at which it ends, in seconds; null if it never does.
     pub until: Option<i64>,
     /// Reason.
@@ -246,7 +246,7 @@ pub struct MuteView {
 
 /// A ban or a mute.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct SentenceView {
+pub(crate) struct SentenceView {
     /// Number of the ban or mute.
     pub id: i64,
     /// `key`, `address` or `network`.
@@ -270,7 +270,7 @@ pub struct SentenceView {
 
 /// A player who has left.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct LeftView {
+pub(crate) struct LeftView {
     /// The player's name.
     pub name: String,
     /// The player's key.
@@ -285,7 +285,7 @@ pub struct LeftView {
 
 /// A role of a player.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct RoleView {
+pub(crate) struct RoleView {
     /// The player's key.
     pub key: String,
     /// The player's name when the role was given.
@@ -300,7 +300,7 @@ pub struct RoleView {
 
 /// A token, without its secret.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct TokenView {
+pub(crate) struct TokenView {
     /// Name of the token.
     pub name: String,
     /// Role of the token.
@@ -311,7 +311,7 @@ pub struct TokenView {
 
 /// A setting in force.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct SettingView {
+pub(crate) struct SettingView {
     /// Name of the setting, as in the file.
     pub setting: String,
     /// Value; secrets are hidden.
@@ -322,7 +322,7 @@ pub struct SettingView {
 
 /// Figures of the server and its players, once a second.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-pub struct Figures {
+pub(crate) struct Figures {
     /// Unix time in milliseconds.
     pub time: i64,
     /// State of the server.
@@ -333,7 +333,7 @@ pub struct Figures {
 
 /// The state of a deny list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct DenyListView {
+pub(crate) struct DenyListView {
     /// File of the list, or its URL without the query.
     pub list: String,
     /// Number of addresses and networks in the list.
@@ -348,7 +348,7 @@ pub struct DenyListView {
 
 /// Outcome of a test event.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct WebhookTest {
+pub(crate) struct WebhookTest {
     /// Host of the webhook's URL.
     pub webhook: String,
     /// Whether the receiver accepted the event.
@@ -359,7 +359,7 @@ pub struct WebhookTest {
 
 /// A line of the audit log.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct AuditRow {
+pub(crate) struct AuditRow {
     /// Number of the line; later lines have higher numbers.
     pub id: i64,
     /// Unix time in seconds.
@@ -380,7 +380,7 @@ pub struct AuditRow {
 
 /// Results of a round.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct ResultRow {
+pub(crate) struct ResultRow {
     /// Unix time of the end of the round, in seconds.
     pub time: i64,
     /// Code of the room.
@@ -395,7 +395,7 @@ pub struct ResultRow {
 
 /// A player's score at the end of a round.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct PlayerResult {
+pub(crate) struct PlayerResult {
     /// The player's name.
     pub name: String,
     /// The player's key.
@@ -408,7 +408,7 @@ pub struct PlayerResult {
 
 /// A player's best score in a game.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct RecordRow {
+pub(crate) struct RecordRow {
     /// Name of the game.
     pub game: String,
     /// Name of the score.
@@ -425,7 +425,7 @@ pub struct RecordRow {
 
 /// A change of a setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct SettingChange {
+pub(crate) struct SettingChange {
     /// Name of the setting, as in the file.
     pub setting: String,
     /// Old value.
@@ -439,7 +439,7 @@ pub struct SettingChange {
 
 /// Result of reloading the settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ReloadReport {
+pub(crate) struct ReloadReport {
     /// Settings that took effect.
     pub changed: Vec<SettingChange>,
     /// Settings that need a restart.
@@ -448,14 +448,14 @@ pub struct ReloadReport {
 
 /// Confirmation of a request.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Done {
+pub(crate) struct Done {
     /// What was done, in a sentence.
     pub done: String,
 }
 
 /// The token that the request was made with.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Me {
+pub(crate) struct Me {
     /// Name of the token.
     pub name: String,
     /// Role of the token.
@@ -464,7 +464,7 @@ pub struct Me {
 
 /// A line of the log.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct LineView {
+pub(crate) struct LineView {
     /// Unix time in milliseconds.
     pub time: u64,
     /// `ERROR`, `WARN`, `INFO`, `DEBUG` or `TRACE`.
@@ -477,14 +477,14 @@ pub struct LineView {
 
 /// A new token.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct NewToken {
+pub(crate) struct NewToken {
     /// The token; it cannot be read again.
     pub token: String,
 }
 
 /// A finished backup.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct BackedUp {
+pub(crate) struct BackedUp {
     /// What was done, in a sentence.
     pub done: String,
     /// Size of the file, in bytes.
@@ -493,7 +493,7 @@ pub struct BackedUp {
 
 /// An error.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Problem {
+pub(crate) struct Problem {
     /// What is wrong, in a sentence.
     pub error: String,
     /// Everything that is wrong with the settings, if they could not be loaded.

@@ -31,7 +31,7 @@ const LAST_MS: i64 = 253_402_214_400_000;
 /// Identifies a boot of the machine. A server that starts again within the same boot knows how much
 /// time has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BootId(pub u128);
+pub(crate) struct BootId(pub u128);
 
 impl BootId {
     /// Returns the current boot; `None` if the system does not say.
@@ -41,7 +41,7 @@ impl BootId {
     }
 
     /// Parses a boot: 32 hexadecimal digits, with or without dashes.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let digits = text.trim().replace('-', "");
         u128::from_str_radix(&digits, 16).ok().map(Self)
     }
@@ -55,7 +55,7 @@ impl std::fmt::Display for BootId {
 
 /// The machine's clocks at one moment, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub(crate) struct Reading {
     /// Unix time, which can be set at will.
     pub wall: i64,
     /// Time that the process has been running, without suspends of the machine.
@@ -66,7 +66,7 @@ pub struct Reading {
 
 /// A calendar as the database stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CalendarState {
+pub(crate) struct CalendarState {
     /// Unix time in milliseconds when this was stored.
     pub unix: i64,
     /// Newest Unix time that the calendar was sure of, in milliseconds.
@@ -93,7 +93,7 @@ struct Doubt {
 
 /// The result of comparing the clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClockChange {
+pub(crate) enum ClockChange {
     /// No change.
     Same,
     /// The system clock jumped by this many milliseconds; the calendar does not follow yet.
@@ -106,7 +106,7 @@ pub enum ClockChange {
 
 /// The date. All times are in milliseconds.
 #[derive(Clone, Debug)]
-pub struct Calendar {
+pub(crate) struct Calendar {
     last: Reading,
     /// Time since the start, including suspends.
     elapsed: i64,
@@ -124,7 +124,7 @@ pub struct Calendar {
 
 impl Calendar {
     /// Creates a calendar that continues a stored one, on the given boot of the machine.
-    pub fn begin(kept: Option<&CalendarState>, boot: Option<BootId>, now: Reading) -> Self {
+    pub(crate) fn begin(kept: Option<&CalendarState>, boot: Option<BootId>, now: Reading) -> Self {
         let (unix, (unsure, candidate)) = match kept {
             None if now.wall < FIRST_MS => (FIRST_MS, (SURE_MS, FIRST_MS)),
             None => (now.wall, (0, 0)),
@@ -149,35 +149,35 @@ impl Calendar {
     }
 
     /// Returns the state to store.
-    pub fn state(&self, boot: Option<BootId>) -> CalendarState {
+    pub(crate) fn state(&self, boot: Option<BootId>) -> CalendarState {
         let Self { unix, floor, unsure, candidate, moved, .. } = *self;
         let boot = boot.zip(self.last.boot);
         CalendarState { unix, floor, unsure, candidate, moved, boot }
     }
 
     /// Returns the Unix time in milliseconds.
-    pub fn unix(&self) -> i64 {
+    pub(crate) fn unix(&self) -> i64 {
         self.unix
     }
 
     /// Whether the date is sure, so that records may be deleted by it.
-    pub fn is_sure(&self) -> bool {
+    pub(crate) fn is_sure(&self) -> bool {
         self.unsure == 0 && self.doubt.is_none()
     }
 
     /// Returns the newest Unix time in milliseconds that the calendar has been sure of. Records are
     /// deleted by it.
-    pub fn sure_unix(&self) -> i64 {
+    pub(crate) fn sure_unix(&self) -> i64 {
         self.floor
     }
 
     /// Returns system clock minus calendar, while the calendar does not follow it.
-    pub fn doubt(&self) -> Option<i64> {
+    pub(crate) fn doubt(&self) -> Option<i64> {
         self.doubt.map(|doubt| doubt.ahead)
     }
 
     /// Advances by the elapsed time, whatever the system clock says.
-    pub fn advance(&mut self, now: Reading) {
+    pub(crate) fn advance(&mut self, now: Reading) {
         let passed = now.since(&self.last);
         self.last = now;
         self.elapsed += passed;
@@ -205,7 +205,7 @@ impl Calendar {
     }
 
     /// Advances, then compares the calendar with the system clock.
-    pub fn look(&mut self, now: Reading) -> ClockChange {
+    pub(crate) fn look(&mut self, now: Reading) -> ClockChange {
         self.advance(now);
         let ahead = now.wall - self.unix;
         if ahead.abs() <= CORRECTION_MS {
@@ -242,7 +242,7 @@ impl Calendar {
 
 impl CalendarState {
     /// Whether these are possible times of a calendar: another program may have written them.
-    pub fn is_plausible(&self) -> bool {
+    pub(crate) fn is_plausible(&self) -> bool {
         let since_boot = self.boot.map_or(0, |(_, since)| since);
         let times = [self.unix, self.floor, self.unsure, self.candidate, since_boot];
         times.iter().all(|time| (0..=LAST_MS).contains(time))

@@ -17,7 +17,12 @@ const TOKEN_NAME_MAX: usize = 32;
 
 impl Host {
     /// Adds a key to the file of the allow list.
-    pub async fn allow(&self, by: &Author, key: &str, name: &str) -> Result<String, ActError> {
+    pub(crate) async fn allow(
+        &self,
+        by: &Author,
+        key: &str,
+        name: &str,
+    ) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         let key = self.key_for_list(key)?;
         let name: String = one_line(name).trim().chars().take(LIST_NAME_MAX).collect();
@@ -29,7 +34,7 @@ impl Host {
     }
 
     /// Removes a key from the allow list. A player who is in the game stays until leaving.
-    pub async fn disallow(&self, by: &Author, key: &str) -> Result<String, ActError> {
+    pub(crate) async fn disallow(&self, by: &Author, key: &str) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         let key = self.key_for_list(key)?;
         let list = self.config.borrow().joining.allow_list.clone();
@@ -68,7 +73,7 @@ impl Host {
 
     /// Creates a token, replacing one of the same name. The token is returned only here; the server
     /// stores its hash.
-    pub async fn make_token(
+    pub(crate) async fn make_token(
         &self,
         by: &Author,
         name: &str,
@@ -109,7 +114,7 @@ impl Host {
     }
 
     /// Deletes a token, except the last admin token, so that the host is not locked out.
-    pub async fn drop_token(&self, by: &Author, name: &str) -> Result<String, ActError> {
+    pub(crate) async fn drop_token(&self, by: &Author, name: &str) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         let tokens = self.access.tokens();
         if !tokens.iter().any(|(it, ..)| it == name) {

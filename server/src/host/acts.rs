@@ -24,7 +24,7 @@ const REASON_CHARS_MAX: usize = 200;
 
 /// A player as named by a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Whom {
+pub(crate) struct Whom {
     /// Name, seat, or the beginning of the key.
     pub who: String,
     /// Code of the room; `None` for all rooms.
@@ -91,7 +91,7 @@ impl Host {
     }
 
     /// Kicks a player. With a span, also bans the key for that time.
-    pub async fn kick(
+    pub(crate) async fn kick(
         &self,
         by: &Author,
         whom: &Whom,
@@ -176,7 +176,7 @@ impl Host {
 
     /// Bans or mutes, and enforces it at once for players who are here. Also returns the text of
     /// the confirmation.
-    pub async fn punish(
+    pub(crate) async fn punish(
         &self,
         by: &Author,
         act: Act,
@@ -318,7 +318,7 @@ impl Host {
     }
 
     /// Lifts the ban or mute of a number. A moderator may not lift an admin's.
-    pub async fn lift(&self, by: &Author, act: Act, id: i64) -> Result<String, ActError> {
+    pub(crate) async fn lift(&self, by: &Author, act: Act, id: i64) -> Result<String, ActError> {
         by.needs(Right::Order)?;
         let missing = || ActError::NotFound(format!("there is no {} {id}", act.as_str()));
         let found = self.access.sentence(act, id).ok_or_else(missing)?;
@@ -360,7 +360,7 @@ impl Host {
     /// # Errors
     ///
     /// If none could be lifted.
-    pub async fn lift_all(
+    pub(crate) async fn lift_all(
         &self,
         by: &Author,
         act: Act,
@@ -426,7 +426,7 @@ impl Host {
     }
 
     /// Sends a chat line to one player.
-    pub async fn send_line_to(
+    pub(crate) async fn send_line_to(
         &self,
         by: &Author,
         whom: &Whom,
@@ -447,7 +447,7 @@ impl Host {
     }
 
     /// Sends a chat line to everyone, in one room or in all.
-    pub async fn say(
+    pub(crate) async fn say(
         &self,
         by: &Author,
         text: &str,
@@ -475,7 +475,7 @@ impl Host {
     }
 
     /// Gives a player a role, or removes it (`None`).
-    pub async fn set_role(
+    pub(crate) async fn set_role(
         &self,
         by: &Author,
         who: Option<&Whom>,

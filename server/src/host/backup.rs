@@ -16,7 +16,7 @@ const OWN_FILES: [&str; 5] = [TOKEN_FILE, CERTIFICATE_FILE, KEY_FILE, LOCK_FILE,
 
 impl Host {
     /// Copies the database to a new file in the data directory. Returns its size in bytes.
-    pub async fn backup(&self, by: &Author, file: &str) -> Result<(String, u64), ActError> {
+    pub(crate) async fn backup(&self, by: &Author, file: &str) -> Result<(String, u64), ActError> {
         by.needs(Right::Manage)?;
         if !is_plain_name(file) {
             let text = format!(

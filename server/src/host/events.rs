@@ -26,7 +26,7 @@ const COMMANDS_MAX: usize = 16;
 const NUMBERS_MAX: usize = 4096;
 
 /// Handles the rooms' events until it is stopped, including those sent before that.
-pub async fn listen(
+pub(crate) async fn listen(
     host: Arc<Host>,
     mut news: broadcast::Receiver<RoomEvent>,
     mut stopped: oneshot::Receiver<()>,

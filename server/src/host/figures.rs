@@ -22,7 +22,7 @@ use crate::people::Secret;
 const CALENDAR_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Takes the figures of all rooms once a second, for as long as the server runs.
-pub async fn watch_figures(host: Arc<Host>) {
+pub(crate) async fn watch_figures(host: Arc<Host>) {
     let mut seconds = interval(Duration::from_secs(1));
     seconds.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let mut before = Before::default();

@@ -23,7 +23,7 @@ const DRAIN_DEFAULT: Micros = Micros::from_ms(300_000);
 
 impl Host {
     /// Switches to another game, or restarts the current one (`None`), in one room or in all.
-    pub async fn play(
+    pub(crate) async fn play(
         &self,
         by: &Author,
         game: Option<&str>,
@@ -45,7 +45,7 @@ impl Host {
     }
 
     /// Lets no one join, and stops the server at the end of the round or when the time is up.
-    pub async fn drain(&self, by: &Author, request: &Drain) -> Result<String, ActError> {
+    pub(crate) async fn drain(&self, by: &Author, request: &Drain) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         let within = drain_time(request.within.as_deref())?;
         let must_be = |what: &str, text: &str, rule: String| {
@@ -110,7 +110,7 @@ impl Host {
     }
 
     /// Cancels a drain.
-    pub async fn undrain(&self, by: &Author) -> Result<String, ActError> {
+    pub(crate) async fn undrain(&self, by: &Author) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         if self.handle.draining().is_none() {
             return Err(ActError::Conflict("the server is not draining".into()));

@@ -19,7 +19,7 @@ use crate::time::date;
 const DRAIN_DEFAULT_SECS: u32 = 60;
 
 /// Restarts the server at the times of the schedule.
-pub async fn watch_restarts(host: Arc<Host>) {
+pub(crate) async fn watch_restarts(host: Arc<Host>) {
     let mut seconds = interval(Duration::from_secs(1));
     seconds.set_missed_tick_behavior(MissedTickBehavior::Skip);
     loop {
@@ -93,7 +93,7 @@ impl Host {
     }
 
     /// Skips the next scheduled restart.
-    pub async fn skip_restart(&self, by: &Author) -> Result<String, ActError> {
+    pub(crate) async fn skip_restart(&self, by: &Author) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         if self.facts.is_restarting.load(Ordering::Relaxed) {
             let text = "the server is already restarting; cancel the drain instead (ctl undrain)";

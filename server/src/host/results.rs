@@ -107,7 +107,7 @@ impl Host {
 
     /// Deletes all results, records and totals of a player. The audit log keeps what was done to
     /// the player until its own lines expire.
-    pub async fn forget(&self, by: &Author, key: &str) -> Result<String, ActError> {
+    pub(crate) async fn forget(&self, by: &Author, key: &str) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         let Subject::Key(key) = Subject::parse("key", key)? else {
             return Err(ActError::Bad("give a key".into()));

@@ -24,7 +24,7 @@ pub(super) const KEY_DIGITS_MIN: usize = 8;
 
 /// A player with a seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Person {
+pub(crate) struct Person {
     /// Code of the room.
     pub room: RoomCode,
     /// The seat.
@@ -53,19 +53,19 @@ impl Person {
     }
 
     /// Returns the player as the target of an order.
-    pub fn target(&self) -> Target {
+    pub(crate) fn target(&self) -> Target {
         Target { seat: self.player, key: Some(self.key) }
     }
 
     /// Whether a ban or mute of that subject applies to this player.
-    pub fn is_subject(&self, subject: &Subject) -> bool {
+    pub(crate) fn is_subject(&self, subject: &Subject) -> bool {
         subject.is_about(Some(self.key), self.address)
     }
 }
 
 /// The players in all rooms.
 #[derive(Clone, Debug, Default)]
-pub struct Roster {
+pub(crate) struct Roster {
     people: BTreeMap<(RoomCode, PlayerId), Person>,
     /// Players who have left, the most recent last, and the seconds that the server had been
     /// running then.
@@ -75,7 +75,7 @@ pub struct Roster {
 
 impl Roster {
     /// Handles an event of a room. Returns the player concerned, even one who has just left.
-    pub fn note(&mut self, told: &RoomEvent, now: Now) -> Option<Person> {
+    pub(crate) fn note(&mut self, told: &RoomEvent, now: Now) -> Option<Person> {
         let RoomEvent { room, event } = told;
         let at = |player: &PlayerId| (room.clone(), *player);
         match event {
@@ -131,7 +131,7 @@ impl Roster {
 
     /// Handles the figures of all rooms: after events were lost, and for the addresses of players
     /// who have resumed from elsewhere.
-    pub fn correct(&mut self, rooms: &[RoomFigures], now: Now) {
+    pub(crate) fn correct(&mut self, rooms: &[RoomFigures], now: Now) {
         let now = now.awake;
         // Strangers choose the codes of rooms, so rooms that are gone must be removed.
         self.games.retain(|code, _| rooms.iter().any(|room| room.status.code == *code));
@@ -175,7 +175,7 @@ impl Roster {
     /// Counts the time that players have played, if there are at least `secs_min` seconds to add,
     /// or any at the end. `now` is the seconds that the server has been running. Returns these
     /// players as they were before, each with the seconds added.
-    pub fn count(&mut self, now: i64, secs_min: i64, is_end: bool) -> Vec<(Person, i64)> {
+    pub(crate) fn count(&mut self, now: i64, secs_min: i64, is_end: bool) -> Vec<(Person, i64)> {
         let is_due = |it: &Person| {
             let secs = now - it.counted;
             secs >= secs_min || is_end && it.is_counted && secs > 0
@@ -197,19 +197,23 @@ impl Roster {
     }
 
     /// Returns all players.
-    pub fn people(&self) -> impl Iterator<Item = &Person> {
+    pub(crate) fn people(&self) -> impl Iterator<Item = &Person> {
         self.people.values()
     }
 
     /// Returns players who have left, the most recent first, and the seconds that the server had
     /// been running then.
-    pub fn left(&self) -> impl Iterator<Item = &(Person, i64)> {
+    pub(crate) fn left(&self) -> impl Iterator<Item = &(Person, i64)> {
         self.left.iter().rev()
     }
 
     /// Finds a player by name, seat or the beginning of the key, including players who have left:
     /// then the most recent match.
-    pub fn find_also_left(&self, who: &str, room: Option<&RoomCode>) -> Result<Person, ActError> {
+    pub(crate) fn find_also_left(
+        &self,
+        who: &str,
+        room: Option<&RoomCode>,
+    ) -> Result<Person, ActError> {
         let wanted = who.trim().to_lowercase();
         let is_meant =
             |person: &Person| person.name.to_lowercase() == wanted || person.has_key(&wanted);
@@ -223,12 +227,12 @@ impl Roster {
     }
 
     /// Returns the player of a seat.
-    pub fn at(&self, room: &RoomCode, player: PlayerId) -> Option<&Person> {
+    pub(crate) fn at(&self, room: &RoomCode, player: PlayerId) -> Option<&Person> {
         self.people.get(&(room.clone(), player))
     }
 
     /// Finds the one player of a name, a seat such as `p3`, or the beginning of a key.
-    pub fn find(&self, who: &str, room: Option<&RoomCode>) -> Result<Person, ActError> {
+    pub(crate) fn find(&self, who: &str, room: Option<&RoomCode>) -> Result<Person, ActError> {
         let who = who.trim();
         let here = || self.people.values().filter(|it| room.is_none_or(|room| it.room == *room));
         let one = |found: Vec<&Person>| match found[..] {

@@ -17,7 +17,7 @@ impl From<&config::Change> for SettingChange {
 
 impl Host {
     /// Reloads the settings.
-    pub async fn reload(&self, by: &Author) -> Result<ReloadReport, ActError> {
+    pub(crate) async fn reload(&self, by: &Author) -> Result<ReloadReport, ActError> {
         by.needs(Right::Manage)?;
         let text = |mistakes: Vec<Mistake>| mistakes.iter().map(ToString::to_string).collect();
         let loaded = match self.reloader.reload().await {
@@ -42,7 +42,7 @@ impl Host {
     }
 
     /// Changes a setting until the server stops, or resets it to the value of its sources (`None`).
-    pub async fn set_setting(
+    pub(crate) async fn set_setting(
         &self,
         by: &Author,
         name: &str,
@@ -81,7 +81,7 @@ impl Host {
     }
 
     /// Sends a test event to every webhook, and returns each receiver's answer.
-    pub async fn test_webhooks(&self, by: &Author) -> Result<Vec<WebhookTest>, ActError> {
+    pub(crate) async fn test_webhooks(&self, by: &Author) -> Result<Vec<WebhookTest>, ActError> {
         by.needs(Right::Manage)?;
         if self.config.borrow().http.webhook.is_empty() {
             let text = "there is no webhook; add a [[webhook]] table to the configuration file";
@@ -92,7 +92,11 @@ impl Host {
     }
 
     /// Changes the log filter.
-    pub async fn set_log_level(&self, by: &Author, filter: &str) -> Result<String, ActError> {
+    pub(crate) async fn set_log_level(
+        &self,
+        by: &Author,
+        filter: &str,
+    ) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         if filter.trim().is_empty() {
             let text = "give a filter such as info; off logs nothing";

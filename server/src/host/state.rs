@@ -37,7 +37,7 @@ const CHAT_MAX: usize = 200;
 
 /// Facts about a server's start and end.
 #[derive(Clone, Debug)]
-pub struct Facts {
+pub(crate) struct Facts {
     /// Addresses that the server listens on.
     pub addresses: Vec<String>,
     /// Directories that the server is announced to.
@@ -56,7 +56,7 @@ pub struct Facts {
 
 /// A directory that a server is announced to.
 #[derive(Clone, Debug)]
-pub struct Directory {
+pub(crate) struct Directory {
     /// Address of the directory.
     pub address: String,
     /// The server's standing in the directory.
@@ -65,7 +65,7 @@ pub struct Directory {
 
 /// A handle of a server and everything that belongs to it.
 #[derive(Debug)]
-pub struct Host {
+pub(crate) struct Host {
     pub(crate) facts: Facts,
     pub(crate) handle: ServerHandle,
     pub(crate) access: Arc<AccessLists>,
@@ -156,12 +156,12 @@ impl Host {
     }
 
     /// Returns events from now on.
-    pub fn events(&self) -> broadcast::Receiver<HostEvent> {
+    pub(crate) fn events(&self) -> broadcast::Receiver<HostEvent> {
         self.events.subscribe()
     }
 
     /// Returns the figures, which are updated each second.
-    pub fn figures(&self) -> watch::Receiver<Arc<Figures>> {
+    pub(crate) fn figures(&self) -> watch::Receiver<Arc<Figures>> {
         self.figures.subscribe()
     }
 
@@ -170,7 +170,7 @@ impl Host {
     }
 
     /// Returns the newest `lines` chat lines, oldest first.
-    pub fn chat(&self, lines: usize) -> Vec<ChatView> {
+    pub(crate) fn chat(&self, lines: usize) -> Vec<ChatView> {
         let chat = self.chat.lock().unwrap_or_else(PoisonError::into_inner);
         chat.iter().skip(chat.len().saturating_sub(lines)).cloned().collect()
     }

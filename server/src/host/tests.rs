@@ -204,7 +204,7 @@ fn a_kick_with_a_time_bans_a_player_who_has_just_left() {
     let person = host.roster().find("Ada", None).expect("she is present");
     drop(ada);
     // The room no longer has such a seat, or never had one.
-    let gone = crate::host::Person { player: phaselock::ids::PlayerId(77), ..person };
+    let gone = crate::host::roster::Person { player: phaselock::ids::PlayerId(77), ..person };
     let key = gone.key;
     host.roster().put(gone);
     let kicked = served.wait(host.kick(&author(Role::Admin), &whom("p77"), Some("1h"), "gone"));

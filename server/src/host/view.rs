@@ -42,7 +42,7 @@ impl From<&Sentence> for SentenceView {
 
 impl RoleView {
     /// Returns the view of a given role.
-    pub fn of(key: PublicKey, given: GivenRole) -> Self {
+    pub(crate) fn of(key: PublicKey, given: GivenRole) -> Self {
         let GivenRole { name, role, author, made } = given;
         Self { key: key.to_string(), name, role, by: author, made }
     }
@@ -99,7 +99,7 @@ impl RoomView {
 
 impl Host {
     /// Returns the allow list.
-    pub fn allow_list(&self) -> AllowListView {
+    pub(crate) fn allow_list(&self) -> AllowListView {
         let list = self.config.borrow().joining.allow_list.clone();
         let file = list.as_ref().map(|list| list.path.display().to_string());
         let keys = list.map(|list| list.keys).unwrap_or_default();
@@ -108,7 +108,7 @@ impl Host {
     }
 
     /// Returns players who have left, the most recent first.
-    pub fn left(&self) -> Vec<LeftView> {
+    pub(crate) fn left(&self) -> Vec<LeftView> {
         let now = self.clocks.now();
         let view = |(person, left): &(Person, i64)| LeftView {
             name: person.name.clone(),

@@ -17,7 +17,7 @@ use tracing_subscriber::registry::LookupSpan;
 use super::events::name_of;
 
 /// Maximum lines that are kept.
-pub const LINES_MAX: usize = 500;
+pub(crate) const LINES_MAX: usize = 500;
 /// Maximum bytes of text that are kept: twice what that number of typical lines needs.
 const BYTES_MAX: usize = 256 * 1024;
 /// Maximum bytes of text in a line; the rest is cut off. Arbitrary.
@@ -28,7 +28,7 @@ const FEED_MAX: usize = 256;
 
 /// A line of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogLine {
+pub(crate) struct LogLine {
     /// Unix time in milliseconds.
     pub time_unix_millis: u64,
     /// Severity.

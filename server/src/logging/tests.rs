@@ -1,5 +1,6 @@
 //! The log's lines, its bound, failing outputs, and the lines it keeps.
 
+use crate::logging::recent::LINES_MAX;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 

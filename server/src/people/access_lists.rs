@@ -19,7 +19,7 @@ const GRANTS_MAX: usize = 1000;
 
 /// A role that a player has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GivenRole {
+pub(crate) struct GivenRole {
     /// The player's name when the role was given, if known.
     pub name: Option<String>,
     /// The role.
@@ -32,7 +32,7 @@ pub struct GivenRole {
 
 /// A change that is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AccessError {
+pub(crate) enum AccessError {
     /// The limit is reached.
     #[error("there are already {0} of these; remove some first")]
     TooMany(usize),
@@ -60,11 +60,11 @@ impl Lists {
 
 /// Bans, mutes, roles and tokens. Each change returns what must be written to the database.
 #[derive(Debug, Default)]
-pub struct AccessLists(RwLock<Lists>);
+pub(crate) struct AccessLists(RwLock<Lists>);
 
 impl AccessLists {
     /// Loads the contents of the database.
-    pub fn new(everything: Everything) -> Self {
+    pub(crate) fn new(everything: Everything) -> Self {
         let Everything { sentences, roles, tokens, calendar, settled } = everything;
         let role = |(key, name, role, author, made)| (key, GivenRole { name, role, author, made });
         let last = sentences.iter().map(|sentence| sentence.id).max().unwrap_or(0).max(0);
@@ -93,7 +93,7 @@ impl AccessLists {
 
     /// Adds a ban or a mute and gives it a number. It replaces one against the same subject, and
     /// those that have ended if the date is sure.
-    pub fn add(
+    pub(crate) fn add(
         &self,
         mut sentence: Sentence,
         is_date_sure: bool,
@@ -125,7 +125,7 @@ impl AccessLists {
 
     /// Shifts the bans and mutes made since the date was last sure at a start by `secs` seconds,
     /// after the date changed by that much. So a ban for ten minutes lasts for ten minutes.
-    pub fn shift(&self, secs: i64) -> Vec<Change> {
+    pub(crate) fn shift(&self, secs: i64) -> Vec<Change> {
         let mut lists = self.lists_mut();
         let first = lists.settled + 1;
         let made_since = lists.sentences.range_mut(first..);
@@ -139,24 +139,24 @@ impl AccessLists {
 
     /// Returns the calendar for the database, with what the next start needs for shifting bans and
     /// mutes.
-    pub fn calendar(&self, state: CalendarState) -> Change {
+    pub(crate) fn calendar(&self, state: CalendarState) -> Change {
         Change::Calendar { state, settled: self.lists().settled }
     }
 
     /// Removes a ban or a mute.
-    pub fn lift(&self, act: Act, id: i64) -> Option<(Sentence, Change)> {
+    pub(crate) fn lift(&self, act: Act, id: i64) -> Option<(Sentence, Change)> {
         let mut lists = self.lists_mut();
         lists.sentences.get(&id).filter(|it| it.act == act)?;
         Some((lists.sentences.remove(&id)?, Change::Lift(id)))
     }
 
     /// Returns the ban or mute of a number.
-    pub fn sentence(&self, act: Act, id: i64) -> Option<Sentence> {
+    pub(crate) fn sentence(&self, act: Act, id: i64) -> Option<Sentence> {
         self.lists().sentences.get(&id).filter(|it| it.act == act).cloned()
     }
 
     /// Returns the bans or mutes in force.
-    pub fn sentences(&self, act: Act, now: i64) -> Vec<Sentence> {
+    pub(crate) fn sentences(&self, act: Act, now: i64) -> Vec<Sentence> {
         let lists = self.lists();
         let holds = |it: &&Sentence| it.act == act && it.holds(now);
         lists.sentences.values().filter(holds).cloned().collect()
@@ -165,7 +165,7 @@ impl AccessLists {
     /// Returns the ban or mute against a player that lasts the longest, if there is one. For
     /// players with the right to keep order, only those against the key count, since one against
     /// the address may be a neighbour's.
-    pub fn against(
+    pub(crate) fn against(
         &self,
         act: Act,
         key: Option<PublicKey>,
@@ -181,17 +181,17 @@ impl AccessLists {
     }
 
     /// Whether a player is a moderator or an admin.
-    pub fn keeps_order(&self, key: PublicKey) -> bool {
+    pub(crate) fn keeps_order(&self, key: PublicKey) -> bool {
         self.lists().keeps_order(key)
     }
 
     /// Returns a player's role.
-    pub fn role(&self, key: PublicKey) -> Option<Role> {
+    pub(crate) fn role(&self, key: PublicKey) -> Option<Role> {
         self.lists().roles.get(&key).map(|given| given.role)
     }
 
     /// Gives a player a role, or removes it (`None`).
-    pub fn set_role(
+    pub(crate) fn set_role(
         &self,
         key: PublicKey,
         given: Option<GivenRole>,
@@ -214,12 +214,12 @@ impl AccessLists {
     }
 
     /// Returns all roles of players.
-    pub fn roles(&self) -> Vec<(PublicKey, GivenRole)> {
+    pub(crate) fn roles(&self) -> Vec<(PublicKey, GivenRole)> {
         self.lists().roles.iter().map(|(key, given)| (*key, given.clone())).collect()
     }
 
     /// Returns name and role of the token with that hash.
-    pub fn token(&self, hash: &str) -> Option<(String, Role)> {
+    pub(crate) fn token(&self, hash: &str) -> Option<(String, Role)> {
         let lists = self.lists();
         let is_it = |known: &str| known.as_bytes().ct_eq(hash.as_bytes()).into();
         let found = lists.tokens.iter().find(|(_, (known, ..))| is_it(known));
@@ -227,7 +227,7 @@ impl AccessLists {
     }
 
     /// Adds a token by its hash, replacing one of the same name, or removes it (`None`).
-    pub fn set_token(
+    pub(crate) fn set_token(
         &self,
         name: &str,
         grant: Option<(String, Role)>,
@@ -247,7 +247,7 @@ impl AccessLists {
     }
 
     /// Returns everything, for a database that has lost it.
-    pub fn all(&self) -> Vec<Change> {
+    pub(crate) fn all(&self) -> Vec<Change> {
         let lists = self.lists();
         let sentences = lists.sentences.values().cloned().map(Change::Sentence);
         let roles = lists.roles.iter().map(|(key, it)| Change::Role {
@@ -266,7 +266,7 @@ impl AccessLists {
     }
 
     /// Returns name, role and time of all tokens.
-    pub fn tokens(&self) -> Vec<(String, Role, i64)> {
+    pub(crate) fn tokens(&self) -> Vec<(String, Role, i64)> {
         let lists = self.lists();
         lists.tokens.iter().map(|(name, (_, role, made))| (name.clone(), *role, *made)).collect()
     }

@@ -15,7 +15,7 @@ const ADDRESSES_MAX: usize = 1024;
 
 /// Which secret was wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Secret {
+pub(crate) enum Secret {
     /// A token of the administration API.
     Token,
     /// The password that players need.
@@ -24,7 +24,7 @@ pub enum Secret {
 
 impl Secret {
     /// Returns its name for the log and metrics.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Token => "token",
             Self::Password => "password",
@@ -37,7 +37,7 @@ type LastLogged = (Instant, u64);
 
 /// Counters of failed logins since the start.
 #[derive(Debug, Default)]
-pub struct FailedLogins {
+pub(crate) struct FailedLogins {
     tokens: AtomicU64,
     passwords: AtomicU64,
     logged: Mutex<HashMap<(Secret, IpAddr), LastLogged>>,
@@ -45,7 +45,7 @@ pub struct FailedLogins {
 
 impl FailedLogins {
     /// Counts a failure, and logs it unless the address was just logged.
-    pub fn note(&self, secret: Secret, address: IpAddr) {
+    pub(crate) fn note(&self, secret: Secret, address: IpAddr) {
         if let Some(failures) = self.count_one(secret, address, Instant::now()) {
             let address = address.to_canonical();
             tracing::warn!(
@@ -59,7 +59,7 @@ impl FailedLogins {
     }
 
     /// Returns the number of failures since the start.
-    pub fn count(&self, secret: Secret) -> u64 {
+    pub(crate) fn count(&self, secret: Secret) -> u64 {
         self.counter(secret).load(Ordering::Relaxed)
     }
 

@@ -29,7 +29,7 @@ const LISTED: &str = "your address is on a deny list of this server, such as one
 
 /// A host's rules for newcomers, besides bans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rules {
+pub(crate) struct Rules {
     /// Password that everyone needs, if there is one.
     pub password: Option<String>,
     /// Keys of the players who may join, if there is an allow list.
@@ -38,7 +38,7 @@ pub struct Rules {
 
 /// The gate of a server.
 #[derive(Debug)]
-pub struct Gatekeeper {
+pub(crate) struct Gatekeeper {
     access: Arc<AccessLists>,
     clocks: Clocks,
     rules: RwLock<Rules>,
@@ -49,7 +49,7 @@ pub struct Gatekeeper {
 
 impl Gatekeeper {
     /// Creates a gate from bans, rules, and deny lists.
-    pub fn new(
+    pub(crate) fn new(
         access: Arc<AccessLists>,
         clocks: Clocks,
         rules: Rules,
@@ -65,12 +65,12 @@ impl Gatekeeper {
     }
 
     /// Returns the failed logins, shared with the administration.
-    pub fn failed_logins(&self) -> Arc<FailedLogins> {
+    pub(crate) fn failed_logins(&self) -> Arc<FailedLogins> {
         Arc::clone(&self.failed_logins)
     }
 
     /// Applies new rules from now on.
-    pub fn set_rules(&self, rules: Rules) {
+    pub(crate) fn set_rules(&self, rules: Rules) {
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
     }
 

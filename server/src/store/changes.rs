@@ -10,7 +10,7 @@ use crate::sentence::Sentence;
 
 /// A line of the audit log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AuditLine {
+pub(crate) struct AuditLine {
     /// Unix time in seconds.
     pub time: i64,
     /// Name of the token or player that did it.
@@ -29,7 +29,7 @@ pub struct AuditLine {
 
 /// A player's score at the end of a round.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Result {
+pub(crate) struct Result {
     /// Unix time in seconds.
     pub time: i64,
     /// Code of the room.
@@ -50,7 +50,7 @@ pub struct Result {
 
 /// A player's score that may be the player's best.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Record {
+pub(crate) struct Record {
     /// Unix time in seconds.
     pub time: i64,
     /// Name of the game.
@@ -71,7 +71,7 @@ pub struct Record {
 
 /// What a session adds to a player's totals.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlayerTotals {
+pub(crate) struct PlayerTotals {
     /// Unix time in seconds.
     pub time: i64,
     /// The player.
@@ -86,7 +86,7 @@ pub struct PlayerTotals {
 
 /// A change of the database.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub(crate) enum Change {
     /// A ban or a mute.
     Sentence(Sentence),
     /// The end of a ban or mute, by its number.
@@ -141,7 +141,7 @@ pub(super) const ALL_TIME: i64 = -1;
 const PUBLIC_BESTS_MAX: u32 = 20;
 
 /// Returns the day since 1970 of a Unix time in seconds.
-pub fn day_of(unix: i64) -> i64 {
+pub(crate) fn day_of(unix: i64) -> i64 {
     unix.div_euclid(86_400).max(0)
 }
 

@@ -14,7 +14,7 @@ use crate::error::ActError;
 
 /// Where a change is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
+pub(crate) enum Written {
     /// The change is on the disk and survives any crash.
     Durably,
     /// The change is in memory until it can be written to the disk.
@@ -24,7 +24,7 @@ pub enum Written {
 /// An error of the database.
 #[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Debug, thiserror::Error)]
-pub enum StoreError {
+pub(crate) enum StoreError {
     #[error("the database is overloaded; try again")]
     Busy,
     #[error("the database has stopped; restart the server")]
@@ -64,7 +64,7 @@ pub(super) enum Job {
 
 /// State of the database, for people and metrics.
 #[derive(Clone, Debug, Default)]
-pub struct Health {
+pub(crate) struct Health {
     /// What is wrong, in a sentence; `None` if all is well.
     pub problem: Option<String>,
     /// Failed attempts to write.

@@ -86,7 +86,7 @@ const MIGRATIONS: [&str; 7] = [
 /// The database cannot be opened.
 #[allow(missing_docs, reason = "the error messages document the variants")]
 #[derive(Debug, thiserror::Error)]
-pub enum OpenError {
+pub(crate) enum OpenError {
     #[error(
         "cannot open the database {}: {source}; check the directory's permissions",
         file.display()

@@ -12,7 +12,7 @@ use crate::subject::{Subject, parse_key};
 
 /// Everything that the server keeps in memory.
 #[derive(Clone, Debug, Default)]
-pub struct Everything {
+pub(crate) struct Everything {
     /// Bans and mutes.
     pub sentences: Vec<Sentence>,
     /// Roles of players: key, name, role, who gave it and when.
@@ -116,7 +116,7 @@ pub(super) fn everything(connection: &Connection) -> rusqlite::Result<Everything
 }
 
 /// Returns the newest lines of the audit log before a number, newest first.
-pub fn audit(
+pub(crate) fn audit(
     connection: &Connection,
     before: Option<i64>,
     limit: u32,
@@ -145,7 +145,7 @@ pub fn audit(
 const NUMBERS_MAX: u32 = 20_000;
 
 /// Returns the newest rounds with their scores, newest first.
-pub fn results(connection: &Connection, limit: u32) -> rusqlite::Result<Vec<ResultRow>> {
+pub(crate) fn results(connection: &Connection, limit: u32) -> rusqlite::Result<Vec<ResultRow>> {
     let numbers = rows(
         connection,
         "SELECT time, room, game, round, name, key, value, measure FROM results
@@ -179,7 +179,10 @@ pub fn results(connection: &Connection, limit: u32) -> rusqlite::Result<Vec<Resu
 }
 
 /// Returns the records of a game, or of all (`None`), for each score the best first.
-pub fn records(connection: &Connection, game: Option<&str>) -> rusqlite::Result<Vec<RecordRow>> {
+pub(crate) fn records(
+    connection: &Connection,
+    game: Option<&str>,
+) -> rusqlite::Result<Vec<RecordRow>> {
     rows(
         connection,
         "SELECT game, measure, key, name, value, time FROM records
@@ -201,7 +204,7 @@ pub fn records(connection: &Connection, game: Option<&str>) -> rusqlite::Result<
 
 /// A player's best public score in a game.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PublicBest {
+pub(crate) struct PublicBest {
     /// Name of the game.
     pub game: String,
     /// Name of the score.
@@ -216,7 +219,7 @@ pub struct PublicBest {
 
 /// Returns public bests since a [day](super::day_of), or of all time (`None`): up to `limit`
 /// players for each score, best first.
-pub fn public_bests(
+pub(crate) fn public_bests(
     connection: &Connection,
     since: Option<i64>,
     limit: u32,
