@@ -30,6 +30,7 @@ mod late;
 mod messages;
 mod motion;
 mod narrow;
+mod networks;
 mod orders;
 mod overload;
 mod packets;

@@ -9,6 +9,7 @@ pub mod fuzz;
 pub mod identity;
 pub mod meadows;
 pub mod motions;
+pub mod networks;
 pub mod showing;
 pub mod toy;
 pub mod traces;

@@ -1,0 +1,54 @@
+//! Play over recorded networks. The recordings are made up, in the shape of a mobile network's:
+//! opportunities come in bursts, with pauses of up to seconds.
+
+use std::fmt::Write as _;
+
+use phaselock::link::Conditions;
+use phaselock::random::Random;
+use phaselock_games::skirmish::Skirmish;
+use phaselock_testing::bot;
+use phaselock_tests::networks::{Course, NetworkFigures, measure, over_quic};
+
+/// Delivery opportunities of a minute: bursts with pauses, some of which last for long.
+fn opportunities(seed: u64) -> String {
+    let mut random = Random::new(seed);
+    let mut text = String::new();
+    let mut ms = 1;
+    while ms < 60_000 {
+        writeln!(text, "{ms}").expect("a string takes it");
+        let pause = match random.unit() {
+            part if part < 0.9 => 1 + random.below(4),
+            part if part < 0.9995 => 5 + random.below(40),
+            _ => 500 + random.below(1500),
+        };
+        ms += pause;
+    }
+    text
+}
+
+fn course(secs: f64) -> Course {
+    let conditions = Conditions::parse("file:made-up,delay=20ms", |path| {
+        Ok(Some(opportunities(path.len() as u64).into_bytes()))
+    });
+    Course { conditions: conditions.expect("it is a network"), secs, seed: 1, bots: 4 }
+}
+
+fn check(figures: &NetworkFigures) {
+    assert!(figures.outages > 0 && figures.outage_s < 30.0, "it has pauses: {figures:?}");
+    assert!(figures.lock_s.is_some_and(|lock| lock < 1.0), "{figures:?}");
+    assert!(figures.clock_ms_p99 < 10.0, "{figures:?}");
+    let age_most = 1.5 * figures.age_floor_ms_p99 + 100.0;
+    assert!(figures.age_ms_p99 < age_most, "{figures:?}");
+    assert!(figures.late_outside_per_million < 100_000.0, "{figures:?}");
+    assert_eq!(figures.losses, 0, "{figures:?}");
+}
+
+#[test]
+fn recorded_network_can_be_played_on() {
+    check(&measure(&course(30.0), bot::<Skirmish>(1)));
+}
+
+#[test]
+fn recorded_network_can_be_played_on_with_the_real_drivers() {
+    check(&over_quic(&course(30.0)).expect("a server and a client"));
+}
