@@ -78,6 +78,9 @@ environment() { # FOLDER REQUIREMENTS: creates a Python environment with these p
 }
 
 open_display() { # starts a virtual screen; sets $display, its process, and DISPLAY for programs
+  if ! command -v Xvfb >/dev/null || ! PATH=$PATH:/usr/sbin:/sbin ldconfig -p | grep libGL.so.1 >/dev/null; then
+    "$SCRIPTS/install" xvfb libgl1 libgl1-mesa-dri libx11-6 libxi6 libxkbcommon0 libxcursor1
+  fi
   Xvfb -displayfd 3 -screen 0 1280x720x24 -nolisten tcp 3>"$dir/display" >"$dir/xvfb.log" 2>&1 &
   display=$!
   wait_until has_display || fail "Xvfb does not start"

@@ -8,7 +8,7 @@ use super::*;
 
 /// Calls that show their text.
 const SHOWN: &[&str] = &[
-    "add_notice",
+    "action_in",
     "add_notice",
     "action",
     "action_below",

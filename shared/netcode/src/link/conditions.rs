@@ -265,6 +265,9 @@ fn recorded<'t>(
             Some(_) => schedule.repeating(repeat),
             None => schedule,
         };
+        if properties.is_empty() {
+            return Ok(schedule);
+        }
         schedule.map(|config| {
             let mut both = Both { up: config, down: config, seed: 1 };
             for property in properties.split(',').map(str::trim).filter(|it| !it.is_empty()) {

@@ -18,7 +18,8 @@ use crate::time::Micros;
 /// The maximum size of a recording's file in bytes. Arbitrary: ten minutes of the fastest traces
 /// that are published for mahimahi take 5 MB.
 pub const RECORDING_BYTES_MAX: usize = 32 << 20;
-/// The maximum number of changes in a recording, each of which takes some 32 bytes of memory.
+/// The maximum number of changes in a recording: 17 minutes of opportunities in every millisecond.
+/// Each takes 32 bytes of memory, and some 200 if no two of them have the same properties.
 const CHANGES_MAX: usize = 1 << 20;
 /// The latest time in a recording.
 const TIME_MAX: Micros = Micros::from_ms(24 * 3600 * 1000);
@@ -135,9 +136,25 @@ fn change(line: Line<'_>) -> Result<(Micros, LinkConfig), RecordingError> {
 fn opportunities<'t>(
     lines: impl Iterator<Item = Line<'t>>,
 ) -> Result<LinkSchedule, RecordingError> {
-    // Milliseconds in which something passes, each with its bits.
-    let mut passing: Vec<(Micros, u64)> = Vec::new();
+    let config = |bits: u64| LinkConfig {
+        rate: Some((bits * 1000).min(LinkConfig::RATE_MAX)),
+        ordered: true,
+        ..LinkConfig::PERFECT
+    };
+    let mut changes: Vec<(Micros, LinkConfig)> = Vec::new();
+    // The latest millisecond in which something passes, and its bits.
+    let mut passing: Option<(Micros, u64)> = None;
+    let mut pass = |(from, bits): (Micros, u64), line: usize| {
+        // What follows a millisecond is replaced if the next one passes something too.
+        changes.pop_if(|(at, _)| *at == from);
+        changes.extend([(from, config(bits)), (from + MILLISECOND, config(0))]);
+        if changes.len() > CHANGES_MAX {
+            return Err(RecordingError::TooLong(line));
+        }
+        Ok(())
+    };
     let mut last = Micros::ZERO;
+    let mut number = 0;
     for line in lines {
         if line.columns() != 1 {
             return Err(RecordingError::Columns(line.number));
@@ -148,28 +165,18 @@ fn opportunities<'t>(
         if at < last {
             return Err(RecordingError::Order(line.number));
         }
-        last = at;
+        (last, number) = (at, line.number);
         let from = (at - MILLISECOND).max(Micros::ZERO);
-        let is_full = passing.len() == CHANGES_MAX / 2;
-        match passing.last_mut() {
+        match &mut passing {
             Some((begun, bits)) if *begun == from => *bits += OPPORTUNITY_BITS,
-            _ if is_full => return Err(RecordingError::TooLong(line.number)),
-            _ => passing.push((from, OPPORTUNITY_BITS)),
+            _ => passing
+                .replace((from, OPPORTUNITY_BITS))
+                .map_or(Ok(()), |before| pass(before, number))?,
         }
     }
+    passing.map_or(Ok(()), |before| pass(before, number))?;
     if last == Micros::ZERO {
         return Err(RecordingError::NoLength);
-    }
-    let config = |bits: u64| LinkConfig {
-        rate: Some((bits * 1000).min(LinkConfig::RATE_MAX)),
-        ordered: true,
-        ..LinkConfig::PERFECT
-    };
-    let mut changes = Vec::new();
-    for (from, bits) in passing {
-        // What follows a millisecond is replaced if the next one passes something too.
-        changes.pop_if(|(at, _)| *at == from);
-        changes.extend([(from, config(bits)), (from + MILLISECOND, config(0))]);
     }
     let at_once = changes.first().is_some_and(|(from, _)| *from == Micros::ZERO);
     let first = if at_once { changes[0].1 } else { config(0) };
@@ -239,5 +246,8 @@ mod tests {
         let long: String = (0..=CHANGES_MAX / 2).map(|n| format!("{}\n", 2 * n + 1)).collect();
         let error = read(long.as_bytes()).expect_err("it is too long").to_string();
         assert!(error.starts_with("line 524289: at most"), "{error}");
+        let dense: String = (1..=600_000).map(|ms| format!("{ms}\n{ms}\n")).collect();
+        let schedule = read(dense.as_bytes()).expect("ten minutes of the fastest link are read");
+        assert_eq!(schedule.passed(Micros::from_ms(600_000)) / 8_000_000, 3000 * 600_000);
     }
 }
