@@ -157,7 +157,7 @@ impl<'t> Points<'t> {
             (None, None) => None,
             (None, Some(_)) => {
                 let point = Quote::of(element);
-                return Err(Problem::Short { point, what: "the segment" }.at(line));
+                return Err(Problem::Short { point, what: "segment" }.at(line));
             }
         };
         let segment = self.segment.unwrap_or_default();

@@ -77,7 +77,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("0,1,2\n1,2,-10000000000001\n", "line 2: y is '-10000000000001', beyond 1e13"),
         (
             "0,1,3\n\n0.5,1,2\n# again\n0.5,1,2\n",
-            "line 5: the time 0.5 s is that of line 3 too; write times with more digits",
+            "line 5: the time 0.5 s is also that of line 3; write times with more digits",
         ),
         (
             "time_ms,x,y\n2,1,2\n1,1,2\n",
@@ -113,7 +113,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("[[0,1,2],\n{\"x\":1,\"y\":2}]", "line 2: '{\"x\":1,\"y\":2}' has no time"),
         ("[\n{\"t\":0,\n\"x\":\n\"1\",\"y\":2}]", "line 4: x is '\"1\"', which is not a number"),
         ("[[0,1,2],\n[1,null,3]]", "line 2: x is 'null', which is not a number"),
-        ("[[0,1,2],\n\n[0,1,3]]", "line 3: the time 0.0 s is that of line 1 too"),
+        ("[[0,1,2],\n\n[0,1,3]]", "line 3: the time 0.0 s is also that of line 1"),
         ("# phaselock motion 2: game=race\n", "line 1: this recording has layout '2'"),
         (
             "# phaselock motion 1: game=race ticks=60\n",
@@ -200,7 +200,7 @@ fn a_motion_has_its_bounds() {
     let mut long = b"0,1,2\n".repeat(2);
     long.resize(FILE_BYTES_MAX, b' ');
     // All of it is checked.
-    assert!(says(&long).starts_with("line 2: the time 0.0 s is that of line 1"));
+    assert!(says(&long).starts_with("line 2: the time 0.0 s is also that of line 1"));
     long.push(b'\n');
     assert!(says(&long).starts_with("line 3: the file is larger than 67108864 bytes"));
 }

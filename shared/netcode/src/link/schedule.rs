@@ -36,12 +36,16 @@ impl LinkSchedule {
         repeat: Option<Micros>,
     ) -> Self {
         let mut configs = vec![first];
-        let mut known = BTreeMap::from([(key(&first), 0)]);
+        let mut known = BTreeMap::new();
         let mut spans = vec![Span { from: Micros::ZERO, config: 0, passed: 0 }];
         for (from, config) in changes {
             let before = spans[spans.len() - 1];
-            if from <= before.from {
+            if from <= before.from || config == configs[before.config as usize] {
                 continue;
+            }
+            // A link that never changes needs no map.
+            if known.is_empty() {
+                known.insert(key(&first), 0);
             }
             let index = *known.entry(key(&config)).or_insert_with(|| {
                 configs.push(config);

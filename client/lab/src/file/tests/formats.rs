@@ -182,7 +182,7 @@ fn what_could_mean_two_things_is_refused_with_what_to_change() {
         (
             "times with too few digits",
             csv("time,x,y", twice),
-            "line 3: the time 0.0 s is that of line 2 too; write times with more digits",
+            "line 3: the time 0.0 s is also that of line 2; write times with more digits",
         ),
         (
             "a header of numbers",
