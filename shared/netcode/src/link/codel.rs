@@ -12,12 +12,14 @@ use crate::time::{LocalTime, Micros};
 pub(super) struct CoDel {
     /// When packets will have waited for too long during a whole interval.
     first_above: Option<LocalTime>,
-    /// Time of the next drop, while there are any.
-    next: Option<LocalTime>,
-    /// Drops since they began, and when they began before.
+    /// Whether packets are being dropped.
+    is_dropping: bool,
+    /// When the next drop is due, or would have been.
+    next: LocalTime,
+    /// Drops since they began, from which their rate follows.
     count: u32,
-    last_count: u32,
-    dropped: LocalTime,
+    /// The count with which they began.
+    first_count: u32,
 }
 
 impl CoDel {
@@ -30,28 +32,28 @@ impl CoDel {
     pub(super) fn drops(&mut self, now: LocalTime, left: LocalTime, is_alone: bool) -> bool {
         let is_above = left - now >= Self::TARGET && !is_alone;
         if !is_above {
-            (self.first_above, self.next) = (None, None);
+            (self.first_above, self.is_dropping) = (None, false);
             return false;
         }
         let first_above = *self.first_above.get_or_insert(left + Self::INTERVAL);
-        if let Some(next) = self.next {
-            if left < next {
+        if self.is_dropping {
+            if left < self.next {
                 return false;
             }
             self.count = self.count.saturating_add(1);
-            self.next = Some(next + self.pause());
+            self.next = self.next + self.pause();
         } else {
             if left < first_above {
                 return false;
             }
             // Drops that ended recently continue at about their rate.
-            let more = self.count.saturating_sub(self.last_count);
-            let recent = left - self.dropped < Micros(16 * Self::INTERVAL.0);
-            self.count = if more > 1 && recent { more } else { 1 };
-            self.last_count = self.count;
-            self.next = Some(left + self.pause());
+            let more = self.count.saturating_sub(self.first_count);
+            let is_recent = left - self.next < Micros(16 * Self::INTERVAL.0);
+            self.count = if more > 1 && is_recent { more } else { 1 };
+            self.first_count = self.count;
+            self.is_dropping = true;
+            self.next = left + self.pause();
         }
-        self.dropped = left;
         true
     }
 
