@@ -5,7 +5,6 @@
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use clap::Parser;
@@ -19,7 +18,9 @@ use phaselock_quic::address::Address;
 use phaselock_quic::client::{Options, Pins};
 use phaselock_quic::clock::Clock;
 use phaselock_quic::local::LocalServer;
-use phaselock_tests::bench::{Column, Format, head, json, number, row, seconds};
+use phaselock_tests::bench::{
+    Column, Format, cores, head, in_parallel, json, number, row, seconds,
+};
 use phaselock_tests::figures::{ClockFigures, measure};
 
 /// Networks besides the named profiles.
@@ -117,24 +118,6 @@ fn loopback(filter: LoopFilter, busy: bool, secs: f64) -> anyhow::Result<ClockFi
     anyhow::ensure!(connected, "{} of {} bots were in the game", mean.connected, mean.clients);
     let profile = if busy { "loopback, every core busy" } else { "loopback" };
     Ok(ClockFigures::of_bots(profile, filter, &mean))
-}
-
-/// Measures all runs, on all cores. Returns the results in the order of the runs.
-fn in_parallel<R: Sync, F: Send + Sync>(runs: &[R], measure: impl Fn(&R) -> F + Sync) -> Vec<F> {
-    let done: Vec<OnceLock<F>> = runs.iter().map(|_| OnceLock::new()).collect();
-    let left = Mutex::new(runs.iter().zip(&done));
-    let take = || left.lock().expect("no run panics").next();
-    let work = || {
-        while let Some((run, done)) = take() {
-            done.get_or_init(|| measure(run));
-        }
-    };
-    std::thread::scope(|scope| (0..cores()).for_each(|_| drop(scope.spawn(work))));
-    done.into_iter().map(|run| run.into_inner().expect("every run is measured")).collect()
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 const COLUMNS: [Column<ClockFigures>; 13] = [

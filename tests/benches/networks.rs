@@ -9,7 +9,6 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use anyhow::Context as _;
 use clap::Parser;
@@ -18,7 +17,7 @@ use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_lab::load;
 use phaselock_testing::bot;
-use phaselock_tests::bench::{Column, Format, head, json, number, row, seconds};
+use phaselock_tests::bench::{Column, Format, head, in_parallel, json, number, row, seconds};
 use phaselock_tests::networks::{Course, NetworkFigures, measure, over_quic};
 
 #[derive(Debug, Parser)]
@@ -116,21 +115,9 @@ fn simulated(args: &Args, networks: &[Conditions]) -> Vec<NetworkFigures> {
         |course| measure(course, bot::<Skirmish>(course.seed)),
         |course| measure(course, bot::<Race>(course.seed)),
     ];
-    let runs = networks.iter().flat_map(|network| games.map(|run| (network, run)));
-    let left = Mutex::new(runs.enumerate());
-    let done = Mutex::new(Vec::new());
-    let work = || loop {
-        let Some((number, (network, run))) = left.lock().expect("no run panics").next() else {
-            break;
-        };
-        let figures = run(&course(args, network));
-        done.lock().expect("no run panics").push((number, figures));
-    };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| (0..cores).for_each(|_| drop(scope.spawn(work))));
-    let mut done = done.into_inner().expect("no run panics");
-    done.sort_by_key(|(number, _)| *number);
-    done.into_iter().map(|(_, figures)| figures).collect()
+    let runs: Vec<_> =
+        networks.iter().flat_map(|network| games.map(|run| (network, run))).collect();
+    in_parallel(&runs, |(network, run)| run(&course(args, network)))
 }
 
 /// The network's last part, which is short enough for a table.
@@ -161,5 +148,5 @@ const COLUMNS: [Column<NetworkFigures>; 19] = [
     ("recovery ms (slow)", |row| format!("{:.0} ({})", row.recovery_ms_max, row.recoveries_slow)),
     ("B/s down, up", |row| format!("{:.0}, {:.0}", row.down_bytes_per_s, row.up_bytes_per_s)),
     ("unknown", |row| row.unknown.to_string()),
-    ("sessions lost", |row| row.losses.to_string()),
+    ("sessions lost", |row| row.losses.map_or_else(|| "-".into(), |count| count.to_string())),
 ];

@@ -39,16 +39,19 @@ fn check(figures: &NetworkFigures) {
     assert!(figures.clock_ms_p99 < 10.0, "{figures:?}");
     let age_most = 1.5 * figures.age_floor_ms_p99 + 100.0;
     assert!(figures.age_ms_p99 < age_most, "{figures:?}");
-    assert!(figures.late_outside_per_million < 100_000.0, "{figures:?}");
-    assert_eq!(figures.losses, 0, "{figures:?}");
+    assert!(figures.late_per_million < 200_000.0, "{figures:?}");
 }
 
 #[test]
 fn recorded_network_can_be_played_on() {
-    check(&measure(&course(30.0), bot::<Skirmish>(1)));
+    let figures = measure(&course(30.0), bot::<Skirmish>(1));
+    check(&figures);
+    assert!(figures.late_outside_per_million.is_some_and(|late| late < 100_000.0), "{figures:?}");
 }
 
 #[test]
 fn recorded_network_can_be_played_on_with_the_real_drivers() {
-    check(&over_quic(&course(30.0)).expect("a server and a client"));
+    let figures = over_quic(&course(30.0)).expect("a server and a client");
+    check(&figures);
+    assert_eq!(figures.losses, Some(0), "{figures:?}");
 }

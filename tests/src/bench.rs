@@ -3,6 +3,8 @@
 
 #![allow(clippy::print_stdout, reason = "benches print their figures")]
 
+use std::sync::{Mutex, OnceLock};
+
 use serde::Serialize;
 
 /// Options of every bench.
@@ -48,6 +50,28 @@ pub fn json(row: &impl Serialize) {
 /// A number with this many decimals, or a dash.
 pub fn number(value: impl Into<Option<f64>>, digits: usize) -> String {
     value.into().map_or_else(|| "-".into(), |value| format!("{value:.digits$}"))
+}
+
+/// Measures all runs, on all cores. Returns the results in the order of the runs.
+pub fn in_parallel<R: Sync, F: Send + Sync>(
+    runs: &[R],
+    measure: impl Fn(&R) -> F + Sync,
+) -> Vec<F> {
+    let done: Vec<OnceLock<F>> = runs.iter().map(|_| OnceLock::new()).collect();
+    let left = Mutex::new(runs.iter().zip(&done));
+    let take = || left.lock().expect("no run panics").next();
+    let work = || {
+        while let Some((run, done)) = take() {
+            done.get_or_init(|| measure(run));
+        }
+    };
+    std::thread::scope(|scope| (0..cores()).for_each(|_| drop(scope.spawn(work))));
+    done.into_iter().map(|run| run.into_inner().expect("every run is measured")).collect()
+}
+
+/// Returns the number of cores that this process may use.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Numbers of players with which games are measured.

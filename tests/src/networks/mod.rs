@@ -7,8 +7,10 @@
 use phaselock::client::{Client, Stats};
 use phaselock::game::{Game, MispredictionCause};
 use phaselock::link::{Conditions, Link, LinkSchedule};
-use phaselock::time::{LocalTime, Micros, Rates};
-use phaselock_testing::{Press, Sim, Skew};
+use phaselock::time::{LocalTime, Micros, Rates, ServerTime};
+use phaselock_bots::LockTimer;
+use phaselock_lab::scores;
+use phaselock_testing::{Press, Sim, Skew, Wire};
 use serde::Serialize;
 
 mod stack;
@@ -23,10 +25,12 @@ const OUTAGE: Micros = Micros::from_ms(250);
 const RECOVERED: Micros = Micros::from_ms(500);
 /// Longer outages may take longer to recover from.
 const OUTAGE_MAX: Micros = Micros::from_ms(6000);
+/// A client has recovered once all has been normal for this long.
+const NORMAL_FOR: Micros = Micros::from_ms(500);
+/// More time between two frames means that the client was not in the game.
+const GAP: Micros = Micros::from_ms(100);
 /// How long a recovery is watched.
 const WATCHED: Micros = Micros::from_ms(10_000);
-/// Error up to which a clock is locked, in milliseconds; as long as the rest of a second.
-const LOCKED_MS: f64 = 5.0;
 /// Time at the start that does not count.
 const START: Micros = Micros::from_ms(2000);
 
@@ -37,7 +41,7 @@ pub struct NetworkFigures {
     pub network: String,
     /// The game.
     pub game: &'static str,
-    /// Seconds until the clock's error stays below 5 ms for a second.
+    /// Seconds until the clock locked, by [`LockTimer`].
     pub lock_s: Option<f64>,
     /// 99th percentile of the clock's error, in milliseconds, without the first two seconds.
     pub clock_ms_p99: f64,
@@ -49,14 +53,15 @@ pub struct NetworkFigures {
     pub first_age_ms_max: f64,
     /// Ticks that the server ran without the client's input, per million.
     pub late_per_million: f64,
-    /// Those of them outside of outages, per million ticks there.
-    pub late_outside_per_million: f64,
-    /// Mean and maximum of the lead, in ticks, outside of outages.
+    /// Those of them outside of outages, per million ticks there. `None` with the real drivers,
+    /// where the arrival of single inputs is not recorded.
+    pub late_outside_per_million: Option<f64>,
+    /// Mean lead outside of outages, in ticks.
     pub lead_ticks: f64,
     /// The maximum lead, in ticks.
     pub lead_ticks_max: f64,
-    /// The constant lead with which the oracle's inputs are late as often as allowed outside of
-    /// outages.
+    /// The constant lead with which 0.5 % of the oracle's inputs are late outside of outages. A
+    /// client needs more: its inputs wait for a frame.
     pub lead_floor_ticks: f64,
     /// Mean interpolation delay outside of outages, in milliseconds.
     pub delay_ms: f64,
@@ -68,12 +73,16 @@ pub struct NetworkFigures {
     pub outages: usize,
     /// Their total time in seconds.
     pub outage_s: f64,
-    /// The longest recovery from an outage of up to six seconds, in milliseconds.
+    /// The longest recovery from an outage of up to six seconds, in milliseconds: until, for half a
+    /// second, the age is at most 1.5 times the oracle's and an interval, and lead and delay are at
+    /// most 1.3 times this run's own medians and a tick. It is watched for 10 s, or until the next
+    /// outage.
     pub recovery_ms_max: f64,
     /// Number of recoveries of more than half a second.
     pub recoveries_slow: usize,
-    /// Bytes sent to the client in its first second.
-    pub first_bytes: u64,
+    /// Bytes sent to the client in its first second. `None` with the real drivers, where a
+    /// client counts its bytes from the welcome on.
+    pub first_bytes: Option<u64>,
     /// Bytes per second sent to the client.
     pub down_bytes_per_s: f64,
     /// Bytes per second that the client sent.
@@ -84,19 +93,15 @@ pub struct NetworkFigures {
     pub unknown: u64,
     /// Corrections that late inputs caused.
     pub late_corrections: u64,
-    /// How often the session was lost.
-    pub losses: usize,
+    /// How often the session was lost. `None` in the simulated world, whose clients have none.
+    pub losses: Option<usize>,
 }
 
 impl NetworkFigures {
     /// Adds the client's own counts over this number of seconds.
     fn count(&mut self, stats: &Stats, secs: f64) {
-        let misses = |cause: MispredictionCause| {
-            let at = MispredictionCause::ALL.iter().position(|it| *it == cause);
-            at.map_or(0, |at| stats.misses[at].count)
-        };
-        self.unknown = misses(MispredictionCause::Unknown);
-        self.late_corrections = misses(MispredictionCause::LateInput);
+        self.unknown = stats.missed_by(MispredictionCause::Unknown).count;
+        self.late_corrections = stats.missed_by(MispredictionCause::LateInput).count;
         self.mispredictions_per_min = stats.mispredictions as f64 / (secs / 60.0);
         self.underruns_per_million = stats.underruns as f64 * 1e6 / stats.frames.max(1) as f64;
         self.up_bytes_per_s = stats.tx_bytes as f64 / secs;
@@ -137,9 +142,13 @@ fn outages(ways: [&[Lone]; 2], end: LocalTime) -> Vec<(LocalTime, LocalTime)> {
     for way in ways {
         let taken = |(at, came): &Lone| came.map(|came| came - *at);
         let least = way.iter().filter_map(taken).min().unwrap_or_default();
-        // A lost packet is no outage.
-        let arrived = way.iter().filter_map(|(at, came)| Some((*at, (*came)?)));
-        let slow = arrived.filter(|(at, came)| *came - *at > least + OUTAGE);
+        // A single loss is none, as the next packet brings the same news.
+        let mut next = end;
+        let arrivals = way.iter().rev().map(|(at, came)| {
+            next = came.unwrap_or(next);
+            (*at, next)
+        });
+        let slow = arrivals.filter(|(at, came)| *came - *at > least + OUTAGE);
         spans.extend(slow.map(|(at, came)| (at, came.min(end))));
     }
     spans.sort_unstable();
@@ -180,10 +189,7 @@ struct Sample {
 }
 
 fn quantile(values: impl Iterator<Item = f64>, part: f64) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    let last = values.len().saturating_sub(1) as f64;
-    values.get((last * part).ceil() as usize).copied().unwrap_or_default()
+    scores::quantile(&mut values.collect::<Vec<_>>(), part)
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
@@ -213,7 +219,7 @@ pub fn measure<G: Game>(course: &Course, press: Press<G>) -> NetworkFigures {
     sim.run_each(*secs, |sim| {
         let now = sim.now;
         for wire in sim.wires.iter_mut().flat_map(|wires| wires.drain(..)) {
-            if let phaselock_testing::Wire::Down(bytes) = wire {
+            if let Wire::Down(bytes) = wire {
                 down_bytes += bytes.len() as u64;
             }
         }
@@ -223,12 +229,12 @@ pub fn measure<G: Game>(course: &Course, press: Press<G>) -> NetworkFigures {
         }
         frame = now.0 / sim.frame.0;
         if now < LocalTime(1_000_000) {
-            figures.first_bytes = down_bytes;
+            figures.first_bytes = Some(down_bytes);
         }
         samples.push(sample(client.core(), now, client.clock_error_ms(now)));
     });
     figures.down_bytes_per_s = down_bytes as f64 / secs;
-    judge(&mut figures, &samples, &seeded, *secs);
+    let floor = judge(&mut figures, &samples, &seeded, *secs);
     let client = &sim.clients[client];
     if let Some(core) = client.client() {
         figures.count(core.stats(), *secs);
@@ -236,7 +242,7 @@ pub fn measure<G: Game>(course: &Course, press: Press<G>) -> NetworkFigures {
     let ways = client.ways.iter().flatten();
     let came: Vec<_> =
         ways.map(|(tick, (_, came))| (Rates::DEFAULT.time_of(*tick), *came)).collect();
-    late(&mut figures, &came, &seeded, *secs);
+    count_late(&mut figures, &came, &floor, *secs);
     figures
 }
 
@@ -280,7 +286,13 @@ impl Floor {
     }
 }
 
-fn judge(figures: &mut NetworkFigures, samples: &[Sample], conditions: &Conditions, secs: f64) {
+/// Fills in what follows from the frames. Returns the recording's limits.
+fn judge(
+    figures: &mut NetworkFigures,
+    samples: &[Sample],
+    conditions: &Conditions,
+    secs: f64,
+) -> Floor {
     let floor = Floor::of(conditions, secs);
     let (step, interval) = (Rates::DEFAULT.step(), Rates::DEFAULT.snapshot_interval());
     let counts = |sample: &&Sample| sample.at > LocalTime(0) + START;
@@ -315,38 +327,40 @@ fn judge(figures: &mut NetworkFigures, samples: &[Sample], conditions: &Conditio
                 || it.lead_ms > lead_most
                 || it.delay_ms > delay_most
         };
-        let mut within = both().filter(|(it, _)| (*until..end).contains(&it.at));
-        let bad = within.rfind(is_bad);
-        let took = bad.map_or(0.0, |(it, _)| (it.at - *until).as_ms());
+        let (mut since, mut before) = (*until, *until);
+        for (sample, oracle) in both().filter(|(it, _)| (*until..end).contains(&it.at)) {
+            // Without a frame, the client is not in the game.
+            if is_bad(&(sample, oracle)) || sample.at - before > GAP {
+                since = sample.at;
+            }
+            before = sample.at;
+            if sample.at - since >= NORMAL_FOR {
+                break;
+            }
+        }
+        let took = (since - *until).as_ms();
         figures.recovery_ms_max = figures.recovery_ms_max.max(took);
         figures.recoveries_slow += usize::from(took > RECOVERED.as_ms());
     }
+    floor
 }
 
-/// Returns the seconds until the clock's error stays small for a second.
+/// Returns the seconds until the clock was locked.
 fn locked(samples: &[Sample]) -> Option<f64> {
-    let mut since = None;
+    let mut timer = LockTimer::default();
     for sample in samples {
-        if sample.clock_ms > LOCKED_MS {
-            since = None;
-            continue;
-        }
-        let since = *since.get_or_insert(sample.at);
-        if sample.at - since >= Micros::from_ms(1000) {
-            return Some((since - LocalTime(0)).as_secs());
-        }
+        timer.observe(sample.at, Micros::from_f64(sample.clock_ms * 1e3));
     }
-    None
+    timer.locked().map(|at| (at - LocalTime(0)).as_secs())
 }
 
 /// Counts ticks without an input in time. `came` has each tick's time and its input's arrival.
-fn late(
+fn count_late(
     figures: &mut NetworkFigures,
-    came: &[(phaselock::time::ServerTime, Option<LocalTime>)],
-    conditions: &Conditions,
+    came: &[(ServerTime, Option<LocalTime>)],
+    floor: &Floor,
     secs: f64,
 ) {
-    let floor = Floor::of(conditions, secs);
     let (mut all, mut late, mut usual, mut usual_late) = (0_u64, 0_u64, 0_u64, 0_u64);
     let end = LocalTime((secs * 1e6) as i64);
     for (due, came) in came {
@@ -364,5 +378,5 @@ fn late(
     }
     let per_million = |count: u64, of: u64| count as f64 * 1e6 / of.max(1) as f64;
     figures.late_per_million = per_million(late, all);
-    figures.late_outside_per_million = per_million(usual_late, usual);
+    figures.late_outside_per_million = Some(per_million(usual_late, usual));
 }
