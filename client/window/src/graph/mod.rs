@@ -399,7 +399,7 @@ fn inputs(samples: &Samples, readings: &Readings) -> Vec<Words> {
     let stats = &readings.stats;
     let late = samples.sum(|sample| sample.late).to_string();
     let late = fill("{count} late", &[("count", &late)]);
-    let least = fill("minimum {ms}", &[("ms", &ms(stats.input_early_min))]);
+    let least = fill("min {ms}", &[("ms", &ms(stats.input_early_min))]);
     let (lead, margin) = (ms(readings.lead), ms(readings.margin));
     let lead = fill("lead {lead}, margin {margin}", &[("lead", &lead), ("margin", &margin)]);
     vec![

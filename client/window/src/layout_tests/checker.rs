@@ -204,6 +204,11 @@ mod tests {
         text_over(painter, pos2(x, y), Align2::LEFT_TOP, words, (14.0, palette::TEXT));
     }
 
+    fn label(painter: &Painter, x: f32, y: f32, name: &str) {
+        let lettering = (13.0, palette::TEXT);
+        name_tag(painter, pos2(x, y), Align2::LEFT_TOP, (name, false), lettering);
+    }
+
     #[test]
     fn planted_overlaps_are_found() {
         let found = of(|painter| {
@@ -241,30 +246,12 @@ mod tests {
     #[test]
     fn labels_may_overlap_each_other_and_nothing_else() {
         let found = of(|painter| {
-            name_tag(
-                painter,
-                pos2(60.0, 60.0),
-                Align2::LEFT_TOP,
-                ("Ada", false),
-                (13.0, palette::TEXT),
-            );
-            name_tag(
-                painter,
-                pos2(64.0, 64.0),
-                Align2::LEFT_TOP,
-                ("Bob", false),
-                (13.0, palette::TEXT),
-            );
+            label(painter, 60.0, 60.0, "Ada");
+            label(painter, 64.0, 64.0, "Bob");
         });
         assert_eq!(found, Vec::<String>::new());
         let found = of(|painter| {
-            name_tag(
-                painter,
-                pos2(60.0, 60.0),
-                Align2::LEFT_TOP,
-                ("Ada", false),
-                (13.0, palette::TEXT),
-            );
+            label(painter, 60.0, 60.0, "Ada");
             over(painter, 64.0, 64.0, "unclaimed");
         });
         assert_eq!(found.len(), 1, "{found:?}");
@@ -276,13 +263,7 @@ mod tests {
                 at,
                 &[("claimed", 14.0, palette::TEXT)],
             );
-            name_tag(
-                painter,
-                pos2(60.0, 60.0),
-                Align2::LEFT_TOP,
-                ("Ada", false),
-                (13.0, palette::TEXT),
-            );
+            label(painter, 60.0, 60.0, "Ada");
         });
         assert_eq!(found, Vec::<String>::new(), "the label gives way");
     }
