@@ -237,7 +237,6 @@ fn a_quarter_of_all_packets_may_be_lost() {
 }
 
 #[test]
-#[ignore = "slow: .ci/more runs it"]
 fn clocks_come_to_rest_when_the_network_does() {
     let mut sim =
         playing("delay=30ms,jitter=20ms,loss=5%,burst=3; 60s: delay=30ms,jitter=0ms,loss=0%", 12);
@@ -338,7 +337,6 @@ fn a_network_that_is_bad_now_and_then_is_remembered() {
 }
 
 #[test]
-#[ignore = "slow: .ci/more runs it"]
 fn slow_and_fast_worlds_keep_time_too() {
     // At 10 Hz a burst of three costs 300 ms, and in a short time a few inputs are many per
     // million.

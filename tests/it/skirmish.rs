@@ -28,7 +28,6 @@ fn own_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Player> {
 }
 
 #[test]
-#[ignore = "slow: .ci/more runs it"]
 fn a_round_over_a_bad_link_is_played_to_its_end_and_the_next_begins() {
     let conditions: Conditions =
         "delay=75ms,jitter=15ms,loss=5%,burst=2".parse().expect("it is a link");

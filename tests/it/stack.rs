@@ -462,7 +462,6 @@ async fn a_link_too_narrow_for_the_game_gets_fewer_snapshots_not_older_ones() {
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
-#[ignore = "slow: .ci/more runs it"]
 async fn a_longer_route_brings_no_fewer_snapshots() {
     for conditions in ["delay=30ms; 10s: delay=330ms", "delay=30ms; 10s: up.delay=630ms"] {
         let (world, player) = play(conditions, 128, 30).await;

@@ -214,7 +214,6 @@ async fn a_session_survives_a_new_address() {
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
-#[ignore = "slow: .ci/more runs it"]
 async fn quic_takes_less_than_30_bytes_of_a_snapshot_packet() {
     println!(
         "bytes of QUIC, and with IPv4 and UDP, in a packet besides its own; UDP packets for each"
