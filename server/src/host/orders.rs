@@ -95,13 +95,16 @@ impl Host {
             why: Some(goodbye.text.clone()),
             detail: Some(format!("within {} s", within.as_secs())),
         };
-        // First, since an empty server ends at once.
+        // Whatever is recorded and logged comes first, since an empty server ends at once.
         let written = self.record(by, entry, Vec::new())?.done().await?;
         // Another drain may have begun meanwhile.
         if restarts && self.handle.draining().is_some() {
             return Err(ActError::Conflict("the server is already draining".into()));
         }
         self.facts.is_restarting.store(restarts, Ordering::Relaxed);
+        if restarts {
+            tracing::info!(name: "restart_begun", "a scheduled restart begins");
+        }
         match self.handle.command(Command::Drain { goodbye, within, restarts }).await {
             Err(OrderError::Stopped) => {}
             drained => drained?,

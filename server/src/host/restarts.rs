@@ -50,14 +50,10 @@ impl Host {
                 tracing::info!(name: "restart_called_off", "a scheduled restart was cancelled");
                 self.announce_restart("the scheduled restart was cancelled").await;
             }
-            Step::Restart => match self.restart().await {
-                Ok(()) => tracing::info!(name: "restart_begun", "a scheduled restart begins"),
-                Err(error) => tracing::warn!(
-                    name: "restart_skipped",
-                    %error,
-                    "a scheduled restart was skipped"
-                ),
-            },
+            Step::Restart => {
+                let Err(error) = self.restart().await else { return };
+                tracing::warn!(name: "restart_skipped", %error, "a scheduled restart was skipped");
+            }
         }
     }
 
