@@ -147,6 +147,6 @@ const COLUMNS: [Column<NetworkFigures>; 19] = [
     ("outages", |row| format!("{} ({:.1} s)", row.outages, row.outage_s)),
     ("recovery ms (slow)", |row| format!("{:.0} ({})", row.recovery_ms_max, row.recoveries_slow)),
     ("B/s down, up", |row| format!("{:.0}, {:.0}", row.down_bytes_per_s, row.up_bytes_per_s)),
-    ("unknown", |row| row.unknown.to_string()),
+    ("unexplained", |row| row.unexplained.to_string()),
     ("sessions lost", |row| row.losses.map_or_else(|| "-".into(), |count| count.to_string())),
 ];

@@ -91,7 +91,7 @@ fn untouched_players_are_corrected_only_for_late_inputs() {
                 let correction = stats.last_correction.expect("it was counted");
                 counted += 1;
                 // Only the server sets off a barrel that the player has shot.
-                if correction.cause != MispredictionCause::Shot {
+                if correction.cause != Some(MispredictionCause::Shot) {
                     corrected.push(correction);
                 }
             }
@@ -137,7 +137,7 @@ fn a_return_to_the_world_is_no_misprediction() {
     let spawns = player(&core.newest(), own).expect("a player").spawns;
     assert!(spawns > 2, "it came into the world {spawns} times");
     let stats = core.stats();
-    assert_eq!(stats.missed_by(MispredictionCause::Unknown).count, 0, "{:?}", stats.misses);
+    assert_eq!(stats.unexplained.count, 0, "{:?}", stats.misses);
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn a_pushed_player_gives_way_at_once() {
     // The pushed player could not predict it; the cause is counted correctly.
     let stats = sim.clients[pushed].core().stats();
     assert!(stats.missed_by(MispredictionCause::Player).count > 0, "{:?}", stats.misses);
-    assert_eq!(stats.missed_by(MispredictionCause::Unknown).count, 0, "{:?}", stats.misses);
+    assert_eq!(stats.unexplained.count, 0, "{:?}", stats.misses);
 }
 
 /// Throws a dart in that tick.

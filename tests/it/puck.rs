@@ -329,7 +329,11 @@ fn an_untouched_puck_costs_nothing_on_the_wire() {
         assert!(packets > 20, "{packets} packets");
         bytes as f64 / packets as f64
     });
-    assert!(moves < waits + 1.0, "{moves} bytes a snapshot where it moves, {waits} where it waits");
+    // Packets are whole bytes, so that a bit can cost one.
+    assert!(
+        moves < waits + 1.25,
+        "{moves} bytes a snapshot where it moves, {waits} where it waits"
+    );
 }
 
 #[test]

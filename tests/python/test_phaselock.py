@@ -182,7 +182,7 @@ class Snapshots(unittest.TestCase):
         self.assertEqual((snapshot.seq, snapshot.tick, snapshot.references), (8, 600, (6, 8)))
         self.assertEqual((snapshot.sent_after_tick, snapshot.echo), (2000, (77, 1234)))
         self.assertEqual(snapshot.perceived, (-2, 40000, 19008))
-        self.assertEqual(snapshot.inputs, Inputs(6, 8992 // 16, 2, 8992 // 16 + 1, 1, 3))
+        self.assertEqual(snapshot.inputs, Inputs(6, 8992 // 16, 2, 8992 // 16 + 1, 5, 1, 3))
         entities = snapshot.entities
         self.assertEqual(
             entities,
@@ -205,7 +205,7 @@ class Snapshots(unittest.TestCase):
         self.assertEqual((snapshot.seq, snapshot.tick, snapshot.references), (8, 600, (6,)))
         self.assertEqual(snapshot.echo, (77, 1234))
         self.assertEqual(snapshot.perceived, (-2, 40000, 19008))
-        self.assertEqual(snapshot.inputs, Inputs(6, 562, 2, 563, 1, 3))
+        self.assertEqual(snapshot.inputs, Inputs(6, 562, 2, 563, 5, 1, 3))
         found = [each.state and ball.values(each.state.fields) for each in snapshot.entities]
         balls = [{"x": x, "bounces": 2, "plan": plan} for x, plan in ((2, 5), (2.5, 5), (-3, 0))]
         self.assertEqual(found, [*balls, None, None])

@@ -88,8 +88,8 @@ fn titles() -> [(&'static str, &'static str); ROWS] {
         (tr("frames without data"), tr("Frames drawn before the others' next state had arrived.")),
         (tr("mispredictions"), tr("Ticks in which the server put you elsewhere than predicted.")),
         (
-            tr("late, hit, pushed, prop, ?"),
-            tr("Their causes: late input, a hit, a push by a player, a prop, unknown."),
+            tr("late, hit, pushed, prop, rules, ?"),
+            tr("Causes: late input, hit, push by a player, prop, the rules, none found."),
         ),
         (tr("last correction"), tr("Size and cause of the last misprediction.")),
         (tr("clock"), tr("The control loop that keeps this clock in step with the server's.")),
@@ -123,9 +123,11 @@ fn values(readings: &Readings) -> [String; ROWS] {
         MispredictionCause::Shot,
         MispredictionCause::Player,
         MispredictionCause::Prop,
-        MispredictionCause::Unknown,
+        MispredictionCause::Rules,
     ];
-    let causes = order.map(|cause| stats.missed_by(cause).count.to_string()).join(", ");
+    let causes = order.map(|cause| stats.missed_by(cause).count);
+    let causes = causes.into_iter().chain([stats.unexplained.count]);
+    let causes = causes.map(|count| count.to_string()).collect::<Vec<_>>().join(", ");
     [
         format!("{:.0} /s", figures.frames),
         fill(
@@ -170,12 +172,13 @@ fn values(readings: &Readings) -> [String; ROWS] {
     ]
 }
 
-fn cause_words(cause: MispredictionCause) -> &'static str {
+fn cause_words(cause: Option<MispredictionCause>) -> &'static str {
     match cause {
-        MispredictionCause::LateInput => tr("late input"),
-        MispredictionCause::Player => tr("player"),
-        MispredictionCause::Shot => tr("shot"),
-        MispredictionCause::Prop => tr("prop"),
-        MispredictionCause::Unknown => tr("unknown"),
+        Some(MispredictionCause::LateInput) => tr("late input"),
+        Some(MispredictionCause::Player) => tr("player"),
+        Some(MispredictionCause::Shot) => tr("shot"),
+        Some(MispredictionCause::Prop) => tr("prop"),
+        Some(MispredictionCause::Rules) => tr("rules"),
+        None => tr("unexplained"),
     }
 }

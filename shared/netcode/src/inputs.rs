@@ -57,11 +57,17 @@ pub struct InputBuffer<I> {
     /// The latest inputs of earlier reports, which are repeated because reports may be lost.
     worst_before: VecDeque<Option<(Tick, Micros)>>,
     late: u64,
+    /// The newest ticks that ran on an assumed input; with [`Late::Wait`], the last tick of each
+    /// part of the player's own time that was skipped. Oldest first.
+    assumed: VecDeque<Tick>,
 }
 
 impl<I: Record> InputBuffer<I> {
     /// Number of reports that repeat the latest input.
     const REPORTS: usize = 8;
+    /// Number of assumed inputs that are remembered. Arbitrary: more than the ticks that run while
+    /// a snapshot waits to be packed.
+    const ASSUMED_MAX: usize = 64;
 
     /// Creates an empty buffer.
     pub fn new(policy: Late) -> Self {
@@ -78,6 +84,7 @@ impl<I: Record> InputBuffer<I> {
             worst: None,
             worst_before: VecDeque::new(),
             late: 0,
+            assumed: VecDeque::new(),
         }
     }
 
@@ -135,6 +142,7 @@ impl<I: Record> InputBuffer<I> {
             return (input, claim);
         }
         self.missed += 1;
+        self.note_assumed(tick);
         if self.first.is_some_and(|first| first <= tick) {
             self.late += 1;
             self.missing.insert(tick);
@@ -164,7 +172,10 @@ impl<I: Record> InputBuffer<I> {
             && let Some((first, _)) = self.waiting.first_key_value()
         {
             // The player's own time starts at the first input.
-            own = own.max(first.minus(1).min(tick));
+            let start = own.max(first.minus(1).min(tick));
+            if start > std::mem::replace(&mut own, start) {
+                self.note_assumed(own);
+            }
         }
         while own < tick {
             if let Some((input, claim)) = self.waiting.remove(&own.plus(1)) {
@@ -173,6 +184,7 @@ impl<I: Record> InputBuffer<I> {
                 run(own, input, claim);
             } else if tick.since(own) > behind_max {
                 own = tick.minus(behind_max);
+                self.note_assumed(own);
             } else {
                 break;
             }
@@ -186,15 +198,22 @@ impl<I: Record> InputBuffer<I> {
         behind
     }
 
+    fn note_assumed(&mut self, tick: Tick) {
+        if self.assumed.len() == Self::ASSUMED_MAX {
+            self.assumed.pop_front();
+        }
+        self.assumed.push_back(tick);
+    }
+
     /// Drops the waiting inputs because tick 0 moved.
     pub fn restart(&mut self) {
         let (last, missed, late) = (self.last, self.missed, self.late);
         *self = Self { last, missed, late, ..Self::new(self.policy) };
     }
 
-    /// Returns the report on the client's inputs and `missing` packets. It repeats the latest input
-    /// of the last eight reports.
-    pub fn report(&mut self, missing: u64) -> Option<InputReport> {
+    /// Returns the report on the client's inputs and `missing` packets, for the snapshot of `tick`.
+    /// It repeats the latest input of the last eight reports.
+    pub fn report(&mut self, tick: Tick, missing: u64) -> Option<InputReport> {
         let (newest, newest_early) = self.newest?;
         if self.worst_before.len() == Self::REPORTS {
             self.worst_before.pop_front();
@@ -205,6 +224,7 @@ impl<I: Record> InputBuffer<I> {
         let worst = self.worst_before.iter().flatten().filter(lately);
         let worst = worst.min_by_key(|(_, early)| *early);
         let (worst, worst_early) = worst.copied().unwrap_or((newest, newest_early));
+        let assumed = self.assumed.iter().rev().find(|at| **at <= tick);
         Some(InputReport {
             newest: newest.low(),
             newest_early: clamp(newest_early),
@@ -212,6 +232,7 @@ impl<I: Record> InputBuffer<I> {
             worst_early: clamp(worst_early),
             late: Some(self.late as u16),
             missing: Some(missing as u16),
+            assumed_back: assumed.and_then(|at| u8::try_from(tick.since(*at)).ok()),
         })
     }
 }
@@ -254,13 +275,19 @@ mod tests {
         assert_eq!(insert(&mut buffer, 4, 4, 9, -99), Accepted::Ignored);
         assert_eq!([run(&mut buffer, 5), run(&mut buffer, 6)], [3, 0]);
         assert_eq!(buffer.late, 3);
-        let report = buffer.report(7).unwrap();
+        let report = buffer.report(Tick(6), 7).unwrap();
         assert_eq!((report.newest, report.newest_early, report.late), (4, -50, Some(3)));
         assert_eq!((report.worst_back, report.worst_early, report.missing), (2, -4000, Some(7)));
+        assert_eq!(report.assumed_back, Some(0));
         for _ in 1..InputBuffer::<Go>::REPORTS {
-            assert_eq!(buffer.report(7).unwrap().worst_early, -4000, "reports may be lost");
+            assert_eq!(
+                buffer.report(Tick(6), 7).unwrap().worst_early,
+                -4000,
+                "reports may be lost"
+            );
         }
-        assert_eq!(buffer.report(7).unwrap().worst_early, -50, "it is history");
+        assert_eq!(buffer.report(Tick(6), 7).unwrap().worst_early, -50, "it is history");
+        assert_eq!(buffer.report(Tick(3), 7).unwrap().assumed_back, Some(2), "tick 1 had none");
     }
 
     #[test]
@@ -277,7 +304,7 @@ mod tests {
         buffer.take(Tick(9), repeat);
         let first = insert(&mut buffer, 9, 5, 1, -70_000);
         assert_eq!(first, Accepted::Late);
-        assert_eq!(buffer.report(0).unwrap().newest_early, -70_000);
+        assert_eq!(buffer.report(Tick(9), 0).unwrap().newest_early, -70_000);
     }
 
     #[test]
@@ -336,6 +363,7 @@ mod tests {
         assert!(behind[15..].iter().all(|behind| *behind == 15), "a quarter of a second at 60 Hz");
         assert_eq!(came(&mut buffer, 39, 2..42), 17, "ticks that it jumped over are lost");
         assert_eq!(own(&mut buffer, 40), ((25..=40).collect(), 0));
+        assert_eq!(buffer.report(Tick(40), 0).unwrap().assumed_back, Some(16), "up to tick 24");
         assert_eq!(own(&mut buffer, 41), (vec![41], 0));
     }
 

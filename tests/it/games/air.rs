@@ -2,7 +2,9 @@
 //! others lack: entities that several players move, and entities that a player spawns.
 
 use phaselock::fields::KindOf;
-use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, MispredictionCause, Slot, World};
+use phaselock::game::{
+    Ahead, Entities, Game, Inputs, Kit, Misprediction, MispredictionCause, Slot, World,
+};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
 use phaselock::random::Random;
@@ -251,24 +253,13 @@ impl Game for Air {
         }
     }
 
-    fn misprediction_cause(
-        &self,
-        predicted: &Body,
-        truth: &Body,
-        entities: &Entities<Body>,
-    ) -> MispredictionCause {
-        let (Body::Paddle(_), Body::Paddle(_)) = (predicted, truth) else {
-            return MispredictionCause::Unknown;
+    fn misprediction_cause(&self, missed: &Misprediction<'_, Body>) -> Option<MispredictionCause> {
+        let near = |slot: &Slot<Body>| {
+            let far = (slot.entity.x() - missed.truth.x()).abs();
+            matches!(slot.entity, Body::Paddle(_)) && far < 2.0 * HALF + 0.2
         };
-        let near = |slot: &&Slot<Body>| {
-            let far = (slot.entity.x() - truth.x()).abs();
-            matches!(slot.entity, Body::Paddle(_)) && far > 0.0 && far < 2.0 * HALF + 0.2
-        };
-        if entities.iter().find(near).is_some() {
-            MispredictionCause::Player
-        } else {
-            MispredictionCause::Unknown
-        }
+        let mut others = missed.entities.iter().filter(|slot| slot.id != missed.own);
+        others.any(near).then_some(MispredictionCause::Player)
     }
 
     fn repeat(last: &Push, missed: u64) -> Push {

@@ -41,13 +41,15 @@ class Entity:
 
 
 class Inputs(NamedTuple):
-    """Arrival of inputs: ticks relative to the packet's, times in units of 16 microseconds. The
-    last two are low bits of counts, and in every fourth packet only."""
+    """Arrival of inputs: ticks relative to the packet's, times in units of 16 microseconds.
+    `assumed_back` is how many ticks ago the last one ran without an input. The last two are low
+    bits of counts, and in every fourth packet only."""
 
     newest_ahead: int
     newest_early: int
     worst_back: int
     worst_early: int
+    assumed_back: int | None
     ticks_without: int | None
     packets_missing: int | None
 
@@ -286,8 +288,9 @@ class Reader:
     def _inputs(source: Source, seq: int) -> Inputs:
         ahead, early = signed(source, Number.NEWEST_AHEAD), signed(source, Number.NEWEST_EARLY)
         back, less = source.number(Number.WORST_BACK), signed(source, Number.WORST_EARLY)
+        assumed = source.even(8) if source.even(1) else None
         counts = (source.even(16), source.even(16)) if seq % 4 == 0 else (None, None)
-        return Inputs(ahead, early, back, less, *counts)
+        return Inputs(ahead, early, back, less, assumed, *counts)
 
     @staticmethod
     def _age(source: Source, which: Number = Number.BASELINE_AGE, newer: int = 0) -> int:

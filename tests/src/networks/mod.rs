@@ -89,8 +89,8 @@ pub struct NetworkFigures {
     pub up_bytes_per_s: f64,
     /// Mispredictions per minute.
     pub mispredictions_per_min: f64,
-    /// Mispredictions without a known cause.
-    pub unknown: u64,
+    /// Mispredictions without a cause, which are faults.
+    pub unexplained: u64,
     /// Corrections that late inputs caused.
     pub late_corrections: u64,
     /// How often the session was lost. `None` in the simulated world, whose clients have none.
@@ -100,7 +100,7 @@ pub struct NetworkFigures {
 impl NetworkFigures {
     /// Adds the client's own counts over this number of seconds.
     fn count(&mut self, stats: &Stats, secs: f64) {
-        self.unknown = stats.missed_by(MispredictionCause::Unknown).count;
+        self.unexplained = stats.unexplained.count;
         self.late_corrections = stats.missed_by(MispredictionCause::LateInput).count;
         self.mispredictions_per_min = stats.mispredictions as f64 / (secs / 60.0);
         self.underruns_per_million = stats.underruns as f64 * 1e6 / stats.frames.max(1) as f64;

@@ -177,9 +177,11 @@ fn members(received: &Received, told: &[EntityUpdate]) -> Vec<(&'static str, Str
     let header = &received.header;
     let echo = header.echo.map(|echo| (echo.time, echo.held));
     let perceived = header.perceived.map(|it| (it.offset_change, it.round_trip, it.error_max));
-    let inputs = header
-        .inputs
-        .map(|it| (it.newest, it.newest_early, it.worst_back, it.worst_early, it.late, it.missing));
+    let inputs = header.inputs.map(|it| {
+        let [newest_early, worst_early] = [it.newest_early, it.worst_early];
+        let assumed_back = it.assumed_back;
+        (it.newest, newest_early, it.worst_back, worst_early, assumed_back, it.late, it.missing)
+    });
     vec![
         ("seq", value(received.seq)),
         ("tick", value(received.tick.0)),

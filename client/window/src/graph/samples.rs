@@ -176,7 +176,7 @@ mod tests {
     use crate::meter;
 
     fn correction(tick: u64, size: f32) -> Correction {
-        Correction { tick: Tick(tick), size, cause: MispredictionCause::Unknown }
+        Correction { tick: Tick(tick), size, cause: Some(MispredictionCause::Player) }
     }
 
     fn readings() -> Readings {

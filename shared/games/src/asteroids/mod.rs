@@ -19,8 +19,8 @@ use crate::records::owned;
 use crate::rounds::{self, Round};
 use phaselock::fields::Holds;
 use phaselock::game::{
-    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, Measure, MispredictionCause, Relevance,
-    Slot, Unit, Viewpoint, World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, Measure, Misprediction,
+    MispredictionCause, Relevance, Slot, Unit, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::SendRule;
@@ -118,21 +118,17 @@ impl Game for Asteroids {
         Some(u16::from(bullet.shot))
     }
 
-    fn misprediction_cause(
-        &self,
-        predicted: &Piece,
-        truth: &Piece,
-        _entities: &Entities<Piece>,
-    ) -> MispredictionCause {
-        let (Piece::Ship(predicted), Piece::Ship(truth)) = (predicted, truth) else {
-            return MispredictionCause::Unknown;
+    fn misprediction_cause(&self, missed: &Misprediction<'_, Piece>) -> Option<MispredictionCause> {
+        let (Piece::Ship(predicted), Piece::Ship(truth)) = (missed.predicted, missed.truth) else {
+            return None;
         };
         match (predicted.is_alive(), truth.is_alive()) {
             // Rocks are predicted, unless they have just appeared.
-            (true, false) => MispredictionCause::Shot,
+            (true, false) => Some(MispredictionCause::Shot),
             // Another player shot the rock that was in the way.
-            (false, true) => MispredictionCause::Prop,
-            _ => MispredictionCause::Unknown,
+            (false, true) => Some(MispredictionCause::Prop),
+            _ if truth.hull < predicted.hull => Some(MispredictionCause::Shot),
+            _ => None,
         }
     }
 

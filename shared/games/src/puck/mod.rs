@@ -17,8 +17,8 @@ use glam::Vec2;
 use crate::records::{owned, remove_where};
 use crate::rounds::{self, Round};
 use phaselock::game::{
-    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, Measure, MispredictionCause, Relevance,
-    Sides, Slot, Unit, Viewpoint, World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, Measure, Misprediction,
+    MispredictionCause, Relevance, Sides, Slot, Unit, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
@@ -121,24 +121,20 @@ impl Game for ShufflePuck {
         me.is_some_and(|me| me.rink == puck.rink && Self::might_touch(me, puck))
     }
 
-    fn misprediction_cause(
-        &self,
-        predicted: &Piece,
-        truth: &Piece,
-        entities: &Entities<Piece>,
-    ) -> MispredictionCause {
-        let (Piece::Mallet(predicted), Piece::Mallet(truth)) = (predicted, truth) else {
-            return MispredictionCause::Unknown;
+    fn misprediction_cause(&self, missed: &Misprediction<'_, Piece>) -> Option<MispredictionCause> {
+        let (Piece::Mallet(predicted), Piece::Mallet(truth)) = (missed.predicted, missed.truth)
+        else {
+            return None;
         };
         if predicted.command() != truth.command() {
-            return MispredictionCause::Unknown; // A different input.
+            return None; // A different input.
         }
         // Only a jammed puck stops a mallet, or a held one that pushes it out of the circle.
-        let puck = Self::puck_of(entities, truth.rink).map(|slot| slot.entity);
+        let puck = Self::puck_of(missed.entities, truth.rink).map(|slot| slot.entity);
         let near = puck.is_some_and(|puck| {
             puck.is_held() || puck.position().distance(truth.position()) < TOUCH + 1.0
         });
-        if near { MispredictionCause::Prop } else { MispredictionCause::Unknown }
+        near.then_some(MispredictionCause::Prop)
     }
 
     fn repeat(last: &Command, _missed: u64) -> Command {

@@ -32,8 +32,8 @@ use glam::Vec2;
 use crate::records::{owned, remove_where};
 use crate::rounds::{self, Round};
 use phaselock::game::{
-    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Measure, MispredictionCause, Relevance, Slot,
-    Unit, Viewpoint, World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Measure, Misprediction, MispredictionCause,
+    Relevance, Slot, Unit, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
@@ -141,18 +141,22 @@ impl Game for Race {
         near && own.is_solid() && other.is_solid()
     }
 
-    fn misprediction_cause(
-        &self,
-        predicted: &Piece,
-        truth: &Piece,
-        _entities: &Entities<Piece>,
-    ) -> MispredictionCause {
-        match (predicted, truth) {
-            (Piece::Car(predicted), Piece::Car(truth)) if predicted.bumps != truth.bumps => {
-                MispredictionCause::Player
-            }
-            _ => MispredictionCause::Unknown,
+    fn misprediction_cause(&self, missed: &Misprediction<'_, Piece>) -> Option<MispredictionCause> {
+        let (Piece::Car(predicted), Piece::Car(truth)) = (missed.predicted, missed.truth) else {
+            return None;
+        };
+        let mut others = missed.entities.records::<Car>().filter(|slot| slot.id != missed.own);
+        // Soft contacts are not counted.
+        let touched = |other: Slot<Car>| {
+            let ticks = missed.ticks + (missed.age)(other.id);
+            other.entity.is_solid() && self.may_have_touched(truth, &other.entity, ticks)
+        };
+        if predicted.bumps != truth.bumps || others.any(touched) {
+            return Some(MispredictionCause::Player);
         }
+        // The end of a race frees the cars, and counts their gates again.
+        let ruled = |car: &Car| (car.gates, car.ghost, car.hold);
+        (ruled(predicted) != ruled(truth)).then_some(MispredictionCause::Rules)
     }
 
     fn position(&self, entity: &Piece) -> Option<Vec2> {

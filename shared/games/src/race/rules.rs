@@ -1,6 +1,6 @@
 //! A tick of all cars, and the course of a race: the grid, gates and laps, the end.
 
-use super::contact::collide;
+use super::contact::{TOUCH, collide};
 use super::drive::{self, GHOST_SECS, drive, put, ticks};
 use super::entities::{Car, Command, Lights, Piece, Score, lights};
 use super::score::RaceMemory;
@@ -17,6 +17,10 @@ pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 300.0, results: 10.0 
 pub const COUNTDOWN_SECS: f32 = 4.0;
 /// Seconds that the others have once the first has finished.
 pub const GRACE_SECS: f32 = 30.0;
+
+/// How fast the speed between two cars changes at most, without a contact, in metres per second
+/// squared: both brake or turn.
+const TURNS: f32 = 30.0;
 
 /// The rules of Race.
 #[derive(Debug)]
@@ -172,6 +176,14 @@ impl Race {
             cars.push(car);
         }
         collide(self.track, self.rates, &mut cars, &mut Vec::new());
+    }
+
+    /// Whether two cars, as they are now, may have touched in the last ticks.
+    pub(super) fn may_have_touched(&self, a: &Car, b: &Car, ticks: u64) -> bool {
+        let secs = ticks as f32 * self.rates.step_secs();
+        let speed = a.velocity().distance(b.velocity());
+        let moved = speed * secs + TURNS * secs * secs;
+        a.position().distance(b.position()) < TOUCH + moved
     }
 
     /// Counts the gates that cars passed in this tick, and their progress.

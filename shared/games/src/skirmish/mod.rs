@@ -28,8 +28,8 @@ use glam::Vec2;
 use crate::records::owned;
 use crate::rounds::{self, Round};
 use phaselock::game::{
-    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Known, Measure, MispredictionCause,
-    Relevance, Slot, Unit, Viewpoint, World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Known, Measure, Misprediction,
+    MispredictionCause, Relevance, Slot, Unit, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::SendRule;
@@ -183,18 +183,15 @@ impl Game for Skirmish {
         command.fire
     }
 
-    fn misprediction_cause(
-        &self,
-        predicted: &Piece,
-        truth: &Piece,
-        entities: &Entities<Piece>,
-    ) -> MispredictionCause {
-        let (Piece::Player(predicted), Piece::Player(truth)) = (predicted, truth) else {
-            return MispredictionCause::Unknown;
+    fn misprediction_cause(&self, missed: &Misprediction<'_, Piece>) -> Option<MispredictionCause> {
+        let (Piece::Player(predicted), Piece::Player(truth)) = (missed.predicted, missed.truth)
+        else {
+            return None;
         };
         if truth.health == 0 && predicted.health > 0 {
-            return MispredictionCause::Shot;
+            return Some(MispredictionCause::Shot);
         }
+        let entities = missed.entities;
         let moved = (truth.x, truth.y, truth.vx, truth.vy)
             != (predicted.x, predicted.y, predicted.vx, predicted.vy);
         let near = |position: Vec2, reach: f32| position.distance(truth.position()) < reach;
@@ -211,14 +208,20 @@ impl Game for Skirmish {
         let barrel = || entities.records::<Prop>().any(|slot| burst(&slot.entity));
         let hurt = truth.health < predicted.health || (pushed && barrel());
         if moved && (hurt || entities.iter().any(|slot| blown(&slot.entity))) {
-            return MispredictionCause::Shot;
+            return Some(MispredictionCause::Shot);
         }
         if !moved && truth.hands == predicted.hands {
-            return MispredictionCause::Unknown;
+            return None;
         }
+        // Those that have been in reach since the last known state.
+        let reached = |slot: &Slot<Prop>| {
+            let secs = (missed.ticks + (missed.age)(slot.id)) as f32 * self.rates.step_secs();
+            let moved = slot.entity.velocity().distance(truth.velocity()) * secs;
+            near(slot.entity.position(), 1.6 + moved)
+        };
         let props = || {
             let there = entities.records::<Prop>().filter(|slot| !slot.entity.gone);
-            there.filter(|slot| near(slot.entity.position(), 1.6)).map(|slot| slot.entity)
+            there.filter(reached).map(|slot| slot.entity)
         };
         // In another player's hands, or pushed by one.
         let others = |prop: &Prop| {
@@ -233,11 +236,11 @@ impl Game for Skirmish {
             (prop.velocity() - truth.velocity()).dot(to) > 0.5 && prop.velocity().dot(to) > 0.0
         };
         if props().any(|prop| others(&prop)) {
-            MispredictionCause::Player
+            Some(MispredictionCause::Player)
         } else if props().any(|prop| comes(&prop)) {
-            MispredictionCause::Prop
+            Some(MispredictionCause::Prop)
         } else {
-            MispredictionCause::Unknown
+            None
         }
     }
 

@@ -396,10 +396,25 @@ fn only_a_shot_that_kills_explains_a_failed_prediction() {
     let (game, world) = world_of(1, 3);
     let own = players(&world.entities).next().expect("it is there").entity;
     let hurt = Player { health: own.health - 20, ..own };
-    let cause = |truth| {
-        game.misprediction_cause(&Piece::Player(own), &Piece::Player(truth), &world.entities)
-    };
-    assert_eq!(cause(Player { health: 0, ..own }), MispredictionCause::Shot);
-    assert_eq!(cause(hurt), MispredictionCause::Unknown, "it slows nobody down");
-    assert_eq!(cause(own), MispredictionCause::Unknown);
+    let cause = |truth| cause_of(&game, &world, own, truth);
+    assert_eq!(cause(Player { health: 0, ..own }), Some(MispredictionCause::Shot));
+    assert_eq!(cause(hurt), None, "it slows nobody down");
+    assert_eq!(cause(own), None);
+}
+
+/// Returns the cause of a misprediction of the first player, two ticks after the last known state.
+fn cause_of(
+    game: &Skirmish,
+    world: &World<Skirmish>,
+    predicted: Player,
+    truth: Player,
+) -> Option<MispredictionCause> {
+    game.misprediction_cause(&Misprediction {
+        own: avatar(world, 0),
+        predicted: &Piece::Player(predicted),
+        truth: &Piece::Player(truth),
+        ticks: 2,
+        entities: &world.entities,
+        age: &|_| 0,
+    })
 }

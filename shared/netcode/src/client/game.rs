@@ -102,7 +102,9 @@ impl<G: Game> Client<G> {
         })
     }
 
-    fn reconcile(&mut self, tick: Tick, late: bool) {
+    /// Compares the own player with its state at a tick. `assumed` is the newest tick that ran on
+    /// an assumed input.
+    fn reconcile(&mut self, tick: Tick, assumed: Option<Tick>) {
         let scene = self.store.latest();
         let Some(own) = G::avatar(scene, self.common.player) else {
             let released = self.prediction.forget_own(&self.shown);
@@ -116,6 +118,7 @@ impl<G: Game> Client<G> {
         let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
         let tick = tick.minus(age_of(fields, &state.packed));
         state.packed = without_age(fields, &state.packed);
+        let late = assumed.is_some_and(|at| at > self.prediction.base());
         if let Some(recorder) = &mut self.recorder {
             // Another input may lead to the same state in the end.
             let sure = !late || G::LATE == Late::Wait;
@@ -309,7 +312,6 @@ impl<G: Game> AnyClient for Client<G> {
             self.presenter.handle_unsaid(&self.game, heard(index), state);
         }
         let header = &received.header;
-        let mut late = false;
         // Once per snapshot, however many packets it takes.
         let news = received.tick > newest_before || !self.common.measured;
         if let Some(perceived) = header.perceived.filter(|_| news) {
@@ -333,7 +335,6 @@ impl<G: Game> AnyClient for Client<G> {
             let newest = Tick::widen(report.newest, received.tick);
             self.confirmed = self.confirmed.max(newest);
             let early = |micros: i32| Micros(i64::from(micros));
-            late = newest < received.tick || report.worst_early < 0;
             let worst = newest.minus(u64::from(report.worst_back));
             let inputs = [(worst, report.worst_early), (newest, report.newest_early)];
             for (tick, micros) in inputs {
@@ -353,7 +354,9 @@ impl<G: Game> AnyClient for Client<G> {
                 self.common.pll.server_time(arrival) - self.common.rates.time_of(newest_before);
             self.common.delay.handle_arrival(arrival, age);
         }
-        self.reconcile(received.tick, late);
+        // Without a report, no input has come.
+        let back = header.inputs.map_or(Some(0), |report| report.assumed_back);
+        self.reconcile(received.tick, back.map(|back| received.tick.minus(back.into())));
         if !self.common.measured {
             // Gives the server something to measure the clock with.
             self.transmit(arrival, Tick(0), Vec::new());

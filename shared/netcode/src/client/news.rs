@@ -14,8 +14,9 @@ pub struct Correction {
     pub tick: Tick,
     /// Error of the field with the largest error, in its unit.
     pub size: f32,
-    /// Cause, as far as it is known.
-    pub cause: MispredictionCause,
+    /// Its cause; `None` if there is no evidence of any, which is a fault of the game or the
+    /// netcode.
+    pub cause: Option<MispredictionCause>,
 }
 
 /// The part of a snapshot packet that predictions are compared with.
@@ -30,6 +31,6 @@ pub(super) struct News<'a, G: Game> {
     pub(super) store: &'a Store<G>,
     /// The last picture.
     pub(super) shown: &'a Entities<G::Entity>,
-    /// Whether an input was late recently.
+    /// Whether a tick since the last known state ran without the player's input.
     pub(super) late: bool,
 }

@@ -16,7 +16,7 @@ use super::co_prediction::CoPrediction;
 use super::hidden::Hidden;
 use super::news::{Correction, News};
 use crate::fields::{Entity, Field, Motion, Packed, Values, unpack_values};
-use crate::game::{Ahead, Entities, Game, MispredictionCause, Slot};
+use crate::game::{Ahead, Entities, Game, Misprediction, MispredictionCause, Slot};
 use crate::ids::EntityId;
 use crate::limits::PREDICTION_TICKS_MAX;
 use crate::motion::interpolate::{TickTime, blend_values, cut_between};
@@ -167,22 +167,11 @@ impl<G: Game> Prediction<G> {
         let Some(own) = self.own else { return };
         // Never more ticks than inputs are kept.
         let from = self.at.max(tick.minus(PREDICTION_TICKS_MAX));
-        let mut last = self.input_before;
-        for (at, input) in self.inputs.iter().take_while(|(at, _)| *at <= from) {
-            last = (*at, *input);
-        }
         let mut co_predicted = std::mem::take(&mut self.ids);
         co_predicted.clear();
         co_predicted.extend(self.others.co_predicted());
         for step in (from.0..tick.0).map(|before| Tick(before).plus(1)) {
-            let found = self.inputs.binary_search_by_key(&step, |(at, _)| *at);
-            let input = match found {
-                Ok(at) => {
-                    last = self.inputs[at];
-                    last.1
-                }
-                Err(_) => G::repeat(&last.1, step.since(last.0)),
-            };
+            let input = self.input(step);
             let ahead =
                 Ahead { tick: step, ticks: step.since(self.base), co_predicted: &co_predicted };
             game.predict(&mut self.scene, own, &input, ahead);
@@ -195,6 +184,18 @@ impl<G: Game> Prediction<G> {
         }
         self.ids = co_predicted;
         self.at = self.at.max(tick);
+    }
+
+    /// Returns the player's input for a tick, or the assumed one if there was none.
+    fn input(&self, tick: Tick) -> G::Input {
+        let next = self.inputs.partition_point(|(at, _)| *at <= tick);
+        let (at, input) = next.checked_sub(1).map_or(self.input_before, |last| self.inputs[last]);
+        if at == tick { input } else { G::repeat(&input, tick.since(at)) }
+    }
+
+    /// Returns the newest tick whose server state is known.
+    pub(super) fn base(&self) -> Tick {
+        self.base
     }
 
     /// Removes the oldest predicted state and keeps its memory.
@@ -271,10 +272,109 @@ impl<G: Game> Prediction<G> {
             return reconciled;
         }
 
+        reconciled.correction = self.correction(game, &news, before, predicted);
         let carried = self.carried_over(&news, index);
         self.restart_from(game, &news, &carried, &changes.replaced);
-        reconciled.correction = correction(game, &news, before, predicted);
         reconciled
+    }
+
+    /// Returns the misprediction of the player's own entity, if any. `before` is that entity, and
+    /// `predicted` what was predicted for the snapshot's tick.
+    fn correction(
+        &self,
+        game: &G,
+        news: &News<'_, G>,
+        before: G::Entity,
+        predicted: Option<Packed>,
+    ) -> Option<Correction> {
+        let predicted = predicted?;
+        let size = difference(before.fields(), &predicted, &news.own.1.packed);
+        (size > 0.0).then(|| {
+            let cause = match news.late {
+                true => Some(MispredictionCause::LateInput),
+                false => self.disturbance(game, news, &predicted),
+            };
+            Correction { tick: news.tick, size, cause }
+        })
+    }
+
+    /// Returns what disturbed the player's own entity: in the world, according to the game, or in
+    /// the prediction.
+    fn disturbance(
+        &self,
+        game: &G,
+        news: &News<'_, G>,
+        predicted: &Packed,
+    ) -> Option<MispredictionCause> {
+        let (own, state) = news.own;
+        let [expected, truth] =
+            [predicted, &state.packed].map(|packed| G::Entity::unpack(state.kind, packed));
+        let age = |id: EntityId| {
+            let heard = news.store.last(id.index).map(|version| version.tick);
+            news.tick.since(heard.unwrap_or_default())
+        };
+        let missed = Misprediction {
+            own,
+            predicted: &expected,
+            truth: &truth,
+            ticks: news.tick.since(self.base),
+            entities: news.scene,
+            age: &age,
+        };
+        game.misprediction_cause(&missed).or_else(|| self.predicted_contact(game, news, predicted))
+    }
+
+    /// Returns what the *predicted* motion depended on, besides the player's own entity and its
+    /// inputs: if it is not the same without other entities, it was wrong because of them.
+    fn predicted_contact(
+        &self,
+        game: &G,
+        news: &News<'_, G>,
+        predicted: &Packed,
+    ) -> Option<MispredictionCause> {
+        let owner = news.own.1.owner;
+        let alone = self.replayed(game, news.tick, |_| false)?;
+        let with_players = |slot: &Slot<G::Entity>| slot.owner.is_some() && slot.owner != owner;
+        if alone == *predicted {
+            None
+        } else if self.replayed(game, news.tick, with_players)? != alone {
+            Some(MispredictionCause::Player)
+        } else {
+            Some(MispredictionCause::Prop)
+        }
+    }
+
+    /// Predicts the player's own entity from the last known state to a tick once more. Of the
+    /// entities that have a position or are co-predicted, only those that `with` selects are there.
+    fn replayed(
+        &self,
+        game: &G,
+        tick: Tick,
+        with: impl Fn(&Slot<G::Entity>) -> bool,
+    ) -> Option<Packed> {
+        let own = self.own?;
+        let known = self.states.front().filter(|known| known.tick == self.base)?;
+        let known_of = |id| if id == own { Some(&known.own) } else { known.of(id) };
+        let co_predicted: Vec<_> = self.others.co_predicted().collect();
+        let is_there = |slot: &&Slot<G::Entity>| {
+            let is_body = game.position(&slot.entity).is_some() || co_predicted.contains(&slot.id);
+            slot.id == own || !is_body || with(slot)
+        };
+        let mut scene = Entities::default();
+        for slot in self.scene.iter().filter(is_there) {
+            let packed = known_of(slot.id);
+            let entity = packed.map(|packed| G::Entity::unpack(slot.entity.kind(), packed));
+            scene.insert(Slot { entity: entity.unwrap_or(slot.entity), ..*slot });
+        }
+        for step in (self.base.0..tick.0).map(|before| Tick(before).plus(1)) {
+            let ticks = step.since(self.base);
+            let ahead = Ahead { tick: step, ticks, co_predicted: &co_predicted };
+            game.predict(&mut scene, own, &self.input(step), ahead);
+            for slot in scene.iter_mut().filter(|slot| slot.id == own || ahead.covers(slot.id)) {
+                slot.entity = G::Entity::unpack(slot.entity.kind(), &slot.entity.pack());
+            }
+        }
+        Some(scene.get(own)?.entity.pack())
     }
 
     /// Returns the predicted states, at the snapshot's tick, of entities whose state the snapshot
@@ -466,28 +566,6 @@ fn agrees<G: Game>(store: &Store<G>, predicted: &Predicted, id: EntityId, tick: 
     let Some(version) = store.known_at(id.index, tick) else { return true };
     let truth = version.state.filter(|state| state.generation == id.generation);
     truth.as_ref().map(|state| &state.packed) == predicted.of(id)
-}
-
-/// Returns the misprediction of the player's own entity, if any. `before` is that entity, and
-/// `predicted` what was predicted for the snapshot's tick.
-fn correction<G: Game>(
-    game: &G,
-    news: &News<'_, G>,
-    before: G::Entity,
-    predicted: Option<Packed>,
-) -> Option<Correction> {
-    let (_, state) = news.own;
-    let predicted = predicted?;
-    let size = difference(before.fields(), &predicted, &state.packed);
-    (size > 0.0).then(|| {
-        let [predicted, truth] =
-            [predicted, state.packed].map(|packed| G::Entity::unpack(before.kind(), &packed));
-        let cause = match game.misprediction_cause(&predicted, &truth, news.scene) {
-            MispredictionCause::Unknown if news.late => MispredictionCause::LateInput,
-            cause => cause,
-        };
-        Correction { tick: news.tick, size, cause }
-    })
 }
 
 /// Returns the largest difference of a predicted field, in its unit. Zero across a cut that only

@@ -57,6 +57,8 @@ pub struct Stats {
     pub mispredictions: u64,
     /// Mispredictions by cause, in the order of [`MispredictionCause::ALL`].
     pub misses: [Misses; MispredictionCause::ALL.len()],
+    /// Mispredictions without a cause: faults of the game or the netcode.
+    pub unexplained: Misses,
     /// The last misprediction.
     pub last_correction: Option<Correction>,
     /// Frames drawn.
@@ -170,12 +172,13 @@ impl Counter {
 
     pub(super) fn handle_correction(&mut self, correction: Correction) {
         self.stats.mispredictions += 1;
-        let counted = MispredictionCause::ALL.iter().zip(&mut self.stats.misses);
-        for (_, misses) in counted.filter(|(cause, _)| **cause == correction.cause) {
-            misses.count += 1;
-            misses.size_sum += f64::from(correction.size);
-            misses.size_max = misses.size_max.max(correction.size);
-        }
+        let Stats { misses, unexplained, .. } = &mut self.stats;
+        let mut counted = MispredictionCause::ALL.iter().zip(misses);
+        let counted = counted.find(|(cause, _)| Some(**cause) == correction.cause);
+        let misses = counted.map_or(unexplained, |(_, misses)| misses);
+        misses.count += 1;
+        misses.size_sum += f64::from(correction.size);
+        misses.size_max = misses.size_max.max(correction.size);
         self.stats.last_correction = Some(correction);
     }
 }

@@ -32,5 +32,6 @@ pub use rules::{
     Profile, PutOn, Sides, World, new_bot,
 };
 pub use terms::{
-    Ahead, Best, Known, Late, MispredictionCause, Relevance, Strength, Unit, Viewpoint,
+    Ahead, Best, Known, Late, Misprediction, MispredictionCause, Relevance, Strength, Unit,
+    Viewpoint,
 };

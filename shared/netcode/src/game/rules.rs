@@ -10,7 +10,8 @@ use super::memory::Memory;
 use super::outbox::{MessageError, Outbox};
 use super::rounds::{Place, RoundClock};
 use super::terms::{
-    Ahead, Best, Known, Late, MispredictionCause, Relevance, Strength, Unit, Viewpoint,
+    Ahead, Best, Known, Late, Misprediction, MispredictionCause, Relevance, Strength, Unit,
+    Viewpoint,
 };
 use crate::fields::{Entities, Entity, KindOf, Record, Slot};
 use crate::identity::PublicKey;
@@ -111,16 +112,19 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         None
     }
 
-    /// Returns why the player's own entity was mispredicted, given its predicted and its true
-    /// state. If the game returns [`MispredictionCause::Unknown`], as it does by default, and an
-    /// input was late in the last quarter of a second, that counts as the cause.
+    /// Returns what disturbed the player's own entity, so that it was mispredicted. Return a cause
+    /// only on evidence, such as a lost hit point or a car close enough to have touched. `None`,
+    /// the default, means that there is none.
+    ///
+    /// The netcode finds two causes by itself. It does not ask if a tick ran without the player's
+    /// input. If the game returns `None` and the *predicted* motion depended on another entity,
+    /// that entity is the cause. What is left is counted as
+    /// [unexplained](crate::client::Stats::unexplained): a fault of the game or the netcode.
     fn misprediction_cause(
         &self,
-        _predicted: &Self::Entity,
-        _truth: &Self::Entity,
-        _entities: &Entities<Self::Entity>,
-    ) -> MispredictionCause {
-        MispredictionCause::Unknown
+        _missed: &Misprediction<'_, Self::Entity>,
+    ) -> Option<MispredictionCause> {
+        None
     }
 
     /// Returns the assumed input `missed` ticks (1 or more) after the last one that came in time:

@@ -2,6 +2,7 @@
 
 use glam::Vec2;
 
+use crate::fields::Entities;
 use crate::ids::EntityId;
 use crate::limits::PREDICTED_SPAWN_INDEX_MIN;
 use crate::time::Tick;
@@ -37,25 +38,44 @@ pub struct Known<'a, E> {
     pub ticks: u64,
 }
 
-/// Cause of a misprediction.
+/// A misprediction of a player's own entity, for which the game is asked for the
+/// [cause](super::Game::misprediction_cause).
+#[derive(Clone, Copy)]
+pub struct Misprediction<'a, E> {
+    /// The player's own entity.
+    pub own: EntityId,
+    /// Its predicted state.
+    pub predicted: &'a E,
+    /// Its true state in the same tick.
+    pub truth: &'a E,
+    /// Ticks since the last state that the client knew: whatever disturbed the player, it was in
+    /// these.
+    pub ticks: u64,
+    /// The newest states of all entities.
+    pub entities: &'a Entities<E>,
+    /// Returns the age of an entity's newest state in ticks.
+    pub age: &'a dyn Fn(EntityId) -> u64,
+}
+
+/// Cause of a misprediction. Each names evidence; a misprediction without any has no cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MispredictionCause {
-    /// An input arrived after its tick had run.
+    /// A tick ran without the player's input, which came later or not at all. The netcode knows
+    /// this from the server.
     LateInput,
     /// Another player blocked or pushed the player.
     Player,
     /// Another player's shot hit.
     Shot,
-    /// An object that no player owns, such as a ball or a crate.
+    /// An object, such as a ball or a crate.
     Prop,
-    /// None of these, as far as the game knows.
-    Unknown,
+    /// The rules, such as the end of a round.
+    Rules,
 }
 
 impl MispredictionCause {
     /// All causes.
-    pub const ALL: [Self; 5] =
-        [Self::LateInput, Self::Player, Self::Shot, Self::Prop, Self::Unknown];
+    pub const ALL: [Self; 5] = [Self::LateInput, Self::Player, Self::Shot, Self::Prop, Self::Rules];
 
     /// Returns the name that people read.
     pub fn name(self) -> &'static str {
@@ -64,7 +84,7 @@ impl MispredictionCause {
             Self::Player => "player",
             Self::Shot => "shot",
             Self::Prop => "prop",
-            Self::Unknown => "unknown",
+            Self::Rules => "rules",
         }
     }
 }

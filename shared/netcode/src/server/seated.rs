@@ -153,13 +153,14 @@ impl<I: Record> Seated<I> {
         mut send: impl FnMut(Vec<u8>),
     ) {
         let Scene { game, history, now, server_time, .. } = *scene;
+        let tick = history.newest().map(|frame| frame.tick).unwrap_or_default();
         let header = SnapshotHeader {
             seq: 0,
             tick: Tick(0),
             sent: server_time.low(),
             echo: self.uplink.echo(now),
             perceived: self.member.timing().perceived(server_time),
-            inputs: self.uplink.report(self.member.stats().missing),
+            inputs: self.uplink.report(tick, self.member.stats().missing),
             references: References::NONE,
             silent: KindSet::NONE,
         };
@@ -177,10 +178,9 @@ impl<I: Record> Seated<I> {
             bytes += packet.len() as u64;
             send(packet);
         });
-        let tick = history.newest().map(|frame| frame.tick);
         let view = self.member.timing_mut().view_mut();
         for seq in first..self.sender.next_seq() {
-            view.handle_sent(seq, tick.unwrap_or_default());
+            view.handle_sent(seq, tick);
         }
         let stats = self.member.stats_mut();
         stats.packets += packets;

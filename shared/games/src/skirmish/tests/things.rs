@@ -152,21 +152,20 @@ fn a_failed_prediction_is_laid_to_what_is_near() {
     put(&mut world, 1, 12.0, 13.0);
     crate_at(&mut world, 1.0, 11.0);
     let own = player(&world.entities, avatar(&world, 0)).expect("it is there");
-    let cause = |world: &World<Skirmish>, truth: Player| {
-        game.misprediction_cause(&Piece::Player(own), &Piece::Player(truth), &world.entities)
-    };
+    let cause = |world: &World<Skirmish>, truth| cause_of(&game, world, own, truth);
     let stopped = Player { x: own.x - 0.2, ..own };
-    assert_eq!(cause(&world, stopped), MispredictionCause::Unknown, "it stands there");
+    assert_eq!(cause(&world, stopped), None, "it stands there");
     let id = crate_at(&mut world, 1.0, 11.0);
     world.entities.record_mut::<Prop>(id).expect("it is there").vx = -4.0;
-    assert_eq!(cause(&world, stopped), MispredictionCause::Prop, "it comes");
-    assert_eq!(cause(&world, Player { health: 60, vx: 5.0, ..own }), MispredictionCause::Shot);
+    assert_eq!(cause(&world, stopped), Some(MispredictionCause::Prop), "it comes");
+    let blown = Player { health: 60, vx: 5.0, ..own };
+    assert_eq!(cause(&world, blown), Some(MispredictionCause::Shot));
     put(&mut world, 1, 2.0, 11.0);
     assert_eq!(
         cause(&world, stopped),
-        MispredictionCause::Player,
+        Some(MispredictionCause::Player),
         "a player who pushes from the other side"
     );
     crate_at(&mut world, 9.0, 13.0);
-    assert_eq!(cause(&world, stopped), MispredictionCause::Unknown);
+    assert_eq!(cause(&world, stopped), None);
 }

@@ -88,9 +88,9 @@ impl<I: Record> Uplink<I> {
         self.newest.and_then(|newest| Echo::new(newest.sent, now - newest.arrival))
     }
 
-    /// Returns the report on the client's inputs and `missing` packets.
-    pub(super) fn report(&mut self, missing: u64) -> Option<InputReport> {
-        self.inputs.report(missing)
+    /// Returns the report on the client's inputs and `missing` packets, for the snapshot of `tick`.
+    pub(super) fn report(&mut self, tick: Tick, missing: u64) -> Option<InputReport> {
+        self.inputs.report(tick, missing)
     }
 
     /// Returns the sequence number of a packet from its low bits, and whether it is the newest. An

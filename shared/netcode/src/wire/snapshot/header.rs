@@ -33,6 +33,10 @@ pub struct InputReport {
     pub worst_back: u8,
     /// How early the worst input arrived, in the units of `newest_early`.
     pub worst_early: i32,
+    /// Ticks from the newest tick that ran on an assumed input to the snapshot's; `None` if there
+    /// was none in the last 255 ticks. With [`Late::Wait`](crate::game::Late::Wait), ticks of the
+    /// player's own time that were skipped count.
+    pub assumed_back: Option<u8>,
     /// Low bits of the number of ticks without an input. Like `missing`, only in each fourth
     /// packet.
     pub late: Option<u16>,
@@ -122,6 +126,10 @@ impl InputReport {
         let less = signed(coder, Number::WorstEarly, early.wrapping_sub(worst));
         self.worst_early = early.wrapping_sub(less).saturating_mul(COARSE as i32);
         self.newest_early = early.saturating_mul(COARSE as i32);
+        self.assumed_back = coder.even(self.assumed_back.is_some()).then(|| {
+            let back = coder.raw(u32::from(self.assumed_back.unwrap_or(0)), u8::BITS);
+            u8::try_from(back).unwrap_or(u8::MAX)
+        });
         let mut counter = |count: Option<u16>| {
             let counts = seq.is_multiple_of(COUNTED_EACH);
             counts.then(|| low16(coder.raw(u32::from(count.unwrap_or(0)), 16)))
