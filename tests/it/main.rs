@@ -5,6 +5,7 @@ mod arrows;
 mod assembly;
 mod asteroids;
 mod back;
+mod blame;
 mod bounds;
 mod cards;
 mod changes;

@@ -1,6 +1,7 @@
 //! Entities that the client predicts besides its own: which ones, and since which tick.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::news::News;
 use crate::game::{Entities, Game};
@@ -15,7 +16,7 @@ use crate::time::{Micros, Rates, Tick};
 #[derive(Debug)]
 pub(super) struct CoPrediction {
     rates: Rates,
-    /// Each with the last tick in which the game wanted it co-predicted.
+    /// Each with the last tick, known or predicted, in which the game wanted it co-predicted.
     co_predicted: BTreeMap<EntityId, Tick>,
     /// Each with the tick of its spawn. Kept until the server's entity comes, even after its own
     /// end.
@@ -104,18 +105,49 @@ impl CoPrediction {
         }
     }
 
-    /// Handles a snapshot; `before` is the predicted present.
+    /// Co-predicts an entity that the game wants so in a tick. Returns whether it is new.
+    fn want(&mut self, id: EntityId, tick: Tick) -> bool {
+        let is_full = self.co_predicted.len() >= CO_PREDICTED_MAX;
+        match self.co_predicted.entry(id) {
+            Entry::Occupied(mut entry) => {
+                let wanted = (*entry.get()).max(tick);
+                entry.insert(wanted);
+                false
+            }
+            Entry::Vacant(_) if is_full => false,
+            Entry::Vacant(entry) => {
+                entry.insert(tick);
+                true
+            }
+        }
+    }
+
+    /// Co-predicts what the player reaches by the predicted tick, without a snapshot. Returns the
+    /// new entities.
+    pub(super) fn reach<G: Game>(
+        &mut self,
+        game: &G,
+        own: EntityId,
+        (at, scene): (Tick, &Entities<G::Entity>),
+    ) -> Vec<EntityId> {
+        let others = scene.iter().filter(|slot| slot.id != own && !slot.id.is_predicted_spawn());
+        let reached = others.filter(|slot| game.co_predicts(scene, own, slot));
+        reached.map(|slot| slot.id).filter(|id| self.want(*id, at)).collect()
+    }
+
+    /// Handles a snapshot; `before` is the predicted present, at tick `at`.
     pub(super) fn update<G: Game>(
         &mut self,
         game: &G,
         own: EntityId,
-        before: &Entities<G::Entity>,
+        (at, before): (Tick, &Entities<G::Entity>),
         news: &News<'_, G>,
     ) -> Changes {
         let mut changes = Changes::default();
         self.settled.clear();
         self.settled.extend(self.co_predicted.keys().chain(self.predicted_spawns.keys()));
-        let ticks = |span: Micros| (span.0 / self.rates.step().0.max(1)) as u64;
+        let step = self.rates.step();
+        let ticks = |span: Micros| (span.0 / step.0.max(1)) as u64;
 
         // Predicted spawns that have come, or are overdue.
         let grace = ticks(PREDICTED_SPAWN_GRACE);
@@ -123,7 +155,7 @@ impl CoPrediction {
         for (id, born) in std::mem::take(&mut self.predicted_spawns) {
             if let Some(real) = twin::<G>(news.scene, own, id) {
                 changes.replaced.push((id, real));
-                self.co_predicted.insert(real, news.tick);
+                self.want(real, at);
                 changes.replay = true;
             } else if news.tick.since(born) > grace {
                 changes.replay = true;
@@ -133,15 +165,15 @@ impl CoPrediction {
         }
         self.predicted_spawns = kept;
 
-        // The game decides by the predicted state if there is one, otherwise by the server's.
+        // The game decides by the predicted present (of other entities, by their newest state), and
+        // by the snapshot, from which inputs are replayed: by now, the player may have passed an
+        // entity that it touches first.
         for slot in news.scene.iter().filter(|slot| slot.id != own) {
             let present = before.get(slot.id).unwrap_or(slot);
             if game.co_predicts(before, own, present) {
-                let known = self.co_predicted.contains_key(&slot.id);
-                if known || self.co_predicted.len() < CO_PREDICTED_MAX {
-                    self.co_predicted.insert(slot.id, news.tick);
-                    changes.replay |= !known;
-                }
+                changes.replay |= self.want(slot.id, at);
+            } else if game.co_predicts(news.scene, own, slot) {
+                changes.replay |= self.want(slot.id, news.tick);
             }
         }
         let linger = ticks(CO_PREDICTION_LINGER);
@@ -152,7 +184,8 @@ impl CoPrediction {
                 changes.gone.push(*id);
                 return false;
             }
-            let keep = news.tick.since(*wanted) <= linger;
+            // Until all ticks in which it was wanted are known.
+            let keep = *wanted >= news.tick || at.since(*wanted) <= linger;
             if !keep {
                 changes.released.push(*id);
             }

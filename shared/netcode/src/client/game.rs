@@ -167,7 +167,7 @@ impl<G: Game> Client<G> {
         let before = self.common.rates.time_of(tick) - self.common.pll.server_time(now);
         self.common.lead.handle_sent(tick, before);
         self.view_times.handle_input(self.common.rates, tick, G::needs_view(&input));
-        self.prediction.tick(&self.game, tick, input);
+        self.prediction.tick(&self.game, (tick, input), &self.shown);
 
         // At least the newest input, so that the acknowledgements go out.
         let inputs = self.prediction.inputs_since(self.confirmed.min(tick.minus(1)));

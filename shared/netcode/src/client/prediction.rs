@@ -29,6 +29,10 @@ use crate::time::{LocalTime, Rates, Tick};
 /// snapshots.
 const SPARE_MAX: usize = 16;
 
+/// Ticks without a snapshot after which the client looks by itself for what the player reaches.
+/// Arbitrary: more than there are between two snapshots at the usual rates.
+const SILENT_TICKS: u64 = 4;
+
 /// Result of a reconciliation.
 #[derive(Debug, Default)]
 pub(super) struct Reconciled {
@@ -75,6 +79,8 @@ pub(super) struct Prediction<G: Game> {
     at: Tick,
     /// The newest tick whose server state is known.
     base: Tick,
+    /// `at` when the last snapshot came.
+    compared_at: Tick,
     /// Inputs after `base`, oldest first.
     inputs: VecDeque<(Tick, G::Input)>,
     /// The last input before those.
@@ -103,6 +109,7 @@ impl<G: Game> Prediction<G> {
             others: CoPrediction::new(rates),
             at: Tick(0),
             base: Tick(0),
+            compared_at: Tick(0),
             inputs: VecDeque::new(),
             input_before: (Tick(0), G::Input::default()),
             states: VecDeque::new(),
@@ -148,8 +155,13 @@ impl<G: Game> Prediction<G> {
             .map(|((_, input), _)| *input)
     }
 
-    /// Runs the next tick with the player's input.
-    pub(super) fn tick(&mut self, game: &G, tick: Tick, input: G::Input) {
+    /// Runs the next tick with the player's input; `shown` is the last picture.
+    pub(super) fn tick(
+        &mut self,
+        game: &G,
+        (tick, input): (Tick, G::Input),
+        shown: &Entities<G::Entity>,
+    ) {
         if self.inputs.back().is_some_and(|(newest, _)| *newest >= tick) {
             self.inputs.clear(); // The clock was stepped back.
         }
@@ -157,8 +169,22 @@ impl<G: Game> Prediction<G> {
             self.inputs.pop_front();
         }
         self.inputs.push_back((tick, input));
-        if self.own.is_some() {
+        if let Some(own) = self.own {
+            if self.at.since(self.compared_at) > SILENT_TICKS {
+                self.reach(game, own, shown);
+            }
             self.run_to(game, tick);
+        }
+    }
+
+    /// Co-predicts what the player has reached, from where it was last drawn.
+    fn reach(&mut self, game: &G, own: EntityId, shown: &Entities<G::Entity>) {
+        for id in self.others.reach(game, own, (self.at, &self.scene)) {
+            let (Some(slot), Some(drawn)) = (self.scene.get(id), shown.get(id)) else { continue };
+            let before = Moving::resting(drawn.entity.values());
+            let mut error = Hidden::none(false);
+            error.correct(slot.entity.fields(), &before, &self.moving(slot, self.drawn));
+            self.errors.push((id, error));
         }
     }
 
@@ -255,7 +281,8 @@ impl<G: Game> Prediction<G> {
         let index = self.states.binary_search_by_key(&news.tick, |predicted| predicted.tick).ok();
         let predicted = index.map(|at| self.states[at].own);
 
-        let changes = self.others.update(game, own, &self.scene, &news);
+        self.compared_at = self.at;
+        let changes = self.others.update(game, own, (self.at, &self.scene), &news);
         reconciled.gone = changes.gone;
         for id in &changes.released {
             if let Some(drawn) = news.shown.get(*id) {
