@@ -2,9 +2,11 @@
 //! either side of the shown time.
 //!
 //! When a snapshot arrives, the age of the one before is the delay that would have just sufficed.
-//! This measures network delay, jitter, lost snapshots and clock error at once.
+//! This measures network delay, jitter, lost snapshots and clock error at once. What an outage
+//! delays does not count.
 
 use super::margin::{Margin, MarginBounds};
+use super::outage::Outage;
 use super::{Window, slew};
 use crate::limits::INTERPOLATION_DELAY_MAX;
 use crate::time::{LocalTime, Micros};
@@ -19,6 +21,7 @@ pub struct Delay {
     moved: LocalTime,
     needed: Window,
     margin: Margin,
+    outage: Outage,
 }
 
 impl Delay {
@@ -55,6 +58,7 @@ impl Delay {
             moved: now,
             needed: Window::new(Self::WINDOW),
             margin: Margin::new(now, bounds, Self::MARGIN),
+            outage: Outage::default(),
         }
     }
 
@@ -62,6 +66,10 @@ impl Delay {
     /// counted from its tick.
     pub fn handle_arrival(&mut self, now: LocalTime, previous_age: Micros) {
         let age = previous_age.clamp(Micros::ZERO, self.most);
+        let usual = self.needed.quantile(0.5).unwrap_or(age);
+        if self.outage.handle_packet(now, age - usual) {
+            return;
+        }
         self.needed.push(now, age);
         let needed = self.needed.quantile(Self::QUANTILE).unwrap_or(age);
         // The target counts, not the delay that slews towards it.
@@ -116,6 +124,29 @@ mod tests {
         }
         let rest = Micros::from_ms(45) + Delay::MARGIN;
         assert!((rest..=rest + Delay::DEAD_BAND).contains(&delay.delay()), "{}", delay.delay());
+    }
+
+    #[test]
+    fn an_outage_leaves_the_delay_alone_but_a_longer_path_does_not() {
+        let interval = Micros(33_333);
+        let mut delay = Delay::new(LocalTime(0), Micros::ZERO, interval);
+        let mut arrive = |from_ms: i64, count: i64, age: Micros| {
+            let from = LocalTime(from_ms * 1000);
+            for n in 0..count {
+                let now = from + Micros(n * interval.0);
+                delay.handle_arrival(now, age);
+                delay.advance(now);
+            }
+            delay.delay()
+        };
+        let before = arrive(0, 300, Micros::from_ms(60));
+        // Snapshots stay out for 800 ms, and then for 400.
+        arrive(10_800, 1, Micros::from_ms(860));
+        arrive(11_200, 1, Micros::from_ms(460));
+        let after = arrive(11_250, 60, Micros::from_ms(60));
+        assert!((after - before).0.abs() <= Delay::DEAD_BAND.0, "{before} and {after}");
+        let longer = Micros::from_ms(340);
+        assert!(arrive(14_000, 300, longer) >= longer);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! cannot oscillate.
 //!
 //! The lead is the transit time of most recent inputs, plus a margin for the rest ([`Margin`]),
-//! which makes late episodes as rare as [`Lead::EPISODES_EVERY`] demands.
+//! which makes late episodes as rare as [`Lead::EPISODES_EVERY`] demands. Outages do not count.
 //!
 //! A program that draws reads its controls once per frame, so a whole frame is added to the transit
 //! time. A program that sleeps until each tick is woken late on a busy machine; that counts as part
@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 
 use super::lateness::{LateCause, LateInput};
 use super::margin::{Margin, MarginBounds};
+use super::outage::Outage;
 use super::{Window, slew};
 use crate::time::{LocalTime, Micros, Rates, Tick};
 
@@ -49,6 +50,7 @@ pub struct Lead {
     frames: Window,
     framed: Option<LocalTime>,
     holds: Window,
+    outage: Outage,
 }
 
 impl Lead {
@@ -122,6 +124,7 @@ impl Lead {
             frames: Window::new(Self::WINDOW),
             framed: None,
             holds: Window::new(Self::HELD_FOR),
+            outage: Outage::default(),
         }
     }
 
@@ -193,10 +196,14 @@ impl Lead {
         }
         let Sent { before, overslept, covered, held, .. } = *sent;
         let way = (before - early).clamp(-Self::WAY_MAX, Self::WAY_MAX) + overslept;
-        let usual = self.ways.quantile(0.5).unwrap_or(covered);
+        let known = self.ways.quantile(0.5);
+        let usual = known.unwrap_or(covered);
         let held = held.max(held_since);
         let late = LateInput { departure: covered - before, way: way - overslept - usual, held };
         let is_late = early < Micros::ZERO;
+        if known.is_some() && self.outage.handle_packet(now, way - usual) {
+            return is_late.then(|| late.cause());
+        }
         self.ways.push(now, way);
         // An input that left late says nothing about the network.
         let fails = is_late && way > covered;
@@ -318,6 +325,33 @@ mod tests {
         settle(&mut lead, 0, Micros::from_ms(400), 8);
         let made_up = lead.advance(LocalTime(200_000));
         assert!(made_up >= Micros::from_ms(400) + Lead::MARGIN, "{made_up}");
+    }
+
+    #[test]
+    fn an_outage_leaves_the_lead_alone_but_a_longer_path_does_not() {
+        for (outage_ms, ticks) in [(900, 60), (2500, 150)] {
+            let mut lead = Lead::new(LocalTime(0), Micros::from_ms(60), Micros(16_667));
+            let way = Micros::from_ms(40);
+            settle(&mut lead, 0, way, 600);
+            let (before, from) = (lead.lead(), 600 * 16_667);
+            // What was sent meanwhile comes at once.
+            let end = from + outage_ms * 1000;
+            for n in 0..ticks {
+                let now = LocalTime(from + n as i64 * 16_667);
+                let in_force = lead.advance(now);
+                lead.handle_sent(Tick(700 + n), in_force);
+            }
+            for n in (0..ticks).step_by(2) {
+                let left = from + n as i64 * 16_667;
+                let early = before - way - Micros((end - left).max(0));
+                lead.handle_report(LocalTime(end + n as i64 * 500), Tick(700 + n), early);
+            }
+            settle(&mut lead, from + 3_000_000, way, 60);
+            let grown = lead.lead() - before;
+            assert!(grown <= STEP + STEP, "{grown} after {outage_ms} ms");
+            settle(&mut lead, from + 4_000_000, Micros::from_ms(400), 180);
+            assert!(lead.lead() >= Micros::from_ms(400), "{}", lead.lead());
+        }
     }
 
     #[test]

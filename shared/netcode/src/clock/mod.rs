@@ -10,6 +10,7 @@ pub mod lateness;
 pub mod lead;
 pub mod margin;
 pub mod offset;
+mod outage;
 pub mod pll;
 
 use std::collections::VecDeque;

@@ -84,6 +84,41 @@ impl WindowMin {
     }
 }
 
+/// How long a packet and its answer took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ways {
+    /// Time of both, without the time that the receiver held them.
+    pub round_trip: Micros,
+    /// Time of the packet alone, by both clocks, whose difference is an unknown constant.
+    pub there: Micros,
+}
+
+/// The queue on an answer's way back, which the sender of the packets does not cause.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BackQueue {
+    /// The shortest way back; what the clocks drift meanwhile is negligible.
+    least: WindowMin,
+    recent: WindowMin,
+}
+
+impl BackQueue {
+    pub(super) fn new() -> Self {
+        Self { least: WindowMin::new(BASE_HALF), recent: WindowMin::new(RECENT_HALF) }
+    }
+
+    pub(super) fn update(&mut self, now: LocalTime, ways: Ways) {
+        let back = Micros(ways.round_trip.0.saturating_sub(ways.there.0));
+        self.least.update(now, back);
+        self.recent.update(now, back);
+    }
+
+    /// Returns how long recent answers waited.
+    pub(super) fn queue(&self) -> Micros {
+        let [recent, least] = [&self.recent, &self.least].map(|it| it.get().unwrap_or_default());
+        Micros(recent.0.saturating_sub(least.0))
+    }
+}
+
 /// Longer round trips count as this.
 const ROUND_TRIP_MAX: Micros = Micros::from_ms(60_000);
 
@@ -153,6 +188,7 @@ impl Busy {
 pub(super) struct RoundTrips {
     base: WindowMin,
     recent: WindowMin,
+    newest: Micros,
     smooth: Micros,
     spread: Micros,
 }
@@ -168,6 +204,7 @@ impl RoundTrips {
         Self {
             base: WindowMin::new(BASE_HALF),
             recent: WindowMin::new(RECENT_HALF),
+            newest: Micros::ZERO,
             smooth: Micros::ZERO,
             spread: Micros::ZERO,
         }
@@ -178,12 +215,18 @@ impl RoundTrips {
         if self.recent.get().is_none() {
             self.smooth = round_trip;
         }
+        self.newest = round_trip;
         // The smoothing of RFC 6298, but starting without variation.
         let off = Micros((round_trip - self.smooth).0.saturating_abs());
         self.spread += Micros((off - self.spread).0 / 16);
         self.smooth += Micros((round_trip - self.smooth).0 / 8);
         self.base.update(now, round_trip);
         self.recent.update(now, round_trip);
+    }
+
+    /// Returns the excess of the newest round trip over the shortest.
+    pub(super) fn excess(&self) -> Micros {
+        self.newest - self.base()
     }
 
     pub(super) fn recent(&self) -> Micros {

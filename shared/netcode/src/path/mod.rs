@@ -14,6 +14,7 @@ mod rate;
 mod trial;
 mod window;
 
+pub use measure::Ways;
 pub use rate::SendRate;
 pub use trial::PathWindow;
 pub use window::{CongestionLimits, CongestionWindow};

@@ -5,7 +5,8 @@
 //! the aim is not to fill the path, but to avoid queueing behind the stream's own packets, and to
 //! send nothing that a narrow path drops. There are two signs:
 //!
-//! - The round trip exceeds its recent minimum: a queue (LEDBAT, RFC 6817).
+//! - The round trip exceeds its recent minimum: a queue (LEDBAT, RFC 6817). Both clocks tell what
+//!   waits on the way back, which sending less does not shorten, so that does not count.
 //! - Packets are lost. Wireless links lose a fraction at any rate, so a fraction is tolerated (as
 //!   in GCC, draft-ietf-rmcat-gcc-02, 6, and NADA, RFC 8698), and more is tested in a trial.
 //!
@@ -42,7 +43,7 @@ mod tests;
 
 use super::bucket::Bucket;
 use super::flight::Flight;
-use super::measure::{Best, Busy, Meter, RoundTrips};
+use super::measure::{BackQueue, Best, Busy, Meter, RoundTrips, Ways};
 use super::trial::{PathWindow, Sign, Trial};
 use crate::limits::{
     DATAGRAM_BYTES_MAX, SNAPSHOT_BURST_BYTES, SNAPSHOT_BYTES_MIN, SNAPSHOT_FIRST_BYTES,
@@ -111,6 +112,7 @@ pub struct SendRate {
     /// When the rate was last restored to what had arrived before.
     returned: LocalTime,
     round_trips: RoundTrips,
+    back: BackQueue,
     /// Fraction lost recently.
     loss: u64,
     /// Fraction that the path loses at any rate.
@@ -157,6 +159,7 @@ impl SendRate {
             best: Best::new(),
             returned: LocalTime(i64::MIN),
             round_trips: RoundTrips::new(),
+            back: BackQueue::new(),
             loss: 0,
             own_loss: 0,
             counts_from: now,
@@ -215,7 +218,7 @@ impl SendRate {
         // A long queue in a trial must drain.
         let is_tried = matches!(self.trial, Some(Trial { sign: Sign::Queue(_), .. }));
         let long = self.queue_tolerated() + self.interval + self.interval;
-        let is_long = is_tried && self.round_trips.queue() > long;
+        let is_long = is_tried && self.queue() > long;
         let is_bound = self.is_narrow() || (is_long && self.rate < START_RATE);
         // Packets during silence are rare, and find out whether the path is back.
         if !is_bound || self.silent.is_some() {
@@ -224,7 +227,7 @@ impl SendRate {
         // What passes in a round trip, and in a queue of less than two intervals.
         let lost = self.loss.min(LOSS_GAPS) * GAP_INTERVALS * 10 / LOSS_GAPS;
         let more = Micros(self.interval.0 * (9 + lost as i64) / 10);
-        let span = self.round_trips.base() + self.round_trips.spread() + more;
+        let span = self.round_trips.base() + self.back.queue() + self.round_trips.spread() + more;
         let bytes = self.rate * span.0.unsigned_abs() / 1_000_000;
         Some(usize::try_from(bytes).unwrap_or(usize::MAX).saturating_add(SNAPSHOT_BYTES_MIN))
     }
@@ -245,7 +248,7 @@ impl SendRate {
     /// Handles the acknowledgement of a packet sent at `sent`, before the losses that it reveals.
     pub fn handle_acked(&mut self, now: LocalTime, sent: LocalTime, bytes: usize) {
         self.advance(now);
-        self.note_packet(now);
+        self.heard = self.heard.max(now);
         if sent - self.newest_acked > Micros(self.interval.0 * OUTAGE_SNAPSHOTS) {
             self.counts_from = self.counts_from.max(sent);
         }
@@ -262,19 +265,28 @@ impl SendRate {
         self.handle_fate(now, sent, true);
     }
 
-    /// Handles a round trip time, without the time that the client held it.
-    pub fn handle_round_trip(&mut self, now: LocalTime, round_trip: Micros) {
+    /// Handles how long a packet and its answer took.
+    pub fn handle_ways(&mut self, now: LocalTime, ways: Ways) {
         self.advance(now);
-        self.note_packet(now);
-        self.round_trips.update(now, round_trip);
-        let queue = self.round_trips.queue();
-        let excess = round_trip - self.round_trips.base();
+        self.heard = self.heard.max(now);
+        self.round_trips.update(now, ways.round_trip);
+        self.back.update(now, ways);
+        let (queue, excess) = (self.queue(), self.round_trips.excess() - self.back.queue());
+        if excess <= self.queue_tolerated() {
+            self.end_silence(now);
+        }
         self.busy.update(now, excess > Micros(self.queue_tolerated().0 / 2));
         match self.trial {
             Some(trial) if matches!(trial.sign, Sign::Queue(_)) => self.judge_queue(now, trial),
             _ if queue > self.queue_tolerated() => self.try_queue(now, queue),
             _ => {}
         }
+    }
+
+    /// Returns the excess of recent round trips over the shortest, without what waits on the way
+    /// back.
+    fn queue(&self) -> Micros {
+        self.round_trips.queue() - self.back.queue()
     }
 
     /// Returns the longest excess of a round trip that is tolerated as jitter.
@@ -287,8 +299,8 @@ impl SendRate {
         Micros((self.interval.0 / 2).max(4 * self.round_trips.spread().0)) + passing
     }
 
-    fn note_packet(&mut self, now: LocalTime) {
-        self.heard = self.heard.max(now);
+    /// Restores the rate once the path is back, and has delivered what was queued meanwhile.
+    fn end_silence(&mut self, now: LocalTime) {
         if let Some(before) = self.silent.take() {
             // Everything was lost in the meantime: an outage, whatever the rate.
             self.rate = self.rate.max(before / 2);
@@ -458,7 +470,7 @@ impl SendRate {
 
     fn judge_queue(&mut self, now: LocalTime, trial: Trial) {
         let Sign::Queue(before) = trial.sign else { return };
-        let (queue, tolerated) = (self.round_trips.queue(), self.queue_tolerated());
+        let (queue, tolerated) = (self.queue(), self.queue_tolerated());
         let grew = queue > before + tolerated;
         if grew && self.passing(now) < trial.delivered / 4 * 3 {
             // The path has just become narrow: the bytes that arrived before say nothing about it.

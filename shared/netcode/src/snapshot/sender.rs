@@ -16,8 +16,8 @@ use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::interest::Relevant;
 use crate::limits::{REFERENCES_MAX, SENT_PACKETS_MAX};
-use crate::path::{PathWindow, SendRate};
-use crate::time::{LocalTime, Micros};
+use crate::path::{PathWindow, SendRate, Ways};
+use crate::time::LocalTime;
 use crate::wire::input::Ack;
 use crate::wire::snapshot::{KindSet, SnapshotHeader};
 use crate::wire::state::Codec;
@@ -167,9 +167,9 @@ impl Sender {
         self.left_out
     }
 
-    /// Handles a measured round trip time.
-    pub fn handle_round_trip(&mut self, now: LocalTime, round_trip: Micros) {
-        self.rate.handle_round_trip(now, round_trip);
+    /// Handles how long a packet and its answer took.
+    pub fn handle_ways(&mut self, now: LocalTime, ways: Ways) {
+        self.rate.handle_ways(now, ways);
     }
 
     /// Handles an acknowledgement and returns the sequence number of its newest packet.

@@ -24,6 +24,7 @@ struct Ack {
     newest: u64,
     mask: u64,
     echo: LocalTime,
+    came: LocalTime,
     held: Micros,
 }
 
@@ -171,6 +172,7 @@ impl Path {
                 newest: packet.seq,
                 mask: 0,
                 echo: packet.sent,
+                came: self.now,
                 held: Micros::ZERO,
             });
             if packet.seq > ack.newest {
@@ -180,7 +182,7 @@ impl Path {
             } else if let Some(behind @ 0..64) = (ack.newest - packet.seq).checked_sub(1) {
                 ack.mask |= 1 << behind;
             }
-            (ack.echo, self.came_at) = (packet.sent, self.now);
+            (ack.echo, ack.came, self.came_at) = (packet.sent, self.now, self.now);
         }
     }
 
@@ -193,7 +195,10 @@ impl Path {
             self.up.send(self.now, 60, Ack { held, ..ack });
         }
         while let Some(ack) = self.up.poll(self.now) {
-            self.rate.handle_round_trip(self.now, self.now - ack.echo - ack.held);
+            let round_trip = self.now - ack.echo - ack.held;
+            // The client's clock is an hour ahead.
+            let there = ack.came - ack.echo + Micros::from_ms(3_600_000);
+            self.rate.handle_ways(self.now, Ways { round_trip, there });
             let now = self.now;
             let rate = &mut self.rate;
             self.under_way.retain(|packet| {
@@ -382,6 +387,16 @@ fn longer_route_counts_as_a_queue_for_a_moment_only() {
 }
 
 #[test]
+fn queue_on_the_way_back_leaves_the_rate_alone() {
+    for more in [80, 300, 1000] {
+        let mut path = Path::new(&format!("delay=50ms; 20s: up.delay={more}ms"), 1);
+        path.run(20);
+        let queued = path.run(10);
+        assert_eq!(queued.least_rate, MOST, "{more} ms: {queued:?}");
+    }
+}
+
+#[test]
 fn outage_is_no_congestion() {
     for millis in [400, 1500, 5000, 12_000] {
         let end = 20_000 + millis;
@@ -449,7 +464,7 @@ fn rate_survives_impossible_times_and_sizes() {
             rate.handle_sent(now, usize::MAX);
             rate.handle_acked(now, sent, usize::MAX);
             rate.handle_lost(now, sent);
-            rate.handle_round_trip(now, Micros(sent.0));
+            rate.handle_ways(now, Ways { round_trip: Micros(sent.0), there: Micros(now.0) });
             rate.available(now);
         }
     }

@@ -2,6 +2,7 @@
 
 use super::view::ViewEstimate;
 use crate::clock::offset::{Estimate, OffsetEstimator};
+use crate::path::Ways;
 use crate::server::clock::RoomTime;
 use crate::time::{LocalTime, Micros, Offset, ServerTime};
 use crate::wire::Echo;
@@ -101,19 +102,20 @@ impl Timing {
         sent
     }
 
-    /// Handles an echo of this epoch in the newest packet, which was sent at `sent`. Returns the
-    /// round trip time.
+    /// Handles an echo of this epoch in the newest packet, which was sent at `sent`. Returns how
+    /// long the two packets took.
     pub(in crate::server) fn handle_echo(
         &mut self,
         echo: Echo,
         sent: LocalTime,
         time: RoomTime,
-    ) -> Micros {
+    ) -> Ways {
         // The echo is that of the newest acknowledged packet.
         let echoed = ServerTime::widen(echo.time, time.server_time);
         let held = Micros(i64::from(echo.held));
         self.offset.observe(time.server_time, sent, echoed, held);
-        time.server_time - echoed - held
+        let there = Micros((sent - held).0.saturating_sub(echoed.0));
+        Ways { round_trip: time.server_time - echoed - held, there }
     }
 
     /// Returns the server's estimate of the client's view time.

@@ -6,6 +6,7 @@
 use crate::fields::Record;
 use crate::game::{Game, Inputs, Late, Step};
 use crate::inputs::{Accepted, Arrived, InputBuffer};
+use crate::path::Ways;
 use crate::server::clock::RoomTime;
 use crate::server::member::Member;
 use crate::server::member::view::HeldAck;
@@ -153,8 +154,8 @@ impl<I: Record> Uplink<I> {
         self.count(seq, &mut member.stats_mut().missing);
         if is_newest {
             self.newest = Some(Newest { seq, sent: packet.sent, arrival: time.now });
-            if let Some(round_trip) = self.handle_times(member, &packet, acked, time) {
-                sender.handle_round_trip(time.now, round_trip);
+            if let Some(ways) = self.handle_times(member, &packet, acked, time) {
+                sender.handle_ways(time.now, ways);
             }
         }
         member.timing_mut().handle_packet(time.now);
@@ -166,26 +167,26 @@ impl<I: Record> Uplink<I> {
         Ok(())
     }
 
-    /// Handles the send time and the echo of the newest packet. Returns the round trip time. An
-    /// echo counts only if it was stamped in this epoch, by a client that knows the epoch.
+    /// Handles the send time and the echo of the newest packet. Returns how long the packets took.
+    /// An echo counts only if it was stamped in this epoch, by a client that knows the epoch.
     fn handle_times(
         &self,
         member: &mut Member,
         packet: &InputPacket<I>,
         acked: Option<u64>,
         time: RoomTime,
-    ) -> Option<Micros> {
+    ) -> Option<Ways> {
         let timing = member.timing_mut();
         let is_trusted = acked >= Some(self.trusted_from) && packet.epoch == timing.epoch();
         let sent = timing.handle_sent_time(packet.sent, time.now);
         let echo = packet.echo.filter(|_| is_trusted)?;
-        let round_trip = timing.handle_echo(echo, sent, time);
+        let ways = timing.handle_echo(echo, sent, time);
         if let Some((newest, ack)) = acked.zip(packet.ack) {
             let held = Micros(i64::from(echo.held));
             let ack = HeldAck { newest, mask: ack.mask, held };
             timing.view_mut().handle_ack(time.now, time.server_time, ack);
         }
-        Some(round_trip)
+        Some(ways)
     }
 
     fn handle_inputs(
