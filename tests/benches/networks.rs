@@ -7,17 +7,17 @@
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Parser;
 use phaselock::link::{Conditions, PROFILES};
 use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_lab::load;
 use phaselock_testing::bot;
-use phaselock_tests::bench::{Column, Format, head, in_parallel, json, number, row, seconds};
+use phaselock_tests::bench::{
+    Column, Format, files, head, in_parallel, json, number, row, seconds,
+};
 use phaselock_tests::networks::{Course, NetworkFigures, measure, over_quic};
 
 #[derive(Debug, Parser)]
@@ -48,7 +48,8 @@ struct Args {
 fn networks(args: &Args) -> anyhow::Result<Vec<Conditions>> {
     let mut all = Vec::new();
     if let Some(folder) = &args.folder {
-        for path in recordings(folder)? {
+        for path in files(folder, "down")? {
+            let path = path.with_extension("");
             let text = format!("file:{},{}", path.display(), args.queue);
             all.push(load::network(&text)?);
         }
@@ -56,21 +57,6 @@ fn networks(args: &Args) -> anyhow::Result<Vec<Conditions>> {
     for (name, _) in PROFILES {
         all.push(name.parse()?);
     }
-    Ok(all)
-}
-
-/// Returns the paths of a folder's recordings, without `.up` and `.down`.
-fn recordings(folder: &Path) -> anyhow::Result<BTreeSet<PathBuf>> {
-    let entries = std::fs::read_dir(folder);
-    let entries = entries.with_context(|| format!("cannot read {}", folder.display()))?;
-    let mut all = BTreeSet::new();
-    for entry in entries {
-        let path = entry?.path();
-        if path.extension().is_some_and(|end| end == "down") {
-            all.insert(path.with_extension(""));
-        }
-    }
-    anyhow::ensure!(!all.is_empty(), "{} has no NAME.down; unpack it first", folder.display());
     Ok(all)
 }
 

@@ -20,7 +20,7 @@ use phaselock_tests::showing::{PROFILES, Plan, Row};
 
 fn plan(seconds: f64) -> Plan {
     Plan {
-        motions: Motion::ALL.to_vec(),
+        motions: Motion::ALL.map(Into::into).to_vec(),
         profiles: PROFILES.map(Into::into).to_vec(),
         contenders: Contender::playable().collect(),
         seconds,
@@ -35,7 +35,7 @@ static TABLE: LazyLock<Vec<Row>> =
 /// The row of a method that gets every snapshot.
 fn row(motion: Motion, profile: &str, method: &str) -> &'static Row {
     let found = TABLE.iter().find(|row| {
-        row.motion == motion
+        row.motion == motion.to_string()
             && row.profile == profile
             && row.method.to_string() == method
             && row.sending == "every"
@@ -74,7 +74,7 @@ fn every_method_is_measured_and_finite() {
 #[test]
 fn a_seed_repeats_its_table() {
     let some = |seed| Plan {
-        motions: vec![Motion::SHOOTER],
+        motions: vec![Motion::SHOOTER.into()],
         profiles: vec!["terrible".into()],
         seed,
         ..plan(12.0)
@@ -166,7 +166,9 @@ fn higher_orders_pay_on_smooth_paths_and_not_on_sharp_ones() {
 fn senders_by_need_send_less() {
     for (motion, profile) in all() {
         let of = |sending| {
-            let rows = TABLE.iter().filter(|row| row.motion == motion && row.profile == profile);
+            let rows = TABLE
+                .iter()
+                .filter(|row| row.motion == motion.to_string() && row.profile == profile);
             let mut rows = rows.filter(|row| row.sending == sending);
             rows.next_back().map_or(0.0, |row| row.sends_per_second)
         };
@@ -182,12 +184,12 @@ fn senders_by_need_send_less() {
 fn a_ranking_has_every_method_once_and_the_best_is_no_outlier() {
     for motion in Motion::ALL {
         for timeline in [Timeline::Past, Timeline::Present] {
-            let standings = ranking(&TABLE, motion, timeline);
+            let standings = ranking(&TABLE, &motion.to_string(), timeline);
             let methods = Contender::playable().skip(1);
             let shown = methods.filter(|contender| contender.timeline() == timeline);
             assert_eq!(standings.len(), shown.count());
             let Some(first) = standings.first() else { continue };
-            assert_eq!(Some(first.of), best(&TABLE, motion, timeline));
+            assert_eq!(Some(first.of), best(&TABLE, &motion.to_string(), timeline));
             assert!(first.bearable, "{motion}: nothing is bearable");
             let least = standings.iter().filter(|standing| standing.bearable);
             let least = least.map(|standing| standing.error).fold(f64::MAX, f64::min);
@@ -202,7 +204,7 @@ fn a_games_default_is_what_the_table_justifies() {
     // differences.
     let chosen = (Skirmish::KIT.presentation)(KindOf::new(0));
     assert_eq!(chosen.timeline(), Timeline::Past);
-    let all = ranking(&TABLE, Motion::SHOOTER, Timeline::Past);
+    let all = ranking(&TABLE, &Motion::SHOOTER.to_string(), Timeline::Past);
     let of = |choice| all.iter().find(|standing| standing.of == choice).copied();
     let (best, chosen) = (all[0], of(chosen).expect("it was measured"));
     let near = |a: f64, b: f64| a <= b * 1.1 + 0.1;
@@ -222,7 +224,7 @@ fn races_default_shows_cars_nearer_to_where_they_are_than_the_past_could() {
         assert!(shown < 0.25 * past, "over {profile}: {shown} m, in the past {past} m");
     }
     // It is not the nearest method for the present, but the difference is invisible.
-    let all = ranking(&TABLE, Motion::CAR, Timeline::Present);
+    let all = ranking(&TABLE, &Motion::CAR.to_string(), Timeline::Present);
     let chosen = all.iter().find(|it| it.of == chosen).expect("it was measured");
     let least = all.iter().map(|it| it.error).fold(f64::MAX, f64::min);
     assert!(chosen.bearable && chosen.error < least + 1.0, "{chosen:?}, {least} pixels");
@@ -238,7 +240,7 @@ fn default<G: Game>(record: &str) -> Choice {
 #[test]
 fn every_games_default_is_what_its_own_play_justifies() {
     let plan = Plan {
-        motions: Motion::all_played().collect(),
+        motions: Motion::all_played().map(Into::into).collect(),
         profiles: ["cable", "wifi", "intercontinental"].map(Into::into).to_vec(),
         ..plan(40.0)
     };
@@ -253,7 +255,6 @@ fn every_games_default_is_what_its_own_play_justifies() {
     ];
     assert_eq!(defaults.len(), plan.motions.len());
     for (motion, chosen) in defaults {
-        let motion: Motion = motion.parse().expect("it is recorded");
         let all = ranking(&rows, motion, chosen.timeline());
         let of = |choice| all.iter().find(|standing| standing.of == choice).copied();
         let own = of(chosen).expect("it was measured");

@@ -3,8 +3,11 @@
 
 #![allow(clippy::print_stdout, reason = "benches print their figures")]
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
+use anyhow::Context as _;
 use serde::Serialize;
 
 /// Options of every bench.
@@ -50,6 +53,22 @@ pub fn json(row: &impl Serialize) {
 /// A number with this many decimals, or a dash.
 pub fn number(value: impl Into<Option<f64>>, digits: usize) -> String {
     value.into().map_or_else(|| "-".into(), |value| format!("{value:.digits$}"))
+}
+
+/// Returns the files of a folder with this extension, by name. Fails if there are none.
+pub fn files(folder: &Path, extension: &str) -> anyhow::Result<BTreeSet<PathBuf>> {
+    let entries = std::fs::read_dir(folder);
+    let entries = entries.with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut all = BTreeSet::new();
+    for entry in entries {
+        let path = entry?.path();
+        if path.extension().is_some_and(|end| end == extension) {
+            all.insert(path);
+        }
+    }
+    let folder = folder.display();
+    anyhow::ensure!(!all.is_empty(), "{folder} has no NAME.{extension}; unpack it first");
+    Ok(all)
 }
 
 /// Measures all runs, on all cores. Returns the results in the order of the runs.

@@ -3,7 +3,7 @@
 use phaselock::motion::Timeline;
 use phaselock_lab::SendPolicy;
 use phaselock_tests::bench::{self, Column, number};
-use phaselock_tests::showing::ranking::{BEARABLE, Standing, rank, ranking};
+use phaselock_tests::showing::ranking::{Against, BEARABLE, Standing, against, rank, ranking};
 use phaselock_tests::showing::{Plan, Row};
 use serde_json::json;
 
@@ -13,7 +13,8 @@ use super::cost::{Cost, PLAYERS, REPLAY_TICKS, Replay};
 pub(crate) fn head(plan: &Plan) {
     println!(
         "{} simulated seconds each, seed {}; perfect clock.\n\
-         60 ticks, 30 snapshots and 60 frames a second. Millimetres.\n\
+         60 ticks, 30 snapshots and 60 frames a second. Millimetres; motions from files, whose\n\
+         units are unknown, in thousandths of their longer side.\n\
          shown: off the true position at the time shown; now: off the true position at present;\n\
          jerk: change of the shown error's step from frame to frame, root mean square and max;\n\
          missing: frames without the data that the method needs, per million;\n\
@@ -22,11 +23,11 @@ pub(crate) fn head(plan: &Plan) {
     );
 }
 
-/// Formats metres as millimetres, with about four digits.
-fn mm(metres: f64) -> String {
-    let mm = metres * 1e3;
-    let digits = if mm < 9.995 { 2 } else { usize::from(mm < 99.95) };
-    format!("{mm:.digits$}")
+/// Formats a distance in thousandths, of metres or of a file's longer side, with about four digits.
+fn thousandths(row: &Row, distance: f64) -> String {
+    let value = distance / if row.is_file { row.pixel } else { 1e-3 };
+    let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.digits$}")
 }
 
 const COLUMNS: [Column<Row>; 12] = [
@@ -35,14 +36,14 @@ const COLUMNS: [Column<Row>; 12] = [
         if all { row.method.to_string() } else { format!("{}, {}", row.method, row.sending) }
     }),
     ("sent", |row| number(row.sends_per_second, 1)),
-    ("shown", |row| mm(row.scores.error_shown_mean)),
-    ("p99", |row| mm(row.scores.error_shown_p99)),
-    ("max", |row| mm(row.scores.error_shown_max)),
-    ("now", |row| mm(row.scores.error_now_mean)),
-    ("p99", |row| mm(row.scores.error_now_p99)),
-    ("max", |row| mm(row.scores.error_now_max)),
-    ("jerk", |row| mm(row.scores.jerk)),
-    ("max", |row| mm(row.scores.jerk_max)),
+    ("shown", |row| thousandths(row, row.scores.error_shown_mean)),
+    ("p99", |row| thousandths(row, row.scores.error_shown_p99)),
+    ("max", |row| thousandths(row, row.scores.error_shown_max)),
+    ("now", |row| thousandths(row, row.scores.error_now_mean)),
+    ("p99", |row| thousandths(row, row.scores.error_now_p99)),
+    ("max", |row| thousandths(row, row.scores.error_now_max)),
+    ("jerk", |row| thousandths(row, row.scores.jerk)),
+    ("max", |row| thousandths(row, row.scores.jerk_max)),
     ("missing", |row| number(row.scores.missing_per_million, 0)),
     ("turn", |row| number(row.scores.turned_shown_mean.map(|turns| turns * 360.0), 2)),
 ];
@@ -100,17 +101,44 @@ pub(crate) fn rankings(rows: &[Row], plan: &Plan) {
     );
     for (timeline, name) in [(Timeline::Past, "past"), (Timeline::Present, "present")] {
         println!("\n{:<16} {:<16} the {name}", "motion", "network");
-        for &motion in &plan.motions {
+        for motion in plan.motions.iter().map(ToString::to_string) {
             for profile in &plan.profiles {
                 let these = rows.iter().filter(|row| row.motion == motion);
                 let these = these.filter(|row| row.profile == *profile);
                 println!("{:<16} {:<16} {}", motion, profile, leaders(&rank(these, timeline)));
             }
-            let all = ranking(rows, motion, timeline);
+            let all = ranking(rows, &motion, timeline);
             println!("{:<16} {:<16} {}", motion, "all of them", leaders(&all));
         }
         println!("{:<16} {:<16} {}", "all", "all of them", leaders(&rank(rows.iter(), timeline)));
     }
+}
+
+/// Prints the adaptive method next to the best single method of the present, and the worst ratio.
+pub(crate) fn adaptive(rows: &[Row]) {
+    let all = against(rows);
+    let Some(worst) = all.iter().max_by(|a, b| a.ratio.total_cmp(&b.ratio)) else { return };
+    println!(
+        "\nThe adaptive method next to the best single method of the present, by the error now in\n\
+         pixels. Its largest ratio is {:.3}: {} over {}.",
+        worst.ratio, worst.motion, worst.profile
+    );
+    const COLUMNS: [Column<Against>; 7] = [
+        ("motion", |row| row.motion.clone()),
+        ("network", |row| row.profile.clone()),
+        ("best", |row| row.best.into()),
+        ("its error", |row| number(row.best_error, 3)),
+        ("adaptive", |row| number(row.error, 3)),
+        ("ratio", |row| number(row.ratio, 3)),
+        ("of jerk", |row| number(row.jerk_ratio, 3)),
+    ];
+    bench::head(&COLUMNS);
+    all.iter().for_each(|row| bench::row(&COLUMNS, row));
+}
+
+/// Prints these comparisons as JSON.
+pub(crate) fn adaptive_json(rows: &[Row]) {
+    against(rows).iter().for_each(bench::json);
 }
 
 /// Prints the costs.

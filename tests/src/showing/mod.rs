@@ -7,6 +7,7 @@
 
 pub mod ranking;
 mod scores;
+mod subject;
 
 use phaselock::link::Conditions;
 use phaselock::motion::choice::Choice;
@@ -15,6 +16,7 @@ use phaselock_lab::{Carried, Contender, LabNetwork, LabSetup, Recording, SendPol
 use crate::motions::RATES;
 
 pub use scores::{Plan, Row};
+pub use subject::Subject;
 
 /// The networks that are measured by default.
 pub const PROFILES: [&str; 5] = ["lan", "cable", "wifi", "intercontinental", "terrible"];

@@ -7,9 +7,9 @@
 use phaselock::motion::Timeline;
 use phaselock::motion::choice::Choice;
 use phaselock_lab::{Contender, SendPolicy};
+use serde::Serialize;
 
 use super::Row;
-use crate::motions::Motion;
 
 /// Ratio of errors below which jerk decides. Arbitrary.
 const ALIKE: f64 = 1.05;
@@ -30,12 +30,12 @@ pub struct Standing {
 }
 
 /// Returns the methods for a goal, best first, by all rows of a motion, over all its networks.
-pub fn ranking(rows: &[Row], motion: Motion, timeline: Timeline) -> Vec<Standing> {
+pub fn ranking(rows: &[Row], motion: &str, timeline: Timeline) -> Vec<Standing> {
     rank(rows.iter().filter(|row| row.motion == motion), timeline)
 }
 
 /// Returns the best method for a motion, if any was measured.
-pub fn best(rows: &[Row], motion: Motion, timeline: Timeline) -> Option<Choice> {
+pub fn best(rows: &[Row], motion: &str, timeline: Timeline) -> Option<Choice> {
     ranking(rows, motion, timeline).first().map(|standing| standing.of)
 }
 
@@ -47,7 +47,7 @@ pub fn rank<'a>(rows: impl Iterator<Item = &'a Row> + Clone, timeline: Timeline)
         rows.filter(move |row| row.method == contender && row.sending == SendPolicy::Every.name())
     };
     let mean = |contender: Contender, figure: &dyn Fn(&Row) -> f64| {
-        let pixels = of(contender).map(|row| figure(row) / row.motion.pixel());
+        let pixels = of(contender).map(|row| figure(row) / row.pixel);
         let (sum, count) =
             pixels.fold((0.0, 0), |(sum, count), all| (sum + all.ln_1p(), count + 1));
         (count > 0).then(|| (sum / f64::from(count)).exp_m1())
@@ -76,6 +76,55 @@ pub fn rank<'a>(rows: impl Iterator<Item = &'a Row> + Clone, timeline: Timeline)
     all
 }
 
+/// The adaptive method over one network, next to the best single method.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Against {
+    /// Name of the motion.
+    pub motion: String,
+    /// The network.
+    pub profile: String,
+    /// The single method whose mean error at the present is the least.
+    pub best: &'static str,
+    /// That error in pixels.
+    pub best_error: f64,
+    /// The adaptive method's.
+    pub error: f64,
+    /// Its ratio to the best one's.
+    pub ratio: f64,
+    /// The ratio of the jerks.
+    pub jerk_ratio: f64,
+}
+
+/// Compares the adaptive method with the single methods of the present, network by network, for
+/// rows of senders that send every state. Rows without either are left out.
+pub fn against(rows: &[Row]) -> Vec<Against> {
+    let every = rows.iter().filter(|row| row.sending == SendPolicy::Every.name());
+    let of_adaptive = |row: &&Row| row.method == Contender::Method(Choice::Adaptive);
+    let compare = |adaptive: &Row| {
+        let same = |row: &&Row| row.motion == adaptive.motion && row.profile == adaptive.profile;
+        let singles = every.clone().filter(same).filter_map(|row| match row.method {
+            Contender::Method(choice)
+                if choice != Choice::Adaptive && choice.timeline() == Timeline::Present =>
+            {
+                Some((choice, row))
+            }
+            _ => None,
+        });
+        let error = |row: &Row| row.scores.error_now_mean;
+        let (choice, best) = singles.min_by(|a, b| error(a.1).total_cmp(&error(b.1)))?;
+        Some(Against {
+            motion: adaptive.motion.clone(),
+            profile: adaptive.profile.clone(),
+            best: choice.name(),
+            best_error: error(best) / best.pixel,
+            error: error(adaptive) / adaptive.pixel,
+            ratio: error(adaptive) / error(best),
+            jerk_ratio: adaptive.scores.jerk / best.scores.jerk,
+        })
+    };
+    every.clone().filter(of_adaptive).filter_map(compare).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use phaselock_lab::Scores;
@@ -84,15 +133,17 @@ mod tests {
     use super::*;
 
     fn row(method: Contender, error: f64, jerk: f64) -> Row {
-        let motion = Motion::PUCK;
+        let pixel = 0.002;
         let scores = Scores {
-            error_shown_mean: error * motion.pixel(),
-            error_now_mean: error * motion.pixel(),
-            jerk: jerk * motion.pixel(),
+            error_shown_mean: error * pixel,
+            error_now_mean: error * pixel,
+            jerk: jerk * pixel,
             ..Scores::default()
         };
         Row {
-            motion,
+            motion: "puck".into(),
+            pixel,
+            is_file: false,
             profile: "lan".into(),
             method,
             timeline: timeline_name(method.timeline()),
@@ -113,14 +164,14 @@ mod tests {
             of(Choice::CatmullRom, 14.0, 0.1),
         ];
         let order = |rows: &[Row]| -> Vec<_> {
-            let all = ranking(rows, Motion::PUCK, Timeline::Past);
+            let all = ranking(rows, "puck", Timeline::Past);
             all.iter().map(|standing| standing.of).collect()
         };
         assert_eq!(order(&rows), [Choice::Hermite, Choice::Linear, Choice::CatmullRom]);
         assert_eq!(order(&rows[..1]), [Choice::Linear]);
-        assert_eq!(best(&rows, Motion::PUCK, Timeline::Present), None);
-        assert_eq!(best(&rows, Motion::CAR, Timeline::Past), None);
-        let standing = ranking(&rows[..1], Motion::PUCK, Timeline::Past)[0];
+        assert_eq!(best(&rows, "puck", Timeline::Present), None);
+        assert_eq!(best(&rows, "car", Timeline::Past), None);
+        let standing = ranking(&rows[..1], "puck", Timeline::Past)[0];
         assert!((standing.error - 10.0).abs() < 1e-9 && (standing.jerk - 3.0).abs() < 1e-9);
     }
 }

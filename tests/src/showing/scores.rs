@@ -7,15 +7,17 @@ use phaselock_lab::scores::timeline_name;
 use phaselock_lab::{Contender, Scores, SendPolicy};
 use serde::{Serialize, Serializer};
 
-use super::{carry, sendings};
-use crate::motions::{Motion, RATES};
+use super::{Subject, carry, sendings};
 
 /// A line of the table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// The recorded motion.
-    #[serde(serialize_with = "by_name")]
-    pub motion: Motion,
+    /// Name of the recorded motion.
+    pub motion: String,
+    /// A pixel in its unit.
+    pub pixel: f64,
+    /// Whether it comes from a file, whose unit of length is unknown.
+    pub is_file: bool,
     /// The network.
     pub profile: String,
     /// The method.
@@ -44,12 +46,12 @@ fn by_name<S: Serializer>(what: &impl Display, to: S) -> Result<S::Ok, S::Error>
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Recorded motions.
-    pub motions: Vec<Motion>,
+    pub motions: Vec<Subject>,
     /// Networks, as for `--link`.
     pub profiles: Vec<String>,
     /// Methods.
     pub contenders: Vec<Contender>,
-    /// Seconds of play.
+    /// Seconds of play, and the most of a file.
     pub seconds: f64,
     /// Seed of motions and networks.
     pub seed: u64,
@@ -62,10 +64,10 @@ impl Plan {
         let networks: Result<Vec<Conditions>, _> =
             self.profiles.iter().map(|profile| profile.parse()).collect();
         let networks = networks?;
-        let ticks = (self.seconds * f64::from(RATES.tick_hz)) as u64 + 1;
         let mut rows = Vec::new();
-        for &motion in &self.motions {
-            let recording = motion.record(ticks, self.seed);
+        for motion in &self.motions {
+            let recording = &*motion.record(self.seconds, self.seed);
+            let seconds = self.seconds.min(recording.secs());
             for conditions in &networks {
                 let from = rows.len();
                 for sending in SendPolicy::ALL {
@@ -74,16 +76,18 @@ impl Plan {
                     if contenders.peek().is_none() {
                         continue;
                     }
-                    let carried = carry(&recording, conditions, *sending, self.seconds, self.seed);
+                    let carried = carry(recording, conditions, *sending, seconds, self.seed);
                     rows.extend(contenders.map(|&method| Row {
-                        motion,
+                        motion: motion.to_string(),
+                        pixel: motion.pixel(),
+                        is_file: motion.is_file(),
                         profile: conditions.to_string(),
                         method,
                         timeline: timeline_name(method.timeline()),
                         sending: sending.name(),
                         sends_per_second: carried.sends_per_second,
                         delay_ms: carried.delay_mean.as_ms(),
-                        scores: Scores::of(&recording, &carried, method),
+                        scores: Scores::of(recording, &carried, method),
                         ns_per_frame: None,
                     }));
                 }
@@ -101,6 +105,8 @@ mod tests {
     use super::*;
     use phaselock::motion::choice::Choice;
     use phaselock::motion::{HORIZON_SECS, RECKONED_SECS};
+
+    use crate::motions::Motion;
 
     #[test]
     fn a_perfect_network_leaves_only_the_delay() {
