@@ -271,7 +271,7 @@ fn beyond(plan: &Plan, rows: &[Measurement]) -> String {
     format!(
         "\nIn {beyond} of the {all} runs of methods that extrapolate the present, more than one \
          frame in a hundred is beyond their horizon, where they stand still: 250 ms from the \
-         newest state (dead reckoning 1250 ms){joined}.\n"
+         newest state (dead reckoning and adaptive 1250 ms){joined}.\n"
     )
 }
 

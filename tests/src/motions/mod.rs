@@ -7,6 +7,7 @@
 
 mod car;
 mod flyer;
+mod match_car;
 mod played;
 mod puck;
 mod runner;
@@ -27,6 +28,7 @@ use phaselock_games::puck::ShufflePuck;
 use phaselock_games::race::Race;
 use phaselock_lab::{RecordedSample, Recording};
 
+pub use self::match_car::match_car;
 use self::played::follow;
 
 /// Ticks and snapshots of every recording: 60 Hz and 30 Hz.

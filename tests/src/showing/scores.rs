@@ -136,7 +136,7 @@ mod tests {
             let missing = Scores::of(&recording, &carried, contender).missing_per_million;
             // For ten of fifteen seconds, less the time that it continues without news.
             let horizon = match contender {
-                Contender::Method(Choice::DeadReckoning) => RECKONED_SECS,
+                Contender::Method(Choice::DeadReckoning | Choice::Adaptive) => RECKONED_SECS,
                 _ => HORIZON_SECS,
             };
             let least = (10.0 - horizon) / 15.0 * 1e6 - 5e3;

@@ -52,7 +52,8 @@ pub enum Choice {
     /// interval. Its senders ([`sending`](super::sending)) may be silent for a second, so its
     /// horizon is farther.
     DeadReckoning,
-    /// Whichever extrapolator had the smallest recent error.
+    /// The mixture of staying, going straight on and a parabola that would have been the nearest
+    /// lately, or the game's rules where they were nearer. A gap fades at once.
     Adaptive,
 }
 
@@ -122,9 +123,12 @@ impl Choice {
             Self::FirRichardson => (Extrapolator::Fir(Filter::Richardson), Curve::Cubic),
             Self::Kalman => (Extrapolator::Kalman, Curve::Cubic),
             Self::DeadReckoning => (Extrapolator::Reckoned, Curve::Straight),
-            Self::Adaptive => (Extrapolator::Adaptive, Curve::Cubic),
+            Self::Adaptive => (Extrapolator::Adaptive, Curve::Fading),
         };
-        let horizon = if self == Self::DeadReckoning { RECKONED_SECS } else { HORIZON_SECS };
+        let horizon = match self {
+            Self::DeadReckoning | Self::Adaptive => RECKONED_SECS,
+            _ => HORIZON_SECS,
+        };
         Box::new(Present::new(Eased::new(extrapolator, curve, horizon)))
     }
 }

@@ -21,6 +21,10 @@ pub(super) enum Curve {
     /// A quadratic Bezier curve whose control point is on the old track at half time. Velocity
     /// jumps at the end.
     Bezier,
+    /// `g (1 - u)^2`, in [`FADING`] times the correction's time: a shown velocity that has turned
+    /// out wrong is dropped at once, and the new track is reached without another jump. For the
+    /// same jerk on recorded matches, its error is the least of these curves.
+    Fading,
     /// `(g + s t) e^(-k t)` with `e^(-k / 60) = 11/12`: exactly a display that, 60 times a second,
     /// moves by its own velocity and then, with that velocity, a twelfth of the way to the new
     /// track. `s` is that velocity and not a derivative. It never ends; `k` increases near the snap
@@ -51,6 +55,10 @@ pub(super) const TWELFTH_RATE: f64 = 5.220_682_619_339_78;
 
 /// Factor by which the display catches up faster just below the snap distance. Arbitrary.
 const HASTE_MAX: f64 = 4.0;
+
+/// Duration of [`Curve::Fading`] as a multiple of the correction's time. It fades by half in less
+/// than a third of it.
+const FADING: f64 = 1.25;
 
 /// The minimum and maximum duration of a correction in seconds, for any interval. Arbitrary.
 const OVER_SECS: (f64, f64) = (0.001, 1.0);
@@ -87,7 +95,8 @@ impl Ease {
         let Span { begin, over } = span;
         shape.align(&mut old.0, &mut old.1, new.0);
         self.begin = begin;
-        self.over = limited(over);
+        let times = if self.curve == Curve::Fading { FADING } else { 1.0 };
+        self.over = limited(over * times);
         self.is_over = true;
         let mut snaps = 0.0_f64;
         for at in shape.moving() {
@@ -116,6 +125,7 @@ impl Ease {
             Curve::Straight => (rest, 0.0),
             Curve::Cubic => ((1.0 + 2.0 * u) * rest * rest, self.over * u * rest * rest),
             Curve::Bezier => (1.0 - u * u, self.over * u * rest),
+            Curve::Fading => (rest * rest, 0.0),
             Curve::Twelfth => {
                 let left = libm::exp(-TWELFTH_RATE * self.haste * elapsed);
                 (left, elapsed * left)
@@ -134,6 +144,7 @@ impl Ease {
             Curve::Cubic => (-6.0 * u * (1.0 - u) / self.over, (1.0 - u) * (1.0 - 3.0 * u)),
             Curve::Bezier if u < 1.0 => (-2.0 * u / self.over, 1.0 - 2.0 * u),
             Curve::Bezier => (0.0, 0.0),
+            Curve::Fading => (-2.0 * (1.0 - u) / self.over, 0.0),
             Curve::Twelfth => (0.0, libm::exp(-TWELFTH_RATE * self.haste * elapsed)),
         }
     }
@@ -198,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_gap_opens_at_once_and_closes_as_the_curve_says() {
-        for curve in [Curve::Straight, Curve::Cubic, Curve::Bezier, Curve::Twelfth] {
+        for curve in [Curve::Straight, Curve::Cubic, Curve::Bezier, Curve::Fading, Curve::Twelfth] {
             let ease = bridged(curve, 2.0, 3.0);
             assert_eq!(left(&ease, 5.0), 2.0, "{curve:?}");
             assert_eq!(left(&ease, 20.0), 0.0, "{curve:?}");
@@ -217,6 +228,10 @@ mod tests {
                 Curve::Bezier => {
                     assert!((start - 3.0).abs() < 1e-3 && (rate[X] - 3.0).abs() < 1e-9)
                 }
+                Curve::Fading => {
+                    assert!((start + 6.4).abs() < 1e-3 && (rate[X] + 6.4).abs() < 1e-9);
+                    assert!(left(&ease, 5.6) > 0.0 && left(&ease, 5.625) == 0.0);
+                }
                 Curve::Twelfth => assert!((rate[X] - 3.0).abs() < 1e-9),
             }
         }
@@ -224,7 +239,7 @@ mod tests {
 
     #[test]
     fn rates_are_the_derivatives() {
-        for curve in [Curve::Straight, Curve::Cubic, Curve::Bezier] {
+        for curve in [Curve::Straight, Curve::Cubic, Curve::Bezier, Curve::Fading] {
             let ease = bridged(curve, 2.0, 3.0);
             for n in 1..10 {
                 let t = 5.0 + f64::from(n) * 0.049;

@@ -24,7 +24,7 @@ pub enum Extrapolator {
     Kalman,
     /// The game's own rules, or straight on where they give no answer.
     Rules,
-    /// Whichever of several extrapolators had the smallest recent error.
+    /// The mixture of extrapolators, or the rules, with the smallest recent error.
     Adaptive,
 }
 
@@ -67,7 +67,7 @@ named! { Extrapolator, "extrapolator":
         "Prediction thesis, 2.2.6 and 2.3.1, eq. 2.20 to 2.23";
     Self::Rules => "rules", "The game's own rules",
         "Gauntlets of Recursion, continued adventures in networking (2008)";
-    Self::Adaptive => "adaptive", "Adaptive choice by measured error",
+    Self::Adaptive => "adaptive", "Adaptive by measured error",
         "Prediction thesis, 4.4, future work";
 }
 

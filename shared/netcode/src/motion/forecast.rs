@@ -20,8 +20,8 @@ pub(super) fn reach(age: f64, horizon: f64) -> (f64, f64) {
     (secs.copysign(age), 1.0 - over)
 }
 
-/// A track that starts at a state: a parabola for each coordinate, or the rules' answer. Rotations
-/// turn uniformly, at the rate of their parabolas.
+/// A track that starts at a state: a parabola for each coordinate, or the rules' answer, and far
+/// from the state a straight line. Rotations turn uniformly, at the rate of their parabolas.
 #[derive(Clone, Debug)]
 pub(super) struct Forecast {
     /// The state's time.
@@ -32,6 +32,10 @@ pub(super) struct Forecast {
     pub(super) rate: Coords,
     /// Half the rate of change of `rate` per second.
     pub(super) bend: Coords,
+    /// Seconds beyond the state after which it continues straight.
+    pub(super) bends: f64,
+    /// The part of its rate that it keeps from then on.
+    pub(super) keeps: f64,
     /// Seconds beyond the state after which the forecast stops.
     pub(super) horizon: f64,
     /// The state, if the rules are asked before the parabola is used.
@@ -43,7 +47,16 @@ impl Forecast {
     pub(super) fn reckoned(knot: &Knot) -> Self {
         let bend = [0.0; FIELDS_MAX];
         let (time, horizon) = (knot.time, HORIZON_SECS);
-        Self { time, position: knot.position, rate: knot.rate, bend, horizon, values: None }
+        Self {
+            time,
+            position: knot.position,
+            rate: knot.rate,
+            bend,
+            bends: f64::INFINITY,
+            keeps: 1.0,
+            horizon,
+            values: None,
+        }
     }
 
     /// Returns the forecast with another horizon.
@@ -64,14 +77,23 @@ impl Forecast {
     /// Returns the position at a time.
     pub(super) fn at(&self, shape: &Shape, rules: &dyn Rules, time: f64) -> Coords {
         let secs = reach(time - self.time, self.horizon).0;
-        self.forward(shape, rules, secs).unwrap_or_else(|| self.unruled(shape, secs))
+        let ruled = self.forward(shape, rules, secs);
+        ruled.unwrap_or_else(|| self.unruled(shape, secs))
+    }
+
+    /// Returns the weights of the rates and of the bends in the way after some seconds.
+    pub(super) fn weights(&self, secs: f64) -> (f64, f64) {
+        let bent = secs.min(self.bends);
+        let straight = if bent < secs { self.keeps * (secs - bent) } else { 0.0 };
+        (bent + straight, bent * (bent + 2.0 * straight))
     }
 
     /// Returns the position after some seconds, without the rules.
     fn unruled(&self, shape: &Shape, secs: f64) -> Coords {
         let mut position = self.position;
+        let (rates, bends) = self.weights(secs);
         for at in shape.moving() {
-            position[at] += secs * (self.rate[at] + secs * self.bend[at]);
+            position[at] += rates * self.rate[at] + bends * self.bend[at];
         }
         for at in shape.rotations() {
             position[at..at + 4].copy_from_slice(&self.turned(at, secs).0);
@@ -82,16 +104,27 @@ impl Forecast {
     /// Returns a rotation, given by the index of its first component, and its rate after some
     /// seconds.
     fn turned(&self, at: usize, secs: f64) -> ([f64; 4], [f64; 4]) {
-        let rate = std::array::from_fn(|part| self.rate[at + part] + secs * self.bend[at + part]);
-        turned(&four(&self.position[at..]), &rate, secs)
+        let (rates, bends) = self.weights(secs);
+        let bend = if rates == 0.0 { 0.0 } else { bends / rates };
+        let rate = std::array::from_fn(|part| self.rate[at + part] + bend * self.bend[at + part]);
+        turned(&four(&self.position[at..]), &rate, rates)
     }
 
     /// Returns the rules' answer, which exists only for the future.
-    fn forward(&self, shape: &Shape, rules: &dyn Rules, secs: f64) -> Option<Coords> {
+    pub(super) fn forward(&self, shape: &Shape, rules: &dyn Rules, secs: f64) -> Option<Coords> {
         let values = self.values.as_ref().filter(|_| secs >= 0.0)?;
-        let values = rules.forward(values, secs)?;
-        let sound = values.iter().all(|value| value.is_finite());
-        sound.then(|| shape.coords(&values, Some(&self.position)))
+        let bent = secs.min(self.bends);
+        let values = rules.forward(values, bent)?;
+        if !values.iter().all(|value| value.is_finite()) {
+            return None;
+        }
+        let mut position = shape.coords(&values, Some(&self.position));
+        if bent < secs {
+            for at in shape.moving() {
+                position[at] += self.keeps * (secs - bent) * self.rate[at];
+            }
+        }
+        Some(position)
     }
 
     /// Returns the rate of change of the position per second at a time.
@@ -129,8 +162,10 @@ impl Forecast {
             }
             return rate;
         }
+        let speed = if secs > self.bends { speed * self.keeps } else { speed };
+        let bent = secs.min(self.bends);
         for at in shape.moving() {
-            rate[at] = speed * (self.rate[at] + 2.0 * secs * self.bend[at]);
+            rate[at] = speed * (self.rate[at] + 2.0 * bent * self.bend[at]);
         }
         for at in shape.rotations() {
             // The bend contributes less than the grid's rounding.

@@ -49,9 +49,7 @@ impl Forecaster {
         let forecast = match &mut self.memory {
             Memory::None => self.extrapolator.forecast(track, 0, interval),
             Memory::Kalman(kalman) => Some(kalman.forecast(track, newest)),
-            Memory::Adaptive(adaptive) => {
-                adaptive.choose(track, newest, rules).forecast(track, 0, interval)
-            }
+            Memory::Adaptive(adaptive) => Some(adaptive.forecast(track, newest, rules)),
         };
         forecast.unwrap_or_else(|| Forecast::reckoned(newest)).until(self.horizon)
     }

@@ -13,7 +13,7 @@
 //! Track -> projective                                                   -> Shown, in the present
 //! ```
 //!
-//! [`Choice`] names the methods that games can use. One of four curves hides each jump (`ease`).
+//! [`Choice`] names the methods that games can use. One of five curves hides each jump (`ease`).
 //! [`waypoints`] is the thesis's scheme, any extrapolator with any interpolator, for comparison.
 //! [`sending`] decides when a state is worth sending to a receiver that extrapolates, for a single
 //! body; [`SendRule`] is what a kind of entity declares and the server's snapshots follow.
@@ -21,7 +21,8 @@
 //! *Invariants:*
 //! - Whatever arrives, and however it is spaced in time, what is shown is finite.
 //! - Nothing is extrapolated beyond [`HORIZON_SECS`] from the newest state, or beyond
-//!   [`RECKONED_SECS`] with dead reckoning, whose senders are silent on purpose.
+//!   [`RECKONED_SECS`] with dead reckoning, whose senders are silent on purpose, and the adaptive
+//!   method, which learns how far to go.
 //! - A method receives one uninterrupted track: no teleport, no other entity in the same slot.
 
 mod adaptive;

@@ -77,9 +77,12 @@ fn uniform_turning_is_shown_as_it_is() {
             Any::Waypoints(_, Joining::CatmullRom) => 0.03,
             // They take the arc's bend for a change of speed, and a filter's rates lag.
             Any::Choice(
-                Choice::FirThesisQuadratic | Choice::FirQuadratic | Choice::FirCatmullRom,
+                Choice::FirThesisQuadratic
+                | Choice::FirQuadratic
+                | Choice::FirCatmullRom
+                | Choice::Adaptive,
             )
-            | Any::Waypoints(Extrapolator::Fir(_), _) => 0.02,
+            | Any::Waypoints(Extrapolator::Fir(_) | Extrapolator::Adaptive, _) => 0.02,
             Any::Choice(Choice::Kalman) | Any::Waypoints(Extrapolator::Kalman, _) => 0.03,
             _ => 0.004,
         };
@@ -156,7 +159,8 @@ fn nothing_jumps_and_velocity_does_so_only_where_the_method_says_so() {
                 | Choice::Projective
                 | Choice::OneTwelfth
                 | Choice::RunForward
-                | Choice::DeadReckoning,
+                | Choice::DeadReckoning
+                | Choice::Adaptive,
             ) => false,
             Any::Choice(_) => true,
             Any::Waypoints(_, joining) => joining == Joining::CubicSpline,
@@ -244,8 +248,10 @@ fn beyond_the_horizon_everything_stands() {
     for choice in Any::all() {
         let shown = play(choice, &ragged()[..20], frames(10.0, 40.0), Body::uniform);
         let newest = ragged()[..20].iter().map(|sent| sent.0).fold(0.0, f64::max);
-        let reckoned = choice == Any::Choice(Choice::DeadReckoning);
-        let horizon = if reckoned { RECKONED_SECS } else { HORIZON_SECS };
+        let horizon = match choice {
+            Any::Choice(Choice::DeadReckoning | Choice::Adaptive) => RECKONED_SECS,
+            _ => HORIZON_SECS,
+        };
         for (time, shown) in &shown {
             let beyond = match choice.timeline() {
                 Timeline::Past => *time > newest,

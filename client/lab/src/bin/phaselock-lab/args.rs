@@ -98,7 +98,7 @@ pub(crate) struct SweepArgs {
     pub(crate) delay: Option<f64>,
     /// Milliseconds that an extrapolator with an interpolator extrapolates beyond the newest
     /// state; in the last 50 of them, the motion comes to a stop. Methods that a game can choose
-    /// always use 250 (dead reckoning 1250)
+    /// always use 250 (dead reckoning and adaptive 1250)
     #[arg(
         long, value_name = "MS", default_value = "250",
         value_parser = within(HORIZON, MILLISECONDS), allow_negative_numbers = true

@@ -379,7 +379,7 @@ fn it_extrapolates_as_far_as_is_asked_within_bounds() {
     for (asked, horizon) in
         [(0.25, 0.25), (1.0, 1.0), (0.0, least), (1e9, most), (f64::NAN, HORIZON_SECS)]
     {
-        for extrapolator in [Extrapolator::Reckoned, Extrapolator::Adaptive, Extrapolator::Rules] {
+        for extrapolator in [Extrapolator::Reckoned, Extrapolator::Kalman, Extrapolator::Rules] {
             let mut fed = Fixture::new(extrapolator, Joining::Linear, 0.1);
             fed.method = Present::new(Waypoints::new(extrapolator, Joining::Linear, asked));
             fed.state(1.0, 1.0, Body { vx: 2.0, ..Body::at(3.0) });
