@@ -89,14 +89,14 @@ impl WindowMin {
 pub struct Ways {
     /// Time of both, without the time that the receiver held them.
     pub round_trip: Micros,
-    /// Time of the packet alone, by both clocks, whose difference is an unknown constant.
-    pub there: Micros,
+    /// Time of the answer alone, by both clocks, whose difference is an unknown constant.
+    pub back: Micros,
 }
 
 /// The queue on an answer's way back, which the sender of the packets does not cause.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BackQueue {
-    /// The shortest way back; what the clocks drift meanwhile is negligible.
+    /// The shortest way back. Clock drift within the window is negligible.
     least: WindowMin,
     recent: WindowMin,
 }
@@ -106,10 +106,17 @@ impl BackQueue {
         Self { least: WindowMin::new(BASE_HALF), recent: WindowMin::new(RECENT_HALF) }
     }
 
-    pub(super) fn update(&mut self, now: LocalTime, ways: Ways) {
-        let back = Micros(ways.round_trip.0.saturating_sub(ways.there.0));
+    pub(super) fn update(&mut self, now: LocalTime, back: Micros) {
         self.least.update(now, back);
         self.recent.update(now, back);
+    }
+
+    /// Takes the current way back for that of an empty path.
+    pub(super) fn rebase(&mut self, now: LocalTime) {
+        if let Some(recent) = self.recent.get() {
+            self.least = WindowMin::new(BASE_HALF);
+            self.least.update(now, recent);
+        }
     }
 
     /// Returns how long recent answers waited.

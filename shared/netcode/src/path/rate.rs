@@ -5,8 +5,8 @@
 //! the aim is not to fill the path, but to avoid queueing behind the stream's own packets, and to
 //! send nothing that a narrow path drops. There are two signs:
 //!
-//! - The round trip exceeds its recent minimum: a queue (LEDBAT, RFC 6817). Both clocks tell what
-//!   waits on the way back, which sending less does not shorten, so that does not count.
+//! - The round trip exceeds its recent minimum: a queue (LEDBAT, RFC 6817). A queue on the way
+//!   back, measured with both clocks, is subtracted: sending less would not shorten it.
 //! - Packets are lost. Wireless links lose a fraction at any rate, so a fraction is tolerated (as
 //!   in GCC, draft-ietf-rmcat-gcc-02, 6, and NADA, RFC 8698), and more is tested in a trial.
 //!
@@ -221,13 +221,13 @@ impl SendRate {
         let is_long = is_tried && self.queue() > long;
         let is_bound = self.is_narrow() || (is_long && self.rate < START_RATE);
         // Packets during silence are rare, and find out whether the path is back.
-        if !is_bound || self.silent.is_some() {
+        if !is_bound || self.stepped - self.heard > SILENCE {
             return None;
         }
         // What passes in a round trip, and in a queue of less than two intervals.
         let lost = self.loss.min(LOSS_GAPS) * GAP_INTERVALS * 10 / LOSS_GAPS;
         let more = Micros(self.interval.0 * (9 + lost as i64) / 10);
-        let span = self.round_trips.base() + self.back.queue() + self.round_trips.spread() + more;
+        let span = self.round_trips.base() + self.back_queue() + self.round_trips.spread() + more;
         let bytes = self.rate * span.0.unsigned_abs() / 1_000_000;
         Some(usize::try_from(bytes).unwrap_or(usize::MAX).saturating_add(SNAPSHOT_BYTES_MIN))
     }
@@ -270,8 +270,8 @@ impl SendRate {
         self.advance(now);
         self.heard = self.heard.max(now);
         self.round_trips.update(now, ways.round_trip);
-        self.back.update(now, ways);
-        let (queue, excess) = (self.queue(), self.round_trips.excess() - self.back.queue());
+        self.back.update(now, ways.back);
+        let (queue, excess) = (self.queue(), self.round_trips.excess() - self.back_queue());
         if excess <= self.queue_tolerated() {
             self.end_silence(now);
         }
@@ -286,7 +286,13 @@ impl SendRate {
     /// Returns the excess of recent round trips over the shortest, without what waits on the way
     /// back.
     fn queue(&self) -> Micros {
-        self.round_trips.queue() - self.back.queue()
+        self.round_trips.queue() - self.back_queue()
+    }
+
+    /// Returns what waits on the way back, at most what round trips take longer: a client's clock
+    /// may say anything.
+    fn back_queue(&self) -> Micros {
+        self.back.queue().min(self.round_trips.queue())
     }
 
     /// Returns the longest excess of a round trip that is tolerated as jitter.
@@ -449,7 +455,7 @@ impl SendRate {
                 self.limit = None;
                 self.rate = self.least;
                 self.growth = GROWTH_MAX;
-                self.round_trips.rebase(now);
+                self.rebase(now);
             }
             return;
         }
@@ -507,9 +513,15 @@ impl SendRate {
             self.end_trial(now, rate, GROWTH_MIN);
             return; // While the queue is still long, the next round trip retries.
         }
-        self.round_trips.rebase(now);
+        self.rebase(now);
         let growth = if self.is_narrow() { trial.growth } else { GROWTH_MAX };
         self.end_trial(now, trial.rate, growth);
+    }
+
+    /// Takes the current times for those of the empty path.
+    fn rebase(&mut self, now: LocalTime) {
+        self.round_trips.rebase(now);
+        self.back.rebase(now);
     }
 
     fn end_trial(&mut self, now: LocalTime, rate: u64, growth: u64) {

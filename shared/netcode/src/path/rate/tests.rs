@@ -197,8 +197,8 @@ impl Path {
         while let Some(ack) = self.up.poll(self.now) {
             let round_trip = self.now - ack.echo - ack.held;
             // The client's clock is an hour ahead.
-            let there = ack.came - ack.echo + Micros::from_ms(3_600_000);
-            self.rate.handle_ways(self.now, Ways { round_trip, there });
+            let back = self.now - ack.came - ack.held - Micros::from_ms(3_600_000);
+            self.rate.handle_ways(self.now, Ways { round_trip, back });
             let now = self.now;
             let rate = &mut self.rate;
             self.under_way.retain(|packet| {
@@ -397,6 +397,14 @@ fn queue_on_the_way_back_leaves_the_rate_alone() {
 }
 
 #[test]
+fn a_longer_route_hides_no_queue() {
+    let mut path = Path::new("delay=50ms; 20s: delay=350ms; 24s: rate=256kbit", 1);
+    path.run(24 + 10);
+    let closed = path.run(10);
+    assert!(closed.longest < Micros::from_ms(350 + 250), "{closed:?}");
+}
+
+#[test]
 fn outage_is_no_congestion() {
     for millis in [400, 1500, 5000, 12_000] {
         let end = 20_000 + millis;
@@ -464,7 +472,7 @@ fn rate_survives_impossible_times_and_sizes() {
             rate.handle_sent(now, usize::MAX);
             rate.handle_acked(now, sent, usize::MAX);
             rate.handle_lost(now, sent);
-            rate.handle_ways(now, Ways { round_trip: Micros(sent.0), there: Micros(now.0) });
+            rate.handle_ways(now, Ways { round_trip: Micros(sent.0), back: Micros(now.0) });
             rate.available(now);
         }
     }

@@ -114,8 +114,7 @@ impl Timing {
         let echoed = ServerTime::widen(echo.time, time.server_time);
         let held = Micros(i64::from(echo.held));
         self.offset.observe(time.server_time, sent, echoed, held);
-        let there = Micros((sent - held).0.saturating_sub(echoed.0));
-        Ways { round_trip: time.server_time - echoed - held, there }
+        Ways { round_trip: time.server_time - echoed - held, back: time.now - sent }
     }
 
     /// Returns the server's estimate of the client's view time.
