@@ -2,8 +2,8 @@
 //! either side of the shown time.
 //!
 //! When a snapshot arrives, the age of the one before is the delay that would have just sufficed.
-//! This measures network delay, jitter, lost snapshots and clock error at once. What an outage
-//! delays does not count.
+//! This measures network delay, jitter, lost snapshots and clock error at once. Packets
+//! delayed by an outage are ignored.
 
 use super::margin::{Margin, MarginBounds};
 use super::outage::Outage;
@@ -58,7 +58,7 @@ impl Delay {
             moved: now,
             needed: Window::new(Self::WINDOW),
             margin: Margin::new(now, bounds, Self::MARGIN),
-            outage: Outage::default(),
+            outage: Outage::new(interval),
         }
     }
 

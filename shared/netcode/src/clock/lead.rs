@@ -6,7 +6,8 @@
 //! cannot oscillate.
 //!
 //! The lead is the transit time of most recent inputs, plus a margin for the rest ([`Margin`]),
-//! which makes late episodes as rare as [`Lead::EPISODES_EVERY`] demands. Outages do not count.
+//! which makes late episodes as rare as [`Lead::EPISODES_EVERY`] demands. Packets delayed
+//! by an outage are ignored.
 //!
 //! A program that draws reads its controls once per frame, so a whole frame is added to the transit
 //! time. A program that sleeps until each tick is woken late on a busy machine; that counts as part
@@ -124,7 +125,7 @@ impl Lead {
             frames: Window::new(Self::WINDOW),
             framed: None,
             holds: Window::new(Self::HELD_FOR),
-            outage: Outage::default(),
+            outage: Outage::new(step),
         }
     }
 
