@@ -219,6 +219,7 @@ const _: () = {
         "a player's own time lags less than inputs may be ahead"
     );
     assert!(PREDICTION_TICKS_MAX <= BASELINE_AGE_TICKS_MAX);
+    assert!(PREDICTION_TICKS_MAX <= u8::MAX as u64, "a snapshot counts assumed ticks in a byte");
     assert!(INPUT_AHEAD_TICKS_MAX >= PREDICTION_TICKS_MAX / 2);
     assert!(PACKET_INPUTS_MAX < 128, "the count of inputs is sent in 7 bits");
     assert!(DATAGRAM_BYTES_MIN < DATAGRAM_BYTES_MAX && DATAGRAM_BYTES_MAX <= 1200);

@@ -29,7 +29,7 @@ use crate::time::{LocalTime, Rates, Tick};
 /// snapshots.
 const SPARE_MAX: usize = 16;
 
-/// Ticks without a snapshot after which the client looks by itself for what the player reaches.
+/// Ticks without a snapshot after which the client itself checks what the player can reach.
 /// Arbitrary: more than there are between two snapshots at the usual rates.
 const SILENT_TICKS: u64 = 4;
 
@@ -379,7 +379,7 @@ impl<G: Game> Prediction<G> {
         tick: Tick,
         with: impl Fn(&Slot<G::Entity>) -> bool,
     ) -> Option<Packed> {
-        let own = self.own?;
+        let own = self.own.filter(|_| tick.since(self.base) <= PREDICTION_TICKS_MAX)?;
         let known = self.states.front().filter(|known| known.tick == self.base)?;
         let known_of = |id| if id == own { Some(&known.own) } else { known.of(id) };
         let co_predicted: Vec<_> = self.others.co_predicted().collect();
@@ -512,6 +512,7 @@ impl<G: Game> Prediction<G> {
             self.states.push_back(predicted);
         }
         self.run_to(game, newest);
+        self.compared_at = self.at;
     }
 
     /// Removes states before a tick whose server state is known.
