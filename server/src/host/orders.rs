@@ -106,10 +106,14 @@ impl Host {
             tracing::info!(name: "restart_begun", "a scheduled restart begins");
         }
         match self.handle.command(Command::Drain { goodbye, within, restarts }).await {
-            Err(OrderError::Stopped) => {}
-            drained => drained?,
+            Err(OrderError::Stopped) | Ok(()) => Ok(written),
+            Err(error) => {
+                if self.handle.draining().is_none() {
+                    self.facts.is_restarting.store(false, Ordering::Relaxed);
+                }
+                Err(error.into())
+            }
         }
-        Ok(written)
     }
 
     /// Cancels a drain.
