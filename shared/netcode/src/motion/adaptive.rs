@@ -1,5 +1,5 @@
-//! Learns while it watches how far to trust an entity's rate and its turning, and whether the
-//! game's rules know better.
+//! Learns how far to trust an entity's rate and its turning, and whether the game's rules predict
+//! better.
 //!
 //! Source: future work of the thesis (section 4.4), which would choose the extrapolator with the
 //! smallest recent error. A choice jumps, lags behind a motion that changes, and is never better
@@ -50,14 +50,15 @@ const KEEPS: f64 = 0.5;
 /// The weight of [`KEEPS`]. Gaps are rare, so the first one counts for more.
 const KEEPS_PRIOR: f64 = 0.5;
 
-/// The minimum and maximum of `turn`. What turns never turns more than its parabola; a rate that
-/// comes from positions on a grid, or on lines between recorded points, may swing back.
+/// The minimum and maximum of `turn`. A turning body never turns more sharply than its parabola; a
+/// rate that comes from positions on a grid, or on lines between recorded points, may swing back.
 const TURN: (f64, f64) = (-0.25, 1.0);
 
 /// An error below this part of the usual one weighs no more than it. Arbitrary.
 const SMALL: f64 = 0.3;
 
-/// Weight of the newest error in running means. Arbitrary: that of seven states ago counts half.
+/// Weight of the newest error in running means. Arbitrary: an error from seven states ago counts
+/// half.
 const ERROR_GAIN: f64 = 0.1;
 
 /// The largest error that counts, in usual ones, so that one lost state does not decide for long.
@@ -125,9 +126,13 @@ impl Trend {
         let determinant = straight * turning - self.both * self.both;
         let trust = (products[0] * turning - products[1] * self.both) / determinant;
         let turn = (products[1] * straight - products[0] * self.both) / determinant;
-        // Nothing can be learned from what stands still or never turns.
-        let sound = determinant > 0.0 && trust.is_finite() && turn.is_finite();
-        let (trust, turn) = if sound { (trust, turn) } else { (1.0, 0.0) };
+        let alone = products[0] / straight;
+        // Nothing can be learned from what stands still, or of turning from what never turns.
+        let (trust, turn) = match determinant > 0.0 && trust.is_finite() && turn.is_finite() {
+            true => (trust, turn),
+            false if alone.is_finite() => (alone, 0.0),
+            false => (1.0, 0.0),
+        };
         (self.trust, self.turn) = (trust.clamp(0.0, 1.0), turn.clamp(TURN.0, TURN.1));
     }
 }
@@ -376,6 +381,19 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_without_any_motion_is_not_trusted() {
+        let mut trend = Trend::default();
+        trend.fit(0.1);
+        assert_eq!((trend.trust, trend.turn), (1.0, 0.0), "nothing is known");
+        // A body pushes against a wall: it states a speed that never changes, and stays.
+        for _ in 0..100 {
+            trend.add(1.0, [0.5, 0.0], 0.0);
+        }
+        trend.fit(0.01);
+        assert!(trend.trust < 0.05 && trend.turn == 0.0, "{trend:?}");
+    }
+
+    #[test]
     fn it_finds_what_fits_the_motion() {
         let of = |motion: &dyn Fn(f64) -> Body, at: usize| {
             let trend = learned(&NoRules, motion, &sent(100)).trends[at];
@@ -416,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_are_right_are_used_and_such_as_err_are_not() {
+    fn rules_are_used_only_while_they_are_right() {
         let falling = |t: f64| Body {
             vx: (30.0 - 10.0 * t) as f32,
             ..Body::at((30.0 * t - 5.0 * t * t) as f32)

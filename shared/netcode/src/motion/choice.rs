@@ -52,8 +52,8 @@ pub enum Choice {
     /// interval. Its senders ([`sending`](super::sending)) may be silent for a second, so its
     /// horizon is farther.
     DeadReckoning,
-    /// The mixture of staying, going straight on and a parabola that would have been the nearest
-    /// lately, or the game's rules where they were nearer. A gap fades at once.
+    /// Blends standing still, going straight and a parabola by their recent errors, or uses the
+    /// game's rules while they are better. Corrections fade quickly.
     Adaptive,
 }
 

@@ -22,8 +22,8 @@ pub(super) enum Curve {
     /// jumps at the end.
     Bezier,
     /// `g (1 - u)^2`, in [`FADING`] times the correction's time: a shown velocity that has turned
-    /// out wrong is dropped at once, and the new track is reached without another jump. For the
-    /// same jerk on recorded matches, its error is the least of these curves.
+    /// out wrong is dropped at once, and the new track is reached without another jump. At
+    /// equal jerk, it had the smallest error of these curves on six recorded matches.
     Fading,
     /// `(g + s t) e^(-k t)` with `e^(-k / 60) = 11/12`: exactly a display that, 60 times a second,
     /// moves by its own velocity and then, with that velocity, a twelfth of the way to the new

@@ -32,9 +32,9 @@ pub(super) struct Forecast {
     pub(super) rate: Coords,
     /// Half the rate of change of `rate` per second.
     pub(super) bend: Coords,
-    /// Seconds beyond the state after which it continues straight.
+    /// Seconds after which it goes straight.
     pub(super) bends: f64,
-    /// The part of its rate that it keeps from then on.
+    /// Fraction of its rate that it keeps from then on.
     pub(super) keeps: f64,
     /// Seconds beyond the state after which the forecast stops.
     pub(super) horizon: f64,
