@@ -269,7 +269,7 @@ fn every_games_default_is_what_its_own_play_justifies() {
     }
 }
 
-/// What is measured of the adaptive method on motions made for it.
+/// Returns the adaptive method's mean error at the present, and the least of all single methods.
 fn adaptive_on(recording: &Recording, profile: &str) -> (f64, f64) {
     let network = profile.parse().expect("it is a profile");
     let carried = carry(recording, &network, SendPolicy::Every, recording.secs(), 1);

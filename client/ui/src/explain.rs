@@ -53,9 +53,7 @@ pub fn method(choice: Choice) -> &'static str {
         Choice::DeadReckoning => {
             tr("Dead reckoning: continues at the sent velocity; gaps close in a straight line.")
         }
-        Choice::Adaptive => tr(
-            "Adaptive: the mixture of extrapolations that would have been the least wrong lately.",
-        ),
+        Choice::Adaptive => tr("Adaptive: blends extrapolations by how well each has done lately."),
     }
 }
 

@@ -89,7 +89,7 @@ fn titles() -> [(&'static str, &'static str); ROWS] {
         (tr("mispredictions"), tr("Ticks in which the server put you elsewhere than predicted.")),
         (
             tr("late, hit, pushed, prop, rules, ?"),
-            tr("Causes: late input, hit, push by a player, prop, the rules, none found."),
+            tr("Causes: late input, hit, push by a player, prop, rules, none found."),
         ),
         (tr("last correction"), tr("Size and cause of the last misprediction.")),
         (tr("clock"), tr("The control loop that keeps this clock in step with the server's.")),

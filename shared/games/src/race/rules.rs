@@ -18,8 +18,8 @@ pub const COUNTDOWN_SECS: f32 = 4.0;
 /// Seconds that the others have once the first has finished.
 pub const GRACE_SECS: f32 = 30.0;
 
-/// How fast the speed between two cars changes at most, without a contact, in metres per second
-/// squared: both brake or turn.
+/// Maximum change of two cars' relative speed without contact, in metres per second squared: both
+/// brake or turn.
 const TURNS: f32 = 30.0;
 
 /// The rules of Race.

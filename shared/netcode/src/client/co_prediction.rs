@@ -105,7 +105,7 @@ impl CoPrediction {
         }
     }
 
-    /// Co-predicts an entity that the game wants so in a tick. Returns whether it is new.
+    /// Marks an entity as wanted in a tick. Returns whether it is new.
     fn want(&mut self, id: EntityId, tick: Tick) -> bool {
         let is_full = self.co_predicted.len() >= CO_PREDICTED_MAX;
         match self.co_predicted.entry(id) {

@@ -48,8 +48,7 @@ pub struct Misprediction<'a, E> {
     pub predicted: &'a E,
     /// Its true state in the same tick.
     pub truth: &'a E,
-    /// Ticks since the last state that the client knew: whatever disturbed the player, it was in
-    /// these.
+    /// Ticks since the last known state; the disturbance happened in one of them.
     pub ticks: u64,
     /// The newest states of all entities.
     pub entities: &'a Entities<E>,

@@ -34,8 +34,9 @@ pub struct InputReport {
     /// How early the worst input arrived, in the units of `newest_early`.
     pub worst_early: i32,
     /// Ticks from the newest tick that ran on an assumed input to the snapshot's; `None` if there
-    /// was none in the last 255 ticks. With [`Late::Wait`](crate::game::Late::Wait), ticks of the
-    /// player's own time that were skipped count.
+    /// was none in the last 256 ticks, the snapshot's included. With
+    /// [`Late::Wait`](crate::game::Late::Wait), ticks of the player's own time that were skipped
+    /// count.
     pub assumed_back: Option<u8>,
     /// Low bits of the number of ticks without an input. Like `missing`, only in each fourth
     /// packet.
