@@ -21,8 +21,8 @@ const ACCELERATION: f64 = 32.0;
 /// extrapolator, whose magnitudes sum to less than 30.
 const ROUNDING: f64 = 2e-3;
 /// Error in pixels of the adaptive method, which has to learn that a body goes on at its speed
-/// beyond the usual horizon.
-const LEARNING: f64 = 0.5;
+/// beyond the usual horizon: the way of half a second, after gaps of several.
+const LEARNING: f64 = SPEED / 2.0;
 
 /// The length of a vector with `across`, and half of it down.
 fn slanted(across: f64) -> f64 {
@@ -148,9 +148,9 @@ fn uniform_motion_is_where_every_extrapolator_says() {
         assert_exact(&recording, spacing, &exact);
         // No others are excluded.
         let setup = &spaced(&recording, spacing)[0];
-        for (contender, bound) in crude {
+        for (contender, _) in crude {
             let most = most(&recording, setup, contender);
-            assert!(most > 10.0 * bound, "{contender} is off by {most} only");
+            assert!(most > 10.0 * ROUNDING, "{contender} is off by {most} only");
         }
     }
 }
