@@ -93,36 +93,56 @@ pub struct Ways {
     pub back: Micros,
 }
 
-/// The queue on an answer's way back, which the sender of the packets does not cause.
+/// Recent times against the shortest. During a silence the latter is not forgotten: what comes first
+/// has waited in the path, and would pass for its shortest.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct BackQueue {
-    /// The shortest way back. Clock drift within the window is negligible.
-    least: WindowMin,
+pub(super) struct Excess {
+    base: WindowMin,
     recent: WindowMin,
+    updated: LocalTime,
 }
 
-impl BackQueue {
+impl Excess {
     pub(super) fn new() -> Self {
-        Self { least: WindowMin::new(BASE_HALF), recent: WindowMin::new(RECENT_HALF) }
-    }
-
-    pub(super) fn update(&mut self, now: LocalTime, back: Micros) {
-        self.least.update(now, back);
-        self.recent.update(now, back);
-    }
-
-    /// Takes the current way back for that of an empty path.
-    pub(super) fn rebase(&mut self, now: LocalTime) {
-        if let Some(recent) = self.recent.get() {
-            self.least = WindowMin::new(BASE_HALF);
-            self.least.update(now, recent);
+        Self {
+            base: WindowMin::new(BASE_HALF),
+            recent: WindowMin::new(RECENT_HALF),
+            updated: LocalTime(0),
         }
     }
 
-    /// Returns how long recent answers waited.
+    pub(super) fn update(&mut self, now: LocalTime, time: Micros) {
+        let passed = now - std::mem::replace(&mut self.updated, now);
+        if passed > PAUSE {
+            self.base.began = self.base.began + passed;
+        }
+        self.base.update(now, time);
+        self.recent.update(now, time);
+    }
+
+    fn is_known(&self) -> bool {
+        self.recent.get().is_some()
+    }
+
+    pub(super) fn recent(&self) -> Micros {
+        self.recent.get().unwrap_or_default()
+    }
+
+    /// Returns the shortest time, of the empty path.
+    pub(super) fn base(&self) -> Micros {
+        self.base.get().unwrap_or_default()
+    }
+
+    /// Returns by how much the recent times exceed the shortest.
     pub(super) fn queue(&self) -> Micros {
-        let [recent, least] = [&self.recent, &self.least].map(|it| it.get().unwrap_or_default());
-        Micros(recent.0.saturating_sub(least.0))
+        self.recent() - self.base()
+    }
+
+    /// Takes the recent time for that of the empty path.
+    pub(super) fn rebase(&mut self, now: LocalTime) {
+        let recent = self.recent();
+        self.base = WindowMin::new(BASE_HALF);
+        self.base.update(now, recent);
     }
 }
 
@@ -190,11 +210,10 @@ impl Busy {
     }
 }
 
-/// Recent round trip times against the shortest.
+/// Round trip times.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundTrips {
-    base: WindowMin,
-    recent: WindowMin,
+    times: Excess,
     newest: Micros,
     smooth: Micros,
     spread: Micros,
@@ -202,6 +221,9 @@ pub(super) struct RoundTrips {
 
 /// Half the time for which the shortest round trip counts as that of an empty path.
 const BASE_HALF: Micros = Micros::from_ms(5000);
+/// Time without a round trip that is a pause. Arbitrary; longer than the longest interval of
+/// snapshots that anyone plays with.
+const PAUSE: Micros = Micros::from_ms(500);
 /// Half the time whose shortest round trip is the current one, so that jitter does not look like a
 /// queue (the current filter of RFC 6817). Three snapshots at 30 Hz; arbitrary.
 const RECENT_HALF: Micros = Micros::from_ms(150);
@@ -209,8 +231,7 @@ const RECENT_HALF: Micros = Micros::from_ms(150);
 impl RoundTrips {
     pub(super) fn new() -> Self {
         Self {
-            base: WindowMin::new(BASE_HALF),
-            recent: WindowMin::new(RECENT_HALF),
+            times: Excess::new(),
             newest: Micros::ZERO,
             smooth: Micros::ZERO,
             spread: Micros::ZERO,
@@ -219,7 +240,7 @@ impl RoundTrips {
 
     pub(super) fn update(&mut self, now: LocalTime, round_trip: Micros) {
         let round_trip = round_trip.clamp(Micros::ZERO, ROUND_TRIP_MAX);
-        if self.recent.get().is_none() {
+        if !self.times.is_known() {
             self.smooth = round_trip;
         }
         self.newest = round_trip;
@@ -227,8 +248,7 @@ impl RoundTrips {
         let off = Micros((round_trip - self.smooth).0.saturating_abs());
         self.spread += Micros((off - self.spread).0 / 16);
         self.smooth += Micros((round_trip - self.smooth).0 / 8);
-        self.base.update(now, round_trip);
-        self.recent.update(now, round_trip);
+        self.times.update(now, round_trip);
     }
 
     /// Returns the excess of the newest round trip over the shortest.
@@ -237,17 +257,17 @@ impl RoundTrips {
     }
 
     pub(super) fn recent(&self) -> Micros {
-        self.recent.get().unwrap_or_default()
+        self.times.recent()
     }
 
     /// Returns the round trip time of the empty path.
     pub(super) fn base(&self) -> Micros {
-        self.base.get().unwrap_or_default()
+        self.times.base()
     }
 
     /// Returns the excess of the current round trip over the shortest.
     pub(super) fn queue(&self) -> Micros {
-        self.recent() - self.base()
+        self.times.queue()
     }
 
     pub(super) fn spread(&self) -> Micros {
@@ -256,9 +276,7 @@ impl RoundTrips {
 
     /// Takes the current round trip for that of an empty path.
     pub(super) fn rebase(&mut self, now: LocalTime) {
-        let recent = self.recent();
-        self.base = WindowMin::new(BASE_HALF);
-        self.base.update(now, recent);
+        self.times.rebase(now);
     }
 }
 

@@ -43,7 +43,7 @@ mod tests;
 
 use super::bucket::Bucket;
 use super::flight::Flight;
-use super::measure::{BackQueue, Best, Busy, Meter, RoundTrips, Ways};
+use super::measure::{Best, Busy, Excess, Meter, RoundTrips, Ways};
 use super::trial::{PathWindow, Sign, Trial};
 use crate::limits::{
     DATAGRAM_BYTES_MAX, SNAPSHOT_BURST_BYTES, SNAPSHOT_BYTES_MIN, SNAPSHOT_FIRST_BYTES,
@@ -112,7 +112,8 @@ pub struct SendRate {
     /// When the rate was last restored to what had arrived before.
     returned: LocalTime,
     round_trips: RoundTrips,
-    back: BackQueue,
+    /// Times of answers, by both clocks.
+    back: Excess,
     /// Fraction lost recently.
     loss: u64,
     /// Fraction that the path loses at any rate.
@@ -122,8 +123,8 @@ pub struct SendRate {
     heard: LocalTime,
     /// Send time of the newest packet that arrived.
     newest_acked: LocalTime,
-    /// The rate before the client fell silent.
-    silent: Option<u64>,
+    /// The rate before the client fell silent, and the excess of round trips that was tolerated.
+    silent: Option<(u64, Micros)>,
     trial: Option<Trial>,
     /// Bytes in flight.
     flight: Flight,
@@ -159,7 +160,7 @@ impl SendRate {
             best: Best::new(),
             returned: LocalTime(i64::MIN),
             round_trips: RoundTrips::new(),
-            back: BackQueue::new(),
+            back: Excess::new(),
             loss: 0,
             own_loss: 0,
             counts_from: now,
@@ -220,7 +221,8 @@ impl SendRate {
         let long = self.queue_tolerated() + self.interval + self.interval;
         let is_long = is_tried && self.queue() > long;
         let is_bound = self.is_narrow() || (is_long && self.rate < START_RATE);
-        // Packets during silence are rare, and find out whether the path is back.
+        // While nothing is heard, packets are rare, and one must find out that the path is back. Once
+        // it is, what was queued drains first.
         if !is_bound || self.stepped - self.heard > SILENCE {
             return None;
         }
@@ -272,9 +274,7 @@ impl SendRate {
         self.round_trips.update(now, ways.round_trip);
         self.back.update(now, ways.back);
         let (queue, excess) = (self.queue(), self.round_trips.excess() - self.back_queue());
-        if excess <= self.queue_tolerated() {
-            self.end_silence(now);
-        }
+        self.end_silence(now);
         self.busy.update(now, excess > Micros(self.queue_tolerated().0 / 2));
         match self.trial {
             Some(trial) if matches!(trial.sign, Sign::Queue(_)) => self.judge_queue(now, trial),
@@ -307,7 +307,9 @@ impl SendRate {
 
     /// Restores the rate once the path is back, and has delivered what was queued meanwhile.
     fn end_silence(&mut self, now: LocalTime) {
-        if let Some(before) = self.silent.take() {
+        // An answer that has waited is old news of the way there.
+        let excess = self.round_trips.excess();
+        if let Some((before, _)) = self.silent.take_if(|(_, tolerated)| excess <= *tolerated) {
             // Everything was lost in the meantime: an outage, whatever the rate.
             self.rate = self.rate.max(before / 2);
             self.growth = GROWTH_MAX;
@@ -329,10 +331,12 @@ impl SendRate {
             self.best.update(now, self.acked.per_second(now));
         }
         if now - self.heard > SILENCE && used > 0 {
-            self.silent.get_or_insert(self.trial.map_or(self.rate, |trial| trial.rate));
+            let before = self.trial.map_or(self.rate, |trial| trial.rate);
+            let tolerated = self.queue_tolerated();
+            self.silent.get_or_insert((before, tolerated));
             self.trial = None;
             self.rate = (self.rate - self.rate / 28).max(self.least.min(self.rate));
-        } else if self.trial.is_none() && self.rate < self.proven(used) {
+        } else if self.trial.is_none() && self.silent.is_none() && self.rate < self.proven(used) {
             // A rate that is not used proves nothing, and so does not grow (compare RFC 7661).
             self.rate += self.rate * self.growth / STEPS_PER_SECOND / 1_000_000;
             self.rate = self.rate.min(self.most);

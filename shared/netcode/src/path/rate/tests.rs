@@ -166,7 +166,7 @@ impl Path {
             seen.longest = seen.longest.max(took);
             let way = *self.down.config(self.now);
             let bits = (packet.bytes + LinkConfig::HEADER_BYTES) as u64 * 8_000_000;
-            let passing = way.rate.map_or(0, |rate| bits / rate);
+            let passing = way.rate.map_or(0, |rate| bits / rate.max(1));
             self.waits.push(took - way.delay - Micros(passing as i64));
             let ack = self.came.get_or_insert(Ack {
                 newest: packet.seq,
@@ -417,6 +417,27 @@ fn outage_is_no_congestion() {
         }
         path.run(9);
         assert_eq!(path.rate.bytes_per_second(), MOST, "{millis} ms");
+    }
+}
+
+#[test]
+fn rate_before_a_silence_returns_only_after_the_backlog() {
+    // The path stands still for longer than its shortest times are kept, and then takes seconds for
+    // what was sent meanwhile.
+    for outage in [5, 13] {
+        let ends = 20 + outage;
+        let conditions =
+            |rate| format!("delay=50ms,queue=256kB; 20s: rate=0bit; {ends}s: rate={rate}");
+        let mut path = Path::new(&conditions("256kbit"), 1);
+        path.run(ends);
+        let before = path.rate.bytes_per_second();
+        let drains = path.run(1);
+        assert!(drains.most_rate <= before, "{before} bytes per second before {drains:?}");
+        assert!(path.rate.round_trips.excess() > Micros::from_ms(250), "it still drains");
+        let mut path = Path::new(&conditions("20Mbit"), 1);
+        path.run(ends);
+        path.run(4);
+        assert!(path.rate.bytes_per_second() > MOST / 2, "it is back soon on a wide path");
     }
 }
 
