@@ -6,8 +6,8 @@
 //! cannot oscillate.
 //!
 //! The lead is the transit time of most recent inputs, plus a margin for the rest ([`Margin`]),
-//! which makes late episodes as rare as [`Lead::EPISODES_EVERY`] demands. Packets delayed
-//! by an outage are ignored.
+//! which makes late episodes as rare as [`Lead::EPISODES_EVERY`] demands. Packets that an outage
+//! delayed are ignored.
 //!
 //! A program that draws reads its controls once per frame, so a whole frame is added to the transit
 //! time. A program that sleeps until each tick is woken late on a busy machine; that counts as part

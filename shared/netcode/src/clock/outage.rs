@@ -19,18 +19,19 @@ pub(super) struct Outage {
 }
 
 impl Outage {
-    /// Arbitrary: a quarter of a second more would be noticed in each keypress.
+    /// Arbitrary: a quarter of a second more would be noticed in each keypress ...
     const EXCESS: Micros = Micros::from_ms(250);
+    /// ... and this many packets may be lost in a row, by a path that loses some.
+    const LOST: i64 = 12;
     /// Excess at or below which the outage is over.
     const OVER: Micros = Micros::from_ms(30);
     /// How long an outage may last before the path counts as longer, and the time between two that
     /// are not one. Arbitrary; what is queued during an outage comes faster than it left.
     const LASTS: Micros = Micros::from_ms(1000);
 
-    /// Creates the state of a path whose packets leave in these intervals. A single lost packet is
-    /// no outage.
+    /// Creates the state of a path whose packets leave in these intervals.
     pub(super) fn new(interval: Micros) -> Self {
-        let excess = Self::EXCESS.max(interval + interval);
+        let excess = Self::EXCESS.max(Micros(interval.0 * Self::LOST));
         Self { excess, begun: None, last: LocalTime(0), is_over: true }
     }
 
@@ -63,7 +64,7 @@ mod tests {
 
     #[test]
     fn packets_that_keep_coming_late_count_after_a_second() {
-        let new = || Outage::new(Micros(33_333));
+        let new = || Outage::new(Micros(16_667));
         assert_eq!(ignored(&mut new(), std::iter::repeat_n(300, 300)), 31);
         // Also if others come in time: the path varies.
         let every_fourth = (0..300).map(|n| if n % 4 == 0 { 300 } else { 0 });
@@ -78,9 +79,9 @@ mod tests {
     }
 
     #[test]
-    fn one_lost_packet_of_a_slow_stream_is_no_outage() {
-        let mut outage = Outage::new(Micros::from_ms(400));
-        assert_eq!(ignored(&mut outage, [0, 400, 800, 0].into_iter()), 0);
-        assert_eq!(ignored(&mut outage, [0, 900, 0].into_iter()), 1);
+    fn losses_in_a_row_are_no_outage() {
+        let mut outage = Outage::new(Micros::from_ms(50));
+        assert_eq!(ignored(&mut outage, [0, 300, 600, 0].into_iter()), 0);
+        assert_eq!(ignored(&mut outage, [0, 700, 0].into_iter()), 1);
     }
 }
