@@ -155,7 +155,9 @@ impl CoPrediction {
         for (id, born) in std::mem::take(&mut self.predicted_spawns) {
             if let Some(real) = twin::<G>(news.scene, own, id) {
                 changes.replaced.push((id, real));
-                self.want(real, at);
+                // Not bounded: it takes the place of its predicted spawn.
+                let wanted = self.co_predicted.entry(real).or_insert(at);
+                *wanted = (*wanted).max(at);
                 changes.replay = true;
             } else if news.tick.since(born) > grace {
                 changes.replay = true;

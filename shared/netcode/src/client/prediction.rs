@@ -10,13 +10,15 @@
 //! ([`Game::predicted_spawn`]). An entity that changes between prediction and presentation slides
 //! from where it was last drawn.
 
+mod blame;
+
 use std::collections::VecDeque;
 
 use super::co_prediction::CoPrediction;
 use super::hidden::Hidden;
 use super::news::{Correction, News};
 use crate::fields::{Entity, Field, Motion, Packed, Values, unpack_values};
-use crate::game::{Ahead, Entities, Game, Misprediction, MispredictionCause, Slot};
+use crate::game::{Ahead, Entities, Game, Slot};
 use crate::ids::EntityId;
 use crate::limits::PREDICTION_TICKS_MAX;
 use crate::motion::interpolate::{TickTime, blend_values, cut_between};
@@ -29,9 +31,9 @@ use crate::time::{LocalTime, Rates, Tick};
 /// snapshots.
 const SPARE_MAX: usize = 16;
 
-/// Ticks without a snapshot after which the client itself checks what the player can reach.
-/// Arbitrary: more than there are between two snapshots at the usual rates.
-const SILENT_TICKS: u64 = 4;
+/// Snapshot intervals without a snapshot after which the client itself checks what the player can
+/// reach. A single loss is not worth the work.
+const SILENT_INTERVALS: i64 = 2;
 
 /// Result of a reconciliation.
 #[derive(Debug, Default)]
@@ -81,6 +83,8 @@ pub(super) struct Prediction<G: Game> {
     base: Tick,
     /// `at` when the last snapshot came.
     compared_at: Tick,
+    /// Ticks in [`SILENT_INTERVALS`].
+    silent_ticks: u64,
     /// Inputs after `base`, oldest first.
     inputs: VecDeque<(Tick, G::Input)>,
     /// The last input before those.
@@ -103,6 +107,7 @@ pub(super) struct Prediction<G: Game> {
 
 impl<G: Game> Prediction<G> {
     pub(super) fn new(now: LocalTime, rates: Rates) -> Self {
+        let interval = rates.snapshot_interval();
         Self {
             scene: Entities::default(),
             own: None,
@@ -110,6 +115,7 @@ impl<G: Game> Prediction<G> {
             at: Tick(0),
             base: Tick(0),
             compared_at: Tick(0),
+            silent_ticks: (interval.0 * SILENT_INTERVALS / rates.step().0.max(1)).unsigned_abs(),
             inputs: VecDeque::new(),
             input_before: (Tick(0), G::Input::default()),
             states: VecDeque::new(),
@@ -170,7 +176,7 @@ impl<G: Game> Prediction<G> {
         }
         self.inputs.push_back((tick, input));
         if let Some(own) = self.own {
-            if self.at.since(self.compared_at) > SILENT_TICKS {
+            if self.at.since(self.compared_at) > self.silent_ticks {
                 self.reach(game, own, shown);
             }
             self.run_to(game, tick);
@@ -303,105 +309,6 @@ impl<G: Game> Prediction<G> {
         let carried = self.carried_over(&news, index);
         self.restart_from(game, &news, &carried, &changes.replaced);
         reconciled
-    }
-
-    /// Returns the misprediction of the player's own entity, if any. `before` is that entity, and
-    /// `predicted` what was predicted for the snapshot's tick.
-    fn correction(
-        &self,
-        game: &G,
-        news: &News<'_, G>,
-        before: G::Entity,
-        predicted: Option<Packed>,
-    ) -> Option<Correction> {
-        let predicted = predicted?;
-        let size = difference(before.fields(), &predicted, &news.own.1.packed);
-        (size > 0.0).then(|| {
-            let cause = match news.late {
-                true => Some(MispredictionCause::LateInput),
-                false => self.disturbance(game, news, &predicted),
-            };
-            Correction { tick: news.tick, size, cause }
-        })
-    }
-
-    /// Returns what disturbed the player's own entity: in the world, according to the game, or in
-    /// the prediction.
-    fn disturbance(
-        &self,
-        game: &G,
-        news: &News<'_, G>,
-        predicted: &Packed,
-    ) -> Option<MispredictionCause> {
-        let (own, state) = news.own;
-        let [expected, truth] =
-            [predicted, &state.packed].map(|packed| G::Entity::unpack(state.kind, packed));
-        let age = |id: EntityId| {
-            let heard = news.store.last(id.index).map(|version| version.tick);
-            news.tick.since(heard.unwrap_or_default())
-        };
-        let missed = Misprediction {
-            own,
-            predicted: &expected,
-            truth: &truth,
-            ticks: news.tick.since(self.base),
-            entities: news.scene,
-            age: &age,
-        };
-        game.misprediction_cause(&missed).or_else(|| self.predicted_contact(game, news, predicted))
-    }
-
-    /// Returns what the *predicted* motion depended on, besides the player's own entity and its
-    /// inputs: if it is not the same without other entities, it was wrong because of them.
-    fn predicted_contact(
-        &self,
-        game: &G,
-        news: &News<'_, G>,
-        predicted: &Packed,
-    ) -> Option<MispredictionCause> {
-        let owner = news.own.1.owner;
-        let alone = self.replayed(game, news.tick, |_| false)?;
-        let with_players = |slot: &Slot<G::Entity>| slot.owner.is_some() && slot.owner != owner;
-        if alone == *predicted {
-            None
-        } else if self.replayed(game, news.tick, with_players)? != alone {
-            Some(MispredictionCause::Player)
-        } else {
-            Some(MispredictionCause::Prop)
-        }
-    }
-
-    /// Predicts the player's own entity from the last known state to a tick once more. Of the
-    /// entities that have a position or are co-predicted, only those that `with` selects are there.
-    fn replayed(
-        &self,
-        game: &G,
-        tick: Tick,
-        with: impl Fn(&Slot<G::Entity>) -> bool,
-    ) -> Option<Packed> {
-        let own = self.own.filter(|_| tick.since(self.base) <= PREDICTION_TICKS_MAX)?;
-        let known = self.states.front().filter(|known| known.tick == self.base)?;
-        let known_of = |id| if id == own { Some(&known.own) } else { known.of(id) };
-        let co_predicted: Vec<_> = self.others.co_predicted().collect();
-        let is_there = |slot: &&Slot<G::Entity>| {
-            let is_body = game.position(&slot.entity).is_some() || co_predicted.contains(&slot.id);
-            slot.id == own || !is_body || with(slot)
-        };
-        let mut scene = Entities::default();
-        for slot in self.scene.iter().filter(is_there) {
-            let packed = known_of(slot.id);
-            let entity = packed.map(|packed| G::Entity::unpack(slot.entity.kind(), packed));
-            scene.insert(Slot { entity: entity.unwrap_or(slot.entity), ..*slot });
-        }
-        for step in (self.base.0..tick.0).map(|before| Tick(before).plus(1)) {
-            let ticks = step.since(self.base);
-            let ahead = Ahead { tick: step, ticks, co_predicted: &co_predicted };
-            game.predict(&mut scene, own, &self.input(step), ahead);
-            for slot in scene.iter_mut().filter(|slot| slot.id == own || ahead.covers(slot.id)) {
-                slot.entity = G::Entity::unpack(slot.entity.kind(), &slot.entity.pack());
-            }
-        }
-        Some(scene.get(own)?.entity.pack())
     }
 
     /// Returns the predicted states, at the snapshot's tick, of entities whose state the snapshot
