@@ -257,17 +257,18 @@ class Reader:
         due."""
         seq = nearest(source.even(16), 16, known_seq)
         tick = nearest(source.even(16), 16, known_tick)
+        has_echo, has_perceived, has_inputs, has_assumed = self._parts(source)
         echo = None
-        if source.even(1):
+        if has_echo:
             echo = source.even(24), signed(source, Number.HELD) + left
             if not 0 <= echo[1] <= HELD_MAX:
                 raise WireError(f"an echo was held for {echo[1]} microseconds")
         perceived = None
-        if source.even(1):
+        if has_perceived:
             change = signed(source, Number.OFFSET_CHANGE)
             trip = source.number(Number.ROUND_TRIP) * COARSE_MICROS
             perceived = change, trip, source.number(Number.ERROR) * COARSE_MICROS
-        inputs = self._inputs(source, seq) if source.even(1) else None
+        inputs = self._inputs(source, seq, has_assumed) if has_inputs else None
         count = source.number(Number.REFERENCES)
         if count > references_max:
             raise WireError(f"{count} references")
@@ -285,10 +286,22 @@ class Reader:
         return read
 
     @staticmethod
-    def _inputs(source: Source, seq: int) -> Inputs:
+    def _parts(source: Source) -> tuple[bool, bool, bool, bool]:
+        """Whether a packet has an echo, perceived, inputs, and among these an assumed one."""
+        usual = True, True, True, False
+        if source.even(1):
+            return usual
+        echo, perceived, inputs, assumed = (bool(source.even(1)) for _ in usual)
+        parts = echo, perceived, inputs, assumed
+        if parts == usual or (assumed and not inputs):
+            raise WireError("no parts of a header")
+        return parts
+
+    @staticmethod
+    def _inputs(source: Source, seq: int, has_assumed: bool) -> Inputs:
         ahead, early = signed(source, Number.NEWEST_AHEAD), signed(source, Number.NEWEST_EARLY)
         back, less = source.number(Number.WORST_BACK), signed(source, Number.WORST_EARLY)
-        assumed = source.even(8) if source.even(1) else None
+        assumed = source.even(8) if has_assumed else None
         counts = (source.even(16), source.even(16)) if seq % 4 == 0 else (None, None)
         return Inputs(ahead, early, back, less, assumed, *counts)
 

@@ -86,7 +86,8 @@ impl SnapshotHeader {
         self.tick = Tick::widen(low16(coder.raw(u32::from(self.tick.low()), 16)), near);
         let after = stamp.micros();
         self.sent = rates.time_of(self.tick).low().wrapping_add(after.cast_unsigned());
-        if coder.even(self.echo.is_some()) {
+        let parts = Parts::of(self).code(coder)?;
+        if parts.echo {
             let echo = self.echo.unwrap_or(Echo { time: 0, held: 0 });
             let time = coder.raw(echo.time & ECHO_MASK, ECHO_BITS);
             // Until the tick was due, so that the stamp alone says when the packet left.
@@ -96,7 +97,7 @@ impl SnapshotHeader {
             let held = held.ok_or(WireError::Range("held time"))?;
             self.echo = Some(Echo { time, held });
         }
-        if coder.even(self.perceived.is_some()) {
+        if parts.perceived {
             let nothing = Perceived { offset_change: 0, round_trip: 0, error_max: 0 };
             let perceived = self.perceived.unwrap_or(nothing);
             self.perceived = Some(Perceived {
@@ -106,10 +107,53 @@ impl SnapshotHeader {
                 error_max: coarse(coder, Number::ErrorMax, perceived.error_max.saturating_add(15)),
             });
         }
-        if coder.even(self.inputs.is_some()) {
-            self.inputs = Some(self.inputs.unwrap_or_default().code(coder, self.seq, self.tick));
+        if parts.inputs {
+            let assumed_back = parts.assumed.then(|| self.assumed_back().unwrap_or_default());
+            let inputs = InputReport { assumed_back, ..self.inputs.unwrap_or_default() };
+            self.inputs = Some(inputs.code(coder, self.seq, self.tick));
         }
         self.references.code(coder)
+    }
+
+    fn assumed_back(&self) -> Option<u8> {
+        self.inputs.and_then(|inputs| inputs.assumed_back)
+    }
+}
+
+/// Which optional parts a header has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Parts {
+    echo: bool,
+    perceived: bool,
+    inputs: bool,
+    assumed: bool,
+}
+
+impl Parts {
+    /// What nearly all packets have.
+    const USUAL: Self = Self { echo: true, perceived: true, inputs: true, assumed: false };
+
+    fn of(header: &SnapshotHeader) -> Self {
+        Self {
+            echo: header.echo.is_some(),
+            perceived: header.perceived.is_some(),
+            inputs: header.inputs.is_some(),
+            assumed: header.assumed_back().is_some(),
+        }
+    }
+
+    fn code<C: Coder>(self, coder: &mut C) -> Result<Self, WireError> {
+        if coder.even(self == Self::USUAL) {
+            return Ok(Self::USUAL);
+        }
+        let parts = Self {
+            echo: coder.even(self.echo),
+            perceived: coder.even(self.perceived),
+            inputs: coder.even(self.inputs),
+            assumed: coder.even(self.assumed),
+        };
+        let is_canonical = parts != Self::USUAL && (parts.inputs || !parts.assumed);
+        is_canonical.then_some(parts).ok_or(WireError::Range("parts of a header"))
     }
 }
 
@@ -127,8 +171,8 @@ impl InputReport {
         let less = signed(coder, Number::WorstEarly, early.wrapping_sub(worst));
         self.worst_early = early.wrapping_sub(less).saturating_mul(COARSE as i32);
         self.newest_early = early.saturating_mul(COARSE as i32);
-        self.assumed_back = coder.even(self.assumed_back.is_some()).then(|| {
-            let back = coder.raw(u32::from(self.assumed_back.unwrap_or(0)), u8::BITS);
+        self.assumed_back = self.assumed_back.map(|back| {
+            let back = coder.raw(u32::from(back), u8::BITS);
             u8::try_from(back).unwrap_or(u8::MAX)
         });
         let mut counter = |count: Option<u16>| {
