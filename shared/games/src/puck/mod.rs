@@ -53,9 +53,12 @@ impl Game for ShufflePuck {
             unit: Unit::Count,
             of: |entities, player| Some(owned::<Score, _>(entities, player)?.1.goals.into()),
         }],
-        // The present, by the game's own rules: other players' strikes and the puck are shown at
-        // the same time, and a predicted puck jumps least (`tests/it/puck.rs` compares).
-        presentation: |_| Choice::RunForward,
+        // The present, so that other players' strikes and the puck are shown at the same time.
+        // `tests/it/puck.rs` compares: the puck is nearest and jumps least with the adaptive
+        // method, and mallets are calmer by the rules.
+        presentation: |kind| {
+            if kind.is::<Puck>() { Choice::Adaptive } else { Choice::RunForward }
+        },
         coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, ..Coding::GENERAL },
         ..Kit::NONE
     };

@@ -182,7 +182,7 @@ impl Race {
     pub(super) fn may_have_touched(&self, a: &Car, b: &Car, ticks: u64) -> bool {
         let secs = ticks as f32 * self.rates.step_secs();
         let speed = a.velocity().distance(b.velocity());
-        let moved = speed * secs + TURNS * secs * secs;
+        let moved = speed * secs + TURNS * secs * secs / 2.0;
         a.position().distance(b.position()) < TOUCH + moved
     }
 
