@@ -180,14 +180,19 @@ fn inputs_after_a_long_silence_of_the_uplink_count_although_many_packets_come_at
 
 #[test]
 fn rubbing_cars_and_fights_have_their_causes() {
+    let mut touched = 0;
     for seed in 1..=2 {
         let conditions = random_outages(seed + 20);
+        let cable = "cable".parse().expect("a link");
+        let rubbing = play(&cable, seed, 12, bot::<Race>(seed));
+        touched += rubbing.stats.missed_by(MispredictionCause::Player).count;
         for outcome in [
-            play(&"cable".parse().expect("a link"), seed, 12, bot::<Race>(seed)),
+            rubbing,
             play(&conditions, seed, 12, bot::<Race>(seed)),
             play(&conditions, seed, 8, bot::<Skirmish>(seed)),
         ] {
             outcome.check(&format!("seed {seed}"));
         }
     }
+    assert!(touched > 0, "no car touched another");
 }

@@ -413,7 +413,6 @@ fn others_are_shown_by_what_the_figures_favour() {
     }
     let least = |of: fn(&(f32, f32)) -> f32| sums.iter().map(of).fold(f32::MAX, f32::min);
     let (off, sunk) = sums[chosen];
-    // Curves are nearer where much is lost, but push feet into the floor.
-    assert!(off <= least(|sum| sum.0) * 1.15, "{sums:?}");
+    assert!(off <= least(|sum| sum.0) * 1.1, "{sums:?}");
     assert!(sunk <= least(|sum| sum.1) + 0.002, "{sums:?}");
 }

@@ -15,7 +15,6 @@ mod tests;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use phaselock::motion::choice::Choice;
 use phaselock::motion::{HORIZON_SECS, Timeline};
 use phaselock::time::Micros;
 use serde::Serialize;
@@ -295,10 +294,6 @@ impl AdviceQuestion {
         let often = |one: &Pick| one.absent_per_million > absent + ABSENT_MAX;
         let (missed, ranked): (Vec<_>, Vec<_>) = all.into_iter().partition(often);
         let (best, others) = ranked.split_first()?;
-        // If the adaptive method chose the best method throughout, it is no alternative to it.
-        let same =
-            |one: &Pick| one.method == Choice::Adaptive.name() && one.by_seed == best.by_seed;
-        let others: Vec<_> = others.iter().filter(|other| !same(other)).collect();
         let alike = others.iter().take_while(|other| grade(other) == grade(best)).count();
         let (as_good, others) = others.split_at(alike);
         let next = others.first().map(|next| Next {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use phaselock::motion::choice::Choice;
+
 use super::super::file::Point;
 use super::super::formulas::Formula;
 use super::super::{Recording, Scores};
