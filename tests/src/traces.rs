@@ -3,10 +3,15 @@
 //! A trace is a sequence of frames, each with a record for every body. A snapshot sender sends it
 //! to one client, whose acknowledgements come a fixed number of frames later.
 
+mod cars;
+
 use std::collections::VecDeque;
 use std::marker::PhantomData;
+use std::path::Path;
 use std::sync::LazyLock;
 
+use anyhow::Context;
+pub use cars::Car;
 use phaselock::fields::Record;
 use phaselock::game::{Coding, Entities, Game, Kit, Slot};
 use phaselock::ids::{EntityId, PlayerId};
@@ -57,16 +62,60 @@ pub trait Recorded: Record {
     const TRACE: &'static str;
     /// Bytes per body in the file.
     const BYTES: usize;
-    /// Bodies per frame.
-    const BODIES: usize;
+    /// Environment variable with the path of the recording.
+    const VARIABLE: &'static str;
     /// Frames per second.
     const HZ: u32;
     /// The grid of its fields, for people to read.
     const GRID: &'static str;
+    /// Reads a recording.
+    fn load(path: &Path) -> anyhow::Result<Frames>;
     /// Returns a body's record from its bytes.
     fn read(bytes: &[u8]) -> Self;
-    /// The tables trained on the trace.
+    /// The tables trained on the trace, if there are any, or the general ones.
     fn tables() -> &'static Tables;
+}
+
+/// A recording: frame after frame, with [`Recorded::BYTES`] for each of its bodies.
+#[derive(Debug)]
+pub struct Frames {
+    /// Number of bodies.
+    pub bodies: usize,
+    bytes: Vec<u8>,
+    frame_bytes: usize,
+}
+
+impl Frames {
+    fn new<R: Recorded>(bodies: usize, bytes: Vec<u8>) -> anyhow::Result<Self> {
+        let frame_bytes = R::BYTES * bodies;
+        let is_whole = frame_bytes > 0 && bytes.len().is_multiple_of(frame_bytes);
+        anyhow::ensure!(is_whole, "no recording of {bodies} bodies of {} bytes", R::BYTES);
+        Ok(Self { bodies, bytes, frame_bytes })
+    }
+
+    /// Reads a file of frames without a header.
+    fn read<R: Recorded>(path: &Path, bodies: usize) -> anyhow::Result<Self> {
+        Self::new::<R>(bodies, std::fs::read(path)?)
+    }
+
+    /// Reads the recording that [`Recorded::VARIABLE`] names, if it is set.
+    pub fn of_variable<R: Recorded>() -> anyhow::Result<Option<Self>> {
+        let Some(path) = std::env::var_os(R::VARIABLE) else { return Ok(None) };
+        let path = Path::new(&path);
+        let frames =
+            R::load(path).with_context(|| format!("{}={}", R::VARIABLE, path.display()))?;
+        Ok(Some(frames))
+    }
+
+    /// Keeps at most this number of frames.
+    pub fn truncate(&mut self, frames: usize) {
+        self.bytes.truncate(frames.saturating_mul(self.frame_bytes));
+    }
+
+    /// Returns the bytes of each frame.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.bytes.chunks_exact(self.frame_bytes)
+    }
 }
 
 /// A body's bytes as 32-bit words.
@@ -88,10 +137,14 @@ macro_rules! tables {
 impl Recorded for Body {
     const TRACE: &'static str = "asteroids";
     const BYTES: usize = 28;
-    const BODIES: usize = 250;
+    const VARIABLE: &'static str = "PHASELOCK_TEST_ASTEROIDS";
     const HZ: u32 = 30;
     const GRID: &'static str =
         "places in 1/128 m and rotations in 1/1024, finer than 0.01 and 0.001";
+
+    fn load(path: &Path) -> anyhow::Result<Frames> {
+        Frames::read::<Self>(path, 250)
+    }
 
     fn read(bytes: &[u8]) -> Self {
         let [x, y, z, qx, qy, qz, qw] = words(bytes).map(f32::from_le_bytes);
@@ -104,9 +157,13 @@ impl Recorded for Body {
 impl Recorded for Cube {
     const TRACE: &'static str = "cubes";
     const BYTES: usize = 32;
-    const BODIES: usize = 901;
+    const VARIABLE: &'static str = "PHASELOCK_TEST_CUBES";
     const HZ: u32 = 60;
     const GRID: &'static str = "as fine as it is";
+
+    fn load(path: &Path) -> anyhow::Result<Frames> {
+        Frames::read::<Self>(path, 901)
+    }
 
     fn read(bytes: &[u8]) -> Self {
         let whole = words(bytes).map(i32::from_le_bytes);
@@ -162,6 +219,7 @@ pub struct Replay<R: Recorded> {
     store: Store<Trace<R>>,
     acks: VecDeque<Ack>,
     age: usize,
+    bodies: usize,
     entities: Entities<R>,
     everybody: Vec<Relevant>,
     tick: Tick,
@@ -178,8 +236,8 @@ const PRIMING_FRAMES: usize = 60;
 const APART: Micros = Micros::from_ms(500);
 
 impl<R: Recorded> Replay<R> {
-    /// Creates a replay from the start with these tables, one frame per tick.
-    pub fn new(age: usize, tables: &Tables) -> Self {
+    /// Creates a replay of this number of bodies with these tables, one frame per tick.
+    pub fn new(bodies: usize, age: usize, tables: &Tables) -> Self {
         let rates = Rates { tick_hz: R::HZ, snapshot_hz: R::HZ };
         Self {
             game: Trace(PhantomData),
@@ -189,8 +247,9 @@ impl<R: Recorded> Replay<R> {
             store: Store::new(Codec::with_tables(rates, tables), READER, Tick(0)),
             acks: VecDeque::new(),
             age,
+            bodies,
             entities: Entities::default(),
-            everybody: (0..R::BODIES as u16)
+            everybody: (0..bodies as u16)
                 .map(|index| Relevant { index, generation: 0, weight: 1, near: Tick(0) })
                 .collect(),
             tick: Tick(0),
@@ -205,7 +264,7 @@ impl<R: Recorded> Replay<R> {
         for _ in 0..PRIMING_FRAMES {
             self.frame(bytes);
         }
-        assert_eq!(self.frame(bytes).updates, R::BODIES, "not all has arrived");
+        assert_eq!(self.frame(bytes).updates, self.bodies, "not all has arrived");
     }
 
     /// Sends one frame, given as the file's bytes. Panics if the client reads anything else.
@@ -245,7 +304,7 @@ impl<R: Recorded> Replay<R> {
             assert!(baseline.is_none_or(|age| age >= self.age), "a baseline is too young");
         }
         self.acks.push_back(self.store.ack().expect("there was a packet"));
-        if scored.updates == R::BODIES {
+        if scored.updates == self.bodies {
             assert!(*self.store.latest() == self.entities, "the client has something else");
         }
         scored

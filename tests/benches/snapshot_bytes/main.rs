@@ -17,12 +17,12 @@ mod wire;
 
 use clap::Parser;
 use phaselock_tests::bench::{Format, seconds};
-use phaselock_tests::traces::{Body, Cube};
+use phaselock_tests::traces::{Body, Car, Cube};
 
 use row::Out;
 
 /// Scenes that can be measured separately.
-const SCENES: [&str; 6] = ["asteroids", "cubes", "open", "skirmish", "encode", "senders"];
+const SCENES: [&str; 7] = ["asteroids", "cubes", "cars", "open", "skirmish", "encode", "senders"];
 /// Seconds of play by default.
 const SECONDS: f64 = 30.0;
 
@@ -49,10 +49,13 @@ fn main() -> anyhow::Result<()> {
     let seconds = args.seconds.unwrap_or(SECONDS);
     if wanted("asteroids") {
         // First a baseline of 100 ms.
-        recorded::score::<Body>(out, "PHASELOCK_TEST_ASTEROIDS", &[3, 1, 6], args.seconds)?;
+        recorded::score::<Body>(out, &[3, 1, 6], args.seconds)?;
     }
     if wanted("cubes") {
-        recorded::score::<Cube>(out, "PHASELOCK_TEST_CUBES", &[6, 1, 2, 3, 12], args.seconds)?;
+        recorded::score::<Cube>(out, &[6, 1, 2, 3, 12], args.seconds)?;
+    }
+    if wanted("cars") {
+        recorded::score::<Car>(out, &[3, 1, 6], args.seconds)?;
     }
     if wanted("open") {
         crowds::open(out, seconds)?;

@@ -4,7 +4,7 @@ use anyhow::Context;
 use phaselock::fields::Entity;
 use phaselock::wire::{counts::Counts, model::Tables};
 use phaselock_lab::scores::quantile;
-use phaselock_tests::traces::{Recorded, Replay, Scored};
+use phaselock_tests::traces::{Frames, Recorded, Replay, Scored};
 
 use super::row::{Out, Row, Table};
 
@@ -48,9 +48,14 @@ impl Sum {
 }
 
 /// Sends all frames. Returns the sums over each half of the scored frames.
-fn replay<R: Recorded>(frames: &[u8], age: usize, tables: &Tables) -> anyhow::Result<[Sum; 2]> {
-    let mut replay = Replay::<R>::new(age, tables);
-    let mut frames = frames.chunks_exact(R::BYTES * R::BODIES);
+fn replay<R: Recorded>(
+    recording: &Frames,
+    age: usize,
+    tables: &Tables,
+) -> anyhow::Result<[Sum; 2]> {
+    let bodies = recording.bodies;
+    let mut replay = Replay::<R>::new(bodies, age, tables);
+    let mut frames = recording.iter();
     let middle = GIVEN_FRAMES + (frames.len() - GIVEN_FRAMES) / 2;
     replay.prime(frames.next().context("the recording is empty")?);
     let mut halves = [Sum::default(), Sum::default()];
@@ -64,10 +69,9 @@ fn replay<R: Recorded>(frames: &[u8], age: usize, tables: &Tables) -> anyhow::Re
             continue;
         }
         anyhow::ensure!(
-            scored.updates == R::BODIES,
-            "frame {number}: {} of {} bodies are in it",
+            scored.updates == bodies,
+            "frame {number}: {} of {bodies} bodies are in it",
             scored.updates,
-            R::BODIES
         );
         halves[usize::from(number >= middle)].add(&scored);
     }
@@ -85,32 +89,23 @@ fn made_of(counts: &Counts) -> Tables {
 /// trained on the other half.
 pub(crate) fn score<R: Recorded>(
     out: &Out,
-    variable: &str,
     ages: &[usize],
     seconds: Option<f64>,
 ) -> anyhow::Result<()> {
-    let Some(path) = std::env::var_os(variable) else {
-        out.say(&format!("{}: left out, since {variable} is not set to its file.", R::TRACE));
+    let Some(mut recording) = Frames::of_variable::<R>()? else {
+        out.say(&format!("{}: left out, since {} is not set to its path.", R::TRACE, R::VARIABLE));
         return Ok(());
     };
-    let bytes = std::fs::read(&path).with_context(|| format!("{variable}={}", path.display()))?;
-    let size = R::BYTES * R::BODIES;
-    let all = bytes.len() / size;
-    let most = seconds.map_or(all, |seconds| (seconds * f64::from(R::HZ)) as usize + GIVEN_FRAMES);
-    let frames = most.min(all);
-    anyhow::ensure!(
-        bytes.len().is_multiple_of(size) && frames > 2 * GIVEN_FRAMES,
-        "{variable}={}: no recording of {} bodies of {} bytes",
-        path.display(),
-        R::BODIES,
-        R::BYTES
-    );
-    let bytes = &bytes[..frames * size];
+    if let Some(seconds) = seconds {
+        recording.truncate((seconds * f64::from(R::HZ)) as usize + GIVEN_FRAMES);
+    }
+    let frames = recording.iter().len();
+    anyhow::ensure!(frames > 2 * GIVEN_FRAMES, "{}: the recording is too short", R::VARIABLE);
     out.say(&format!(
         "{}: {} bodies, {} Hz, {} frames scored; {}. All bytes of the packets count; every frame \
          is read and compared bit for bit.",
         R::TRACE,
-        R::BODIES,
+        recording.bodies,
         R::HZ,
         frames - GIVEN_FRAMES,
         R::GRID,
@@ -118,7 +113,7 @@ pub(crate) fn score<R: Recorded>(
     out.head(Table::Recorded);
     for (number, &age) in ages.iter().enumerate() {
         out.progress(&format!("{}, baselines {age} frames old", R::TRACE));
-        let halves = replay::<R>(bytes, age, R::tables())?;
+        let halves = replay::<R>(&recording, age, R::tables())?;
         out.row(Table::Recorded, &whole(&halves).row::<R>(name::<R>(age), age));
         if number > 0 {
             continue;
@@ -130,7 +125,7 @@ pub(crate) fn score<R: Recorded>(
         both.add(second);
         let updates = halves.iter().map(|half| half.scored.updates).sum::<usize>() as f64;
         out.parts(<R as Entity>::KINDS, &both, R::tables(), updates);
-        held_out::<R>(out, bytes, age, &halves)?;
+        held_out::<R>(out, &recording, age, &halves)?;
     }
     Ok(())
 }
@@ -150,7 +145,7 @@ fn whole(halves: &[Sum; 2]) -> Sum {
 /// Scores each half with tables trained only on the other.
 fn held_out<R: Recorded>(
     out: &Out,
-    bytes: &[u8],
+    recording: &Frames,
     age: usize,
     halves: &[Sum; 2],
 ) -> anyhow::Result<()> {
@@ -158,7 +153,7 @@ fn held_out<R: Recorded>(
     for (half, other) in [(1, 0), (0, 1)] {
         out.progress(&format!("{}, half {} by tables of the other", R::TRACE, half + 1));
         let counts = halves[other].counts.as_ref().context("it was counted")?;
-        unseen.push(replay::<R>(bytes, age, &made_of(counts))?[half].clone());
+        unseen.push(replay::<R>(recording, age, &made_of(counts))?[half].clone());
     }
     let [second, first] = <[Sum; 2]>::try_from(unseen).expect("there are two halves");
     let name = name::<R>(age);

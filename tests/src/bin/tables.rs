@@ -17,14 +17,14 @@ use phaselock::wire::{counts::Counts, model::Tables};
 use phaselock_games::skirmish::Skirmish;
 use phaselock_testing::tables::{Training, report};
 use phaselock_tests::crowd::{CROWD, Open};
-use phaselock_tests::traces::{Body, Cube, Recorded, Replay};
+use phaselock_tests::traces::{Body, Cube, Frames, Recorded, Replay};
 
 fn main() -> anyhow::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut skirmish = play::<Open>(2);
     skirmish.add(&play::<Skirmish>(1));
-    let asteroids = trace::<Body>("PHASELOCK_TEST_ASTEROIDS", 3)?;
-    let cubes = trace::<Cube>("PHASELOCK_TEST_CUBES", 6)?;
+    let asteroids = trace::<Body>(3)?;
+    let cubes = trace::<Cube>(6)?;
     let mut general = Tables::general().clone();
     if let (Some(asteroids), Some(cubes)) = (&asteroids, &cubes) {
         let mut all = skirmish.generalised();
@@ -52,21 +52,21 @@ fn play<G: Game>(seed: u64) -> Counts {
     counts
 }
 
-fn trace<R: Recorded>(variable: &str, age: usize) -> anyhow::Result<Option<Counts>> {
-    let Some(path) = std::env::var_os(variable) else {
-        println!("{variable} is not set: its tables stay as they are");
+fn trace<R: Recorded>(age: usize) -> anyhow::Result<Option<Counts>> {
+    let Some(recording) = Frames::of_variable::<R>()? else {
+        println!("{} is not set: its tables stay as they are", R::VARIABLE);
         return Ok(None);
     };
-    let bytes = std::fs::read(&path).with_context(|| format!("{variable}={}", path.display()))?;
-    let mut replay = Replay::<R>::new(age, R::tables());
-    for (frame, number) in bytes.chunks_exact(R::BYTES * R::BODIES).zip(0..) {
+    let mut replay = Replay::<R>::new(recording.bodies, age, R::tables());
+    for (frame, number) in recording.iter().zip(0..) {
         // The first frames are whole states.
         if number == 2 * age + 30 {
             replay.counts = Some(Counts::new(<R as Entity>::KINDS));
         }
         replay.frame(frame);
     }
-    let counts = replay.counts.with_context(|| format!("{variable}: the trace is too short"))?;
+    let counts =
+        replay.counts.with_context(|| format!("{}: the trace is too short", R::VARIABLE))?;
     print!("{}", report(R::TRACE, <R as Entity>::KINDS, &counts, R::tables()));
     Ok(Some(counts))
 }
