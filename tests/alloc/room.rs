@@ -1,6 +1,7 @@
 //! A room's memory is bounded, whatever its players do and for however long.
 
 use phaselock::fields::Record;
+use phaselock::game::Subtick;
 use phaselock::random::Random;
 use phaselock::server::{AnyRoom, ClientId, Output, Room};
 use phaselock::time::LocalTime;
@@ -69,6 +70,7 @@ impl Crowd {
                     Pressed {
                         input: Command { right: 1, fire: true, ..Command::default() }.snapped(),
                         lag: Some(random.bits() as u16),
+                        subtick: Some(Subtick::new(random.bits() as u8)),
                     };
                     20
                 ],

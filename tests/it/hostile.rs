@@ -26,7 +26,7 @@ fn room() -> Room<Skirmish> {
 }
 
 fn packet(tick: u16, inputs: Vec<Command>) -> InputPacket<Command> {
-    let inputs = inputs.into_iter().map(|input| Pressed { input, lag: None }).collect();
+    let inputs = inputs.into_iter().map(Pressed::untimed).collect();
     InputPacket { seq: 0, ack: None, sent: 1, echo: None, epoch: 0, tick, inputs }
 }
 

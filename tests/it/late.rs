@@ -142,7 +142,7 @@ fn distance<const WAIT: bool>(ticks: u64, cheat: Cheat) -> f32 {
                     echo: None,
                     epoch: 0,
                     tick: Tick(newest).low(),
-                    inputs: vec![Pressed { input: Walk { right: 1 }, lag: None }; count],
+                    inputs: vec![Pressed::untimed(Walk { right: 1 }); count],
                 };
                 seq = seq.wrapping_add(1);
                 room.handle_datagram(now, me, &write_input(&packet));

@@ -54,6 +54,7 @@ mod snapshots;
 mod stack;
 mod storm;
 mod strength;
+mod subticks;
 mod talk;
 mod threads;
 mod tidy;

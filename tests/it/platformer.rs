@@ -217,7 +217,7 @@ fn forged(way: &[Command], cheat: Cheat) -> Vec<Player> {
             let newest = newest.saturating_sub(part as u64 * 60);
             let pressed = |back: u64| {
                 let at = newest.saturating_sub(back).saturating_sub(1) as usize;
-                Pressed { input: way.get(at).copied().unwrap_or_default(), lag: None }
+                Pressed::untimed(way.get(at).copied().unwrap_or_default())
             };
             let count = (count - part * 60).min(60) as u64;
             let packet = InputPacket {

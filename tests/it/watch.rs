@@ -90,8 +90,7 @@ fn watcher_holds_no_seat_and_its_packets_change_nothing() {
                 // It presses fire anyway.
                 sim.clients[client].forge = Some(Box::new(|packet, near| {
                     let input = skirmish::Command { right: 2, fire: true, ..Default::default() };
-                    let pressed = phaselock::wire::input::Pressed { input, lag: Some(0) };
-                    packet.inputs = vec![pressed];
+                    packet.inputs = vec![phaselock::wire::input::Pressed::untimed(input)];
                     packet.tick = near.plus(40).low();
                 }));
             }

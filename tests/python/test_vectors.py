@@ -263,7 +263,7 @@ class InputPackets(unittest.TestCase):
             self.assertEqual(packet.data(self.record), data)
             values = dict(vars(packet))
             values["number"] = values.pop("game_number")
-            values["inputs"] = [[list(raw), lag] for raw, lag in packet.inputs]
+            values["inputs"] = [[list(raw), lag, at] for raw, lag, at in packet.inputs]
             for name in ("ack", "echo"):
                 values[name] = values[name] and list(values[name])
             self.assertEqual(values, told(line))

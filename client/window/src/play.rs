@@ -29,7 +29,7 @@ pub(crate) type Sides = (u8, Option<u8>);
 
 /// A running game of any type.
 pub(crate) trait AnyPlay {
-    /// Sends the controls' input for every tick that is due.
+    /// Takes the controls' input of this frame, and sends it for every tick that is due.
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls);
     /// Draws the view, with the running lesson and the records over it. Returns its camera, and the
     /// world's period if it wraps.
@@ -137,17 +137,16 @@ impl<V: GameView> AnyPlay for Play<V> {
             self.watch.advance(controls, &players, self.secs);
             controls.ticked();
             // Packets have only acknowledgements.
-            return session.press::<V::Game>(now, |_, _| Default::default());
+            session.press_frame::<V::Game>(now, |_| Default::default());
+            return;
         }
         if let Some(request) = self.view.poll_request(controls) {
             // If the server refuses it as too frequent, the player is told.
             let _ = session.request_bytes(request);
         }
-        session.press::<V::Game>(now, |_, _| {
-            let input = self.view.input(controls);
+        if session.press_frame::<V::Game>(now, |_| self.view.input(controls)) {
             controls.ticked();
-            input
-        });
+        }
     }
 
     fn handle_event(&mut self, event: &[u8]) {

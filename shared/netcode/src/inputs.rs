@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::fields::Record;
-use crate::game::Late;
+use crate::game::{Late, Timed};
 use crate::limits::{INPUT_AHEAD_TICKS_MAX, OWN_TIME_BEHIND_MAX};
 use crate::rewind::Claim;
 use crate::time::{Micros, Rates, ServerTime, Tick};
@@ -28,7 +28,7 @@ pub struct Arrived<I> {
     /// Tick of the input.
     pub tick: Tick,
     /// The input.
-    pub input: I,
+    pub input: Timed<I>,
     /// The player's claim of its view time.
     pub claim: Option<Claim>,
     /// How long it arrived before its tick was due; negative if late.
@@ -42,7 +42,7 @@ pub struct InputBuffer<I> {
     /// The tick that the player's own time has reached, with [`Late::Wait`].
     own: Option<Tick>,
     begun: bool,
-    waiting: BTreeMap<Tick, (I, Option<Claim>)>,
+    waiting: BTreeMap<Tick, (Timed<I>, Option<Claim>)>,
     /// Recent ticks that ran without an input.
     missing: BTreeSet<Tick>,
     last: I,
@@ -129,15 +129,15 @@ impl<I: Record> InputBuffer<I> {
     }
 
     /// Returns the input for the next tick to run, with its claim. Without an input from the
-    /// player, this is what `repeat` makes of the last one, without a claim.
-    pub fn take(&mut self, tick: Tick, repeat: impl Fn(&I, u64) -> I) -> (I, Option<Claim>) {
+    /// player, this is what `repeat` makes of the last one, without a claim and an instant.
+    pub fn take(&mut self, tick: Tick, repeat: impl Fn(&I, u64) -> I) -> (Timed<I>, Option<Claim>) {
         let input = self.waiting.remove(&tick);
         // Ticks that the server skipped will never run.
         while self.waiting.first_key_value().is_some_and(|(at, _)| *at < tick) {
             self.waiting.pop_first();
         }
         if let Some((input, claim)) = input {
-            self.last = input;
+            self.last = input.input;
             self.missed = 0;
             return (input, claim);
         }
@@ -151,7 +151,7 @@ impl<I: Record> InputBuffer<I> {
                 self.missing.pop_first();
             }
         }
-        (repeat(&self.last, self.missed), None)
+        (repeat(&self.last, self.missed).into(), None)
     }
 
     /// Passes the player's own steps in a tick of the world to `run`, each with its own tick, for
@@ -164,7 +164,7 @@ impl<I: Record> InputBuffer<I> {
         &mut self,
         rates: Rates,
         tick: Tick,
-        mut run: impl FnMut(Tick, I, Option<Claim>),
+        mut run: impl FnMut(Tick, Timed<I>, Option<Claim>),
     ) -> u64 {
         let behind_max = rates.tick_at(ServerTime(OWN_TIME_BEHIND_MAX.0)).0;
         let mut own = self.own.unwrap_or(tick.minus(1));
@@ -251,7 +251,7 @@ mod tests {
 
     /// Inserts an input without a claim that arrives `early` microseconds before its tick.
     fn insert(buffer: &mut InputBuffer<Go>, now: u64, tick: u64, x: i16, early: i64) -> Accepted {
-        let (tick, input, early) = (Tick(tick), Go { x }, Micros(early));
+        let (tick, input, early) = (Tick(tick), Go { x }.into(), Micros(early));
         buffer.insert(Tick(now), Arrived { tick, input, claim: None, early })
     }
 
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn each_input_runs_once_in_its_tick() {
         let mut buffer = InputBuffer::new(Late::Repeat);
-        let run = |buffer: &mut InputBuffer<Go>, tick| buffer.take(Tick(tick), repeat).0.x;
+        let run = |buffer: &mut InputBuffer<Go>, tick| buffer.take(Tick(tick), repeat).0.input.x;
         assert_eq!(run(&mut buffer, 1), 0);
         assert_eq!(buffer.late, 0);
         let early = 4000;
@@ -294,7 +294,10 @@ mod tests {
     fn what_ran_before_the_first_input_was_not_late() {
         let mut buffer = InputBuffer::new(Late::Repeat);
         insert(&mut buffer, 1, 4, 4, 4000);
-        assert_eq!([2, 3, 4, 5].map(|tick| buffer.take(Tick(tick), repeat).0.x), [0, 0, 4, 4]);
+        assert_eq!(
+            [2, 3, 4, 5].map(|tick| buffer.take(Tick(tick), repeat).0.input.x),
+            [0, 0, 4, 4]
+        );
         assert_eq!(buffer.late, 1);
     }
 
@@ -323,7 +326,7 @@ mod tests {
     fn own(buffer: &mut InputBuffer<Go>, tick: u64) -> (Vec<u64>, u64) {
         let mut ran = Vec::new();
         let behind = buffer.take_own(Rates::DEFAULT, Tick(tick), |at, input, _| {
-            assert_eq!(at.0 % 100, input.x as u64, "it is the input of that tick");
+            assert_eq!(at.0 % 100, input.input.x as u64, "it is the input of that tick");
             ran.push(at.0);
         });
         (ran, behind)

@@ -90,6 +90,10 @@ pub struct Rewound {
     pub shooter: PlayerId,
     /// Tick of the shot.
     pub tick: Tick,
+    /// Where it started.
+    pub from: Vec2,
+    /// Its direction, as a unit vector.
+    pub along: Vec2,
     /// View time of the shooter.
     pub view: ViewTime,
     /// The hit, if there was one.
@@ -170,10 +174,35 @@ impl<E: Entity> Past<E> {
     /// Positions are not interpolated across teleports or between different lives, and before the
     /// oldest recorded tick everything stands still.
     pub fn at(&self, at: TickTime, present: &Entities<E>, scene: &mut Entities<E>) {
+        match self.around(at, present) {
+            Around::Exactly(entities) => {
+                scene.refill(entities.iter().filter(|slot| moves(&slot.entity)));
+            }
+            Around::Between(between) => {
+                scene.clear();
+                for slot in between.before.iter() {
+                    scene.insert(self.blended(slot, &between, at, present));
+                }
+            }
+        }
+    }
+
+    /// Returns an entity at a past time, as [`at`](Self::at) has it. `None` if it did not exist at
+    /// that time.
+    pub fn entity_at(&self, id: EntityId, at: TickTime, present: &Entities<E>) -> Option<Slot<E>> {
+        match self.around(at, present) {
+            Around::Exactly(entities) => entities.get(id).copied(),
+            Around::Between(between) => {
+                Some(self.blended(between.before.get(id)?, &between, at, present))
+            }
+        }
+    }
+
+    /// Returns the states around a past time.
+    fn around<'a>(&'a self, at: TickTime, present: &'a Entities<E>) -> Around<'a, E> {
         let next = self.ticks.partition_point(|(tick, _)| *tick <= at.tick).max(1);
         let Some((tick, before)) = self.ticks.get(next - 1) else {
-            scene.refill(present.iter().filter(|slot| moves(&slot.entity)));
-            return;
+            return Around::Exactly(present);
         };
         let (later, after) = match self.ticks.get(next) {
             Some((later, after)) => (*later, after),
@@ -182,14 +211,23 @@ impl<E: Entity> Past<E> {
         let passed = if at.tick < *tick { 0.0 } else { at.since(*tick) };
         let part = passed / later.since(*tick) as f32;
         if part >= 1.0 {
-            return scene.refill(after.iter().filter(|slot| moves(&slot.entity)));
+            return Around::Exactly(after);
         }
-        scene.clear();
-        for slot in before.iter() {
-            scene.insert(match age_field(&slot.entity) {
-                Some(field) => self.in_own_time(next - 1, Aged { slot, field }, at, present),
-                None => after.get(slot.id).map_or(*slot, |later| blend(slot, later, part)),
-            });
+        Around::Between(Between { index: next - 1, before, after, part })
+    }
+
+    /// Returns an entity of an earlier state, interpolated to a time.
+    fn blended(
+        &self,
+        slot: &Slot<E>,
+        between: &Between<'_, E>,
+        at: TickTime,
+        present: &Entities<E>,
+    ) -> Slot<E> {
+        let Between { index, after, part, .. } = *between;
+        match age_field(&slot.entity) {
+            Some(field) => self.in_own_time(index, Aged { slot, field }, at, present),
+            None => after.get(slot.id).map_or(*slot, |later| blend(slot, later, part)),
         }
     }
 
@@ -235,6 +273,23 @@ impl<E: Entity> Past<E> {
     pub fn poll_rewound(&mut self) -> Option<Rewound> {
         self.rewound.pop_front()
     }
+}
+
+/// The states around a past time.
+enum Around<'a, E> {
+    /// The state at exactly that time, or the nearest one.
+    Exactly(&'a Entities<E>),
+    Between(Between<'a, E>),
+}
+
+/// Two states with a time between them.
+struct Between<'a, E> {
+    /// Index of the earlier one.
+    index: usize,
+    before: &'a Entities<E>,
+    after: &'a Entities<E>,
+    /// The elapsed fraction of the time between the two.
+    part: f32,
 }
 
 /// An entity, with the index of its age field.
@@ -340,6 +395,10 @@ mod tests {
         // The previous content is irrelevant.
         let mut scene = world(&[(id(77, 0), ball(9.0))]);
         past.at(at, present, &mut scene);
+        for slot in scene.iter() {
+            assert_eq!(past.entity_at(slot.id, at, present), Some(*slot));
+        }
+        assert_eq!(past.entity_at(id(77, 0), at, present), None);
         let ball = |slot: &Slot<Thing>| match slot.entity {
             Thing::Ball(ball) => (slot.id.index, ball.x),
             Thing::Sign(_) => panic!("signs do not move"),
@@ -440,7 +499,14 @@ mod tests {
             adjusted: Adjusted::Missing,
         };
         for tick in 0..10_000 {
-            past.note(Rewound { shooter: PlayerId(1), tick: Tick(tick), view, hit: None });
+            past.note(Rewound {
+                shooter: PlayerId(1),
+                tick: Tick(tick),
+                from: Vec2::ZERO,
+                along: Vec2::X,
+                view,
+                hit: None,
+            });
         }
         let first = past.poll_rewound().expect("there are some");
         assert_eq!(first.tick, Tick(10_000 - REWOUND_MAX as u64));

@@ -117,7 +117,7 @@ pub(crate) fn replay() -> Replay {
         let mut scene: Entities<Piece> = world.entities.clone();
         states.clear();
         for (command, ticks) in past[from..].iter().zip(1..) {
-            let ahead = Ahead { tick: Tick(ticks), ticks, co_predicted: &[] };
+            let ahead = Ahead { tick: Tick(ticks), ticks, subtick: None, co_predicted: &[] };
             game.predict(&mut scene, own, command, ahead);
             let slot = scene.get_mut(own).expect("it was copied");
             let packed = slot.entity.pack();

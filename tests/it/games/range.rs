@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use glam::Vec2;
 use phaselock::client::{Client, Picture};
-use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, World};
+use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, Subticks, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::physics::turns;
 use phaselock::time::{Rates, Tick};
@@ -27,6 +27,7 @@ pub(crate) struct Range(Skirmish);
 impl Game for Range {
     const NAME: &'static str = "range";
     const RULES_VERSION: u32 = 1;
+    const SUBTICKS: Subticks = Skirmish::SUBTICKS;
     const KIT: Kit<Self> = Kit {
         presentation: Skirmish::KIT.presentation,
         coding: Coding { extrapolate: |game, known| game.0.extrapolate(known), ..Coding::GENERAL },
@@ -71,6 +72,10 @@ impl Game for Range {
 
     fn needs_view(command: &Command) -> bool {
         Skirmish::needs_view(command)
+    }
+
+    fn begins_action(before: &Command, now: &Command) -> bool {
+        Skirmish::begins_action(before, now)
     }
 }
 

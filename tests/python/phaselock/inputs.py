@@ -47,9 +47,10 @@ class BitWriter:
 
 @dataclass
 class InputPacket:
-    """Packet from client to server. `inputs` are numbers on the wire and a view lag in 1/64 of a
-    tick, or none for that of the next newer one; the newest comes first. `echo` is a time and how
-    long it was held, in microseconds; `ack` a sequence number and the mask of those before."""
+    """Packet from client to server. `inputs` are numbers on the wire, a view lag in 1/64 of a tick,
+    or none for that of the next newer one, and an instant in 1/64 of a tick before the end of the
+    tick, or none; the newest comes first. `echo` is a time and how long it was held, in
+    microseconds; `ack` a sequence number and the mask of those before."""
 
     game_number: int
     seq: int
@@ -58,7 +59,7 @@ class InputPacket:
     echo: tuple[int, int] | None
     epoch: int
     tick: int
-    inputs: list[tuple[tuple[int, ...], int | None]] = field(default_factory=list)
+    inputs: list[tuple[tuple[int, ...], int | None, int | None]] = field(default_factory=list)
 
     def data(self, record: Record) -> bytes:
         """Bytes of the packet."""
@@ -78,14 +79,19 @@ class InputPacket:
         out.number(self.tick, 16)
         out.number(len(self.inputs), 7)
         older = (0,) * len(record.fields)
-        for index, (raw, lag) in enumerate(self.inputs):
+        for index, (raw, lag, instant) in enumerate(self.inputs):
             changed = index == 0 or raw != older
             out.flag(changed)
             if changed:
                 out.delta(record, raw, older)
             if index > 0:
-                out.flag(lag is not None)
+                out.flag(lag is not None or instant is not None)
+                if lag is not None or instant is not None:
+                    out.flag(lag is not None)
             if lag is not None or index == 0:
-                out.number(lag or 0, 16)
+                out.number(lag or 0, 15)
+                out.flag(instant is not None)
+            if instant is not None:
+                out.number(instant, 7)
             older = raw
         return out.data()

@@ -230,7 +230,10 @@ def read_inputs(data: bytes, record: Record) -> InputPacket:
             newer = source.delta(record, newer)
         elif index == 0:
             raise WireError("the first input has no fields")
-        lag = source.number(16) if index == 0 or source.flag() else None
-        packet.inputs.append((newer, lag))
+        lag = instant = None
+        if index == 0 or source.flag():
+            lag = source.number(15) if index == 0 or source.flag() else None
+            instant = source.number(7) if lag is None or source.flag() else None
+        packet.inputs.append((newer, lag, instant))
     source.end()
     return packet

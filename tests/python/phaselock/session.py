@@ -19,7 +19,7 @@ ACK_MASK_BITS = 32
 CLOCK_SAMPLES_MAX = 64
 # A sample this far from the others means that the server has lost or gained time.
 CLOCK_STEP_MICROS = 200_000
-VIEW_LAG_MAX = 0xFFFF
+VIEW_LAG_MAX = 0x7FFF
 # Ticks by which inputs should arrive early, in addition to the path; arbitrary.
 LEAD_TICKS = 3
 
@@ -247,7 +247,7 @@ class Session:
             echo=None if echo is None else (echo[0], now - echo[1]),
             epoch=self._epoch,
             tick=newest_first[0][0] if newest_first else 0,
-            inputs=[(raw, lag) for _, raw, lag in newest_first],
+            inputs=[(raw, lag, None) for _, raw, lag in newest_first],
         )
         while len(data := packet.data(self.game.input)) > DATAGRAM_BYTES_MAX:
             packet.inputs.pop()

@@ -14,7 +14,7 @@ use phaselock::wire::counts::Counts;
 use phaselock::wire::disconnect::Disconnect;
 use phaselock::wire::input::{read_input, write_input};
 
-use crate::{Forge, Press, Skew, Wire, body};
+use crate::{Forge, Press, PressFrame, Skew, Wire, body};
 
 /// A client in the simulation.
 pub struct SimClient<G: Game> {
@@ -48,6 +48,10 @@ pub struct SimClient<G: Game> {
     pub screen: Option<Rc<RefCell<Option<Picture<G>>>>>,
     /// Changes its input packets, as a cheat would.
     pub forge: Option<Forge<G>>,
+    /// Makes the inputs of frames, as a window does, in place of those of ticks.
+    pub frames: Option<PressFrame<G>>,
+    /// Whether those apply to whole ticks, as in a program that calls `Session::press`.
+    pub whole_ticks: bool,
     pub(super) press: Press<G>,
     /// Control messages in flight to the client: reliable, in order, as slow as the slowest
     /// datagram.
@@ -141,8 +145,7 @@ impl<G: Game> SimClient<G> {
 pub(super) fn step_client<G: Game>(
     client: &mut SimClient<G>,
     now: LocalTime,
-    frame: Micros,
-    counts: &mut Option<Counts>,
+    (is_frame, counts): (bool, &mut Option<Counts>),
     wires: &mut Option<Vec<Wire>>,
 ) {
     let local = client.skew.read(now);
@@ -159,15 +162,23 @@ pub(super) fn step_client<G: Game>(
         client.session.handle_datagram(&bytes, local);
         client.arrivals.iter_mut().for_each(|arrivals| arrivals.push(bytes.clone()));
     }
-    if now.0 % frame.0 == 0 {
+    if is_frame {
         client.session.handle_timeout(local);
     }
     if client.client().is_none() {
         return client.transmit(now);
     }
-    if now.0 % frame.0 == 0 {
+    if is_frame {
         client.session.handle_frame(local);
-        client.session.press(local, &mut client.press);
+        match &mut client.frames {
+            Some(frames) if client.whole_ticks => {
+                client.session.press(local, |core, _| frames(core, local));
+            }
+            Some(frames) => {
+                client.session.press_frame(local, |core| frames(core, local));
+            }
+            None => client.session.press(local, &mut client.press),
+        }
         let picture = client.session.picture(local);
         if let Some(screen) = &client.screen {
             *screen.borrow_mut() = picture;

@@ -105,6 +105,9 @@ impl Skew {
 /// Makes a player's input for a tick.
 pub type Press<G> = Box<dyn FnMut(&Client<G>, Tick) -> <G as Game>::Input>;
 
+/// Makes a player's input for a frame that is drawn at a time of the client's clock.
+pub type PressFrame<G> = Box<dyn FnMut(&Client<G>, LocalTime) -> <G as Game>::Input>;
+
 /// Changes an input packet of a client, given a tick near it.
 pub type Forge<G> = Box<dyn FnMut(&mut InputPacket<<G as Game>::Input>, Tick)>;
 
@@ -145,6 +148,8 @@ pub struct Sim<G: Game> {
     pub part: Part,
     /// Time between two frames of a client; by default about that of a fast display.
     pub frame: Micros,
+    /// Time of the first frame.
+    pub first_frame: Micros,
     /// The decisions of all snapshot packets, if recorded to train tables.
     pub counts: Option<Counts>,
     /// Everything that is sent, in order, if recorded.
@@ -232,6 +237,7 @@ impl<G: Game> Sim<G> {
             busy_until: LocalTime(0),
             is_draining: false,
             frame: Micros::from_ms(4),
+            first_frame: Micros::ZERO,
         }
     }
 
@@ -273,6 +279,8 @@ impl<G: Game> Sim<G> {
             arrivals: None,
             screen: None,
             forge: None,
+            frames: None,
+            whole_ticks: false,
             press,
             control: VecDeque::new(),
             requests: VecDeque::new(),
@@ -358,7 +366,8 @@ impl<G: Game> Sim<G> {
                 client.requests.front().map(|(at, _)| busy(*at)).filter(|_| !self.server_stalled),
             ]
         });
-        let frame = LocalTime((self.now.0 / self.frame.0 + 1) * self.frame.0);
+        let since = (self.now.0 - self.first_frame.0).rem_euclid(self.frame.0);
+        let frame = self.now + (self.frame - Micros(since));
         links.chain([Some(frame), room, freed]).flatten().min()
     }
 
@@ -393,9 +402,11 @@ impl<G: Game> Sim<G> {
         }
         self.drain();
         let mut dialing = Vec::new();
+        let is_frame = (now.0 - self.first_frame.0).rem_euclid(self.frame.0) == 0;
         for (number, client) in self.clients.iter_mut().enumerate() {
             if !client.stalled {
-                step_client(client, now, self.frame, &mut self.counts, &mut self.wires);
+                let frames = (is_frame, &mut self.counts);
+                step_client(client, now, frames, &mut self.wires);
                 dialing.extend(client.dials.then_some(number));
             }
         }

@@ -154,6 +154,7 @@ impl<G: Game> Light<G> {
             inputs.extend((0..count).map(|back| Pressed {
                 input: press(self.pressed.minus(back)),
                 lag: (back == 0).then_some(SHOWN_TICKS * VIEW_PARTS as u16),
+                subtick: None,
             }));
         }
         self.seq = self.seq.wrapping_add(1);

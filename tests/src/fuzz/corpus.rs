@@ -7,7 +7,7 @@
 use std::io;
 
 use phaselock::fields::Record;
-use phaselock::game::Game;
+use phaselock::game::{Game, Subtick};
 use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
 use phaselock::time::{LocalTime, Micros, Offset, Rates, Tick};
@@ -108,10 +108,11 @@ fn inputs() -> Vec<Vec<u8>> {
     let command = |n: u16| {
         let aim = f32::from(n) / 70.0;
         let fire = n.is_multiple_of(3);
-        let lag = (fire || n == 0).then_some(n * 1000);
+        let lag = (fire || n == 0).then_some(n * 500);
         Pressed {
             input: Command { right: -1, down: 1, aim, fire, ..Command::default() }.snapped(),
             lag,
+            subtick: fire.then(|| Subtick::new(n as u8)),
         }
     };
     for (count, acked) in [(0, false), (1, true), (64, true), (64, false)] {

@@ -1,7 +1,7 @@
 //! A whole room with hostile clients: control messages, datagrams and time in any order.
 
 use phaselock::fields::{Entity, Record};
-use phaselock::game::Game;
+use phaselock::game::{Game, Subtick};
 use phaselock::identity::{PublicKey, ResumeToken};
 use phaselock::ids::PlayerId;
 use phaselock::limits::{DATAGRAM_BYTES_MAX, SEATS_MAX, SNAPSHOT_PACKETS_MAX};
@@ -321,10 +321,11 @@ fn command(keys: u8) -> skirmish::Command {
     skirmish::Command { right, down, aim: f32::from(keys) / 256.0, fire, grab, weapon }.snapped()
 }
 
-/// Keys with a view lag of up to 64 ticks or, in every other input, none.
+/// Keys with a view lag of up to 64 ticks or, in every other input, none; and some with an instant.
 fn pressed(keys: u8) -> Pressed<skirmish::Command> {
     let lag = (keys & 1 == 0).then_some(u16::from(keys) * 16);
-    Pressed { input: command(keys), lag }
+    let subtick = (keys & 8 == 0).then(|| Subtick::new(keys));
+    Pressed { input: command(keys), lag, subtick }
 }
 
 fn forged(script: &mut Script<'_>) -> InputPacket<skirmish::Command> {

@@ -1,11 +1,12 @@
 //! Input packets as bytes and as values.
 
 use phaselock::fields::Record;
+use phaselock::game::Subtick;
 use phaselock::ids::PlayerId;
 use phaselock::random::Random;
 use phaselock::time::Tick;
 use phaselock::wire::description::Description;
-use phaselock::wire::input::{Ack, InputPacket, Pressed, read_input, write_input};
+use phaselock::wire::input::{Ack, InputPacket, Pressed, VIEW_LAG_MAX, read_input, write_input};
 use phaselock::wire::{Echo, mark_game};
 
 use super::json::{file, hex, lines, list, object, value};
@@ -40,14 +41,15 @@ pub(super) fn packets() -> Vec<Vec<u8>> {
         note: u32::MAX,
     };
     let least = Command { right: -2, up: -2, ..Command::default() };
-    let pressed = |input, lag| Pressed { input, lag };
+    let pressed = |input, lag| Pressed { input, lag, subtick: None };
+    let between = |parts, it| Pressed { subtick: Some(Subtick::new(parts)), ..it };
     let edges = vec![
-        pressed(most, Some(65_535)),
-        pressed(least, None),
+        between(127, pressed(most, Some(VIEW_LAG_MAX))),
+        between(0, pressed(least, None)),
         pressed(least, Some(0)),
         pressed(Command { note: 1 << 31, ..most }, None),
         pressed(Command::default(), None),
-        pressed(Command { note: 1, ..Command::default() }, Some(1)),
+        between(64, pressed(Command { note: 1, ..Command::default() }, Some(1))),
     ];
     let held = (0..64).map(|_| pressed(command(Tick(1), PlayerId(1)), None));
     let held = held.zip(0..).map(|(it, at)| Pressed { lag: (at == 0).then_some(128), ..it });
@@ -95,7 +97,8 @@ pub fn line(bytes: &[u8]) -> String {
     let packet = read_input::<Command>(bytes).expect("the packet was just written");
     let inputs = packet.inputs.iter().map(|pressed| {
         let packed = pressed.input.pack();
-        value((&packed[..Command::FIELDS.len()], pressed.lag))
+        let parts = pressed.subtick.map(Subtick::parts);
+        value((&packed[..Command::FIELDS.len()], pressed.lag, parts))
     });
     object(&[
         ("bytes", hex(bytes)),

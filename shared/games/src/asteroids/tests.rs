@@ -210,7 +210,7 @@ fn predictions_come_true_as_long_as_nobody_else_acts() {
             inputs.set(PlayerId(0), command);
             let (shots_before, rocks_before) = (shots, world.entities.records::<Rock>().count());
             tick(&game, &mut world, &inputs);
-            let ahead = Ahead { tick: world.tick, ticks, co_predicted: &shared };
+            let ahead = Ahead { tick: world.tick, ticks, subtick: None, co_predicted: &shared };
             game.predict(&mut predicted, own, &command, ahead);
             for slot in predicted.iter_mut() {
                 slot.entity = Piece::unpack(slot.entity.kind(), &slot.entity.pack());

@@ -152,7 +152,7 @@ fn an_undisturbed_player_is_where_its_client_predicts() {
                 let rest = world.entities.iter().filter(|slot| slot.id != id);
                 rest.for_each(|slot| predicted.insert(*slot));
             }
-            let ahead = Ahead { tick: world.tick, ticks: known, co_predicted: &[] };
+            let ahead = Ahead { tick: world.tick, ticks: known, subtick: None, co_predicted: &[] };
             game.predict(&mut predicted, id, &command, ahead);
             for slot in predicted.iter_mut() {
                 slot.entity = Piece::unpack(slot.entity.kind(), &slot.entity.pack());

@@ -212,7 +212,7 @@ proptest! {
         let others = world.entities.iter().map(|slot| slot.id).filter(|id| *id != own);
         let shared: Vec<_> = others.collect();
         for ticks in 1..=100 {
-            let ahead = Ahead { tick: Tick(ticks), ticks, co_predicted: &shared };
+            let ahead = Ahead { tick: Tick(ticks), ticks, subtick: None, co_predicted: &shared };
             game.predict(&mut world.entities, own, &Command::default(), ahead);
             world.snap();
         }
@@ -292,7 +292,7 @@ fn a_mallet_and_its_puck_are_where_the_client_predicts() {
         let mut inputs = Inputs::default();
         inputs.set(PlayerId(0), command);
         step(&game, &mut world, &inputs);
-        let ahead = Ahead { tick: world.tick, ticks: 1, co_predicted: &shared };
+        let ahead = Ahead { tick: world.tick, ticks: 1, subtick: None, co_predicted: &shared };
         game.predict(&mut predicted, own, &command, ahead);
         for slot in predicted.iter_mut() {
             slot.entity = Piece::unpack(slot.entity.kind(), &slot.entity.pack());

@@ -155,7 +155,7 @@ fn an_undisturbed_car_is_where_its_client_predicts_and_touched_ones_too() {
             let put_before = puts(&predicted);
             tick(&game, &mut world, |player| commands[usize::from(player.0)]);
             let shared = &ids[1..];
-            let ahead = Ahead { tick: world.tick, ticks: 1, co_predicted: shared };
+            let ahead = Ahead { tick: world.tick, ticks: 1, subtick: None, co_predicted: shared };
             game.predict(&mut predicted, ids[0], &command, ahead);
             for slot in predicted.iter_mut() {
                 slot.entity = Piece::unpack(slot.entity.kind(), &slot.entity.pack());

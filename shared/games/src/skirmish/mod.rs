@@ -29,7 +29,7 @@ use crate::records::owned;
 use crate::rounds::{self, Round};
 use phaselock::game::{
     Ahead, Best, Coding, Entities, Game, Inputs, Kit, Known, Measure, Misprediction,
-    MispredictionCause, Relevance, Slot, Unit, Viewpoint, World,
+    MispredictionCause, Relevance, Slot, Subticks, Unit, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::SendRule;
@@ -82,6 +82,7 @@ impl Skirmish {
 impl Game for Skirmish {
     const NAME: &'static str = "skirmish";
     const RULES_VERSION: u32 = 3;
+    const SUBTICKS: Subticks = Subticks::Actions;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
@@ -181,6 +182,10 @@ impl Game for Skirmish {
 
     fn needs_view(command: &Command) -> bool {
         command.fire
+    }
+
+    fn begins_action(before: &Command, now: &Command) -> bool {
+        now.fire && !before.fire
     }
 
     fn misprediction_cause(&self, missed: &Misprediction<'_, Piece>) -> Option<MispredictionCause> {

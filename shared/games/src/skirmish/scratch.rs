@@ -6,16 +6,26 @@ use super::blast::{Blast, Hurt};
 use super::entities::Piece;
 use super::props::Contacts;
 use super::weapons::Weapon;
-use phaselock::game::{Entities, Memory};
+use phaselock::game::{Entities, Memory, Subtick};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::rewind::ViewTime;
+
+/// A rifle's shot.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shot {
+    pub(super) shooter: EntityId,
+    /// What the shooter saw; `None` is the present.
+    pub(super) view: Option<ViewTime>,
+    /// When the trigger was pulled, if it is known more exactly than by the tick.
+    pub(super) subtick: Option<Subtick>,
+}
 
 /// Scratch lists for each tick, kept to reuse their memory, and blasts that wait for the next tick.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Scratch {
-    /// Shooters with a rifle, and their view times.
+    /// Shots with a rifle.
     #[serde(skip)]
-    pub(super) shooters: Vec<(EntityId, Option<ViewTime>)>,
+    pub(super) shooters: Vec<Shot>,
     /// Players who fired another weapon.
     #[serde(skip)]
     pub(super) fired: Vec<(EntityId, PlayerId, Weapon)>,

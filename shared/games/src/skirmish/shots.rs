@@ -7,6 +7,7 @@ use super::bodies::BodyShape;
 use super::entities::{Piece, Player, Prop, Score, player, players};
 use super::movement::RADIUS;
 use super::rules::{CO_PREDICTION_REACH, RANGE, RESPAWN_SECS, Skirmish};
+use super::scratch::Shot;
 use super::weapons::Means;
 use phaselock::game::{Entities, Game, Slot, World};
 use phaselock::ids::EntityId;
@@ -19,18 +20,16 @@ const DAMAGE: u8 = 20;
 pub const BARREL_WEAR: u8 = 2;
 
 impl Skirmish {
-    /// Returns the first target of a shot: another living player or a prop. It starts where the
-    /// shooter is now, as its client predicted, and meets others where they are in `seen`, unless
-    /// they have died since.
+    /// Returns the first target of a shot: another living player or a prop. It starts at `from`,
+    /// and meets others where they are in `seen`, unless they have died since.
     pub(super) fn hit(
         &self,
         entities: &Entities<Piece>,
         seen: &Entities<Piece>,
         favour: Favour,
-        shooter: EntityId,
+        (shooter, from): (EntityId, Vec2),
     ) -> Option<EntityId> {
-        let by = player(entities, shooter)?;
-        let (from, along) = (by.position(), by.facing());
+        let along = player(entities, shooter)?.facing();
         let wall = ray_to_walls(from, along, &self.arena.walls, RANGE);
         let there = |slot: &Slot<Player>| {
             player(entities, slot.id).is_some_and(|now| {
@@ -62,24 +61,50 @@ impl Skirmish {
             .map(|(_, id)| id)
     }
 
-    /// Returns the first target of a shot in the world as the shooter saw it.
-    pub(super) fn rewound_hit<G: Game<Entity = Piece>>(
+    /// Returns the first target of a shot.
+    pub(super) fn target<G: Game<Entity = Piece>>(
         &self,
         world: &mut World<G>,
         seen: &mut Entities<Piece>,
-        shooter: EntityId,
+        shot: Shot,
+    ) -> Option<EntityId> {
+        let now = player(&world.entities, shot.shooter)?.position();
+        match shot.view {
+            Some(view) => self.rewound_hit(world, seen, shot, view),
+            None => {
+                let entities = &world.entities;
+                self.hit(entities, entities, Favour::Shooter, (shot.shooter, now))
+            }
+        }
+    }
+
+    /// Returns the first target of a shot in the world as the shooter saw it: with the others at
+    /// its view time, and the shooter where its client drew it when the trigger was pulled.
+    fn rewound_hit<G: Game<Entity = Piece>>(
+        &self,
+        world: &mut World<G>,
+        seen: &mut Entities<Piece>,
+        shot: Shot,
         view: ViewTime,
     ) -> Option<EntityId> {
+        let Shot { shooter, subtick, .. } = shot;
         let World { tick, entities, past, .. } = world;
         past.at(view.at, entities, seen);
-        let target = self.hit(entities, seen, past.policy().favour, shooter);
+        let now = player(entities, shooter)?;
+        let then = subtick.and_then(|it| past.entity_at(shooter, it.at(*tick), entities));
+        let then = then.and_then(|slot| slot.entity.player().copied());
+        // Not where it was before it entered the world.
+        let then = then.filter(|then| then.spawns == now.spawns && then.health > 0);
+        let from = then.unwrap_or(now).position();
+        let target = self.hit(entities, seen, past.policy().favour, (shooter, from));
         let position = |of: &Entities<Piece>, id| player(of, id).map(|player| player.position());
         let hit = target.and_then(|target| {
             let (then, now) = (position(seen, target)?, position(entities, target)?);
             Some(RewoundHit { target, then, now })
         });
         if let Some(shooter) = entities.get(shooter).and_then(|slot| slot.owner) {
-            past.note(Rewound { shooter, tick: *tick, view, hit });
+            let along = now.facing();
+            past.note(Rewound { shooter, tick: *tick, from, along, view, hit });
         }
         target
     }

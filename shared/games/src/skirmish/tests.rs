@@ -11,7 +11,7 @@ use super::movement::RADIUS;
 use super::*;
 use crate::rounds::Phase;
 use phaselock::fields::{Entity as _, Record};
-use phaselock::game::Bot as _;
+use phaselock::game::{Bot as _, Subtick, Timed};
 use phaselock::limits::PREDICTED_SPAWN_INDEX_MIN;
 use phaselock::random::Random;
 use phaselock::rewind::{Favour, Past, RewoundHit, ViewTime};
@@ -136,7 +136,7 @@ fn an_undisturbed_player_is_where_its_client_predicts_with_all_that_it_pushes_an
             world.tick = Tick(tick);
             game.step(&mut world, &inputs);
             world.snap();
-            let ahead = Ahead { tick: world.tick, ticks: 1, co_predicted: &shared };
+            let ahead = Ahead { tick: world.tick, ticks: 1, subtick: None, co_predicted: &shared };
             game.predict(&mut predicted, own, &command, ahead);
             for slot in predicted.iter_mut() {
                 slot.entity = Piece::unpack(slot.entity.kind(), &slot.entity.pack());
@@ -252,6 +252,42 @@ fn rewound_shot(favour: Favour, now: impl FnOnce(&mut Player)) -> (bool, Option<
     let after = position(world.entities.get(target).copied()).map(|player| player.position());
     assert_eq!(after, position(others).map(|player| player.position()), "it stays where it is");
     (hits == 1, told.hit)
+}
+
+#[test]
+fn a_shot_starts_where_its_shooter_was_when_the_trigger_was_pulled() {
+    let game = Skirmish::new(Rates::DEFAULT, 0);
+    // It ran to the right by 0.1 m per tick, and is at 1 m in tick 10.
+    let from = |parts: Option<u8>, entered: u64| {
+        let mut world = World::<Skirmish>::new(1);
+        game.join(&mut world, PlayerId(0));
+        world.past = Past::new(Rates::DEFAULT, phaselock::rewind::Rewind::DEFAULT);
+        let id = Skirmish::avatar(&world.entities, PlayerId(0)).expect("it is there");
+        for tick in 0..11 {
+            let player = player_mut(&mut world.entities, id).expect("it is there");
+            (player.x, player.y) = (tick as f32 * 0.1, 5.0);
+            player.spawns = u8::from(tick >= entered);
+            world.past.push(Tick(tick), &world.entities);
+        }
+        let view = ViewTime {
+            at: phaselock::motion::interpolate::TickTime { tick: Tick(9), fraction: 0.0 },
+            claimed: None,
+            accepted: Rates::DEFAULT.step(),
+            adjusted: phaselock::rewind::Adjusted::No,
+        };
+        let command = Command { fire: true, ..Command::default() };
+        let mut inputs = Inputs::default();
+        let timed = Timed { input: command, subtick: parts.map(Subtick::new) };
+        inputs.set_timed(PlayerId(0), timed, Some(view));
+        world.tick = Tick(11);
+        game.step(&mut world, &inputs);
+        world.past.poll_rewound().expect("it fired").from.x
+    };
+    assert!((from(None, 0) - 1.0).abs() < 1e-3, "at the tick");
+    assert!((from(Some(64), 0) - 1.0).abs() < 1e-3, "it stood still since tick 10");
+    assert!((from(Some(96), 0) - 0.95).abs() < 1e-3);
+    assert!((from(Some(255), 0) - (0.9 + 0.1 / 64.0)).abs() < 1e-3, "the earliest instant");
+    assert!((from(Some(96), 10) - 1.0).abs() < 1e-3, "it had another life before");
 }
 
 #[test]

@@ -9,12 +9,11 @@ use super::movement::{RADIUS, movement};
 use super::pickups::pick_up;
 use super::props::{Contacts, hands};
 use super::rules::Skirmish;
-use super::scratch::Scratch;
+use super::scratch::{Scratch, Shot};
 use super::weapons::{Means, Weapon};
 use crate::rounds::{Phase, round};
 use phaselock::game::{Ahead, Entities, Game, Inputs, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::rewind::Favour;
 use phaselock::time::Tick;
 
 /// Maximum number of mines of one player; another one replaces the oldest.
@@ -123,7 +122,8 @@ impl Skirmish {
             match (movement(&self.arena, self.rates, player, &command), owner) {
                 (Some(Weapon::Rifle), _) => {
                     let view = owner.and_then(|owner| inputs.view(owner));
-                    scratch.shooters.push((id, view));
+                    let subtick = owner.and_then(|owner| inputs.subtick(owner));
+                    scratch.shooters.push(Shot { shooter: id, view, subtick });
                 }
                 (Some(weapon), Some(owner)) => scratch.fired.push((id, owner, weapon)),
                 _ => {}
@@ -286,12 +286,9 @@ impl Skirmish {
     fn shoot<G: Game<Entity = Piece>>(&self, world: &mut World<G>, scratch: &mut Scratch) {
         let Scratch { shooters, hits, seen, .. } = scratch;
         hits.clear();
-        for (shooter, view) in shooters.iter() {
-            let target = match view {
-                Some(view) => self.rewound_hit(world, seen, *shooter, *view),
-                None => self.hit(&world.entities, &world.entities, Favour::Shooter, *shooter),
-            };
-            hits.extend(target.map(|target| (*shooter, target)));
+        for shot in shooters.iter() {
+            let target = self.target(world, seen, *shot);
+            hits.extend(target.map(|target| (shot.shooter, target)));
         }
         let entities = &mut world.entities;
         if round(entities).phase() == Phase::Results {

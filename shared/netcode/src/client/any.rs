@@ -44,6 +44,8 @@ pub trait AnyClient: Any + Debug + Send {
     fn poll_transmit(&mut self) -> Option<Vec<u8>>;
     /// Calls [`Client::handle_input`](super::Client::handle_input) with a packed input.
     fn handle_packed_input(&mut self, now: LocalTime, tick: Tick, input: &Packed);
+    /// Calls [`Client::handle_frame_input`](super::Client::handle_frame_input) with a packed input.
+    fn handle_packed_frame(&mut self, now: LocalTime, input: &Packed);
     /// Advances presentation to `now`, as [`Client::picture`](super::Client::picture) does, without
     /// drawing.
     fn handle_picture(&mut self, now: LocalTime);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::any::AnyClient;
 use super::common::Common;
+use super::frame_inputs::{FrameInputs, FrameMoment};
 use super::news::News;
 use super::picture::Picture;
 use super::prediction::Prediction;
@@ -11,7 +12,7 @@ use super::recorder::{Recorded, Recorder};
 use super::view_times::ViewTimes;
 use crate::clock::pll::LoopFilter;
 use crate::fields::{Entity, Kind, Packed, Record, Values, age_of, without_age};
-use crate::game::{Entities, Game, Late, MessageError};
+use crate::game::{Entities, Game, Late, MessageError, Subtick, Subticks, Timed};
 use crate::ids::EntityId;
 use crate::limits::{CATCH_UP_TICKS_MAX, PREDICTION_TICKS_MAX};
 use crate::motion::choice::Choice;
@@ -38,6 +39,7 @@ pub struct Client<G: Game> {
     shown_before: Arc<Entities<G::Entity>>,
     viewed: Option<(LocalTime, Moment)>,
     view_times: ViewTimes,
+    frame_inputs: FrameInputs<G::Input>,
     /// The last tick for which an input was requested; `None` before the first.
     ticked: Option<Tick>,
     /// The newest tick whose input the server has acknowledged.
@@ -93,6 +95,7 @@ impl<G: Game> Client<G> {
             shown_before: Arc::default(),
             viewed: None,
             view_times: ViewTimes::default(),
+            frame_inputs: FrameInputs::default(),
             ticked: None,
             confirmed: welcome.tick,
             next_seq: 0,
@@ -152,11 +155,46 @@ impl<G: Game> Client<G> {
         let released = self.prediction.restart(&self.shown);
         self.hand_over(&released);
         self.view_times.restart();
+        self.frame_inputs.restart();
     }
 
     /// Predicts the player's input for a tick from [`poll_tick`](Self::poll_tick), and packs it. A
     /// spectator presses nothing; its packet only has acknowledgements.
     pub fn handle_input(&mut self, now: LocalTime, tick: Tick, input: G::Input) {
+        self.run(now, tick, (input.into(), self.view_times.shown()));
+    }
+
+    /// Runs all due ticks with the input of a frame that is drawn now. Actions that begin in it
+    /// keep their instant; see [`Game::SUBTICKS`]. Returns whether a tick was due.
+    pub fn handle_frame_input(&mut self, now: LocalTime, input: G::Input) -> bool {
+        self.common.pll.settle(now);
+        self.common.lead.advance(now);
+        let ahead = self.common.pll.server_time(now) + self.common.lead.drawn();
+        let own = ahead - self.common.rates.step();
+        let moment = FrameMoment { own, view: self.view_times.showing(now) };
+        let counts = G::SUBTICKS == Subticks::Actions;
+        let begins = counts && G::begins_action(&self.frame_inputs.held(), &input);
+        self.frame_inputs.handle_frame(input, begins.then_some(moment));
+        let mut was_due = false;
+        while let Some(tick) = self.poll_tick(now) {
+            was_due = true;
+            let rates = self.common.rates;
+            let (input, begun) = self.frame_inputs.take(rates.time_of(tick));
+            let FrameMoment { own, view } = begun.unwrap_or(moment);
+            let is_timed = counts && G::needs_view(&input);
+            let subtick = is_timed.then(|| Subtick::of(rates, tick, own));
+            self.run(now, tick, (Timed { input, subtick }, view));
+        }
+        was_due
+    }
+
+    /// Runs a tick with an input that was given when `shown` was on screen.
+    fn run(
+        &mut self,
+        now: LocalTime,
+        tick: Tick,
+        (input, shown): (Timed<G::Input>, Option<ServerTime>),
+    ) {
         self.ticked = Some(tick);
         if self.common.watching.is_some() {
             self.transmit(now, Tick(0), Vec::new());
@@ -166,7 +204,8 @@ impl<G: Game> Client<G> {
         self.common.counter.stats.lead_sum += self.common.lead.lead();
         let before = self.common.rates.time_of(tick) - self.common.pll.server_time(now);
         self.common.lead.handle_sent(tick, before);
-        self.view_times.handle_input(self.common.rates, tick, G::needs_view(&input));
+        let matters = G::needs_view(&input.input);
+        self.view_times.handle_input(self.common.rates, tick, (shown, matters));
         self.prediction.tick(&self.game, (tick, input), &self.shown);
 
         // At least the newest input, so that the acknowledgements go out.
@@ -217,7 +256,8 @@ impl<G: Game> Client<G> {
         };
         let passed = self.viewed.map_or(Micros::ZERO, |(viewed, _)| now - viewed);
         self.viewed = Some((now, moment));
-        self.view_times.handle_view(self.targets_seen_at(server_time, presentation_time));
+        let seen_at = self.targets_seen_at(server_time, presentation_time);
+        self.view_times.handle_view(now, seen_at);
         std::mem::swap(&mut self.shown, &mut self.shown_before);
         if Arc::get_mut(&mut self.shown).is_none() {
             self.shown = Arc::default();
@@ -425,6 +465,10 @@ impl<G: Game> AnyClient for Client<G> {
 
     fn handle_packed_input(&mut self, now: LocalTime, tick: Tick, input: &Packed) {
         self.handle_input(now, tick, <G::Input as Record>::unpack(input));
+    }
+
+    fn handle_packed_frame(&mut self, now: LocalTime, input: &Packed) {
+        self.handle_frame_input(now, <G::Input as Record>::unpack(input));
     }
 
     fn handle_picture(&mut self, now: LocalTime) {

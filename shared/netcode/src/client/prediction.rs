@@ -18,7 +18,7 @@ use super::co_prediction::CoPrediction;
 use super::hidden::Hidden;
 use super::news::{Correction, News};
 use crate::fields::{Entity, Field, Motion, Packed, Values, unpack_values};
-use crate::game::{Ahead, Entities, Game, Slot};
+use crate::game::{Ahead, Entities, Game, Slot, Timed};
 use crate::ids::EntityId;
 use crate::limits::PREDICTION_TICKS_MAX;
 use crate::motion::interpolate::{TickTime, blend_values, cut_between};
@@ -86,9 +86,9 @@ pub(super) struct Prediction<G: Game> {
     /// Ticks in [`SILENT_INTERVALS`].
     silent_ticks: u64,
     /// Inputs after `base`, oldest first.
-    inputs: VecDeque<(Tick, G::Input)>,
+    inputs: VecDeque<(Tick, Timed<G::Input>)>,
     /// The last input before those.
-    input_before: (Tick, G::Input),
+    input_before: (Tick, Timed<G::Input>),
     /// Predicted states from `base` to `at`, oldest first.
     states: VecDeque<Predicted>,
     /// Corrections in progress, by entity.
@@ -117,7 +117,7 @@ impl<G: Game> Prediction<G> {
             compared_at: Tick(0),
             silent_ticks: (interval.0 * SILENT_INTERVALS / rates.step().0.max(1)).unsigned_abs(),
             inputs: VecDeque::new(),
-            input_before: (Tick(0), G::Input::default()),
+            input_before: (Tick(0), Timed::default()),
             states: VecDeque::new(),
             errors: Vec::new(),
             ids: Vec::new(),
@@ -134,7 +134,7 @@ impl<G: Game> Prediction<G> {
     /// [`forget_own`](Self::forget_own) returns.
     pub(super) fn restart(&mut self, shown: &Entities<G::Entity>) -> Vec<(EntityId, Values)> {
         self.inputs.clear();
-        self.input_before = (Tick(0), G::Input::default());
+        self.input_before = (Tick(0), Timed::default());
         self.forget_own(shown)
     }
 
@@ -151,7 +151,7 @@ impl<G: Game> Prediction<G> {
     }
 
     /// Returns the inputs of the ticks after `tick`, newest first.
-    pub(super) fn inputs_since(&self, tick: Tick) -> impl Iterator<Item = G::Input> {
+    pub(super) fn inputs_since(&self, tick: Tick) -> impl Iterator<Item = Timed<G::Input>> {
         // The packet only has the newest tick, so a gap (ticks skipped after a stall) ends the
         // list.
         let newest = self.inputs.back().map_or(tick, |(newest, _)| *newest);
@@ -165,7 +165,7 @@ impl<G: Game> Prediction<G> {
     pub(super) fn tick(
         &mut self,
         game: &G,
-        (tick, input): (Tick, G::Input),
+        (tick, input): (Tick, Timed<G::Input>),
         shown: &Entities<G::Entity>,
     ) {
         if self.inputs.back().is_some_and(|(newest, _)| *newest >= tick) {
@@ -203,9 +203,8 @@ impl<G: Game> Prediction<G> {
         co_predicted.clear();
         co_predicted.extend(self.others.co_predicted());
         for step in (from.0..tick.0).map(|before| Tick(before).plus(1)) {
-            let input = self.input(step);
-            let ahead =
-                Ahead { tick: step, ticks: step.since(self.base), co_predicted: &co_predicted };
+            let (ticks, Timed { input, subtick }) = (step.since(self.base), self.input(step));
+            let ahead = Ahead { tick: step, ticks, subtick, co_predicted: &co_predicted };
             game.predict(&mut self.scene, own, &input, ahead);
             self.others.note::<G>(&mut self.scene, own, step);
             if self.states.len() as u64 > PREDICTION_TICKS_MAX {
@@ -219,10 +218,10 @@ impl<G: Game> Prediction<G> {
     }
 
     /// Returns the player's input for a tick, or the assumed one if there was none.
-    fn input(&self, tick: Tick) -> G::Input {
+    fn input(&self, tick: Tick) -> Timed<G::Input> {
         let next = self.inputs.partition_point(|(at, _)| *at <= tick);
         let (at, input) = next.checked_sub(1).map_or(self.input_before, |last| self.inputs[last]);
-        if at == tick { input } else { G::repeat(&input, tick.since(at)) }
+        if at == tick { input } else { G::repeat(&input.input, tick.since(at)).into() }
     }
 
     /// Returns the newest tick whose server state is known.

@@ -6,7 +6,8 @@
 //! 1. `handle_*` with events of the transport: [`Session::handle_connected`],
 //!    [`Session::handle_control`], [`Session::handle_datagram`], [`Session::handle_lost`], each
 //!    stamped with its arrival; then [`Session::handle_timeout`] with the current time;
-//! 2. [`Session::press`] or [`Session::press_by`] with the player's commands for each due tick;
+//! 2. [`Session::press_frame`] with the player's commands in a frame, or [`Session::press`] or
+//!    [`Session::press_by`] with those for each due tick;
 //! 3. [`Session::poll_output`] for what the transport should do;
 //! 4. [`Session::poll_notice`] for what the player should know, and [`Session::picture`] for what
 //!    to draw.
@@ -396,6 +397,27 @@ impl Session {
             }
         }
         self.note(|| SessionInput::Press(now, inputs));
+    }
+
+    /// Runs all due ticks with the input of the frame that is drawn next, if the session plays the
+    /// game `G`. Call it once per frame, whether or not a tick is due: the time of the frame in
+    /// which an action begins is its instant ([`Game::SUBTICKS`]). Returns whether a tick was due;
+    /// a key that was pressed only briefly must count as held until then.
+    pub fn press_frame<G: Game>(
+        &mut self,
+        now: LocalTime,
+        press: impl FnOnce(&Client<G>) -> G::Input,
+    ) -> bool {
+        let is_playing = self.step == Step::Playing;
+        let Some(client) = self.client_of_mut::<G>().filter(|_| is_playing) else { return true };
+        let input = match client.watching() {
+            // A spectator presses nothing.
+            Some(_) => <G::Input as Record>::unpack(&[0; FIELDS_MAX]),
+            None => press(client).snapped(),
+        };
+        let was_due = client.handle_frame_input(now, input);
+        self.note(|| SessionInput::PressFrame(now, input.pack().to_vec()));
+        was_due
     }
 
     /// Asks a controller for the player's command of each due tick.

@@ -27,6 +27,8 @@ pub enum SessionInput {
     Frame(LocalTime),
     /// [`Session::press`](super::Session::press) with the packed inputs of the due ticks.
     Press(LocalTime, Vec<Vec<u32>>),
+    /// [`Session::press_frame`](super::Session::press_frame) with the packed input of the frame.
+    PressFrame(LocalTime, Vec<u32>),
     /// [`Session::picture`](super::Session::picture).
     Picture(LocalTime),
     /// [`Session::choose`](super::Session::choose).

@@ -1,5 +1,6 @@
 //! The inputs of all players in one tick.
 
+use super::subtick::{Subtick, Timed};
 use crate::fields::Record;
 use crate::ids::PlayerId;
 use crate::rewind::ViewTime;
@@ -11,6 +12,8 @@ pub struct Step<I> {
     pub age: u64,
     /// The player's commands.
     pub input: I,
+    /// When the commands were given, if that counts; see [`Game::SUBTICKS`](super::Game::SUBTICKS).
+    pub subtick: Option<Subtick>,
     /// View time of the input, for [`Past::at`](crate::rewind::Past::at). `None` is the present.
     pub view: Option<ViewTime>,
 }
@@ -49,8 +52,15 @@ impl<I: Record> Inputs<I> {
 
     /// Sets a player's input and its view time. A view time of `None` is the present.
     pub fn set_seen(&mut self, player: PlayerId, input: I, view: Option<ViewTime>) {
+        self.set_timed(player, input.into(), view);
+    }
+
+    /// Sets a player's input with its instant, and its view time. A view time of `None` is the
+    /// present.
+    pub fn set_timed(&mut self, player: PlayerId, timed: Timed<I>, view: Option<ViewTime>) {
+        let Timed { input, subtick } = timed;
         self.set_steps(player, |steps| {
-            steps.push(Step { age: 0, input, view });
+            steps.push(Step { age: 0, input, subtick, view });
             0
         });
     }
@@ -82,6 +92,11 @@ impl<I: Record> Inputs<I> {
     /// Returns the view time of the player's newest input; see [`Step::view`].
     pub fn view(&self, player: PlayerId) -> Option<ViewTime> {
         self.steps(player).last().and_then(|step| step.view)
+    }
+
+    /// Returns the instant of the player's newest input; see [`Step::subtick`].
+    pub fn subtick(&self, player: PlayerId) -> Option<Subtick> {
+        self.steps(player).last().and_then(|step| step.subtick)
     }
 
     /// Returns how far a player's own time lags behind the world's after these steps, in ticks.

@@ -17,6 +17,7 @@ mod outbox;
 mod request;
 mod rounds;
 mod rules;
+mod subtick;
 mod terms;
 
 pub use crate::fields::{Entities, Slot};
@@ -31,6 +32,7 @@ pub use rules::{
     Bot, Coding, Configure, Extrapolate, Game, HandleRequest, Idle, Kit, Measure, NewBot, PlaceOf,
     Profile, PutOn, Sides, World, new_bot,
 };
+pub use subtick::{Subtick, Subticks, Timed};
 pub use terms::{
     Ahead, Best, Known, Late, Misprediction, MispredictionCause, Relevance, Strength, Unit,
     Viewpoint,

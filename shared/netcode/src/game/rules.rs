@@ -9,6 +9,7 @@ use super::inputs::Inputs;
 use super::memory::Memory;
 use super::outbox::{MessageError, Outbox};
 use super::rounds::{Place, RoundClock};
+use super::subtick::Subticks;
 use super::terms::{
     Ahead, Best, Known, Late, Misprediction, MispredictionCause, Relevance, Strength, Unit,
     Viewpoint,
@@ -36,6 +37,9 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     const REWIND: Rewind = Rewind::DEFAULT;
     /// Treatment of inputs that arrive after their tick.
     const LATE: Late = Late::Repeat;
+    /// Which inputs count at the instant at which they were given, instead of at a tick. By default
+    /// none does.
+    const SUBTICKS: Subticks = Subticks::Off;
     /// Additions to the rules: bots, rounds, presentation, coding. None by default.
     const KIT: Kit<Self> = Kit::NONE;
     /// Maximum number of seats, for people and bots together; at least
@@ -135,6 +139,12 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// view time is then sent; see [`Inputs::view`]. By default no input does.
     fn needs_view(_input: &Self::Input) -> bool {
         false
+    }
+
+    /// Whether an action begins between the inputs of two frames, the instant of which counts; see
+    /// [`SUBTICKS`](Self::SUBTICKS). By default each change is one.
+    fn begins_action(before: &Self::Input, now: &Self::Input) -> bool {
+        before != now
     }
 
     /// Returns the position of an entity, for finding the entities near a player and for the

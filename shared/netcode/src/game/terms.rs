@@ -2,6 +2,7 @@
 
 use glam::Vec2;
 
+use super::subtick::Subtick;
 use crate::fields::Entities;
 use crate::ids::EntityId;
 use crate::limits::PREDICTED_SPAWN_INDEX_MIN;
@@ -14,6 +15,9 @@ pub struct Ahead<'a> {
     pub tick: Tick,
     /// Ticks since the newest snapshot: 1 or more.
     pub ticks: u64,
+    /// When the player's input was given, if that counts; see
+    /// [`Game::SUBTICKS`](super::Game::SUBTICKS).
+    pub subtick: Option<Subtick>,
     /// Co-predicted entities, in the order of their ids; see
     /// [`Game::co_predicts`](super::Game::co_predicts).
     pub co_predicted: &'a [EntityId],

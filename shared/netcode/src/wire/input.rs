@@ -6,6 +6,7 @@ use super::datagram::{Echo, kind_of};
 use super::error::WireError;
 use super::fields::{read_delta, write_delta};
 use crate::fields::Record;
+use crate::game::Subtick;
 use crate::limits::{DATAGRAM_BYTES_MAX, FIELDS_MAX, PACKET_INPUTS_MAX};
 
 /// First byte of an input packet.
@@ -20,20 +21,33 @@ pub struct Ack {
     pub mask: u32,
 }
 
-/// An input, and its view time.
+/// An input, and its times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pressed<I> {
     /// The player's input.
     pub input: I,
     /// Its *view lag*: the time from the shown moment to the input's tick, in 1/[`VIEW_PARTS`]
-    /// ticks. The newest input of a packet has one (or 0). Of the older ones only those that need
-    /// it do; the others have that of the next newer one.
+    /// ticks, at most [`VIEW_LAG_MAX`]. The newest input of a packet has one (or 0). Of the older
+    /// ones only those that need it do; the others have that of the next newer one.
     pub lag: Option<u16>,
+    /// When it was given, if that counts.
+    pub subtick: Option<Subtick>,
+}
+
+impl<I> Pressed<I> {
+    /// An input without times.
+    pub fn untimed(input: I) -> Self {
+        Self { input, lag: None, subtick: None }
+    }
 }
 
 /// Fractions of a tick in which view lags are given: 0.26 ms at 60 Hz, too short for visible
-/// motion. 16 bits hold eight seconds at the highest rate.
+/// motion.
 pub const VIEW_PARTS: u32 = 64;
+
+/// The maximum view lag: four seconds at the highest rate, more than any rewind.
+pub const VIEW_LAG_MAX: u16 = (1 << VIEW_LAG_BITS) - 1;
+const VIEW_LAG_BITS: u32 = 15;
 
 /// An input packet.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,12 +101,7 @@ pub fn write_input<I: Record>(packet: &InputPacket<I>) -> Vec<u8> {
         if count == 0 || packed != newer {
             write_delta(&mut writer, I::FIELDS, true, &newer, &packed);
         }
-        if count > 0 {
-            writer.flag(pressed.lag.is_some());
-        }
-        if count == 0 || pressed.lag.is_some() {
-            writer.bits(u64::from(pressed.lag.unwrap_or(0)), 16);
-        }
+        write_times(&mut writer, pressed, count == 0);
         let bytes = place.div_ceil(8) + (writer.bit_len() - begin).div_ceil(8);
         if bytes + 2 > DATAGRAM_BYTES_MAX {
             writer.truncate(before);
@@ -135,11 +144,44 @@ pub fn read_input<I: Record>(bytes: &[u8]) -> Result<InputPacket<I>, WireError> 
         } else if at == 0 {
             return Err(WireError::Range("first input"));
         }
-        let lag = if at == 0 || reader.flag()? { Some(reader.number(16)?) } else { None };
-        inputs.push(Pressed { input: I::unpack(&newer), lag });
+        let (lag, subtick) = read_times(&mut reader, at == 0)?;
+        inputs.push(Pressed { input: I::unpack(&newer), lag, subtick });
     }
     reader.finish()?;
     Ok(InputPacket { seq, ack, sent, echo, epoch, tick, inputs })
+}
+
+/// Writes the times of an input. The newest input always has a view lag.
+fn write_times<I>(writer: &mut BitWriter, pressed: &Pressed<I>, newest: bool) {
+    let Pressed { lag, subtick, .. } = *pressed;
+    if !newest {
+        writer.flag(lag.is_some() || subtick.is_some());
+        if lag.is_none() && subtick.is_none() {
+            return;
+        }
+        writer.flag(lag.is_some());
+    }
+    if newest || lag.is_some() {
+        writer.bits(u64::from(lag.unwrap_or(0).min(VIEW_LAG_MAX)), VIEW_LAG_BITS);
+        writer.flag(subtick.is_some());
+    }
+    if let Some(subtick) = subtick {
+        writer.bits(u64::from(subtick.parts()), Subtick::BITS);
+    }
+}
+
+/// Reads the view lag and the instant of an input.
+fn read_times(
+    reader: &mut BitReader<'_>,
+    newest: bool,
+) -> Result<(Option<u16>, Option<Subtick>), WireError> {
+    if !newest && !reader.flag()? {
+        return Ok((None, None));
+    }
+    let lag = if newest || reader.flag()? { Some(reader.number(VIEW_LAG_BITS)?) } else { None };
+    let has_instant = lag.is_none() || reader.flag()?;
+    let subtick = if has_instant { Some(reader.number(Subtick::BITS)?) } else { None };
+    Ok((lag, subtick.map(Subtick::new)))
 }
 
 #[cfg(test)]
@@ -169,13 +211,13 @@ mod tests {
         }
     }
 
-    /// The newest two are equal, and the second has its own view lag.
+    /// The newest two are equal, and the second has a view lag and an instant of its own.
     fn three() -> Vec<Pressed<Keys>> {
         let held = Keys { x: 1, aim: 0.25, fire: true }.snapped();
         vec![
-            Pressed { input: held, lag: Some(576) },
-            Pressed { input: held, lag: Some(580) },
-            Pressed { input: Keys { fire: false, ..held }, lag: None },
+            Pressed { input: held, lag: Some(576), subtick: None },
+            Pressed { input: held, lag: Some(580), subtick: Some(Subtick::new(20)) },
+            Pressed::untimed(Keys { fire: false, ..held }),
         ]
     }
 
@@ -189,14 +231,17 @@ mod tests {
         #[test]
         fn what_was_written_is_read(
             raw in prop::collection::vec(
-                (-2..2_i16, 0.0..1.0_f32, any::<bool>(), any::<Option<u16>>()),
+                (-2..2_i16, 0.0..1.0_f32, any::<bool>(), any::<Option<u16>>(), any::<Option<u8>>()),
                 0..=PACKET_INPUTS_MAX,
             ),
             epoch: u8, seq: u16, newest: u16, mask: u32, sent: u32, tick: u16,
             acked: bool, echoed: bool,
         ) {
-            let pressed = |&(x, aim, fire, lag): &(i16, f32, bool, Option<u16>)| {
-                Pressed { input: Keys { x, aim, fire }.snapped(), lag }
+            type Raw = (i16, f32, bool, Option<u16>, Option<u8>);
+            let pressed = |&(x, aim, fire, lag, parts): &Raw| Pressed {
+                input: Keys { x, aim, fire }.snapped(),
+                lag: lag.map(|lag| lag.min(VIEW_LAG_MAX)),
+                subtick: parts.map(Subtick::new),
             };
             let mut inputs: Vec<_> = raw.iter().map(pressed).collect();
             if let Some(newest) = inputs.first_mut() {
@@ -245,7 +290,7 @@ mod tests {
             let v = (n.wrapping_mul(2_654_435_761) >> 8) as f32;
             Wide { a: v, b: v, c: v, d: v, e: v, f: v, g: v, h: v, i: v }
         };
-        let pressed = |n: u16| Pressed { input: wild(n.into()), lag: Some(n) };
+        let pressed = |n: u16| Pressed { lag: Some(n), ..Pressed::untimed(wild(n.into())) };
         let inputs: Vec<_> = (0..64).map(pressed).collect();
         let packet = InputPacket {
             seq: 0,

@@ -3,7 +3,7 @@
 use super::{Prediction, difference};
 use crate::client::news::{Correction, News};
 use crate::fields::{Entity, Packed};
-use crate::game::{Ahead, Entities, Game, Misprediction, MispredictionCause, Slot};
+use crate::game::{Ahead, Entities, Game, Misprediction, MispredictionCause, Slot, Timed};
 use crate::ids::EntityId;
 use crate::limits::PREDICTION_TICKS_MAX;
 use crate::time::Tick;
@@ -99,9 +99,9 @@ impl<G: Game> Prediction<G> {
             scene.insert(Slot { entity: entity.unwrap_or(slot.entity), ..*slot });
         }
         for step in (self.base.0..tick.0).map(|before| Tick(before).plus(1)) {
-            let ticks = step.since(self.base);
-            let ahead = Ahead { tick: step, ticks, co_predicted: &co_predicted };
-            game.predict(&mut scene, own, &self.input(step), ahead);
+            let (ticks, Timed { input, subtick }) = (step.since(self.base), self.input(step));
+            let ahead = Ahead { tick: step, ticks, subtick, co_predicted: &co_predicted };
+            game.predict(&mut scene, own, &input, ahead);
             for slot in scene.iter_mut().filter(|slot| slot.id == own || ahead.covers(slot.id)) {
                 slot.entity = G::Entity::unpack(slot.entity.kind(), &slot.entity.pack());
             }

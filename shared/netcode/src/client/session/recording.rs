@@ -3,6 +3,7 @@
 use super::{Session, Step};
 use crate::client::output::MotionSample;
 use crate::client::session_input::SessionInput;
+use crate::fields::Packed;
 use crate::limits::{FIELDS_MAX, MOTION_MAX};
 use crate::time::{LocalTime, Micros};
 
@@ -76,11 +77,13 @@ impl Session {
             SessionInput::Frame(now) => self.handle_frame(*now),
             SessionInput::Press(now, inputs) => {
                 let mut inputs = inputs.iter();
-                self.press_with(*now, |_, _| {
-                    let mut packed = [0; FIELDS_MAX];
-                    packed.iter_mut().zip(inputs.next()?).for_each(|(to, from)| *to = *from);
-                    Some(packed)
-                });
+                self.press_with(*now, |_, _| Some(filled(inputs.next()?)));
+            }
+            SessionInput::PressFrame(now, input) => {
+                let client = self.client.as_mut().filter(|_| self.step == Step::Playing);
+                if let Some(client) = client {
+                    client.handle_packed_frame(*now, &filled(input));
+                }
             }
             SessionInput::Picture(now) => self.handle_picture(*now),
             SessionInput::Choose(kind, choice) => self.choose(*kind, *choice),
@@ -98,4 +101,11 @@ impl Session {
         // Packets are numbered when they are fetched.
         while self.poll_output().is_some() {}
     }
+}
+
+/// Returns a recorded input as a packed record.
+fn filled(recorded: &[u32]) -> Packed {
+    let mut packed = [0; FIELDS_MAX];
+    packed.iter_mut().zip(recorded).for_each(|(to, from)| *to = *from);
+    packed
 }

@@ -474,7 +474,10 @@ fn calls_and_messages_in_any_order_leave_everything_bounded() {
                     });
                     assert!(ticks <= CATCH_UP_TICKS_MAX);
                 }
-                5 => session.handle_frame(now),
+                5 => {
+                    session.handle_frame(now);
+                    session.press_frame::<First>(now, |_| Thing::default());
+                }
                 6 => session.handle_picture(now),
                 _ => {
                     let at = random.below(bodies.len() as u32) as usize;

@@ -12,7 +12,7 @@
 //!   acknowledgements. These times contain both directions, so the estimate is the time from a
 //!   shown moment to the arrival of the input that answers it.
 //! - To what was. The estimate drifts no faster than the interpolation delay and the lead, and a
-//!   claim is accepted only within [`ViewEstimate::TOLERANCE`] of it. While no inputs come, the
+//!   claim is accepted only within [`ViewEstimate::tolerance`] of it. While no inputs come, the
 //!   estimate stays.
 //!
 //! The room then limits the accepted lag to what the game rewinds. *Not proven:* a client can
@@ -55,7 +55,8 @@ pub(in crate::server) struct ViewEstimate {
 }
 
 impl ViewEstimate {
-    /// How far a claim may be from the estimate: a frame at 60 Hz. Slower clients lose the rest.
+    /// How far a claim may be from the estimate at least: a frame at 60 Hz, for clients whose
+    /// claims follow their frames. Slower ones lose the rest.
     const TOLERANCE: Micros = Micros(16_667);
     /// The fastest change of the estimate, as a fraction of real time: a tenth for `clock::delay`,
     /// a quarter for `clock::lead`.
@@ -123,6 +124,12 @@ impl ViewEstimate {
         }
     }
 
+    /// Returns how far a claim may be from the estimate. An action waits up to a tick for its
+    /// input, and its claim is longer by that.
+    fn tolerance(&self) -> Micros {
+        Self::TOLERANCE.max(self.rates.step())
+    }
+
     fn tick_of(&self, seq: u64) -> Option<Tick> {
         // Sequence numbers have no gaps.
         let (first, _) = self.sent.front()?;
@@ -135,8 +142,8 @@ impl ViewEstimate {
     pub(in crate::server) fn judge(&self, early: Micros, lag: u16) -> Option<Claim> {
         let ticks = f64::from(lag) / f64::from(VIEW_PARTS);
         let claimed = Micros::from_f64(ticks * 1e6 / f64::from(self.rates.tick_hz));
-        let most = early + self.behind.as_ref()?.delay() + Self::TOLERANCE;
-        let least = early + Micros(self.round_trip?.0 / 2) - Self::TOLERANCE;
+        let most = early + self.behind.as_ref()?.delay() + self.tolerance();
+        let least = early + Micros(self.round_trip?.0 / 2) - self.tolerance();
         let plausible = claimed.max(least).min(most).max(Micros::ZERO);
         Some(Claim { claimed, plausible })
     }
@@ -157,7 +164,7 @@ impl ViewEstimate {
                 let passed = self.rates.time_of(tick) - self.rates.time_of(moved);
                 let by = Micros::from_f64(passed.0.max(0) as f64 * Self::SLEW);
                 let lag = claim.plausible.clamp(lag - by, lag + by);
-                let (low, high) = (lag - Self::TOLERANCE, lag + Self::TOLERANCE);
+                let (low, high) = (lag - self.tolerance(), lag + self.tolerance());
                 ((lag, tick), claim.plausible.clamp(low, high))
             }
         };

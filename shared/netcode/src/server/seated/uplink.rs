@@ -4,7 +4,7 @@
 //! player's inputs, which packets arrived, and the client's clock, each within limits.
 
 use crate::fields::Record;
-use crate::game::{Game, Inputs, Late, Step};
+use crate::game::{Game, Inputs, Late, Step, Timed};
 use crate::inputs::{Accepted, Arrived, InputBuffer};
 use crate::path::Ways;
 use crate::server::clock::RoomTime;
@@ -213,7 +213,8 @@ impl<I: Record> Uplink<I> {
             let early = time.rates.time_of(tick) - time.server_time;
             lag = pressed.lag.unwrap_or(lag);
             let claim = member.timing().view().judge(early, lag);
-            let arrived = Arrived { tick, input: pressed.input, claim, early };
+            let input = Timed { input: pressed.input, subtick: pressed.subtick };
+            let arrived = Arrived { tick, input, claim, early };
             late += u64::from(self.inputs.insert(time.tick, arrived) == Accepted::Late);
         }
         member.stats_mut().late += late;
@@ -238,12 +239,13 @@ impl<I: Record> Uplink<I> {
         };
         inputs.set_steps(player, |steps| match G::LATE {
             Late::Repeat => {
-                let (input, claim) = buffer.take(tick, G::repeat);
-                steps.push(Step { age: 0, input, view: seen(tick, claim) });
+                let (Timed { input, subtick }, claim) = buffer.take(tick, G::repeat);
+                steps.push(Step { age: 0, input, subtick, view: seen(tick, claim) });
                 0
             }
-            Late::Wait => buffer.take_own(rates, tick, |at, input, claim| {
-                steps.push(Step { age: tick.since(at), input, view: seen(at, claim) });
+            Late::Wait => buffer.take_own(rates, tick, |at, timed, claim| {
+                let (Timed { input, subtick }, age) = (timed, tick.since(at));
+                steps.push(Step { age, input, subtick, view: seen(at, claim) });
             }),
         });
     }

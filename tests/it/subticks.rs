@@ -1,0 +1,229 @@
+//! Fractions of ticks: the same gesture has the same result at any frame rate.
+//!
+//! A gesture is what a player does at stated times, each of them the time of a frame: a program
+//! knows no more about the time of a press. `Session::press`, which applies the input of the frame
+//! in which a tick is due to that tick, is the comparison.
+
+use std::rc::Rc;
+
+use glam::Vec2;
+use phaselock::client::{Client, Session, SessionConfig, SessionInput};
+use phaselock::game::{Entities, Subtick};
+use phaselock::games::Games;
+use phaselock::identity::Credentials;
+use phaselock::ids::PlayerId;
+use phaselock::link::LinkConfig;
+use phaselock::motion::interpolate::TickTime;
+use phaselock::physics::{direction, turns};
+use phaselock::rewind::{Adjusted, Rewound};
+use phaselock::server::{AnyRoom, RoomConfig};
+use phaselock::time::{LocalTime, Micros, Rates, ServerTime, Tick};
+use phaselock_games::skirmish::{Command, Piece, players};
+use phaselock_testing::{Sim, room_config};
+
+use crate::games::range::{FIELD, Range, STAND, Screen, on_screen};
+
+/// Frame rates of usual displays and of none.
+const RATES: [u32; 8] = [30, 60, 75, 120, 144, 165, 240, 500];
+const SHOOTER: PlayerId = PlayerId(0);
+const TARGET: PlayerId = PlayerId(1);
+/// When the trigger is pulled, before the phase.
+const PULLED: Micros = Micros::from_ms(5000);
+
+/// What happens when a trigger is pulled.
+#[derive(Clone, Copy, Debug)]
+struct Gesture {
+    name: &'static str,
+    /// Turns per second of the aim.
+    sweep: f32,
+    /// Where the shooter and the target run to.
+    runs: [i16; 2],
+}
+
+impl Gesture {
+    /// The aim at a time since the trigger was pulled.
+    fn aim(&self, since: Micros) -> f32 {
+        (turns(FIELD - STAND) + self.sweep * since.as_secs() as f32).rem_euclid(1.0)
+    }
+}
+
+const GESTURES: [Gesture; 3] = [
+    Gesture { name: "shot while the target runs", sweep: 0.0, runs: [0, 1] },
+    Gesture { name: "shot while the aim sweeps", sweep: 0.5, runs: [0, 0] },
+    Gesture { name: "all at once, and the shooter runs", sweep: 0.5, runs: [-1, 1] },
+];
+
+/// How a program reads its controls.
+#[derive(Clone, Copy, Debug)]
+struct Display {
+    rate: u32,
+    /// Time of the press after [`PULLED`], which shifts the frames against the ticks.
+    phase: Micros,
+    whole_ticks: bool,
+}
+
+fn position(of: &Entities<Piece>, player: PlayerId) -> Vec2 {
+    let slot = players(of).find(|slot| slot.owner == Some(player)).expect("it is there");
+    slot.entity.position()
+}
+
+/// The truth between two ticks.
+fn truth(sim: &Sim<Range>, player: PlayerId, at: TickTime) -> Vec2 {
+    let of = |tick| position(&sim.truth[&tick], player);
+    of(at.tick).lerp(of(at.tick.plus(1)), at.fraction)
+}
+
+/// A world in which a gesture is made.
+struct Stage {
+    sim: Sim<Range>,
+    screen: Screen,
+    gesture: Gesture,
+    pulled: LocalTime,
+}
+
+impl Stage {
+    fn new(gesture: Gesture, display: Display, rates: Rates) -> Self {
+        let pulled = LocalTime(0) + PULLED + display.phase;
+        let mut sim = Sim::<Range>::with(RoomConfig { rates, ..room_config(7, 0) });
+        sim.frame = Micros(1_000_000 / i64::from(display.rate));
+        sim.first_frame = Micros(pulled.0.rem_euclid(sim.frame.0));
+        let screen = Screen::default();
+        let shooter = sim.join(LinkConfig::delayed(30, 0), Box::new(|_, _| Command::default()));
+        sim.clients[shooter].session.record();
+        sim.clients[shooter].screen = Some(Rc::clone(&screen));
+        sim.clients[shooter].whole_ticks = display.whole_ticks;
+        sim.clients[shooter].frames = Some(Box::new(move |_, now| {
+            let since = now - pulled;
+            let right = if since > Micros::from_ms(-300) { gesture.runs[0] } else { 0 };
+            let fire = since >= Micros::ZERO && since < Micros::from_ms(120);
+            Command { right, aim: gesture.aim(since), fire, ..Command::default() }
+        }));
+        sim.run(0.5);
+        let start = rates.tick_at(ServerTime(PULLED.0 - 500_000));
+        let run = move |tick: Tick| if tick > start { gesture.runs[1] } else { 0 };
+        let press =
+            move |_: &Client<Range>, tick| Command { right: run(tick), ..Command::default() };
+        sim.join(LinkConfig::delayed(5, 0), Box::new(press));
+        Self { sim, screen, gesture, pulled }
+    }
+
+    /// Runs until the frame in which the trigger is pulled. Returns by how many metres its ray
+    /// passes beside the target on the screen.
+    fn pull(&mut self) -> f32 {
+        self.sim.run((self.pulled - self.sim.now).as_secs());
+        let shown = [SHOOTER, TARGET].map(|it| on_screen(&self.screen, it).expect("it is shown"));
+        while self.sim.room.poll_rewound().is_some() {}
+        direction(self.gesture.aim(Micros::ZERO)).perp_dot(shown[1] - shown[0])
+    }
+
+    /// Returns the shot, and by how many metres it passes beside the target on the server.
+    fn shot(&mut self) -> (Rewound, f32) {
+        self.sim.run(0.5);
+        let shot = self.sim.room.poll_rewound().expect("it fired");
+        let missed = shot.along.perp_dot(truth(&self.sim, TARGET, shot.view.at) - shot.from);
+        (shot, missed)
+    }
+}
+
+/// Returns by how many millimetres the server's ray passes beside where the frame in which the
+/// trigger was pulled showed it.
+fn off_mm(gesture: Gesture, display: Display, rates: Rates) -> f32 {
+    let mut stage = Stage::new(gesture, display, rates);
+    let shown = stage.pull();
+    let (_, judged) = stage.shot();
+    assert_eq!(stage.sim.clients[0].core().stats().mispredictions, 0, "{display:?}");
+    (judged - shown) * 1000.0
+}
+
+/// Returns the least and the greatest result of a gesture at a rate, over the phases.
+fn range_of(rate: u32, whole_ticks: bool, measure: impl Fn(Display) -> f32) -> [f32; 2] {
+    let phases = (0..6).map(|n| Micros(n * 2778 + 139));
+    let results = phases.map(|phase| measure(Display { rate, phase, whole_ticks }));
+    results.fold([f32::MAX, f32::MIN], |[least, most], it| [least.min(it), most.max(it)])
+}
+
+/// Prints the results of a gesture at all rates, and returns the spreads of both methods.
+fn compare(name: &str, measure: impl Fn(Display) -> f32) -> [f32; 2] {
+    eprintln!("{name}");
+    [true, false].map(|whole_ticks| {
+        let ranges = RATES.map(|rate| (rate, range_of(rate, whole_ticks, &measure)));
+        let method = if whole_ticks { "ticks" } else { "subticks" };
+        let row = ranges.map(|(rate, [least, most])| format!("{rate}: {least:.1}..{most:.1}"));
+        let least = ranges.iter().map(|(_, [least, _])| *least).fold(f32::MAX, f32::min);
+        let most = ranges.iter().map(|(_, [_, most])| *most).fold(f32::MIN, f32::max);
+        eprintln!("  {method}: {:.1} mm; {}", most - least, row.join(", "));
+        most - least
+    })
+}
+
+#[test]
+fn a_shot_counts_when_the_trigger_is_pulled_at_any_frame_rate() {
+    for gesture in GESTURES {
+        let measure = |display| off_mm(gesture, display, Rates::DEFAULT);
+        let [ticks, subticks] = compare(gesture.name, measure);
+        assert!(subticks * 10.0 < ticks, "{}: {subticks} of {ticks} mm", gesture.name);
+    }
+}
+
+#[test]
+fn a_shot_counts_between_long_ticks_too() {
+    let rates = Rates { tick_hz: 20, snapshot_hz: 20 };
+    for rate in [30, 144] {
+        let [least, most] = range_of(rate, false, |display| off_mm(GESTURES[2], display, rates));
+        assert!(most - least < 15.0, "{least} to {most} mm at {rate} Hz");
+    }
+}
+
+#[test]
+fn a_forged_instant_is_one_of_the_last_two_ticks() {
+    let display = Display { rate: 144, phase: Micros(139), whole_ticks: false };
+    let mut froms = Vec::new();
+    for parts in [0_u8, 40, 64, 127, 255] {
+        let mut stage = Stage::new(GESTURES[2], display, Rates::DEFAULT);
+        stage.sim.clients[0].forge = Some(Box::new(move |packet, _| {
+            for pressed in &mut packet.inputs {
+                pressed.subtick = Some(Subtick::new(parts));
+            }
+        }));
+        stage.pull();
+        let (shot, _) = stage.shot();
+        assert_eq!(shot.view.adjusted, Adjusted::No, "the view time does not depend on it");
+        let at = |back| {
+            let at = TickTime { tick: shot.tick.minus(back), fraction: 0.0 };
+            truth(&stage.sim, SHOOTER, at).x
+        };
+        // It runs to the left.
+        assert!((at(0) - 0.01..at(2) + 0.01).contains(&shot.from.x), "{shot:?}");
+        froms.push(shot.from.x);
+        let stats = stage.sim.clients[0].core().stats();
+        assert_eq!((stats.mispredictions, stats.refused), (0, 0));
+    }
+    assert!(froms.is_sorted() && froms[3] - froms[0] > 0.2, "{froms:?}");
+    assert_eq!(froms[3], froms[4], "there is no earlier one");
+}
+
+#[test]
+fn recorded_frames_are_replayed_with_their_instants() {
+    let display = Display { rate: 144, phase: Micros(4000), whole_ticks: false };
+    let mut stage = Stage::new(GESTURES[2], display, Rates::DEFAULT);
+    // The connection is made at once, before the recording starts.
+    let mut recorded = vec![SessionInput::Connected(LocalTime(0), Credentials::default())];
+    stage.sim.run_each(6.0, |sim| {
+        recorded.extend(std::iter::from_fn(|| sim.clients[0].session.poll_input()));
+    });
+    let original = stage.sim.clients[0].core();
+    let replayed = |inputs: &[SessionInput]| {
+        let config = SessionConfig::new(Games::new().with::<Range>(), "client 0");
+        let mut session = Session::new(config, LocalTime(0));
+        inputs.iter().for_each(|input| session.replay(input));
+        session
+    };
+    let session = replayed(&recorded);
+    let again = session.client_of::<Range>().expect("it plays");
+    assert!(again.shown().iter().eq(original.shown().iter()));
+    assert_eq!(again.stats().tx_bytes, original.stats().tx_bytes);
+    recorded.retain(|input| !matches!(input, SessionInput::PressFrame(..)));
+    let idle = replayed(&recorded);
+    let idle = idle.client_of::<Range>().expect("it plays");
+    assert!(!idle.shown().iter().eq(original.shown().iter()), "the frames matter");
+}
