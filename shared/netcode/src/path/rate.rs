@@ -221,8 +221,8 @@ impl SendRate {
         let long = self.queue_tolerated() + self.interval + self.interval;
         let is_long = is_tried && self.queue() > long;
         let is_bound = self.is_narrow() || (is_long && self.rate < START_RATE);
-        // While nothing is heard, packets are rare, and one must find out that the path is back. Once
-        // it is, what was queued drains first.
+        // While nothing is heard, packets are rare, and one must find out that the path is back.
+        // Once it is, what was queued drains first.
         if !is_bound || self.stepped - self.heard > SILENCE {
             return None;
         }
