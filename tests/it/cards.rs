@@ -5,12 +5,13 @@ use phaselock::ids::{EntityId, PlayerId};
 use phaselock::interest::Relevant;
 use phaselock::path::SendRate;
 use phaselock::record;
+use phaselock::snapshot::early::EarlyReach;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
 use phaselock::snapshot::sender::{Departure, Sender, Shared};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
-use phaselock::wire::snapshot::SnapshotHeader;
+use phaselock::wire::snapshot::{EarlySteering, SnapshotHeader};
 use phaselock::wire::state::Codec;
 
 record! {
@@ -76,8 +77,10 @@ impl Table {
         let relevant = if visible { &relevant[..] } else { &[] };
         let (header, mut packets) = (SnapshotHeader::default(), Vec::new());
         let begun = self.sender.begin(&mut self.encodings, &self.history);
-        let shared = Shared { encodings: &self.encodings, game: &Cards, history: &self.history };
-        let departure = Departure { relevant, header, now, packet_bytes: 1150 };
+        let Self { encodings, history, .. } = self;
+        let shared = Shared { encodings, game: &Cards, history, early: EarlySteering::NONE };
+        let (packet_bytes, early) = (1150, EarlyReach::NONE);
+        let departure = Departure { relevant, header, now, packet_bytes, early };
         self.sender.pack(&shared, begun, departure, |packet| packets.push(packet));
         let mut told = false;
         for packet in packets {

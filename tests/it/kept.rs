@@ -3,7 +3,8 @@
 
 use phaselock::fields::{Entity, Field, FieldAudience, Values};
 use phaselock::game::Game;
-use phaselock::motion::{HORIZON_SECS, Rules, Shape, TickCache};
+use phaselock::limits::FIELDS_MAX;
+use phaselock::motion::{EarlySteer, HORIZON_SECS, Rules, Shape, Start, TickCache};
 use phaselock::presentation::extrapolation::Extrapolation;
 use phaselock::random::Random;
 use phaselock::time::Rates;
@@ -32,7 +33,7 @@ fn without_hidden(fields: &[Field], values: &Values) -> Values {
 }
 
 /// Extrapolates a state to rising times, by the plain rules and with kept ticks.
-fn check(rules: &dyn Rules, values: &Values, random: &mut Random) -> Result<(), String> {
+fn check(rules: &dyn Rules, start: Start<'_>, random: &mut Random) -> Result<(), String> {
     let mut kept = TickCache::default();
     let mut secs = f64::from(random.range(0.0, 0.2));
     while secs < HORIZON_SECS + 0.35 {
@@ -40,9 +41,9 @@ fn check(rules: &dyn Rules, values: &Values, random: &mut Random) -> Result<(), 
         for secs in [secs, secs + 1.0 / 64.0] {
             let bits = |values: Option<Values>| values.map(|it| it.map(f64::to_bits));
             let (plain, kept) =
-                (rules.forward(values, secs), rules.forward_on(values, secs, &mut kept));
+                (rules.forward(start, secs), rules.forward_on(start, secs, &mut kept));
             if bits(plain) != bits(kept) {
-                return Err(format!("after {secs} s\n{plain:?}\n{kept:?} of\n{values:?}"));
+                return Err(format!("after {secs} s\n{plain:?}\n{kept:?} of\n{start:?}"));
             }
         }
         secs += f64::from(random.range(0.0, 0.04));
@@ -62,8 +63,16 @@ fn ticks_are_kept<G: Game>() {
             let shape = Shape::new(slot.entity.fields());
             let rules = Extrapolation::new(&bots.game, Rates::DEFAULT, kind, &shape);
             for values in [values, without_hidden(slot.entity.fields(), &values)] {
-                if let Err(error) = check(&rules, &values, &mut random) {
-                    panic!("{}, {}: {error}", G::NAME, G::Entity::KINDS[usize::from(kind)].name);
+                // Nothing is known early, or that the keys are let go and pressed again.
+                let idle = G::Entity::from_values(kind, &[0.0; FIELDS_MAX]).values();
+                let early = [(3, idle), (7, values)];
+                let early = early.map(|(after, values)| EarlySteer { after, values });
+                for early in [&[][..], &early[..]] {
+                    let start = Start { values: &values, early };
+                    if let Err(error) = check(&rules, start, &mut random) {
+                        let name = G::Entity::KINDS[usize::from(kind)].name;
+                        panic!("{}, {name}: {error}", G::NAME);
+                    }
                 }
             }
         }

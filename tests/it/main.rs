@@ -17,6 +17,7 @@ mod depth;
 mod directory;
 mod documents;
 mod driver;
+mod early;
 mod feel;
 mod floods;
 mod fuzz;

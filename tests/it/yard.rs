@@ -10,12 +10,13 @@ use phaselock::interest::{Lingering, Relevant};
 use phaselock::path::SendRate;
 use phaselock::random::Random;
 use phaselock::record;
+use phaselock::snapshot::early::EarlyReach;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
 use phaselock::snapshot::sender::{Departure, Sender, Shared};
 use phaselock::snapshot::store::{Store, Version};
 use phaselock::time::{LocalTime, Rates, Tick};
-use phaselock::wire::snapshot::SnapshotHeader;
+use phaselock::wire::snapshot::{EarlySteering, SnapshotHeader};
 use phaselock::wire::state::Codec;
 
 record! {
@@ -287,9 +288,11 @@ impl Server {
         let now = self.now();
         let mut packets = Vec::new();
         let begun = self.sender.begin(&mut self.encodings, &self.history);
-        let shared = Shared { encodings: &self.encodings, game: &Yard, history: &self.history };
+        let Self { encodings, history, .. } = self;
+        let shared = Shared { encodings, game: &Yard, history, early: EarlySteering::NONE };
         let header = SnapshotHeader::default();
-        let departure = Departure { relevant: told, header, now, packet_bytes };
+        let early = EarlyReach::NONE;
+        let departure = Departure { relevant: told, header, now, packet_bytes, early };
         self.sender.pack(&shared, begun, departure, |packet| {
             assert!(packet.len() <= packet_bytes, "{} bytes", packet.len());
             packets.push(packet);

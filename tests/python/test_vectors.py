@@ -20,7 +20,7 @@ from phaselock.control import chat_body, frame, query_body, read_message, take_f
 from phaselock.numbers import WIRE_TEXT, WireError, fnv1a_64
 from phaselock.records import Game, Record
 from phaselock.requests import ChatRequest, GameRequest, HelloRequest, MarkRequest, Query
-from phaselock.requests import QuickRequest, Request, Restyle, RoundRequest, WatchRequest
+from phaselock.requests import EarlyRequest, QuickRequest, Request, Restyle, RoundRequest, WatchRequest
 from phaselock.requests import read_inputs, read_request
 from phaselock.session import Acks
 from phaselock.snapshots import Reader, Snapshot, States
@@ -193,6 +193,8 @@ def request_values(request: Request) -> Values:
         return {"kind": "Mark", "to": request.to, "mark": list(request.mark)}
     if isinstance(request, Restyle):
         return {"kind": "Restyle", "name": request.name, "look": list(request.look)}
+    if isinstance(request, EarlyRequest):
+        return {"kind": "Early", **vars(request)}
     assert isinstance(request, GameRequest)
     return {"kind": "Game", "number": request.number, "bytes": request.data.hex()}
 

@@ -4,6 +4,7 @@
 
 pub mod bench;
 pub mod crowd;
+pub mod early;
 pub mod figures;
 pub mod fuzz;
 pub mod identity;

@@ -18,13 +18,14 @@ use phaselock::ids::{EntityId, PlayerId};
 use phaselock::interest::Relevant;
 use phaselock::path::SendRate;
 use phaselock::record;
+use phaselock::snapshot::early::EarlyReach;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
 use phaselock::snapshot::sender::{Departure, Sender, Shared};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::input::Ack;
-use phaselock::wire::snapshot::SnapshotHeader;
+use phaselock::wire::snapshot::{EarlySteering, SnapshotHeader};
 use phaselock::wire::state::Codec;
 use phaselock::wire::{counts::Counts, model::Tables};
 
@@ -287,8 +288,9 @@ impl<R: Recorded> Replay<R> {
         let begin = std::time::Instant::now();
         let begun = self.sender.begin(&mut self.encodings, &self.history);
         let (encodings, game, history) = (&self.encodings, &self.game, &self.history);
-        let departure = Departure { relevant: &self.everybody, header, now, packet_bytes: 1150 };
-        let shared = Shared { encodings, game, history };
+        let (packet_bytes, early) = (1150, EarlyReach::NONE);
+        let departure = Departure { relevant: &self.everybody, header, now, packet_bytes, early };
+        let shared = Shared { encodings, game, history, early: EarlySteering::NONE };
         self.sender.pack(&shared, begun, departure, |packet| packets.push(packet));
         let mut scored = Scored { nanos: begin.elapsed().as_nanos(), ..Scored::default() };
         for packet in packets {

@@ -240,6 +240,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         let Some(visit) = &mut self.visit else { return };
         let settings = &mut self.store.settings;
         visit.follow_profile(&settings.player.name, settings.player.look());
+        visit.follow_input_delay(settings.player.input_delay);
         let next = visit.update(&mut self.controls, self.platform.motion(), &self.cues, held);
         let panels = visit.panels();
         if settings.last.panels != panels {

@@ -69,6 +69,8 @@ pub(crate) struct Visit {
     /// Name and looks of the settings, as last asked for, and since when others stand there.
     profile: Option<(String, Look)>,
     changed: Option<LocalTime>,
+    /// Input delay in ticks, as last set.
+    input_delay: u16,
     /// Why the last attempt failed, or why the game before it ended.
     lost: Option<String>,
     pinned: Option<(Fingerprint, LocalTime)>,

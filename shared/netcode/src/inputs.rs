@@ -154,6 +154,14 @@ impl<I: Record> InputBuffer<I> {
         (repeat(&self.last, self.missed).into(), None)
     }
 
+    /// Returns the inputs of the ticks after the last one that ran, up to the first that is missing.
+    /// The world is at tick `now`.
+    pub fn ahead(&self, now: Tick) -> impl Iterator<Item = I> + Clone {
+        let next = self.own.unwrap_or(now).plus(1);
+        let waiting = self.waiting.range(next..).zip(next.0..);
+        waiting.take_while(|((tick, _), at)| tick.0 == *at).map(|((_, (timed, _)), _)| timed.input)
+    }
+
     /// Passes the player's own steps in a tick of the world to `run`, each with its own tick, for
     /// games that wait for late inputs. Returns the lag of the player's own time in ticks.
     ///
@@ -288,6 +296,34 @@ mod tests {
         }
         assert_eq!(buffer.report(Tick(6), 7).unwrap().worst_early, -50, "it is history");
         assert_eq!(buffer.report(Tick(3), 7).unwrap().assumed_back, Some(2), "tick 1 had none");
+    }
+
+    #[test]
+    fn inputs_are_known_ahead_up_to_the_first_that_is_missing() {
+        for policy in [Late::Repeat, Late::Wait] {
+            let mut buffer = InputBuffer::new(policy);
+            let ahead = |buffer: &InputBuffer<Go>, now| -> Vec<_> {
+                buffer.ahead(Tick(now)).map(|input| input.x).collect()
+            };
+            assert_eq!(ahead(&buffer, 1), []);
+            for tick in [2, 3, 4, 6] {
+                insert(&mut buffer, 1, tick, tick as i16, 4000);
+            }
+            assert_eq!(ahead(&buffer, 1), [2, 3, 4]);
+            match policy {
+                Late::Repeat => drop(buffer.take(Tick(2), repeat)),
+                Late::Wait => drop(own(&mut buffer, 2)),
+            }
+            assert_eq!(ahead(&buffer, 2), [3, 4]);
+            if policy == Late::Wait {
+                for tick in 3..=6 {
+                    own(&mut buffer, tick);
+                }
+                assert_eq!(ahead(&buffer, 6), [], "the player's own time waits for tick 5");
+                insert(&mut buffer, 6, 5, 5, -4000);
+                assert_eq!(ahead(&buffer, 6), [5, 6]);
+            }
+        }
     }
 
     #[test]

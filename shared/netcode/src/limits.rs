@@ -116,6 +116,12 @@ pub const PACKET_ENTITIES_MAX: usize = 1024;
 /// The maximum number of ticks that a game extrapolates; beyond that the field table does. Half a
 /// second at 60 Hz: longer extrapolations are seldom right, and packets must be cheap to decode.
 pub const EXTRAPOLATION_TICKS_MAX: u64 = 32;
+/// The maximum number of ticks for which a snapshot says how a player will steer; no client
+/// extrapolates further.
+pub const EARLY_TICKS_MAX: u64 = EXTRAPOLATION_TICKS_MAX;
+/// The maximum number of changes of an entity's steering within these ticks. Arbitrary: fingers
+/// change few keys in so short a time, and a mouse that moves in each tick costs no more than this.
+pub const EARLY_CHANGES_MAX: usize = 8;
 /// The maximum age of a baseline in ticks. The wire carries it in 8 bits.
 pub const BASELINE_AGE_TICKS_MAX: u64 = 240;
 /// Number of sent packets that the server remembers for a client's acknowledgements: eight seconds
@@ -139,6 +145,9 @@ pub const PACKET_INPUTS_MAX: usize = 64;
 /// The maximum number of ticks that a client predicts beyond the newest snapshot; then its player
 /// stands still.
 pub const PREDICTION_TICKS_MAX: u64 = 192;
+/// The maximum input delay that a player may choose, in ticks: a twentieth of a second at 60 Hz.
+/// Arbitrary; players of fighting games use up to four frames.
+pub const INPUT_DELAY_TICKS_MAX: u8 = 3;
 /// The maximum number of ticks that an input may be ahead of the server's tick.
 pub const INPUT_AHEAD_TICKS_MAX: u64 = 128;
 /// The maximum number of ticks that a server or client runs at once to catch up after a stall; the
@@ -212,6 +221,7 @@ pub const RECORDED_INPUTS_MAX: usize = 1 << 16;
 const _: () = {
     assert!(NOTICES_MAX >= (GAME_EVENTS_BURST + 2 * GAME_EVENTS_PER_SECOND) as usize);
     assert!(BASELINE_AGE_TICKS_MAX < 256, "the age of a baseline is sent in 8 bits");
+    assert!(EARLY_TICKS_MAX <= u8::MAX as u64, "ticks of early steering are kept in a byte");
     assert!(REWIND_MAX.0 < 1_000_000, "a ring of ticks holds less than a second");
     assert!(
         OWN_TIME_BEHIND_MAX.0 as u64 * Rates::TICK_HZ_MAX as u64 / 1_000_000

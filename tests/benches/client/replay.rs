@@ -189,7 +189,12 @@ impl Play {
                     part(Part::Keeping, &mut || {
                         for told in store.updates() {
                             let (index, tick) = (told.index, received.tick);
-                            let heard = StateArrival { index, tick, arrival: secs(*arrival) };
+                            let heard = StateArrival {
+                                index,
+                                tick,
+                                arrival: secs(*arrival),
+                                early: store.early(index),
+                            };
                             presenter.handle(&game, heard, told.state.as_ref());
                         }
                     });

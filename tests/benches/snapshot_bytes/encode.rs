@@ -11,6 +11,7 @@ use phaselock::interest::Relevant;
 use phaselock::limits::{CLIENT_BYTES_DEFAULT, DATAGRAM_BYTES_MAX};
 use phaselock::path::SendRate;
 use phaselock::random::Random;
+use phaselock::snapshot::early::EarlyReach;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
 use phaselock::snapshot::sender::{Departure, Sender, Shared};
@@ -19,7 +20,7 @@ use phaselock::time::{LocalTime, Rates, Tick};
 use phaselock::wire::counts::Counts;
 use phaselock::wire::input::Ack;
 use phaselock::wire::range::{Coder, RangeWriter, Recorder, level_of};
-use phaselock::wire::snapshot::SnapshotHeader;
+use phaselock::wire::snapshot::{EarlySteering, SnapshotHeader};
 use phaselock::wire::state::Codec;
 
 use phaselock_lab::scores::quantile;
@@ -126,11 +127,13 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, loss: f32) -> To
         let begin = Instant::now();
         let begun: Vec<_> =
             peers.iter().map(|peer| peer.sender.begin(&mut encodings, &history)).collect();
-        let shared = Shared { encodings: &encodings, game, history: &history };
+        let shared =
+            Shared { encodings: &encodings, game, history: &history, early: EarlySteering::NONE };
         for (peer, begun) in peers.iter_mut().zip(begun) {
             let send = |packet| packets.push(packet);
             let packet_bytes = DATAGRAM_BYTES_MAX;
-            let departure = Departure { relevant: &told, header, now, packet_bytes };
+            let departure =
+                Departure { relevant: &told, header, now, packet_bytes, early: EarlyReach::NONE };
             peer.sender.pack(&shared, begun, departure, send);
         }
         let took = begin.elapsed();

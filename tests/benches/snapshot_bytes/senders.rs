@@ -15,13 +15,14 @@ use phaselock::path::SendRate;
 use phaselock::physics::Torus;
 use phaselock::presentation::presenter::{Presenter, StateArrival, is_moving};
 use phaselock::random::Random;
+use phaselock::snapshot::early::EarlyReach;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
 use phaselock::snapshot::sender::{Departure, Sender, Shared};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Rates, Tick};
 use phaselock::wire::input::Ack;
-use phaselock::wire::snapshot::SnapshotHeader;
+use phaselock::wire::snapshot::{EarlySteering, SnapshotHeader};
 use phaselock::wire::state::Codec;
 use phaselock_games::asteroids::Asteroids;
 use phaselock_games::platformer::Platformer;
@@ -164,9 +165,15 @@ fn send<G: Game>(recorded: &Recorded<G>, kind: Option<u8>, rule: SendRule) -> Se
             let header = SnapshotHeader { sent: now.0 as u32, ..SnapshotHeader::default() };
             let mut packets = Vec::new();
             let begun = sender.begin(&mut encodings, &history);
-            let shared = Shared { encodings: &encodings, game, history: &history };
+            let shared = Shared {
+                encodings: &encodings,
+                game,
+                history: &history,
+                early: EarlySteering::NONE,
+            };
             let packet_bytes = DATAGRAM_BYTES_MAX;
-            let departure = Departure { relevant: &told, header, now, packet_bytes };
+            let departure =
+                Departure { relevant: &told, header, now, packet_bytes, early: EarlyReach::NONE };
             sender.pack(&shared, begun, departure, |packet| packets.push(packet));
             if measured {
                 sent.snapshots += 1.0;
@@ -182,7 +189,12 @@ fn send<G: Game>(recorded: &Recorded<G>, kind: Option<u8>, rule: SendRule) -> Se
             if measured {
                 sent.updates += received.entities as f64;
             }
-            let heard = |index| StateArrival { index, tick: received.tick, arrival: secs(tick) };
+            let heard = |index| StateArrival {
+                index,
+                tick: received.tick,
+                arrival: secs(tick),
+                early: &[],
+            };
             for told in store.updates() {
                 let state = told.state.as_ref();
                 presenter.handle(game, heard(told.index), state);

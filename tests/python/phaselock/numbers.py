@@ -1,6 +1,6 @@
 """Limits of the protocol, hashes, and codes of numbers."""
 
-WIRE_TEXT = "layout 13 inputs 64 baselines 240 entities 16384 extrapolated 32"
+WIRE_TEXT = "layout 14 inputs 64 baselines 240 entities 16384 extrapolated 32"
 MESSAGE_BYTES_MAX = 2048
 DATAGRAM_BYTES_MAX = 1150
 NAME_BYTES_MAX = 32

@@ -90,6 +90,14 @@ class Restyle:
     look: tuple[int, int]
 
 
+@dataclass
+class EarlyRequest:
+    """Request for early steering of these kinds, a bit each, in the game with this number."""
+
+    number: int
+    kinds: int
+
+
 Request = (
     HelloRequest
     | Query
@@ -100,6 +108,7 @@ Request = (
     | QuickRequest
     | MarkRequest
     | Restyle
+    | EarlyRequest
 )
 
 
@@ -139,6 +148,8 @@ def read_request(data: bytes) -> Request | None:
         request = MarkRequest(read_audience(body), read_mark(body))
     elif kind == 8:
         request = Restyle(body.text(), (body.u8(), body.u8()))
+    elif kind == 9:
+        request = EarlyRequest(body.u8(), body.number(32))
     else:
         return None
     body.end()

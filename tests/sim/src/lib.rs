@@ -146,6 +146,8 @@ pub struct Sim<G: Game> {
     pub plain: bool,
     /// The part (player or spectator) that clients ask for who join from now on.
     pub part: Part,
+    /// Whether clients that join from now on ask for early inputs of others.
+    pub early: bool,
     /// Time between two frames of a client; by default about that of a fast display.
     pub frame: Micros,
     /// Time of the first frame.
@@ -229,6 +231,7 @@ impl<G: Game> Sim<G> {
             room: Room::open(Rotation::new(config), setup),
             plain: false,
             part: Part::Play,
+            early: true,
             clients: Vec::new(),
             truth: BTreeMap::new(),
             server_stalled: false,
@@ -260,6 +263,7 @@ impl<G: Game> Sim<G> {
             silence_max: Micros(i64::MAX / 2),
             plain: self.plain,
             part: self.part,
+            early: self.early,
             ..SessionConfig::new(Games::new().with::<G>(), format!("client {number}"))
         };
         let session = Session::new(config, skew.read(self.now));

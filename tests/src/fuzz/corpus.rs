@@ -148,6 +148,7 @@ fn client_messages() -> Vec<Vec<u8>> {
             ClientMessage::Quick { to: Audience::Side, number: 3 },
             ClientMessage::Mark { to: Audience::All, mark: Mark { kind: 1, x: -70_000, y: 9 } },
             ClientMessage::Restyle { name: "Eve".into(), look: Look { color: 5, pattern: 5 } },
+            ClientMessage::Early { number: 0, kinds: 0b101 },
             ClientMessage::Game { number: 0, bytes: vec![0, 1, 2] },
             ClientMessage::Round(RoundRequest::Ready(true)),
             ClientMessage::Round(RoundRequest::Side(200)),

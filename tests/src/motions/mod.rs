@@ -20,7 +20,7 @@ use phaselock::fields::{Field, Record, Values};
 use phaselock::game::Game;
 use phaselock::motion::interpolate::blend_values;
 use phaselock::motion::sending::Tolerance;
-use phaselock::motion::{HORIZON_SECS, Rules, TickCache};
+use phaselock::motion::{HORIZON_SECS, Rules, Start, TickCache};
 use phaselock::time::{Rates, Tick};
 use phaselock_games::asteroids::Asteroids;
 use phaselock_games::platformer::Platformer;
@@ -176,9 +176,9 @@ fn ahead(secs: f64) -> f64 {
 }
 
 impl<B: Record> Rules for Ahead<B> {
-    fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
+    fn forward(&self, start: Start<'_>, secs: f64) -> Option<Values> {
         let ticks = ahead(secs);
-        let mut body = B::from_values(values);
+        let mut body = B::from_values(start.values);
         for _ in 0..ticks as u32 {
             body = self.next(&body);
         }
@@ -186,11 +186,11 @@ impl<B: Record> Rules for Ahead<B> {
         Some(blend_values(B::FIELDS, &body.values(), &next.values(), ticks.fract()))
     }
 
-    fn forward_on(&self, values: &Values, secs: f64, kept: &mut TickCache) -> Option<Values> {
+    fn forward_on(&self, start: Start<'_>, secs: f64, kept: &mut TickCache) -> Option<Values> {
         let ticks = ahead(secs);
         let mut after = |ticks: u64| {
             kept.at(ticks, |before| {
-                let (run, values) = before.unwrap_or((0, values));
+                let (run, values) = before.unwrap_or((0, start.values));
                 let body = B::from_values(values);
                 Some((run..ticks).fold(body, |body, _| self.next(&body)).values())
             })
@@ -292,7 +292,7 @@ mod tests {
                     continue;
                 }
                 let step = f64::from(RATES.step_secs());
-                let forward = recording.rules.forward(&pair[0].values, step * 1.000_001);
+                let forward = recording.rules.forward((&pair[0].values).into(), step * 1.000_001);
                 let forward = forward.expect("the rules have an answer");
                 let near = |at: usize| (forward[at] - pair[1].values[at]).abs() < 1e-4;
                 right += usize::from(recording.position().into_iter().all(near));
@@ -300,7 +300,7 @@ mod tests {
             }
             // A puck has no keys.
             assert!(all > 1000 && right * 100 > all * 98, "{motion}: {right} of {all}");
-            let still = recording.rules.forward(&recording.samples[9].values, f64::NAN);
+            let still = recording.rules.forward((&recording.samples[9].values).into(), f64::NAN);
             assert_eq!(still, Some(recording.samples[9].values));
         }
     }

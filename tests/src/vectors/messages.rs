@@ -106,6 +106,8 @@ fn of_clients() -> Vec<ClientMessage> {
         ClientMessage::Mark { to: Audience::All, mark: Mark { kind: 0, x: -64, y: 1 << 20 } },
         ClientMessage::Mark { to: Audience::Side, mark: Mark { kind: 3, x: i32::MIN, y: 0 } },
         ClientMessage::Restyle { name: "Ülo".into(), look: Look { color: 1, pattern: 2 } },
+        ClientMessage::Early { number: 3, kinds: 0 },
+        ClientMessage::Early { number: 255, kinds: u32::MAX },
     ]
 }
 
@@ -261,6 +263,9 @@ pub fn client_values(message: &ClientMessage) -> String {
             ("name", value(name)),
             ("look", look_values(*look)),
         ]),
+        ClientMessage::Early { number, kinds } => {
+            object(&[("kind", value("Early")), ("number", value(number)), ("kinds", value(kinds))])
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use phaselock::limits::NAME_BYTES_MAX;
+use phaselock::limits::{INPUT_DELAY_TICKS_MAX, NAME_BYTES_MAX};
 use phaselock::wire::text::{NameError, read_name};
 use toml_edit::{Array, Value};
 
@@ -35,6 +35,8 @@ enum Slot<'a> {
 }
 
 const PERCENT: RangeInclusive<u16> = 0..=100;
+/// Maximum input delay in ticks.
+pub(super) const INPUT_DELAY_MAX: u16 = INPUT_DELAY_TICKS_MAX as u16;
 
 /// A row of the table.
 const fn key(
@@ -55,6 +57,12 @@ pub(crate) const KEYS: &[Key] = &[
         Slot::Number(&mut it.player.color, 0..=12)
     }),
     key("player", "look", "Your look, 0 to 7.", |it| Slot::Number(&mut it.player.look, 0..=7)),
+    key(
+        "player",
+        "input_delay",
+        "Ticks after which your inputs take effect, 0 to 3: less delay, or fewer corrections.",
+        |it| Slot::Number(&mut it.player.input_delay, 0..=INPUT_DELAY_MAX),
+    ),
     key("sound", "master", "Master volume, in percent.", |it| {
         Slot::Number(&mut it.sound.master, PERCENT)
     }),

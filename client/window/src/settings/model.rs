@@ -42,6 +42,8 @@ pub(crate) struct Player {
     pub(crate) color: u16,
     /// One of eight looks.
     pub(crate) look: u16,
+    /// Ticks after which inputs take effect.
+    pub(crate) input_delay: u16,
 }
 
 impl Player {
@@ -130,7 +132,7 @@ impl Seen {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            player: Player { name: String::new(), color: 0, look: 0 },
+            player: Player { name: String::new(), color: 0, look: 0, input_delay: 0 },
             sound: Sound {
                 master: 80,
                 effects: 80,

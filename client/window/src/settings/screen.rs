@@ -14,6 +14,7 @@ use egui_macroquad::egui::{
 };
 
 use self::rows::{note, row, switch};
+use super::keys::INPUT_DELAY_MAX;
 use super::model::Settings;
 use super::store::Store;
 use super::values::{FrameCap, Language};
@@ -175,6 +176,14 @@ impl Screen {
             ui,
             tr("This is how others see you in every game. With ?, the server picks your \
                      colour."),
+        );
+        row(ui, tr("Input delay"), |ui| {
+            ui.add(Slider::new(&mut player.input_delay, 0..=INPUT_DELAY_MAX).integer());
+        });
+        note(
+            ui,
+            tr("In ticks. With 0, your player reacts at once. With more, you are corrected less \
+                often, and others see sooner what you do."),
         );
     }
 }

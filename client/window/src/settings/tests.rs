@@ -22,6 +22,7 @@ fn others() -> Settings {
     let mut settings = Settings::default();
     settings.player.name = "Ada".into();
     (settings.player.color, settings.player.look) = (11, 7);
+    settings.player.input_delay = 2;
     let sound = &mut settings.sound;
     (sound.master, sound.effects, sound.music, sound.interface) = (1, 2, 3, 4);
     (sound.mute, sound.mute_in_background) = (true, false);

@@ -93,6 +93,7 @@ impl Visit {
             talk: Talk::open(muted, connection.now()),
             profile: None,
             changed: None,
+            input_delay: 0,
             link: setup.link_words(),
             filter: setup.filter,
             graph: NetGraph::new(setup.net_graph || open(GRAPH)),

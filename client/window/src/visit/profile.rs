@@ -1,5 +1,6 @@
 //! Name and looks of the settings, which others see once they stay as they are.
 
+use phaselock::limits::INPUT_DELAY_TICKS_MAX;
 use phaselock::time::Micros;
 use phaselock::wire::talk::Look;
 
@@ -9,6 +10,14 @@ use super::Visit;
 const CHANGE_STAYS: Micros = Micros::from_ms(1_500);
 
 impl Visit {
+    /// Takes over the input delay of the settings, in ticks.
+    pub(crate) fn follow_input_delay(&mut self, ticks: u16) {
+        if std::mem::replace(&mut self.input_delay, ticks) != ticks {
+            let ticks = u8::try_from(ticks).unwrap_or(INPUT_DELAY_TICKS_MAX);
+            self.connection.session_mut().set_input_delay(ticks);
+        }
+    }
+
     /// Takes over another name and other looks of the settings, once they stay as they are: a
     /// server takes few changes. An empty name is none.
     pub(crate) fn follow_profile(&mut self, name: &str, look: Look) {

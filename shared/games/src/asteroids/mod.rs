@@ -72,6 +72,11 @@ impl Game for Asteroids {
             let is_exact = kind.is::<Rock>() || kind.is::<Bullet>();
             if is_exact { SendRule::Predictable } else { SendRule::Every }
         },
+        // The trigger stays unknown until its tick.
+        early: |piece, command| {
+            let Piece::Ship(ship) = piece else { return None };
+            Some(Ship { turn: command.turn, thrust: command.thrust, ..*ship }.into())
+        },
         coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, ..Coding::GENERAL },
         ..Kit::NONE
     };

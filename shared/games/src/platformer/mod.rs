@@ -64,6 +64,10 @@ impl Game for Platformer {
         // Within a tenth of the best method of the past, and the only one that sinks no feet into
         // the floor where a landing lies between two states (`tests/it/platformer.rs`).
         presentation: |_| Choice::Linear,
+        early: |piece, command| {
+            let Piece::Player(player) = piece else { return None };
+            Some(Player { pressed: command.to_pressed(), ..*player }.into())
+        },
         coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, ..Coding::GENERAL },
         ..Kit::NONE
     };

@@ -59,6 +59,10 @@ impl Game for ShufflePuck {
         presentation: |kind| {
             if kind.is::<Puck>() { Choice::Adaptive } else { Choice::RunForward }
         },
+        early: |piece, command| {
+            let Piece::Mallet(mallet) = piece else { return None };
+            Some(Mallet { goal_x: command.x, goal_y: command.y, ..*mallet }.into())
+        },
         coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, ..Coding::GENERAL },
         ..Kit::NONE
     };

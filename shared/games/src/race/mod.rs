@@ -86,6 +86,11 @@ impl Game for Race {
         // most half a metre with this; `tests/it/presentation.rs` checks that it has a quarter of
         // the past's error.
         presentation: |_| Choice::Projective,
+        early: |piece, command| {
+            let Piece::Car(car) = piece else { return None };
+            let Command { pedal, turn, hand, .. } = *command;
+            Some(Car { pedal, turn, hand, ..*car }.into())
+        },
         coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, ..Coding::GENERAL },
         ..Kit::NONE
     };

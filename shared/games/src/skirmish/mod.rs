@@ -109,6 +109,11 @@ impl Game for Skirmish {
             let is_exact = is_thrown || kind.is::<Prop>() || kind.is::<Pickup>();
             if is_exact { SendRule::Predictable } else { SendRule::Every }
         },
+        // Running, not shooting.
+        early: |piece, command| {
+            let Piece::Player(player) = piece else { return None };
+            Some(Player { right: command.right, down: command.down, ..*player }.into())
+        },
         coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, tables: Self::tables },
         ..Kit::NONE
     };

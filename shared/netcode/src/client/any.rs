@@ -11,6 +11,7 @@ use crate::motion::choice::Choice;
 use crate::snapshot::store::{Received, StoreError};
 use crate::time::{LocalTime, Micros, Tick};
 use crate::wire::control::ServerMessage;
+use crate::wire::snapshot::KindSet;
 
 /// A [`Client`](super::Client) whose game is known only at run time;
 /// [`Session::client_of`](super::Session::client_of) returns it with its type.
@@ -51,11 +52,17 @@ pub trait AnyClient: Any + Debug + Send {
     fn handle_picture(&mut self, now: LocalTime);
     /// Sets the loop filter of the clock.
     fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter);
+    /// Sets the input delay in ticks, at most [`INPUT_DELAY_TICKS_MAX`].
+    ///
+    /// [`INPUT_DELAY_TICKS_MAX`]: crate::limits::INPUT_DELAY_TICKS_MAX
+    fn set_input_delay(&mut self, ticks: u8);
     /// Sets the method by which a kind is presented, except for the player's own entity. `kind` is
     /// an index into the game's kinds.
     fn choose(&mut self, kind: u8, choice: Choice);
     /// Returns the method by which a kind is presented.
     fn choice(&self, kind: u8) -> Choice;
+    /// Returns the kinds of entities of which the client wants to know how others will steer them.
+    fn early(&self) -> KindSet;
     /// Adds the picture of a second method to [`Client::traces`](super::Client::traces).
     fn set_ghost(&mut self, ghost: Option<Choice>);
     /// Starts or stops recording the local player's motion.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::input_delay::InputDelay;
 use super::stats::{Counter, Stats};
 use crate::clock::delay::Delay;
 use crate::clock::lead::Lead;
@@ -39,6 +40,7 @@ pub struct Common {
     pub(super) watching: Option<Micros>,
     pub(super) pll: Pll,
     pub(super) lead: Lead,
+    pub(super) input_delay: InputDelay,
     pub(super) delay: Delay,
     /// Whether the server has measured this client's clock. Until then inputs have no ticks.
     pub(super) measured: bool,
@@ -73,6 +75,7 @@ impl Common {
             watching: welcome.watching,
             pll: Pll::new(now, offset),
             lead: Lead::new(now, round_trip, welcome.rates.step()),
+            input_delay: InputDelay::default(),
             delay: Delay::new(now, round_trip, welcome.rates.snapshot_interval()),
             measured: false,
             epoch: welcome.epoch,

@@ -23,6 +23,7 @@ use crate::snapshot::store::{Received, Store, StoreError};
 use crate::time::{LocalTime, Micros, Offset, ServerTime, Tick};
 use crate::wire::control::{ServerMessage, Welcome};
 use crate::wire::input::{InputPacket, Pressed, write_input};
+use crate::wire::snapshot::KindSet;
 use crate::wire::state::Codec;
 use crate::wire::{Echo, is_of_game, mark_game};
 
@@ -204,16 +205,42 @@ impl<G: Game> Client<G> {
         self.common.counter.stats.lead_sum += self.common.lead.lead();
         let before = self.common.rates.time_of(tick) - self.common.pll.server_time(now);
         self.common.lead.handle_sent(tick, before);
-        let matters = G::needs_view(&input.input);
-        self.view_times.handle_input(self.common.rates, tick, (shown, matters));
-        self.prediction.tick(&self.game, (tick, input), &self.shown);
+        let newest = self.schedule(tick, (input, shown));
+        self.prediction.tick(&self.game, tick, &self.shown);
 
         // At least the newest input, so that the acknowledgements go out.
-        let inputs = self.prediction.inputs_since(self.confirmed.min(tick.minus(1)));
+        let inputs = self.prediction.inputs_since(self.confirmed.min(newest.minus(1)));
         let mut pressed = std::mem::take(&mut self.pressed);
         pressed.clear();
-        pressed.extend(self.view_times.press(tick, inputs));
-        self.pressed = self.transmit(now, tick, pressed);
+        pressed.extend(self.view_times.press(newest, inputs));
+        self.pressed = self.transmit(now, newest, pressed);
+    }
+
+    /// Schedules the input that was read for a tick: for that tick, or as many ticks later as the
+    /// player's input delay. `shown` is what was on screen. Returns the newest tick with an input.
+    fn schedule(
+        &mut self,
+        tick: Tick,
+        (input, shown): (Timed<G::Input>, Option<ServerTime>),
+    ) -> Tick {
+        let at = self.common.input_delay.at(tick);
+        if let Some((newest, last)) = self.prediction.newest_input() {
+            if newest >= at {
+                // The delay has become shorter, and the server may have the inputs of these ticks.
+                return newest;
+            }
+            // The delay has become longer. Ticks that were skipped after a stall stay without input.
+            for missed in 1..at.since(newest) {
+                if newest.plus(missed) >= tick {
+                    let repeated = G::repeat(&last.input, missed).snapped();
+                    self.prediction.add_input(newest.plus(missed), repeated.into());
+                }
+            }
+        }
+        let matters = G::needs_view(&input.input);
+        self.view_times.handle_input(self.common.rates, at, (shown, matters));
+        self.prediction.add_input(at, input);
+        at
     }
 
     /// Writes the next packet with these inputs, and returns their list for reuse.
@@ -343,13 +370,16 @@ impl<G: Game> AnyClient for Client<G> {
         };
         self.common.counter.handle_received(&received);
         let came = self.common.pll.server_time(arrival).as_secs();
-        let heard = |index| StateArrival { index, tick: received.tick, arrival: came };
+        let tick = received.tick;
         for told in self.store.updates() {
-            let state = told.state.as_ref();
-            self.presenter.handle(&self.game, heard(told.index), state);
+            let (index, state) = (told.index, told.state.as_ref());
+            let early = self.store.early(index);
+            let heard = StateArrival { index, tick, arrival: came, early };
+            self.presenter.handle(&self.game, heard, state);
         }
         for (index, state) in self.store.unsaid() {
-            self.presenter.handle_unsaid(&self.game, heard(index), state);
+            let heard = StateArrival { index, tick, arrival: came, early: &[] };
+            self.presenter.handle_unsaid(&self.game, heard, state);
         }
         let header = &received.header;
         // Once per snapshot, however many packets it takes.
@@ -378,8 +408,13 @@ impl<G: Game> AnyClient for Client<G> {
             let worst = newest.minus(u64::from(report.worst_back));
             let inputs = [(worst, report.worst_early), (newest, report.newest_early)];
             for (tick, micros) in inputs {
-                let cause = self.common.lead.handle_report(arrival, tick, early(micros));
+                // The lead is that of inputs without delay, so that delayed ones are early by it.
+                let delay = self.common.input_delay.of(tick);
+                let step = self.common.rates.step();
+                let undelayed = early(micros) - Micros(step.0 * delay as i64);
+                let cause = self.common.lead.handle_report(arrival, tick.minus(delay), undelayed);
                 let causes = &mut self.common.counter.stats.late_causes;
+                let cause = cause.filter(|_| micros < 0);
                 cause.into_iter().for_each(|cause| causes.add(cause, 1));
             }
             self.common.counter.handle_report(&report);
@@ -479,12 +514,25 @@ impl<G: Game> AnyClient for Client<G> {
         self.common.pll.set_filter(now, filter);
     }
 
+    fn set_input_delay(&mut self, ticks: u8) {
+        let next = self.ticked.map_or(Tick(0), |ticked| ticked.plus(1));
+        self.common.input_delay.set(next, ticks);
+    }
+
     fn choose(&mut self, kind: u8, choice: Choice) {
         self.presenter.choose(kind, choice);
     }
 
     fn choice(&self, kind: u8) -> Choice {
         self.presenter.choice(kind)
+    }
+
+    fn early(&self) -> KindSet {
+        // A spectator sees the past.
+        match self.common.watching {
+            Some(_) => KindSet::NONE,
+            None => self.presenter.steered(),
+        }
     }
 
     fn set_ghost(&mut self, ghost: Option<Choice>) {

@@ -15,6 +15,7 @@ pub(crate) mod controller;
 mod frame_inputs;
 pub(crate) mod game;
 mod hidden;
+mod input_delay;
 mod news;
 mod output;
 mod picture;

@@ -36,6 +36,13 @@ pub struct SessionConfig {
     pub password: Option<String>,
     /// How to take part.
     pub part: Part,
+    /// Ticks after which an input takes effect, at most
+    /// [`INPUT_DELAY_TICKS_MAX`](crate::limits::INPUT_DELAY_TICKS_MAX); 0 by default.
+    pub input_delay: u8,
+    /// Whether to ask for what the server already knows of other players' inputs for ticks to come,
+    /// where these players are shown at the present by the rules; on by default. It takes some more
+    /// bytes.
+    pub early: bool,
     /// Token of the last session, to take over the seat of a program that has ended.
     pub resume: Option<ResumeToken>,
     /// Silence after which the server counts as lost: 3 s by default, which is 90 snapshots at 30
@@ -46,11 +53,21 @@ pub struct SessionConfig {
 impl SessionConfig {
     /// Returns the default settings for a player of these games.
     pub fn new(games: Games, name: impl Into<String>) -> Self {
-        let silence_max = Micros::from_ms(3000);
-        let (name, filter) = (name.into(), LoopFilter::default());
-        let (look, part) = (Look::UNCHOSEN, Part::default());
-        let (plain, room, game, password, resume) = (false, None, None, None, None);
-        Self { games, name, look, filter, plain, room, game, password, part, resume, silence_max }
+        Self {
+            games,
+            name: name.into(),
+            look: Look::UNCHOSEN,
+            filter: LoopFilter::default(),
+            plain: false,
+            room: None,
+            game: None,
+            password: None,
+            part: Part::default(),
+            input_delay: 0,
+            early: true,
+            resume: None,
+            silence_max: Micros::from_ms(3000),
+        }
     }
 }
 

@@ -79,6 +79,8 @@ pub(super) struct Prediction<G: Game> {
     own: Option<EntityId>,
     others: CoPrediction,
     at: Tick,
+    /// The newest tick that was due; inputs may be known for later ones.
+    ticked: Tick,
     /// The newest tick whose server state is known.
     base: Tick,
     /// `at` when the last snapshot came.
@@ -113,6 +115,7 @@ impl<G: Game> Prediction<G> {
             own: None,
             others: CoPrediction::new(rates),
             at: Tick(0),
+            ticked: Tick(0),
             base: Tick(0),
             compared_at: Tick(0),
             silent_ticks: (interval.0 * SILENT_INTERVALS / rates.step().0.max(1)).unsigned_abs(),
@@ -133,6 +136,7 @@ impl<G: Game> Prediction<G> {
     /// Discards predictions and inputs because ticks repeat. Returns what
     /// [`forget_own`](Self::forget_own) returns.
     pub(super) fn restart(&mut self, shown: &Entities<G::Entity>) -> Vec<(EntityId, Values)> {
+        self.ticked = Tick(0);
         self.inputs.clear();
         self.input_before = (Tick(0), Timed::default());
         self.forget_own(shown)
@@ -150,6 +154,11 @@ impl<G: Game> Prediction<G> {
         released
     }
 
+    /// Returns the newest tick for which there is an input; `None` before the first.
+    pub(super) fn newest_input(&self) -> Option<(Tick, Timed<G::Input>)> {
+        self.inputs.back().copied()
+    }
+
     /// Returns the inputs of the ticks after `tick`, newest first.
     pub(super) fn inputs_since(&self, tick: Tick) -> impl Iterator<Item = Timed<G::Input>> {
         // The packet only has the newest tick, so a gap (ticks skipped after a stall) ends the
@@ -161,20 +170,17 @@ impl<G: Game> Prediction<G> {
             .map(|((_, input), _)| *input)
     }
 
-    /// Runs the next tick with the player's input; `shown` is the last picture.
-    pub(super) fn tick(
-        &mut self,
-        game: &G,
-        (tick, input): (Tick, Timed<G::Input>),
-        shown: &Entities<G::Entity>,
-    ) {
-        if self.inputs.back().is_some_and(|(newest, _)| *newest >= tick) {
-            self.inputs.clear(); // The clock was stepped back.
-        }
+    /// Adds the player's input for the next tick or, with an input delay, for a later one.
+    pub(super) fn add_input(&mut self, tick: Tick, input: Timed<G::Input>) {
         if self.inputs.len() as u64 >= PREDICTION_TICKS_MAX {
             self.inputs.pop_front();
         }
         self.inputs.push_back((tick, input));
+    }
+
+    /// Runs the next tick with the player's input; `shown` is the last picture.
+    pub(super) fn tick(&mut self, game: &G, tick: Tick, shown: &Entities<G::Entity>) {
+        self.ticked = tick;
         if let Some(own) = self.own {
             if self.at.since(self.compared_at) > self.silent_ticks {
                 self.reach(game, own, shown);
@@ -394,7 +400,7 @@ impl<G: Game> Prediction<G> {
     /// since.
     fn start(&mut self, game: &G, news: &News<'_, G>, carried: &[Slot<G::Entity>]) {
         let (own, state) = news.own;
-        let newest = self.inputs.back().map_or(news.tick, |(at, _)| *at);
+        let newest = self.ticked.max(news.tick);
         self.scene.clone_from(news.scene);
         self.scene.insert(state.to_slot(own.index));
         for id in self.others.co_predicted() {

@@ -38,6 +38,7 @@ use crate::wire::WireError;
 use crate::wire::control::{ClientMessage, Hello, ServerMessage, frame};
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::protocol::wire_hash;
+use crate::wire::snapshot::KindSet;
 
 /// How long to wait for an answer to the hello.
 const HELLO_TIMEOUT: Micros = Micros::from_ms(4000);
@@ -105,6 +106,8 @@ pub struct Session {
     /// Recorded input, if it is recorded, and whether the recording overflowed.
     recorded_inputs: Option<VecDeque<SessionInput>>,
     recorded_over: bool,
+    /// Kinds of which the server knows that they are shown by the rules, and when it was told.
+    early_told: (KindSet, Option<LocalTime>),
 }
 
 /// Returns the reason for an end with a text for the player, even if the peer sent none.
@@ -142,6 +145,7 @@ impl Session {
             motion: None,
             recorded_inputs: None,
             recorded_over: false,
+            early_told: (KindSet::NONE, None),
         };
         session.dial();
         session
@@ -275,6 +279,7 @@ impl Session {
             (self.heard, self.excused) = (now, true);
         }
         self.looked = now;
+        self.tell_early(now);
         match self.step {
             Step::Greeted(sent) if now - sent >= HELLO_TIMEOUT => {
                 let text = "the server did not answer the hello";
@@ -500,6 +505,17 @@ impl Session {
         self.config.filter = filter;
         if let Some(client) = &mut self.client {
             client.set_loop_filter(now, filter);
+        }
+    }
+
+    /// Sets after how many ticks the player's inputs take effect, at most
+    /// [`INPUT_DELAY_TICKS_MAX`](crate::limits::INPUT_DELAY_TICKS_MAX), in this game and all
+    /// following ones.
+    pub fn set_input_delay(&mut self, ticks: u8) {
+        self.note(|| SessionInput::InputDelay(ticks));
+        self.config.input_delay = ticks;
+        if let Some(client) = &mut self.client {
+            client.set_input_delay(ticks);
         }
     }
 

@@ -51,4 +51,6 @@ pub enum SessionInput {
     Watch(bool),
     /// [`Session::leave`](super::Session::leave).
     Leave(String),
+    /// [`Session::set_input_delay`](super::Session::set_input_delay).
+    InputDelay(u8),
 }

@@ -29,8 +29,8 @@ pub use outbox::{MessageError, read_message, write_message};
 pub use request::{Request, Setup, apply_request, configured};
 pub use rounds::{Place, RoundClock, RoundPart};
 pub use rules::{
-    Bot, Coding, Configure, Extrapolate, Game, HandleRequest, Idle, Kit, Measure, NewBot, PlaceOf,
-    Profile, PutOn, Sides, World, new_bot,
+    Bot, Coding, Configure, Early, Extrapolate, Game, HandleRequest, Idle, Kit, Measure, NewBot,
+    PlaceOf, Profile, PutOn, Sides, World, new_bot,
 };
 pub use subtick::{Subtick, Subticks, Timed};
 pub use terms::{

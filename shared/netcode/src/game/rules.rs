@@ -216,6 +216,9 @@ pub type NewBot<G> = fn() -> Box<dyn Bot<G>>;
 /// Extrapolates an entity; see [`Coding::extrapolate`].
 pub type Extrapolate<G> = fn(&G, Known<'_, <G as Game>::Entity>) -> Option<<G as Game>::Entity>;
 
+/// Returns an entity as steered by an input; see [`Kit::early`].
+pub type Early<G> = fn(&<G as Game>::Entity, &<G as Game>::Input) -> Option<<G as Game>::Entity>;
+
 /// Handles the bytes of a player's request; see [`Kit::request`].
 pub type HandleRequest<G> = fn(&G, &mut World<G>, PlayerId, &[u8]) -> Result<(), MessageError>;
 
@@ -265,6 +268,15 @@ pub struct Kit<G: Game> {
     /// Default rule for sending a kind to players who do not own the entity; a host may override
     /// it. By default in every snapshot.
     pub sending: fn(KindOf<G::Entity>) -> SendRule,
+    /// What others may know of a player's input before its tick, so that they see it sooner: returns
+    /// an entity of that player with the steering fields that the input gives it. Of the result
+    /// only steering fields count which everyone sees and which do not
+    /// [drift](crate::fields::Field::drift); leave those as they are that must stay unknown until
+    /// their tick, such as a trigger. `None`, the default, tells nothing.
+    ///
+    /// Jittery players' inputs wait on the server for several ticks. Clients that show a kind at
+    /// the present by the rules run [`Coding::extrapolate`] with them.
+    pub early: Early<G>,
     /// Coding of snapshots.
     pub coding: Coding<G>,
     /// Creates the rules from a host's configuration, which clients receive in the welcome:
@@ -283,7 +295,8 @@ pub struct Kit<G: Game> {
 }
 
 impl<G: Game> Kit<G> {
-    /// No bots, no rounds, linear presentation, all entities in each snapshot, general coding, no
+    /// No bots, no rounds, linear presentation, all entities in each snapshot, no early
+    /// inputs, general coding, no
     /// configuration, no requests, ten seconds of spectator delay, no records, no sides.
     pub const NONE: Self = Self {
         bot: None,
@@ -293,6 +306,7 @@ impl<G: Game> Kit<G> {
         sides: Sides::NONE,
         presentation: |_| Choice::Linear,
         sending: |_| SendRule::Every,
+        early: |_, _| None,
         coding: Coding::GENERAL,
         configure: |rates, seed, setup| match setup {
             [] => Ok(G::new(rates, seed)),

@@ -29,7 +29,7 @@
 //! recent error is smaller.
 
 use super::fir::SPAN_MIN;
-use super::forecast::Forecast;
+use super::forecast::{Forecast, Ruled};
 use super::keeping::Keeping;
 use super::method::{HORIZON_SECS, Rules};
 use super::tick_cache::TickCache;
@@ -265,8 +265,8 @@ impl Adaptive {
     pub(super) fn forecast(&mut self, track: &Track, newest: &Knot, rules: &dyn Rules) -> Forecast {
         self.learn(track, newest, rules);
         let Some(base) = Base::of(track, 0) else { return Forecast::reckoned(newest) };
-        let values = self.is_ruled().then_some(newest.values);
-        Forecast { values, ..self.fitted(track.shape(), &base) }
+        let ruled = self.is_ruled().then(|| Ruled::of(newest));
+        Forecast { ruled, ..self.fitted(track.shape(), &base) }
     }
 
     /// Whether the rules are at least as good as the fit.
@@ -381,7 +381,7 @@ fn drawn(shape: &Shape) -> impl Iterator<Item = usize> {
 #[cfg(test)]
 mod tests {
     use super::super::choice::Choice;
-    use super::super::method::{NoRules, RECKONED_SECS};
+    use super::super::method::{NoRules, RECKONED_SECS, Start};
     use super::super::tests::testing::{Body, X, Y};
     use super::*;
     use crate::fields::Values;
@@ -397,7 +397,7 @@ mod tests {
         let mut track = Track::new(Body::shape());
         for &(time, arrival) in sent {
             track.push(time, arrival, &motion(time).values());
-            let newest = *track.newest().expect("just pushed");
+            let newest = track.newest().expect("just pushed").clone();
             adaptive.forecast(&track, &newest, rules);
         }
         adaptive
@@ -449,7 +449,7 @@ mod tests {
     struct Falling;
 
     impl Rules for Falling {
-        fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
+        fn forward(&self, Start { values, .. }: Start<'_>, secs: f64) -> Option<Values> {
             let mut after = *values;
             after[X] += values[1] * secs - 5.0 * secs * secs;
             Some(after)

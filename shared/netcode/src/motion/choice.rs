@@ -101,6 +101,11 @@ impl Choice {
         }
     }
 
+    /// Whether the method runs the game's rules from the newest state.
+    pub fn runs_rules(self) -> bool {
+        matches!(self, Self::RunForward | Self::Adaptive)
+    }
+
     /// Creates the method's state for one entity.
     pub fn make(self) -> Box<dyn Method> {
         let (extrapolator, curve) = match self {

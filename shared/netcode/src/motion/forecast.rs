@@ -1,8 +1,10 @@
 //! Expected tracks, which extrapolators compute from the known states.
 
-use super::method::{HORIZON_SECS, Rules};
+use std::sync::Arc;
+
+use super::method::{HORIZON_SECS, Rules, Start};
 use super::rotation::{four, turned};
-use super::track::{Coords, Knot, Shape};
+use super::track::{Coords, EarlySteer, Knot, Shape};
 use crate::fields::Values;
 use crate::limits::FIELDS_MAX;
 
@@ -39,7 +41,24 @@ pub(super) struct Forecast {
     /// Seconds beyond the state after which the forecast stops.
     pub(super) horizon: f64,
     /// The state, if the rules are asked before the parabola is used.
-    pub(super) values: Option<Values>,
+    pub(super) ruled: Option<Ruled>,
+}
+
+/// A state from which rules continue.
+#[derive(Clone, Debug)]
+pub(super) struct Ruled {
+    values: Values,
+    early: Option<Arc<[EarlySteer]>>,
+}
+
+impl Ruled {
+    pub(super) fn of(knot: &Knot) -> Self {
+        Self { values: knot.values, early: knot.early.clone() }
+    }
+
+    fn start(&self) -> Start<'_> {
+        Start { values: &self.values, early: self.early.as_deref().unwrap_or_default() }
+    }
 }
 
 impl Forecast {
@@ -55,7 +74,7 @@ impl Forecast {
             bends: f64::INFINITY,
             keeps: 1.0,
             horizon,
-            values: None,
+            ruled: None,
         }
     }
 
@@ -71,7 +90,7 @@ impl Forecast {
 
     /// Follows the rules, or a knot's rates where the rules give no answer.
     pub(super) fn by_rules(knot: &Knot) -> Self {
-        Self { values: Some(knot.values), ..Self::reckoned(knot) }
+        Self { ruled: Some(Ruled::of(knot)), ..Self::reckoned(knot) }
     }
 
     /// Returns the position at a time.
@@ -112,9 +131,9 @@ impl Forecast {
 
     /// Returns the rules' answer, which exists only for the future.
     pub(super) fn forward(&self, shape: &Shape, rules: &dyn Rules, secs: f64) -> Option<Coords> {
-        let values = self.values.as_ref().filter(|_| secs >= 0.0)?;
+        let ruled = self.ruled.as_ref().filter(|_| secs >= 0.0)?;
         let bent = secs.min(self.bends);
-        let values = rules.forward(values, bent)?;
+        let values = rules.forward(ruled.start(), bent)?;
         if !values.iter().all(|value| value.is_finite()) {
             return None;
         }
@@ -205,7 +224,7 @@ mod tests {
     struct Falling;
 
     impl Rules for Falling {
-        fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
+        fn forward(&self, Start { values, .. }: Start<'_>, secs: f64) -> Option<Values> {
             let mut after = *values;
             after[Y] -= 5.0 * secs * secs;
             (values[X] < 100.0).then_some(after)
@@ -238,7 +257,7 @@ mod tests {
     fn nonsense_of_the_rules_is_not_shown() {
         struct Wild;
         impl Rules for Wild {
-            fn forward(&self, _values: &Values, _secs: f64) -> Option<Values> {
+            fn forward(&self, _start: Start<'_>, _secs: f64) -> Option<Values> {
                 Some([f64::NAN; FIELDS_MAX])
             }
         }

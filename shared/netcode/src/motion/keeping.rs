@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::method::Rules;
+use super::method::{Rules, Start};
 use super::tick_cache::TickCache;
 use crate::fields::Values;
 
@@ -20,7 +20,7 @@ impl<'a> Keeping<'a> {
 }
 
 impl Rules for Keeping<'_> {
-    fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
-        self.rules.forward_on(values, secs, &mut self.kept.borrow_mut())
+    fn forward(&self, start: Start<'_>, secs: f64) -> Option<Values> {
+        self.rules.forward_on(start, secs, &mut self.kept.borrow_mut())
     }
 }

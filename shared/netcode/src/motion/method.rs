@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use super::tick_cache::TickCache;
-use super::track::{Coords, Track};
+use super::track::{Coords, EarlySteer, Track};
 use crate::fields::Values;
 
 /// Seconds of extrapolation beyond the newest state, after which entities stop. A quarter of a
@@ -48,16 +48,31 @@ impl Timeline {
     }
 }
 
+/// A state from which rules continue.
+#[derive(Clone, Copy, Debug)]
+pub struct Start<'a> {
+    /// Values of the state.
+    pub values: &'a Values,
+    /// Changes of the entity's steering that are known to follow, in order.
+    pub early: &'a [EarlySteer],
+}
+
+impl<'a> From<&'a Values> for Start<'a> {
+    fn from(values: &'a Values) -> Self {
+        Self { values, early: &[] }
+    }
+}
+
 /// A game's rules for a single entity, as far as they follow from its state.
 pub trait Rules {
     /// Returns the values `secs` after a state: 0 or more, and at most [`HORIZON_SECS`] and a tick
     /// unless the laboratory asks for more. `None` if the rules have no answer.
-    fn forward(&self, values: &Values, secs: f64) -> Option<Values>;
+    fn forward(&self, start: Start<'_>, secs: f64) -> Option<Values>;
 
     /// Returns exactly what [`forward`](Self::forward) returns, but may cache in `_kept` the ticks
-    /// that were run from these values, so that rules that work in ticks run none of them twice.
-    fn forward_on(&self, values: &Values, secs: f64, _kept: &mut TickCache) -> Option<Values> {
-        self.forward(values, secs)
+    /// that were run from this state, so that rules that work in ticks run none of them twice.
+    fn forward_on(&self, start: Start<'_>, secs: f64, _kept: &mut TickCache) -> Option<Values> {
+        self.forward(start, secs)
     }
 }
 
@@ -66,7 +81,7 @@ pub trait Rules {
 pub struct NoRules;
 
 impl Rules for NoRules {
-    fn forward(&self, _values: &Values, _secs: f64) -> Option<Values> {
+    fn forward(&self, _start: Start<'_>, _secs: f64) -> Option<Values> {
         None
     }
 }

@@ -53,9 +53,9 @@ pub mod waypoints;
 
 pub use choice::Choice;
 pub use method::{
-    HEARTBEAT_SECS_MAX, HORIZON_SECS, Method, Moment, NoRules, RECKONED_SECS, Rules, Shown,
+    HEARTBEAT_SECS_MAX, HORIZON_SECS, Method, Moment, NoRules, RECKONED_SECS, Rules, Shown, Start,
     Timeline,
 };
 pub use send_rule::SendRule;
 pub use tick_cache::TickCache;
-pub use track::{Coords, Knot, Shape, Track};
+pub use track::{Coords, EarlySteer, Knot, Shape, Track};

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use self::testing::{Any, Body, HEADING, Q, X, Y, play};
 use super::choice::Choice;
-use super::method::{HORIZON_SECS, Moment, NoRules, RECKONED_SECS, Rules, Timeline};
+use super::method::{HORIZON_SECS, Moment, NoRules, RECKONED_SECS, Rules, Start, Timeline};
 use super::track::Shape;
 use super::track::{TURNS_MAX, Track};
 use super::waypoints::{Extrapolator, Joining};
@@ -276,7 +276,7 @@ fn beyond_the_horizon_everything_stands() {
 struct Wild;
 
 impl Rules for Wild {
-    fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
+    fn forward(&self, Start { values, .. }: Start<'_>, secs: f64) -> Option<Values> {
         let mut after = *values;
         match (values[X].abs() * 7.0) as u32 % 5 {
             0 => return None,

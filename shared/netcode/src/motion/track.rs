@@ -251,8 +251,17 @@ impl Shape {
     }
 }
 
-/// A state as it arrived.
+/// A change of an entity's steering that is known before its tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EarlySteer {
+    /// Ticks from the state to the first one with these fields: 1 or more.
+    pub after: u64,
+    /// Values from then on; only the fields that [steer](Field::steers) count.
+    pub values: Values,
+}
+
+/// A state as it arrived.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Knot {
     /// Server time of the state, in seconds.
     pub time: f64,
@@ -260,6 +269,8 @@ pub struct Knot {
     pub arrival: f64,
     /// Values of the fields.
     pub values: Values,
+    /// Changes of the steering that are known to follow, in order; `None` if there are none.
+    pub early: Option<Arc<[EarlySteer]>>,
     /// Coordinates of the state.
     pub position: Coords,
     /// Rate of change of the coordinates per second: stated by another field, otherwise computed
@@ -305,7 +316,8 @@ impl Track {
             return false;
         }
         let zero = [0.0; FIELDS_MAX];
-        let knot = Knot { time, arrival, values: *values, position: zero, rate: zero };
+        let (values, early) = (*values, None);
+        let knot = Knot { time, arrival, values, early, position: zero, rate: zero };
         self.knots.insert(at, knot);
         if self.knots.len() > KNOTS_MAX {
             self.knots.pop_front();
@@ -327,6 +339,14 @@ impl Track {
             self.settle(at);
         }
         true
+    }
+
+    /// Sets the changes of the steering that are known to follow the state of a time.
+    pub fn set_early(&mut self, time: f64, early: Arc<[EarlySteer]>) {
+        let at = self.before(time);
+        if let Some(knot) = self.knots.get_mut(at).filter(|knot| knot.time == time) {
+            knot.early = Some(early);
+        }
     }
 
     /// Removes all states from a time on.

@@ -3,7 +3,7 @@
 use crate::fields::{Entity, Field, KindOf, Values};
 use crate::game::{Game, Known};
 use crate::limits::EXTRAPOLATION_TICKS_MAX;
-use crate::motion::{Rules, Shape, TickCache};
+use crate::motion::{Rules, Shape, Start, TickCache};
 use crate::time::Rates;
 
 /// The game's rules for one kind of entity, as far as they follow from its state.
@@ -16,19 +16,19 @@ pub struct Extrapolation<'a, G> {
 }
 
 impl<G: Game> Rules for Extrapolation<'_, G> {
-    fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
-        self.between(secs, |ticks| self.after(values, ticks))
+    fn forward(&self, start: Start<'_>, secs: f64) -> Option<Values> {
+        self.between(secs, |ticks| self.steered(start, (0, start.values), ticks))
     }
 
-    fn forward_on(&self, values: &Values, secs: f64, kept: &mut TickCache) -> Option<Values> {
+    fn forward_on(&self, start: Start<'_>, secs: f64, kept: &mut TickCache) -> Option<Values> {
         let goes_on = (G::KIT.coding.goes_on)(KindOf::new(self.kind));
         self.between(secs, |ticks| {
             kept.at(ticks, |before| match before.filter(|_| goes_on) {
                 // Beyond the limit the plain rule stands still.
-                Some((run, there)) if ticks <= EXTRAPOLATION_TICKS_MAX => {
-                    self.after(there, ticks - run)
+                Some(there) if ticks <= EXTRAPOLATION_TICKS_MAX => {
+                    self.steered(start, there, ticks)
                 }
-                _ => self.after(values, ticks),
+                _ => self.steered(start, (0, start.values), ticks),
             })
         })
     }
@@ -55,6 +55,32 @@ impl<'a, G: Game> Extrapolation<'a, G> {
             return Some(before);
         }
         Some(self.shape.blend(&before, &after, part))
+    }
+
+    /// Returns the values some ticks after a start, given those after the first `run` of them.
+    fn steered(
+        &self,
+        start: Start<'_>,
+        (run, there): (u64, &Values),
+        ticks: u64,
+    ) -> Option<Values> {
+        let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
+        let changes = start.early.iter().filter(move |change| change.after > run);
+        let (mut run, mut values) = (run, *there);
+        for change in changes.take_while(|change| change.after <= ticks) {
+            values = self.after(&values, change.after - 1 - run)?;
+            run = change.after - 1;
+            let fields = self.shape.fields().iter().zip(&change.values);
+            for ((field, steered), value) in fields.zip(&mut values) {
+                match field.steering {
+                    true if field.steers() => *value = *steered,
+                    // Counts from the change on.
+                    true if field.drift != 0.0 => *value = 0.0,
+                    _ => {}
+                }
+            }
+        }
+        self.after(&values, ticks - run)
     }
 
     fn after(&self, values: &Values, ticks: u64) -> Option<Values> {
@@ -100,11 +126,11 @@ impl<G: Game> GameRules<G> {
 }
 
 impl<G: Game> Rules for GameRules<G> {
-    fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
-        self.rules().forward(values, secs)
+    fn forward(&self, start: Start<'_>, secs: f64) -> Option<Values> {
+        self.rules().forward(start, secs)
     }
 
-    fn forward_on(&self, values: &Values, secs: f64, kept: &mut TickCache) -> Option<Values> {
-        self.rules().forward_on(values, secs, kept)
+    fn forward_on(&self, start: Start<'_>, secs: f64, kept: &mut TickCache) -> Option<Values> {
+        self.rules().forward_on(start, secs, kept)
     }
 }

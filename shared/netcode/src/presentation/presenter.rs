@@ -17,9 +17,10 @@ use crate::motion::choice::Choice;
 use crate::motion::interpolate::blend_values;
 use crate::motion::method::{Method, Moment, Rules};
 use crate::motion::smoothing::RenderError;
-use crate::motion::track::{KNOTS_MAX, Shape, Track};
+use crate::motion::track::{EarlySteer, KNOTS_MAX, Shape, Track};
 use crate::snapshot::EntityState;
 use crate::time::{Rates, Tick};
+use crate::wire::snapshot::{EarlyChange, KindSet};
 
 /// Shows all entities, each by the method chosen for its kind.
 #[derive(Debug)]
@@ -96,13 +97,15 @@ struct ShownTrack {
 
 /// Where and when a state was received.
 #[derive(Clone, Copy, Debug)]
-pub struct StateArrival {
+pub struct StateArrival<'a> {
     /// Index of the entity's slot.
     pub index: u16,
     /// Tick of the state.
     pub tick: Tick,
     /// Server time of its arrival, in seconds.
     pub arrival: f64,
+    /// How the entity will be steered after it, in order.
+    pub early: &'a [EarlyChange],
 }
 
 impl<G: Game> Presenter<G> {
@@ -135,6 +138,16 @@ impl<G: Game> Presenter<G> {
         }
     }
 
+    /// Returns the kinds that are shown by the rules, and that players steer.
+    pub fn steered(&self) -> KindSet {
+        let mut kinds = KindSet::NONE;
+        for (kind, number) in self.kinds.iter().zip(0..) {
+            let steers = kind.shape.fields().iter().any(Field::steers);
+            kinds.set(number, steers && kind.choice.runs_rules());
+        }
+        kinds
+    }
+
     /// Sets or removes the method that [`traces`](Self::traces) shows next to the chosen ones.
     pub fn set_ghost(&mut self, ghost: Option<Choice>) {
         self.ghost = ghost;
@@ -146,7 +159,7 @@ impl<G: Game> Presenter<G> {
 
     /// Handles a state, or the end of an entity (`None`). A late state is inserted into a known
     /// track.
-    pub fn handle(&mut self, game: &G, heard: StateArrival, state: Option<&EntityState>) {
+    pub fn handle(&mut self, game: &G, heard: StateArrival<'_>, state: Option<&EntityState>) {
         match state {
             Some(state) => self.push(game, heard, state, true),
             None => {
@@ -158,12 +171,12 @@ impl<G: Game> Presenter<G> {
 
     /// Handles a state that follows from an entity's absence in a snapshot. Any received state
     /// replaces it.
-    pub fn handle_unsaid(&mut self, game: &G, heard: StateArrival, state: &EntityState) {
+    pub fn handle_unsaid(&mut self, game: &G, heard: StateArrival<'_>, state: &EntityState) {
         self.push(game, heard, state, false);
     }
 
-    fn push(&mut self, game: &G, heard: StateArrival, state: &EntityState, said: bool) {
-        let StateArrival { index, tick, arrival } = heard;
+    fn push(&mut self, game: &G, heard: StateArrival<'_>, state: &EntityState, said: bool) {
+        let StateArrival { index, tick, arrival, early } = heard;
         let rates = self.rates;
         let Some(kind) = self.kinds.get(usize::from(state.kind)) else { return };
         let fields = kind.shape.fields();
@@ -174,7 +187,13 @@ impl<G: Game> Presenter<G> {
         let time = rates.time_of(tick.minus(age)).as_secs();
         let slot_tracks = self.slots.entry(index).or_default();
         let rules = Extrapolation::new(game, rates, state.kind, &kind.shape);
-        slot_tracks.push(&Arrived { state, said, time, arrival, values }, kind, &rules);
+        let steer = |change: &EarlyChange| EarlySteer {
+            after: change.after.into(),
+            values: unpack_values(fields, &change.packed),
+        };
+        let early = (!early.is_empty()).then(|| early.iter().map(steer).collect());
+        let arrived = Arrived { state, said, time, arrival, values, early };
+        slot_tracks.push(&arrived, kind, &rules);
     }
 
     /// Removes an entity that was shown by other means and is gone.
@@ -228,7 +247,7 @@ impl<G: Game> Presenter<G> {
         for (index, slot_tracks) in &mut self.slots {
             let Some(track) = slot_tracks.current(at) else { continue };
             let (Some(newest), Some((_, shown))) =
-                (track.known.newest().copied(), track.drawn.back().copied())
+                (track.known.newest().map(|newest| newest.values), track.drawn.back().copied())
             else {
                 continue;
             };
@@ -240,7 +259,7 @@ impl<G: Game> Presenter<G> {
                 track.known.shape().values(&position, steps)
             });
             traces.push(Trace {
-                newest: track.slot(*index, &newest.values),
+                newest: track.slot(*index, &newest),
                 shown: track.slot(*index, &shown),
                 ghost: ghost.map(|values| track.slot(*index, &values)),
                 late_truth: track
@@ -261,6 +280,8 @@ struct Arrived<'a> {
     time: f64,
     arrival: f64,
     values: Values,
+    /// How the entity will be steered after it.
+    early: Option<Arc<[EarlySteer]>>,
 }
 
 /// Data shared by all entities of a frame.
@@ -302,7 +323,7 @@ impl SlotTracks {
     }
 
     fn push(&mut self, arrived: &Arrived<'_>, kind: &ShownKind, rules: &dyn Rules) {
-        let Arrived { state, said, time, arrival, ref values } = *arrived;
+        let Arrived { state, said, time, arrival, ref values, ref early } = *arrived;
         let belongs = |track: &ShownTrack| {
             track.fits(state, values) && track.ends.is_none_or(|ends| time < ends)
         };
@@ -321,6 +342,7 @@ impl SlotTracks {
                 }
             }
             if track.known.push(time, arrival, values) {
+                early.iter().for_each(|early| track.known.set_early(time, Arc::clone(early)));
                 if said {
                     track.learn(time, values);
                 }
@@ -358,6 +380,7 @@ impl SlotTracks {
             track.said_until = time;
         }
         track.known.push(time, arrival, values);
+        early.iter().for_each(|early| track.known.set_early(time, Arc::clone(early)));
         track.method.observe(&track.known, rules);
         self.tracks.push_back(track);
     }

@@ -90,6 +90,7 @@ impl<G: Game> Broadcast<G> {
         let tick = simulation.tick();
         self.next_snapshot = config.rates.next_snapshot(tick);
         self.feed.record(tick, simulation.entities());
+        self.feed.record_early(tick, simulation.entities(), seats.players().seated());
         let seated = seats.players_mut().seated_mut().map(|(_, seated)| seated);
         let told = seated.filter(|seated| seated.member().is_here()).map(|seated| {
             let player = seated.member().person().player();

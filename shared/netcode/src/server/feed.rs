@@ -6,10 +6,12 @@ use crate::fields::Entities;
 use crate::game::Game;
 use crate::interest::Relevant;
 use crate::motion::send_rule::SendRule;
+use crate::snapshot::early::add_early;
 use crate::snapshot::encodings::Encodings;
 use crate::snapshot::history::History;
 use crate::snapshot::sender::Begun;
 use crate::time::{LocalTime, Rates, ServerTime, Tick};
+use crate::wire::snapshot::EarlySteering;
 use crate::wire::state::Codec;
 
 use super::mailbox::Mailbox;
@@ -39,6 +41,7 @@ pub(super) struct Leaving<'a> {
 pub(super) struct SnapshotFeed<G: Game> {
     rates: Rates,
     history: History,
+    early: EarlySteering,
     encodings: Encodings<G>,
     /// Encodings for clients with plain coding; created for the first such client.
     plain_encodings: Option<Encodings<G>>,
@@ -53,6 +56,7 @@ impl<G: Game> SnapshotFeed<G> {
         Self {
             rates,
             history: History::default(),
+            early: EarlySteering::default(),
             encodings: Encodings::new(Codec::new(rates)),
             plain_encodings: None,
             due: VecDeque::new(),
@@ -68,6 +72,26 @@ impl<G: Game> SnapshotFeed<G> {
     /// Records the world for the next snapshot.
     pub(super) fn record(&mut self, tick: Tick, entities: &Entities<G::Entity>) {
         self.history.push(tick, entities);
+    }
+
+    /// Records how the snapshot's entities will be steered, as far as `players` have said so and
+    /// the game lets others know.
+    pub(super) fn record_early<'s>(
+        &mut self,
+        tick: Tick,
+        entities: &Entities<G::Entity>,
+        players: impl Iterator<Item = &'s Seated<G::Input>> + Clone,
+    ) {
+        self.early.clear();
+        // Computed only if anyone asks for it.
+        if players.clone().all(|seated| seated.early().is_empty()) {
+            return;
+        }
+        for seated in players {
+            let player = seated.member().person().player();
+            add_early::<G>(&mut self.early, entities, player, seated.ahead(tick));
+        }
+        self.early.sort();
     }
 
     /// Queues the newest snapshot for these clients, in the order of their numbers.
@@ -100,7 +124,7 @@ impl<G: Game> SnapshotFeed<G> {
         leaving: Leaving<'_>,
         (workers, mailbox): (&dyn Workers, &mut Mailbox),
     ) {
-        let Self { rates, history, encodings, plain_encodings, due, begun } = self;
+        let Self { rates, history, early, encodings, plain_encodings, due, begun } = self;
         let Leaving { now, server_time, behind, sent_to_all } = leaving;
         let now_due = due.len().min(PACKED_TOGETHER * workers.count());
         let mut due = due.drain(..now_due).filter(|client| !behind(*client)).peekable();
@@ -119,8 +143,17 @@ impl<G: Game> SnapshotFeed<G> {
         }
         drop(due);
         let plain = plain_encodings.as_ref();
-        let scene =
-            Scene { game, history, trained: encodings, plain, sent_to_all, now, server_time };
+        let scene = Scene {
+            game,
+            history,
+            early,
+            rates: *rates,
+            trained: encodings,
+            plain,
+            sent_to_all,
+            now,
+            server_time,
+        };
         let mut begun = begun.iter().peekable();
         let items = members.seated_mut().filter_map(|(client, seated)| {
             let (_, snapshot) = *begun.next_if(|(begun, _)| *begun == client)?;

@@ -4,12 +4,13 @@ use crate::fields::Record;
 use crate::game::{Game, Inputs};
 use crate::interest::Relevant;
 use crate::path::PathWindow;
+use crate::snapshot::early::EarlyReach;
 use crate::snapshot::encodings::Encodings;
 use crate::snapshot::history::History;
 use crate::snapshot::sender::{Begun, Departure, Sender, Shared};
 use crate::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 use crate::wire::mark_game;
-use crate::wire::snapshot::{KindSet, References, SnapshotHeader};
+use crate::wire::snapshot::{EarlySteering, KindSet, References, SnapshotHeader};
 
 use super::clock::RoomTime;
 use super::interest::PlayerInterest;
@@ -35,6 +36,8 @@ pub(super) struct Seated<I> {
     uplink: Uplink<I>,
     sender: Sender,
     interest: PlayerInterest,
+    /// Kinds of entities whose early steering the client wants to know.
+    early: KindSet,
 }
 
 /// The newest snapshot, as it leaves for all clients that see the world at the same time.
@@ -42,6 +45,8 @@ pub(super) struct Seated<I> {
 pub(super) struct Scene<'a, G: Game> {
     pub(super) game: &'a G,
     pub(super) history: &'a History,
+    pub(super) early: &'a EarlySteering,
+    pub(super) rates: Rates,
     pub(super) trained: &'a Encodings<G>,
     /// Encodings for clients with plain coding, if there are any.
     pub(super) plain: Option<&'a Encodings<G>>,
@@ -70,6 +75,7 @@ impl<I: Record> Seated<I> {
             uplink: Uplink::new(game, G::LATE, part == Part::Watch),
             sender: sender.reading_silence(delivery.reads_silence()),
             interest: PlayerInterest::new(rates),
+            early: KindSet::NONE,
             member,
         }
     }
@@ -121,6 +127,35 @@ impl<I: Record> Seated<I> {
         self.uplink.take::<G>(&mut self.member, rates, (tick, rewind_most), inputs);
     }
 
+    /// Returns the player's inputs for the ticks after the last one that ran, up to the first that
+    /// is missing, while the world is at tick `now`.
+    pub(super) fn ahead(&self, now: Tick) -> impl Iterator<Item = I> + Clone {
+        self.uplink.ahead(now)
+    }
+
+    /// Returns the kinds of entities whose early steering the client wants to know.
+    pub(super) fn early(&self) -> KindSet {
+        self.early
+    }
+
+    /// Sets the kinds of entities whose early steering the client wants to know.
+    pub(super) fn set_early(&mut self, kinds: KindSet) {
+        self.early = kinds;
+    }
+
+    /// Returns what the client is told of how entities will be steered: nothing that it needs only
+    /// for ticks after its present when the snapshot after the next one comes.
+    fn early_reach(&self, rates: Rates, server_time: ServerTime) -> EarlyReach {
+        let Some(estimate) = self.member.timing().estimate(server_time) else {
+            return EarlyReach::NONE;
+        };
+        let interval = rates.snapshot_interval();
+        let needed =
+            Micros(estimate.round_trip.0 / 2 + 2 * interval.0) + self.member.timing().jitter();
+        let ticks = needed.0.max(0) / rates.step().0.max(1) + 1;
+        EarlyReach { kinds: self.early, ticks: ticks.cast_unsigned() }
+    }
+
     /// Whether the newest snapshot would have to wait for the path.
     pub(super) fn is_path_full(&mut self, now: LocalTime) -> bool {
         self.sender.is_path_full(now)
@@ -152,7 +187,7 @@ impl<I: Record> Seated<I> {
         begun: Begun,
         mut send: impl FnMut(Vec<u8>),
     ) {
-        let Scene { game, history, now, server_time, .. } = *scene;
+        let Scene { game, history, early, now, server_time, .. } = *scene;
         let tick = history.newest().map(|frame| frame.tick).unwrap_or_default();
         let header = SnapshotHeader {
             seq: 0,
@@ -166,10 +201,12 @@ impl<I: Record> Seated<I> {
         };
         let delivery = self.member.delivery();
         let plain = scene.plain.filter(|_| delivery.is_plain());
-        let shared = Shared { encodings: plain.unwrap_or(scene.trained), game, history };
+        let encodings = plain.unwrap_or(scene.trained);
+        let shared = Shared { encodings, game, history, early };
         let relevant = scene.sent_to_all.unwrap_or_else(|| self.interest.sent());
-        let departure =
-            Departure { relevant, header, now, packet_bytes: delivery.datagram_bytes() };
+        let early = self.early_reach(scene.rates, server_time);
+        let packet_bytes = delivery.datagram_bytes();
+        let departure = Departure { relevant, header, now, packet_bytes, early };
         let first = self.sender.next_seq();
         let (mut packets, mut bytes) = (0, 0);
         self.sender.pack(&shared, begun, departure, |mut packet| {

@@ -73,6 +73,11 @@ impl<I: Record> Occupants<I> {
         self.0.iter_mut().map(|(client, seated)| (*client, seated))
     }
 
+    /// Iterates over all members in this game.
+    pub(super) fn seated(&self) -> impl Iterator<Item = &Seated<I>> + Clone {
+        self.0.values()
+    }
+
     /// Returns the client who has been away longest.
     fn longest_away(&self, is_other: impl Fn(ClientId) -> bool) -> Option<ClientId> {
         let others = self.iter().filter(|(client, _)| is_other(*client));

@@ -17,6 +17,7 @@
 
 mod bits;
 mod content;
+pub mod early;
 pub mod encodings;
 pub mod history;
 mod knowledge;

@@ -3,6 +3,7 @@
 use std::mem::take;
 
 use super::EntityState;
+use super::early::EarlyReach;
 use super::encodings::{Encoded, Subject};
 use super::plan::{Chosen, Coded, Packed, Scene, Size, Space};
 use super::sender::{Departure, Sender};
@@ -12,7 +13,7 @@ use crate::game::Game;
 use crate::limits::{DATAGRAM_BYTES_MIN, SNAPSHOT_PACKETS_MAX};
 use crate::wire::fields::without_hidden;
 use crate::wire::layout::BRIEF;
-use crate::wire::snapshot::{Change, References, SnapshotHeader, SnapshotWriter};
+use crate::wire::snapshot::{Change, EarlyChange, References, SnapshotHeader, SnapshotWriter};
 
 /// Minimum space in bytes for which a packet is started. Headers measured 24 to 40.
 const HEADER_BYTES: usize = 48;
@@ -151,7 +152,7 @@ impl Sender {
     /// Returns an entity's coding, and its estimated cost in 1/1024 bit: of the fields, and of what
     /// usually accompanies them.
     fn coded<G: Game>(&self, scene: &Scene<'_, G>, space: &mut Space, index: u16) -> (Coded, u64) {
-        let Scene { source, encodings, begun } = scene;
+        let Scene { source, encodings, begun, .. } = scene;
         let state = source.frame.get(index).filter(|_| !space.ended.contains(index));
         let Some(state) = state else {
             let away = match self.knowledge.away(source, index) {
@@ -227,7 +228,10 @@ impl Sender {
             if is_whole && count == left.len() {
                 writer.end_snapshot();
             }
-            let packet = writer.finish();
+            let packet = match scene.reach {
+                EarlyReach::NONE => writer.finish(),
+                reach => writer.finish_early::<G>(most, early(scene, &left[..count], reach)),
+            };
             remaining = remaining.saturating_sub(packet.len());
             left = &left[count..];
             space.packets.push(Packed { bytes: packet, count });
@@ -268,4 +272,16 @@ impl Sender {
             Coded::Hidden => writer.push::<G>(index, &Change::Hidden, &[], most),
         }
     }
+}
+
+/// Returns the present entities among those of a packet, and how they will be steered.
+fn early<'s, G>(
+    scene: &Scene<'s, G>,
+    chosen: &[Chosen],
+    reach: EarlyReach,
+) -> impl Iterator<Item = (&'s EntityState, &'s [EarlyChange])> {
+    let (frame, early) = (scene.source.frame, scene.early);
+    let present = chosen.iter().filter(|it| !matches!(it.coded, Coded::Gone | Coded::Hidden));
+    let present = present.filter_map(|it| Some((it.index, frame.get(it.index)?)));
+    present.map(move |(index, state)| (state, reach.told(early, index, state.kind)))
 }

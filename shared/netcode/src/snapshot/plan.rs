@@ -2,12 +2,13 @@
 
 use super::bits::Bits;
 use super::content::Content;
+use super::early::EarlyReach;
 use super::encodings::{Encoded, Encodings};
 use super::history::Source;
 use super::strands::{ReferenceSet, StrandId};
 use crate::limits::REFERENCES_MAX;
 use crate::wire::range::Group;
-use crate::wire::snapshot::References;
+use crate::wire::snapshot::{EarlySteering, References};
 
 /// A snapshot of one client that was begun and not yet packed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -81,6 +82,8 @@ pub(super) struct Scene<'a, G> {
     pub(super) source: Source<'a, G>,
     pub(super) encodings: &'a Encodings<G>,
     pub(super) begun: Begun,
+    pub(super) early: &'a EarlySteering,
+    pub(super) reach: EarlyReach,
 }
 
 /// Maximum size in bytes of one packet, and of all packets of a snapshot.

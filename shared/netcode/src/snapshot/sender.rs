@@ -5,6 +5,7 @@ use std::mem::take;
 
 use super::EntityState;
 use super::content::Content;
+use super::early::EarlyReach;
 use super::encodings::Encodings;
 use super::history::{History, Source, WorldFrame};
 use super::knowledge::Knowledge;
@@ -19,7 +20,7 @@ use crate::limits::{REFERENCES_MAX, SENT_PACKETS_MAX};
 use crate::path::{PathWindow, SendRate, Ways};
 use crate::time::LocalTime;
 use crate::wire::input::Ack;
-use crate::wire::snapshot::{KindSet, SnapshotHeader};
+use crate::wire::snapshot::{EarlySteering, KindSet, SnapshotHeader};
 use crate::wire::state::Codec;
 
 pub use super::plan::Begun;
@@ -93,6 +94,8 @@ pub struct Shared<'a, G> {
     pub game: &'a G,
     /// The snapshots so far.
     pub history: &'a History,
+    /// How the snapshot's entities will be steered.
+    pub early: &'a EarlySteering,
 }
 
 /// The part of a snapshot that is specific to one client.
@@ -106,6 +109,8 @@ pub struct Departure<'a> {
     pub now: LocalTime,
     /// Maximum size of a packet, in bytes.
     pub packet_bytes: usize,
+    /// What the client is told of how entities will be steered.
+    pub early: EarlyReach,
 }
 
 impl Sender {
@@ -275,7 +280,8 @@ impl Sender {
         let Departure { relevant, now, packet_bytes, .. } = departure;
         let Some(frame) = shared.history.newest() else { return };
         let source = Source { game: shared.game, history: shared.history, frame };
-        let scene = Scene { source, encodings: shared.encodings, begun };
+        let (encodings, early) = (shared.encodings, shared.early);
+        let scene = Scene { source, encodings, begun, early, reach: departure.early };
         let references = begun.references.references;
         let silent = self.silent(shared.encodings);
         let header = SnapshotHeader { tick: frame.tick, references, silent, ..departure.header };

@@ -12,7 +12,8 @@ use crate::wire::WireError;
 use crate::wire::counts::Counts;
 use crate::wire::input::Ack;
 use crate::wire::snapshot::{
-    DecodeContext, EntityUpdate, KindSet, SnapshotHeader, count_snapshot, read_snapshot,
+    DecodeContext, EarlyChange, EarlySteering, EntityUpdate, KindSet, SnapshotHeader,
+    count_snapshot, read_snapshot,
 };
 use crate::wire::state::Codec;
 
@@ -59,6 +60,7 @@ pub enum StoreError {
 pub struct Store<G: Game> {
     codec: Codec<G>,
     updates: Vec<EntityUpdate>,
+    early: EarlySteering,
     reader: PlayerId,
     arrivals: Recent,
     newest: Tick,
@@ -85,6 +87,7 @@ impl<G: Game> Store<G> {
         Self {
             codec,
             updates: Vec::new(),
+            early: EarlySteering::default(),
             reader,
             arrivals: Recent::default(),
             newest: tick,
@@ -109,22 +112,30 @@ impl<G: Game> Store<G> {
     /// Decodes and stores a packet. An error changes nothing, and the packet is not acknowledged.
     pub fn handle_packet(&mut self, game: &G, bytes: &[u8]) -> Result<Received, StoreError> {
         let mut updates = std::mem::take(&mut self.updates);
-        let read = read_snapshot(bytes, &self.reading(game), &mut updates);
+        let mut early = std::mem::take(&mut self.early);
+        let read = read_snapshot(bytes, &self.reading(game), (&mut updates, &mut early));
         let received = match read {
             Ok(header) => self.commit(game, header, &updates, bytes.len()),
             Err(error) => Err(error.into()),
         };
         if received.is_err() {
             updates.clear();
+            early.clear();
             self.unsaid_now.clear();
         }
-        self.updates = updates;
+        (self.updates, self.early) = (updates, early);
         received
     }
 
     /// Returns the entities in the last packet; none if it was refused.
     pub fn updates(&self) -> &[EntityUpdate] {
         &self.updates
+    }
+
+    /// Returns how the entity in a slot will be steered after its state in the last packet, as far
+    /// as the packet tells; nothing if it was refused.
+    pub fn early(&self, index: u16) -> &[EarlyChange] {
+        self.early.of(index)
     }
 
     /// Returns the entities whose state follows from their absence in the last packet, as they are

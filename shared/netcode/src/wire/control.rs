@@ -77,6 +77,14 @@ pub enum ClientMessage {
         /// The appearance.
         look: Look,
     },
+    /// The kinds of entities that the client shows at the present by the game's rules, so that it
+    /// wants to know how other players will steer them. None at the start of each game.
+    Early {
+        /// Index of the game in the server's rotation, modulo 256.
+        number: u8,
+        /// A bit for each kind.
+        kinds: u32,
+    },
 }
 
 /// A client's request to join.
@@ -342,7 +350,7 @@ pub fn body_len(prefix: [u8; 2]) -> Result<usize, WireError> {
 }
 
 /// Numbers of the last kind of client message and of server message.
-const LAST_KINDS: [u32; 2] = [8, 14];
+const LAST_KINDS: [u32; 2] = [9, 14];
 
 /// Returns the kind of a message: the number of its variant.
 fn kind(body: &[u8]) -> Result<u32, WireError> {
@@ -422,6 +430,7 @@ impl ClientMessage {
             Self::Quick { .. } => 6,
             Self::Mark { .. } => 7,
             Self::Restyle { .. } => 8,
+            Self::Early { .. } => 9,
         }
     }
 

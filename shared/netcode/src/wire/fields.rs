@@ -79,7 +79,7 @@ pub(crate) fn difference(field: &Field, base: u32, value: u32) -> i32 {
 
 /// Returns the order of the Exp-Golomb code for a field's differences: half of its bits minus two.
 /// A rule of thumb, used only for inputs; snapshots use trained tables.
-fn order_of(field: &Field) -> u32 {
+pub(crate) fn order_of(field: &Field) -> u32 {
     (field.bits / 2).saturating_sub(2)
 }
 

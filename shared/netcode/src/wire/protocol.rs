@@ -14,7 +14,7 @@ use crate::limits;
 pub const ALPN: &[u8] = b"phaselock";
 
 /// Version of the layouts in `WIRE.md`. Raised whenever one changes.
-pub const LAYOUT: u32 = 13;
+pub const LAYOUT: u32 = 14;
 
 /// Returns the hash of a build's packet format, independent of the game.
 pub fn wire_hash() -> u64 {

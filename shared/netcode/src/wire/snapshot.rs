@@ -2,6 +2,7 @@
 //! acknowledged states. A snapshot may take several packets; each is useful by itself.
 
 mod change;
+mod early;
 mod header;
 mod progress;
 mod reading;
@@ -12,6 +13,7 @@ mod tests;
 mod writer;
 
 pub use change::{Change, Encoding};
+pub use early::{EarlyChange, EarlySteering};
 pub use header::{InputReport, Perceived, SnapshotHeader, stamp};
 pub(crate) use progress::digest;
 pub use progress::{SILENCE_KIND, SNAPSHOT_KIND};

@@ -6,6 +6,7 @@ use crate::client::output::{Notice, State};
 use crate::time::LocalTime;
 use crate::wire::control::Welcome;
 use crate::wire::disconnect::{Code, Disconnect};
+use crate::wire::snapshot::KindSet;
 use crate::wire::text::printable;
 
 impl Session {
@@ -42,9 +43,11 @@ impl Session {
             }
         };
         client.set_loop_filter(now, self.config.filter);
+        client.set_input_delay(self.config.input_delay);
         client.record_motion(self.motion.is_some());
         self.client = Some(client);
         self.stays += 1;
+        self.early_told = (KindSet::NONE, None);
         self.begun.rotate_right(1);
         self.begun[0] = now;
         let (server, resumed) = (welcome.server.clone(), welcome.resumed);
@@ -58,5 +61,6 @@ impl Session {
             self.joined = now;
             self.enter(State::Connected);
         }
+        self.tell_early(now);
     }
 }

@@ -96,6 +96,7 @@ impl Session {
             SessionInput::Request(bytes) => drop(self.request_bytes(bytes.clone())),
             SessionInput::Round(request) => drop(self.ask_round(request.clone())),
             SessionInput::Watch(on) => drop(self.watch(*on)),
+            SessionInput::InputDelay(ticks) => self.set_input_delay(*ticks),
             SessionInput::Leave(reason) => self.leave(reason),
         }
         // Packets are numbered when they are fetched.

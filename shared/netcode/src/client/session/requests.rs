@@ -7,7 +7,7 @@ use crate::client::output::{Notice, Output, Part};
 use crate::client::session_input::SessionInput;
 use crate::game::{MessageError, write_message};
 use crate::limits::TEXT_BYTES_MAX;
-use crate::time::LocalTime;
+use crate::time::{LocalTime, Micros};
 use crate::wire::control::{
     ClientMessage, WISH_GAME, WISH_PLAIN, WISH_SILENCE, WISH_WAIT, WISH_WATCH, frame,
 };
@@ -15,6 +15,8 @@ use crate::wire::round::{Poll, RoundNotice, RoundRequest};
 use crate::wire::talk::{Audience, Look, Mark};
 use crate::wire::text::clip;
 
+/// Minimum time between two messages about early steering: the server's allowance.
+const EARLY_INTERVAL: Micros = Micros::from_ms(250);
 /// Maximum number of requests waiting for the transport; beyond that new ones are refused.
 const REQUESTS_MAX: usize = 64;
 
@@ -93,6 +95,24 @@ impl Session {
         self.note(|| SessionInput::Request(bytes.clone()));
         let number = self.client.as_ref().map_or(0, |client| client.common().number);
         self.ask(&ClientMessage::Game { number, bytes })
+    }
+
+    /// Tells the server which kinds are shown by the rules, if that has changed and the last message
+    /// is old enough.
+    pub(super) fn tell_early(&mut self, now: LocalTime) {
+        let asks = self.config.early && self.step == Step::Playing;
+        let Some(client) = self.client.as_ref().filter(|_| asks) else {
+            return;
+        };
+        let (number, kinds) = (client.common().number, client.early());
+        let (told, at) = self.early_told;
+        if kinds == told || at.is_some_and(|at| now - at < EARLY_INTERVAL) {
+            return;
+        }
+        // With too many requests waiting, it is told later.
+        if self.ask(&ClientMessage::Early { number, kinds: kinds.to_bits() }).is_ok() {
+            self.early_told = (kinds, Some(now));
+        }
     }
 
     /// Handles a notice about the round.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::testing::Any;
 use crate::fields::{Record, Values, way_around, wrapped};
-use crate::motion::method::{Moment, Rules};
+use crate::motion::method::{Moment, Rules, Start};
 use crate::motion::track::{Shape, Track};
 use crate::motion::waypoints::Joining;
 
@@ -23,7 +23,7 @@ crate::record! {
 struct Straight;
 
 impl Rules for Straight {
-    fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
+    fn forward(&self, Start { values, .. }: Start<'_>, secs: f64) -> Option<Values> {
         let mut after = *values;
         after[0] = wrapped(values[0] + values[1] * secs, PERIOD);
         Some(after)

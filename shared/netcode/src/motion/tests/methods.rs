@@ -3,7 +3,7 @@
 use super::testing::{Body, X, Y, moment, track_of};
 use crate::fields::Values;
 use crate::motion::choice::Choice;
-use crate::motion::method::{NoRules, Rules};
+use crate::motion::method::{NoRules, Rules, Start};
 
 #[test]
 fn halfway_is_halfway_and_beyond_is_starved() {
@@ -138,7 +138,7 @@ fn on_circle(time: f64) -> Body {
 }
 
 impl Rules for Circling {
-    fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
+    fn forward(&self, Start { values, .. }: Start<'_>, secs: f64) -> Option<Values> {
         let turn = libm::atan2(values[Y], values[X]);
         Some(on_circle(turn / std::f64::consts::PI + secs).values())
     }

@@ -47,8 +47,8 @@ struct Fixture(Presenter<Balls>);
 const RATES: Rates = Rates { tick_hz: 100, snapshot_hz: 50 };
 
 /// Describes a state that arrives 50 ms after its tick.
-fn heard(tick: u64) -> StateArrival {
-    StateArrival { index: 0, tick: Tick(tick), arrival: tick as f64 / 100.0 + 0.05 }
+fn heard(tick: u64) -> StateArrival<'static> {
+    StateArrival { index: 0, tick: Tick(tick), arrival: tick as f64 / 100.0 + 0.05, early: &[] }
 }
 
 impl Fixture {
@@ -226,7 +226,7 @@ fn what_is_late_is_shown_where_it_was_in_its_own_time() {
         let time = f64::from(tick - age_of(kind, &packed) as i32) / 100.0;
         let values = unpack_values(kind, &packed);
         let (said, arrival) = (true, time + 0.05);
-        let arrived = Arrived { state: &state, said, time, arrival, values };
+        let arrived = Arrived { state: &state, said, time, arrival, values, early: None };
         track.push(&arrived, &shown, &crate::motion::NoRules);
     }
     for tick in 10..18 {

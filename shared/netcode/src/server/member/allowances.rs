@@ -18,10 +18,12 @@ pub(in crate::server) enum Request {
     Round,
     /// A change between watching and playing.
     Part,
+    /// Another set of kinds that are shown at the present.
+    Early,
 }
 
 impl Request {
-    const COUNT: usize = Self::Part as usize + 1;
+    const COUNT: usize = Self::Early as usize + 1;
 
     /// All limits are arbitrary.
     fn limit(self) -> RequestLimit {
@@ -39,6 +41,8 @@ impl Request {
             Self::Round => (6, 500),
             // Each change starts a game for the client.
             Self::Part => (2, 3000),
+            // A player goes through all methods. With one left over, the last one always counts.
+            Self::Early => (20, 250),
         };
         RequestLimit { burst, interval: Micros::from_ms(interval_ms) }
     }

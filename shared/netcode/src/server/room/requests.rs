@@ -10,6 +10,7 @@ use crate::time::LocalTime;
 use crate::wire::WireError;
 use crate::wire::control::{ClientMessage, Refusal, ServerMessage};
 use crate::wire::disconnect::{Code, Disconnect};
+use crate::wire::snapshot::KindSet;
 
 impl<G: Game> Room<G> {
     /// Handles a member's message. One that cannot be decoded ends the session.
@@ -47,6 +48,7 @@ impl<G: Game> Room<G> {
             ClientMessage::Game { number, bytes } => self.handle_game(now, client, number, &bytes),
             ClientMessage::Round(request) => self.handle_round(now, client, request),
             ClientMessage::Watch { on } => self.handle_watch(now, client, on),
+            ClientMessage::Early { number, kinds } => self.handle_early(now, client, number, kinds),
             ClientMessage::Restyle { name, look } => self.handle_restyle(now, client, &name, look),
             // The driver passes a client's first message to another method.
             ClientMessage::Hello(_) | ClientMessage::Query => Err(Refusal::Unknown),
@@ -59,6 +61,28 @@ impl<G: Game> Room<G> {
             member.stats_mut().requests_refused += 1;
         }
         self.host.send(client, ServerMessage::Refused { request, refusal });
+    }
+
+    fn handle_early(
+        &mut self,
+        now: LocalTime,
+        client: ClientId,
+        number: u8,
+        kinds: u32,
+    ) -> Result<(), Refusal> {
+        // A spectator sees the past.
+        if !self.seats.players().has(client) {
+            return Ok(());
+        }
+        let Some(seated) = self.seats.seated_mut(client) else { return Ok(()) };
+        if !seated.member_mut().may_ask(now, Request::Early) {
+            return Err(Refusal::TooMany);
+        }
+        if number != seated.member().attendance().number(self.host.number()) {
+            return Err(Refusal::Game);
+        }
+        seated.set_early(KindSet::from_bits(kinds));
+        Ok(())
     }
 
     fn handle_game(

@@ -84,6 +84,12 @@ impl<I: Record> Uplink<I> {
         self.trusted_from = next_seq;
     }
 
+    /// Returns the inputs of the ticks after the last one that ran, up to the first that is missing,
+    /// while the world is at tick `now`.
+    pub(super) fn ahead(&self, now: Tick) -> impl Iterator<Item = I> + Clone {
+        self.inputs.ahead(now)
+    }
+
     /// Returns the newest packet's send time, to be echoed.
     pub(super) fn echo(&self, now: LocalTime) -> Option<Echo> {
         self.newest.and_then(|newest| Echo::new(newest.sent, now - newest.arrival))

@@ -55,12 +55,13 @@ fn kinds_are_those_of_the_document() {
         ClientMessage::Quick { to: Audience::Side, number: 3 },
         ClientMessage::Mark { to: Audience::Side, mark: Mark { kind: 1, x: -1, y: 1 } },
         ClientMessage::Restyle { name: "Ada".into(), look: Look { color: 11, pattern: 7 } },
+        ClientMessage::Early { number: 7, kinds: 0b101 },
     ] {
         let body = frame(&message).unwrap()[2..].to_vec();
         assert_eq!(kind(&body), Ok(message.kind()));
         assert_eq!(ClientMessage::parse(&body), Ok(message));
     }
-    assert_eq!(ClientMessage::parse(&[9]), Err(WireError::Message(9)));
+    assert_eq!(ClientMessage::parse(&[10]), Err(WireError::Message(10)));
     assert_eq!(ServerMessage::parse(&[15, 1, 2]), Err(WireError::Message(15)));
     assert_eq!(frame(&ServerMessage::Game(vec![5])).unwrap(), [3, 0, 8, 1, 5]);
 }

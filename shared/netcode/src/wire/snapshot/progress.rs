@@ -17,6 +17,8 @@ pub const SNAPSHOT_KIND: u8 = 2;
 /// First byte of a snapshot's last packet, if absence from the snapshot means that an entity is as
 /// extrapolated.
 pub const SILENCE_KIND: u8 = 3;
+/// Added to the first byte of a packet that tells how its entities will be steered.
+pub(super) const EARLY_KIND: u8 = 2;
 
 /// Returns the 32-bit FNV-1a of an entity.
 pub(crate) fn digest<E: Entity>(index: u16, state: Option<&EntityState>) -> u32 {

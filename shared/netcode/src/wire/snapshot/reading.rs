@@ -1,9 +1,10 @@
 //! Decodes a snapshot packet: everything is decoded and validated before the caller commits any of
 //! it.
 
+use super::early::{EarlySteering, code_changes, has_place};
 use super::header::{SnapshotHeader, Stamp};
 use super::progress::{
-    CHECK_BITS, Progress, SILENCE_KIND, SNAPSHOT_KIND, check, code_full, digest,
+    CHECK_BITS, EARLY_KIND, Progress, SILENCE_KIND, SNAPSHOT_KIND, check, code_full, digest,
 };
 use super::references::{References, own_references};
 use super::silence::KindSet;
@@ -46,17 +47,18 @@ pub struct DecodeContext<'a, G, F> {
     pub known: F,
 }
 
-/// Decodes bytes with arbitrary content as a packet into `updates`, which is cleared first. Changes
-/// nothing else; the caller commits.
+/// Decodes bytes with arbitrary content as a packet into `updates` and `early`, which are cleared
+/// first. Changes nothing else; the caller commits.
 pub fn read_snapshot<'s, G: Game>(
     bytes: &[u8],
     reading: &DecodeContext<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
-    updates: &mut Vec<EntityUpdate>,
+    (updates, early): (&mut Vec<EntityUpdate>, &mut EarlySteering),
 ) -> Result<SnapshotHeader, WireError> {
     updates.clear();
+    early.clear();
     let (opened, bytes) = open(bytes)?;
     let mut coder = RangeReader::new(reading.codec.layout().levels(), bytes);
-    let read = read_from(&mut coder, reading, opened, updates)?;
+    let read = read_from(&mut coder, reading, opened, (updates, early))?;
     coder.finish()?;
     Ok(read)
 }
@@ -85,18 +87,24 @@ struct Opened {
     stamp: Stamp,
     /// Whether the packet contains kinds for which absence has a meaning.
     is_silent: bool,
+    /// Whether it tells how its entities will be steered.
+    is_early: bool,
 }
 
 /// Splits a packet into its start and the coded part.
 fn open(bytes: &[u8]) -> Result<(Opened, &[u8]), WireError> {
     let (kind, rest) = bytes.split_first().ok_or(WireError::Short)?;
-    let is_silent = match kind_of(*kind) {
-        SNAPSHOT_KIND => false,
-        SILENCE_KIND => true,
+    const EARLY_SNAPSHOT_KIND: u8 = SNAPSHOT_KIND + EARLY_KIND;
+    const EARLY_SILENCE_KIND: u8 = SILENCE_KIND + EARLY_KIND;
+    let (is_silent, is_early) = match kind_of(*kind) {
+        SNAPSHOT_KIND => (false, false),
+        SILENCE_KIND => (true, false),
+        EARLY_SNAPSHOT_KIND => (false, true),
+        EARLY_SILENCE_KIND => (true, true),
         _ => return Err(WireError::Kind(*kind)),
     };
     let (stamp, coded) = rest.split_first_chunk().ok_or(WireError::Short)?;
-    Ok((Opened { stamp: Stamp::read(*stamp), is_silent }, coded))
+    Ok((Opened { stamp: Stamp::read(*stamp), is_silent, is_early }, coded))
 }
 
 /// Counts the decisions of a valid packet.
@@ -108,7 +116,8 @@ pub(crate) fn count_snapshot<'s, G: Game>(
     let Ok((opened, coded)) = open(bytes) else { return };
     let coder = RangeReader::new(reading.codec.layout().levels(), coded);
     let mut coder = Counting { coder, counts };
-    let _ = read_from(&mut coder, reading, opened, &mut Vec::new());
+    let _ =
+        read_from(&mut coder, reading, opened, (&mut Vec::new(), &mut EarlySteering::default()));
 }
 
 /// Reads, and counts what it reads.
@@ -138,7 +147,7 @@ fn read_from<'s, G: Game, C: Coder>(
     coder: &mut C,
     reading: &DecodeContext<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
     opened: Opened,
-    updates: &mut Vec<EntityUpdate>,
+    (updates, early): (&mut Vec<EntityUpdate>, &mut EarlySteering),
 ) -> Result<SnapshotHeader, WireError> {
     let mut header = SnapshotHeader::default();
     header.code(coder, reading.codec.rates(), reading.near, opened.stamp)?;
@@ -172,6 +181,16 @@ fn read_from<'s, G: Game, C: Coder>(
     if opened.is_silent {
         header.silent = KindSet::NONE.code(coder, G::Entity::KINDS.len());
     }
+    for update in updates.iter().filter(|_| opened.is_early) {
+        let Some(state) = update.state else { continue };
+        if has_place::<G::Entity>(&state, reading.reader) {
+            let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
+            code_changes(coder, fields, &state.packed, &[], |change| {
+                early.push(update.index, change);
+            })?;
+        }
+    }
+    early.sort();
     if coder.raw(0, CHECK_BITS) != check(progress.sum) {
         return Err(WireError::Check);
     }

@@ -1,5 +1,5 @@
-//! The end of a snapshot in which absence has a meaning: kinds whose absent entities are all as
-//! extrapolated.
+//! Sets of kinds, and the end of a snapshot in which absence has a meaning: kinds whose absent
+//! entities are all as extrapolated.
 
 use crate::wire::cast::count32;
 use crate::wire::range::Coder;
@@ -13,6 +13,16 @@ impl KindSet {
     pub const MAX: usize = u32::BITS as usize;
     /// The empty set.
     pub const NONE: Self = Self(0);
+
+    /// Creates a set from a bit for each kind.
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// Returns a bit for each kind.
+    pub const fn to_bits(self) -> u32 {
+        self.0
+    }
 
     /// Adds or removes a kind. A kind without a bit stays out.
     pub fn set(&mut self, kind: u8, is_in: bool) {

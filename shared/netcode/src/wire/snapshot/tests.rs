@@ -173,7 +173,7 @@ fn read(bytes: &[u8], had: &Had) -> Result<(SnapshotHeader, Tick, Vec<EntityUpda
     let mut updates = Vec::new();
     let (codec, near) = (&codec(), Tick(580));
     let reading = DecodeContext { codec, game: &Balls, near, reader: READER, known };
-    let header = read_snapshot(bytes, &reading, &mut updates)?;
+    let header = read_snapshot(bytes, &reading, (&mut updates, &mut EarlySteering::default()))?;
     let alone = SnapshotHeader { silent: KindSet::NONE, ..header };
     assert_eq!(read_header(bytes, codec, near), Ok(alone), "only the header");
     Ok((header, header.tick, updates))
@@ -477,7 +477,7 @@ proptest! {
         let mut updates = Vec::new();
         let (codec, near, known) = (&codec(), Tick(near), |_, _| Some(&old));
         let reading = DecodeContext { codec, game: &Balls, near, reader: READER, known };
-        let read = read_snapshot(&bytes, &reading, &mut updates);
+        let read = read_snapshot(&bytes, &reading, (&mut updates, &mut EarlySteering::default()));
         prop_assert!(updates.len() <= PACKET_ENTITIES_MAX);
         for updates in updates.iter().filter(|_| read.is_ok()) {
             prop_assert!(updates.index < ENTITIES_MAX);

@@ -1,9 +1,10 @@
 //! Encodes snapshot packets.
 
 use super::change::{Change, Encoding};
+use super::early::{Early, EarlyChange, has_place};
 use super::header::SnapshotHeader;
 use super::progress::{
-    CHECK_BITS, Progress, SILENCE_KIND, SNAPSHOT_KIND, check, code_full, digest,
+    CHECK_BITS, EARLY_KIND, Progress, SILENCE_KIND, SNAPSHOT_KIND, check, code_full, digest,
 };
 use super::references::{References, own_references};
 use super::silence::KindSet;
@@ -14,7 +15,7 @@ use crate::wire::cast::count32;
 use crate::wire::layout::Layout;
 use crate::wire::model::{Plain, gap, plain};
 use crate::wire::range::{Coder, Group, Likelihood, RangeWriter, Recorder};
-use crate::wire::state::Codec;
+use crate::wire::state::{Codec, EntityState};
 
 /// Bits at a packet's end: the last decision at its maximum cost, the checksum, the coder's last
 /// byte.
@@ -195,7 +196,47 @@ impl<'l> SnapshotWriter<'l> {
     }
 
     /// Returns the finished packet.
-    pub fn finish(mut self) -> Vec<u8> {
+    pub fn finish(self) -> Vec<u8> {
+        self.finish_with(&[])
+    }
+
+    /// Returns the finished packet with how its entities will be steered, as far as that fits into
+    /// `bytes_max`. `early` has the packet's present entities in their order, each with its
+    /// changes.
+    pub fn finish_early<'e, G: Game>(
+        self,
+        bytes_max: usize,
+        early: impl Iterator<Item = (&'e EntityState, &'e [EarlyChange])>,
+    ) -> Vec<u8> {
+        let placed = early.filter(|(state, _)| has_place::<G::Entity>(state, self.reader));
+        let mut early: Vec<_> = placed
+            .map(|(state, changes)| Early {
+                fields: G::Entity::KINDS[usize::from(state.kind)].fields,
+                state: &state.packed,
+                changes,
+            })
+            .collect();
+        let least: u32 = early.iter().map(|one| Early { changes: &[], ..*one }.bits()).sum();
+        let taken = self.cost.div_ceil(1024) + END_BITS + self.silent_bits + least;
+        let left = count32(bytes_max).saturating_mul(8).saturating_sub(taken);
+        // Each group of at least 16 bits wastes a fraction of one.
+        let mut left = left - left.div_ceil(64);
+        for one in &mut early {
+            let none = Early { changes: &[], ..*one };
+            match left.checked_sub(one.bits() - none.bits()) {
+                Some(rest) => left = rest,
+                None => *one = none,
+            }
+        }
+        if early.iter().all(|one| one.changes.is_empty()) {
+            early.clear();
+        }
+        self.finish_with(&early)
+    }
+
+    /// Returns the finished packet with these changes of its present entities that have a place for
+    /// them, if there are any.
+    fn finish_with(mut self, early: &[Early<'_>]) -> Vec<u8> {
         let is_silent = self.is_last && self.silent_bits > 0;
         self.groups.clear();
         let mut recorder = Recorder::new(self.layout.levels(), self.groups);
@@ -203,12 +244,16 @@ impl<'l> SnapshotWriter<'l> {
         if is_silent {
             self.silent.code(&mut recorder, self.silent_bits as usize);
         }
+        for one in early {
+            one.code(&mut recorder);
+        }
         recorder.raw(check(self.progress.sum), CHECK_BITS);
         recorder.end();
         self.groups.iter().for_each(|group| self.coder.group(*group));
         let mut packet = self.coder.finish();
-        if is_silent && let Some(first) = packet.first_mut() {
-            *first = SILENCE_KIND;
+        if let Some(first) = packet.first_mut() {
+            *first = if is_silent { SILENCE_KIND } else { SNAPSHOT_KIND };
+            *first += if early.is_empty() { 0 } else { EARLY_KIND };
         }
         packet
     }

@@ -1,0 +1,55 @@
+//! The player's input delay: how many ticks after it was read an input takes effect.
+//!
+//! A delay costs reaction time, by its ticks. In return the server has each input that much earlier,
+//! since the lead stays the same: fewer inputs are late and need a correction, and other players can
+//! be shown sooner what this one does.
+
+use crate::limits::INPUT_DELAY_TICKS_MAX;
+use crate::time::Tick;
+
+/// The input delay, and the one before it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct InputDelay {
+    ticks: u64,
+    before: u64,
+    /// First tick whose input was read with the present delay.
+    since: Tick,
+}
+
+impl InputDelay {
+    /// Sets the delay for inputs that are read from `next` on.
+    pub(super) fn set(&mut self, next: Tick, ticks: u8) {
+        let ticks = ticks.min(INPUT_DELAY_TICKS_MAX).into();
+        if ticks != self.ticks {
+            *self = Self { ticks, before: self.ticks, since: next };
+        }
+    }
+
+    /// Returns the tick in which an input takes effect that is read for a tick.
+    pub(super) fn at(&self, tick: Tick) -> Tick {
+        tick.plus(self.ticks)
+    }
+
+    /// Returns the delay of the input that takes effect in a tick.
+    pub(super) fn of(&self, tick: Tick) -> u64 {
+        if tick >= self.at(self.since) { self.ticks } else { self.before }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_keep_the_delay_with_which_they_were_read() {
+        let mut delay = InputDelay::default();
+        assert_eq!((delay.at(Tick(7)), delay.of(Tick(7))), (Tick(7), 0));
+        delay.set(Tick(10), 200);
+        assert_eq!(delay.at(Tick(10)), Tick(13), "limited");
+        assert_eq!([9, 12, 13].map(|tick| delay.of(Tick(tick))), [0, 0, 3]);
+        delay.set(Tick(15), 3);
+        assert_eq!(delay.of(Tick(13)), 3, "not a change");
+        delay.set(Tick(20), 1);
+        assert_eq!([19, 20, 21].map(|tick| delay.of(Tick(tick))), [3, 3, 1]);
+    }
+}
