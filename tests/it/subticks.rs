@@ -4,10 +4,11 @@
 //! knows no more about the time of a press. `Session::press`, which applies the input of the frame
 //! in which a tick is due to that tick, is the comparison.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use glam::Vec2;
-use phaselock::client::{Client, Session, SessionConfig, SessionInput};
+use phaselock::client::{Client, Picture, Session, SessionConfig, SessionInput};
 use phaselock::game::{Entities, Subtick};
 use phaselock::games::Games;
 use phaselock::identity::Credentials;
@@ -15,9 +16,12 @@ use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
 use phaselock::motion::interpolate::TickTime;
 use phaselock::physics::{direction, turns};
+use phaselock::random::Random;
 use phaselock::rewind::{Adjusted, Rewound};
 use phaselock::server::{AnyRoom, RoomConfig};
 use phaselock::time::{LocalTime, Micros, Rates, ServerTime, Tick};
+use phaselock_games::platformer::movement::{CUT_GRAVITY, JUMP_SPEED, RISE_GRAVITY, RUN_SPEED};
+use phaselock_games::platformer::{self, Platformer};
 use phaselock_games::skirmish::{Command, Piece, players};
 use phaselock_testing::{Sim, room_config};
 
@@ -226,4 +230,162 @@ fn recorded_frames_are_replayed_with_their_instants() {
     let idle = replayed(&recorded);
     let idle = idle.client_of::<Range>().expect("it plays");
     assert!(!idle.shown().iter().eq(original.shown().iter()), "the frames matter");
+}
+
+/// When a key goes down, before the phase: in a race, and when the lead has settled. While it
+/// changes, prediction time runs a little slower or faster than the keys.
+const STARTED: Micros = Micros::from_ms(12_500);
+
+/// A player of the platformer whose keys are a function of the time since a moment.
+struct Runner {
+    sim: Sim<Platformer>,
+    screen: Rc<RefCell<Option<Picture<Platformer>>>>,
+    pressed: LocalTime,
+}
+
+impl Runner {
+    fn new(display: Display, keys: fn(Micros) -> platformer::Command) -> Self {
+        let pressed = LocalTime(0) + STARTED + display.phase;
+        let mut sim = Sim::<Platformer>::new(7, 0);
+        sim.frame = Micros(1_000_000 / i64::from(display.rate));
+        sim.first_frame = Micros(pressed.0.rem_euclid(sim.frame.0));
+        let screen = Rc::new(RefCell::new(None));
+        let press = Box::new(|_: &Client<Platformer>, _| platformer::Command::default());
+        let client = sim.join(LinkConfig::delayed(30, 0), press);
+        sim.clients[client].screen = Some(Rc::clone(&screen));
+        sim.clients[client].whole_ticks = display.whole_ticks;
+        sim.clients[client].frames = Some(Box::new(move |_, now| keys(now - pressed)));
+        sim.run((pressed - sim.now).as_secs());
+        Self { sim, screen, pressed }
+    }
+
+    /// The player on the screen.
+    fn shown(&self) -> platformer::Player {
+        let screen = self.screen.borrow();
+        let entities = &screen.as_ref().expect("there is a picture").entities;
+        *platformer::player_of(entities, SHOOTER).expect("it is shown")
+    }
+
+    /// Returns the server's states since the moment.
+    fn states(&self) -> Vec<platformer::Player> {
+        let since = Rates::DEFAULT.tick_at(ServerTime(self.pressed.0));
+        let states = self.sim.truth.range(since..).map(|(_, entities)| entities);
+        states.map(|it| *platformer::player_of(it, SHOOTER).expect("it is there")).collect()
+    }
+}
+
+/// Jumps for about this long while running.
+const JUMPS: Micros = Micros::from_ms(120);
+
+fn leap(since: Micros) -> platformer::Command {
+    let right = i16::from(since > Micros::from_ms(-300));
+    platformer::Command { right, jump: since >= Micros::ZERO && since < JUMPS }
+}
+
+/// Seconds for which a key is held that is released in the first frame after some time.
+fn held_secs(display: Display, time: Micros) -> f32 {
+    let frame = 1_000_000 / i64::from(display.rate);
+    Micros((time.0 + frame - 1) / frame * frame).as_secs() as f32
+}
+
+/// Returns by how many millimetres a player takes off beside where the frame in which the jump key
+/// went down showed it, and by how many it jumps higher than the frames of its key ask for.
+fn leap_mm(display: Display) -> [f32; 2] {
+    let mut runner = Runner::new(display, leap);
+    let shown = runner.shown();
+    runner.sim.run(0.6);
+    let states = runner.states();
+    let first = states.iter().find(|it| it.vy < -5.0).expect("it jumps");
+    let secs = (first.vy + JUMP_SPEED) / RISE_GRAVITY;
+    let took_off = first.x - first.vx * secs;
+    // After its key was released.
+    let last = states.iter().rfind(|it| it.vy < 0.0).expect("it rises");
+    // From the ground.
+    let height = states[0].y - (last.y - last.vy * last.vy / (2.0 * CUT_GRAVITY));
+    let held = held_secs(display, JUMPS);
+    let speed = JUMP_SPEED - RISE_GRAVITY * held;
+    let asked = 0.5 * (JUMP_SPEED + speed) * held + speed * speed / (2.0 * CUT_GRAVITY);
+    assert_eq!(runner.sim.clients[0].core().stats().mispredictions, 0, "{display:?}");
+    [took_off - shown.x, height - asked].map(|metres| metres * 1000.0)
+}
+
+/// Runs for about a tenth of a second. Returns by how many millimetres it gets farther than the
+/// frames of its key ask for.
+fn tap_mm(display: Display) -> f32 {
+    const RUNS: Micros = Micros::from_ms(100);
+    let mut runner = Runner::new(display, |since| {
+        let right = since >= Micros::ZERO && since < RUNS;
+        platformer::Command { right: right.into(), jump: false }
+    });
+    runner.sim.run(1.0);
+    let states = runner.states();
+    let held = held_secs(display, RUNS);
+    let speed = (60.0 * held).min(RUN_SPEED);
+    let asked = speed * held - speed * speed / 120.0 + speed * speed / 140.0;
+    (states[states.len() - 1].x - states[0].x - asked) * 1000.0
+}
+
+#[test]
+fn a_jump_starts_and_ends_with_its_key_at_any_frame_rate() {
+    let spreads = [
+        compare("jump: where it starts", |display| leap_mm(display)[0]),
+        compare("jump: its height", |display| leap_mm(display)[1]),
+        compare("run: its length", tap_mm),
+    ];
+    for [ticks, subticks] in spreads {
+        assert!(subticks * 10.0 < ticks, "{subticks} of {ticks} mm");
+    }
+}
+
+#[test]
+fn a_jump_is_seen_in_the_next_frame() {
+    for rate in [60, 144, 500] {
+        for phase in [0, 4000, 8000, 12_000] {
+            let display = Display { rate, phase: Micros(phase), whole_ticks: false };
+            let mut runner = Runner::new(display, leap);
+            let before = runner.shown().y;
+            runner.sim.run(1.0 / f64::from(rate));
+            let rises = before - runner.shown().y;
+            assert!(rises > 0.004, "{rises} m at {display:?}");
+        }
+    }
+}
+
+#[test]
+fn keys_between_ticks_are_never_corrected_and_move_evenly() {
+    let mut sim = Sim::<Platformer>::new(3, 0);
+    sim.frame = Micros(6944);
+    let link = LinkConfig { loss: 0.1, ..LinkConfig::delayed(60, 30) };
+    let client = sim.join(link, Box::new(|_, _| platformer::Command::default()));
+    let screen = Rc::new(RefCell::new(None::<Picture<Platformer>>));
+    sim.clients[client].screen = Some(Rc::clone(&screen));
+    let (mut random, mut keys) = (Random::new(5), platformer::Command::default());
+    sim.clients[client].frames = Some(Box::new(move |_, _| {
+        if random.chance(0.05) {
+            keys.right = [-1, 0, 1, 1][random.below(4) as usize];
+        }
+        keys.jump ^= random.chance(0.05);
+        keys
+    }));
+    sim.clients[client].forge = Some(Box::new(|packet, _| {
+        let times = packet.inputs.iter().filter_map(|it| it.subtick);
+        assert!(times.clone().all(|it| it.start() > 0));
+    }));
+    sim.run(3.0);
+    let (mut last, mut between, mut most) = (None, 0, 0.0_f32);
+    sim.run_each(20.0, |sim| {
+        let world = &sim.room.world().entities;
+        let player = platformer::player_of(world, SHOOTER).expect("it is there");
+        between += u32::from(player.held == 1 && player.part > 0);
+        let Some(picture) = screen.borrow_mut().take() else { return };
+        let own = *platformer::player_of(&picture.entities, SHOOTER).expect("it is shown");
+        let kept =
+            last.replace(own).filter(|last| (last.falls, last.race) == (own.falls, own.race));
+        most = most.max(kept.map_or(0.0, |last| (own.x - last.x).abs()));
+    });
+    let stats = sim.clients[client].core().stats();
+    assert_eq!(stats.mispredictions, 0);
+    assert!(between > 300, "{between} states changed keys within their tick");
+    // A frame takes 7 ms, platforms move at up to 4 m/s, and keys take effect at once.
+    assert!(most < 0.13, "{most} m in a frame");
 }

@@ -19,8 +19,8 @@ use glam::Vec2;
 use crate::records::owned;
 use crate::rounds::{self, Round};
 use phaselock::game::{
-    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, Measure, Relevance, Slot, Unit,
-    Viewpoint, World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, Measure, Relevance, Slot, Subticks,
+    Unit, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
@@ -38,7 +38,8 @@ pub const REACH: f32 = 36.0;
 
 impl Game for Platformer {
     const NAME: &'static str = "platformer";
-    const RULES_VERSION: u32 = 1;
+    const RULES_VERSION: u32 = 2;
+    const SUBTICKS: Subticks = Subticks::Changes;
     const LATE: Late = Late::Wait;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
@@ -66,7 +67,7 @@ impl Game for Platformer {
         presentation: |_| Choice::Linear,
         early: |piece, command| {
             let Piece::Player(player) = piece else { return None };
-            Some(Player { pressed: command.to_pressed(), ..*player }.into())
+            Some(Player { pressed: command.to_pressed(), part: 0, ..*player }.into())
         },
         coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, ..Coding::GENERAL },
         ..Kit::NONE

@@ -1,8 +1,9 @@
 //! The platformer's movement: the one function that moves a player, on both sides.
 //!
 //! Formulas of continuous motion hold within a tick (gravity changes at the apex, not at the tick
-//! after it), so a jump is equally high and far at any tick rate; only its start and end are on
-//! ticks. At low rates a tick is cut into parts no longer than `PART_SECS`.
+//! after it), so a jump is equally high and far at any tick rate. Keys change at their instant: a
+//! tick runs the keys before up to there, and the new ones after it. At low rates a tick is cut
+//! into parts no longer than `PART_SECS`.
 
 use super::collide::{self, Body, HALF_WIDTH};
 use super::entities::{AIR_MAX, CLOCK, Command, PACE, POSITION_X, POSITION_Y, Player};
@@ -52,6 +53,8 @@ const RAN_MAX: u16 = (1 << 15) - 1;
 const FREE: u8 = 0;
 const HELD: u8 = 1;
 const CUT: u8 = 2;
+/// Values of [`Player::part`].
+const PARTS: u8 = 64;
 
 /// Converts seconds to ticks, rounded up: 1 or more.
 pub fn ticks(rates: Rates, secs: f32) -> u64 {
@@ -68,57 +71,105 @@ pub struct OwnTick {
     pub race: u8,
 }
 
-/// Runs one tick of a player's own time. A player of an earlier race is moved to the start.
+/// Runs one tick of a player's own time with the same keys all along.
 pub fn movement(level: &Level, rates: Rates, now: OwnTick, player: &mut Player, command: &Command) {
+    movement_from(level, rates, now, player, (command, 0));
+}
+
+/// Runs one tick of a player's own time. The keys of the command are pressed from an instant on,
+/// given in 1/64 of the tick; until then those before are. A player of an earlier race is moved to
+/// the start.
+pub fn movement_from(
+    level: &Level,
+    rates: Rates,
+    now: OwnTick,
+    player: &mut Player,
+    (command, part): (&Command, u8),
+) {
     let OwnTick { tick, race } = now;
     if (race.wrapping_sub(player.race) as i8) > 0 {
         *player = Player { race, ran: 0, ..at_start(level, player) };
     }
-    let presses = command.jump && !player.keys().jump;
-    let pressed = command.to_pressed();
-    player.held = held(player.held, pressed == player.pressed);
-    player.pressed = pressed;
     if player.stage < level.goal() {
         player.ran = (player.ran + 1).min(RAN_MAX);
     }
+    player.buffer = player.buffer.saturating_sub(1);
     let ready = u64::from(player.ran) > ticks(rates, READY_SECS);
-    player.buffer = match presses && ready {
-        true => ticks(rates, BUFFER_SECS) as u8,
-        false => player.buffer.saturating_sub(1),
-    };
+    let course = Course { level, rates, tick, ready };
+    let pressed = command.to_pressed();
+    let changes = pressed != player.pressed;
+    player.held = held(player.held, !changes);
+    let mut start = 0.0;
+    let mut end = End::Falls;
+    if changes {
+        player.part = part.min(PARTS - 1);
+        start = f32::from(player.part) / f32::from(PARTS);
+        if start > 0.0 {
+            end = course.run(player, [0.0, start]);
+        }
+        if command.jump && !player.keys().jump && ready {
+            player.buffer = ticks(rates, BUFFER_SECS) as u8;
+        }
+        player.pressed = pressed;
+    }
     if player.lift == HELD && !command.jump {
         player.lift = CUT;
     }
-    let right = if ready { f32::from(command.right.clamp(-1, 1)) } else { 0.0 };
-    let coyote = ticks(rates, COYOTE_SECS) as u8;
-
-    let parts = (rates.step_secs() / PART_SECS).ceil().max(1.0);
-    let mut stands = false;
-    for part in 0..parts as u32 {
-        let clock = |part: u32| clock_at(rates, tick.minus(1), part as f32 / parts);
-        let span = Span {
-            from: clock(part),
-            to: clock(part + 1),
-            secs: rates.step_secs() / parts,
-            coyote,
-        };
-        stands = span.run(level, player, right);
-        if reaches(level, player) {
-            stands = true;
-            break;
-        }
+    if end != End::SentBack {
+        end = course.run(player, [start, 1.0]);
     }
-    if !stands {
+    if end == End::Falls {
         player.air = (player.air + 1).min(AIR_MAX);
     }
     player.clock = clock_at(rates, tick, 0.0);
 }
 
+/// How a part of a tick ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Stands,
+    Falls,
+    /// The player was sent back to a stage.
+    SentBack,
+}
+
+/// What a tick's motion depends on, besides the player.
+struct Course<'a> {
+    level: &'a Level,
+    rates: Rates,
+    tick: Tick,
+    /// Whether the race has begun.
+    ready: bool,
+}
+
+impl Course<'_> {
+    /// Runs a range of the tick with the player's keys.
+    fn run(&self, player: &mut Player, [from, to]: [f32; 2]) -> End {
+        let Self { level, rates, tick, ready } = *self;
+        let right = if ready { f32::from(player.keys().right) } else { 0.0 };
+        let coyote = ticks(rates, COYOTE_SECS) as u8;
+        let secs = rates.step_secs() * (to - from);
+        let parts = (secs / PART_SECS).ceil().max(1.0);
+        let mut end = End::Falls;
+        for part in 0..parts as u32 {
+            let at = |part: u32| from + (to - from) * (part as f32 / parts);
+            let clock = |part: u32| clock_at(rates, tick.minus(1), at(part));
+            let (from, to) = (clock(part), clock(part + 1));
+            let span = Span { from, to, secs: secs / parts, coyote };
+            end = if span.run(level, player, right) { End::Stands } else { End::Falls };
+            if reaches(level, player) {
+                return End::SentBack;
+            }
+        }
+        end
+    }
+}
+
 /// Returns the player at the start, with its keys, its own time and its counters.
 pub(super) fn at_start(level: &Level, player: &Player) -> Player {
-    let Player { pressed, held, clock, race, ran, falls, age, .. } = *player;
+    let Player { pressed, part, held, clock, race, ran, falls, age, .. } = *player;
     let (x, y) = level.start.into();
-    Player { pressed, held, clock, race, ran, falls, age, x, y, ..Player::default() }
+    Player { pressed, part, held, clock, race, ran, falls, age, x, y, ..Player::default() }
 }
 
 /// A part of a tick.

@@ -2,11 +2,11 @@
 
 use super::entities::{Command, Piece, Player, Score};
 use super::level::{self, Level};
-use super::movement::{OwnTick, at_start, movement, snap, ticks};
+use super::movement::{OwnTick, at_start, movement_from, snap, ticks};
 use super::race::{self, LAST_SECS, LENGTHS, Standings, race_at, ran_since_start};
 use crate::records::runs;
 use crate::rounds::{self, Contest, Phase, Round, round};
-use phaselock::game::{Ahead, Entities, Inputs, Known, Memory, World};
+use phaselock::game::{Ahead, Entities, Inputs, Known, Memory, Subtick, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::time::{Rates, Tick};
 
@@ -24,6 +24,11 @@ struct WorldTick<'a> {
     tick: Tick,
     round: &'a Round,
     inputs: &'a Inputs<Command>,
+}
+
+/// Returns the elapsed part of the tick at which keys change, in 1/64.
+fn part_of(subtick: Option<Subtick>) -> u8 {
+    subtick.map_or(0, Subtick::start)
 }
 
 impl Memory<Platformer, Piece> for Standings {
@@ -76,7 +81,8 @@ impl Platformer {
         let race =
             round.map_or(player.race, |round| race_at(&round, self.rates, ahead.tick, known));
         let now = OwnTick { tick: ahead.tick, race };
-        movement(self.level, self.rates, now, player, command);
+        let part = part_of(ahead.subtick);
+        movement_from(self.level, self.rates, now, player, (command, part));
     }
 
     /// Runs a player's steps in a tick of the world. Ticks whose inputs never came run without
@@ -84,24 +90,24 @@ impl Platformer {
     fn run(&self, now: &WorldTick<'_>, player: &mut Player, owner: PlayerId) {
         let WorldTick { tick, round, inputs } = *now;
         let mut own = tick.minus(1 + u64::from(player.age));
-        let mut run = |own: &mut Tick, command: &Command| {
+        let mut run = |own: &mut Tick, keys: (&Command, u8)| {
             *own = own.plus(1);
             let race = race_at(round, self.rates, *own, tick);
-            movement(self.level, self.rates, OwnTick { tick: *own, race }, player, command);
+            movement_from(self.level, self.rates, OwnTick { tick: *own, race }, player, keys);
             // As after each tick: replayed states are on the grid, too.
             snap(player);
         };
         for step in inputs.steps(owner) {
             let at = tick.minus(step.age);
             while own.plus(1) < at {
-                run(&mut own, &Command::default());
+                run(&mut own, (&Command::default(), 0));
             }
             if own < at {
-                run(&mut own, &step.input);
+                run(&mut own, (&step.input, part_of(step.subtick)));
             }
         }
         while own < tick.minus(inputs.age(owner)) {
-            run(&mut own, &Command::default());
+            run(&mut own, (&Command::default(), 0));
         }
     }
 
@@ -117,8 +123,10 @@ impl Platformer {
         let begin = level::tick_of(self.rates, base.clock);
         for tick in 1..=ticks {
             let keys = runs(base, steering, steering.held, tick, ticks).keys();
+            let changes = tick + u64::from(steering.held) == ticks + 1;
+            let part = if changes { steering.part } else { 0 };
             let now = OwnTick { tick: begin.plus(tick), race: base.race };
-            movement(self.level, self.rates, now, &mut player, &keys);
+            movement_from(self.level, self.rates, now, &mut player, (&keys, part));
             snap(&mut player);
         }
         Some(player.into())

@@ -55,19 +55,24 @@ impl<I: Copy> FrameInputs<I> {
         }
     }
 
-    /// Returns the input for a tick that ends at a time, and the moment of the action that begins
-    /// in it, if one does.
-    pub(super) fn take(&mut self, end: ServerTime) -> (I, Option<FrameMoment>) {
+    /// Returns the input for the next tick, which ends at a time, and the moment of the action that
+    /// begins in it, if one does.
+    pub(super) fn next(&self, end: ServerTime) -> (I, Option<FrameMoment>) {
         match self.waiting.front() {
             None => (self.held, None),
             // It begins after the tick.
             Some(action) if action.moment.own > end => (action.before, None),
-            Some(Action { input, moment, .. }) => {
-                let taken = (*input, Some(*moment));
-                self.waiting.pop_front();
-                taken
-            }
+            Some(Action { input, moment, .. }) => (*input, Some(*moment)),
         }
+    }
+
+    /// Takes what [`next`](Self::next) returns.
+    pub(super) fn take(&mut self, end: ServerTime) -> (I, Option<FrameMoment>) {
+        let next = self.next(end);
+        if next.1.is_some() {
+            self.waiting.pop_front();
+        }
+        next
     }
 
     /// Discards actions after the clock was set.

@@ -162,31 +162,76 @@ impl<G: Game> Client<G> {
     /// Predicts the player's input for a tick from [`poll_tick`](Self::poll_tick), and packs it. A
     /// spectator presses nothing; its packet only has acknowledgements.
     pub fn handle_input(&mut self, now: LocalTime, tick: Tick, input: G::Input) {
+        self.frame_inputs.handle_frame(input, None);
         self.run(now, tick, (input.into(), self.view_times.shown()));
     }
 
     /// Runs all due ticks with the input of a frame that is drawn now. Actions that begin in it
-    /// keep their instant; see [`Game::SUBTICKS`]. Returns whether a tick was due.
+    /// keep their instant; see [`Game::SUBTICKS`]. Returns whether the input was used: briefly
+    /// pressed keys must count as held until then.
     pub fn handle_frame_input(&mut self, now: LocalTime, input: G::Input) -> bool {
         self.common.pll.settle(now);
-        self.common.lead.advance(now);
-        let ahead = self.common.pll.server_time(now) + self.common.lead.drawn();
-        let own = ahead - self.common.rates.step();
+        let lead = self.common.lead.advance(now);
+        let (time, step) = (self.common.pll.server_time(now), self.common.rates.step());
+        let own = match G::SUBTICKS {
+            Subticks::Changes => time + lead,
+            Subticks::Off | Subticks::Actions => time + self.common.lead.drawn() - step,
+        };
         let moment = FrameMoment { own, view: self.view_times.showing(now) };
-        let counts = G::SUBTICKS == Subticks::Actions;
-        let begins = counts && G::begins_action(&self.frame_inputs.held(), &input);
-        self.frame_inputs.handle_frame(input, begins.then_some(moment));
+        let begins =
+            G::SUBTICKS != Subticks::Off && G::begins_action(&self.frame_inputs.held(), &input);
+        let begins = begins.then_some(moment);
+        if G::SUBTICKS == Subticks::Changes {
+            // The due ticks are over.
+            self.run_due(now, moment);
+            self.frame_inputs.handle_frame(input, begins);
+            return true;
+        }
+        self.frame_inputs.handle_frame(input, begins);
+        self.run_due(now, moment)
+    }
+
+    /// Runs all due ticks with the inputs of frames, the newest of which is drawn at `moment`.
+    /// Returns whether there were any.
+    fn run_due(&mut self, now: LocalTime, moment: FrameMoment) -> bool {
         let mut was_due = false;
         while let Some(tick) = self.poll_tick(now) {
             was_due = true;
-            let rates = self.common.rates;
-            let (input, begun) = self.frame_inputs.take(rates.time_of(tick));
+            let end = self.common.rates.time_of(tick);
+            let (input, begun) = self.frame_inputs.take(end);
             let FrameMoment { own, view } = begun.unwrap_or(moment);
-            let is_timed = counts && G::needs_view(&input);
-            let subtick = is_timed.then(|| Subtick::of(rates, tick, own));
+            let instant = Subtick::of(self.common.rates, tick, own);
+            let counts = match G::SUBTICKS {
+                Subticks::Off => false,
+                Subticks::Actions => G::needs_view(&input),
+                Subticks::Changes => begun.is_some() && instant.start() > 0,
+            };
+            let subtick = counts.then_some(instant);
             self.run(now, tick, (Timed { input, subtick }, view));
         }
         was_due
+    }
+
+    /// Returns the time at which the player's own entity is drawn, and the point between its
+    /// predicted ticks.
+    fn drawn_at(&self, server_time: ServerTime) -> (ServerTime, TickTime) {
+        let (rates, step) = (self.common.rates, self.common.rates.step());
+        let due = server_time + self.common.lead.drawn();
+        let own_time = match G::SUBTICKS {
+            Subticks::Changes => due,
+            Subticks::Off | Subticks::Actions => due - step,
+        };
+        (own_time, TickTime::at(rates, own_time + step))
+    }
+
+    /// Predicts the tick in progress, with the inputs of frames, if it is drawn.
+    fn foresee(&mut self, tick: Tick) {
+        if G::SUBTICKS == Subticks::Changes && self.common.watching.is_none() {
+            let rates = self.common.rates;
+            let (input, begun) = self.frame_inputs.next(rates.time_of(tick));
+            let subtick = begun.map(|begun| Subtick::of(rates, tick, begun.own));
+            self.prediction.foresee(&self.game, tick, Timed { input, subtick });
+        }
     }
 
     /// Runs a tick with an input that was given when `shown` was on screen.
@@ -285,6 +330,8 @@ impl<G: Game> Client<G> {
         self.viewed = Some((now, moment));
         let seen_at = self.targets_seen_at(server_time, presentation_time);
         self.view_times.handle_view(now, seen_at);
+        let (own_time, ahead) = self.drawn_at(server_time);
+        self.foresee(ahead.tick);
         std::mem::swap(&mut self.shown, &mut self.shown_before);
         if Arc::get_mut(&mut self.shown).is_none() {
             self.shown = Arc::default();
@@ -294,9 +341,6 @@ impl<G: Game> Client<G> {
         self.common.counter.stats.frames += 1;
         self.common.counter.stats.delay_sum += delay;
         self.common.counter.stats.underruns += u64::from(starved > 0);
-        let ahead = server_time + self.common.lead.drawn();
-        let own_time = ahead - self.common.rates.step();
-        let ahead = TickTime::at(self.common.rates, ahead);
         for id in self.prediction.co_predicted() {
             entities.remove(id);
         }

@@ -406,8 +406,8 @@ impl Session {
 
     /// Runs all due ticks with the input of the frame that is drawn next, if the session plays the
     /// game `G`. Call it once per frame, whether or not a tick is due: the time of the frame in
-    /// which an action begins is its instant ([`Game::SUBTICKS`]). Returns whether a tick was due;
-    /// a key that was pressed only briefly must count as held until then.
+    /// which an action begins is its instant ([`Game::SUBTICKS`]). Returns whether the input
+    /// was used; a key that was pressed only briefly must count as held until then.
     pub fn press_frame<G: Game>(
         &mut self,
         now: LocalTime,
@@ -420,9 +420,9 @@ impl Session {
             Some(_) => <G::Input as Record>::unpack(&[0; FIELDS_MAX]),
             None => press(client).snapped(),
         };
-        let was_due = client.handle_frame_input(now, input);
+        let is_used = client.handle_frame_input(now, input);
         self.note(|| SessionInput::PressFrame(now, input.pack().to_vec()));
-        was_due
+        is_used
     }
 
     /// Asks a controller for the player's command of each due tick.

@@ -17,6 +17,10 @@ pub enum Subticks {
     /// Actions that are judged by what the player saw, such as shots. They delay nothing: an action
     /// is part of the next tick, and its instant lies up to two ticks before the end of that tick.
     Actions,
+    /// All changes of the input, such as movement keys. The game's movement runs the keys before
+    /// up to the instant ([`Subtick::start`]) and the new ones after it. The player's own entity is
+    /// drawn a tick later than usual, within the tick in progress, so this delays nothing either.
+    Changes,
 }
 
 /// When an input was given: how long before the end of its tick, in 1/64 of a tick, and less than
@@ -48,6 +52,12 @@ impl Subtick {
     /// Returns how long before the end of the tick it is, in 1/64 of a tick.
     pub fn parts(self) -> u8 {
         self.0
+    }
+
+    /// Returns the elapsed part of the tick at which it is, in 1/64: 0 to 63. An instant before the
+    /// tick is its start.
+    pub fn start(self) -> u8 {
+        Self::PARTS - self.0.clamp(1, Self::PARTS)
     }
 
     /// Returns the point in time, for the input of a tick.
@@ -90,6 +100,8 @@ mod tests {
         assert_eq!(at(16), TickTime { tick: Tick(89), fraction: 0.75 });
         assert_eq!(at(64), TickTime { tick: Tick(89), fraction: 0.0 });
         assert_eq!(at(96), TickTime { tick: Tick(88), fraction: 0.5 });
+        let starts = [0, 1, 16, 64, 65, 127].map(|parts| Subtick::new(parts).start());
+        assert_eq!(starts, [63, 63, 48, 0, 0, 0]);
         for parts in 0..128 {
             let instant = Subtick::new(parts);
             let TickTime { tick, fraction } = instant.at(Tick(90));
