@@ -1,6 +1,6 @@
-//! `cargo bench -p phaselock-tests --bench early`: how far players who are shown at the present are
-//! from where they are, with and without the inputs that the server knows early, and with each input
-//! delay. `-- --help` lists the options.
+//! `cargo bench -p phaselock-tests --bench early`: how far players shown at the present are from
+//! their true positions, with and without the inputs that the server knows early, and with each
+//! input delay. `-- --help` lists the options.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -24,6 +24,7 @@ struct Args {
     /// Number of players
     #[arg(long, default_value_t = 8)]
     players: usize,
+    /// Seed of world, bots and links
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -46,7 +47,7 @@ fn main() -> anyhow::Result<()> {
     if !format.json {
         println!(
             "{secs} simulated seconds each, {players} players of Skirmish over their own links, \
-             seed {seed};\nothers are run forward to the present. Millimetres off; corrections a \
+             seed {seed};\nothers are run forward to the present. Millimetres off; corrections per \
              player and minute"
         );
         head(&COLUMNS);

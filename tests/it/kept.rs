@@ -63,7 +63,7 @@ fn ticks_are_kept<G: Game>() {
             let shape = Shape::new(slot.entity.fields());
             let rules = Extrapolation::new(&bots.game, Rates::DEFAULT, kind, &shape);
             for values in [values, without_hidden(slot.entity.fields(), &values)] {
-                // Nothing is known early, or that the keys are let go and pressed again.
+                // No early steering, or the keys are released and pressed again.
                 let idle = G::Entity::from_values(kind, &[0.0; FIELDS_MAX]).values();
                 let early = [(3, idle), (7, values)];
                 let early = early.map(|(after, values)| EarlySteer { after, values });

@@ -1,8 +1,8 @@
 //! Fractions of ticks: the same gesture has the same result at any frame rate.
 //!
-//! A gesture is what a player does at stated times, each of them the time of a frame: a program
-//! knows no more about the time of a press. `Session::press`, which applies the input of the frame
-//! in which a tick is due to that tick, is the comparison.
+//! A gesture is what a player does at given times, each of them the time of a frame: a program
+//! knows no more about the time of a press. The comparison is `Session::press`, which applies the
+//! input of the frame in which a tick is due to that tick.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -27,7 +27,7 @@ use phaselock_testing::{Sim, room_config};
 
 use crate::games::range::{FIELD, Range, STAND, Screen, on_screen};
 
-/// Frame rates of usual displays and of none.
+/// Frame rates of common displays, and a higher one.
 const RATES: [u32; 8] = [30, 60, 75, 120, 144, 165, 240, 500];
 const SHOOTER: PlayerId = PlayerId(0);
 const TARGET: PlayerId = PlayerId(1);
@@ -40,7 +40,7 @@ struct Gesture {
     name: &'static str,
     /// Turns per second of the aim.
     sweep: f32,
-    /// Where the shooter and the target run to.
+    /// Directions in which the shooter and the target run.
     runs: [i16; 2],
 }
 
@@ -232,7 +232,7 @@ fn recorded_frames_are_replayed_with_their_instants() {
     assert!(!idle.shown().iter().eq(original.shown().iter()), "the frames matter");
 }
 
-/// When a key goes down, before the phase: in a race, and when the lead has settled. While it
+/// When a key goes down, before the phase: during a race, once the lead has settled. While the lead
 /// changes, prediction time runs a little slower or faster than the keys.
 const STARTED: Micros = Micros::from_ms(12_500);
 
@@ -274,7 +274,7 @@ impl Runner {
     }
 }
 
-/// Jumps for about this long while running.
+/// Approximate time for which the jump key is held while running.
 const JUMPS: Micros = Micros::from_ms(120);
 
 fn leap(since: Micros) -> platformer::Command {
@@ -282,7 +282,7 @@ fn leap(since: Micros) -> platformer::Command {
     platformer::Command { right, jump: since >= Micros::ZERO && since < JUMPS }
 }
 
-/// Seconds for which a key is held that is released in the first frame after some time.
+/// Returns the seconds for which a key is held if it is released in the first frame after a time.
 fn held_secs(display: Display, time: Micros) -> f32 {
     let frame = 1_000_000 / i64::from(display.rate);
     Micros((time.0 + frame - 1) / frame * frame).as_secs() as f32

@@ -20,8 +20,8 @@ from phaselock.control import chat_body, frame, query_body, read_message, take_f
 from phaselock.numbers import WIRE_TEXT, WireError, fnv1a_64
 from phaselock.records import Game, Record
 from phaselock.requests import ChatRequest, GameRequest, HelloRequest, MarkRequest, Query
-from phaselock.requests import EarlyRequest, QuickRequest, Request, Restyle, RoundRequest, WatchRequest
-from phaselock.requests import read_inputs, read_request
+from phaselock.requests import EarlyRequest, QuickRequest, Request, Restyle, RoundRequest
+from phaselock.requests import WatchRequest, read_inputs, read_request
 from phaselock.session import Acks
 from phaselock.snapshots import Reader, Snapshot, States
 from phaselock.tables import Rules, levels_of

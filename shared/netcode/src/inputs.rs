@@ -129,7 +129,7 @@ impl<I: Record> InputBuffer<I> {
     }
 
     /// Returns the input for the next tick to run, with its claim. Without an input from the
-    /// player, this is what `repeat` makes of the last one, without a claim and an instant.
+    /// player, this is what `repeat` makes of the last one, without claim or instant.
     pub fn take(&mut self, tick: Tick, repeat: impl Fn(&I, u64) -> I) -> (Timed<I>, Option<Claim>) {
         let input = self.waiting.remove(&tick);
         // Ticks that the server skipped will never run.
@@ -154,8 +154,8 @@ impl<I: Record> InputBuffer<I> {
         (repeat(&self.last, self.missed).into(), None)
     }
 
-    /// Returns the inputs of the ticks after the last one that ran, up to the first that is missing.
-    /// The world is at tick `now`.
+    /// Returns the inputs of the ticks after the last one that ran, up to the first missing one,
+    /// while the world is at tick `now`.
     pub fn ahead(&self, now: Tick) -> impl Iterator<Item = I> + Clone {
         let next = self.own.unwrap_or(now).plus(1);
         let waiting = self.waiting.range(next..).zip(next.0..);

@@ -294,7 +294,7 @@ class Reader:
         echo, perceived, inputs, assumed = (bool(source.even(1)) for _ in usual)
         parts = echo, perceived, inputs, assumed
         if parts == usual or (assumed and not inputs):
-            raise WireError("no parts of a header")
+            raise WireError("invalid parts of a header")
         return parts
 
     @staticmethod

@@ -30,13 +30,13 @@ record! {
 
 /// Numbers of a state: position, rotation, speed, turning.
 const NUMBERS: usize = 13;
-/// Columns of a line: the time, those, and whether the body sleeps.
+/// Columns of a line: the time, the numbers of the state, and whether the body sleeps.
 const COLUMNS: usize = 1 + NUMBERS + 1;
-/// Seconds between two recorded states beyond which what happened in between is unknown.
+/// The maximum number of seconds between two recorded states that are interpolated.
 const GAP_SECS: f64 = 0.25;
-/// The maximum speed of a car, with some tolerance. What moves faster was put there.
+/// The maximum speed of a car, with some tolerance. Anything faster was teleported.
 const SPEED_MAX: f64 = 2500.0;
-/// Bodies that a snapshot counts with one byte, and lines of a file: limits against mistaken files.
+/// Limits against mistaken files: cars, which a snapshot counts in one byte, and lines of a file.
 const CARS_MAX: usize = 128;
 const LINES_MAX: usize = 1 << 20;
 

@@ -60,7 +60,7 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "player",
         "input_delay",
-        "Ticks after which your inputs take effect, 0 to 3: less delay, or fewer corrections.",
+        "Ticks by which your inputs are delayed, 0 to 3; more delay means fewer corrections.",
         |it| Slot::Number(&mut it.player.input_delay, 0..=INPUT_DELAY_MAX),
     ),
     key("sound", "master", "Master volume, in percent.", |it| {

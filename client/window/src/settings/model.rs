@@ -42,7 +42,7 @@ pub(crate) struct Player {
     pub(crate) color: u16,
     /// One of eight looks.
     pub(crate) look: u16,
-    /// Ticks after which inputs take effect.
+    /// Ticks by which inputs are delayed.
     pub(crate) input_delay: u16,
 }
 

@@ -182,8 +182,8 @@ impl Screen {
         });
         note(
             ui,
-            tr("In ticks. With 0, your player reacts at once. With more, you are corrected less \
-                often, and others see sooner what you do."),
+            tr("In ticks. At 0, your player reacts at once. With a higher delay, you are \
+                corrected less often, and others see sooner what you do."),
         );
     }
 }

@@ -1,4 +1,5 @@
-//! Name and looks of the settings, which others see once they stay as they are.
+//! Settings that take effect during a game: name and looks, once they stay as they are, and the
+//! input delay.
 
 use phaselock::limits::INPUT_DELAY_TICKS_MAX;
 use phaselock::time::Micros;
@@ -10,7 +11,7 @@ use super::Visit;
 const CHANGE_STAYS: Micros = Micros::from_ms(1_500);
 
 impl Visit {
-    /// Takes over the input delay of the settings, in ticks.
+    /// Applies the input delay of the settings, in ticks.
     pub(crate) fn follow_input_delay(&mut self, ticks: u16) {
         if std::mem::replace(&mut self.input_delay, ticks) != ticks {
             let ticks = u8::try_from(ticks).unwrap_or(INPUT_DELAY_TICKS_MAX);

@@ -39,7 +39,7 @@ record! {
     pub struct Player {
         /// Its commands; see [`Player::keys`].
         pub pressed: u8 = Field::count(3).steering(),
-        /// When in a tick they changed, in 1/64 of the tick.
+        /// The elapsed part of the tick in which they changed, in 1/64.
         pub part: u8 = Field::count(6).steering(),
         /// Ticks since these changed, up to 63.
         pub held: u8 = HELD,

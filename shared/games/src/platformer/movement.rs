@@ -2,7 +2,7 @@
 //!
 //! Formulas of continuous motion hold within a tick (gravity changes at the apex, not at the tick
 //! after it), so a jump is equally high and far at any tick rate. Keys change at their instant: a
-//! tick runs the keys before up to there, and the new ones after it. At low rates a tick is cut
+//! tick applies the old keys up to there, and the new ones after it. At low rates a tick is cut
 //! into parts no longer than `PART_SECS`.
 
 use super::collide::{self, Body, HALF_WIDTH};
@@ -53,7 +53,7 @@ const RAN_MAX: u16 = (1 << 15) - 1;
 const FREE: u8 = 0;
 const HELD: u8 = 1;
 const CUT: u8 = 2;
-/// Values of [`Player::part`].
+/// Number of values of [`Player::part`].
 const PARTS: u8 = 64;
 
 /// Converts seconds to ticks, rounded up: 1 or more.
@@ -71,14 +71,13 @@ pub struct OwnTick {
     pub race: u8,
 }
 
-/// Runs one tick of a player's own time with the same keys all along.
+/// Runs one tick of a player's own time with the same keys throughout.
 pub fn movement(level: &Level, rates: Rates, now: OwnTick, player: &mut Player, command: &Command) {
     movement_from(level, rates, now, player, (command, 0));
 }
 
-/// Runs one tick of a player's own time. The keys of the command are pressed from an instant on,
-/// given in 1/64 of the tick; until then those before are. A player of an earlier race is moved to
-/// the start.
+/// Runs one tick of a player's own time. The keys of the command count from `part` of the tick on,
+/// in 1/64; the previous keys count until then. A player of an earlier race is moved to the start.
 pub fn movement_from(
     level: &Level,
     rates: Rates,

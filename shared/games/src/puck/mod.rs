@@ -54,8 +54,8 @@ impl Game for ShufflePuck {
             of: |entities, player| Some(owned::<Score, _>(entities, player)?.1.goals.into()),
         }],
         // The present, so that other players' strikes and the puck are shown at the same time.
-        // `tests/it/puck.rs` compares: the puck is nearest and jumps least with the adaptive
-        // method, and mallets are calmer by the rules.
+        // `tests/it/puck.rs` compares: with the adaptive method, the puck is nearest to its true
+        // position and jumps less than with the rules; mallets are calmer with the rules.
         presentation: |kind| {
             if kind.is::<Puck>() { Choice::Adaptive } else { Choice::RunForward }
         },

@@ -109,7 +109,7 @@ impl Game for Skirmish {
             let is_exact = is_thrown || kind.is::<Prop>() || kind.is::<Pickup>();
             if is_exact { SendRule::Predictable } else { SendRule::Every }
         },
-        // Running, not shooting.
+        // Others may know where a player runs, but not that it shoots.
         early: |piece, command| {
             let Piece::Player(player) = piece else { return None };
             Some(Player { right: command.right, down: command.down, ..*player }.into())

@@ -93,7 +93,7 @@ impl Skirmish {
         let now = player(entities, shooter)?;
         let then = subtick.and_then(|it| past.entity_at(shooter, it.at(*tick), entities));
         let then = then.and_then(|slot| slot.entity.player().copied());
-        // Not where it was before it entered the world.
+        // A position in an earlier life does not count.
         let then = then.filter(|then| then.spawns == now.spawns && then.health > 0);
         let from = then.unwrap_or(now).position();
         let target = self.hit(entities, seen, past.policy().favour, (shooter, from));

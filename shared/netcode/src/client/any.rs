@@ -61,7 +61,7 @@ pub trait AnyClient: Any + Debug + Send {
     fn choose(&mut self, kind: u8, choice: Choice);
     /// Returns the method by which a kind is presented.
     fn choice(&self, kind: u8) -> Choice;
-    /// Returns the kinds of entities of which the client wants to know how others will steer them.
+    /// Returns the kinds of entities whose early steering the client wants to know.
     fn early(&self) -> KindSet;
     /// Adds the picture of a second method to [`Client::traces`](super::Client::traces).
     fn set_ghost(&mut self, ghost: Option<Choice>);

@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 
 use crate::time::ServerTime;
 
-/// Actions that may wait for their ticks, one for each tick. Arbitrary: nobody presses more keys
-/// than that in the ticks between two frames.
+/// The maximum number of actions that wait for their ticks, one for each tick. Arbitrary: nobody
+/// presses more keys than that in the ticks between two frames.
 const WAITING_MAX: usize = 4;
 
 /// What was on screen when an input was given.
@@ -55,8 +55,8 @@ impl<I: Copy> FrameInputs<I> {
         }
     }
 
-    /// Returns the input for the next tick, which ends at a time, and the moment of the action that
-    /// begins in it, if one does.
+    /// Returns the input for the next tick, which ends at `end`, and the moment of the action that
+    /// begins in it, if any.
     pub(super) fn next(&self, end: ServerTime) -> (I, Option<FrameMoment>) {
         match self.waiting.front() {
             None => (self.held, None),

@@ -182,7 +182,7 @@ impl<G: Game> Client<G> {
             G::SUBTICKS != Subticks::Off && G::begins_action(&self.frame_inputs.held(), &input);
         let begins = begins.then_some(moment);
         if G::SUBTICKS == Subticks::Changes {
-            // The due ticks are over.
+            // The due ticks ended before this frame.
             self.run_due(now, moment);
             self.frame_inputs.handle_frame(input, begins);
             return true;
@@ -274,7 +274,7 @@ impl<G: Game> Client<G> {
                 // The delay has become shorter, and the server may have the inputs of these ticks.
                 return newest;
             }
-            // The delay has become longer. Ticks that were skipped after a stall stay without input.
+            // The delay has become longer. Ticks that were skipped after a stall get no input.
             for missed in 1..at.since(newest) {
                 if newest.plus(missed) >= tick {
                     let repeated = G::repeat(&last.input, missed).snapped();
@@ -452,7 +452,7 @@ impl<G: Game> AnyClient for Client<G> {
             let worst = newest.minus(u64::from(report.worst_back));
             let inputs = [(worst, report.worst_early), (newest, report.newest_early)];
             for (tick, micros) in inputs {
-                // The lead is that of inputs without delay, so that delayed ones are early by it.
+                // The lead is that of undelayed inputs; delayed ones come earlier by their delay.
                 let delay = self.common.input_delay.of(tick);
                 let step = self.common.rates.step();
                 let undelayed = early(micros) - Micros(step.0 * delay as i64);

@@ -1,8 +1,8 @@
-//! The player's input delay: how many ticks after it was read an input takes effect.
+//! The player's input delay: the number of ticks between reading an input and its effect.
 //!
-//! A delay costs reaction time, by its ticks. In return the server has each input that much earlier,
-//! since the lead stays the same: fewer inputs are late and need a correction, and other players can
-//! be shown sooner what this one does.
+//! A delay costs that much reaction time. In return, the server has each input that much earlier,
+//! since the lead stays the same: fewer inputs are late and need a correction, and other players
+//! see sooner what this one does.
 
 use crate::limits::INPUT_DELAY_TICKS_MAX;
 use crate::time::Tick;
@@ -25,7 +25,7 @@ impl InputDelay {
         }
     }
 
-    /// Returns the tick in which an input takes effect that is read for a tick.
+    /// Returns the tick in which the input that is read for `tick` takes effect.
     pub(super) fn at(&self, tick: Tick) -> Tick {
         tick.plus(self.ticks)
     }

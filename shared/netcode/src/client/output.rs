@@ -36,11 +36,11 @@ pub struct SessionConfig {
     pub password: Option<String>,
     /// How to take part.
     pub part: Part,
-    /// Ticks after which an input takes effect, at most
+    /// Ticks by which inputs are delayed, at most
     /// [`INPUT_DELAY_TICKS_MAX`](crate::limits::INPUT_DELAY_TICKS_MAX); 0 by default.
     pub input_delay: u8,
-    /// Whether to ask for what the server already knows of other players' inputs for ticks to come,
-    /// where these players are shown at the present by the rules; on by default. It takes some more
+    /// Whether to ask for what the server already knows of other players' inputs for the next
+    /// ticks, for players who are shown at the present by the rules. On by default; it costs a few
     /// bytes.
     pub early: bool,
     /// Token of the last session, to take over the seat of a program that has ended.

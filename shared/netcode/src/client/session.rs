@@ -106,7 +106,7 @@ pub struct Session {
     /// Recorded input, if it is recorded, and whether the recording overflowed.
     recorded_inputs: Option<VecDeque<SessionInput>>,
     recorded_over: bool,
-    /// Kinds of which the server knows that they are shown by the rules, and when it was told.
+    /// Kinds for which the server was last asked for early steering, and when.
     early_told: (KindSet, Option<LocalTime>),
 }
 
@@ -406,8 +406,8 @@ impl Session {
 
     /// Runs all due ticks with the input of the frame that is drawn next, if the session plays the
     /// game `G`. Call it once per frame, whether or not a tick is due: the time of the frame in
-    /// which an action begins is its instant ([`Game::SUBTICKS`]). Returns whether the input
-    /// was used; a key that was pressed only briefly must count as held until then.
+    /// which an action begins is its instant ([`Game::SUBTICKS`]). Returns whether the input was
+    /// used; a key that was pressed only briefly must count as held until then.
     pub fn press_frame<G: Game>(
         &mut self,
         now: LocalTime,
@@ -508,7 +508,7 @@ impl Session {
         }
     }
 
-    /// Sets after how many ticks the player's inputs take effect, at most
+    /// Sets the player's input delay in ticks, at most
     /// [`INPUT_DELAY_TICKS_MAX`](crate::limits::INPUT_DELAY_TICKS_MAX), in this game and all
     /// following ones.
     pub fn set_input_delay(&mut self, ticks: u8) {

@@ -7,7 +7,7 @@ use crate::limits::PREDICTION_TICKS_MAX;
 use crate::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 use crate::wire::input::{Pressed, VIEW_LAG_MAX, VIEW_PARTS};
 
-/// The longest time since the last picture after which a frame still shows the game.
+/// The maximum time since the last picture for which a frame is taken to show the game.
 const FRAME_MAX: Micros = Micros::from_ms(250);
 
 /// The time on screen, now and at each of the recent inputs.
@@ -29,7 +29,7 @@ impl ViewTimes {
         self.shown.map(|(_, shown)| shown)
     }
 
-    /// Returns the time that the frame shows that is drawn now, in which the player's crosshair is
+    /// Returns the time shown by the frame that is drawn now, in which the player's crosshair is
     /// where it was just read.
     pub(super) fn showing(&self, now: LocalTime) -> Option<ServerTime> {
         self.shown.map(|(at, shown)| shown + (now - at).clamp(Micros::ZERO, FRAME_MAX))

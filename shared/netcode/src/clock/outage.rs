@@ -19,9 +19,10 @@ pub(super) struct Outage {
 }
 
 impl Outage {
-    /// Arbitrary: a quarter of a second more would be noticed in each keypress ...
+    /// The least excess that makes an outage. Arbitrary: a lead or delay that is a quarter of a
+    /// second longer would be noticed in each keypress.
     const EXCESS: Micros = Micros::from_ms(250);
-    /// ... and this many packets may be lost in a row, by a path that loses some.
+    /// Number of packets in a row that a path may lose without an outage. Arbitrary.
     const LOST: i64 = 12;
     /// Excess at or below which the outage is over.
     const OVER: Micros = Micros::from_ms(30);

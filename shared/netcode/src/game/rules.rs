@@ -37,8 +37,8 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     const REWIND: Rewind = Rewind::DEFAULT;
     /// Treatment of inputs that arrive after their tick.
     const LATE: Late = Late::Repeat;
-    /// Which inputs count at the instant at which they were given, instead of at a tick. By default
-    /// none does.
+    /// Which inputs count at the instant at which they were given, instead of at a tick. None by
+    /// default.
     const SUBTICKS: Subticks = Subticks::Off;
     /// Additions to the rules: bots, rounds, presentation, coding. None by default.
     const KIT: Kit<Self> = Kit::NONE;
@@ -141,8 +141,8 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         false
     }
 
-    /// Whether an action begins between the inputs of two frames, the instant of which counts; see
-    /// [`SUBTICKS`](Self::SUBTICKS). By default each change is one.
+    /// Whether an action whose instant counts begins between the inputs of two frames; see
+    /// [`SUBTICKS`](Self::SUBTICKS). By default, every change is one.
     fn begins_action(before: &Self::Input, now: &Self::Input) -> bool {
         before != now
     }
@@ -268,14 +268,16 @@ pub struct Kit<G: Game> {
     /// Default rule for sending a kind to players who do not own the entity; a host may override
     /// it. By default in every snapshot.
     pub sending: fn(KindOf<G::Entity>) -> SendRule,
-    /// What others may know of a player's input before its tick, so that they see it sooner: returns
-    /// an entity of that player with the steering fields that the input gives it. Of the result
-    /// only steering fields count which everyone sees and which do not
-    /// [drift](crate::fields::Field::drift); leave those as they are that must stay unknown until
-    /// their tick, such as a trigger. `None`, the default, tells nothing.
+    /// What others may know of a player's input before its tick, so that they see it sooner:
+    /// returns an entity of that player with the steering fields that the input gives it. `None`,
+    /// the default, tells nothing.
     ///
-    /// Jittery players' inputs wait on the server for several ticks. Clients that show a kind at
-    /// the present by the rules run [`Coding::extrapolate`] with them.
+    /// Only steering fields count that everyone sees and that do not
+    /// [drift](crate::fields::Field::drift). Leave a field as it is if it must stay unknown until
+    /// its tick, such as a trigger.
+    ///
+    /// The inputs of players with jitter wait on the server for several ticks. Clients that show a
+    /// kind at the present by the rules run [`Coding::extrapolate`] with them.
     pub early: Early<G>,
     /// Coding of snapshots.
     pub coding: Coding<G>,
@@ -295,9 +297,9 @@ pub struct Kit<G: Game> {
 }
 
 impl<G: Game> Kit<G> {
-    /// No bots, no rounds, linear presentation, all entities in each snapshot, no early
-    /// inputs, general coding, no
-    /// configuration, no requests, ten seconds of spectator delay, no records, no sides.
+    /// No bots, no rounds, linear presentation, all entities in each snapshot, no early inputs,
+    /// general coding, no configuration, no requests, ten seconds of spectator delay, no records,
+    /// no sides.
     pub const NONE: Self = Self {
         bot: None,
         rounds_played: |_| 0,

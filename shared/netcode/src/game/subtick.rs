@@ -6,9 +6,9 @@ use crate::time::{Rates, ServerTime, Tick};
 /// Which inputs of a game count at the instant at which they were given, instead of at a tick.
 ///
 /// A program that draws reads its controls once per frame, at times that have nothing to do with
-/// ticks. By default an input applies to the whole of the next tick, so the same gesture has
-/// another result at another frame rate. The instant of an input is the time of the frame in which
-/// it was read ([`Session::press_frame`](crate::client::Session::press_frame)).
+/// ticks. By default, an input applies to the whole of the next tick, so the same gesture has
+/// different results at different frame rates. The instant of an input is the time of the frame in
+/// which it was read ([`Session::press_frame`](crate::client::Session::press_frame)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Subticks {
     /// None: the input of the frame in which a tick is due applies to the whole tick.
@@ -17,9 +17,10 @@ pub enum Subticks {
     /// Actions that are judged by what the player saw, such as shots. They delay nothing: an action
     /// is part of the next tick, and its instant lies up to two ticks before the end of that tick.
     Actions,
-    /// All changes of the input, such as movement keys. The game's movement runs the keys before
+    /// All changes of the input, such as movement keys. The game's movement applies the old keys
     /// up to the instant ([`Subtick::start`]) and the new ones after it. The player's own entity is
-    /// drawn a tick later than usual, within the tick in progress, so this delays nothing either.
+    /// drawn a tick further ahead than usual, within the tick in progress, so this delays nothing
+    /// either.
     Changes,
 }
 
@@ -54,8 +55,8 @@ impl Subtick {
         self.0
     }
 
-    /// Returns the elapsed part of the tick at which it is, in 1/64: 0 to 63. An instant before the
-    /// tick is its start.
+    /// Returns the part of the tick that has elapsed by then, in 1/64: 0 to 63. An instant before
+    /// the tick counts as its start.
     pub fn start(self) -> u8 {
         Self::PARTS - self.0.clamp(1, Self::PARTS)
     }

@@ -48,7 +48,7 @@ const PRIOR: f64 = 4.0;
 const KEEPS: f64 = 0.5;
 
 /// The weight of [`KEEPS`], in independent repetitions that missed by half of their way. Gaps are
-/// rare, so the first one counts for more; and those that missed by nothing count without limit.
+/// rare, so the first one counts for more; repetitions that missed by nothing count without limit.
 const KEEPS_PRIOR: f64 = 0.25;
 
 /// The minimum and maximum of `turn`. A turning body never turns more sharply than its parabola; a
@@ -62,8 +62,8 @@ const SMALL: f64 = 0.3;
 /// half.
 const ERROR_GAIN: f64 = 0.1;
 
-/// The weight of the newest error beyond the horizon. Gaps are rare, and what was shown in the first
-/// ones says little about the next.
+/// The weight of the newest error beyond the horizon. Gaps are rare, and what was shown in the
+/// first ones says little about the next.
 const FAR_ERROR_GAIN: f64 = 0.5;
 
 /// The largest error that counts, in usual ones, so that one lost state does not decide for long.

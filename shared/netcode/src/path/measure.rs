@@ -93,8 +93,8 @@ pub struct Ways {
     pub back: Micros,
 }
 
-/// Recent times against the shortest. During a silence the latter is not forgotten: what comes first
-/// has waited in the path, and would pass for its shortest.
+/// Recent times against the shortest. A silence does not make it forget the shortest: the first
+/// packets after it have waited in the path, and would pass for its shortest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Excess {
     base: WindowMin,
@@ -128,7 +128,7 @@ impl Excess {
         self.recent.get().unwrap_or_default()
     }
 
-    /// Returns the shortest time, of the empty path.
+    /// Returns the shortest time: that of the empty path.
     pub(super) fn base(&self) -> Micros {
         self.base.get().unwrap_or_default()
     }
@@ -221,8 +221,8 @@ pub(super) struct RoundTrips {
 
 /// Half the time for which the shortest round trip counts as that of an empty path.
 const BASE_HALF: Micros = Micros::from_ms(5000);
-/// Time without a round trip that is a pause. Arbitrary; longer than the longest interval of
-/// snapshots that anyone plays with.
+/// Time without a measurement that counts as a silence. Arbitrary; longer than the longest interval
+/// of snapshots that anyone plays with.
 const PAUSE: Micros = Micros::from_ms(500);
 /// Half the time whose shortest round trip is the current one, so that jitter does not look like a
 /// queue (the current filter of RFC 6817). Three snapshots at 30 Hz; arbitrary.

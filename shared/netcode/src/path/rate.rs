@@ -112,7 +112,7 @@ pub struct SendRate {
     /// When the rate was last restored to what had arrived before.
     returned: LocalTime,
     round_trips: RoundTrips,
-    /// Times of answers, by both clocks.
+    /// Times of answers on their way back, by both clocks.
     back: Excess,
     /// Fraction lost recently.
     loss: u64,
@@ -307,7 +307,7 @@ impl SendRate {
 
     /// Restores the rate once the path is back, and has delivered what was queued meanwhile.
     fn end_silence(&mut self, now: LocalTime) {
-        // An answer that has waited is old news of the way there.
+        // An answer that waited in a queue is old news about the way there.
         let excess = self.round_trips.excess();
         if let Some((before, _)) = self.silent.take_if(|(_, tolerated)| excess <= *tolerated) {
             // Everything was lost in the meantime: an outage, whatever the rate.

@@ -127,8 +127,8 @@ impl<I: Record> Seated<I> {
         self.uplink.take::<G>(&mut self.member, rates, (tick, rewind_most), inputs);
     }
 
-    /// Returns the player's inputs for the ticks after the last one that ran, up to the first that
-    /// is missing, while the world is at tick `now`.
+    /// Returns the player's inputs for the ticks after the last one that ran, up to the first
+    /// missing one, while the world is at tick `now`.
     pub(super) fn ahead(&self, now: Tick) -> impl Iterator<Item = I> + Clone {
         self.uplink.ahead(now)
     }
@@ -143,8 +143,8 @@ impl<I: Record> Seated<I> {
         self.early = kinds;
     }
 
-    /// Returns what the client is told of how entities will be steered: nothing that it needs only
-    /// for ticks after its present when the snapshot after the next one comes.
+    /// Returns what the client is told of how entities will be steered: what it needs until the
+    /// snapshot after the next one arrives.
     fn early_reach(&self, rates: Rates, server_time: ServerTime) -> EarlyReach {
         let Some(estimate) = self.member.timing().estimate(server_time) else {
             return EarlyReach::NONE;

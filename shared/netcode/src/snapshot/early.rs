@@ -32,8 +32,8 @@ impl EarlyReach {
     }
 }
 
-/// Adds the entities of a player from the `inputs` of the ticks after their states. The game
-/// decides what others may know of an input.
+/// Adds how a player will steer its entities, from its `inputs` for the ticks after their states.
+/// The game decides what others may know of an input.
 pub fn add_early<G: Game>(
     early: &mut EarlySteering,
     entities: &Entities<G::Entity>,

@@ -77,8 +77,8 @@ pub enum ClientMessage {
         /// The appearance.
         look: Look,
     },
-    /// The kinds of entities that the client shows at the present by the game's rules, so that it
-    /// wants to know how other players will steer them. None at the start of each game.
+    /// The kinds of entities that the client shows at the present by the game's rules, and whose
+    /// early steering it therefore wants to know. None at the start of each game.
     Early {
         /// Index of the game in the server's rotation, modulo 256.
         number: u8,

@@ -35,7 +35,7 @@ pub struct Pressed<I> {
 }
 
 impl<I> Pressed<I> {
-    /// An input without times.
+    /// Creates an input without times.
     pub fn untimed(input: I) -> Self {
         Self { input, lag: None, subtick: None }
     }

@@ -97,8 +97,8 @@ impl Session {
         self.ask(&ClientMessage::Game { number, bytes })
     }
 
-    /// Tells the server which kinds are shown by the rules, if that has changed and the last message
-    /// is old enough.
+    /// Tells the server which kinds are shown by the rules, if that has changed and the last
+    /// message is old enough.
     pub(super) fn tell_early(&mut self, now: LocalTime) {
         let asks = self.config.early && self.step == Step::Playing;
         let Some(client) = self.client.as_ref().filter(|_| asks) else {
@@ -109,7 +109,7 @@ impl Session {
         if kinds == told || at.is_some_and(|at| now - at < EARLY_INTERVAL) {
             return;
         }
-        // With too many requests waiting, it is told later.
+        // If too many requests are waiting, the server is told later.
         if self.ask(&ClientMessage::Early { number, kinds: kinds.to_bits() }).is_ok() {
             self.early_told = (kinds, Some(now));
         }

@@ -41,7 +41,8 @@ impl Request {
             Self::Round => (6, 500),
             // Each change starts a game for the client.
             Self::Part => (2, 3000),
-            // A player goes through all methods. With one left over, the last one always counts.
+            // A player may step through all methods. Clients keep to the interval, so that none of
+            // their messages is refused.
             Self::Early => (20, 250),
         };
         RequestLimit { burst, interval: Micros::from_ms(interval_ms) }

@@ -55,8 +55,8 @@ pub(in crate::server) struct ViewEstimate {
 }
 
 impl ViewEstimate {
-    /// How far a claim may be from the estimate at least: a frame at 60 Hz, for clients whose
-    /// claims follow their frames. Slower ones lose the rest.
+    /// The minimum [tolerance](Self::tolerance): a frame at 60 Hz, for clients whose claims follow
+    /// their frames. Slower ones lose the rest.
     const TOLERANCE: Micros = Micros(16_667);
     /// The fastest change of the estimate, as a fraction of real time: a tenth for `clock::delay`,
     /// a quarter for `clock::lead`.

@@ -84,7 +84,7 @@ impl<I: Record> Uplink<I> {
         self.trusted_from = next_seq;
     }
 
-    /// Returns the inputs of the ticks after the last one that ran, up to the first that is missing,
+    /// Returns the inputs of the ticks after the last one that ran, up to the first missing one,
     /// while the world is at tick `now`.
     pub(super) fn ahead(&self, now: Tick) -> impl Iterator<Item = I> + Clone {
         self.inputs.ahead(now)

@@ -1,5 +1,5 @@
 //! The end of a snapshot packet that tells how players will steer its entities: the steering fields
-//! that follow from inputs for ticks to come.
+//! that follow from inputs for later ticks.
 
 use crate::fields::{Entity, Field, FieldAudience, Packed};
 use crate::ids::PlayerId;
@@ -53,7 +53,7 @@ impl EarlySteering {
         self.entities.sort_unstable_by_key(|(index, ..)| *index);
     }
 
-    /// Returns the changes of an entity, in order; none if there are none.
+    /// Returns the changes of an entity, in order; empty if there are none.
     pub fn of(&self, index: u16) -> &[EarlyChange] {
         let place = self.entities.binary_search_by_key(&index, |(index, ..)| *index);
         let Some((_, from, end)) = place.ok().map(|at| self.entities[at]) else { return &[] };
@@ -62,8 +62,8 @@ impl EarlySteering {
 }
 
 impl Field {
-    /// Whether the field says how its entity is steered, to everyone: a steering field that does
-    /// not count ticks.
+    /// Whether the field shows everyone how its entity is steered: a steering field without a
+    /// drift.
     pub fn steers(&self) -> bool {
         self.steering && self.drift == 0.0 && self.audience == FieldAudience::All
     }
@@ -75,8 +75,8 @@ pub(super) fn has_place<E: Entity>(state: &EntityState, reader: PlayerId) -> boo
     state.owner.is_some_and(|owner| owner != reader) && fields.iter().any(Field::steers)
 }
 
-/// Codes the changes of one entity after its `state`. A writer passes those to `said`; `read` is
-/// called with each.
+/// Codes the changes of one entity after its `state`. A writer passes them as `said`, a reader
+/// nothing; `read` is called with each change.
 pub(super) fn code_changes<C: Coder>(
     coder: &mut C,
     fields: &[Field],
