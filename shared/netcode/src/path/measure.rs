@@ -114,7 +114,7 @@ impl Excess {
     pub(super) fn update(&mut self, now: LocalTime, time: Micros) {
         let passed = now - std::mem::replace(&mut self.updated, now);
         if passed > PAUSE {
-            self.base.began = self.base.began + passed;
+            self.base.began = self.base.began + (passed - PAUSE);
         }
         self.base.update(now, time);
         self.recent.update(now, time);

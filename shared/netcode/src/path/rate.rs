@@ -65,6 +65,8 @@ const GROWTH_GAIN: u64 = 60;
 /// Time without any acknowledgement after which the rate halves each second (compare TFRC's timer,
 /// RFC 5348, 4.4).
 const SILENCE: Micros = Micros::from_ms(1000);
+/// How long after a silence longer round trips count as a backlog, before they are the path's own.
+const DRAIN_MAX: Micros = Micros::from_ms(3000);
 /// Number of snapshots lost in a row that make an outage, which says nothing about any rate.
 const OUTAGE_SNAPSHOTS: i64 = 8;
 /// Percentage of its use up to which the rate of a narrow path may grow.
@@ -123,8 +125,7 @@ pub struct SendRate {
     heard: LocalTime,
     /// Send time of the newest packet that arrived.
     newest_acked: LocalTime,
-    /// The rate before the client fell silent, and the excess of round trips that was tolerated.
-    silent: Option<(u64, Micros)>,
+    silent: Option<Silence>,
     trial: Option<Trial>,
     /// Bytes in flight.
     flight: Flight,
@@ -132,6 +133,17 @@ pub struct SendRate {
     /// The rate after the last queue of the stream's own, if it is lower than what any path should
     /// carry.
     limit: Option<u64>,
+}
+
+/// A silence of the client, until what was queued meanwhile has drained.
+#[derive(Clone, Copy, Debug)]
+struct Silence {
+    /// The rate before it.
+    before: u64,
+    /// The excess of round trips that was tolerated before it.
+    tolerated: Micros,
+    /// When the client was heard again.
+    heard: Option<LocalTime>,
 }
 
 /// Maximum size in bytes of one snapshot, and of the first; a snapshot may always use the minimum
@@ -309,11 +321,17 @@ impl SendRate {
     fn end_silence(&mut self, now: LocalTime) {
         // An answer that waited in a queue is old news about the way there.
         let excess = self.round_trips.excess();
-        if let Some((before, _)) = self.silent.take_if(|(_, tolerated)| excess <= *tolerated) {
+        let Some(silence) = &mut self.silent else { return };
+        let heard = *silence.heard.get_or_insert(now);
+        if excess <= silence.tolerated {
             // Everything was lost in the meantime: an outage, whatever the rate.
-            self.rate = self.rate.max(before / 2);
+            self.rate = self.rate.max(silence.before / 2);
             self.growth = GROWTH_MAX;
             self.counts_from = now;
+            self.silent = None;
+        } else if now - heard > DRAIN_MAX {
+            // The path has become longer.
+            self.silent = None;
         }
     }
 
@@ -333,7 +351,8 @@ impl SendRate {
         if now - self.heard > SILENCE && used > 0 {
             let before = self.trial.map_or(self.rate, |trial| trial.rate);
             let tolerated = self.queue_tolerated();
-            self.silent.get_or_insert((before, tolerated));
+            let silence = self.silent.get_or_insert(Silence { before, tolerated, heard: None });
+            silence.heard = None;
             self.trial = None;
             self.rate = (self.rate - self.rate / 28).max(self.least.min(self.rate));
         } else if self.trial.is_none() && self.silent.is_none() && self.rate < self.proven(used) {

@@ -442,6 +442,17 @@ fn rate_before_a_silence_returns_only_after_the_backlog() {
 }
 
 #[test]
+fn a_longer_way_back_after_a_silence_does_not_hold_the_rate_down() {
+    let mut path = Path::new("delay=50ms; 20s: loss=100%; 25s: loss=0%", 1);
+    let back: Conditions = "delay=50ms; 20s: loss=100%; 25s: loss=0%,delay=300ms".parse().unwrap();
+    path.up = Link::new(back.up, 3);
+    path.run(27);
+    assert!(path.rate.silent.is_some(), "it may be a backlog");
+    path.run(2);
+    assert!(path.rate.silent.is_none(), "it is none");
+}
+
+#[test]
 fn unused_rate_does_not_grow() {
     let mut path = Path::new("delay=50ms,rate=512kbit", 1);
     path.wanted = 20_000;
