@@ -245,6 +245,11 @@ struct Runner {
 
 impl Runner {
     fn new(display: Display, keys: fn(Micros) -> platformer::Command) -> Self {
+        Self::delayed(display, keys, 0)
+    }
+
+    /// Creates a player with an input delay in ticks.
+    fn delayed(display: Display, keys: fn(Micros) -> platformer::Command, delay: u8) -> Self {
         let pressed = LocalTime(0) + STARTED + display.phase;
         let mut sim = Sim::<Platformer>::new(7, 0);
         sim.frame = Micros(1_000_000 / i64::from(display.rate));
@@ -252,6 +257,7 @@ impl Runner {
         let screen = Rc::new(RefCell::new(None));
         let press = Box::new(|_: &Client<Platformer>, _| platformer::Command::default());
         let client = sim.join(LinkConfig::delayed(30, 0), press);
+        sim.clients[client].session.set_input_delay(delay);
         sim.clients[client].screen = Some(Rc::clone(&screen));
         sim.clients[client].whole_ticks = display.whole_ticks;
         sim.clients[client].frames = Some(Box::new(move |_, now| keys(now - pressed)));
@@ -348,6 +354,27 @@ fn a_jump_is_seen_in_the_next_frame() {
             let rises = before - runner.shown().y;
             assert!(rises > 0.004, "{rises} m at {display:?}");
         }
+    }
+}
+
+#[test]
+fn a_delayed_jump_is_seen_when_it_begins_and_not_before() {
+    for (delay, phase) in [(1, 0), (2, 4000), (3, 8000)] {
+        let display = Display { rate: 144, phase: Micros(phase), whole_ticks: false };
+        let mut runner = Runner::delayed(display, leap, delay);
+        let ground = runner.shown().y;
+        let rises: Vec<f32> = (0..40)
+            .map(|_| {
+                runner.sim.run(1.0 / 144.0);
+                ground - runner.shown().y
+            })
+            .collect();
+        let first = rises.iter().position(|rise| *rise > 0.004).expect("it jumps");
+        let ticks = first as f32 * 60.0 / 144.0;
+        assert!((ticks - f32::from(delay)).abs() < 1.0, "after {ticks} ticks with {delay}");
+        let comes_back = rises[..first + 12].windows(2).any(|two| two[1] < two[0] - 0.001);
+        assert!(!comes_back, "with {delay}: {rises:?}");
+        assert_eq!(runner.sim.clients[0].core().stats().mispredictions, 0);
     }
 }
 

@@ -111,6 +111,7 @@ impl Common {
             // Only players vote.
             self.poll = None;
         }
+        self.input_delay.restart();
         self.rates = rates;
         self.seed = welcome.seed;
         self.number = welcome.number;

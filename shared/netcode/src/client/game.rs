@@ -157,6 +157,7 @@ impl<G: Game> Client<G> {
         self.hand_over(&released);
         self.view_times.restart();
         self.frame_inputs.restart();
+        self.common.input_delay.restart();
     }
 
     /// Predicts the player's input for a tick from [`poll_tick`](Self::poll_tick), and packs it. A
@@ -225,12 +226,16 @@ impl<G: Game> Client<G> {
     }
 
     /// Predicts the tick in progress, with the inputs of frames, if it is drawn.
-    fn foresee(&mut self, tick: Tick) {
+    fn predict_current(&mut self, tick: Tick) {
         if G::SUBTICKS == Subticks::Changes && self.common.watching.is_none() {
-            let rates = self.common.rates;
-            let (input, begun) = self.frame_inputs.next(rates.time_of(tick));
-            let subtick = begun.map(|begun| Subtick::of(rates, tick, begun.own));
-            self.prediction.foresee(&self.game, tick, Timed { input, subtick });
+            // With an input delay, the tick has its input already.
+            let timed = self.prediction.known_input(tick).unwrap_or_else(|| {
+                let rates = self.common.rates;
+                let (input, begun) = self.frame_inputs.next(rates.time_of(tick));
+                let subtick = begun.map(|begun| Subtick::of(rates, tick, begun.own));
+                Timed { input, subtick }
+            });
+            self.prediction.predict_current(&self.game, tick, timed);
         }
     }
 
@@ -275,11 +280,9 @@ impl<G: Game> Client<G> {
                 return newest;
             }
             // The delay has become longer. Ticks that were skipped after a stall get no input.
-            for missed in 1..at.since(newest) {
-                if newest.plus(missed) >= tick {
-                    let repeated = G::repeat(&last.input, missed).snapped();
-                    self.prediction.add_input(newest.plus(missed), repeated.into());
-                }
+            for missed in tick.since(newest).max(1)..at.since(newest) {
+                let repeated = G::repeat(&last.input, missed).snapped();
+                self.prediction.add_input(newest.plus(missed), repeated.into());
             }
         }
         let matters = G::needs_view(&input.input);
@@ -331,7 +334,7 @@ impl<G: Game> Client<G> {
         let seen_at = self.targets_seen_at(server_time, presentation_time);
         self.view_times.handle_view(now, seen_at);
         let (own_time, ahead) = self.drawn_at(server_time);
-        self.foresee(ahead.tick);
+        self.predict_current(ahead.tick);
         std::mem::swap(&mut self.shown, &mut self.shown_before);
         if Arc::get_mut(&mut self.shown).is_none() {
             self.shown = Arc::default();

@@ -25,6 +25,11 @@ impl InputDelay {
         }
     }
 
+    /// Forgets the delay before, because ticks begin again.
+    pub(super) fn restart(&mut self) {
+        (self.before, self.since) = (self.ticks, Tick(0));
+    }
+
     /// Returns the tick in which the input that is read for `tick` takes effect.
     pub(super) fn at(&self, tick: Tick) -> Tick {
         tick.plus(self.ticks)
@@ -32,7 +37,9 @@ impl InputDelay {
 
     /// Returns the delay of the input that takes effect in a tick.
     pub(super) fn of(&self, tick: Tick) -> u64 {
-        if tick >= self.at(self.since) { self.ticks } else { self.before }
+        // When it becomes shorter, the next ticks already have their inputs.
+        let first = self.since.plus(self.ticks.max(self.before));
+        if tick >= first { self.ticks } else { self.before }
     }
 }
 
@@ -50,6 +57,8 @@ mod tests {
         delay.set(Tick(15), 3);
         assert_eq!(delay.of(Tick(13)), 3, "not a change");
         delay.set(Tick(20), 1);
-        assert_eq!([19, 20, 21].map(|tick| delay.of(Tick(tick))), [3, 3, 1]);
+        assert_eq!([20, 22, 23].map(|tick| delay.of(Tick(tick))), [3, 3, 1]);
+        delay.restart();
+        assert_eq!(delay.of(Tick(0)), 1);
     }
 }

@@ -94,10 +94,10 @@ pub(super) struct Prediction<G: Game> {
     /// Predicted states from `base` to `at`, oldest first.
     states: VecDeque<Predicted>,
     /// The tick in progress, if it is drawn: its input, and the states at its end.
-    foreseen_input: Option<(Tick, Timed<G::Input>)>,
-    foreseen: Option<Predicted>,
+    current_input: Option<(Tick, Timed<G::Input>)>,
+    current: Option<Predicted>,
     /// Scratch world for it; kept to reuse its memory.
-    foreseen_scene: Entities<G::Entity>,
+    current_scene: Entities<G::Entity>,
     /// Corrections in progress, by entity.
     errors: Vec<(EntityId, Hidden)>,
     /// Scratch lists for each tick and each snapshot; kept to reuse their memory.
@@ -127,9 +127,9 @@ impl<G: Game> Prediction<G> {
             inputs: VecDeque::new(),
             input_before: (Tick(0), Timed::default()),
             states: VecDeque::new(),
-            foreseen_input: None,
-            foreseen: None,
-            foreseen_scene: Entities::default(),
+            current_input: None,
+            current: None,
+            current_scene: Entities::default(),
             errors: Vec::new(),
             ids: Vec::new(),
             carried: Vec::new(),
@@ -156,7 +156,7 @@ impl<G: Game> Prediction<G> {
         let drawn = |id| Some((id, shown.get(id)?.entity.values()));
         let released = self.others.co_predicted().filter_map(drawn).collect();
         self.own = None;
-        (self.foreseen, self.foreseen_input) = (None, None);
+        (self.current, self.current_input) = (None, None);
         self.states.clear();
         self.errors.clear();
         self.others.clear();
@@ -166,6 +166,11 @@ impl<G: Game> Prediction<G> {
     /// Returns the newest tick for which there is an input; `None` before the first.
     pub(super) fn newest_input(&self) -> Option<(Tick, Timed<G::Input>)> {
         self.inputs.back().copied()
+    }
+
+    /// Returns the input of a tick that is not due yet, if it is known or assumed.
+    pub(super) fn known_input(&self, tick: Tick) -> Option<Timed<G::Input>> {
+        self.newest_input().filter(|(newest, _)| *newest >= tick).map(|_| self.input(tick))
     }
 
     /// Returns the inputs of the ticks after `tick`, newest first.
@@ -211,26 +216,29 @@ impl<G: Game> Prediction<G> {
 
     /// Predicts the tick in progress with an input that may still change, so that it can be drawn.
     /// Nothing but drawing depends on it.
-    pub(super) fn foresee(&mut self, game: &G, tick: Tick, timed: Timed<G::Input>) {
-        self.foreseen_input = Some((tick, timed));
-        self.foreseen = None;
+    pub(super) fn predict_current(&mut self, game: &G, tick: Tick, timed: Timed<G::Input>) {
+        self.current_input = Some((tick, timed));
+        self.current = None;
         let Some(own) = self.own.filter(|_| self.at.plus(1) == tick) else { return };
-        let mut scene = std::mem::take(&mut self.foreseen_scene);
+        let mut scene = std::mem::take(&mut self.current_scene);
         scene.clone_from(&self.scene);
-        let co_predicted: Vec<_> = self.others.co_predicted().collect();
+        let mut co_predicted = std::mem::take(&mut self.ids);
+        co_predicted.clear();
+        co_predicted.extend(self.others.co_predicted());
         let (ticks, Timed { input, subtick }) = (tick.since(self.base), timed);
         let ahead = Ahead { tick, ticks, subtick, co_predicted: &co_predicted };
         game.predict(&mut scene, own, &input, ahead);
+        self.ids = co_predicted;
         std::mem::swap(&mut self.scene, &mut scene);
-        self.foreseen = self.predicted(own, tick);
+        self.current = self.predicted(own, tick);
         std::mem::swap(&mut self.scene, &mut scene);
-        self.foreseen_scene = scene;
+        self.current_scene = scene;
     }
 
     /// Runs up to a tick, with assumed inputs where none are known.
     fn run_to(&mut self, game: &G, tick: Tick) {
         let Some(own) = self.own else { return };
-        self.foreseen = None;
+        self.current = None;
         // Never more ticks than inputs are kept.
         let from = self.at.max(tick.minus(PREDICTION_TICKS_MAX));
         let mut co_predicted = std::mem::take(&mut self.ids);
@@ -396,8 +404,8 @@ impl<G: Game> Prediction<G> {
         were_drawn.clear();
         were_drawn.extend(drawn);
         self.start(game, news, carried);
-        if let Some((tick, input)) = self.foreseen_input {
-            self.foresee(game, tick, input);
+        if let Some((tick, input)) = self.current_input {
+            self.predict_current(game, tick, input);
         }
         self.errors.clear();
         for WasDrawn { id, moving: before, mut error } in were_drawn.drain(..) {
@@ -491,8 +499,8 @@ impl<G: Game> Prediction<G> {
         };
         // The time ultimately comes from the server, so it may lie any number of ticks in the past.
         let from = self.states.partition_point(|predicted| predicted.tick < ahead.tick);
-        let foreseen = self.foreseen.as_ref().filter(|it| it.tick >= ahead.tick);
-        let mut since = self.states.range(from..).chain(foreseen);
+        let current = self.current.as_ref().filter(|it| it.tick >= ahead.tick);
+        let mut since = self.states.range(from..).chain(current);
         let found = since.find_map(|predicted| Some((predicted.tick, of(predicted)?)));
         let (tick, next) = found.unwrap_or_else(|| (self.at, slot.entity.values()));
         let before = from.checked_sub(1).map(|before| &self.states[before]);
