@@ -66,12 +66,12 @@ impl<'a, G: Game> Extrapolation<'a, G> {
     ) -> Option<Values> {
         let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
         let changes = start.early.iter().filter(move |change| change.after > run);
-        let (mut run, mut values) = (run, *there);
+        let (mut run, mut base, mut steering) = (run, *there, *there);
         for change in changes.take_while(|change| change.after <= ticks) {
-            values = self.after(&values, change.after - 1 - run)?;
-            run = change.after - 1;
+            base = self.after(&base, &steering, change.after - 1 - run)?;
+            (run, steering) = (change.after - 1, base);
             let fields = self.shape.fields().iter().zip(&change.values);
-            for ((field, steered), value) in fields.zip(&mut values) {
+            for ((field, steered), value) in fields.zip(&mut steering) {
                 match field.steering {
                     true if field.steers() => *value = *steered,
                     // Counts from the change on.
@@ -80,27 +80,35 @@ impl<'a, G: Game> Extrapolation<'a, G> {
                 }
             }
         }
-        self.after(&values, ticks - run)
+        self.after(&base, &steering, ticks - run)
     }
 
-    fn after(&self, values: &Values, ticks: u64) -> Option<Values> {
+    /// Returns the values some ticks after `base`, steered differently from the first tick on, so
+    /// that the game sees which keys change.
+    fn after(&self, base: &Values, steering: &Values, ticks: u64) -> Option<Values> {
         if ticks == 0 {
-            return Some(*values);
+            return Some(*base);
         }
-        let base = G::Entity::from_values(self.kind, values);
+        let base = G::Entity::from_values(self.kind, base);
         // Keys stay held, so counters of how long they are held continue.
         let secs = ticks as f32 * self.rates.step_secs();
-        let mut steering = *values;
+        let mut steering = *steering;
         let fields = self.shape.fields().iter();
         let counts = |field: &Field| field.steering && field.drift != 0.0;
         for (value, field) in steering.iter_mut().zip(fields).filter(|(_, field)| counts(field)) {
             *value = field.unpack(field.pack(*value + f64::from(field.drift * secs)));
         }
-        let steering = G::Entity::from_values(self.kind, &steering);
+        let steered = G::Entity::from_values(self.kind, &steering);
         let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
-        let known = Known { base: &base, steering: &steering, ticks };
-        let after = (G::KIT.coding.extrapolate)(self.game, known)?;
-        Some(after.values())
+        let known = Known { base: &base, steering: &steered, ticks };
+        let mut after = (G::KIT.coding.extrapolate)(self.game, known)?.values();
+        let steers = self.shape.fields().iter().map(|field| field.steering);
+        for ((value, steered), _) in
+            after.iter_mut().zip(&steering).zip(steers).filter(|(_, steers)| *steers)
+        {
+            *value = *steered;
+        }
+        Some(after)
     }
 }
 
