@@ -67,7 +67,9 @@ impl Game for Platformer {
         presentation: |_| Choice::Linear,
         early: |piece, command| {
             let Piece::Player(player) = piece else { return None };
-            Some(Player { pressed: command.to_pressed(), part: 0, ..*player }.into())
+            let pressed = command.to_pressed();
+            let part = if pressed == player.pressed { player.part } else { 0 };
+            Some(Player { pressed, part, ..*player }.into())
         },
         coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, ..Coding::GENERAL },
         ..Kit::NONE

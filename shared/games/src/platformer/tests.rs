@@ -6,7 +6,7 @@ use super::race::LAST_SECS;
 use super::*;
 use crate::rounds::{Phase, played, round};
 use phaselock::fields::{Entity, Record};
-use phaselock::game::{Bot as _, Known};
+use phaselock::game::{Bot as _, Known, Subtick, Timed};
 use phaselock::random::Random;
 use phaselock::time::Tick;
 
@@ -59,9 +59,13 @@ fn scores(world: &World<Platformer>) -> Vec<Score> {
 }
 
 fn step(game: &Platformer, world: &mut World<Platformer>, command: Command) {
+    step_timed(game, world, command.into());
+}
+
+fn step_timed(game: &Platformer, world: &mut World<Platformer>, timed: Timed<Command>) {
     let mut inputs = Inputs::default();
     for slot in world.entities.records::<Player>() {
-        inputs.set(slot.owner.expect("it belongs to a player"), command);
+        inputs.set_timed(slot.owner.expect("it belongs to a player"), timed, None);
     }
     world.tick = world.tick.plus(1);
     game.step(world, &inputs);
@@ -145,14 +149,15 @@ fn an_undisturbed_player_is_where_its_client_predicts() {
         for tick in 0..u64::from(tick_hz) * 40 {
             let command = restless(&mut random, &mut command).snapped();
             let race = own(&world, 0).race;
-            step(&game, &mut world, command);
+            let subtick = random.chance(0.5).then(|| Subtick::new(random.below(128) as u8));
+            step_timed(&game, &mut world, Timed { input: command, subtick });
             // The rest of the world is known from a while ago.
             let known = tick % 20 + 1;
             if known == 1 {
                 let rest = world.entities.iter().filter(|slot| slot.id != id);
                 rest.for_each(|slot| predicted.insert(*slot));
             }
-            let ahead = Ahead { tick: world.tick, ticks: known, subtick: None, co_predicted: &[] };
+            let ahead = Ahead { tick: world.tick, ticks: known, subtick, co_predicted: &[] };
             game.predict(&mut predicted, id, &command, ahead);
             for slot in predicted.iter_mut() {
                 slot.entity = Piece::unpack(slot.entity.kind(), &slot.entity.pack());

@@ -146,7 +146,8 @@ impl<I: Record> Seated<I> {
     /// Returns what the client is told of how entities will be steered: what it needs until the
     /// snapshot after the next one arrives.
     fn early_reach(&self, rates: Rates, server_time: ServerTime) -> EarlyReach {
-        let Some(estimate) = self.member.timing().estimate(server_time) else {
+        let estimate = self.member.timing().estimate(server_time);
+        let Some(estimate) = estimate.filter(|_| !self.early.is_empty()) else {
             return EarlyReach::NONE;
         };
         let interval = rates.snapshot_interval();

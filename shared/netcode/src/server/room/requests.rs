@@ -48,7 +48,10 @@ impl<G: Game> Room<G> {
             ClientMessage::Game { number, bytes } => self.handle_game(now, client, number, &bytes),
             ClientMessage::Round(request) => self.handle_round(now, client, request),
             ClientMessage::Watch { on } => self.handle_watch(now, client, on),
-            ClientMessage::Early { number, kinds } => self.handle_early(now, client, number, kinds),
+            ClientMessage::Early { number, kinds } => {
+                self.handle_early(now, client, (number, KindSet::from_bits(kinds)));
+                Ok(())
+            }
             ClientMessage::Restyle { name, look } => self.handle_restyle(now, client, &name, look),
             // The driver passes a client's first message to another method.
             ClientMessage::Hello(_) | ClientMessage::Query => Err(Refusal::Unknown),
@@ -63,26 +66,18 @@ impl<G: Game> Room<G> {
         self.host.send(client, ServerMessage::Refused { request, refusal });
     }
 
-    fn handle_early(
-        &mut self,
-        now: LocalTime,
-        client: ClientId,
-        number: u8,
-        kinds: u32,
-    ) -> Result<(), Refusal> {
+    /// Notes of which kinds a client wants to know early inputs, in the game of this number. No
+    /// player asked for it, so none is told of a refusal.
+    fn handle_early(&mut self, now: LocalTime, client: ClientId, (number, kinds): (u8, KindSet)) {
         // A spectator sees the past.
         if !self.seats.players().has(client) {
-            return Ok(());
+            return;
         }
-        let Some(seated) = self.seats.seated_mut(client) else { return Ok(()) };
-        if !seated.member_mut().may_ask(now, Request::Early) {
-            return Err(Refusal::TooMany);
+        let Some(seated) = self.seats.seated_mut(client) else { return };
+        let is_current = number == seated.member().attendance().number(self.host.number());
+        if seated.member_mut().may_ask(now, Request::Early) && is_current {
+            seated.set_early(kinds);
         }
-        if number != seated.member().attendance().number(self.host.number()) {
-            return Err(Refusal::Game);
-        }
-        seated.set_early(KindSet::from_bits(kinds));
-        Ok(())
     }
 
     fn handle_game(
