@@ -14,7 +14,7 @@ impl Craft {
     /// A packet with only its number and tick in the header.
     pub(super) fn new(seq: u64, tick: Tick) -> Self {
         let (seq, tick) = (seq as u32 & 0xffff, u32::from(tick.low()));
-        Self::default().even(seq, 16).even(tick, 16).even(0, 3).number(0)
+        Self::default().even(seq, 16).even(tick, 16).even(0, 5).number(0)
     }
 
     /// Writes the low bits of a number, highest first.

@@ -83,10 +83,12 @@ fn crafted() -> Vec<Case> {
     let (number, tick) = (session.welcome.number, Tick(session.welcome.tick.0 + 3));
     let new = || Craft::new(7, tick);
     let headed = || Craft::default().even(7, 16).even(tick.low().into(), 16);
-    // Held until the tick was due, in a zigzag.
-    let echoing =
-        |held: u32| headed().even(1, 1).even(0x12_3456, 24).number(2 * held).even(0, 2).number(0);
-    let referring = |count| headed().even(0, 3).number(count);
+    // Of its parts only an echo, held until the tick was due, in a zigzag.
+    let echoed = |zigzag: u32| {
+        headed().even(0, 1).even(0b1000, 4).even(0x12_3456, 24).number(zigzag).number(0)
+    };
+    let echoing = |held: u32| echoed(2 * held);
+    let referring = |count| headed().even(0, 5).number(count);
     let full = |craft: Craft| craft.yes([false, true]);
     // A post without owner, generation 9: state, gait, facing, stamp; the gait has 5 variants.
     let post = |gait: u32| {
@@ -109,9 +111,9 @@ fn crafted() -> Vec<Case> {
         case("indices that go around twice", new().gone(5, 5).gone(65_534, 4).gone(0, 5)),
         case("too many entities", too_many),
         case("no entities", new()),
-        case("an echo from after the packet left", {
-            headed().even(1, 1).even(0x12_3456, 24).number(1).even(0, 2).number(0)
-        }),
+        case("an echo from after the packet left", echoed(1)),
+        case("the usual parts, said one by one", headed().even(0, 1).even(0b1110, 4)),
+        case("an assumed input without inputs", headed().even(0, 1).even(0b0001, 4).number(0)),
         case("the longest held echo", echoing((1 << 22) - 1)),
         case("the last index", new().gone(16_383, 16_383)),
         case("indices that go around", new().gone(5, 5).gone(65_534, 4)),
