@@ -40,7 +40,7 @@ fn crowd(seed: u64, early: bool, press: fn(Tick) -> Command) -> Sim<Skirmish> {
 
 /// Runs to and fro.
 fn dodge(tick: Tick) -> Command {
-    let right = if tick.0 / TURNS_EVERY % 2 == 0 { 1 } else { -1 };
+    let right = if (tick.0 / TURNS_EVERY).is_multiple_of(2) { 1 } else { -1 };
     Command { right, ..Command::default() }
 }
 
