@@ -181,7 +181,7 @@ fn a_shot_counts_between_long_ticks_too() {
 #[test]
 fn a_forged_instant_is_one_of_the_last_two_ticks() {
     let display = Display { rate: 144, phase: Micros(139), whole_ticks: false };
-    let mut froms = Vec::new();
+    let mut origins = Vec::new();
     for parts in [0_u8, 40, 64, 127, 255] {
         let mut stage = Stage::new(GESTURES[2], display, Rates::DEFAULT);
         stage.sim.clients[0].forge = Some(Box::new(move |packet, _| {
@@ -198,12 +198,12 @@ fn a_forged_instant_is_one_of_the_last_two_ticks() {
         };
         // It runs to the left.
         assert!((at(0) - 0.01..at(2) + 0.01).contains(&shot.from.x), "{shot:?}");
-        froms.push(shot.from.x);
+        origins.push(shot.from.x);
         let stats = stage.sim.clients[0].core().stats();
         assert_eq!((stats.mispredictions, stats.refused), (0, 0));
     }
-    assert!(froms.is_sorted() && froms[3] - froms[0] > 0.2, "{froms:?}");
-    assert_eq!(froms[3], froms[4], "there is no earlier one");
+    assert!(origins.is_sorted() && origins[3] - origins[0] > 0.2, "{origins:?}");
+    assert_eq!(origins[3], origins[4], "there is no earlier one");
 }
 
 #[test]
