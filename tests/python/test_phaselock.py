@@ -138,7 +138,7 @@ class InputPackets(unittest.TestCase):
         fires = record.raw({"x": 1, "aim": 0x400, "fire": 1})
         rests = record.raw({"x": 1, "aim": 0x400})
         packet = InputPacket(0, 0x1234, (7, 0b101), 1_000_000, (999, 5000), 5, 600)
-        packet.inputs = [(fires, 576), (fires, 580), (rests, None)]
+        packet.inputs = [(fires, 576, None), (fires, 580, 20), (rests, None, None)]
         self.assertEqual(packet.data(record), example("example-input"))
 
     def test_exponential_golomb_codes(self) -> None:
@@ -214,8 +214,10 @@ class Snapshots(unittest.TestCase):
 
     def packet(self, expected: list[Entity], sum_change: int = 0) -> PlainWriter:
         """Packet 65537 of tick 70000: one ball known and changed, one that wraps around, new."""
-        out = PlainWriter().even(1, 16).even(70000 & 0xFFFF, 16).even(0, 1)
-        out.even(1, 1).number(zigzag(12)).number(3).number(4).even(0, 1).number(1).number(9)
+        out = PlainWriter().even(1, 16).even(70000 & 0xFFFF, 16)
+        # Of its parts only perceived.
+        out.even(0, 1).even(0, 1).even(1, 1).even(0, 1).even(0, 1)
+        out.number(zigzag(12)).number(3).number(4).number(1).number(9)
         out.yes(True).number(2, 16).yes(True, True, False).residual(-3, 10).residual(0, 3)
         out.residual(-8, 4)
         out.yes(True).number(65536 - 2, 16).yes(False, True).even(255, 8).yes(True).even(300, 16)
