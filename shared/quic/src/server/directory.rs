@@ -5,7 +5,7 @@
 
 mod choice;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -151,6 +151,10 @@ struct List {
     rooms_max: usize,
     /// Heartbeat of each room thread.
     heartbeats: Vec<Heartbeat>,
+    /// The host's own limit on the number of rooms, if there is one.
+    rooms_limit: Option<usize>,
+    /// Players for whom the host keeps free seats.
+    expected: BTreeSet<PublicKey>,
     /// Number of seats of a room that has not been opened yet.
     players_max: u16,
     draining: Option<Draining>,
@@ -178,6 +182,8 @@ impl Directory {
             next: 0,
             rooms_kept: 1,
             rooms_max: 1,
+            rooms_limit: None,
+            expected: BTreeSet::new(),
             heartbeats: Vec::new(),
             players_max: 0,
             draining: None,
@@ -244,6 +250,16 @@ impl Directory {
     /// Sets the number of seats of rooms.
     pub(super) fn set_seats(&self, players_max: u16) {
         self.list().players_max = players_max;
+    }
+
+    /// Limits the number of rooms further. Rooms that are there stay, as do the permanent ones.
+    pub(super) fn limit_rooms(&self, limit: Option<usize>) {
+        self.list().rooms_limit = limit;
+    }
+
+    /// Keeps free seats for these players, until they have one.
+    pub(super) fn expect(&self, keys: BTreeSet<PublicKey>) {
+        self.list().expected = keys;
     }
 
     /// Whether no room thread is stalled, or the server has been drained.

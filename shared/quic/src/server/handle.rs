@@ -1,9 +1,11 @@
 //! The host's handle for controlling a running server.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
 use phaselock::games::Games;
+use phaselock::identity::PublicKey;
 use phaselock::limits::{ROOMS_MAX, STAFF_SEATS_MAX};
 use phaselock::server::{Command, CommandError, Event};
 use phaselock::wire::disconnect::Disconnect;
@@ -275,6 +277,18 @@ impl ServerHandle {
         if let Some(running) = self.running.get() {
             running.places.limit_seats(count);
         }
+    }
+
+    /// Limits the number of rooms below the one that the server started with, but not below that of
+    /// the permanent rooms. `None` lifts the limit. Rooms that are there stay.
+    pub fn limit_rooms(&self, limit: Option<u16>) {
+        self.directory.limit_rooms(limit.map(usize::from));
+    }
+
+    /// Keeps free seats for these players, in place of earlier ones. As long as there are no more
+    /// free seats than players who are missing, others are refused.
+    pub fn expect(&self, keys: BTreeSet<PublicKey>) {
+        self.directory.expect(keys);
     }
 
     /// Returns the counters of packets and goodbyes since the start.

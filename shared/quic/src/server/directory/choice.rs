@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use phaselock::identity::PublicKey;
 use phaselock::time::LocalTime;
 use phaselock::wire::control::Hello;
 use phaselock::wire::disconnect::{Code, Disconnect};
@@ -26,6 +27,28 @@ impl List {
 
     pub(super) fn is_silent(&self, shard: usize, now: LocalTime) -> bool {
         self.heartbeats.get(shard).is_some_and(|heartbeat| heartbeat.is_silent(now))
+    }
+
+    /// Returns the maximum number of rooms.
+    fn most(&self) -> usize {
+        let limit = self.rooms_limit.map_or(self.rooms_max, |limit| limit.max(self.rooms_kept));
+        limit.min(self.rooms_max)
+    }
+
+    /// Whether all free seats are kept for other players. A spectator counts as one who takes a
+    /// seat, since that may happen at any time.
+    fn keeps_seats_from(&self, hello: &Hello) -> bool {
+        let is_here = |key: &&PublicKey| self.rooms.values().any(|room| room.has_seat_of(**key));
+        if self.expected.is_empty() || self.expected.contains(&hello.credentials.key) {
+            return false;
+        }
+        let missing = self.expected.iter().filter(|key| !is_here(key)).count();
+        let free = self.rooms.values().map(|entry| {
+            let taken = entry.taken() + usize::from(entry.figures.watchers);
+            usize::from(entry.figures.status.players_max).saturating_sub(taken)
+        });
+        let unopened = self.most().saturating_sub(self.rooms.len());
+        missing > 0 && free.sum::<usize>() + unopened * usize::from(self.players_max) <= missing
     }
 
     /// Returns the room with the seat that a hello resumes: that of its token, otherwise the
@@ -56,12 +79,16 @@ impl List {
         if let Some(room) = self.room_of_seat(hello) {
             return Ok(room);
         }
+        if self.draining.is_none() && self.keeps_seats_from(hello) {
+            let text = "the free seats are kept for players who are on their way; try again later";
+            return Err(Disconnect::new(Code::Full, text));
+        }
         if let Some(code) = &hello.room {
             let mut rooms = self.rooms.iter();
             let found = rooms.find(|(_, entry)| entry.figures.status.code == *code);
             return match found {
                 Some((room, _)) => Ok(*room),
-                None if self.rooms.len() < self.rooms_max => self.make_unless_full(Some(code), now),
+                None if self.rooms.len() < self.most() => self.make_unless_full(Some(code), now),
                 None => {
                     let text = format!("there is no room {code} here; check its code");
                     Err(Disconnect::new(Code::NoRoom, text))
@@ -92,7 +119,7 @@ impl List {
         if let Some(room) = free_if(&|entry| !self.is_silent(entry.shard, now)) {
             return Ok(room);
         }
-        let may_make = self.rooms.len() < self.rooms_max && self.draining.is_none();
+        let may_make = self.rooms.len() < self.most() && self.draining.is_none();
         let one_runs = (0..self.heartbeats.len()).any(|shard| !self.is_silent(shard, now));
         let standing = free_if(&|_| true).filter(|_| !(may_make && one_runs));
         match standing {
@@ -145,7 +172,7 @@ impl List {
         code: Option<&RoomCode>,
         now: LocalTime,
     ) -> Result<RoomId, Disconnect> {
-        if self.draining.is_some() || self.rooms.len() >= self.rooms_max {
+        if self.draining.is_some() || self.rooms.len() >= self.most() {
             return Err(self.full());
         }
         Ok(self.make(code, now))
@@ -196,6 +223,8 @@ impl List {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use phaselock::identity::Credentials;
     use phaselock::ids::PlayerId;
     use phaselock::server::Event;
@@ -306,6 +335,55 @@ mod tests {
         assert_eq!(led(&["go"], WISH_GAME), 1);
         assert_eq!(led(&["draughts", "go"], WISH_GAME), 0, "back to the seat");
         assert_eq!(led(&["go"], 0), 0, "back to the seat");
+    }
+
+    fn keyed(key: u8) -> Hello {
+        let credentials =
+            Credentials { key: PublicKey([key; 32]), ..hello(&["chess"]).credentials };
+        Hello { credentials, ..hello(&["chess"]) }
+    }
+
+    #[test]
+    fn free_seats_are_kept_for_players_who_are_expected() {
+        let directory = house(&[("chess", 3, 0), ("chess", 1, 0)]);
+        let enters = |hello: &Hello| directory.choose(Some(hello), NOW).map(|it| it.room.0);
+        directory.expect([8, 9].map(|key| PublicKey([key; 32])).into());
+        assert_eq!([enters(&keyed(1)), enters(&keyed(2))], [Ok(0), Ok(1)]);
+        let refused = enters(&keyed(3)).expect_err("two of four seats are kept");
+        assert_eq!(refused.code, Code::Full);
+        assert!(refused.text.contains("kept for players who are on their way"), "{refused:?}");
+        let watching = Hello { wishes: WISH_WATCH, ..keyed(3) };
+        assert!(enters(&watching).is_err(), "a spectator may take a seat later");
+        let named = Hello { room: "2".parse().ok(), ..keyed(3) };
+        assert!(enters(&named).is_err());
+        assert_eq!(enters(&keyed(8)), Ok(1));
+        let (player, name) = (PlayerId(1), "Ada".to_owned());
+        let key = PublicKey([8; 32]);
+        let joined = Event::Joined { player, name, key, address: None, is_kept: false };
+        directory.note(RoomId(1), &joined);
+        assert!(enters(&keyed(3)).is_err(), "the last one is for the other");
+        directory.expect(BTreeSet::new());
+        assert_eq!(enters(&keyed(3)), Ok(1));
+    }
+
+    #[test]
+    fn rooms_can_be_limited_but_not_below_the_permanent_ones() {
+        let directory = house(&[("chess", 4, 0)]);
+        directory.found(1, 3, 1, 4);
+        let mut code = 0;
+        let mut makes = || {
+            code += 1;
+            let named = Hello { room: format!("r{code}").parse().ok(), ..keyed(1) };
+            directory.choose(Some(&named), NOW).is_ok()
+        };
+        directory.limit_rooms(Some(2));
+        assert_eq!([makes(), makes()], [true, false]);
+        directory.limit_rooms(Some(0));
+        assert!(!makes());
+        directory.limit_rooms(Some(9));
+        assert_eq!([makes(), makes()], [true, false], "three at most");
+        directory.limit_rooms(None);
+        assert!(!makes());
     }
 
     #[test]
