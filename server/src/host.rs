@@ -9,7 +9,7 @@
 //! results   results, records, time played   settings  reloads, single settings, the log
 //! figures   figures of each second          access    allow list and tokens
 //! view      what the API shows              backup    copies of the database
-//! chat      commands of players
+//! chat      commands of players             fleet     life under Agones
 //! ```
 //!
 //! Each act of `acts` to `backup` leaves a line in the audit log.
@@ -20,6 +20,7 @@ mod backup;
 mod chat;
 mod events;
 mod figures;
+mod fleet;
 mod orders;
 mod restarts;
 mod results;
@@ -33,5 +34,6 @@ mod view;
 pub(crate) use acts::Whom;
 pub(crate) use events::listen;
 pub(crate) use figures::watch_figures;
+pub(crate) use fleet::watch_fleet;
 pub(crate) use restarts::watch_restarts;
 pub(crate) use state::{Directory, Facts, Host};

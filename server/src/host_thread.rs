@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use crate::admin;
 use crate::backups;
-use crate::host::{Host, listen, watch_figures, watch_restarts};
+use crate::host::{Host, listen, watch_figures, watch_fleet, watch_restarts};
 
 /// Longest time for which the end of the process waits for this thread.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
@@ -66,6 +66,7 @@ pub(crate) fn start(
                 () = listen(Arc::clone(&host), news, stopped) => {}
                 () = watch_figures(Arc::clone(&host)) => {}
                 () = watch_restarts(Arc::clone(&host)) => {}
+                () = watch_fleet(Arc::clone(&host)) => {}
                 () = backups::keep(Arc::clone(&host)) => {}
                 () = webhooks => {}
                 () = interface => {}

@@ -15,6 +15,7 @@
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod admin;
+mod agones;
 mod api;
 mod author;
 mod backups;

@@ -28,6 +28,7 @@ use self::plan::Plan;
 #[cfg(test)]
 pub(crate) use self::plan::room_config;
 use self::stopping::{Stopping, take_reloads, take_signals};
+use crate::agones::Sidecar;
 use crate::certificate::{Presented, identity};
 use crate::config::{Config, ConfigError, Settings};
 use crate::data::{self, Storage};
@@ -118,6 +119,7 @@ async fn run(
     // First, so that no signal meets the default behaviour.
     let signals = Signals::new()?;
     let presented = present(config).await?;
+    let agones = Sidecar::find(config.operation.agones, |name| std::env::var(name).ok())?;
     // The sockets come next, since a port in use is the most common failure.
     let Sockets { server, administration, page } = Sockets::bind(config, &presented)?;
     let kept = data::open(config)?;
@@ -136,6 +138,7 @@ async fn run(
         is_stopping: Arc::default(),
         is_restarting: Arc::default(),
         records: measures_of(games),
+        agones,
     };
     let (is_stopping, is_restarting) =
         (Arc::clone(&facts.is_stopping), Arc::clone(&facts.is_restarting));
@@ -149,7 +152,7 @@ async fn run(
     let host = Arc::new(host);
     let host_thread = administer(&host, administration, watch)?;
     if let Some(page) = page {
-        page.open(host, watch)?;
+        page.open(Arc::clone(&host), watch)?;
     }
     watch.spawn("a writer thread", kept.ended());
     watch.spawn("the gate task", keep_rules(Arc::clone(&kept.gate), reloader.config()));
@@ -157,6 +160,10 @@ async fn run(
     let stopping =
         Stopping { orders, handle, config, notifier, is_stopping: Arc::clone(&is_stopping) };
     let done = run_rooms(server, plan, stopping, &mut failures).await;
+    // After a failure, Agones finds out by the exit status, and keeps that in mind.
+    if done.is_ok() {
+        host.leave_fleet().await;
+    }
     host_thread.end();
     kept.close();
     if done.is_ok() {
@@ -351,7 +358,7 @@ fn announce(config: &Config, server: &Server, signer: Signer, watch: &Watch) -> 
 }
 
 /// Keeps the gate's rules for newcomers up to date.
-async fn keep_rules(gate: Arc<Gatekeeper>, mut config: Current<Arc<Config>>) {
+pub(crate) async fn keep_rules(gate: Arc<Gatekeeper>, mut config: Current<Arc<Config>>) {
     while config.changed().await.is_ok() {
         let config = Arc::clone(&config.borrow_and_update());
         gate.set_rules(data::rules(&config));

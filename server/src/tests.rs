@@ -20,6 +20,7 @@ use phaselock_quic::server::{RoomsConfig, Server};
 use tokio::runtime::Runtime;
 use tracing::subscriber::DefaultGuard;
 
+use crate::agones::Sidecar;
 use crate::author::Author;
 use crate::author::Role;
 use crate::certificate::{Presented, identity};
@@ -32,7 +33,7 @@ use crate::host::{Facts, Host};
 use crate::host_thread::{self, HostThread};
 use crate::logging;
 use crate::reload::{Parts, Reloader, room_settings};
-use crate::serve::room_config;
+use crate::serve::{keep_rules, room_config};
 
 /// Longer than anything takes on the slowest machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -74,12 +75,18 @@ pub(crate) fn serve_by(
     more: &[&str],
     clocks: impl FnOnce(Option<&CalendarState>) -> Clocks,
 ) -> Served {
-    serve_in(tempfile::tempdir().expect("a directory"), more, clocks)
+    serve_in(tempfile::tempdir().expect("a directory"), more, None, clocks)
+}
+
+/// Starts a server with these flags and the sidecar of Agones on this port.
+pub(crate) fn serve_under_agones(port: u16, more: &[&str]) -> Served {
+    serve_in(tempfile::tempdir().expect("a directory"), more, Some(port), Clocks::begin)
 }
 
 fn serve_in(
     dir: tempfile::TempDir,
     more: &[&str],
+    sidecar: Option<u16>,
     clocks: impl FnOnce(Option<&CalendarState>) -> Clocks,
 ) -> Served {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
@@ -101,6 +108,7 @@ fn serve_in(
     let room = room_config(config).expect("rates");
     let parts = Parts { games, log: log.clone(), server: handle.clone(), presented };
     let reloader = Reloader::new(settings.clone(), parts);
+    runtime.spawn(keep_rules(Arc::clone(&kept.gate), reloader.config()));
     let facts = Facts {
         directories: Vec::new(),
         is_stopping: Arc::default(),
@@ -109,6 +117,7 @@ fn serve_in(
         rates: room.rates,
         data_dir: config.operation.data_dir.clone(),
         records: measures_of(&selected),
+        agones: sidecar.map(Sidecar::at),
     };
     let host = Arc::new(Host::new(facts, handle, &kept, log, reloader));
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -131,11 +140,24 @@ fn serve_in(
 impl Served {
     /// Stops, and starts again with other clocks.
     pub(crate) fn restart(self, clocks: impl FnOnce(Option<&CalendarState>) -> Clocks) -> Self {
+        self.restart_beside(None, clocks)
+    }
+
+    /// Stops, and starts again beside a sidecar of Agones.
+    pub(crate) fn restart_under_agones(self, port: u16) -> Self {
+        self.restart_beside(Some(port), Clocks::begin)
+    }
+
+    fn restart_beside(
+        self,
+        sidecar: Option<u16>,
+        clocks: impl FnOnce(Option<&CalendarState>) -> Clocks,
+    ) -> Self {
         let Self { host, runtime, dir, kept, host_thread, _logs: logs, .. } = self;
         host_thread.end();
         drop((runtime, host, logs));
         kept.close();
-        serve_in(dir, &[], clocks)
+        serve_in(dir, &[], sidecar, clocks)
     }
 
     /// Waits for something of the host's.

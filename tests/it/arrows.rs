@@ -315,7 +315,7 @@ const SERVER: Levels = &[
     &["clocks", "config"],
     &["logging", "store", "worlds", "deny", "certificate", "schedule", "games"],
     &["people", "reload"],
-    &["data", "webhooks"],
+    &["data", "webhooks", "agones"],
     &["host"],
     &["admin", "web", "backups", "ctl"],
     &["commands", "preflight", "host_thread", "serve", "run"],

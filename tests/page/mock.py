@@ -143,6 +143,7 @@ class World:
                 "clock": "ok",
                 "keeping": "room 1 and 3 more cannot be saved (no space is left); after a crash it "
                 "resumes from its last saved state" if self.trouble else "ok",
+                "agones": None,
                 "certificate_expires": now + (5 if self.trouble else 500) * 86400,
                 "failed_logins": {"tokens": self.dropped, "passwords": 2},
                 "log": {"written": 81234, "dropped": self.dropped, "filter": self.filter},

@@ -534,12 +534,15 @@ pub(super) async fn livez(State(host): AtHost) -> Response {
     }
 }
 
-/// Answers 200 while players can join.
+/// Answers 200 while players can join, and Agones, if it is on, can send them here.
 pub(super) async fn readyz(State(host): AtHost) -> Response {
+    let problem = host.agones_state().and_then(|state| state.problem);
     let text = if !host.handle.is_ticking() {
         "a room thread is stalled"
     } else if host.handle.draining().is_some() {
         "the server is draining"
+    } else if let Some(problem) = &problem {
+        problem
     } else {
         return (StatusCode::OK, "players can join\n").into_response();
     };

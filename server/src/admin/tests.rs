@@ -204,8 +204,8 @@ fn answers_match_their_schemas() {
     let seen = call(&served, (Method::GET, "/v1/status"), Some(&admin), "");
     let status: Value = serde_json::from_str(seen.body()).expect("JSON");
     let fields = "name version games address fingerprint started now tick_hz snapshot_hz players \
-        seats bots draining next_restart database clock keeping certificate_expires failed_logins \
-        directories deny_lists log traffic rooms";
+        seats bots draining next_restart database clock keeping agones certificate_expires \
+        failed_logins directories deny_lists log traffic rooms";
     let told: BTreeSet<_> = status.as_object().expect("one").keys().cloned().collect();
     assert_eq!(told, fields.split_whitespace().map(str::to_owned).collect());
     let fields = "code game players seats bots open tick asleep round late_inputs panics busy \

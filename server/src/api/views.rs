@@ -46,6 +46,8 @@ pub(crate) struct StatusView {
     pub clock: String,
     /// `ok`, or why rooms cannot be saved for the next start.
     pub keeping: String,
+    /// The server's state in Agones, or what is wrong with that; null if Agones is off.
+    pub agones: Option<String>,
     /// Unix time at which the certificate expires, in seconds; null if it never does.
     pub certificate_expires: Option<i64>,
     /// Failed logins since the start.

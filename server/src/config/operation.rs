@@ -14,6 +14,19 @@ const KEEP_DAYS_MAX: u32 = 36_500;
 const BACKUP_HOURS_MAX: u32 = 1000;
 /// Maximum number of backups to keep. Arbitrary.
 const BACKUPS_MAX: u16 = 1000;
+/// Maximum seconds without players until a server shuts down. Arbitrary; a day.
+const EMPTY_SECONDS_MAX: u32 = 86_400;
+
+/// When the server speaks to the sidecar of Agones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgonesMode {
+    /// Whenever the environment names its port.
+    Auto,
+    /// Always, by default on the port that is Agones' default.
+    On,
+    /// Never.
+    Off,
+}
 
 section! {
     /// Settings of the server's operation.
@@ -123,6 +136,43 @@ section! {
         show: |config| or(config.as_ref().admin_listen.as_ref(), "off"),
         restart: Some("its socket is bound when the server starts"),
         ..Setting::LIST
+    }
+
+    /// Whether the server speaks to the sidecar of Agones.
+    agones: AgonesMode = AgonesMode::Auto => {
+        value: "WHEN",
+        help: "Run under Agones: on, off, or auto for whenever AGONES_SDK_HTTP_PORT is set",
+        read: |config, text| {
+            let modes = [
+                ("auto", AgonesMode::Auto),
+                ("on", AgonesMode::On),
+                ("true", AgonesMode::On),
+                ("off", AgonesMode::Off),
+                ("false", AgonesMode::Off),
+            ];
+            let mode = modes.into_iter().find(|(name, _)| *name == text);
+            put(&mut config.as_mut().agones, mode.map(|(_, mode)| mode), "auto, on or off")
+        },
+        show: |config| match config.as_ref().agones {
+            AgonesMode::Auto => "auto".to_owned(),
+            AgonesMode::On => "on".to_owned(),
+            AgonesMode::Off => "off".to_owned(),
+        },
+        restart: START,
+        ..Setting::SWITCH
+    }
+
+    /// Seconds without players after which an allocated server shuts down, up to 86400. 0 if it is
+    /// ready again instead.
+    agones_empty_seconds: u32 = 120 => {
+        value: "SECONDS",
+        help: "Seconds without players after which a server that was allocated by Agones shuts \
+               down, 0 to make it ready again instead",
+        read: |config, text| {
+            number(&mut config.as_mut().agones_empty_seconds, text, 0..=EMPTY_SECONDS_MAX)
+        },
+        show: |config| config.as_ref().agones_empty_seconds.to_string(),
+        ..Setting::NUMBER
     }
 
     /// Format of the log.

@@ -297,6 +297,7 @@ fn health(status: &StatusView) -> Vec<String> {
             lines.push(format!("{thing}: {}", printable(state)));
         }
     }
+    lines.extend(status.agones.as_ref().map(|state| format!("Agones: {}", printable(state))));
     if let Some(expires) = status.certificate_expires {
         lines.push(match expires - status.now {
             ..=0 => format!("certificate: expired on {}; renew it", date(expires)),

@@ -94,13 +94,15 @@ impl Host {
         Some(DrainView { until: now + left, text, redirect, restart })
     }
 
-    /// Returns the state of the server and its rooms as of the last second. The drain and the next
-    /// restart are current, so that a host who has just changed one sees it.
+    /// Returns the state of the server and its rooms as of the last second. The drain, the next
+    /// restart and the state in Agones are current, so that a host who has just changed one sees
+    /// it.
     pub(crate) fn status_now(&self) -> StatusView {
         let status = self.figures().borrow().status.clone();
         let now = self.clocks.now();
         let (draining, next_restart) = (self.draining(now.unix), self.schedule().next(now));
-        StatusView { draining, next_restart, ..status }
+        let agones = self.agones_state().map(|it| it.text());
+        StatusView { draining, next_restart, agones, ..status }
     }
 
     fn status(&self, rooms: Vec<RoomView>, now: Now) -> StatusView {
@@ -128,6 +130,7 @@ impl Host {
             database: self.store.health().problem.unwrap_or_else(|| "ok".to_owned()),
             clock: self.clocks.problem().unwrap_or_else(|| "ok".to_owned()),
             keeping: self.worlds.health().problem.unwrap_or_else(|| "ok".to_owned()),
+            agones: self.agones_state().map(|it| it.text()),
             certificate_expires: self.reloader.certificate_expires(),
             failed_logins: FailedLoginsView {
                 tokens: self.failed_logins.count(Secret::Token),

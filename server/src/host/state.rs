@@ -13,6 +13,7 @@ use tokio::sync::watch::Receiver as Current;
 use tokio::sync::{broadcast, watch};
 
 use super::roster::Roster;
+use crate::agones::Sidecar;
 use crate::api::{AuditEvent, ChatView, Figures, HostEvent};
 use crate::author::Author;
 use crate::clocks::Clocks;
@@ -52,6 +53,8 @@ pub(crate) struct Facts {
     pub records: BTreeMap<(String, String), (Best, Unit)>,
     /// Set while the server drains for a restart.
     pub is_restarting: Arc<AtomicBool>,
+    /// The sidecar of Agones, if there is one.
+    pub agones: Option<Sidecar>,
 }
 
 /// A directory that a server is announced to.
@@ -61,6 +64,24 @@ pub(crate) struct Directory {
     pub address: String,
     /// The server's standing in the directory.
     pub standing: Current<Standing>,
+}
+
+/// The server's state in Agones.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AgonesState {
+    /// The state that Agones last told, such as `Ready`.
+    pub(crate) state: String,
+    /// What is wrong, in a sentence.
+    pub(crate) problem: Option<String>,
+    /// Whether Agones knows that the server ends, or does not listen.
+    pub(super) has_ended: bool,
+}
+
+impl AgonesState {
+    /// Returns the state, or what is wrong.
+    pub(super) fn text(&self) -> String {
+        self.problem.clone().unwrap_or_else(|| self.state.clone())
+    }
 }
 
 /// A handle of a server and everything that belongs to it.
@@ -91,6 +112,11 @@ pub(crate) struct Host {
     pub(super) chat: Mutex<VecDeque<ChatView>>,
     pub(super) events: broadcast::Sender<HostEvent>,
     pub(super) figures: watch::Sender<Arc<Figures>>,
+    pub(super) agones_state: watch::Sender<AgonesState>,
+    /// Set when the server ends, so that Agones is told.
+    pub(super) fleet_ends: watch::Sender<bool>,
+    /// Names of the settings that an allocation of Agones has set.
+    pub(super) of_allocation: Mutex<Vec<&'static str>>,
 }
 
 /// The content of an entry in the audit log, besides its author and time.
@@ -152,6 +178,9 @@ impl Host {
             chat,
             events,
             figures,
+            agones_state: watch::channel(AgonesState::default()).0,
+            fleet_ends: watch::channel(false).0,
+            of_allocation: Mutex::default(),
         }
     }
 

@@ -969,6 +969,7 @@ function drawAbout() {
       `${bytes(status.traffic.bytes_in)} in`],
     ["Database", status.database],
     ["Rooms", status.keeping === "ok" ? "saved for restarts" : status.keeping],
+    ["Agones", status.agones ?? "off"],
     ["Next restart", status.next_restart == null ? "none scheduled"
       : date(status.next_restart)],
     ["Certificate", status.certificate_expires == null ? "no expiry date"

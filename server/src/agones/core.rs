@@ -1,0 +1,629 @@
+//! Decides which call to the sidecar is next: a state machine without I/O and clock.
+//!
+//! Health checks have a lane of their own, so that a slow call delays none. All other calls are
+//! made one at a time, each derived from the difference between what Agones says about the server
+//! and what is true. So nothing has to be remembered across a crash of either side.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use phaselock::identity::PublicKey;
+use phaselock::random::Random;
+
+use super::allocation::Allocation;
+use super::counts::{ARRIVAL, CONFIRM, Counter, Kept, List};
+use super::sdk::{Answer, Call, Failure, GameServer, Kind, LIST_MAX, PLAYERS, ROOMS};
+use crate::subject::parse_key;
+
+/// Delays between attempts: the first one, which doubles each time up to the longest.
+const WAIT_MIN: Duration = Duration::from_millis(100);
+const WAIT_MAX: Duration = Duration::from_secs(10);
+/// Interval of the health checks as long as Agones has not told it: its default.
+const PERIOD_DEFAULT: Duration = Duration::from_secs(5);
+/// Interval at which the `GameServer` is read besides the watch, which may be silent for long.
+const LOOK_INTERVAL: Duration = Duration::from_secs(30);
+/// Interval at which the number of players is written into an annotation. Arbitrary; every change
+/// is a write to the cluster's database.
+const ANNOTATION_INTERVAL: Duration = Duration::from_secs(10);
+/// Time for the sidecar to take the last call.
+pub(crate) const END_MAX: Duration = Duration::from_secs(5);
+/// By how much a reservation is longer than the seats are kept: a call may be late.
+const RESERVE_SPARE_SECS: u32 = 10;
+
+/// What the server is doing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Server {
+    /// Whether all room threads tick, and newcomers are let in.
+    pub(crate) is_ticking: bool,
+    /// Whether it drains.
+    pub(crate) is_draining: bool,
+    /// Players who are connected.
+    pub(crate) present: u32,
+    /// Seats that are kept for players who have lost the connection.
+    pub(crate) away: u32,
+    /// Seats in all rooms, including those that can be created.
+    pub(crate) seats: u32,
+    /// Rooms in which someone has a seat, and the maximum number of rooms.
+    pub(crate) rooms: u32,
+    pub(crate) rooms_max: u32,
+    /// Keys of the players with a seat.
+    pub(crate) keys: BTreeSet<PublicKey>,
+    /// Seconds for which a seat is kept.
+    pub(crate) keep_secs: u32,
+    /// Seconds without players after which it stops. 0 if it is ready again instead.
+    pub(crate) empty_secs: u32,
+    /// Labels and annotations.
+    pub(crate) labels: BTreeMap<&'static str, String>,
+    pub(crate) annotations: BTreeMap<&'static str, String>,
+}
+
+impl Server {
+    fn taken(&self) -> u32 {
+        self.present + self.away
+    }
+}
+
+/// What the server must do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Apply the settings of an allocation, in place of those of an earlier one.
+    Apply(Allocation),
+    /// Restore the settings from before the allocation.
+    Release,
+    /// Keep free seats for these players.
+    Expect(BTreeSet<PublicKey>),
+    /// Stop: no one has played for long.
+    Stop,
+}
+
+/// What the log should say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// Something is wrong.
+    Failing(String),
+    /// All is well again.
+    Recovered,
+    /// The state has changed.
+    State { state: String, address: String },
+    /// The server goes on without a counter or list.
+    Missing(&'static str),
+}
+
+/// When to try again.
+#[derive(Clone, Copy, Debug, Default)]
+struct Retry {
+    failures: u32,
+    at: Duration,
+}
+
+impl Retry {
+    fn fail(&mut self, now: Duration, random: &mut Random) {
+        let wait = WAIT_MIN.saturating_mul(1 << self.failures.min(16)).min(WAIT_MAX);
+        self.failures = self.failures.saturating_add(1);
+        self.at = now + wait.mul_f32(random.range(0.75, 1.25));
+    }
+}
+
+/// The server's dealings with the sidecar.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    /// Address of the sidecar, for messages.
+    at: String,
+    random: Random,
+    server: Server,
+    seen: Option<GameServer>,
+    calls: Calls,
+    watch: Watch,
+    session: Session,
+    rooms: Counter,
+    players: Counter,
+    list: List,
+    labels: BTreeMap<&'static str, Kept<String>>,
+    annotations: BTreeMap<&'static str, Kept<String>>,
+    /// Time of the last change of the number of players in its annotation.
+    annotated: Option<Duration>,
+    /// Players who are on their way, and until when seats are kept for them.
+    expected: BTreeMap<PublicKey, Duration>,
+    problems: Problems,
+    orders: VecDeque<Order>,
+    notes: VecDeque<Note>,
+    /// Counters and lists that the sidecar does not have.
+    missing: BTreeSet<&'static str>,
+    /// When the server began to end.
+    ending: Option<Duration>,
+}
+
+/// The two lanes of calls.
+#[derive(Debug, Default)]
+struct Calls {
+    is_checking: bool,
+    check_at: Duration,
+    is_calling: bool,
+    /// After an unanswered call, none is made until then.
+    silent: Retry,
+    /// When to retry each kind of call that was refused.
+    refused: BTreeMap<Kind, Retry>,
+    /// The last call about the state that was accepted, and when.
+    accepted: Option<(Kind, Duration)>,
+    look_at: Duration,
+}
+
+#[derive(Debug, Default)]
+struct Watch {
+    is_open: bool,
+    retry: Retry,
+}
+
+/// The time from an allocation to the end of the match.
+#[derive(Debug, Default)]
+struct Session {
+    is_running: bool,
+    /// Whether someone has played.
+    was_played: bool,
+    /// Since when no one has a seat.
+    empty_since: Option<Duration>,
+    /// Whether the server has allocated itself, and Agones has not said so yet.
+    is_own: bool,
+    /// The allocation that was handled, by its time and its annotations.
+    handled: (String, BTreeMap<String, String>),
+    /// Whether settings of an allocation are in force.
+    is_applied: bool,
+    has_stopped: bool,
+}
+
+#[derive(Debug, Default)]
+struct Problems {
+    health: Option<String>,
+    calls: Option<String>,
+    refused: BTreeMap<Kind, String>,
+    watch: Option<String>,
+    allocation: Option<String>,
+    /// The last problem in the log.
+    noted: Option<String>,
+}
+
+impl Agent {
+    /// Creates the agent of a server that starts. `at` is the address of the sidecar.
+    pub(crate) fn new(at: String, seed: u64) -> Self {
+        Self {
+            at,
+            random: Random::new(seed),
+            server: Server::default(),
+            seen: None,
+            calls: Calls::default(),
+            watch: Watch::default(),
+            session: Session::default(),
+            rooms: Counter::default(),
+            players: Counter::default(),
+            list: List::default(),
+            labels: BTreeMap::new(),
+            annotations: BTreeMap::new(),
+            annotated: None,
+            expected: BTreeMap::new(),
+            problems: Problems::default(),
+            orders: VecDeque::new(),
+            notes: VecDeque::new(),
+            missing: BTreeSet::new(),
+            ending: None,
+        }
+    }
+
+    /// Handles the server's state.
+    pub(crate) fn handle_server(&mut self, now: Duration, server: Server) {
+        if server.present > 0 {
+            self.session.is_running = true;
+            self.session.was_played = true;
+        }
+        let is_empty = server.taken() == 0;
+        self.session.empty_since =
+            is_empty.then(|| self.session.empty_since.unwrap_or(now)).filter(|_| is_empty);
+        let before = self.expected.len();
+        self.expected.retain(|key, until| now < *until && !server.keys.contains(key));
+        if self.expected.len() != before {
+            self.expect();
+        }
+        self.server = server;
+        self.end_session(now);
+    }
+
+    /// Handles a line of the watch.
+    pub(crate) fn handle_line(&mut self, now: Duration, line: &str) {
+        match GameServer::parse_line(line) {
+            Ok(seen) => {
+                self.watch.retry = Retry::default();
+                self.problems.watch = None;
+                self.handle_seen(now, seen);
+            }
+            Err(error) => {
+                let text = format!("{} sends an update that makes no sense: {error}", self.name());
+                self.problems.watch = Some(text);
+            }
+        }
+    }
+
+    /// Handles the end of the watch.
+    pub(crate) fn handle_watch_end(&mut self, now: Duration, why: &str) {
+        self.watch.is_open = false;
+        self.watch.retry.fail(now, &mut self.random);
+        let text = format!("{} sends no updates: {why}", self.name());
+        self.problems.watch.get_or_insert(text);
+        // Another sidecar may answer next, which knows only what it reads from the cluster.
+        self.rooms.kept.forget();
+        self.players.kept.forget();
+        self.list.kept.forget();
+        self.labels.clear();
+        self.annotations.clear();
+        self.missing.clear();
+        self.calls.accepted = None;
+        self.calls.look_at = now;
+    }
+
+    /// Handles the answer to a call.
+    pub(crate) fn handle_answer(&mut self, now: Duration, call: &Call, answer: Answer) {
+        if *call == Call::Health {
+            self.calls.is_checking = false;
+            self.problems.health = answer.err().map(|failure| self.failed("health", &failure));
+            return;
+        }
+        self.calls.is_calling = false;
+        let (what, about) = call.kind();
+        let answer = match answer {
+            Ok(body) if *call == Call::Look => match GameServer::parse(&body) {
+                Ok(seen) => {
+                    self.handle_seen(now, seen);
+                    self.calls.look_at = now + LOOK_INTERVAL;
+                    Ok(())
+                }
+                Err(error) => Err(Failure::Refused { status: 200, message: error }),
+            },
+            answer => answer.map(drop),
+        };
+        if let Err(failure) = &answer {
+            if call.is_beta() && failure.is_missing() {
+                self.miss(about);
+                return;
+            }
+            let text = self.failed(what, failure);
+            match failure {
+                Failure::Silent(_) => {
+                    self.calls.silent.fail(now, &mut self.random);
+                    self.problems.calls = Some(text);
+                }
+                Failure::Refused { .. } => {
+                    (self.calls.silent, self.problems.calls) = (Retry::default(), None);
+                    let retry = self.calls.refused.entry(call.kind()).or_default();
+                    retry.fail(now, &mut self.random);
+                    self.problems.refused.insert(call.kind(), text);
+                }
+            }
+            return;
+        }
+        (self.calls.silent, self.problems.calls) = (Retry::default(), None);
+        self.calls.refused.remove(&call.kind());
+        self.problems.refused.remove(&call.kind());
+        self.handle_accepted(now, call);
+    }
+
+    fn handle_accepted(&mut self, now: Duration, call: &Call) {
+        match call {
+            Call::Ready | Call::Allocate | Call::Reserve { .. } | Call::Shutdown => {
+                self.calls.accepted = Some((call.kind(), now));
+                self.session.is_own |= *call == Call::Allocate;
+            }
+            Call::Label { key, value } => {
+                self.labels.entry(key).or_default().handle_accepted(now, value.clone());
+            }
+            Call::Annotation { key, value } => {
+                if *key == PLAYERS {
+                    self.annotated = Some(now);
+                }
+                self.annotations.entry(key).or_default().handle_accepted(now, value.clone());
+            }
+            Call::Counter { name, count, capacity } => {
+                let counter = if *name == ROOMS { &mut self.rooms } else { &mut self.players };
+                counter.kept.handle_accepted(now, (*count, *capacity));
+            }
+            Call::List { capacity, values, .. } => {
+                self.list.kept.handle_accepted(now, (*capacity, values.clone()));
+            }
+            Call::Health | Call::Look => {}
+        }
+    }
+
+    /// Handles whether the settings of an allocation could be applied.
+    pub(crate) fn handle_applied(&mut self, applied: Result<(), String>) {
+        self.problems.allocation = applied.err();
+    }
+
+    /// Begins the end: the sidecar is told that the server is done.
+    pub(crate) fn end(&mut self, now: Duration) {
+        if self.ending.is_none() {
+            self.ending = Some(now);
+            // Nothing is as urgent.
+            self.calls.silent = Retry::default();
+        }
+    }
+
+    /// Whether the sidecar knows of the end, or has had enough time to hear of it.
+    pub(crate) fn has_ended(&self, now: Duration) -> bool {
+        let knows = self.seen.as_ref().is_some_and(|seen| seen.state == "Shutdown");
+        self.ending.is_some_and(|begun| knows || now >= begun + END_MAX)
+    }
+
+    fn handle_seen(&mut self, now: Duration, seen: GameServer) {
+        if let Some(counts) = seen.counters.get(ROOMS) {
+            self.rooms.handle_seen(now, *counts);
+        }
+        if let Some(counts) = seen.counters.get(PLAYERS) {
+            self.players.handle_seen(now, *counts);
+        }
+        let added = seen.players.as_ref().map(|list| self.list.handle_seen(list));
+        let added: Vec<_> = added.iter().flatten().filter_map(|it| parse_key(it)).collect();
+        for name in [ROOMS, PLAYERS].into_iter().filter(|it| !seen.counters.contains_key(it)) {
+            self.miss(name);
+        }
+        let see = |kept: &mut BTreeMap<&'static str, Kept<String>>,
+                   seen: &BTreeMap<String, String>| {
+            for (key, kept) in kept {
+                if let Some(value) = seen.get(*key) {
+                    kept.handle_seen(value);
+                }
+            }
+        };
+        see(&mut self.labels, &seen.labels);
+        see(&mut self.annotations, &seen.annotations);
+        let before = self.seen.replace(seen.clone());
+        if before.as_ref().is_none_or(|before| before.state != seen.state) {
+            self.calls.accepted = None;
+            let address = match &*seen.address {
+                "" => String::new(),
+                address if address.contains(':') => format!("[{address}]:{}", seen.port),
+                address => format!("{address}:{}", seen.port),
+            };
+            self.notes.push_back(Note::State { state: seen.state.clone(), address });
+        }
+        if seen.state == "Allocated" {
+            self.handle_allocation(now, before.as_ref(), &seen);
+        }
+        // A player may be added to a list after the allocation.
+        if !added.is_empty() {
+            self.expected.extend(added.into_iter().map(|key| (key, now + ARRIVAL)));
+            self.expect();
+        }
+    }
+
+    fn handle_allocation(&mut self, now: Duration, before: Option<&GameServer>, seen: &GameServer) {
+        let was = before.is_some_and(|before| before.state == "Allocated");
+        let handled = (seen.last_allocated.clone(), seen.asked.clone());
+        if was && handled == self.session.handled {
+            return;
+        }
+        // An earlier allocation's annotations remain. They count again only with another
+        // allocation, not when the server allocates itself.
+        let is_own =
+            std::mem::take(&mut self.session.is_own) && handled.1 == self.session.handled.1;
+        self.session.handled = handled;
+        self.session.is_running = true;
+        if is_own {
+            return;
+        }
+        self.session.was_played = self.server.present > 0;
+        self.session.empty_since = (self.server.taken() == 0).then_some(now);
+        match Allocation::parse(&seen.asked) {
+            Ok(allocation) => {
+                self.problems.allocation = None;
+                let coming = allocation.players.iter().filter(|it| !self.server.keys.contains(it));
+                self.expected.extend(coming.map(|key| (*key, now + ARRIVAL)));
+                self.session.is_applied = true;
+                self.order(Order::Apply(allocation));
+                self.expect();
+            }
+            Err(error) => {
+                let text = format!("the allocation is not in force: {error}");
+                self.problems.allocation = Some(text);
+            }
+        }
+    }
+
+    /// Ends the session if no one has played for long.
+    fn end_session(&mut self, now: Duration) {
+        let (session, server) = (&mut self.session, &self.server);
+        let Some(since) = session.empty_since.filter(|_| session.is_running) else { return };
+        let patience = if session.was_played { Duration::ZERO } else { ARRIVAL };
+        let wait = Duration::from_secs(server.empty_secs.into()).max(patience);
+        if now < since + wait || session.has_stopped {
+            return;
+        }
+        if server.empty_secs > 0 {
+            session.has_stopped = true;
+            self.order(Order::Stop);
+            return;
+        }
+        session.is_running = false;
+        session.was_played = false;
+        if std::mem::take(&mut session.is_applied) {
+            self.order(Order::Release);
+        }
+        self.problems.allocation = None;
+    }
+
+    fn expect(&mut self) {
+        self.order(Order::Expect(self.expected.keys().copied().collect()));
+    }
+
+    /// Queues an order, which replaces those that it makes pointless.
+    fn order(&mut self, order: Order) {
+        self.orders.retain(|it| match order {
+            Order::Apply(_) | Order::Release => *it == Order::Stop,
+            Order::Expect(_) => !matches!(it, Order::Expect(_)),
+            Order::Stop => true,
+        });
+        self.orders.push_back(order);
+    }
+
+    fn miss(&mut self, name: &'static str) {
+        if self.missing.insert(name) {
+            self.notes.push_back(Note::Missing(name));
+        }
+    }
+
+    /// Returns the next thing that the server must do.
+    pub(crate) fn poll_order(&mut self) -> Option<Order> {
+        self.orders.pop_front()
+    }
+
+    /// Returns what the log should say.
+    pub(crate) fn poll_note(&mut self) -> Option<Note> {
+        let problem = self.problem();
+        if problem != self.problems.noted {
+            self.problems.noted.clone_from(&problem);
+            return Some(problem.map_or(Note::Recovered, Note::Failing));
+        }
+        self.notes.pop_front()
+    }
+
+    /// Whether the watch has to be opened now.
+    pub(crate) fn poll_watch(&mut self, now: Duration) -> bool {
+        let opens = !self.watch.is_open && now >= self.watch.retry.at;
+        self.watch.is_open |= opens;
+        opens
+    }
+
+    /// Returns a call to be made now. At most two are under way, one of which is a health check.
+    pub(crate) fn poll_call(&mut self, now: Duration) -> Option<Call> {
+        let is_due = !self.calls.is_checking && now >= self.calls.check_at;
+        // A server that does not tick must not look healthy.
+        if is_due && self.server.is_ticking {
+            let period = self.seen.as_ref().and_then(|seen| seen.period);
+            self.calls.check_at = now + period.unwrap_or(PERIOD_DEFAULT) / 2;
+            self.calls.is_checking = true;
+            return Some(Call::Health);
+        }
+        if self.calls.is_calling || now < self.calls.silent.at {
+            return None;
+        }
+        let wanted = self.wanted(now);
+        let is_wanted = |kind: &Kind| wanted.iter().any(|call| call.kind() == *kind);
+        self.calls.refused.retain(|kind, _| is_wanted(kind));
+        self.problems.refused.retain(|kind, _| is_wanted(kind));
+        let refused = &self.calls.refused;
+        let may = |call: &Call| refused.get(&call.kind()).is_none_or(|retry| now >= retry.at);
+        let call = wanted.into_iter().find(may)?;
+        self.calls.is_calling = true;
+        Some(call)
+    }
+
+    /// Returns all calls that would bring Agones in line with the server, the most urgent first.
+    fn wanted(&mut self, now: Duration) -> Vec<Call> {
+        let mut wanted: Vec<_> = self.state_call(now).into_iter().collect();
+        if now >= self.calls.look_at {
+            wanted.push(Call::Look);
+        }
+        let Some(seen) = self.seen.clone() else { return wanted };
+        let server = &self.server;
+        let coming = i64::try_from(self.expected.len()).unwrap_or(i64::MAX);
+        let counters = [
+            (ROOMS, &mut self.rooms, server.rooms, 0, server.rooms_max),
+            (PLAYERS, &mut self.players, server.taken(), coming, server.seats),
+        ];
+        for (name, counter, have, coming, capacity) in counters {
+            let target = counter.target(now, have.into(), coming, capacity.into());
+            let Some(seen) = seen.counters.get(name).filter(|_| !self.missing.contains(name))
+            else {
+                continue;
+            };
+            if server.is_ticking && counter.kept.needs(now, &target, seen) {
+                let (count, capacity) = target;
+                wanted.push(Call::Counter { name, count, capacity });
+            }
+        }
+        if let Some(seen) = &seen.players {
+            let target = self.list_target();
+            if server.is_ticking && self.list.kept.needs(now, &target, seen) {
+                let (capacity, values) = target;
+                wanted.push(Call::List { name: PLAYERS, capacity, values });
+            }
+        }
+        let is_due = self.annotated.is_none_or(|at| now >= at + ANNOTATION_INTERVAL);
+        for (key, value) in &server.labels {
+            let shown = seen.labels.get(*key).cloned().unwrap_or_default();
+            if self.labels.entry(key).or_default().needs(now, value, &shown) {
+                wanted.push(Call::Label { key, value: value.clone() });
+            }
+        }
+        for (key, value) in server.annotations.iter().filter(|(key, _)| **key != PLAYERS || is_due)
+        {
+            let shown = seen.annotations.get(*key).cloned().unwrap_or_default();
+            if self.annotations.entry(key).or_default().needs(now, value, &shown) {
+                wanted.push(Call::Annotation { key, value: value.clone() });
+            }
+        }
+        wanted
+    }
+
+    /// Returns what the list of players should have: those with a seat, then those on their way.
+    fn list_target(&self) -> (i64, BTreeSet<String>) {
+        let seats = usize::try_from(self.server.seats).unwrap_or(LIST_MAX).min(LIST_MAX);
+        let keys = self.server.keys.iter().chain(self.expected.keys());
+        let values = keys.take(seats).map(ToString::to_string).collect();
+        (i64::try_from(seats).unwrap_or_default(), values)
+    }
+
+    /// Returns the call that changes the state, if it has to change.
+    fn state_call(&self, now: Duration) -> Option<Call> {
+        let Self { server, session, .. } = self;
+        let state = self.seen.as_ref().map(|seen| &*seen.state);
+        let call = match state {
+            _ if self.ending.is_some() => {
+                Some(Call::Shutdown).filter(|_| state != Some("Shutdown"))
+            }
+            // Once it is over, it only ends.
+            Some("Shutdown" | "Unhealthy" | "Error" | "RequestReady") | None => None,
+            _ if !server.is_ticking || server.is_draining => None,
+            Some("Ready" | "Reserved") if server.present > 0 => Some(Call::Allocate),
+            Some("Ready" | "Allocated") if server.away > 0 && server.present == 0 => {
+                let spare = server.empty_secs.saturating_add(RESERVE_SPARE_SECS);
+                let seconds = server.keep_secs.saturating_add(spare);
+                Some(Call::Reserve { seconds })
+            }
+            Some("Reserved" | "Allocated") if !session.is_running => Some(Call::Ready),
+            Some("Ready" | "Reserved" | "Allocated") => None,
+            Some(_) => Some(Call::Ready),
+        }?;
+        let waits = |(kind, at): (Kind, Duration)| kind == call.kind() && now < at + CONFIRM;
+        (!self.calls.accepted.is_some_and(waits)).then_some(call)
+    }
+
+    /// Returns what is wrong, in a sentence.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let Problems { health, calls, refused, watch, allocation, .. } = &self.problems;
+        let state = self.seen.as_ref().map(|seen| &*seen.state);
+        let lost = matches!(state, Some("Unhealthy" | "Error")).then(|| {
+            format!("Agones calls this server {} and will replace it", state.unwrap_or_default())
+        });
+        let refused = refused.values().next().cloned();
+        let all = [lost, calls.clone(), health.clone(), watch.clone(), refused, allocation.clone()];
+        all.into_iter().flatten().next()
+    }
+
+    /// Returns the state in a word or two, for people.
+    pub(crate) fn state(&self) -> String {
+        self.seen.as_ref().map_or_else(|| "unknown".to_owned(), |seen| seen.state.clone())
+    }
+
+    fn name(&self) -> String {
+        format!("the sidecar of Agones at {}", self.at)
+    }
+
+    fn failed(&self, what: &str, failure: &Failure) -> String {
+        match failure {
+            Failure::Silent(why) => format!("{} does not answer: {why}", self.name()),
+            Failure::Refused { status: 200, message } => {
+                format!("{} answers {what} with nonsense: {message}", self.name())
+            }
+            Failure::Refused { status, message } => {
+                format!("{} refuses {what} with status {status}: {message}", self.name())
+            }
+        }
+    }
+}
