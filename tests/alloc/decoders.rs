@@ -117,9 +117,12 @@ const DECODERS: [Decoder; 9] = [
         decode: |bytes| drop(black_box(text(bytes).parse::<Conditions>())),
         multiple: DECODE_BYTES_PER_BYTE,
         base: DECODE_BYTES_BASE,
-        proper: || corpus("conditions"),
+        proper: || {
+            // The shortest with a change, besides.
+            [vec![b"lan;1s:wifi".to_vec()], corpus("conditions")].concat()
+        },
         greedy: |size| {
-            let changes = (1..=size / 9).map(|at| format!(";{at}s:lan"));
+            let changes = (1..=size / 11).map(|at| format!(";{at}s:loss={at}%"));
             format!("lan{}", changes.collect::<String>()).into_bytes()
         },
     },

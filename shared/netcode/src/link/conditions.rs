@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::config::{Drops, LinkConfig, LinkError, Spread};
 use super::recording::{self, RecordingError};
-use super::schedule::LinkSchedule;
+use super::schedule::{LinkSchedule, ScheduleBuilder};
 use super::way::Link;
 use crate::time::{LocalTime, Micros};
 
@@ -190,8 +190,8 @@ fn described<'t>(
 ) -> Result<Schedules, ConditionsError> {
     let mut both = Both { up: LinkConfig::PERFECT, down: LinkConfig::PERFECT, seed: 1 };
     both.apply(first, true)?;
-    let starts = (both.up.validate()?, both.down.validate()?);
-    let (mut up, mut down) = (Vec::new(), Vec::new());
+    let mut up = ScheduleBuilder::new(both.up.validate()?);
+    let mut down = ScheduleBuilder::new(both.down.validate()?);
     let (mut last, mut repeat) = (Micros::ZERO, None);
     for part in later {
         if repeat.is_some() {
@@ -206,12 +206,11 @@ fn described<'t>(
             repeat = Some(at);
         } else {
             both.apply(change, false)?;
-            up.push((at, both.up.validate()?));
-            down.push((at, both.down.validate()?));
+            up.push(at, both.up.validate()?);
+            down.push(at, both.down.validate()?);
         }
     }
-    let up = LinkSchedule::new(starts.0, up, repeat);
-    Ok((up, LinkSchedule::new(starts.1, down, repeat), both.seed))
+    Ok((up.build(repeat), down.build(repeat), both.seed))
 }
 
 /// Splits a part into its time and what changes then.
@@ -316,13 +315,13 @@ impl Both {
             })?;
             return Ok(());
         }
-        let (ways, key): (Vec<&mut LinkConfig>, _) = match key.split_once('.') {
-            None => (vec![&mut self.up, &mut self.down], key),
-            Some(("up", key)) => (vec![&mut self.up], key),
-            Some(("down", key)) => (vec![&mut self.down], key),
+        let (ways, key) = match key.split_once('.') {
+            None => ([Some(&mut self.up), Some(&mut self.down)], key),
+            Some(("up", key)) => ([Some(&mut self.up), None], key),
+            Some(("down", key)) => ([Some(&mut self.down), None], key),
             Some(_) => return Err(unknown()),
         };
-        for way in ways {
+        for way in ways.into_iter().flatten() {
             set(way, key, value).ok_or_else(unknown)??;
         }
         Ok(())

@@ -35,31 +35,9 @@ impl LinkSchedule {
         changes: impl IntoIterator<Item = (Micros, LinkConfig)>,
         repeat: Option<Micros>,
     ) -> Self {
-        let mut configs = vec![first];
-        let mut known = BTreeMap::new();
-        let mut spans = vec![Span { from: Micros::ZERO, config: 0, passed: 0 }];
-        for (from, config) in changes {
-            let before = spans[spans.len() - 1];
-            if from <= before.from || config == configs[before.config as usize] {
-                continue;
-            }
-            // A link that never changes needs no map.
-            if known.is_empty() {
-                known.insert(key(&first), 0);
-            }
-            let index = *known.entry(key(&config)).or_insert_with(|| {
-                configs.push(config);
-                configs.len() as u32 - 1
-            });
-            if index == before.config {
-                continue;
-            }
-            let speed = configs[before.config as usize].speed();
-            let passed = before.passed + speed * (from - before.from).0 as u128;
-            spans.push(Span { from, config: index, passed });
-        }
-        let repeat = repeat.filter(|period| *period > Micros::ZERO);
-        Self { configs: configs.into(), spans: spans.into(), repeat }
+        let mut builder = ScheduleBuilder::new(first);
+        changes.into_iter().for_each(|(from, config)| builder.push(from, config));
+        builder.build(repeat)
     }
 
     /// Returns the initial properties.
@@ -161,16 +139,77 @@ impl LinkSchedule {
     }
 }
 
+/// Up to this number, different properties are searched one by one: for the few changes that people
+/// write, a map would take most of the memory. Arbitrary.
+const FEW: usize = 8;
+
+/// A schedule while it is put together.
+#[derive(Debug)]
+pub(super) struct ScheduleBuilder {
+    configs: Vec<LinkConfig>,
+    /// Index of each of the properties, once there are more than a few.
+    known: BTreeMap<Key, u32>,
+    spans: Vec<Span>,
+}
+
+impl ScheduleBuilder {
+    /// Starts a schedule with its initial properties.
+    pub(super) fn new(first: LinkConfig) -> Self {
+        let spans = vec![Span { from: Micros::ZERO, config: 0, passed: 0 }];
+        Self { configs: vec![first], known: BTreeMap::new(), spans }
+    }
+
+    /// Adds a change, unless it is not later than the one before or changes nothing.
+    pub(super) fn push(&mut self, from: Micros, config: LinkConfig) {
+        let before = self.spans[self.spans.len() - 1];
+        let was = self.configs[before.config as usize];
+        if from <= before.from || config == was {
+            return;
+        }
+        let index = self.index_of(config);
+        if index != before.config {
+            let passed = before.passed + was.speed() * (from - before.from).0 as u128;
+            self.spans.push(Span { from, config: index, passed });
+        }
+    }
+
+    /// Returns the index of properties, which are added if they are new.
+    fn index_of(&mut self, config: LinkConfig) -> u32 {
+        let next = self.configs.len() as u32;
+        let index = if self.configs.len() <= FEW {
+            let mut known = (0..).zip(&self.configs).map(|(at, known)| (at, key(known)));
+            known.find(|(_, known)| *known == key(&config)).map_or(next, |(at, _)| at)
+        } else {
+            if self.known.is_empty() {
+                self.known = self.configs.iter().map(key).zip(0..).collect();
+            }
+            *self.known.entry(key(&config)).or_insert(next)
+        };
+        if index == next {
+            self.configs.push(config);
+        }
+        index
+    }
+
+    /// Finishes the schedule, which starts over at `repeat`, if given.
+    pub(super) fn build(self, repeat: Option<Micros>) -> LinkSchedule {
+        let repeat = repeat.filter(|period| *period > Micros::ZERO);
+        LinkSchedule { configs: self.configs.into(), spans: self.spans.into(), repeat }
+    }
+}
+
 impl From<LinkConfig> for LinkSchedule {
     fn from(first: LinkConfig) -> Self {
         Self::new(first, [], None)
     }
 }
 
-/// Returns a value that is equal for equal properties.
-fn key(config: &LinkConfig) -> impl Ord + use<> {
+/// Equal for equal properties.
+type Key = ((Micros, Micros, u8, bool), [u32; 5], (Option<u64>, u32, u8));
+
+fn key(config: &LinkConfig) -> Key {
     let LinkConfig { delay, jitter, spread, ordered, loss, burst, .. } = *config;
     let LinkConfig { burst_loss, stray_loss, duplication, rate, queue_bytes, drops, .. } = *config;
     let shares = [loss, burst, burst_loss, stray_loss, duplication].map(f32::to_bits);
-    (delay, jitter, spread as u8, ordered, shares, rate, queue_bytes, drops as u8)
+    ((delay, jitter, spread as u8, ordered), shares, (rate, queue_bytes, drops as u8))
 }
