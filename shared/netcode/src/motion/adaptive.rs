@@ -218,8 +218,8 @@ impl Repetition<'_> {
 
     /// Returns the error of the forecast in a field.
     fn error(&self, at: usize) -> f64 {
-        let (rates, bends) = self.shown.weights(self.age);
-        self.truth(at) - rates * self.shown.rate[at] - bends * self.shown.bend[at]
+        let (rates, curves) = self.shown.weights(self.age);
+        self.truth(at) - rates * self.shown.rate[at] - curves * self.shown.curvature[at]
     }
 }
 
@@ -277,12 +277,12 @@ impl Adaptive {
     /// Returns the forecast of the fit from a state.
     fn fitted(&self, shape: &Shape, base: &Base<'_>) -> Forecast {
         let mut forecast = Forecast::reckoned(base.knot).until(self.horizon);
-        (forecast.bends, forecast.keeps) = (HORIZON_SECS, self.keeps);
+        (forecast.curve_secs, forecast.keeps) = (HORIZON_SECS, self.keeps);
         for at in drawn(shape) {
             let Trend { trust, turn, .. } = self.trends[at];
-            let (bend, rate) = base.turning(shape, at);
+            let (curvature, rate) = base.turning(shape, at);
             forecast.rate[at] = trust * forecast.rate[at] + turn * rate;
-            forecast.bend[at] = turn * bend;
+            forecast.curvature[at] = turn * curvature;
         }
         forecast
     }
@@ -312,15 +312,15 @@ impl Adaptive {
     fn learn_trends(&mut self, shape: &Shape, repetition: &Repetition<'_>) {
         let Repetition { base, age, shown, passed, keep, .. } = repetition;
         self.count = self.count * keep + (passed / age).min(1.0);
-        let (rates, bends) = shown.weights(*age);
+        let (rates, curves) = shown.weights(*age);
         for at in drawn(shape) {
             let trend = &mut self.trends[at];
             let error = repetition.error(at);
             trend.usual += ERROR_GAIN * (error.abs() - trend.usual);
             let weight = repetition.weight(shape, at, error, trend.usual);
-            let (bend, rate) = base.turning(shape, at);
+            let (curvature, rate) = base.turning(shape, at);
             trend.fade(*keep);
-            let ways = [rates * base.knot.rate[at], rates * rate + bends * bend];
+            let ways = [rates * base.knot.rate[at], rates * rate + curves * curvature];
             trend.add(weight, ways, repetition.truth(at));
             trend.fit(PRIOR / self.count);
         }
@@ -357,7 +357,7 @@ impl Adaptive {
         self.far_count = self.far_count * keep + (passed / age).min(1.0);
         let far = age - HORIZON_SECS;
         for at in drawn(shape) {
-            let (rate, bent) = (shown.rate[at], HORIZON_SECS * shown.bend[at]);
+            let (rate, bent) = (shown.rate[at], HORIZON_SECS * shown.curvature[at]);
             let truth = repetition.truth(at) - HORIZON_SECS * (rate + bent);
             let error = repetition.error(at);
             let usual = &mut self.trends[at].far_usual;

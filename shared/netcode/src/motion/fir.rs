@@ -125,7 +125,7 @@ pub(super) fn forecast(
             older.map_or(d0, |(earlier, h1)| (before.position[at] - earlier.position[at]) / h1);
         forecast.position[at] += r * (d0 - d1);
         forecast.rate[at] = d0 + p * (d0 - d1);
-        forecast.bend[at] = q * (d0 - d1);
+        forecast.curvature[at] = q * (d0 - d1);
     }
     // Rotations start on their sphere, with slopes along it.
     for at in shape.rotations().flat_map(|at| at..at + 4) {
@@ -133,7 +133,7 @@ pub(super) fn forecast(
         let (d0, d1) =
             (newest.rate[at], if older.is_some() { before.rate[at] } else { newest.rate[at] });
         forecast.rate[at] = d0 + p * (d0 - d1);
-        forecast.bend[at] = q * (d0 - d1);
+        forecast.curvature[at] = q * (d0 - d1);
     }
     forecast
 }

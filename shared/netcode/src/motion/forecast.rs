@@ -33,9 +33,9 @@ pub(super) struct Forecast {
     /// Rate of change per second at that time.
     pub(super) rate: Coords,
     /// Half the rate of change of `rate` per second.
-    pub(super) bend: Coords,
+    pub(super) curvature: Coords,
     /// Seconds after which it goes straight.
-    pub(super) bends: f64,
+    pub(super) curve_secs: f64,
     /// Fraction of its rate that it keeps from then on.
     pub(super) keeps: f64,
     /// Seconds beyond the state after which the forecast stops.
@@ -64,14 +64,14 @@ impl Ruled {
 impl Forecast {
     /// Continues straight at a knot's rates.
     pub(super) fn reckoned(knot: &Knot) -> Self {
-        let bend = [0.0; FIELDS_MAX];
+        let curvature = [0.0; FIELDS_MAX];
         let (time, horizon) = (knot.time, HORIZON_SECS);
         Self {
             time,
             position: knot.position,
             rate: knot.rate,
-            bend,
-            bends: f64::INFINITY,
+            curvature,
+            curve_secs: f64::INFINITY,
             keeps: 1.0,
             horizon,
             ruled: None,
@@ -100,9 +100,9 @@ impl Forecast {
         ruled.unwrap_or_else(|| self.unruled(shape, secs))
     }
 
-    /// Returns the weights of the rates and of the bends in the way after some seconds.
+    /// Returns the weights of the rates and of the curvatures in the way after some seconds.
     pub(super) fn weights(&self, secs: f64) -> (f64, f64) {
-        let bent = secs.min(self.bends);
+        let bent = secs.min(self.curve_secs);
         let straight = if bent < secs { self.keeps * (secs - bent) } else { 0.0 };
         (bent + straight, bent * (bent + 2.0 * straight))
     }
@@ -110,9 +110,9 @@ impl Forecast {
     /// Returns the position after some seconds, without the rules.
     fn unruled(&self, shape: &Shape, secs: f64) -> Coords {
         let mut position = self.position;
-        let (rates, bends) = self.weights(secs);
+        let (rates, curves) = self.weights(secs);
         for at in shape.moving() {
-            position[at] += rates * self.rate[at] + bends * self.bend[at];
+            position[at] += rates * self.rate[at] + curves * self.curvature[at];
         }
         for at in shape.rotations() {
             position[at..at + 4].copy_from_slice(&self.turned(at, secs).0);
@@ -123,16 +123,17 @@ impl Forecast {
     /// Returns a rotation, given by the index of its first component, and its rate after some
     /// seconds.
     fn turned(&self, at: usize, secs: f64) -> ([f64; 4], [f64; 4]) {
-        let (rates, bends) = self.weights(secs);
-        let bend = if rates == 0.0 { 0.0 } else { bends / rates };
-        let rate = std::array::from_fn(|part| self.rate[at + part] + bend * self.bend[at + part]);
+        let (rates, curves) = self.weights(secs);
+        let curve = if rates == 0.0 { 0.0 } else { curves / rates };
+        let rate =
+            std::array::from_fn(|part| self.rate[at + part] + curve * self.curvature[at + part]);
         turned(&four(&self.position[at..]), &rate, rates)
     }
 
     /// Returns the rules' answer, which exists only for the future.
     pub(super) fn forward(&self, shape: &Shape, rules: &dyn Rules, secs: f64) -> Option<Coords> {
         let ruled = self.ruled.as_ref().filter(|_| secs >= 0.0)?;
-        let bent = secs.min(self.bends);
+        let bent = secs.min(self.curve_secs);
         let values = rules.forward(ruled.start(), bent)?;
         if !values.iter().all(|value| value.is_finite()) {
             return None;
@@ -181,13 +182,13 @@ impl Forecast {
             }
             return rate;
         }
-        let speed = if secs > self.bends { speed * self.keeps } else { speed };
-        let bent = secs.min(self.bends);
+        let speed = if secs > self.curve_secs { speed * self.keeps } else { speed };
+        let bent = secs.min(self.curve_secs);
         for at in shape.moving() {
-            rate[at] = speed * (self.rate[at] + 2.0 * bent * self.bend[at]);
+            rate[at] = speed * (self.rate[at] + 2.0 * bent * self.curvature[at]);
         }
         for at in shape.rotations() {
-            // The bend contributes less than the grid's rounding.
+            // The curvature contributes less than the grid's rounding.
             let turning = self.turned(at, secs).1;
             rate[at..at + 4].copy_from_slice(&turning.map(|part| speed * part));
         }
