@@ -12,11 +12,11 @@ use phaselock_games::platformer::Platformer;
 use phaselock_games::puck::ShufflePuck;
 use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
+use phaselock_lab::Contender;
 use phaselock_lab::file::kind_of;
-use phaselock_lab::{Contender, Recording, Scores, SendPolicy};
 use phaselock_tests::motions::{Motion, match_car};
 use phaselock_tests::showing::ranking::{Against, against, best, ranking};
-use phaselock_tests::showing::{PROFILES, Plan, Row, carry};
+use phaselock_tests::showing::{PROFILES, Plan, Row, Subject};
 
 fn plan(seconds: f64) -> Plan {
     Plan {
@@ -266,26 +266,15 @@ fn every_games_default_is_what_its_own_play_justifies() {
     }
 }
 
-/// Returns the adaptive method's mean error at the present, and the least of all single methods.
-fn adaptive_on(recording: &Recording, profile: &str) -> (f64, f64) {
-    let network = profile.parse().expect("it is a profile");
-    let carried = carry(recording, &network, SendPolicy::Every, recording.secs(), 1);
-    let error = |method| Scores::of(recording, &carried, method).error_now_mean;
-    let present = Choice::ALL.iter().filter(|choice| choice.timeline() == Timeline::Present);
-    let singles = present.filter(|choice| **choice != Choice::Adaptive);
-    let least = singles.map(|choice| error(Contender::Method(*choice))).fold(f64::MAX, f64::min);
-    (error(Contender::Method(Choice::Adaptive)), least)
-}
-
 #[test]
 fn adaptive_is_never_far_behind_the_best_single_method() {
-    for seed in 1..=3 {
-        let recording = match_car(90.0, seed);
-        for profile in PROFILES {
-            let (adaptive, least) = adaptive_on(&recording, profile);
-            let ratio = adaptive / least;
-            assert!(ratio < 1.05, "a car of a match, seed {seed}, over {profile}: {ratio}");
-        }
+    let car = |seed| Subject::recorded(format!("car {seed} of a match"), match_car(90.0, seed));
+    let cars = Plan { motions: (1..=3).map(car).collect(), ..plan(90.0) };
+    let rows = cars.run(|_| {}).expect("the networks have names");
+    let compared = against(&rows);
+    assert_eq!(compared.len(), 3 * PROFILES.len());
+    for Against { motion, profile, best, ratio, .. } in compared {
+        assert!(ratio < 1.05, "{motion} over {profile}: {ratio} times the error by {best}");
     }
     for Against { motion, profile, best, best_error, error, .. } in against(&TABLE) {
         // Skirmish's rules are right until a key changes, and what is learned in between does not

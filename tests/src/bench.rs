@@ -55,19 +55,27 @@ pub fn number(value: impl Into<Option<f64>>, digits: usize) -> String {
     value.into().map_or_else(|| "-".into(), |value| format!("{value:.digits$}"))
 }
 
-/// Returns the files of a folder with this extension, by name. Fails if there are none.
+/// Returns the files of a folder with this extension, by name. Fails if there are none, and says
+/// so if they are still packed.
 pub fn files(folder: &Path, extension: &str) -> anyhow::Result<BTreeSet<PathBuf>> {
     let entries = std::fs::read_dir(folder);
     let entries = entries.with_context(|| format!("cannot read {}", folder.display()))?;
-    let mut all = BTreeSet::new();
+    let (mut all, mut is_packed) = (BTreeSet::new(), false);
     for entry in entries {
         let path = entry?.path();
         if path.extension().is_some_and(|end| end == extension) {
             all.insert(path);
+        } else {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            is_packed |= name.ends_with(&format!(".{extension}.xz"));
         }
     }
     let folder = folder.display();
-    anyhow::ensure!(!all.is_empty(), "{folder} has no NAME.{extension}; unpack it first");
+    anyhow::ensure!(
+        !(all.is_empty() && is_packed),
+        "{folder} has only packed files; unpack them with: xz -dk {folder}/*.xz"
+    );
+    anyhow::ensure!(!all.is_empty(), "{folder} has no file NAME.{extension}");
     Ok(all)
 }
 

@@ -29,6 +29,11 @@ impl From<Motion> for Subject {
 }
 
 impl Subject {
+    /// A recording that has no pixel of its own, as if it came from a file.
+    pub fn recorded(name: String, recording: Recording) -> Self {
+        Self { name, source: Source::File(Arc::new(recording)) }
+    }
+
     /// Reads a motion in one of the laboratory's formats, named after its file.
     pub fn read(path: &Path) -> Result<Self, LoadError> {
         let games = phaselock_games::all();
@@ -36,7 +41,7 @@ impl Subject {
         // A file has at least two points, and all are finite.
         let recording = Recording::of_motion(&motion, &games).expect("a file is a path");
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { name, source: Source::File(Arc::new(recording)) })
+        Ok(Self::recorded(name, recording))
     }
 
     /// Whether it comes from a file, whose unit of length is unknown.
