@@ -179,6 +179,23 @@ fn inputs_after_a_long_silence_of_the_uplink_count_although_many_packets_come_at
 }
 
 #[test]
+fn a_late_input_that_changes_nothing_is_not_blamed_for_what_others_do() {
+    let conditions: Conditions = "delay=40ms,loss=40%,burst=12".parse().expect("a link");
+    // It stands still, and is shot and pushed.
+    let stands = || Box::new(|_: &Client<Skirmish>, _| skirmish::Command::default());
+    let (mut late, mut corrections) = (0, 0);
+    for seed in 1..=4 {
+        let run = play(&conditions, seed, 8, stands());
+        run.check(&format!("seed {seed}"));
+        late += run.stats.missed_by(MispredictionCause::LateInput).count;
+        corrections += run.stats.mispredictions;
+        assert!(run.stats.late_inputs > 50, "a network that tests nothing");
+    }
+    eprintln!("{late} of {corrections} corrections are blamed on late inputs");
+    assert!(corrections > 10 && late == 0, "{late} of {corrections}");
+}
+
+#[test]
 fn rubbing_cars_and_fights_have_their_causes() {
     let mut touched = 0;
     for seed in 1..=2 {

@@ -122,16 +122,16 @@ impl<G: Game> Client<G> {
         let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
         let tick = tick.minus(age_of(fields, &state.packed));
         state.packed = without_age(fields, &state.packed);
-        let late = assumed.is_some_and(|at| at > self.prediction.base());
+        let assumed = assumed.filter(|at| *at > self.prediction.base());
         if let Some(recorder) = &mut self.recorder {
             // Another input may lead to the same state in the end.
-            let sure = !late || G::LATE == Late::Wait;
+            let sure = assumed.is_none() || G::LATE == Late::Wait;
             let states = self.prediction.confirmed(own, tick, &state.packed);
             let states = states.filter(|(at, _)| sure || *at == tick);
             recorder.confirm::<G::Entity>(self.common.rates, (own, state.kind), states);
         }
         let (store, shown) = (&self.store, &self.shown);
-        let news = News { tick, own: (own, state), scene, store, shown, late };
+        let news = News { tick, own: (own, state), scene, store, shown, assumed };
         let reconciled = self.prediction.reconcile(&self.game, news);
         if let Some(correction) = reconciled.correction {
             self.common.counter.handle_correction(correction);

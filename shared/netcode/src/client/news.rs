@@ -31,6 +31,6 @@ pub(super) struct News<'a, G: Game> {
     pub(super) store: &'a Store<G>,
     /// The last picture.
     pub(super) shown: &'a Entities<G::Entity>,
-    /// Whether a tick since the last known state ran without the player's input.
-    pub(super) late: bool,
+    /// The newest tick since the last known state that ran without the player's input, if any.
+    pub(super) assumed: Option<Tick>,
 }

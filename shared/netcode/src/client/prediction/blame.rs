@@ -2,8 +2,8 @@
 
 use super::{Prediction, difference};
 use crate::client::news::{Correction, News};
-use crate::fields::{Entity, Packed};
-use crate::game::{Ahead, Entities, Game, Misprediction, MispredictionCause, Slot, Timed};
+use crate::fields::{Entity, Packed, Record};
+use crate::game::{Ahead, Entities, Game, Late, Misprediction, MispredictionCause, Slot, Timed};
 use crate::ids::EntityId;
 use crate::limits::PREDICTION_TICKS_MAX;
 use crate::time::Tick;
@@ -21,12 +21,26 @@ impl<G: Game> Prediction<G> {
         let predicted = predicted?;
         let size = difference(before.fields(), &predicted, &news.own.1.packed);
         (size > 0.0).then(|| {
-            let cause = match news.late {
-                true => Some(MispredictionCause::LateInput),
-                false => self.disturbance(game, news, &predicted),
+            let late = news.assumed.map(|_| MispredictionCause::LateInput);
+            let cause = match news.assumed.filter(|assumed| self.differs_by(*assumed)) {
+                Some(_) => late,
+                // An input that only repeats the one before is blamed if nothing else can be.
+                None => self.disturbance(game, news, &predicted).or(late),
             };
             Correction { tick: news.tick, size, cause }
         })
+    }
+
+    /// Whether an input since the last known state, up to that of a tick that ran without it, is
+    /// another than the server assumes without it.
+    fn differs_by(&self, assumed: Tick) -> bool {
+        let since = (self.base.0..assumed.0).map(|before| (Tick(before), Tick(before).plus(1)));
+        let differs = |(before, at)| {
+            let repeated = G::repeat(&self.input(before).input, 1).snapped();
+            self.input(at) != repeated.into()
+        };
+        // A game that waits for late inputs assumes nothing, and loses those that are too late.
+        G::LATE == Late::Wait || since.into_iter().any(differs)
     }
 
     /// Returns what disturbed the player's own entity: in the world, according to the game, or in
