@@ -344,6 +344,29 @@ fn a_jump_starts_and_ends_with_its_key_at_any_frame_rate() {
 }
 
 #[test]
+fn a_jump_is_drawn_where_its_key_asks_for_from_its_first_frame_on() {
+    let mut most = [0.0_f32; 2];
+    for (delay, rate) in [(0, 60), (0, 144), (0, 500), (1, 500)] {
+        for phase in [0, 2000, 4000, 8000, 12_000] {
+            let display = Display { rate, phase: Micros(phase), whole_ticks: false };
+            let mut runner = Runner::delayed(display, leap, delay);
+            let ground = runner.shown().y;
+            for frame in 0..2 * rate / 60 {
+                let rises = ground - runner.shown().y;
+                let waited = f32::from(delay) / 60.0;
+                let secs = (frame as f32 / rate as f32 - waited).max(0.0);
+                let asked = JUMP_SPEED * secs - 0.5 * RISE_GRAVITY * secs * secs;
+                most[usize::from(delay)] = most[usize::from(delay)].max((rises - asked).abs());
+                runner.sim.run(1.0 / f64::from(rate));
+            }
+        }
+    }
+    eprintln!("a jump is drawn {most:?} m off, at once and with an input delay");
+    // An instant has 1/64 of a tick; a tick is drawn as a straight line.
+    assert!(most[0] < 0.008 && most[1] < 0.008, "{most:?}");
+}
+
+#[test]
 fn a_jump_is_seen_in_the_next_frame() {
     for rate in [60, 144, 500] {
         for phase in [0, 4000, 8000, 12_000] {

@@ -18,7 +18,7 @@ use super::co_prediction::CoPrediction;
 use super::hidden::Hidden;
 use super::news::{Correction, News};
 use crate::fields::{Entity, Field, Motion, Packed, Values, unpack_values};
-use crate::game::{Ahead, Entities, Game, Slot, Timed};
+use crate::game::{Ahead, Entities, Game, Slot, Subtick, Timed};
 use crate::ids::EntityId;
 use crate::limits::PREDICTION_TICKS_MAX;
 use crate::motion::interpolate::{TickTime, blend_values, cut_between};
@@ -62,6 +62,16 @@ impl Predicted {
     }
 }
 
+/// A change of the player's input within a tick.
+#[derive(Debug)]
+struct Turn {
+    tick: Tick,
+    /// Fraction of the tick that has passed by then.
+    at: f64,
+    /// The player's own entity at the end of the tick, had the input not changed.
+    unturned: Packed,
+}
+
 /// An entity as it was drawn before a correction.
 #[derive(Debug)]
 struct WasDrawn {
@@ -96,6 +106,8 @@ pub(super) struct Prediction<G: Game> {
     /// The tick in progress, if it is drawn: its input, and the states at its end.
     current_input: Option<(Tick, Timed<G::Input>)>,
     current: Option<Predicted>,
+    /// The newest change of the input within a tick that is drawn.
+    turn: Option<Turn>,
     /// Scratch world for it; kept to reuse its memory.
     current_scene: Entities<G::Entity>,
     /// Corrections in progress, by entity.
@@ -129,6 +141,7 @@ impl<G: Game> Prediction<G> {
             states: VecDeque::new(),
             current_input: None,
             current: None,
+            turn: None,
             current_scene: Entities::default(),
             errors: Vec::new(),
             ids: Vec::new(),
@@ -156,7 +169,7 @@ impl<G: Game> Prediction<G> {
         let drawn = |id| Some((id, shown.get(id)?.entity.values()));
         let released = self.others.co_predicted().filter_map(drawn).collect();
         self.own = None;
-        (self.current, self.current_input) = (None, None);
+        (self.current, self.current_input, self.turn) = (None, None, None);
         self.states.clear();
         self.errors.clear();
         self.others.clear();
@@ -217,9 +230,31 @@ impl<G: Game> Prediction<G> {
     /// Predicts the tick in progress with an input that may still change, so that it can be drawn.
     /// Nothing but drawing depends on it.
     pub(super) fn predict_current(&mut self, game: &G, tick: Tick, timed: Timed<G::Input>) {
+        let is_known = self.current.is_some() && self.current_input == Some((tick, timed));
+        let own = self.own.filter(|_| self.at.plus(1) == tick);
+        let Some(own) = own.filter(|_| !is_known) else {
+            self.current_input = Some((tick, timed));
+            return;
+        };
         self.current_input = Some((tick, timed));
-        self.current = None;
-        let Some(own) = self.own.filter(|_| self.at.plus(1) == tick) else { return };
+        self.current = self.predict_once(game, own, tick, timed);
+        let start = timed.subtick.map_or(0, Subtick::start);
+        if start > 0 {
+            let before = self.input(tick.minus(1)).input.into();
+            let unturned = self.predict_once(game, own, tick, before);
+            let at = f64::from(start) / f64::from(Subtick::PARTS);
+            self.turn = unturned.map(|unturned| Turn { tick, at, unturned: unturned.own });
+        }
+    }
+
+    /// Predicts the tick after the newest predicted one, without a trace of it.
+    fn predict_once(
+        &mut self,
+        game: &G,
+        own: EntityId,
+        tick: Tick,
+        timed: Timed<G::Input>,
+    ) -> Option<Predicted> {
         let mut scene = std::mem::take(&mut self.current_scene);
         scene.clone_from(&self.scene);
         let mut co_predicted = std::mem::take(&mut self.ids);
@@ -230,9 +265,10 @@ impl<G: Game> Prediction<G> {
         game.predict(&mut scene, own, &input, ahead);
         self.ids = co_predicted;
         std::mem::swap(&mut self.scene, &mut scene);
-        self.current = self.predicted(own, tick);
+        let predicted = self.predicted(own, tick);
         std::mem::swap(&mut self.scene, &mut scene);
         self.current_scene = scene;
+        predicted
     }
 
     /// Runs up to a tick, with assumed inputs where none are known.
@@ -404,6 +440,7 @@ impl<G: Game> Prediction<G> {
         were_drawn.clear();
         were_drawn.extend(drawn);
         self.start(game, news, carried);
+        self.turn = None;
         if let Some((tick, input)) = self.current_input {
             self.predict_current(game, tick, input);
         }
@@ -422,6 +459,7 @@ impl<G: Game> Prediction<G> {
         self.carried.clear();
         self.carried.extend(computed.clone().filter_map(|id| self.scene.get(id).copied()));
         self.scene.clone_from(news.scene);
+        self.current = None;
         let mut carried = self.carried.iter().peekable();
         for id in computed {
             match carried.next_if(|slot| slot.id == id) {
@@ -506,13 +544,22 @@ impl<G: Game> Prediction<G> {
         let before = from.checked_sub(1).map(|before| &self.states[before]);
         let before = before.filter(|before| tick == ahead.tick && before.tick == tick.minus(1));
         let previous = before.and_then(of);
-        match previous {
-            Some(previous) if !cut_between(fields, &previous, &next) => {
-                let values = blend_values(fields, &previous, &next, ahead.fraction.into());
-                Moving::between(fields, [&previous, &next], self.step_secs, values)
+        let Some(mut previous) = previous.filter(|it| !cut_between(fields, it, &next)) else {
+            return Moving::resting(next);
+        };
+        let (mut next, mut fraction, mut secs) = (next, ahead.fraction.into(), self.step_secs);
+        let turn = self.turn.as_ref().filter(|it| it.tick == tick && self.own == Some(slot.id));
+        if let Some(Turn { at, unturned, .. }) = turn {
+            let unturned = unpack_values(fields, unturned);
+            if fraction < *at {
+                next = unturned;
+            } else {
+                previous = blend_values(fields, &previous, &unturned, *at);
+                (fraction, secs) = ((fraction - at) / (1.0 - at), secs * (1.0 - at));
             }
-            _ => Moving::resting(next),
         }
+        let values = blend_values(fields, &previous, &next, fraction);
+        Moving::between(fields, [&previous, &next], secs, values)
     }
 
     /// Draws the predicted entities, the player's own one last, between the last two predicted
