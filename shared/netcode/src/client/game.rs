@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::any::AnyClient;
 use super::common::Common;
 use super::frame_inputs::{FrameInputs, FrameMoment};
+use super::input_delay::merged;
 use super::news::News;
 use super::picture::Picture;
 use super::prediction::Prediction;
@@ -27,6 +28,9 @@ use crate::wire::snapshot::KindSet;
 use crate::wire::state::Codec;
 use crate::wire::{Echo, is_of_game, mark_game};
 
+/// An input that was read for a tick, and the time on screen when it was given.
+type ReadInput<I> = (Timed<I>, Option<ServerTime>);
+
 /// A client in a game.
 #[derive(Debug)]
 pub struct Client<G: Game> {
@@ -41,6 +45,9 @@ pub struct Client<G: Game> {
     viewed: Option<(LocalTime, Moment)>,
     view_times: ViewTimes,
     frame_inputs: FrameInputs<G::Input>,
+    /// What was read while the input delay became shorter, merged: it waits for a tick without an
+    /// input.
+    waiting: Option<ReadInput<G::Input>>,
     /// The last tick for which an input was requested; `None` before the first.
     ticked: Option<Tick>,
     /// The newest tick whose input the server has acknowledged.
@@ -97,6 +104,7 @@ impl<G: Game> Client<G> {
             viewed: None,
             view_times: ViewTimes::default(),
             frame_inputs: FrameInputs::default(),
+            waiting: None,
             ticked: None,
             confirmed: welcome.tick,
             next_seq: 0,
@@ -157,6 +165,7 @@ impl<G: Game> Client<G> {
         self.hand_over(&released);
         self.view_times.restart();
         self.frame_inputs.restart();
+        self.waiting = None;
         self.common.input_delay.restart();
     }
 
@@ -239,13 +248,8 @@ impl<G: Game> Client<G> {
         }
     }
 
-    /// Runs a tick with an input that was given when `shown` was on screen.
-    fn run(
-        &mut self,
-        now: LocalTime,
-        tick: Tick,
-        (input, shown): (Timed<G::Input>, Option<ServerTime>),
-    ) {
+    /// Runs a tick with the input that was read for it.
+    fn run(&mut self, now: LocalTime, tick: Tick, read: ReadInput<G::Input>) {
         self.ticked = Some(tick);
         if self.common.watching.is_some() {
             self.transmit(now, Tick(0), Vec::new());
@@ -255,7 +259,7 @@ impl<G: Game> Client<G> {
         self.common.counter.stats.lead_sum += self.common.lead.lead();
         let before = self.common.rates.time_of(tick) - self.common.pll.server_time(now);
         self.common.lead.handle_sent(tick, before);
-        let newest = self.schedule(tick, (input, shown));
+        let newest = self.schedule(tick, read);
         self.prediction.tick(&self.game, tick, &self.shown);
 
         // At least the newest input, so that the acknowledgements go out.
@@ -267,16 +271,16 @@ impl<G: Game> Client<G> {
     }
 
     /// Schedules the input that was read for a tick: for that tick, or as many ticks later as the
-    /// player's input delay. `shown` is what was on screen. Returns the newest tick with an input.
-    fn schedule(
-        &mut self,
-        tick: Tick,
-        (input, shown): (Timed<G::Input>, Option<ServerTime>),
-    ) -> Tick {
+    /// player's input delay. It contains what was on screen. Returns the newest tick with an input.
+    fn schedule(&mut self, tick: Tick, mut read: ReadInput<G::Input>) -> Tick {
         let at = self.common.input_delay.at(tick);
         if let Some((newest, last)) = self.prediction.newest_input() {
+            if let Some(first) = self.waiting.take() {
+                read = merge::<G>(&last.input, first, read);
+            }
             if newest >= at {
                 // The delay has become shorter, and the server may have the inputs of these ticks.
+                self.waiting = Some(read);
                 return newest;
             }
             // The delay has become longer. Ticks that were skipped after a stall get no input.
@@ -285,6 +289,7 @@ impl<G: Game> Client<G> {
                 self.prediction.add_input(newest.plus(missed), repeated.into());
             }
         }
+        let (input, shown) = read;
         let matters = G::needs_view(&input.input);
         self.view_times.handle_input(self.common.rates, at, (shown, matters));
         self.prediction.add_input(at, input);
@@ -376,6 +381,17 @@ impl<G: Game> Client<G> {
         }
         entities
     }
+}
+
+/// Merges two inputs that were read for the same tick; `before` is the input before them.
+fn merge<G: Game>(
+    before: &G::Input,
+    (first, first_shown): ReadInput<G::Input>,
+    (second, second_shown): ReadInput<G::Input>,
+) -> ReadInput<G::Input> {
+    let input = merged(before, &first.input, &second.input);
+    let shown = if G::needs_view(&first.input) { first_shown } else { second_shown };
+    (Timed { input, subtick: first.subtick.or(second.subtick) }, shown)
 }
 
 impl<G: Game> AnyClient for Client<G> {

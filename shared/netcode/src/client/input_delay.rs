@@ -4,6 +4,7 @@
 //! since the lead stays the same: fewer inputs are late and need a correction, and other players
 //! see sooner what this one does.
 
+use crate::fields::Record;
 use crate::limits::INPUT_DELAY_TICKS_MAX;
 use crate::time::Tick;
 
@@ -43,9 +44,37 @@ impl InputDelay {
     }
 }
 
+/// Merges two inputs that were read one after the other and take effect in the same tick, after
+/// `before`: the first change of each field counts, so no key press is lost.
+pub(super) fn merged<I: Record>(before: &I, first: &I, second: &I) -> I {
+    let (before, first, mut both) = (before.pack(), first.pack(), second.pack());
+    for at in (0..I::FIELDS.len()).filter(|at| first[*at] != before[*at]) {
+        both[at] = first[at];
+    }
+    I::unpack(&both)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    crate::record! {
+        struct Keys {
+            jump: bool = Field::count(1),
+            right: i16 = Field::centred(2, 0),
+        }
+    }
+
+    #[test]
+    fn merged_inputs_keep_each_key_that_was_pressed_or_released() {
+        let keys = |jump, right| Keys { jump, right };
+        let (none, jump, right) = (keys(false, 0), keys(true, 0), keys(false, 1));
+        assert_eq!(merged(&none, &jump, &none), jump, "pressed and released");
+        assert_eq!(merged(&jump, &none, &jump), none, "released and pressed again");
+        assert_eq!(merged(&none, &jump, &right), keys(true, 1), "two keys");
+        assert_eq!(merged(&none, &right, &keys(false, -1)), right, "one direction, then the other");
+        assert_eq!(merged(&right, &right, &none), none, "only the second is a change");
+    }
 
     #[test]
     fn inputs_keep_the_delay_with_which_they_were_read() {
