@@ -1,14 +1,21 @@
 //! Inputs that the server knows early: other players see a dodge sooner, and learn nothing that
 //! they may not know.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use phaselock::client::Part;
 use phaselock::game::Entities;
 use phaselock::ids::PlayerId;
+use phaselock::limits::EARLY_WAY_MAX;
 use phaselock::link::{Conditions, LinkConfig};
 use phaselock::motion::choice::Choice;
-use phaselock::time::{LocalTime, Micros, Tick};
+use phaselock::server::AnyRoom;
+use phaselock::time::{LocalTime, Micros, Rates, Tick};
+use phaselock::wire::control::ClientMessage;
+use phaselock::wire::input::{Ack, InputPacket};
 use phaselock_games::skirmish::{Command, Piece, Player, Skirmish};
-use phaselock_testing::{Sim, Skew, bot, may_know, room_config};
+use phaselock_testing::{Sim, Skew, body, bot, may_know, room_config};
 use phaselock_tests::early::{EarlyCourse, measure, player_kind};
 
 /// A link with a jitter that makes inputs several ticks early.
@@ -146,6 +153,57 @@ fn sent_before(turn: Tick, press: fn(Tick) -> Command) -> (Vec<Vec<u8>>, usize) 
     (before, early)
 }
 
+/// Returns the furthest tick after an entity's state for which a viewer was told a change of its
+/// steering. Its path takes 10 ms each way; `lie` changes its packets. The others have so much
+/// jitter that many of their inputs wait.
+fn furthest_told(lie: fn(&mut InputPacket<Command>)) -> u8 {
+    let mut sim = Sim::<Skirmish>::new(4, 0);
+    let viewer = sim.join(LinkConfig::delayed(10, 0), Box::new(|_, _| Command::default()));
+    for _ in 0..OTHERS {
+        sim.join(LinkConfig::delayed(40, 300), Box::new(|_, tick| dodge(tick)));
+    }
+    sim.run(1.0);
+    sim.clients[viewer].session.choose(player_kind(), Choice::RunForward);
+    sim.run(5.0);
+    sim.clients[viewer].forge = Some(Box::new(move |packet, _| lie(packet)));
+    sim.run(5.0);
+    let mut furthest = 0;
+    sim.run_each(15.0, |sim| {
+        let store = sim.clients[viewer].core().store();
+        for update in store.updates() {
+            let changes = store.early(update.index);
+            furthest = changes.iter().map(|change| change.after).fold(furthest, u8::max);
+        }
+    });
+    furthest
+}
+
+#[test]
+fn a_viewer_who_lies_about_its_path_is_told_little_more() {
+    let honest = furthest_told(|_| {});
+    // Half of the round trip, up to a tick until an acknowledgement leaves, and two snapshots.
+    assert!((4..=6).contains(&honest), "{honest} ticks");
+    let echoes_old_times = furthest_told(|packet| {
+        if let Some(echo) = &mut packet.echo {
+            (echo.time, echo.held) = (echo.time.wrapping_sub(600_000), 0);
+        }
+    });
+    let sends_at_odd_times = furthest_told(|packet| {
+        let wave = if packet.seq.is_multiple_of(2) { 900_000 } else { 0 };
+        packet.sent = packet.sent.wrapping_sub(wave);
+    });
+    assert_eq!([echoes_old_times, sends_at_odd_times], [honest; 2]);
+    let acknowledges_late = furthest_told(|packet| {
+        // Half a second late.
+        let late = |ack: Ack| Ack { newest: ack.newest.wrapping_sub(15), ..ack };
+        packet.ack = packet.ack.map(late);
+        packet.echo = None;
+    });
+    let limit = (EARLY_WAY_MAX + Micros(2 * Rates::DEFAULT.snapshot_interval().0)).0;
+    let limit = limit / Rates::DEFAULT.step().0 + 1;
+    assert!(acknowledges_late > honest && i64::from(acknowledges_late) <= limit);
+}
+
 /// When the dodger does something for the first time.
 const FIRST: Tick = Tick(300);
 
@@ -203,6 +261,39 @@ fn early_inputs_are_only_of_players_that_the_reader_may_know_and_never_for_spect
 }
 
 #[test]
+fn a_spectator_who_asks_for_early_inputs_is_told_none() {
+    let mut sim = Sim::<Skirmish>::with(room_config(3, 0).with(|it| {
+        (it.watch_delay, it.watchers_max) = (Some(Micros::ZERO), 4);
+    }));
+    let player = sim.join(JITTERY, bot::<Skirmish>(0));
+    for seed in 1..=OTHERS {
+        sim.join(JITTERY, bot::<Skirmish>(seed));
+    }
+    // No session of ours asks.
+    sim.early = false;
+    sim.part = Part::Watch;
+    let spectator = sim.join(JITTERY, bot::<Skirmish>(9));
+    sim.run(2.0);
+    assert!(sim.clients[spectator].core().watching().is_some());
+    for client in [player, spectator] {
+        // One of these is the number of its game.
+        for number in 0..4 {
+            let ask = body(&ClientMessage::Early { number, kinds: u32::MAX });
+            sim.room.handle_control(sim.now, sim.clients[client].id, &ask);
+        }
+        sim.clients[client].arrivals = Some(Vec::new());
+    }
+    sim.run(5.0);
+    let [to_player, to_spectator] = [player, spectator].map(|client| {
+        let packets = sim.clients[client].arrivals.take().expect("they are kept");
+        let is_early = |packet: &&Vec<u8>| [4, 5].contains(&(packet[0] & 0xf));
+        (packets.iter().filter(is_early).count(), packets.len())
+    });
+    assert!(to_player.0 > 100, "{to_player:?}: a player who asks in the same way is told");
+    assert!(to_spectator.0 == 0 && to_spectator.1 > 100, "{to_spectator:?}");
+}
+
+#[test]
 fn players_are_nearer_to_the_present_for_few_bytes() {
     let run = |early| {
         let conditions: Conditions = "intercontinental".parse().expect("it is a profile");
@@ -240,20 +331,47 @@ fn a_change_of_the_input_delay_mispredicts_nothing() {
     let client = sim.join(LinkConfig::delayed(40, 10), Box::new(|_, tick| dodge(tick)));
     sim.run(3.0);
     let began = sim.clients[client].core().stats().clone();
-    let moves = |sim: &Sim<Skirmish>| {
+    let position = |sim: &Sim<Skirmish>| {
         let core = sim.clients[client].core();
         player_of(&sim.room.world().entities, core.player()).map(|it| (it.x, it.y))
     };
-    let mut places = vec![moves(&sim)];
+    let mut positions = vec![position(&sim)];
     for (delay, secs) in [(3, 1.3), (1, 0.7), (0, 1.1), (2, 0.02), (3, 0.9), (0, 2.0)] {
         sim.clients[client].session.set_input_delay(delay);
         sim.run(secs);
-        places.push(moves(&sim));
+        positions.push(position(&sim));
     }
-    places.dedup();
-    assert!(places.len() > 5, "it runs all the time");
+    positions.dedup();
+    assert!(positions.len() > 5, "it runs all the time");
     let stats = sim.clients[client].core().stats();
     assert_eq!(stats.mispredictions, began.mispredictions);
     assert_eq!(stats.late_inputs, began.late_inputs);
     assert!(stats.ticks > began.ticks + 300);
+}
+
+#[test]
+fn no_press_is_lost_while_the_input_delay_becomes_shorter() {
+    for (from, to) in [(3, 0), (3, 1), (1, 0), (0, 3)] {
+        for pressed in 0..6 {
+            let mut sim = Sim::<Skirmish>::new(3, 0);
+            let shot = Rc::new(Cell::new(None));
+            let newest = Rc::new(Cell::new(Tick(0)));
+            let (due, asked) = (Rc::clone(&shot), Rc::clone(&newest));
+            // Fires in a single tick.
+            let press = move |_: &_, tick| {
+                asked.set(tick);
+                Command { fire: due.get() == Some(tick), ..Command::default() }
+            };
+            let client = sim.join(LinkConfig::delayed(40, 10), Box::new(press));
+            sim.clients[client].session.set_input_delay(from);
+            sim.run(3.0);
+            while sim.room.poll_rewound().is_some() {}
+            sim.clients[client].session.set_input_delay(to);
+            shot.set(Some(newest.get().plus(1 + pressed)));
+            sim.run(1.0);
+            let shots = std::iter::from_fn(|| sim.room.poll_rewound()).count();
+            assert_eq!(shots, 1, "{from} to {to} ticks, {pressed} ticks later");
+            assert_eq!(sim.clients[client].core().stats().mispredictions, 0);
+        }
+    }
 }

@@ -274,7 +274,9 @@ pub struct Kit<G: Game> {
     ///
     /// Only steering fields count that everyone sees and that do not
     /// [drift](crate::fields::Field::drift). Leave a field as it is if it must stay unknown until
-    /// its tick, such as a trigger.
+    /// its tick, such as a trigger. It is given whole ticks, without an input's
+    /// [instant](Subticks::Changes), since a track of states has none: others see the change up to
+    /// a tick early, until the next state.
     ///
     /// The inputs of players with jitter wait on the server for several ticks. Clients that show a
     /// kind at the present by the rules run [`Coding::extrapolate`] with them.

@@ -90,13 +90,13 @@ impl<G: Game> Broadcast<G> {
         let tick = simulation.tick();
         self.next_snapshot = config.rates.next_snapshot(tick);
         self.feed.record(tick, simulation.entities());
-        self.feed.record_early(tick, simulation.entities(), seats.players().seated());
         let seated = seats.players_mut().seated_mut().map(|(_, seated)| seated);
         let told = seated.filter(|seated| seated.member().is_here()).map(|seated| {
             let player = seated.member().person().player();
             (player, seated.interest_mut())
         });
         self.interest.update(simulation.game(), simulation.world(), config.workers(), told);
+        self.feed.record_early(tick, simulation.entities(), seats.players().seated());
         self.feed.address(seats.players().present().map(|(client, _)| client));
         self.gallery.record(simulation, seats.watchers(), config.settings.watchers_max);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::fields::Entities;
+use crate::fields::{Entities, Entity};
 use crate::game::Game;
 use crate::interest::Relevant;
 use crate::motion::send_rule::SendRule;
@@ -11,7 +11,7 @@ use crate::snapshot::encodings::Encodings;
 use crate::snapshot::history::History;
 use crate::snapshot::sender::Begun;
 use crate::time::{LocalTime, Rates, ServerTime, Tick};
-use crate::wire::snapshot::EarlySteering;
+use crate::wire::snapshot::{EarlySteering, KindSet};
 use crate::wire::state::Codec;
 
 use super::mailbox::Mailbox;
@@ -42,6 +42,8 @@ pub(super) struct SnapshotFeed<G: Game> {
     rates: Rates,
     history: History,
     early: EarlySteering,
+    /// Scratch space: by index, the kinds as which clients want early steering of the entity.
+    shown: Vec<KindSet>,
     encodings: Encodings<G>,
     /// Encodings for clients with plain coding; created for the first such client.
     plain_encodings: Option<Encodings<G>>,
@@ -57,6 +59,7 @@ impl<G: Game> SnapshotFeed<G> {
             rates,
             history: History::default(),
             early: EarlySteering::default(),
+            shown: Vec::new(),
             encodings: Encodings::new(Codec::new(rates)),
             plain_encodings: None,
             due: VecDeque::new(),
@@ -75,23 +78,36 @@ impl<G: Game> SnapshotFeed<G> {
     }
 
     /// Records how the snapshot's entities will be steered, as far as `players` have said so and
-    /// the game lets others know.
+    /// the game lets others know. Their interest must be that of the snapshot.
     pub(super) fn record_early<'s>(
         &mut self,
         tick: Tick,
         entities: &Entities<G::Entity>,
         players: impl Iterator<Item = &'s Seated<G::Input>> + Clone,
     ) {
-        self.early.clear();
-        // Computed only if anyone asks for it.
-        if players.clone().all(|seated| seated.early().is_empty()) {
+        let Self { early, shown, .. } = self;
+        early.clear();
+        shown.clear();
+        // Computed only for entities that are sent to a client that asks for it.
+        let here = players.filter(|seated| seated.member().is_here());
+        for seated in here.clone().filter(|seated| !seated.early().is_empty()) {
+            for index in seated.sent().iter().map(|relevant| usize::from(relevant.index)) {
+                shown.resize(shown.len().max(index + 1), KindSet::NONE);
+                shown[index] = shown[index].union(seated.early());
+            }
+        }
+        if shown.is_empty() {
             return;
         }
-        for seated in players {
+        for seated in here {
             let player = seated.member().person().player();
-            add_early::<G>(&mut self.early, entities, player, seated.ahead(tick));
+            let slots = entities.owned_by(player).filter(|slot| {
+                let kinds = shown.get(usize::from(slot.id.index));
+                kinds.is_some_and(|kinds| kinds.contains(slot.entity.kind()))
+            });
+            add_early::<G>(early, slots, seated.ahead(tick));
         }
-        self.early.sort();
+        early.sort();
     }
 
     /// Queues the newest snapshot for these clients, in the order of their numbers.
@@ -124,7 +140,7 @@ impl<G: Game> SnapshotFeed<G> {
         leaving: Leaving<'_>,
         (workers, mailbox): (&dyn Workers, &mut Mailbox),
     ) {
-        let Self { rates, history, early, encodings, plain_encodings, due, begun } = self;
+        let Self { rates, history, early, encodings, plain_encodings, due, begun, .. } = self;
         let Leaving { now, server_time, behind, sent_to_all } = leaving;
         let now_due = due.len().min(PACKED_TOGETHER * workers.count());
         let mut due = due.drain(..now_due).filter(|client| !behind(*client)).peekable();

@@ -14,6 +14,7 @@ use timing::Timing;
 
 mod activity;
 pub(super) mod allowances;
+mod answers;
 pub(super) mod attendance;
 pub(super) mod bucket;
 mod delivery;

@@ -3,6 +3,7 @@
 use crate::fields::Record;
 use crate::game::{Game, Inputs};
 use crate::interest::Relevant;
+use crate::limits::EARLY_WAY_MAX;
 use crate::path::PathWindow;
 use crate::snapshot::early::EarlyReach;
 use crate::snapshot::encodings::Encodings;
@@ -143,17 +144,15 @@ impl<I: Record> Seated<I> {
         self.early = kinds;
     }
 
-    /// Returns what the client is told of how entities will be steered: what it needs until the
-    /// snapshot after the next one arrives.
-    fn early_reach(&self, rates: Rates, server_time: ServerTime) -> EarlyReach {
-        let estimate = self.member.timing().estimate(server_time);
-        let Some(estimate) = estimate.filter(|_| !self.early.is_empty()) else {
+    /// Returns what the client is told of how entities will be steered: what it needs to show the
+    /// present until the snapshot after the next one arrives. It depends on no clock of the client.
+    fn early_reach(&self, rates: Rates) -> EarlyReach {
+        let way_down = self.member.timing().way_down();
+        let Some(way_down) = way_down.filter(|_| !self.early.is_empty()) else {
             return EarlyReach::NONE;
         };
-        let interval = rates.snapshot_interval();
-        let needed =
-            Micros(estimate.round_trip.0 / 2 + 2 * interval.0) + self.member.timing().jitter();
-        let ticks = needed.0.max(0) / rates.step().0.max(1) + 1;
+        let needed = way_down.min(EARLY_WAY_MAX).0 + 2 * rates.snapshot_interval().0;
+        let ticks = needed.max(0) / rates.step().0.max(1) + 1;
         EarlyReach { kinds: self.early, ticks: ticks.cast_unsigned() }
     }
 
@@ -170,6 +169,11 @@ impl<I: Record> Seated<I> {
     /// Returns what the player sees, to be updated once per snapshot.
     pub(super) fn interest_mut(&mut self) -> &mut PlayerInterest {
         &mut self.interest
+    }
+
+    /// Returns the entities that the player is sent in the newest snapshot.
+    pub(super) fn sent(&self) -> &[Relevant] {
+        self.interest.sent()
     }
 
     /// Begins the newest snapshot.
@@ -205,7 +209,7 @@ impl<I: Record> Seated<I> {
         let encodings = plain.unwrap_or(scene.trained);
         let shared = Shared { encodings, game, history, early };
         let relevant = scene.sent_to_all.unwrap_or_else(|| self.interest.sent());
-        let early = self.early_reach(scene.rates, server_time);
+        let early = self.early_reach(scene.rates);
         let packet_bytes = delivery.datagram_bytes();
         let departure = Departure { relevant, header, now, packet_bytes, early };
         let first = self.sender.next_seq();

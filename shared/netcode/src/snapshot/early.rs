@@ -2,8 +2,7 @@
 //! their ticks.
 
 use crate::fields::Entity;
-use crate::game::{Entities, Game};
-use crate::ids::PlayerId;
+use crate::game::{Game, Slot};
 use crate::limits::{EARLY_CHANGES_MAX, EARLY_TICKS_MAX};
 use crate::wire::snapshot::{EarlyChange, EarlySteering, KindSet};
 
@@ -32,15 +31,14 @@ impl EarlyReach {
     }
 }
 
-/// Adds how a player will steer its entities, from its `inputs` for the ticks after their states.
-/// The game decides what others may know of an input.
-pub fn add_early<G: Game>(
+/// Adds how a player will steer these entities of its, from its `inputs` for the ticks after their
+/// states. The game decides what others may know of an input.
+pub fn add_early<'e, G: Game>(
     early: &mut EarlySteering,
-    entities: &Entities<G::Entity>,
-    player: PlayerId,
+    own: impl Iterator<Item = &'e Slot<G::Entity>>,
     inputs: impl Iterator<Item = G::Input> + Clone,
 ) {
-    for slot in entities.owned_by(player) {
+    for slot in own {
         let fields = slot.entity.fields();
         let (mut before, mut count) = (slot.entity.pack(), 0);
         for (input, after) in inputs.clone().take(EARLY_TICKS_MAX as usize).zip(1..) {

@@ -1,10 +1,11 @@
 //! A member's clocks: offset, round trip time, jitter, epoch, and view time.
 
+use super::answers::Answers;
 use super::view::ViewEstimate;
 use crate::clock::offset::{Estimate, OffsetEstimator};
 use crate::path::Ways;
 use crate::server::clock::RoomTime;
-use crate::time::{LocalTime, Micros, Offset, ServerTime};
+use crate::time::{LocalTime, Micros, Offset, ServerTime, Tick};
 use crate::wire::Echo;
 use crate::wire::snapshot::Perceived;
 
@@ -27,6 +28,7 @@ pub(in crate::server) struct Timing {
     /// Arrival of the last valid input packet.
     heard_at: LocalTime,
     view: ViewEstimate,
+    answers: Answers,
     /// Transit time of the last input packet, by the two clocks.
     transit: Option<Micros>,
     /// Jitter in sixteenths of a microsecond.
@@ -44,6 +46,7 @@ impl Timing {
             client_time: sent,
             heard_at: time.now,
             view: ViewEstimate::new(time.rates),
+            answers: Answers::default(),
             transit: None,
             jitter: 0,
         }
@@ -76,12 +79,13 @@ impl Timing {
     pub(in crate::server) fn handle_epoch(&mut self, epoch: u8) {
         self.epoch = epoch;
         self.offset.clear();
-        self.view.restart();
+        self.restart();
     }
 
     /// Starts another game, in which packet numbers start at 0 again.
     pub(in crate::server) fn restart(&mut self) {
         self.view.restart();
+        self.answers.restart();
     }
 
     /// Notes that a valid packet arrived.
@@ -115,6 +119,17 @@ impl Timing {
         let held = Micros(i64::from(echo.held));
         self.offset.observe(time.server_time, sent, echoed, held);
         Ways { round_trip: time.server_time - echoed - held, back: time.now - sent }
+    }
+
+    /// Notes that the newest input packet acknowledges the snapshot packet of a tick.
+    pub(in crate::server) fn handle_answer(&mut self, tick: Tick, time: RoomTime) {
+        self.answers.handle_answer(tick, time.server_time - time.rates.time_of(tick));
+    }
+
+    /// Returns how long a snapshot takes to the client, by the server's clock alone; `None` before
+    /// the first acknowledgement.
+    pub(in crate::server) fn way_down(&self) -> Option<Micros> {
+        self.answers.way_down()
     }
 
     /// Returns the server's estimate of the client's view time.

@@ -130,7 +130,8 @@ impl ViewEstimate {
         Self::TOLERANCE.max(self.rates.step())
     }
 
-    fn tick_of(&self, seq: u64) -> Option<Tick> {
+    /// Returns the tick of a snapshot packet that was sent recently.
+    pub(in crate::server) fn tick_of(&self, seq: u64) -> Option<Tick> {
         // Sequence numbers have no gaps.
         let (first, _) = self.sent.front()?;
         let (known, tick) = self.sent.get(usize::try_from(seq.checked_sub(*first)?).ok()?)?;

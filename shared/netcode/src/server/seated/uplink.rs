@@ -160,6 +160,10 @@ impl<I: Record> Uplink<I> {
         self.count(seq, &mut member.stats_mut().missing);
         if is_newest {
             self.newest = Some(Newest { seq, sent: packet.sent, arrival: time.now });
+            let timing = member.timing_mut();
+            if let Some(tick) = acked.and_then(|acked| timing.view().tick_of(acked)) {
+                timing.handle_answer(tick, time);
+            }
             if let Some(ways) = self.handle_times(member, &packet, acked, time) {
                 sender.handle_ways(time.now, ways);
             }

@@ -30,6 +30,11 @@ impl KindSet {
         self.0 = if is_in { self.0 | bit } else { self.0 & !bit };
     }
 
+    /// Returns the kinds that are in either set.
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// Whether a kind is in the set.
     pub fn contains(self, kind: u8) -> bool {
         self.0.checked_shr(kind.into()).unwrap_or(0) & 1 == 1
