@@ -85,8 +85,8 @@ pub(crate) enum Note {
     Recovered,
     /// The state has changed.
     State { state: String, address: String },
-    /// The server goes on without a counter or list.
-    Missing(&'static str),
+    /// The server goes on without a counter or list, by kind and name.
+    Missing(&'static str, &'static str),
 }
 
 /// When to try again.
@@ -127,8 +127,10 @@ pub(crate) struct Agent {
     problems: Problems,
     orders: VecDeque<Order>,
     notes: VecDeque<Note>,
-    /// Counters and lists that the sidecar does not have.
-    missing: BTreeSet<&'static str>,
+    /// Counters and lists that the sidecar cannot set.
+    missing: BTreeSet<Kind>,
+    /// Counters and lists of which the log says that they are missing.
+    noted: BTreeSet<Kind>,
     /// When the server began to end.
     ending: Option<Duration>,
 }
@@ -204,6 +206,7 @@ impl Agent {
             orders: VecDeque::new(),
             notes: VecDeque::new(),
             missing: BTreeSet::new(),
+            noted: BTreeSet::new(),
             ending: None,
         }
     }
@@ -266,7 +269,7 @@ impl Agent {
             return;
         }
         self.calls.is_calling = false;
-        let (what, about) = call.kind();
+        let (what, _) = call.kind();
         let answer = match answer {
             Ok(body) if *call == Call::Look => match GameServer::parse(&body) {
                 Ok(seen) => {
@@ -280,7 +283,8 @@ impl Agent {
         };
         if let Err(failure) = &answer {
             if call.is_beta() && failure.is_missing() {
-                self.miss(about);
+                self.missing.insert(call.kind());
+                self.miss(call.kind());
                 return;
             }
             let text = self.failed(what, failure);
@@ -360,7 +364,10 @@ impl Agent {
         let added = seen.players.as_ref().map(|list| self.list.handle_seen(list));
         let added: Vec<_> = added.iter().flatten().filter_map(|it| parse_key(it)).collect();
         for name in [ROOMS, PLAYERS].into_iter().filter(|it| !seen.counters.contains_key(it)) {
-            self.miss(name);
+            self.miss(("counter", name));
+        }
+        if seen.players.is_none() {
+            self.miss(("list", PLAYERS));
         }
         let see = |kept: &mut BTreeMap<&'static str, Kept<String>>,
                    seen: &BTreeMap<String, String>| {
@@ -461,9 +468,9 @@ impl Agent {
         self.orders.push_back(order);
     }
 
-    fn miss(&mut self, name: &'static str) {
-        if self.missing.insert(name) {
-            self.notes.push_back(Note::Missing(name));
+    fn miss(&mut self, (kind, name): Kind) {
+        if self.noted.insert((kind, name)) {
+            self.notes.push_back(Note::Missing(kind, name));
         }
     }
 
@@ -528,8 +535,8 @@ impl Agent {
         ];
         for (name, counter, have, coming, capacity) in counters {
             let target = counter.target(now, have.into(), coming, capacity.into());
-            let Some(seen) = seen.counters.get(name).filter(|_| !self.missing.contains(name))
-            else {
+            let is_missing = self.missing.contains(&("counter", name));
+            let Some(seen) = seen.counters.get(name).filter(|_| !is_missing) else {
                 continue;
             };
             if server.is_ticking && counter.kept.needs(now, &target, seen) {
@@ -537,7 +544,8 @@ impl Agent {
                 wanted.push(Call::Counter { name, count, capacity });
             }
         }
-        if let Some(seen) = &seen.players {
+        let is_missing = self.missing.contains(&("list", PLAYERS));
+        if let Some(seen) = seen.players.as_ref().filter(|_| !is_missing) {
             let target = self.list_target();
             if server.is_ticking && self.list.kept.needs(now, &target, seen) {
                 let (capacity, values) = target;

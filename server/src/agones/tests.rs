@@ -35,6 +35,8 @@ struct World {
     answers: Vec<(Duration, Call, Result<String, Failure>)>,
     /// The version of the `GameServer` that the open watch has sent, and the sidecar's start.
     watched: Option<(u64, u64)>,
+    /// Whether the watch sends nothing for now.
+    is_lagging: bool,
     calls: Vec<(Duration, Call)>,
     orders: Vec<Order>,
     notes: Vec<Note>,
@@ -61,6 +63,7 @@ impl World {
             delay: Duration::from_millis(10),
             answers: Vec::new(),
             watched: None,
+            is_lagging: false,
             calls: Vec::new(),
             orders: Vec::new(),
             notes: Vec::new(),
@@ -139,6 +142,7 @@ impl World {
         }
         if let Some((version, starts)) = self.watched
             && version != self.model.version
+            && !self.is_lagging
         {
             self.watched = Some((self.model.version, starts));
             self.agent.handle_line(now, &self.model.line());
@@ -342,6 +346,43 @@ fn a_change_that_the_cluster_rejects_is_made_again_but_not_at_once() {
     world.run(secs(3));
     assert_eq!(world.model.counter("players"), (1, 8));
     assert_eq!(world.model.state(), "Allocated");
+    // After a restart of the sidecar there is nothing to wait for.
+    let mut world = World::ready();
+    world.model.fault = Fault::Loses;
+    world.seat(&[1], 0);
+    world.run(secs(1));
+    world.model.fault = Fault::None;
+    world.model.restart();
+    world.run(secs(2));
+    assert_eq!((world.model.state(), world.model.counter("players")), ("Allocated", (1, 8)));
+}
+
+#[test]
+fn allocations_without_a_date_are_told_apart_by_the_state_between_them() {
+    let mut world = World::ready();
+    (world.server.empty_secs, world.model.has_dates) = (0, false);
+    world.model.allocate(&[("game", "arena")]);
+    world.run(secs(1));
+    world.seat(&[1], 0);
+    world.run(secs(1));
+    world.seat(&[], 0);
+    world.run(secs(2));
+    assert_eq!(world.model.state(), "Ready");
+    world.model.allocate(&[]);
+    world.run(secs(1));
+    assert_eq!(world.applied().len(), 2);
+}
+
+#[test]
+fn an_allocation_counts_even_if_the_server_allocates_itself_at_the_same_time() {
+    let mut world = World::ready();
+    world.seat(&[1], 0);
+    world.now += STEP;
+    world.step();
+    assert_eq!(world.model.state(), "Allocated");
+    world.model.allocate(&[("password", "sesame")]);
+    world.run(secs(5));
+    assert_eq!(world.applied().len(), 1);
 }
 
 #[test]
@@ -359,6 +400,23 @@ fn a_rise_by_an_allocation_stays_until_players_arrive_or_a_minute_has_passed() {
     world.model.raise("players", 100);
     world.run(secs(10));
     assert_eq!(world.model.counter("players").0, 8, "no more than there are seats");
+}
+
+#[test]
+fn an_update_from_before_a_change_is_no_rise() {
+    let mut world = World::ready();
+    world.seat(&[1, 2, 3], 0);
+    world.run(secs(1));
+    let old = world.model.line();
+    world.is_lagging = true;
+    world.seat(&[1], 0);
+    world.run(secs(1));
+    assert_eq!(world.model.counter("players"), (1, 8));
+    world.agent.handle_line(world.now, &old);
+    world.is_lagging = false;
+    world.run(secs(5));
+    assert_eq!(world.model.counter("players"), (1, 8));
+    assert_eq!(world.model.list(), [key(1).to_string()]);
 }
 
 #[test]
@@ -517,16 +575,20 @@ fn without_counters_and_lists_the_server_goes_on_and_says_so_once() {
     world.run(secs(60));
     assert_eq!((world.model.state(), world.problem().as_str()), ("Allocated", ""));
     assert_eq!(world.count(Call::is_beta), 0, "what is not there is not set");
-    let missing = world.notes.iter().filter(|note| matches!(note, Note::Missing(_))).count();
-    assert_eq!(missing, 2, "{:?}", world.notes);
+    let missing = world.notes.iter().filter(|note| matches!(note, Note::Missing(..))).count();
+    assert_eq!(missing, 3, "{:?}", world.notes);
     // A sidecar that shows them but cannot set them.
     let mut world = World::new();
-    world.run(secs(5));
-    world.model.has_counts = false;
-    world.seat(&[1], 0);
+    world.model.fault = Fault::Counts;
     world.run(secs(60));
-    assert!(world.count(Call::is_beta) <= 6, "{:?}", world.calls);
-    assert_eq!(world.problem(), "");
+    assert_eq!(world.count(Call::is_beta), 3, "one attempt each: {:?}", world.calls);
+    assert_eq!((world.model.state(), world.problem().as_str()), ("Ready", ""));
+    assert!(!world.notes.iter().any(|note| matches!(note, Note::Failing(_))));
+    // The next sidecar may be able to.
+    world.model.fault = Fault::None;
+    world.model.restart();
+    world.run(secs(5));
+    assert_eq!(world.model.counter("players"), (0, 8));
 }
 
 #[test]

@@ -146,10 +146,11 @@ fn log(note: Note) {
         Note::State { state, address } => {
             tracing::info!(name: "agones_state", state, address, "Agones tells a new state");
         }
-        Note::Missing(name) => tracing::info!(
+        Note::Missing(kind, name) => tracing::info!(
             name: "agones_count_missing",
+            kind,
             count = name,
-            "Agones keeps no such counter; define it in the Fleet to allocate by it"
+            "Agones keeps no such counter or list; define it in the Fleet to allocate by it"
         ),
     }
 }

@@ -27,6 +27,8 @@ pub(super) enum Fault {
     Loses,
     /// It refuses everything.
     Refuses,
+    /// It shows counters and lists, and cannot set them.
+    Counts,
 }
 
 /// A sidecar and the `GameServer` in its cluster.
@@ -43,6 +45,8 @@ pub(super) struct Model {
     /// Counts the starts of the sidecar; each one ends the watches.
     pub(super) starts: u64,
     allocations: u64,
+    /// Whether allocations are dated, which they are not where the sidecar runs without a cluster.
+    pub(super) has_dates: bool,
 }
 
 impl Model {
@@ -88,6 +92,7 @@ impl Model {
             has_counts: true,
             starts: 1,
             allocations: 0,
+            has_dates: true,
         }
     }
 
@@ -147,7 +152,7 @@ impl Model {
     pub(super) fn set_state(&mut self, state: &str) {
         self.server["status"]["state"] = state.into();
         self.version += 1;
-        if state == "Allocated" {
+        if state == "Allocated" && self.has_dates {
             self.allocations += 1;
             let time = format!("2026-03-04T18:00:{:02}Z", self.allocations);
             self.meta("annotations").insert("agones.dev/last-allocated".to_owned(), time.into());
@@ -179,7 +184,7 @@ impl Model {
             Fault::Silent => return None,
             Fault::Nonsense => return Some((200, "<html>\u{7}".to_owned())),
             Fault::Refuses => return Some(error(2, "this sidecar is\nbroken")),
-            Fault::None | Fault::Endless | Fault::Loses => {}
+            Fault::None | Fault::Endless | Fault::Loses | Fault::Counts => {}
         }
         let before = (self.server.clone(), self.version);
         let answer = match self.answer(method, path, body) {
@@ -213,7 +218,7 @@ impl Model {
             ("PUT", "/metadata/label") => self.set("labels", &body, is_label)?,
             ("PUT", "/metadata/annotation") => self.set("annotations", &body, |_| true)?,
             ("PATCH", path) => {
-                if !self.has_counts {
+                if !self.has_counts || self.fault == Fault::Counts {
                     return Err((2, "CountsAndLists not enabled".to_owned()));
                 }
                 match path.strip_prefix("/v1beta1/").and_then(|it| it.split_once('/')) {
