@@ -145,6 +145,8 @@ struct Calls {
     silent: Retry,
     /// When to retry each kind of call that was refused.
     refused: BTreeMap<Kind, Retry>,
+    /// Whether the sidecar has been told once that the server is ready.
+    is_announced: bool,
     /// The last call about the state that was accepted, and when.
     accepted: Option<(Kind, Duration)>,
     look_at: Duration,
@@ -312,6 +314,7 @@ impl Agent {
         match call {
             Call::Ready | Call::Allocate | Call::Reserve { .. } | Call::Shutdown => {
                 self.calls.accepted = Some((call.kind(), now));
+                self.calls.is_announced |= *call == Call::Ready;
                 self.session.is_own |= *call == Call::Allocate;
             }
             Call::Label { key, value } => {
@@ -595,6 +598,8 @@ impl Agent {
                 Some(Call::Reserve { seconds })
             }
             Some("Reserved" | "Allocated") if !session.is_running => Some(Call::Ready),
+            // Without a cluster, a sidecar says so from the beginning.
+            Some("Ready") if !self.calls.is_announced => Some(Call::Ready),
             Some("Ready" | "Reserved" | "Allocated") => None,
             Some(_) => Some(Call::Ready),
         }?;

@@ -200,6 +200,14 @@ fn a_server_is_ready_once_its_rooms_tick() {
 }
 
 #[test]
+fn a_sidecar_that_begins_as_ready_is_told_all_the_same() {
+    let mut world = World::new();
+    world.model.set_state("Ready");
+    world.run(secs(60));
+    assert_eq!(world.count(|call| *call == Call::Ready), 1);
+}
+
+#[test]
 fn health_is_told_only_while_rooms_tick_and_waits_for_no_other_call() {
     let mut world = World::ready();
     // All other calls take as long as they may.
