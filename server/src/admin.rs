@@ -18,19 +18,20 @@ mod stream;
 mod tests;
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use axum::extract::DefaultBodyLimit;
 use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, StatusCode, Version, header};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::{Json, Router, middleware};
-use serde_json::Value;
+use axum::{Router, middleware};
+use bytes::Bytes;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use utoipa::OpenApi;
+use utoipa::openapi::OpenApi as OpenApiDescription;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -52,23 +53,28 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 )]
 struct Description;
 
-/// Returns the routes below `/v1`, and their description.
-fn api() -> (Router<Arc<Host>>, Value) {
-    let (api, description) = OpenApiRouter::with_openapi(Description::openapi())
+/// The OpenAPI description as JSON text. Building it takes megabytes, and most servers are never
+/// asked for it, so the first request does.
+static DESCRIPTION: LazyLock<Bytes> = LazyLock::new(|| {
+    let text = serde_json::to_vec(&description::complete(api().1));
+    text.unwrap_or_default().into()
+});
+
+/// Returns the routes below `/v1`, and what they declare.
+fn api() -> (Router<Arc<Host>>, OpenApiDescription) {
+    OpenApiRouter::with_openapi(Description::openapi())
         .merge(routes::all())
         .layer(middleware::from_fn(in_time))
         .routes(routes!(stream::events))
-        .split_for_parts();
-    (api, description::complete(description))
+        .split_for_parts()
 }
 
 /// Returns the API as a service.
 pub(crate) fn router(host: Arc<Host>) -> Router {
-    let (api, description) = api();
-    let description = Arc::new(description);
+    let (api, _) = api();
     Router::new()
         .merge(page::routes())
-        .route("/openapi.json", get(move || async move { Json((*description).clone()) }))
+        .route("/openapi.json", get(|| async { described() }))
         .route("/livez", get(routes::livez))
         .route("/readyz", get(routes::readyz))
         .route("/metrics", get(routes::metrics))
@@ -84,10 +90,15 @@ pub(crate) fn router(host: Arc<Host>) -> Router {
         .with_state(host)
 }
 
+/// Answers with the OpenAPI description.
+fn described() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], DESCRIPTION.clone()).into_response()
+}
+
 /// The OpenAPI description, which the tests of [`ctl`](crate::ctl) compare its requests with.
 #[cfg(test)]
-pub(crate) fn description() -> Value {
-    api().1
+pub(crate) fn description() -> serde_json::Value {
+    description::complete(api().1)
 }
 
 /// Serves a non-blocking listener for as long as the process runs.

@@ -1,6 +1,7 @@
 //! Room settings that change while the room runs.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use phaselock::client::{Notice, SessionConfig, State};
@@ -193,10 +194,10 @@ async fn a_renewed_certificate_is_presented_to_newcomers() {
 }
 
 /// Returns the next game or end of a round that a server reports.
-async fn next(news: &mut broadcast::Receiver<RoomEvent>) -> Event {
+async fn next(news: &mut broadcast::Receiver<Arc<RoomEvent>>) -> Event {
     loop {
         let told = timeout(Duration::from_secs(1200), news.recv()).await.expect("in time");
-        let event = told.expect("it runs").event;
+        let event = told.expect("it runs").event.clone();
         if matches!(event, Event::Game { .. } | Event::Round { .. }) {
             return event;
         }

@@ -334,7 +334,7 @@ fn host_chats_and_kicks_over_the_network_and_gets_the_events() {
     player.until("put out", ended);
     assert_eq!(player.last_reason(), Some("be nice"));
     let heard: Vec<_> =
-        std::iter::from_fn(|| events.try_recv().ok().map(|told| told.event)).collect();
+        std::iter::from_fn(|| events.try_recv().ok().map(|told| told.event.clone())).collect();
     let chat = Event::Chat { player: seat, to: Audience::All, text: "hello".into() };
     let left = Event::Left { player: seat, code: Code::Kicked, reason: "be nice".into() };
     assert!(

@@ -162,9 +162,9 @@ async fn a_narrow_uplink_delays_nothing() {
 }
 
 /// Returns the addresses that players moved to since the last call, as reported to the host.
-fn moves(news: &mut Receiver<RoomEvent>) -> Vec<SocketAddr> {
+fn moves(news: &mut Receiver<Arc<RoomEvent>>) -> Vec<SocketAddr> {
     let news = std::iter::from_fn(|| news.try_recv().ok());
-    let moved = |news: RoomEvent| match news.event {
+    let moved = |news: Arc<RoomEvent>| match news.event {
         Event::Moved { address, .. } => Some(address),
         _ => None,
     };

@@ -28,7 +28,7 @@ const NUMBERS_MAX: usize = 4096;
 /// Handles the rooms' events until it is stopped, including those sent before that.
 pub(crate) async fn listen(
     host: Arc<Host>,
-    mut news: broadcast::Receiver<RoomEvent>,
+    mut news: broadcast::Receiver<Arc<RoomEvent>>,
     mut stopped: oneshot::Receiver<()>,
 ) {
     let mut numbers = BTreeMap::new();
@@ -40,7 +40,7 @@ pub(crate) async fn listen(
             told = news.recv() => told,
             _ = &mut stopped => return host.note_times(true),
         };
-        match told {
+        match told.map(Arc::unwrap_or_clone) {
             Ok(RoomEvent { room, event: Event::Asked { player, text } }) => {
                 // Runs as a task of its own: rooms or the disk may delay a command.
                 let person = host.roster().at(&room, player).cloned();

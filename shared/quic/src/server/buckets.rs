@@ -81,17 +81,14 @@ pub enum Kind {
     Query,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Slot {
-    /// Hash of what the bucket is for; 0 for nothing.
-    tag: u64,
-    bucket: Bucket,
-}
+/// The buckets that share a row: a hash of what each is for (0 for nothing), and when each is full.
+/// Plain numbers, since the system provides zeroed memory only once it is written to.
+type Row = [[u64; ROW_SLOTS]; 2];
 
 /// Buckets by address and network.
 #[derive(Debug)]
 pub struct Buckets {
-    rows: Box<[[Slot; ROW_SLOTS]]>,
+    rows: Box<[Row]>,
     /// Keeps strangers from choosing addresses that share a row.
     secret: u64,
 }
@@ -99,7 +96,7 @@ pub struct Buckets {
 impl Buckets {
     /// Creates full buckets. Without the `secret`, no one can fill a row on purpose.
     pub fn new(secret: u64) -> Self {
-        Self { rows: vec![[Slot::default(); ROW_SLOTS]; ROWS].into(), secret }
+        Self { rows: vec![[[0; ROW_SLOTS]; 2]; ROWS].into(), secret }
     }
 
     /// Takes a token for an address and for each network that contains it. Returns the largest
@@ -117,10 +114,12 @@ impl Buckets {
         let mut used = Some(0);
         for (level, (network, limit)) in networks(address, limits).into_iter().enumerate() {
             let Some(network) = network else { continue };
-            let bucket = self.bucket(now, kind, level, network);
+            let full_at = self.full_at(now, kind, level, network);
+            let mut bucket = Bucket { full_at: *full_at };
             let lacking = bucket.used(now, limit);
             used = used.filter(|_| bucket.has(now, limit, 0)).map(|used| used.max(lacking));
             bucket.charge(now, limit);
+            *full_at = bucket.full_at;
             // An attempt that its address may not make costs its network nothing.
             used?;
         }
@@ -137,8 +136,10 @@ impl Buckets {
     ) {
         for (level, (network, limit)) in networks(address, limits).into_iter().enumerate() {
             if let Some(network) = network {
-                let bucket = self.bucket(now, Kind::Handshake, level, network);
+                let full_at = self.full_at(now, Kind::Handshake, level, network);
+                let mut bucket = Bucket { full_at: *full_at };
                 (0..tokens).for_each(|_| bucket.charge(now, limit));
+                *full_at = bucket.full_at;
             }
         }
     }
@@ -154,28 +155,35 @@ impl Buckets {
         let mut used = 0;
         for (level, (network, limit)) in networks(address, limits).into_iter().enumerate() {
             if let Some(network) = network {
-                used = used.max(self.bucket(now, kind, level, network).used(now, limit));
+                let bucket = Bucket { full_at: *self.full_at(now, kind, level, network) };
+                used = used.max(bucket.used(now, limit));
             }
         }
         used
     }
 
-    fn bucket(&mut self, now: BucketTime, kind: Kind, level: usize, network: u128) -> &mut Bucket {
+    /// Returns when a bucket is full, to read and to change.
+    fn full_at(
+        &mut self,
+        now: BucketTime,
+        kind: Kind,
+        level: usize,
+        network: u128,
+    ) -> &mut BucketTime {
         let mut hasher = DefaultHasher::new();
         hasher.write_u64(self.secret);
         hasher.write_u8(kind as u8);
         hasher.write_u8(u8::try_from(level).unwrap_or(u8::MAX));
         hasher.write_u128(network);
         let tag = hasher.finish() | 1;
-        let row = &mut self.rows[(tag >> 32) as usize % ROWS];
-        let found = row.iter().position(|slot| slot.tag == tag);
-        let index = found.unwrap_or_else(|| {
-            let fullest = (0..ROW_SLOTS).min_by_key(|index| row[*index].bucket.full_at);
+        let [tags, times] = &mut self.rows[(tag >> 32) as usize % ROWS];
+        let index = tags.iter().position(|it| *it == tag).unwrap_or_else(|| {
+            let fullest = (0..ROW_SLOTS).min_by_key(|index| times[*index]);
             let index = fullest.unwrap_or_default();
-            row[index] = Slot { tag, bucket: Bucket { full_at: now } };
+            (tags[index], times[index]) = (tag, now);
             index
         });
-        &mut row[index].bucket
+        &mut times[index]
     }
 }
 

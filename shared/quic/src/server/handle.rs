@@ -28,7 +28,7 @@ pub(super) const THREAD_ORDERS_MAX: usize = ROOMS_MAX as usize + ORDERS_MAX;
 /// How long to wait for a room's answer to a command.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Number of events queued for a listener; beyond that the oldest are dropped, and the listener is
-/// notified.
+/// notified. Each queued event is a pointer, as the queue's memory is in use from the start.
 const EVENTS_MAX: usize = 8192;
 
 /// What a command asks for.
@@ -95,7 +95,7 @@ pub enum OrderError {
 #[derive(Clone, Debug)]
 pub struct ServerHandle {
     orders: mpsc::Sender<Order>,
-    events: broadcast::Sender<RoomEvent>,
+    events: broadcast::Sender<Arc<RoomEvent>>,
     directory: Arc<Directory>,
     counters: Arc<Counters>,
     changes: SharedChanges,
@@ -116,7 +116,7 @@ pub(super) struct Running {
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) orders: mpsc::Receiver<Order>,
-    pub(super) events: broadcast::Sender<RoomEvent>,
+    pub(super) events: broadcast::Sender<Arc<RoomEvent>>,
     pub(super) directory: Arc<Directory>,
     pub(super) counters: Arc<Counters>,
     pub(super) changes: SharedChanges,
@@ -256,7 +256,7 @@ impl ServerHandle {
 
     /// Returns a receiver of events from now on. A receiver that falls 8192 behind loses the
     /// oldest, and is told how many.
-    pub fn events(&self) -> broadcast::Receiver<RoomEvent> {
+    pub fn events(&self) -> broadcast::Receiver<Arc<RoomEvent>> {
         self.events.subscribe()
     }
 

@@ -409,7 +409,7 @@ struct Common {
     places: SharedPlaces,
     plan: Arc<Plan>,
     directory: Arc<Directory>,
-    events: broadcast::Sender<RoomEvent>,
+    events: broadcast::Sender<Arc<RoomEvent>>,
     counters: Arc<Counters>,
 }
 

@@ -85,7 +85,7 @@ pub(super) struct Rooms {
     /// The last closed rooms, with the goodbye for clients on the way there.
     closed: Closed,
     heartbeat: Heartbeat,
-    events: broadcast::Sender<RoomEvent>,
+    events: broadcast::Sender<Arc<RoomEvent>>,
 }
 
 impl Rooms {
@@ -95,7 +95,7 @@ impl Rooms {
         directory: Arc<Directory>,
         clock: Clock,
         shard: usize,
-        events: broadcast::Sender<RoomEvent>,
+        events: broadcast::Sender<Arc<RoomEvent>>,
     ) -> Self {
         let (running, gone, closed) = (BTreeMap::new(), VecDeque::new(), Closed::default());
         let heartbeat = directory.heartbeat(shard);

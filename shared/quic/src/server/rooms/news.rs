@@ -1,5 +1,7 @@
 //! Events of rooms: logged, passed to the host, and acted on when players voted for a game.
 
+use std::sync::Arc;
+
 use phaselock::server::Event;
 
 use super::{Rooms, Running};
@@ -39,7 +41,7 @@ impl Rooms {
             }
             drop(inside);
             self.directory.note(id, &event);
-            let _ = self.events.send(RoomEvent { room: code.clone(), event });
+            let _ = self.events.send(Arc::new(RoomEvent { room: code.clone(), event }));
         }
         if is_changed {
             self.measure(id);
