@@ -35,13 +35,20 @@ const SHAKY_FOR: Micros = Micros::from_ms(60_000);
 pub(super) struct Heartbeat(Arc<AtomicI64>);
 
 impl Heartbeat {
+    /// Value before the first turn. Until then, newcomers wait for the thread like those after it.
+    const NEVER: i64 = 0;
+
     fn new() -> Self {
-        Self(Arc::new(AtomicI64::new(0)))
+        Self(Arc::new(AtomicI64::new(Self::NEVER)))
     }
 
     /// Notes a turn.
     pub(super) fn beat(&self, now: LocalTime) {
-        self.0.store(now.0, Ordering::Relaxed);
+        self.0.store(now.0.max(Self::NEVER + 1), Ordering::Relaxed);
+    }
+
+    fn has_begun(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != Self::NEVER
     }
 
     fn is_silent(&self, now: LocalTime) -> bool {
@@ -257,15 +264,21 @@ impl Directory {
         self.list().rooms_limit = limit;
     }
 
+    /// Returns the maximum number of rooms.
+    pub(super) fn rooms_max(&self) -> usize {
+        self.list().most()
+    }
+
     /// Keeps free seats for these players, until they have one.
     pub(super) fn expect(&self, keys: BTreeSet<PublicKey>) {
         self.list().expected = keys;
     }
 
-    /// Whether no room thread is stalled, or the server has been drained.
+    /// Whether all room threads have begun and none is stalled, or the server has been drained.
     pub(super) fn are_running(&self, now: LocalTime) -> bool {
         let list = self.list();
-        list.is_over || (0..list.heartbeats.len()).all(|at| !list.is_silent(at, now))
+        let runs = |it: &Heartbeat| it.has_begun() && !it.is_silent(now);
+        list.is_over || list.heartbeats.iter().all(runs)
     }
 
     /// Returns the heartbeat of a room thread, or an unused one for other threads.

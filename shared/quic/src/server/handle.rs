@@ -279,10 +279,15 @@ impl ServerHandle {
         }
     }
 
-    /// Limits the number of rooms below the one that the server started with, but not below that of
-    /// the permanent rooms. `None` lifts the limit. Rooms that are there stay.
+    /// Limits the number of rooms. The limit is at least the number of permanent rooms, and at most
+    /// the number set at the start. `None` lifts it. Open rooms stay.
     pub fn limit_rooms(&self, limit: Option<u16>) {
         self.directory.limit_rooms(limit.map(usize::from));
+    }
+
+    /// Returns the maximum number of rooms.
+    pub fn rooms_max(&self) -> usize {
+        self.directory.rooms_max()
     }
 
     /// Keeps free seats for these players, in place of earlier ones. As long as there are no more

@@ -30,7 +30,7 @@ impl List {
     }
 
     /// Returns the maximum number of rooms.
-    fn most(&self) -> usize {
+    pub(super) fn most(&self) -> usize {
         let limit = self.rooms_limit.map_or(self.rooms_max, |limit| limit.max(self.rooms_kept));
         limit.min(self.rooms_max)
     }
