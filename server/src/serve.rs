@@ -160,7 +160,8 @@ async fn run(
     let stopping =
         Stopping { orders, handle, config, notifier, is_stopping: Arc::clone(&is_stopping) };
     let done = run_rooms(server, plan, stopping, &mut failures).await;
-    // After a failure, Agones finds out by the exit status, and keeps that in mind.
+    // After a failure, the container ends without Shutdown, so that Agones marks the server as
+    // unhealthy and replaces it.
     if done.is_ok() {
         host.leave_fleet().await;
     }

@@ -1,4 +1,4 @@
-//! Decides which call to the sidecar is next: a state machine without I/O and clock.
+//! Decides which call to make next: a state machine without I/O and clock.
 //!
 //! Health checks have a lane of their own, so that a slow call delays none. All other calls are
 //! made one at a time, each derived from the difference between what Agones says about the server
@@ -18,15 +18,20 @@ use crate::subject::parse_key;
 /// Delays between attempts: the first one, which doubles each time up to the longest.
 const WAIT_MIN: Duration = Duration::from_millis(100);
 const WAIT_MAX: Duration = Duration::from_secs(10);
-/// Interval of the health checks as long as Agones has not told it: its default.
+/// Interval of health checks until Agones has sent one: its default.
 const PERIOD_DEFAULT: Duration = Duration::from_secs(5);
-/// Interval at which the `GameServer` is read besides the watch, which may be silent for long.
+/// Interval at which the `GameServer` is read, in case the watch is silent.
 const LOOK_INTERVAL: Duration = Duration::from_secs(30);
 /// Interval at which the number of players is written into an annotation. Arbitrary; every change
 /// is a write to the cluster's database.
 const ANNOTATION_INTERVAL: Duration = Duration::from_secs(10);
 /// Time for the sidecar to take the last call.
-pub(crate) const END_MAX: Duration = Duration::from_secs(5);
+/// Longer than a call that is under way may take.
+pub(crate) const END_MAX: Duration = Duration::from_secs(8);
+/// Time after which the server is told again to stop.
+const STOP_AGAIN: Duration = Duration::from_secs(30);
+/// Maximum number of players for whom seats are kept: more than a server has.
+const EXPECTED_MAX: usize = 4096;
 /// By how much a reservation is longer than the seats are kept: a call may be late.
 const RESERVE_SPARE_SECS: u32 = 10;
 
@@ -68,7 +73,7 @@ impl Server {
 pub(crate) enum Order {
     /// Apply the settings of an allocation, in place of those of an earlier one.
     Apply(Allocation),
-    /// Restore the settings from before the allocation.
+    /// Unset the settings of the allocation.
     Release,
     /// Keep free seats for these players.
     Expect(BTreeSet<PublicKey>),
@@ -172,7 +177,8 @@ struct Session {
     handled: (String, BTreeMap<String, String>),
     /// Whether settings of an allocation are in force.
     is_applied: bool,
-    has_stopped: bool,
+    /// When the server was last told to stop.
+    stopped: Option<Duration>,
 }
 
 #[derive(Debug, Default)]
@@ -215,13 +221,13 @@ impl Agent {
 
     /// Handles the server's state.
     pub(crate) fn handle_server(&mut self, now: Duration, server: Server) {
-        if server.present > 0 {
+        // A seat that is kept since before a restart counts as well.
+        if server.taken() > 0 {
             self.session.is_running = true;
             self.session.was_played = true;
         }
         let is_empty = server.taken() == 0;
-        self.session.empty_since =
-            is_empty.then(|| self.session.empty_since.unwrap_or(now)).filter(|_| is_empty);
+        self.session.empty_since = is_empty.then(|| self.session.empty_since.unwrap_or(now));
         let before = self.expected.len();
         self.expected.retain(|key, until| now < *until && !server.keys.contains(key));
         if self.expected.len() != before {
@@ -364,7 +370,7 @@ impl Agent {
         if let Some(counts) = seen.counters.get(PLAYERS) {
             self.players.handle_seen(now, *counts);
         }
-        let added = seen.players.as_ref().map(|list| self.list.handle_seen(list));
+        let added = seen.players.as_ref().map(|list| self.list.handle_seen(now, list));
         let added: Vec<_> = added.iter().flatten().filter_map(|it| parse_key(it)).collect();
         for name in [ROOMS, PLAYERS].into_iter().filter(|it| !seen.counters.contains_key(it)) {
             self.miss(("counter", name));
@@ -376,7 +382,7 @@ impl Agent {
                    seen: &BTreeMap<String, String>| {
             for (key, kept) in kept {
                 if let Some(value) = seen.get(*key) {
-                    kept.handle_seen(value);
+                    kept.handle_seen(now, value);
                 }
             }
         };
@@ -397,8 +403,7 @@ impl Agent {
         }
         // A player may be added to a list after the allocation.
         if !added.is_empty() {
-            self.expected.extend(added.into_iter().map(|key| (key, now + ARRIVAL)));
-            self.expect();
+            self.expect_more(now, added);
         }
     }
 
@@ -422,11 +427,12 @@ impl Agent {
         match Allocation::parse(&seen.asked) {
             Ok(allocation) => {
                 self.problems.allocation = None;
-                let coming = allocation.players.iter().filter(|it| !self.server.keys.contains(it));
-                self.expected.extend(coming.map(|key| (*key, now + ARRIVAL)));
+                let here = &self.server.keys;
+                let coming = allocation.players.iter().filter(|it| !here.contains(it)).copied();
+                let coming: Vec<_> = coming.collect();
                 self.session.is_applied = true;
                 self.order(Order::Apply(allocation));
-                self.expect();
+                self.expect_more(now, coming);
             }
             Err(error) => {
                 let text = format!("the allocation is not in force: {error}");
@@ -441,11 +447,12 @@ impl Agent {
         let Some(since) = session.empty_since.filter(|_| session.is_running) else { return };
         let patience = if session.was_played { Duration::ZERO } else { ARRIVAL };
         let wait = Duration::from_secs(server.empty_secs.into()).max(patience);
-        if now < since + wait || session.has_stopped {
+        let is_told = session.stopped.is_some_and(|at| now < at + STOP_AGAIN);
+        if now < since + wait || is_told || server.is_draining {
             return;
         }
         if server.empty_secs > 0 {
-            session.has_stopped = true;
+            session.stopped = Some(now);
             self.order(Order::Stop);
             return;
         }
@@ -455,6 +462,16 @@ impl Agent {
             self.order(Order::Release);
         }
         self.problems.allocation = None;
+    }
+
+    /// Keeps seats for these players, who are on their way.
+    fn expect_more(&mut self, now: Duration, keys: Vec<PublicKey>) {
+        for key in keys {
+            if self.expected.len() < EXPECTED_MAX || self.expected.contains_key(&key) {
+                self.expected.insert(key, now + ARRIVAL);
+            }
+        }
+        self.expect();
     }
 
     fn expect(&mut self) {

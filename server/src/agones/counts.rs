@@ -4,7 +4,7 @@
 //! that. So both are right again after a crash of either side. Allocations may raise a counter for
 //! players who are on their way; such a rise stays until they arrive, or for [`ARRIVAL`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 /// Time for players to arrive after an allocation. Arbitrary: a page has loaded by then.
@@ -21,38 +21,38 @@ struct Accepted<T> {
     is_seen: bool,
 }
 
-/// What someone else did to a value.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Change<T> {
-    None,
-    /// It was replaced; the previous value is in here.
-    From(T),
-}
-
 /// A value that the sidecar keeps.
 #[derive(Clone, Debug)]
 pub(super) struct Kept<T> {
     accepted: Option<Accepted<T>>,
+    /// Values that were accepted before it, and when it replaced them. The watch may still tell of
+    /// them.
+    replaced: VecDeque<(Duration, T)>,
 }
 
 impl<T> Default for Kept<T> {
     fn default() -> Self {
-        Self { accepted: None }
+        Self { accepted: None, replaced: VecDeque::new() }
     }
 }
 
 impl<T: Clone + PartialEq> Kept<T> {
-    /// Handles a value in the `GameServer`.
-    pub(super) fn handle_seen(&mut self, seen: &T) -> Change<T> {
-        let Some(accepted) = &mut self.accepted else { return Change::None };
+    /// Maximum number of replaced values. Arbitrary; a server makes a few calls a second.
+    const REPLACED_MAX: usize = 32;
+
+    /// Handles a value in the `GameServer`. If someone else has replaced it, returns the one
+    /// before.
+    pub(super) fn handle_seen(&mut self, now: Duration, seen: &T) -> Option<T> {
+        let accepted = self.accepted.as_mut()?;
         if accepted.value == *seen {
             accepted.is_seen = true;
-            return Change::None;
+            return None;
         }
-        if !accepted.is_seen {
-            return Change::None;
+        let is_late = |(at, value): &(Duration, T)| value == seen && now < *at + CONFIRM;
+        if self.replaced.iter().any(is_late) {
+            return None;
         }
-        Change::From(std::mem::replace(&mut accepted.value, seen.clone()))
+        accepted.is_seen.then(|| std::mem::replace(&mut accepted.value, seen.clone()))
     }
 
     /// Whether a value has to be set, given the one in the `GameServer`.
@@ -63,12 +63,16 @@ impl<T: Clone + PartialEq> Kept<T> {
 
     /// Handles the sidecar's word that it has accepted a value.
     pub(super) fn handle_accepted(&mut self, now: Duration, value: T) {
-        self.accepted = Some(Accepted { value, at: now, is_seen: false });
+        let before = self.accepted.replace(Accepted { value, at: now, is_seen: false });
+        if self.replaced.len() == Self::REPLACED_MAX {
+            self.replaced.pop_front();
+        }
+        self.replaced.extend(before.map(|before| (now, before.value)));
     }
 
     /// Forgets what was accepted, since another sidecar may run now.
     pub(super) fn forget(&mut self) {
-        self.accepted = None;
+        *self = Self::default();
     }
 }
 
@@ -86,7 +90,7 @@ pub(super) struct Counter {
 impl Counter {
     /// Handles a value in the `GameServer`.
     pub(super) fn handle_seen(&mut self, now: Duration, seen: (i64, i64)) {
-        if let Change::From((count, _)) = self.kept.handle_seen(&seen)
+        if let Some((count, _)) = self.kept.handle_seen(now, &seen)
             && seen.0 > count
         {
             self.raised = self.raised.saturating_add(seen.0 - count).min(seen.1.max(0));
@@ -121,10 +125,33 @@ pub(super) struct List {
 
 impl List {
     /// Handles a value in the `GameServer`. Returns what someone else has added.
-    pub(super) fn handle_seen(&mut self, seen: &(i64, BTreeSet<String>)) -> Vec<String> {
-        match self.kept.handle_seen(seen) {
-            Change::None => Vec::new(),
-            Change::From((_, before)) => seen.1.difference(&before).cloned().collect(),
+    pub(super) fn handle_seen(
+        &mut self,
+        now: Duration,
+        seen: &(i64, BTreeSet<String>),
+    ) -> Vec<String> {
+        let before = self.kept.handle_seen(now, seen);
+        before.map_or_else(Vec::new, |(_, before)| seen.1.difference(&before).cloned().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn news_of_a_value_that_was_replaced_is_no_ones_else() {
+        let secs = Duration::from_secs;
+        let keys = |keys: &[&str]| (4, keys.iter().map(ToString::to_string).collect());
+        let mut list = List::default();
+        // A player comes and goes before the watch says anything.
+        list.kept.handle_accepted(secs(1), keys(&[]));
+        list.kept.handle_accepted(secs(2), keys(&["Bob"]));
+        list.kept.handle_accepted(secs(2), keys(&[]));
+        for seen in [&[][..], &["Bob"], &[]] {
+            assert_eq!(list.handle_seen(secs(3), &keys(seen)), Vec::<String>::new());
         }
+        assert_eq!(list.handle_seen(secs(4), &keys(&["Eve"])), ["Eve"]);
+        assert_eq!(list.handle_seen(secs(30), &keys(&["Bob", "Eve"])), ["Bob"]);
     }
 }

@@ -26,7 +26,7 @@ const BYTES_MAX: u64 = 1024 * 1024;
 /// Pause after each line of the watch, which limits what a flood of them costs.
 const LINE_PAUSE: Duration = Duration::from_millis(20);
 
-/// A way to the sidecar.
+/// A client for the sidecar's interface.
 #[derive(Clone, Debug)]
 pub(crate) struct Sidecar {
     at: String,
@@ -44,7 +44,7 @@ pub(crate) enum Update {
 }
 
 impl Sidecar {
-    /// Returns the way to the sidecar, if there should be one. `variable` reads the environment.
+    /// Returns a client for the sidecar, unless Agones is off. `variable` reads the environment.
     pub(crate) fn find(
         mode: AgonesMode,
         variable: impl Fn(&str) -> Option<String>,
@@ -65,7 +65,7 @@ impl Sidecar {
         Ok(Some(Self::at(port)))
     }
 
-    /// Returns the way to a sidecar on this port.
+    /// Returns a client for the sidecar on this port.
     pub(crate) fn at(port: u16) -> Self {
         Self {
             at: format!("localhost:{port}"),
@@ -116,7 +116,7 @@ impl Sidecar {
         }
     }
 
-    /// Passes lines on until there are no more. Returns why.
+    /// Forwards the watch's lines until it ends. Returns the reason.
     fn read_lines(&self, updates: &mpsc::Sender<Update>) -> String {
         let answer = self.watch.get(format!("http://{}/watch/gameserver", self.at)).call();
         let answer = match answer {

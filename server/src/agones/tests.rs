@@ -158,6 +158,10 @@ impl World {
         self.orders.contains(&Order::Stop)
     }
 
+    fn stop_orders(&self) -> usize {
+        self.orders.iter().filter(|order| **order == Order::Stop).count()
+    }
+
     fn applied(&self) -> Vec<&super::Allocation> {
         fn of(order: &Order) -> Option<&super::Allocation> {
             match order {
@@ -246,13 +250,34 @@ fn a_match_is_allocated_reserved_and_shut_down() {
     assert!(!world.stops());
     world.run(secs(2));
     assert!(world.stops());
+    world.server.is_draining = true;
     world.run(secs(600));
-    assert_eq!(world.orders.iter().filter(|order| **order == Order::Stop).count(), 1);
+    assert_eq!(world.stop_orders(), 1);
     assert_eq!(world.count(|call| *call == Call::Ready), 0, "a used server is not offered again");
     world.agent.end(world.now);
     world.run(secs(1));
     assert_eq!(world.model.state(), "Shutdown");
     assert!(world.agent.has_ended(world.now));
+}
+
+#[test]
+fn a_server_that_could_not_stop_is_told_again() {
+    let mut world = World::ready();
+    world.seat(&[1], 0);
+    world.run(secs(1));
+    world.seat(&[], 0);
+    world.run(secs(200));
+    assert!((2..=4).contains(&world.stop_orders()), "{}", world.stop_orders());
+}
+
+#[test]
+fn a_seat_from_before_a_restart_reserves_the_server_once() {
+    let mut world = World::ready();
+    world.seat(&[1], 1);
+    world.run(secs(60));
+    assert_eq!(world.model.state(), "Reserved");
+    assert_eq!(world.count(|call| matches!(call, Call::Reserve { .. })), 1);
+    assert_eq!(world.count(|call| *call == Call::Ready), 0);
 }
 
 #[test]
@@ -298,7 +323,7 @@ fn a_draining_server_offers_itself_no_more_and_ends_with_shutdown() {
     world.is_up = false;
     world.run(secs(60));
     world.agent.end(world.now);
-    world.run(secs(4));
+    world.run(secs(7));
     assert!(!world.agent.has_ended(world.now));
     world.run(secs(2));
     assert!(world.agent.has_ended(world.now));

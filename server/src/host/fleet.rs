@@ -10,6 +10,7 @@ use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::protocol::wire_hash;
 use phaselock_quic::clock::Clock;
 use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -25,7 +26,7 @@ const INTERVAL: Duration = Duration::from_millis(250);
 /// Maximum orders that wait for the previous one.
 const ORDERS_MAX: usize = 4;
 
-/// Deals with the sidecar for as long as the server runs.
+/// Runs the connection to Agones. Never returns.
 pub(crate) async fn watch_fleet(host: Arc<Host>) {
     match host.facts.agones.clone() {
         Some(sidecar) => Fleet::new(host, sidecar).run().await,
@@ -46,8 +47,7 @@ struct Fleet {
     updates: Channel<Update>,
     orders: Sender<Order>,
     applied: Receiver<Result<(), String>>,
-    /// The allocation's limit on the number of rooms.
-    rooms_limit: Option<u16>,
+    ends: watch::Receiver<bool>,
 }
 
 impl Fleet {
@@ -57,6 +57,7 @@ impl Fleet {
         let (done, applied) = mpsc::channel(ORDERS_MAX);
         // Orders may take seconds, for which no health check can wait.
         tokio::spawn(Arc::clone(&host).carry_out(taken, done));
+        let ends = host.fleet_ends.subscribe();
         Self {
             host,
             sidecar,
@@ -66,12 +67,11 @@ impl Fleet {
             updates: mpsc::channel(1),
             orders,
             applied,
-            rooms_limit: None,
+            ends,
         }
     }
 
     async fn run(mut self) {
-        let mut ends = self.host.fleet_ends.subscribe();
         loop {
             let is_ticking = self.turn();
             let interval = if is_ticking { INTERVAL } else { START_INTERVAL };
@@ -84,7 +84,7 @@ impl Fleet {
                     Update::End(why) => self.agent.handle_watch_end(self.begun.elapsed(), &why),
                 },
                 Some(applied) = self.applied.recv() => self.agent.handle_applied(applied),
-                Ok(()) = ends.changed() => self.agent.end(self.begun.elapsed()),
+                Ok(()) = self.ends.changed() => self.agent.end(self.begun.elapsed()),
                 () = sleep(interval) => {}
             }
         }
@@ -93,7 +93,7 @@ impl Fleet {
     /// Passes on what is new in both directions. Returns whether the rooms tick.
     fn turn(&mut self) -> bool {
         let now = self.begun.elapsed();
-        let server = self.host.as_seen_by_agones(self.rooms_limit);
+        let server = self.host.as_seen_by_agones();
         let is_ticking = server.is_ticking;
         self.agent.handle_server(now, server);
         if self.agent.poll_watch(now) {
@@ -111,11 +111,6 @@ impl Fleet {
         }
         while let Ok(permit) = self.orders.try_reserve() {
             let Some(order) = self.agent.poll_order() else { break };
-            match &order {
-                Order::Apply(allocation) => self.rooms_limit = allocation.rooms,
-                Order::Release => self.rooms_limit = None,
-                Order::Expect(_) | Order::Stop => {}
-            }
             permit.send(order);
         }
         while let Some(note) = self.agent.poll_note() {
@@ -138,19 +133,19 @@ impl Fleet {
 fn log(note: Note) {
     match note {
         Note::Failing(problem) => {
-            tracing::warn!(name: "agones_failing", problem, "cannot deal with Agones");
+            tracing::warn!(name: "agones_failing", problem, "the integration with Agones is failing");
         }
         Note::Recovered => {
-            tracing::info!(name: "agones_recovered", "Agones can be dealt with again");
+            tracing::info!(name: "agones_recovered", "the integration with Agones works again");
         }
         Note::State { state, address } => {
-            tracing::info!(name: "agones_state", state, address, "Agones tells a new state");
+            tracing::info!(name: "agones_state", state, address, "the state in Agones has changed");
         }
         Note::Missing(kind, name) => tracing::info!(
             name: "agones_count_missing",
             kind,
             count = name,
-            "Agones keeps no such counter or list; define it in the Fleet to allocate by it"
+            "the Fleet defines no such counter or list; define it to allocate by it"
         ),
     }
 }
@@ -166,7 +161,7 @@ impl Host {
         self.facts.agones.as_ref().map(|_| self.agones_state.borrow().clone())
     }
 
-    /// Tells Agones that the server is done, which takes up to 5 s.
+    /// Tells Agones that the server is done, which takes up to 10 s.
     pub(crate) async fn leave_fleet(&self) {
         if self.facts.agones.is_none() {
             return;
@@ -174,11 +169,11 @@ impl Host {
         let mut state = self.agones_state.subscribe();
         self.fleet_ends.send_replace(true);
         // The agent waits for less time, unless its thread is stuck.
-        let _ = timeout(END_MAX * 2, state.wait_for(|it| it.has_ended)).await;
+        let _ = timeout(END_MAX + Duration::from_secs(2), state.wait_for(|it| it.has_ended)).await;
     }
 
     /// Returns what Agones is told of the server.
-    fn as_seen_by_agones(&self, rooms_limit: Option<u16>) -> Server {
+    fn as_seen_by_agones(&self) -> Server {
         let rooms = self.handle.rooms();
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let away = rooms.iter().flat_map(|room| &room.measured.players);
@@ -186,8 +181,7 @@ impl Host {
         let taken = count(rooms.iter().map(|room| room.seats_taken).sum());
         let config = self.config.borrow();
         let play = &config.play;
-        let most = rooms_limit.map_or(play.rooms_max, |limit| limit.max(play.rooms));
-        let most = u32::from(most.min(play.rooms_max)).max(count(rooms.len()));
+        let most = count(self.handle.rooms_max().max(rooms.len()));
         let unopened = most - count(rooms.len());
         let seats = rooms.iter().map(|room| u32::from(room.status.players_max)).sum::<u32>();
         let games = self.handle.games();
@@ -239,7 +233,8 @@ impl Host {
         }
     }
 
-    /// Applies the settings of an allocation: all of them, or none if one is invalid.
+    /// Applies the settings of an allocation, or none if one is invalid. The error may also be
+    /// about a room that keeps its game.
     async fn apply(&self, allocation: &Allocation) -> Result<(), String> {
         let before = std::mem::take(&mut *self.of_allocation());
         let password = allocation.password.as_ref().map(|it| &*it.0);
@@ -248,12 +243,13 @@ impl Host {
             if value.is_none() && !before.contains(&name) {
                 continue;
             }
+            // A setting may be in force although it could not be recorded.
+            self.of_allocation().extend(value.map(|_| name));
             if let Err(error) = self.set_setting(&agones(), name, value).await {
                 self.of_allocation().extend(before);
                 self.release().await;
                 return Err(format!("the allocation is not in force: {error}"));
             }
-            self.of_allocation().extend(value.map(|_| name));
         }
         self.handle.limit_rooms(allocation.rooms);
         if allocation.game.is_some() {
@@ -268,7 +264,7 @@ impl Host {
         Ok(())
     }
 
-    /// Restores the settings from before the allocation.
+    /// Unsets what an allocation has set. What a host had set at run time before does not return.
     async fn release(&self) {
         self.handle.limit_rooms(None);
         let names = std::mem::take(&mut *self.of_allocation());
@@ -290,7 +286,7 @@ impl Host {
         let redirect = self.config.borrow().joining.redirect.clone();
         let goodbye = Disconnect { redirect, ..Disconnect::new(Code::Draining, text) };
         if let Err(error) = self.drain_as(&agones(), false, goodbye, Micros::from_ms(1000)).await {
-            tracing::debug!(%error, "cannot stop");
+            tracing::warn!(name: "agones_stop_failed", %error, "cannot stop; trying again");
         }
     }
 }

@@ -135,11 +135,23 @@ fn an_allocation_with_an_unknown_game_is_reported_and_changes_nothing() {
 }
 
 #[test]
+fn an_allocation_with_an_invalid_password_sets_no_game_either() {
+    let standin = StandIn::start();
+    let served = serve_under_agones(standin.port, &["--max-players", "2", "--rooms-max", "3"]);
+    until(&served, &standin, "being ready", |it| it.counter("players") == (0, 6));
+    standin.with(|it| it.allocate(&[("game", "race"), ("rooms", "1"), ("password", " ")]));
+    served.until("a problem", |_| readyz(&served).1.contains("the allocation is not in force"));
+    served.until("the first game", |_| setting(&served, "game") == "the first game");
+    assert_eq!(setting(&served, "password"), "none");
+    assert_eq!(served.host.handle.rooms_max(), 3);
+    until(&served, &standin, "all seats", |it| it.counter("players").1 == 6);
+}
+
+#[test]
 fn the_game_goes_on_without_a_sidecar_and_readyz_says_why() {
-    // A port on which nothing listens.
+    // Nothing answers on the port, but no other test can take it.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("it is bound").port();
-    drop(listener);
     let served = serve_under_agones(port, &[]);
     served.until("a problem", |_| readyz(&served).1.contains("does not answer"));
     let (status, text) = readyz(&served);
@@ -147,7 +159,6 @@ fn the_game_goes_on_without_a_sidecar_and_readyz_says_why() {
     assert!(text.contains("the sidecar of Agones at localhost:"), "{text}");
     let ada = served.join("Ada");
     assert!(ada.ends.is_empty(), "{:?}", ada.ends);
-    let Ok(listener) = TcpListener::bind(("127.0.0.1", port)) else { return };
     let standin = StandIn::on(listener);
     until(&served, &standin, "being allocated", |it| it.state() == "Allocated");
     served.until("no problem", |_| readyz(&served).0 == 200);
