@@ -120,8 +120,8 @@ pub const EXTRAPOLATION_TICKS_MAX: u64 = 32;
 /// extrapolates further.
 pub const EARLY_TICKS_MAX: u64 = EXTRAPOLATION_TICKS_MAX;
 /// The longest way of a snapshot to its client that early steering makes up for: about that to the
-/// far side of the Earth. A client that holds back its acknowledgements to look further away learns
-/// no more.
+/// far side of the Earth. A client that holds back its acknowledgements to be told more gains at
+/// most this.
 pub const EARLY_WAY_MAX: Micros = Micros::from_ms(100);
 /// The maximum number of changes of an entity's steering within these ticks. Arbitrary: fingers
 /// change few keys in so short a time, and a mouse that moves in each tick costs no more than this.

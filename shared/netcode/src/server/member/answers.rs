@@ -58,7 +58,7 @@ mod tests {
         for tick in 1..200 {
             let wobble = if tick % 2 == 0 { 4 } else { -4 };
             answers.handle_answer(Tick(tick), Micros::from_ms(60 + wobble));
-            // The same snapshot again, and an older one.
+            // Neither counts: an acknowledgement that repeats, and one that comes late.
             answers.handle_answer(Tick(tick), Micros::from_ms(900));
             answers.handle_answer(Tick(tick - 1), Micros::from_ms(900));
         }
