@@ -133,7 +133,11 @@ impl Fleet {
 fn log(note: Note) {
     match note {
         Note::Failing(problem) => {
-            tracing::warn!(name: "agones_failing", problem, "the integration with Agones is failing");
+            tracing::warn!(
+                name: "agones_failing",
+                problem,
+                "the integration with Agones is failing"
+            );
         }
         Note::Recovered => {
             tracing::info!(name: "agones_recovered", "the integration with Agones works again");
