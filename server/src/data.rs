@@ -44,6 +44,7 @@ pub(crate) fn rules(config: &Config) -> Rules {
     Rules {
         password: config.joining.password.as_ref().map(|password| password.0.clone()),
         allowed: config.joining.allow_list.as_ref().map(|list| list.keys.keys().copied().collect()),
+        region: config.joining.region.clone().unwrap_or_default(),
     }
 }
 

@@ -78,6 +78,8 @@ fn object(info: &Info) -> serde_json::Value {
         "round": info.round,
         "rooms_count": info.rooms_count,
         "needs_password": info.needs_password,
+        "region": info.region,
+        "free": info.free,
         "rooms": rooms.collect::<Vec<_>>(),
     })
 }

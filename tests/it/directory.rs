@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use phaselock::server::RoomConfig;
 use phaselock_directory::core::Bounds;
+use phaselock_directory::drive::Ends;
 use phaselock_directory::{ask, drive};
 use phaselock_quic::address::Address;
 use phaselock_quic::announce::{Announcement, Standing, announce};
@@ -22,7 +23,8 @@ async fn servers_are_announced_asked_back_and_found() {
     let directory: Address = socket.local_addr().expect("an address").into();
     let (stop, stopped) = oneshot::channel::<()>();
     let serving = tokio::spawn(async move {
-        drive::serve(&mut socket, Bounds::default(), async { drop(stopped.await) }).await
+        let ends = Ends::default();
+        drive::serve(&mut socket, Bounds::default(), ends, async { drop(stopped.await) }).await
     });
     assert!(ask::list(&directory, 9).await.expect("an empty list").is_empty());
 

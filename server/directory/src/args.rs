@@ -1,11 +1,18 @@
 //! The command line.
 
+use std::collections::BTreeMap;
 use std::net::{Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
 
+use anyhow::{Result, ensure};
 use clap::{Parser, Subcommand, ValueEnum};
+use phaselock::limits::{NAME_BYTES_MAX, REGION_BYTES_MAX};
 use phaselock_quic::address::{Address, DIRECTORY_PORT};
 
-/// Phaselock's server list: servers announce themselves to it, and players ask it for the list.
+use crate::agones::AgonesSettings;
+
+/// Phaselock's server list and matchmaker: servers announce themselves to it, and players ask it for
+/// the list, or for a place to play.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "phaselock-directory", version)]
 pub struct Args {
@@ -18,9 +25,89 @@ pub struct Args {
     /// Also log which servers are refused, and why
     #[arg(long)]
     pub verbose: bool,
+    /// TCP address or port at which browsers ask for a place to play; off by default
+    #[arg(long, value_name = "ADDR", value_parser = listen)]
+    pub http: Option<SocketAddr>,
+    /// Certificate for HTTPS, in PEM; without it, --http is plain HTTP, for a proxy in front of it
+    #[arg(long, value_name = "FILE", requires_all = ["http", "http_key"])]
+    pub http_cert: Option<PathBuf>,
+    /// Key of the certificate for HTTPS, in PEM
+    #[arg(long, value_name = "FILE", requires = "http_cert")]
+    pub http_key: Option<PathBuf>,
+    /// Agones' allocator
+    #[command(flatten)]
+    pub agones: AgonesArgs,
     /// A command to run instead of serving
     #[command(subcommand)]
     pub command: Option<DirectoryCommand>,
+}
+
+/// How to get servers from Agones.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct AgonesArgs {
+    /// Agones' allocator, as https://HOST or, with several regions, REGION=https://HOST; can be
+    /// repeated
+    #[arg(
+        long = "agones-allocator", value_name = "URL",
+        requires_all = ["fleet", "games"]
+    )]
+    pub allocators: Vec<String>,
+    /// Namespace of the Fleet
+    #[arg(long = "agones-namespace", value_name = "NAME", default_value = "default")]
+    pub namespace: String,
+    /// Name of the Fleet
+    #[arg(long = "agones-fleet", value_name = "NAME", requires = "allocators")]
+    pub fleet: Option<String>,
+    /// Games that the Fleet's servers can play, separated by commas
+    #[arg(
+        long = "agones-games",
+        value_name = "GAMES",
+        value_delimiter = ',',
+        requires = "allocators"
+    )]
+    pub games: Vec<String>,
+    /// Client certificate for the allocator, in PEM
+    #[arg(long = "agones-cert", value_name = "FILE", requires_all = ["allocators", "key"])]
+    pub cert: Option<PathBuf>,
+    /// Key of the client certificate, in PEM
+    #[arg(long = "agones-key", value_name = "FILE", requires = "cert")]
+    pub key: Option<PathBuf>,
+    /// Certificate of the authority that signed the allocator's, in PEM; public authorities by
+    /// default
+    #[arg(long = "agones-ca", value_name = "FILE", requires = "allocators")]
+    pub ca: Option<PathBuf>,
+}
+
+impl AgonesArgs {
+    /// Returns the settings; `None` without an allocator. Fails if a value is invalid.
+    pub fn settings(&self) -> Result<Option<AgonesSettings>> {
+        if self.allocators.is_empty() {
+            return Ok(None);
+        }
+        let mut allocators = BTreeMap::new();
+        for text in &self.allocators {
+            // A region's name has no colon before its equals sign, but a URL may contain one.
+            let (region, url) = match text.split_once('=') {
+                Some((region, url)) if !region.contains(':') => (region.trim(), url),
+                _ => ("", &**text),
+            };
+            ensure!(region.len() <= REGION_BYTES_MAX, "the region's name {region:?} is too long");
+            let before = allocators.insert(region.to_owned(), url.to_owned());
+            ensure!(before.is_none(), "--agones-allocator is given twice for region {region:?}");
+        }
+        for game in &self.games {
+            let fits = (1..=NAME_BYTES_MAX).contains(&game.len());
+            ensure!(fits, "{game:?} is not the name of a game; check --agones-games");
+        }
+        Ok(Some(AgonesSettings {
+            allocators,
+            namespace: self.namespace.clone(),
+            fleet: self.fleet.clone().unwrap_or_default(),
+            games: self.games.clone(),
+            client: self.cert.clone().zip(self.key.clone()),
+            authority: self.ca.clone(),
+        }))
+    }
 }
 
 /// Format of the log.
@@ -76,8 +163,42 @@ mod tests {
         assert_eq!((args.listen.port(), args.log), (0, LogFormat::Json));
         let error = parse("phaselock-directory --listen here").unwrap_err().to_string();
         assert!(error.contains("write a port such as 4435"), "{error}");
+        let line = "phaselock-directory --http 8443 --http-cert a.pem --http-key b.pem";
+        let args = parse(line).unwrap();
+        assert_eq!(args.http, Some("[::]:8443".parse().unwrap()));
+        assert!(parse("phaselock-directory --http-cert a.pem --http-key b.pem").is_err());
+        assert!(parse("phaselock-directory --http 8443 --http-cert a.pem").is_err());
         let args = parse("phaselock-directory list example.org").unwrap();
         let Some(DirectoryCommand::List { directory }) = args.command else { panic!("it lists") };
         assert_eq!(directory.to_string(), "example.org:4435");
+    }
+    #[test]
+    fn allocators_are_parsed() {
+        let parse = |line: &str| {
+            let line = format!("phaselock-directory {line}");
+            let args = Args::try_parse_from(line.split_whitespace())?;
+            anyhow::Ok(args.agones.settings()?.expect("an allocator"))
+        };
+        let fleet = "--agones-fleet phaselock --agones-games race,skirmish";
+        let one = parse(&format!("--agones-allocator https://allocator {fleet}")).unwrap();
+        assert_eq!(one.allocators, [("".into(), "https://allocator".into())].into());
+        assert_eq!(
+            (&*one.namespace, one.games),
+            ("default", vec!["race".into(), "skirmish".into()])
+        );
+        let two = "--agones-allocator europe=https://eu --agones-allocator asia=https://as/?a=b";
+        let two = parse(&format!("{two} {fleet}")).unwrap();
+        let regions: Vec<_> = two.allocators.keys().map(String::as_str).collect();
+        assert_eq!(regions, ["asia", "europe"]);
+        let url = parse(&format!("--agones-allocator https://as/?a=b {fleet}")).unwrap();
+        assert_eq!(url.allocators[""], "https://as/?a=b");
+        for bad in [
+            "--agones-allocator https://a",
+            "--agones-fleet phaselock",
+            &format!("--agones-allocator https://a --agones-cert c.pem {fleet}"),
+            &format!("--agones-allocator a=https://a --agones-allocator a=https://b {fleet}"),
+        ] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
     }
 }

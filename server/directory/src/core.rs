@@ -2,27 +2,32 @@
 //!
 //! A server is listed once it has proven that it has its certificate's key and receives packets at
 //! its address, and has answered at the port that it announced. It stays listed for
-//! [`LISTED_SECS`].
+//! [`LISTED_SECS`]. The matchmaker (`core/play.rs`) decides who plays on which server.
 //!
 //! Call [`handle_packet`](ServerList::handle_packet), and
 //! [`handle_timeout`](ServerList::handle_timeout) when
 //! [`next_timeout`](ServerList::next_timeout) is due; then fetch all of
-//! [`poll_transmit`](ServerList::poll_transmit) and [`poll_event`](ServerList::poll_event).
+//! [`poll_transmit`](ServerList::poll_transmit), [`poll_allocate`](ServerList::poll_allocate) and
+//! [`poll_event`](ServerList::poll_event).
 
 mod bounds;
 mod entries;
+mod play;
 #[cfg(test)]
 mod tests;
 mod tokens;
 
 use std::collections::{HashMap, VecDeque};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use phaselock::fingerprint::Fingerprint;
-use phaselock::limits::QUESTION_BYTES;
+use phaselock::limits::{ANNOUNCEMENT_BYTES_MAX, QUESTION_BYTES};
 use phaselock::random::Random;
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::directory::{AnnouncementProof, AnnouncementRefusal, Answer, Question, page};
+use phaselock::wire::directory::play::{Play, PlayRefusal};
+use phaselock::wire::directory::{
+    AnnouncementProof, AnnouncementRefusal, Answer, Question, Token, page,
+};
 use phaselock::wire::query::{Info, Nonce, question_of};
 use phaselock_quic::doorkeeping::Limits;
 use phaselock_quic::identity::verified;
@@ -31,6 +36,8 @@ use phaselock_quic::server::buckets::{Bucket, BucketTime, Buckets, Kind};
 
 pub use self::bounds::Bounds;
 use self::entries::{Entries, is_local};
+pub use self::play::{Allocate, AllocatedServer, Allocators, NotAllocated, PlayBounds};
+use self::play::{Leaving, Matchmaker};
 use self::tokens::TokenMint;
 
 /// Seconds for which a server stays listed without announcing itself again.
@@ -86,6 +93,9 @@ pub struct ServerList {
     questions: Bucket,
     announcements: Bucket,
     signatures: Bucket,
+    plays: Bucket,
+    tickets: Bucket,
+    play: Matchmaker,
     entries: Entries,
     /// Servers that are being asked, by the address that is asked.
     pending: HashMap<SocketAddr, PendingServer>,
@@ -96,8 +106,21 @@ pub struct ServerList {
 impl ServerList {
     /// Creates an empty list. Tokens can be forged only with the secret.
     pub fn new(bounds: Bounds, secret: &[u8; 32], seed: u64) -> Self {
+        Self::with_allocators(bounds, secret, seed, Allocators::default())
+    }
+
+    /// Creates an empty list with allocators that start servers for players.
+    pub fn with_allocators(
+        bounds: Bounds,
+        secret: &[u8; 32],
+        seed: u64,
+        allocators: Allocators,
+    ) -> Self {
         let mut random = Random::new(seed);
         Self {
+            plays: Bucket::default(),
+            tickets: Bucket::default(),
+            play: Matchmaker::new(bounds.play, allocators, random.bits()),
             bounds,
             mint: TokenMint::new(secret),
             buckets: Buckets::new(random.bits()),
@@ -115,6 +138,11 @@ impl ServerList {
     /// Returns the number of listed servers.
     pub fn listed(&self) -> usize {
         self.entries.len()
+    }
+
+    /// Returns the number of requests for a place that wait.
+    pub fn waiting(&self) -> usize {
+        self.play.waiting()
     }
 
     /// Handles a packet.
@@ -139,8 +167,135 @@ impl ServerList {
                     Some(proof) => self.handle_proof(now, announced, port, &proof),
                 }
             }
+            Ok((Question::Play { play, token }, nonce)) => {
+                self.handle_play(now, (route, nonce, bytes.len()), play, token);
+            }
+            Ok((Question::Place { play, port, proof }, nonce)) => {
+                let asked = (route, nonce, bytes.len());
+                match proof {
+                    None => self.challenge(now, asked, port),
+                    Some(proof) => self.handle_place(now, asked, play, (port, &proof)),
+                }
+            }
+            Ok((Question::Regions, nonce)) => {
+                let (bucket, limits) = (&mut self.questions, self.bounds.questions);
+                if pass(bucket, &mut self.buckets, now, (Kind::Query, from), &limits) {
+                    let regions = Answer::Regions(self.play.beacons(is_local(from.ip())));
+                    self.answer((route, nonce, bytes.len()), &regions);
+                }
+            }
             Err(_) => self.handle_status(now, from, bytes),
         }
+    }
+
+    /// Handles a question over a connection that proves the address. Returns the answer; `None` if
+    /// it is not such a question, or if the address asks too often.
+    pub fn handle_request(
+        &mut self,
+        now: LocalTime,
+        from: IpAddr,
+        bytes: &[u8],
+    ) -> Option<Vec<u8>> {
+        let from_any_port = SocketAddr::new(from, 0);
+        let (question, nonce) = Question::parse(bytes).ok()?;
+        let (bucket, limits) = match question {
+            Question::Play { .. } => (&mut self.plays, self.bounds.plays),
+            Question::Regions => (&mut self.questions, self.bounds.questions),
+            _ => return None,
+        };
+        let kind =
+            if matches!(question, Question::Play { .. }) { Kind::Knock } else { Kind::Query };
+        if !pass(bucket, &mut self.buckets, now, (kind, from_any_port), &limits) {
+            return None;
+        }
+        let answer = match question {
+            Question::Play { play, .. } => self.play(now, from_any_port, play),
+            _ => Answer::Regions(self.play.beacons(is_local(from))),
+        };
+        answer.encode(nonce, ANNOUNCEMENT_BYTES_MAX)
+    }
+
+    /// Answers with a token, which proves the address.
+    fn challenge(&mut self, now: LocalTime, asked: (Route, Nonce, usize), port: u16) {
+        let from = asked.0.remote;
+        let (bucket, limits) = (&mut self.questions, self.bounds.questions);
+        if pass(bucket, &mut self.buckets, now, (Kind::Query, from), &limits) {
+            let token = self.mint.token(now, from, port);
+            self.answer(asked, &Answer::Challenge(token));
+        }
+    }
+
+    fn handle_play(
+        &mut self,
+        now: LocalTime,
+        asked: (Route, Nonce, usize),
+        play: Play,
+        token: Option<Token>,
+    ) {
+        let from = asked.0.remote;
+        // No server announces port 0, so a token is good for one or the other.
+        if !token.is_some_and(|token| self.mint.is_valid(now, from, 0, &token)) {
+            return self.challenge(now, asked, 0);
+        }
+        let (bucket, limits) = (&mut self.plays, self.bounds.plays);
+        if pass(bucket, &mut self.buckets, now, (Kind::Knock, from), &limits) {
+            let answer = self.play(now, from, play);
+            self.answer(asked, &answer);
+        }
+    }
+
+    /// Asks the matchmaker, unless the address has too many requests.
+    fn play(&mut self, now: LocalTime, from: SocketAddr, play: Play) -> Answer {
+        let (bucket, limits) = (&mut self.tickets, self.bounds.tickets);
+        if !self.play.knows(play.ticket)
+            && !pass(bucket, &mut self.buckets, now, (Kind::Handshake, from), &limits)
+        {
+            return Answer::Denied(PlayRefusal::Often);
+        }
+        self.play.handle_play(now, from.ip(), play)
+    }
+
+    fn handle_place(
+        &mut self,
+        now: LocalTime,
+        asked: (Route, Nonce, usize),
+        play: Play,
+        (port, proof): (u16, &AnnouncementProof),
+    ) {
+        let from = asked.0.remote;
+        if !self.mint.is_valid(now, from, port, &proof.token) {
+            return self.challenge(now, asked, port);
+        }
+        let (bucket, limits) = (&mut self.plays, self.bounds.plays);
+        if !pass(bucket, &mut self.buckets, now, (Kind::Knock, from), &limits)
+            || !self.signatures.take(moment(now), self.bounds.signatures, 0)
+        {
+            return;
+        }
+        let answer = match verified(proof, port) {
+            None => Answer::Refused(AnnouncementRefusal::Signature),
+            Some(fingerprint) => {
+                let mut server = from;
+                server.set_port(port);
+                self.play.handle_place(now, Leaving { server, fingerprint }, play)
+            }
+        };
+        self.answer(asked, &answer);
+    }
+
+    /// Handles the answer to a request of [`poll_allocate`](Self::poll_allocate).
+    pub fn handle_allocated(
+        &mut self,
+        now: LocalTime,
+        number: u64,
+        answer: Result<AllocatedServer, NotAllocated>,
+    ) {
+        self.play.handle_allocated(now, number, answer);
+    }
+
+    /// Returns the next request to an allocator.
+    pub fn poll_allocate(&mut self) -> Option<Allocate> {
+        self.play.poll_allocate()
     }
 
     fn handle_list(
@@ -198,8 +353,10 @@ impl ServerList {
 
     /// Handles the status of a server that was asked.
     fn handle_status(&mut self, now: LocalTime, from: SocketAddr, bytes: &[u8]) {
-        let Some(pending) = self.pending.get(&from) else { return };
-        let Ok(info) = Info::parse(bytes, pending.nonce) else { return };
+        let pending = self.pending.get(&from);
+        let Some(info) = pending.and_then(|it| Info::parse(bytes, it.nonce).ok()) else {
+            return self.play.handle_status(now, from, bytes);
+        };
         let Some(PendingServer { fingerprint, announced, .. }) = self.pending.remove(&from) else {
             return;
         };
@@ -214,6 +371,8 @@ impl ServerList {
                 if self.entries.list(from, fingerprint, until) {
                     self.push_event(ListEvent::Listed(from, fingerprint));
                 }
+                let route = Route { remote: from, ..announced.0 };
+                self.play.list(now, route, fingerprint, &info);
                 self.answer(announced, &Answer::Listed { seconds: LISTED_SECS });
             }
         }
@@ -223,7 +382,9 @@ impl ServerList {
     pub fn handle_timeout(&mut self, now: LocalTime) {
         for (address, fingerprint) in self.entries.take_expired(now) {
             self.push_event(ListEvent::Expired(address, fingerprint));
+            self.play.unlist(address);
         }
+        self.play.handle_timeout(now);
         let is_due = |pending: &PendingServer| pending.due <= now;
         let due = self.pending.iter().filter(|(_, it)| is_due(it)).map(|(server, _)| *server);
         let mut due: Vec<_> = due.collect();
@@ -243,12 +404,16 @@ impl ServerList {
     /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is due next.
     pub fn next_timeout(&self) -> Option<LocalTime> {
         let pending = self.pending.values().map(|pending| pending.due).min();
-        pending.into_iter().chain(self.entries.first_expiry()).min()
+        let others = self.entries.first_expiry().into_iter().chain(self.play.next_timeout());
+        pending.into_iter().chain(others).min()
     }
 
     /// Returns the next packet to send.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
-        self.transmits.pop_front()
+        self.transmits.pop_front().or_else(|| {
+            let (to, bytes) = self.play.poll_question()?;
+            Some(Transmit { to, bytes })
+        })
     }
 
     /// Returns the next event.

@@ -1,6 +1,8 @@
-//! The driver: one UDP socket, the clock and the signals. All decisions are made in the core.
+//! The driver: one UDP socket, the clock and the signals, and if wanted a listener for HTTP and
+//! clients of allocators. All decisions are made in the core.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -8,10 +10,15 @@ use phaselock::limits::ANNOUNCEMENT_BYTES_MAX;
 use phaselock::time::Micros;
 use phaselock_quic::clock::Clock;
 use phaselock_quic::packets::AnsweringSocket;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio::task::spawn_blocking;
 use tracing_subscriber::filter::LevelFilter;
 
+use crate::agones::Agones;
 use crate::args::{Args, LogFormat};
-use crate::core::{Bounds, ListEvent, ServerList};
+use crate::core::{AllocatedServer, Allocators, Bounds, ListEvent, NotAllocated, ServerList};
+use crate::http::{self, Asked, Tls};
 
 /// Pause after an error of the socket, so that a failing one does not use up a processor core.
 const AFTER_ERROR: Duration = Duration::from_millis(20);
@@ -21,12 +28,30 @@ const SLEEP_MAX: Micros = Micros::from_ms(60_000);
 /// Serves until a signal stops the program.
 pub fn run(args: &Args) -> Result<()> {
     log(args)?;
+    let agones = args.agones.settings()?.map(Agones::new).transpose()?.map(Arc::new);
+    let tls = args.http_cert.as_ref().zip(args.http_key.as_ref());
+    let tls = tls.map(|(certificate, key)| Tls::new(certificate, key)).transpose()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("cannot start the network runtime")?.block_on(async {
         let mut socket = bind(args.listen)?;
         let address = socket.local_addr().context("the socket has no address")?;
+        let (asks, questions) = http::questions();
+        let listener = match args.http {
+            None => None,
+            Some(at) => {
+                let taken = || format!("cannot listen on {at} for browsers; choose another --http");
+                Some(TcpListener::bind(at).await.with_context(taken)?)
+            }
+        };
+        let questions = listener.is_some().then_some(questions);
+        if let Some(listener) = listener {
+            let address = listener.local_addr().context("the listener has no address")?;
+            tracing::info!(%address, tls = tls.is_some(), "listening for browsers");
+            tokio::spawn(http::serve(listener, tls, asks));
+        }
         tracing::info!(%address, "listening");
-        serve(&mut socket, Bounds::default(), stopped()).await?;
+        let ends = Ends { questions, agones };
+        serve(&mut socket, Bounds::default(), ends, stopped()).await?;
         tracing::info!("stopped");
         Ok(())
     })
@@ -39,17 +64,34 @@ pub fn bind(listen: SocketAddr) -> Result<AnsweringSocket> {
     AnsweringSocket::bind(listen, ANNOUNCEMENT_BYTES_MAX + 1).with_context(taken)
 }
 
+/// What a directory is connected with besides its socket.
+#[derive(Debug, Default)]
+pub struct Ends {
+    /// Questions over HTTP.
+    pub questions: Option<mpsc::Receiver<Asked>>,
+    /// Agones' allocators.
+    pub agones: Option<Arc<Agones>>,
+}
+
+/// An allocator's answer, with the number of its request.
+type Allocated = (u64, Result<AllocatedServer, NotAllocated>);
+
 /// Serves at a socket until `stop` resolves.
 pub async fn serve(
     socket: &mut AnsweringSocket,
     bounds: Bounds,
+    ends: Ends,
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
     let mut secret = [0; 32];
     getrandom::fill(&mut secret).context("the system's random number generator failed")?;
     let mut seed = [0; 8];
     getrandom::fill(&mut seed).context("the system's random number generator failed")?;
-    let mut directory = ServerList::new(bounds, &secret, u64::from_le_bytes(seed));
+    let Ends { mut questions, agones } = ends;
+    let allocators = agones.as_ref().map_or_else(Allocators::default, |agones| agones.offers());
+    let seed = u64::from_le_bytes(seed);
+    let mut directory = ServerList::with_allocators(bounds, &secret, seed, allocators);
+    let (told, mut answers) = mpsc::channel(bounds.play.allocations.max(1));
     let clock = Clock::start();
     let mut stop = std::pin::pin!(stop);
     loop {
@@ -68,6 +110,14 @@ pub async fn serve(
                     tokio::time::sleep(AFTER_ERROR).await;
                 }
             },
+            Some((from, bytes, reply)) = next_question(&mut questions) => {
+                // The asker may have left.
+                let _ = reply.send(directory.handle_request(clock.now(), from, &bytes));
+            }
+            Some((number, answer)) = answers.recv() => {
+                log_allocated(&answer);
+                directory.handle_allocated(clock.now(), number, answer);
+            }
         }
         while let Some(transmit) = directory.poll_transmit() {
             // Dropped if it cannot be sent now: the peer asks again.
@@ -78,6 +128,40 @@ pub async fn serve(
         while let Some(event) = directory.poll_event() {
             say(event, directory.listed());
         }
+        if let Some(agones) = &agones {
+            allocate(&mut directory, agones, &told);
+        }
+    }
+}
+
+/// Returns the next question over HTTP; never if there is no listener.
+async fn next_question(questions: &mut Option<mpsc::Receiver<Asked>>) -> Option<Asked> {
+    match questions {
+        Some(questions) => questions.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Carries out the directory's requests to allocators.
+fn allocate(directory: &mut ServerList, agones: &Arc<Agones>, told: &mpsc::Sender<Allocated>) {
+    while let Some(request) = directory.poll_allocate() {
+        let (agones, told) = (Arc::clone(agones), told.clone());
+        tokio::spawn(async move {
+            let number = request.number;
+            let answer = spawn_blocking(move || agones.allocate(&request)).await;
+            // A panic counts as a failure; the core gives up by itself if no answer comes.
+            let _ = told.send((number, answer.unwrap_or(Err(NotAllocated::Failed)))).await;
+        });
+    }
+}
+
+fn log_allocated(answer: &Result<AllocatedServer, NotAllocated>) {
+    match answer {
+        Ok(AllocatedServer { address, fingerprint, free }) => {
+            tracing::info!(server = %address, %fingerprint, free, "a server was allocated");
+        }
+        Err(NotAllocated::NoneFree) => tracing::info!("the fleet has no server with enough seats"),
+        Err(NotAllocated::Failed) => {}
     }
 }
 

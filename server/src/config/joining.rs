@@ -13,8 +13,8 @@ use super::deny_lists::{self, DenyList};
 use super::password::{Password, parse_password, password_in};
 use super::setting::{START, section};
 use super::values::{
-    hidden, list, number, or, parse_directories, parse_line, parse_listen, parse_redirect, path,
-    path_or,
+    hidden, list, number, or, parse_directories, parse_line, parse_listen, parse_redirect,
+    parse_region, path, path_or,
 };
 
 section! {
@@ -106,6 +106,19 @@ section! {
             Ok(())
         },
         show: |config| or(config.as_ref().greeting.as_ref(), "none"),
+        ..Setting::TEXT
+    }
+
+    /// Region that the server is in, for players and directories, if any.
+    region: Option<String> = None => {
+        value: "NAME",
+        help: "Region that the server is in, by which directories send players to near servers; \
+               all servers of a region need the same name, such as europe",
+        read: |config, text| {
+            config.as_mut().region = Some(parse_region(text.to_str().unwrap_or_default())?);
+            Ok(())
+        },
+        show: |config| or(config.as_ref().region.as_ref(), "none"),
         ..Setting::TEXT
     }
 

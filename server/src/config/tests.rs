@@ -138,6 +138,7 @@ fn each_layer_can_set_everything() {
         ("seats-per-address", "2"),
         ("password", "open sesame"),
         ("greeting", "Be nice."),
+        ("region", "europe"),
         ("allow-list", keys),
         ("redirect", "Two.example.org"),
         ("deny-lists", "https://example.org/list.txt?key=1, http://127.0.0.1/b"),
@@ -216,6 +217,7 @@ fn each_layer_can_set_everything() {
             password: Some(Password("open sesame".to_owned())),
             password_file: None,
             greeting: Some("Be nice.".to_owned()),
+            region: Some("europe".to_owned()),
             allow_list: Some(AllowList {
                 path: keys.into(),
                 keys: [(PublicKey([10; 32]), "ada".into())].into(),

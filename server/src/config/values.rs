@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use axum::http::uri::Authority;
-use phaselock::limits::{GAMES_MAX, TEXT_BYTES_MAX};
+use phaselock::limits::{GAMES_MAX, REGION_BYTES_MAX, TEXT_BYTES_MAX};
 use phaselock::motion::SendRule;
 use phaselock::wire::text::one_line;
 use phaselock_quic::address::{Address, AddressError, DIRECTORY_PORT};
@@ -207,6 +207,14 @@ pub(crate) fn parse_line(text: &str) -> Result<String, String> {
     let fits = (1..=TEXT_BYTES_MAX).contains(&line.len());
     let rule = || format!("a line of 1 to {TEXT_BYTES_MAX} bytes, of visible characters");
     fits.then_some(line).ok_or_else(rule)
+}
+
+/// Parses the name of a region.
+pub(super) fn parse_region(text: &str) -> Result<String, String> {
+    let name = one_line(text).trim().to_owned();
+    let fits = (1..=REGION_BYTES_MAX).contains(&name.len());
+    let rule = || format!("a name of 1 to {REGION_BYTES_MAX} bytes, of visible characters");
+    fits.then_some(name).ok_or_else(rule)
 }
 
 /// Whether something can listen on the port of a URL, if it has one.

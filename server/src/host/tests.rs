@@ -514,7 +514,7 @@ fn the_password_and_the_allow_list_are_enforced() {
     served.until("her seat", |host| host.roster().find("Ada", None).is_ok());
     let key = key_of(&served.host, "Ada");
     let allowed = Some([parse_key(&key).expect("a key")].into());
-    served.kept.gate.set_rules(Rules { password: None, allowed });
+    served.kept.gate.set_rules(Rules { allowed, ..Rules::default() });
     served.knock("Bob", None).is_put_out(Code::NotListed, "players on its list");
     ada.driver.close("bye");
     served.until("her leaving", |host| host.roster().find("Ada", None).is_err());

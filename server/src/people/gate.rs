@@ -34,6 +34,8 @@ pub(crate) struct Rules {
     pub password: Option<String>,
     /// Keys of the players who may join, if there is an allow list.
     pub allowed: Option<BTreeSet<PublicKey>>,
+    /// Region that the status names; empty for none.
+    pub region: String,
 }
 
 /// The gate of a server.
@@ -128,6 +130,10 @@ impl Gate for Gatekeeper {
 
     fn needs_password(&self) -> bool {
         self.rules.read().unwrap_or_else(PoisonError::into_inner).password.is_some()
+    }
+
+    fn region(&self) -> String {
+        self.rules.read().unwrap_or_else(PoisonError::into_inner).region.clone()
     }
 
     fn judge(&self, hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect> {

@@ -82,6 +82,14 @@ pub const ANNOUNCED_CERTIFICATE_BYTES_MAX: usize = 1400;
 pub const ANNOUNCED_SIGNATURE_BYTES_MAX: usize = 512;
 /// The maximum number of servers in a page of a directory; more than fit into [`QUESTION_BYTES`].
 pub const DIRECTORY_PAGE_MAX: usize = 32;
+/// Maximum length of a region's name, in bytes.
+pub const REGION_BYTES_MAX: usize = 32;
+/// The maximum number of regions whose pings a player tells a directory.
+pub const REGIONS_MAX: usize = 8;
+/// Length of a party's code, in letters.
+pub const PARTY_CODE_LETTERS: usize = 6;
+/// The maximum number of people in a party. Arbitrary.
+pub const PARTY_MAX: u16 = 64;
 /// The maximum number of control messages queued for a client before it is disconnected.
 pub const CONTROL_QUEUE_MAX: usize = 1024;
 

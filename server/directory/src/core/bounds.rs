@@ -2,6 +2,8 @@
 
 use phaselock_quic::doorkeeping::{Limit, Limits};
 
+use super::play::PlayBounds;
+
 /// Bounds of a directory.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
@@ -20,6 +22,13 @@ pub struct Bounds {
     pub announcements: Limits,
     /// Signature checks, of 0.1 ms each (default: 200 per second).
     pub signatures: Limit,
+    /// Requests for a place, with their repetitions (default: 128 at once and 10 per second from an
+    /// address, of which a waiting player needs three at most).
+    pub plays: Limits,
+    /// New requests for a place (default: 32 at once and 32 per minute from an address).
+    pub tickets: Limits,
+    /// Bounds of the matchmaker.
+    pub play: PlayBounds,
 }
 
 impl Default for Bounds {
@@ -38,6 +47,9 @@ impl Default for Bounds {
             questions: limits(Limit::new(64, 240), Limit::new(4096, 300_000)),
             announcements: limits(Limit::new(32, 16), Limit::new(1024, 60_000)),
             signatures: Limit::new(200, 12_000),
+            plays: limits(Limit::new(128, 600), Limit::new(16_384, 1_200_000)),
+            tickets: limits(Limit::new(32, 32), Limit::new(4096, 60_000)),
+            play: PlayBounds::default(),
         }
     }
 }

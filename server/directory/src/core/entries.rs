@@ -104,7 +104,7 @@ impl Entries {
         found
             .filter(move |(_, entry)| entry.until > now)
             .filter(move |(_, entry)| with_local || !is_local(entry.address.ip()))
-            .map(|(place, entry)| (*place, listed(entry)))
+            .map(|(place, entry)| (*place, Listed::new(entry.address, entry.fingerprint)))
     }
 
     /// Removes and returns the servers that have not announced themselves again.
@@ -123,16 +123,8 @@ impl Entries {
     }
 }
 
-fn listed(entry: &Entry) -> Listed {
-    let ip = match entry.address.ip().to_canonical() {
-        IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
-        IpAddr::V6(ip) => ip.octets(),
-    };
-    Listed { ip, port: entry.address.port(), fingerprint: entry.fingerprint }
-}
-
 /// Returns the bits of an address's network: IPv4 /24, IPv6 /56.
-fn network(ip: IpAddr) -> u128 {
+pub(super) fn network(ip: IpAddr) -> u128 {
     match ip.to_canonical() {
         IpAddr::V4(ip) => u128::from(ip.to_bits() >> 8),
         // No IPv4 address has such bits.

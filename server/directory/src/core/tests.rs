@@ -1,5 +1,7 @@
 //! The directory in virtual time: what is listed, what is not, and that it floods no one.
 
+mod play;
+
 use phaselock::wire::directory::Listed;
 use phaselock::wire::query::parse_question;
 use phaselock_quic::identity::Identity;

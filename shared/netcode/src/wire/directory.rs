@@ -15,21 +15,43 @@
 //! directory -> server   listed: seconds; or refused: reason
 //! ```
 //!
+//! ```text
+//! player -> directory   play: ticket, game, people, party, pings of regions
+//! directory -> player   challenge: token
+//! player -> directory   play: the same with the token
+//! directory -> player   waiting: position, when to ask again; placed: server, room; or denied
+//! ```
+//!
+//! A player asks again until it is placed. A server that drains asks in the same way for places for
+//! its players, with the proof of an announcement in place of the bare token. Over HTTP, the same
+//! bytes are the bodies of a request and its answer; the connection proves the address, and no token
+//! is needed.
+//!
 //! An answer is never longer than its question, so a directory cannot be used to flood others. A
 //! server signs [`signed_text`].
 //!
 //! *Invariant:* all of this never changes, as with the [status](super::query): kinds are only
 //! added, unknown ones are ignored, and kind 0 ends the fields.
 
-use core::net::{IpAddr, SocketAddr};
-
+pub use self::listed::Listed;
+use self::play::{
+    Beacon, PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, Ticket, Waiting,
+};
 use super::error::WireError;
-use super::query::{Fields, Nonce, number};
+use super::query::{Fields, Nonce, number, text};
+use super::rooms::RoomCode;
+use super::text::clip;
 use crate::fingerprint::Fingerprint;
 use crate::limits::{
     ANNOUNCED_CERTIFICATE_BYTES_MAX, ANNOUNCED_SIGNATURE_BYTES_MAX, ANNOUNCEMENT_BYTES_MAX,
-    DIRECTORY_PAGE_MAX, QUESTION_BYTES,
+    DIRECTORY_PAGE_MAX, NAME_BYTES_MAX, PLAYERS_MAX, QUESTION_BYTES, REGION_BYTES_MAX, REGIONS_MAX,
+    ROOM_CODE_BYTES_MAX,
 };
+
+mod listed;
+pub mod play;
+#[cfg(test)]
+mod tests;
 
 const QUESTION: &[u8; 10] = b"?directory";
 const ANSWER: &[u8; 10] = b"!directory";
@@ -39,16 +61,25 @@ const VERSION: u8 = 1;
 const HEAD_BYTES: usize = QUESTION.len() + 2 + size_of::<Nonce>();
 /// Bytes of the first announcement: those of a challenge, and some for later additions.
 const FIRST_BYTES: usize = 96;
+/// Minimum bytes of a question for a place: those of the longest answer, and some for later
+/// additions.
+const PLAY_BYTES: usize = 192;
+/// Bytes of a question for the regions.
+const REGIONS_BYTES: usize = 480;
 /// Bytes of the field [`kind::NEXT`].
 const NEXT_BYTES: usize = 7;
 
 const _: () = assert!(HEAD_BYTES + 3 + size_of::<Token>() <= FIRST_BYTES);
 const _: () = assert!(QUESTION.len() == ANSWER.len());
+const _: () = assert!(HEAD_BYTES + REGIONS_MAX * (3 + 3 + REGION_BYTES_MAX + 16) <= REGIONS_BYTES);
 
 /// Kinds of questions.
 mod ask {
     pub(super) const LIST: u8 = 1;
     pub(super) const ANNOUNCE: u8 = 2;
+    pub(super) const PLAY: u8 = 3;
+    pub(super) const PLACE: u8 = 4;
+    pub(super) const REGIONS: u8 = 5;
 }
 
 /// Kinds of answers.
@@ -57,6 +88,10 @@ mod answer {
     pub(super) const CHALLENGE: u8 = 2;
     pub(super) const LISTED: u8 = 3;
     pub(super) const REFUSED: u8 = 4;
+    pub(super) const PLACED: u8 = 5;
+    pub(super) const WAITING: u8 = 6;
+    pub(super) const DENIED: u8 = 7;
+    pub(super) const REGIONS: u8 = 8;
 }
 
 /// Kinds of fields.
@@ -74,6 +109,15 @@ mod kind {
         TOTAL = 9;
         SECONDS = 10;
         REASON = 11;
+        TICKET = 12;
+        GAME = 13;
+        PEOPLE = 14;
+        PARTY = 15;
+        PING = 16;
+        ROOM = 17;
+        POSITION = 18;
+        AGAIN = 19;
+        REGION = 20;
     }
 }
 
@@ -119,34 +163,26 @@ pub enum Question {
         /// The server's proof.
         proof: Option<AnnouncementProof>,
     },
-}
-
-/// A server in the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Listed {
-    /// IPv6 address, or an IPv4 address mapped into `::ffff:0:0/96`.
-    pub ip: [u8; 16],
-    /// UDP port.
-    pub port: u16,
-    /// Fingerprint of the certificate that it presented.
-    pub fingerprint: Fingerprint,
-}
-
-impl Listed {
-    /// Returns the server's address for a client that got it from the directory at this address. A
-    /// link-local address takes on the directory's zone.
-    pub fn address(&self, directory: SocketAddr) -> SocketAddr {
-        let address = SocketAddr::new(IpAddr::from(self.ip).to_canonical(), self.port);
-        match (address, directory) {
-            (SocketAddr::V6(mut it), SocketAddr::V6(directory))
-                if it.ip().is_unicast_link_local() =>
-            {
-                it.set_scope_id(directory.scope_id());
-                it.into()
-            }
-            _ => address,
-        }
-    }
+    /// Asks where to play. Over UDP, the answer is a challenge if the token is missing or invalid.
+    Play {
+        /// The request.
+        play: Play,
+        /// The directory's token.
+        token: Option<Token>,
+    },
+    /// Asks, for a server at this port of the asker's address that drains, where its players can
+    /// go on. Without a proof, the answer is a challenge.
+    Place {
+        /// The request: the number of people who leave together, and their game. It may be granted
+        /// in part, and its party is ignored.
+        play: Play,
+        /// UDP port of the server that drains.
+        port: u16,
+        /// The server's proof.
+        proof: Option<AnnouncementProof>,
+    },
+    /// Asks for the regions, so that the asker can measure its pings.
+    Regions,
 }
 
 /// Why a directory does not list a server.
@@ -224,6 +260,14 @@ pub enum Answer {
     },
     /// The server is not listed.
     Refused(AnnouncementRefusal),
+    /// There are seats.
+    Placed(Placed),
+    /// There are none yet.
+    Waiting(Waiting),
+    /// The request for a place is refused.
+    Denied(PlayRefusal),
+    /// Regions, at most [`REGIONS_MAX`].
+    Regions(Vec<Beacon>),
 }
 
 impl Question {
@@ -232,18 +276,24 @@ impl Question {
         let (ask, least) = match self {
             Self::List { .. } => (ask::LIST, QUESTION_BYTES),
             Self::Announce { .. } => (ask::ANNOUNCE, FIRST_BYTES),
+            Self::Play { .. } => (ask::PLAY, PLAY_BYTES),
+            Self::Place { .. } => (ask::PLACE, PLAY_BYTES),
+            Self::Regions => (ask::REGIONS, REGIONS_BYTES),
         };
         let mut fields = head(QUESTION, nonce, ask, ANNOUNCEMENT_BYTES_MAX);
         match self {
             Self::List { after } => fields.put(kind::AFTER, &after.to_le_bytes()),
-            Self::Announce { port, proof } => {
-                fields.put(kind::PORT, &port.to_le_bytes());
-                if let Some(AnnouncementProof { token, certificate, scheme, signature }) = proof {
+            Self::Announce { port, proof } => put_proof(&mut fields, *port, proof.as_ref()),
+            Self::Play { play, token } => {
+                put_play(&mut fields, play);
+                if let Some(token) = token {
                     fields.put(kind::TOKEN, token);
-                    fields.put(kind::SCHEME, &scheme.to_le_bytes());
-                    fields.put(kind::SIGNATURE, signature);
-                    fields.put(kind::CERTIFICATE, certificate);
                 }
+            }
+            Self::Regions => {}
+            Self::Place { play, port, proof } => {
+                put_play(&mut fields, play);
+                put_proof(&mut fields, *port, proof.as_ref());
             }
         }
         let mut bytes = fields.bytes;
@@ -253,41 +303,126 @@ impl Question {
 
     /// Decodes a question and its nonce.
     pub fn parse(bytes: &[u8]) -> Result<(Self, Nonce), WireError> {
-        let (nonce, ask, mut rest) = parse_head(QUESTION, bytes)?;
-        let (mut after, mut port, mut token, mut scheme) = (0, None, None, None);
-        let (mut certificate, mut signature) = (None, None);
-        while let Some((kind, field)) = next_field(&mut rest)? {
-            match kind {
-                kind::AFTER => after = number(field)?,
-                kind::PORT => port = Some(short(field)?),
-                kind::TOKEN => {
-                    token = Some(field.try_into().map_err(|_| WireError::Range("token"))?);
-                }
-                kind::SCHEME => scheme = Some(short(field)?),
-                kind::CERTIFICATE => {
-                    certificate = Some(within(field, ANNOUNCED_CERTIFICATE_BYTES_MAX)?);
-                }
-                kind::SIGNATURE => signature = Some(within(field, ANNOUNCED_SIGNATURE_BYTES_MAX)?),
-                _ => {}
-            }
-        }
+        let (nonce, ask, rest) = parse_head(QUESTION, bytes)?;
+        let mut asked = Asked::default();
+        asked.read(rest)?;
         let question = match ask {
-            ask::LIST => Self::List { after },
-            ask::ANNOUNCE => {
-                let port = port.filter(|port| *port != 0).ok_or(WireError::Range("port"))?;
-                let proof = match (token, certificate, scheme, signature) {
-                    (Some(token), Some(certificate), Some(scheme), Some(signature)) => {
-                        let (certificate, signature) = (certificate.to_vec(), signature.to_vec());
-                        Some(AnnouncementProof { token, certificate, scheme, signature })
-                    }
-                    _ => None,
-                };
-                Self::Announce { port, proof }
+            ask::LIST => Self::List { after: asked.after },
+            ask::ANNOUNCE => Self::Announce { port: asked.port()?, proof: asked.proof() },
+            ask::PLAY => Self::Play { token: asked.token, play: asked.play()? },
+            ask::PLACE => {
+                let (port, proof) = (asked.port()?, asked.proof());
+                Self::Place { port, proof, play: asked.play()? }
             }
+            ask::REGIONS => Self::Regions,
             other => return Err(WireError::Kind(other)),
         };
         Ok((question, nonce))
     }
+}
+
+/// The fields of a question.
+#[derive(Default)]
+struct Asked<'a> {
+    after: u32,
+    port: Option<u16>,
+    token: Option<Token>,
+    scheme: Option<u16>,
+    certificate: Option<&'a [u8]>,
+    signature: Option<&'a [u8]>,
+    ticket: Option<Ticket>,
+    game: Option<String>,
+    people: Option<u16>,
+    party: PartyWish,
+    pings: Vec<RegionPing>,
+}
+
+impl<'a> Asked<'a> {
+    fn read(&mut self, mut rest: &'a [u8]) -> Result<(), WireError> {
+        while let Some((kind, field)) = next_field(&mut rest)? {
+            match kind {
+                kind::AFTER => self.after = number(field)?,
+                kind::PORT => self.port = Some(short(field)?),
+                kind::TOKEN => self.token = Some(fixed(field, "token")?),
+                kind::SCHEME => self.scheme = Some(short(field)?),
+                kind::CERTIFICATE => {
+                    self.certificate = Some(within(field, ANNOUNCED_CERTIFICATE_BYTES_MAX)?);
+                }
+                kind::SIGNATURE => {
+                    self.signature = Some(within(field, ANNOUNCED_SIGNATURE_BYTES_MAX)?);
+                }
+                kind::TICKET => self.ticket = Some(Ticket(fixed(field, "ticket")?)),
+                kind::GAME => self.game = Some(text(field, NAME_BYTES_MAX)?),
+                kind::PEOPLE => self.people = Some(short(field)?),
+                kind::PARTY => self.party = party_wish(field)?,
+                kind::PING if self.pings.len() < REGIONS_MAX => {
+                    let (ms, region) = field.split_first_chunk().ok_or(WireError::Short)?;
+                    let region = text(region, REGION_BYTES_MAX)?;
+                    self.pings.push(RegionPing { ms: u16::from_le_bytes(*ms), region });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn port(&self) -> Result<u16, WireError> {
+        self.port.filter(|port| *port != 0).ok_or(WireError::Range("port"))
+    }
+
+    fn proof(&self) -> Option<AnnouncementProof> {
+        Some(AnnouncementProof {
+            token: self.token?,
+            certificate: self.certificate?.to_vec(),
+            scheme: self.scheme?,
+            signature: self.signature?.to_vec(),
+        })
+    }
+
+    fn play(self) -> Result<Play, WireError> {
+        let game = self.game.filter(|game| !game.is_empty()).ok_or(WireError::Range("game"))?;
+        let people = self.people.unwrap_or(1);
+        if !(1..=PLAYERS_MAX).contains(&people) {
+            return Err(WireError::Range("people"));
+        }
+        let ticket = self.ticket.ok_or(WireError::Range("ticket"))?;
+        Ok(Play { ticket, game, people, party: self.party, pings: self.pings })
+    }
+}
+
+fn put_play(fields: &mut Fields, play: &Play) {
+    fields.put(kind::TICKET, &play.ticket.0);
+    fields.text(kind::GAME, &play.game, NAME_BYTES_MAX);
+    fields.put(kind::PEOPLE, &play.people.to_le_bytes());
+    match &play.party {
+        PartyWish::None => {}
+        PartyWish::New => fields.put(kind::PARTY, &[]),
+        PartyWish::Join(code) => fields.put(kind::PARTY, code.as_str().as_bytes()),
+    }
+    for ping in play.pings.iter().take(REGIONS_MAX) {
+        let region = clip(&ping.region, REGION_BYTES_MAX);
+        fields.put(kind::PING, &[&ping.ms.to_le_bytes(), region.as_bytes()].concat());
+    }
+}
+
+fn put_proof(fields: &mut Fields, port: u16, proof: Option<&AnnouncementProof>) {
+    fields.put(kind::PORT, &port.to_le_bytes());
+    if let Some(AnnouncementProof { token, certificate, scheme, signature }) = proof {
+        fields.put(kind::TOKEN, token);
+        fields.put(kind::SCHEME, &scheme.to_le_bytes());
+        fields.put(kind::SIGNATURE, signature);
+        fields.put(kind::CERTIFICATE, certificate);
+    }
+}
+
+/// Decodes a party's code; an empty field stands for a new party.
+fn party_wish(field: &[u8]) -> Result<PartyWish, WireError> {
+    if field.is_empty() { Ok(PartyWish::New) } else { party(field).map(PartyWish::Join) }
+}
+
+fn party(field: &[u8]) -> Result<PartyCode, WireError> {
+    let code = std::str::from_utf8(field).map_err(|_| WireError::Unreadable)?;
+    code.parse().map_err(|_| WireError::Range("party"))
 }
 
 impl Answer {
@@ -308,12 +443,30 @@ impl Answer {
             Self::Challenge(_) => head(ANSWER, nonce, answer::CHALLENGE, bytes_max),
             Self::Listed { .. } => head(ANSWER, nonce, answer::LISTED, bytes_max),
             Self::Refused(_) => head(ANSWER, nonce, answer::REFUSED, bytes_max),
+            Self::Placed(_) => head(ANSWER, nonce, answer::PLACED, bytes_max),
+            Self::Waiting(_) => head(ANSWER, nonce, answer::WAITING, bytes_max),
+            Self::Denied(_) => head(ANSWER, nonce, answer::DENIED, bytes_max),
+            Self::Regions(_) => head(ANSWER, nonce, answer::REGIONS, bytes_max),
         };
         match self {
             Self::Page { .. } => {}
             Self::Challenge(token) => fields.put(kind::TOKEN, token),
             Self::Listed { seconds } => fields.put(kind::SECONDS, &seconds.to_le_bytes()),
             Self::Refused(refusal) => fields.put(kind::REASON, &[refusal.code()]),
+            Self::Placed(placed) => put_placed(&mut fields, placed),
+            Self::Waiting(Waiting { position, again_ms, party }) => {
+                fields.put(kind::POSITION, &position.to_le_bytes());
+                fields.put(kind::AGAIN, &again_ms.to_le_bytes());
+                if let Some(party) = party {
+                    fields.put(kind::PARTY, party.as_str().as_bytes());
+                }
+            }
+            Self::Denied(refusal) => fields.put(kind::REASON, &[refusal.code()]),
+            Self::Regions(beacons) => {
+                for beacon in beacons.iter().take(REGIONS_MAX) {
+                    fields.put(kind::REGION, &beacon_field(beacon));
+                }
+            }
         }
         // A field that did not fit was left out, and the answer is useless without it.
         (fields.bytes_max > 0 && fields.bytes.len() <= bytes_max).then_some(fields.bytes)
@@ -325,28 +478,87 @@ impl Answer {
         if found != nonce {
             return Err(WireError::Unreadable);
         }
-        let (mut token, mut seconds, mut reason) = (None, None, 0);
-        let (mut total, mut servers, mut next) = (0, Vec::new(), None);
+        let mut told = Told::default();
         while let Some((kind, field)) = next_field(&mut rest)? {
-            match kind {
-                kind::TOKEN => {
-                    token = Some(field.try_into().map_err(|_| WireError::Range("token"))?);
-                }
-                kind::SECONDS => seconds = Some(number(field)?),
-                kind::REASON => reason = number(field)?,
-                kind::TOTAL => total = number(field)?,
-                kind::NEXT => next = Some(number(field)?),
-                kind::SERVER if servers.len() < DIRECTORY_PAGE_MAX => servers.push(server(field)?),
-                _ => {}
-            }
+            told.read(kind, field)?;
         }
         Ok(match answer {
-            answer::PAGE => Self::Page { total, servers, next },
-            answer::CHALLENGE => Self::Challenge(token.ok_or(WireError::Short)?),
-            answer::LISTED => Self::Listed { seconds: seconds.ok_or(WireError::Short)? },
-            answer::REFUSED => Self::Refused(AnnouncementRefusal::of(reason)),
+            answer::PAGE => {
+                Self::Page { total: told.total, servers: told.servers, next: told.next }
+            }
+            answer::CHALLENGE => Self::Challenge(told.token.ok_or(WireError::Short)?),
+            answer::LISTED => Self::Listed { seconds: told.seconds.ok_or(WireError::Short)? },
+            answer::REFUSED => Self::Refused(AnnouncementRefusal::of(told.reason)),
+            answer::PLACED => Self::Placed(Placed {
+                server: *told.servers.first().ok_or(WireError::Short)?,
+                people: told.people.unwrap_or(1),
+                room: told.room,
+                party: told.party,
+            }),
+            answer::WAITING => Self::Waiting(Waiting {
+                position: told.position,
+                again_ms: told.again_ms.ok_or(WireError::Short)?,
+                party: told.party,
+            }),
+            answer::DENIED => Self::Denied(PlayRefusal::of(told.reason)),
+            answer::REGIONS => Self::Regions(told.regions),
             other => return Err(WireError::Kind(other)),
         })
+    }
+}
+
+/// The fields of an answer.
+#[derive(Default)]
+struct Told {
+    token: Option<Token>,
+    seconds: Option<u32>,
+    reason: u32,
+    total: u32,
+    servers: Vec<Listed>,
+    next: Option<u32>,
+    people: Option<u16>,
+    room: Option<RoomCode>,
+    party: Option<PartyCode>,
+    position: u32,
+    again_ms: Option<u32>,
+    regions: Vec<Beacon>,
+}
+
+impl Told {
+    fn read(&mut self, kind: u8, field: &[u8]) -> Result<(), WireError> {
+        match kind {
+            kind::TOKEN => self.token = Some(fixed(field, "token")?),
+            kind::SECONDS => self.seconds = Some(number(field)?),
+            kind::REASON => self.reason = number(field)?,
+            kind::TOTAL => self.total = number(field)?,
+            kind::NEXT => self.next = Some(number(field)?),
+            kind::SERVER if self.servers.len() < DIRECTORY_PAGE_MAX => {
+                self.servers.push(server(field)?);
+            }
+            kind::PEOPLE => self.people = Some(short(field)?),
+            kind::ROOM => {
+                let code = within(field, ROOM_CODE_BYTES_MAX)?;
+                let code = std::str::from_utf8(code).map_err(|_| WireError::Unreadable)?;
+                self.room = Some(code.parse().map_err(|_| WireError::Range("room"))?);
+            }
+            kind::PARTY => self.party = Some(party(field)?),
+            kind::POSITION => self.position = number(field)?,
+            kind::AGAIN => self.again_ms = Some(number(field)?),
+            kind::REGION if self.regions.len() < REGIONS_MAX => self.regions.push(beacon(field)?),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn put_placed(fields: &mut Fields, placed: &Placed) {
+    fields.put(kind::SERVER, &server_field(&placed.server));
+    fields.put(kind::PEOPLE, &placed.people.to_le_bytes());
+    if let Some(room) = &placed.room {
+        fields.put(kind::ROOM, room.as_str().as_bytes());
+    }
+    if let Some(party) = &placed.party {
+        fields.put(kind::PARTY, party.as_str().as_bytes());
     }
 }
 
@@ -423,6 +635,10 @@ fn short(field: &[u8]) -> Result<u16, WireError> {
     field.try_into().map(u16::from_le_bytes).map_err(|_| WireError::Range("number"))
 }
 
+fn fixed<const N: usize>(field: &[u8], what: &'static str) -> Result<[u8; N], WireError> {
+    field.try_into().map_err(|_| WireError::Range(what))
+}
+
 fn within(field: &[u8], bytes_max: usize) -> Result<&[u8], WireError> {
     if field.len() > bytes_max { Err(WireError::Long(bytes_max)) } else { Ok(field) }
 }
@@ -432,24 +648,41 @@ const MAPPED: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
 /// Fingerprint, port (u16), and the address: 4 or 16 bytes.
 fn server_field(server: &Listed) -> Vec<u8> {
-    let ip = server.ip.strip_prefix(&MAPPED).unwrap_or(&server.ip);
-    [&server.fingerprint.0[..], &server.port.to_le_bytes(), ip].concat()
+    [&server.fingerprint.0[..], &server.port.to_le_bytes(), address_bytes(&server.ip)].concat()
 }
 
 fn server(field: &[u8]) -> Result<Listed, WireError> {
     let (digest, rest) = field.split_first_chunk().ok_or(WireError::Short)?;
-    let (port, rest) = rest.split_first_chunk().ok_or(WireError::Short)?;
+    let (ip, port) = address(rest)?;
+    Ok(Listed { ip, port, fingerprint: Fingerprint(*digest) })
+}
+
+/// Length of the region's name (u8), the name, port (u16), and the address: 4 or 16 bytes.
+fn beacon_field(beacon: &Beacon) -> Vec<u8> {
+    let name = clip(&beacon.region, REGION_BYTES_MAX).as_bytes();
+    let len = u8::try_from(name.len()).unwrap_or_default();
+    [&[len], name, &beacon.port.to_le_bytes(), address_bytes(&beacon.ip)].concat()
+}
+
+fn beacon(field: &[u8]) -> Result<Beacon, WireError> {
+    let (len, rest) = field.split_first().ok_or(WireError::Short)?;
+    let (name, rest) = rest.split_at_checked((*len).into()).ok_or(WireError::Short)?;
+    let (ip, port) = address(rest)?;
+    Ok(Beacon { region: text(name, REGION_BYTES_MAX)?, ip, port })
+}
+
+fn address_bytes(ip: &[u8; 16]) -> &[u8] {
+    ip.strip_prefix(&MAPPED).unwrap_or(ip)
+}
+
+/// Decodes a port and an address.
+fn address(field: &[u8]) -> Result<([u8; 16], u16), WireError> {
+    let (port, rest) = field.split_first_chunk().ok_or(WireError::Short)?;
     let ip = match rest.len() {
         4 => [&MAPPED[..], rest].concat(),
         _ => rest.to_vec(),
     };
     let ip = ip.try_into().map_err(|_| WireError::Range("address"))?;
     let port = u16::from_le_bytes(*port);
-    if port == 0 {
-        return Err(WireError::Range("port"));
-    }
-    Ok(Listed { ip, port, fingerprint: Fingerprint(*digest) })
+    if port == 0 { Err(WireError::Range("port")) } else { Ok((ip, port)) }
 }
-
-#[cfg(test)]
-mod tests;

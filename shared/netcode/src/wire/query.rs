@@ -17,7 +17,9 @@ use super::error::WireError;
 use super::rooms::{RoomCode, RoomStatus};
 use super::text::{clip, printable};
 use crate::fingerprint::Fingerprint;
-use crate::limits::{GAMES_MAX, NAME_BYTES_MAX, QUESTION_BYTES, ROOMS_LISTED_MAX, TEXT_BYTES_MAX};
+use crate::limits::{
+    GAMES_MAX, NAME_BYTES_MAX, QUESTION_BYTES, REGION_BYTES_MAX, ROOMS_LISTED_MAX, TEXT_BYTES_MAX,
+};
 
 const QUESTION: &[u8; 10] = b"?phaselock";
 const ANSWER: &[u8; 10] = b"!phaselock";
@@ -43,6 +45,8 @@ mod kind {
         ROOM = 10;
         FINGERPRINT = 11;
         WATCHERS = 12;
+        REGION = 13;
+        FREE = 14;
     }
 }
 
@@ -68,6 +72,11 @@ pub struct Info {
     pub players: u32,
     /// Number of seats for people.
     pub players_max: u32,
+    /// Number of seats that newcomers without a room's code can have, including those of rooms that
+    /// the server would open for them; 0 while it drains. `None` if it does not say.
+    pub free: Option<u32>,
+    /// Region in which the server is, as its host calls it; empty if unknown.
+    pub region: String,
     /// Number of bots that play.
     pub bots: u32,
     /// Number of spectators.
@@ -127,6 +136,12 @@ impl Info {
         if let Some(Fingerprint(digest)) = &self.fingerprint {
             fields.put(kind::FINGERPRINT, digest);
         }
+        if let Some(free) = self.free {
+            fields.put(kind::FREE, &free.to_le_bytes());
+        }
+        if !self.region.is_empty() {
+            fields.text(kind::REGION, &self.region, REGION_BYTES_MAX);
+        }
         fields.text(kind::VERSION, &self.version, TEXT_BYTES_MAX);
         for game in self.games.iter().take(GAMES_MAX) {
             fields.text(kind::GAME, game, NAME_BYTES_MAX);
@@ -165,6 +180,8 @@ impl Info {
             kind::SEATS => self.players_max = number(field)?,
             kind::BOTS => self.bots = number(field)?,
             kind::WATCHERS => self.watchers = number(field)?,
+            kind::FREE => self.free = Some(number(field)?),
+            kind::REGION => self.region = text(REGION_BYTES_MAX)?,
             kind::ROUND => self.round = number(field)?,
             kind::ROOMS => self.rooms_count = number(field)?,
             kind::FLAGS => self.needs_password = number(field)? & NEEDS_PASSWORD != 0,
@@ -198,7 +215,7 @@ impl Fields {
         }
     }
 
-    fn text(&mut self, kind: u8, text: &str, bytes_max: usize) {
+    pub(super) fn text(&mut self, kind: u8, text: &str, bytes_max: usize) {
         self.put(kind, clip(text, bytes_max).as_bytes());
     }
 }
@@ -228,7 +245,7 @@ fn room(field: &[u8]) -> Result<RoomStatus, WireError> {
 }
 
 /// Decodes a text and makes it printable.
-fn text(field: &[u8], bytes_max: usize) -> Result<String, WireError> {
+pub(super) fn text(field: &[u8], bytes_max: usize) -> Result<String, WireError> {
     if field.len() > bytes_max {
         return Err(WireError::Long(bytes_max));
     }
@@ -264,6 +281,8 @@ mod tests {
             bots: 2,
         };
         Info {
+            free: Some(80),
+            region: "europe".into(),
             watchers: 9,
             server: "Friday night".into(),
             version: "0.1.0".into(),

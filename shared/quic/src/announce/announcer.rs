@@ -166,7 +166,7 @@ impl Announcer {
             Answer::Refused(refusal) => {
                 self.wait(now, REFUSED_WAIT, Standing::Refused(refusal));
             }
-            Answer::Page { .. } => {}
+            _ => {}
         }
         None
     }

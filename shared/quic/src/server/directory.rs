@@ -334,6 +334,11 @@ impl Directory {
         rooms.map(|(room, entry)| Destination { room: *room, shard: entry.shard }).collect()
     }
 
+    /// Returns the number of seats that newcomers without a room's code can have.
+    pub(super) fn free_seats(&self) -> u32 {
+        self.list().free_seats()
+    }
+
     /// Returns the room's code, if it is listed.
     pub(super) fn code(&self, room: RoomId) -> Option<RoomCode> {
         self.list().rooms.get(&room).map(|entry| entry.figures.status.code.clone())

@@ -242,6 +242,8 @@ impl Entrance {
         let mut info = of_all(&self.info, &rooms.directory().figures());
         (info.server, info.needs_password) = (rooms.name(), rooms.gate().needs_password());
         info.games = rooms.games();
+        info.region = rooms.gate().region();
+        info.free = Some(rooms.directory().free_seats());
         info.fingerprint = Some(self.signer.fingerprint());
         outlet.counters().answered(self.questions.len());
         for Question { way, route, nonce, bytes } in self.questions.drain(..) {

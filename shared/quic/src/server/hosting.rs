@@ -25,6 +25,11 @@ pub trait Gate: Debug + Send + Sync {
         false
     }
 
+    /// Region in which the server is, for clients that ask before joining; empty if unknown.
+    fn region(&self) -> String {
+        String::new()
+    }
+
     /// Judges a hello whose proof has been verified, once per connection. An error is the goodbye
     /// to send.
     fn judge(&self, hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect>;

@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::fingerprint::Fingerprint;
+use crate::random::Random;
 
 const NONCE: Nonce = *b"12345678";
 
@@ -24,8 +26,50 @@ fn listed(number: u8) -> Listed {
     Listed { ip, port: 4433, fingerprint: Fingerprint([number; 32]) }
 }
 
-fn answers() -> [Answer; 6] {
+fn play(party: PartyWish) -> Play {
+    let ping = |ms, region: &str| RegionPing { ms, region: region.into() };
+    Play {
+        ticket: Ticket(*b"abcdefgh"),
+        game: "race".into(),
+        people: 2,
+        party,
+        pings: vec![ping(31, "europe"), ping(260, "oceania")],
+    }
+}
+
+fn longest_play() -> Play {
+    let ping = |_| RegionPing { ms: 9, region: "r".repeat(REGION_BYTES_MAX) };
+    Play {
+        game: "g".repeat(NAME_BYTES_MAX),
+        pings: (0..REGIONS_MAX).map(ping).collect(),
+        ..play(PartyWish::Join(PartyCode::EXAMPLE))
+    }
+}
+
+fn longest_placed() -> Placed {
+    Placed {
+        server: listed(1),
+        people: 64,
+        room: Some("x".repeat(ROOM_CODE_BYTES_MAX).parse().expect("a code")),
+        party: Some(PartyCode::EXAMPLE),
+    }
+}
+
+fn beacon(number: u8, region: &str) -> Beacon {
+    let Listed { ip, port, .. } = listed(number);
+    Beacon { region: region.into(), ip, port }
+}
+
+fn answers() -> [Answer; 13] {
+    let party = Some(PartyCode::EXAMPLE);
     [
+        Answer::Placed(longest_placed()),
+        Answer::Placed(Placed { server: listed(2), people: 1, room: None, party: None }),
+        Answer::Waiting(Waiting { position: 3, again_ms: 1000, party }),
+        Answer::Waiting(Waiting { position: 0, again_ms: 300, party: None }),
+        Answer::Denied(PlayRefusal::Party),
+        Answer::Regions(vec![beacon(1, "europe"), beacon(2, "")]),
+        Answer::Regions(vec![beacon(1, &"r".repeat(REGION_BYTES_MAX)); REGIONS_MAX]),
         Answer::Page { total: 3, servers: vec![listed(1), listed(2)], next: None },
         Answer::Page { total: 9, servers: vec![listed(4)], next: Some(70_000) },
         Answer::Challenge([9; 24]),
@@ -64,6 +108,12 @@ fn questions_and_answers_survive_the_wire() {
         Question::List { after: u32::MAX },
         Question::Announce { port: 1, proof: None },
         Question::Announce { port: 4433, proof: Some(proof()) },
+        Question::Play { play: play(PartyWish::None), token: None },
+        Question::Play { play: play(PartyWish::New), token: Some([7; 24]) },
+        Question::Play { play: longest_play(), token: Some([7; 24]) },
+        Question::Regions,
+        Question::Place { play: play(PartyWish::None), port: 4433, proof: None },
+        Question::Place { play: longest_play(), port: 4433, proof: Some(proof()) },
     ] {
         let bytes = question.encode(NONCE);
         assert_eq!(Question::parse(&bytes), Ok((question, NONCE)));
@@ -86,8 +136,56 @@ fn answers_are_no_longer_than_they_may_be() {
             assert!(bytes.len() <= bytes_max, "{answer:?} in {bytes_max}");
         }
         let first = Question::Announce { port: 1, proof: None }.encode(NONCE).len();
-        let is_page = matches!(answer, Answer::Page { .. });
-        assert!(is_page || answer.encode(NONCE, first).is_some(), "{answer:?}");
+        let of_play = matches!(answer, Answer::Placed(_) | Answer::Waiting(_) | Answer::Denied(_));
+        let is_page = matches!(answer, Answer::Page { .. } | Answer::Regions(_));
+        let bytes = if of_play { PLAY_BYTES } else { first };
+        assert!(is_page || answer.encode(NONCE, bytes).is_some(), "{answer:?}");
+    }
+}
+
+#[test]
+fn golden_bytes_of_a_request_for_a_place() {
+    let bytes = Question::Play { play: play(PartyWish::New), token: None }.encode(NONCE);
+    let fields = b"\x0c\x08\x00abcdefgh\x0d\x04\x00race\x0e\x02\x00\x02\x00\x0f\x00\x00\
+        \x10\x08\x00\x1f\x00europe\x10\x09\x00\x04\x01oceania";
+    let head = b"?directory\x0112345678\x03";
+    assert_eq!(&bytes[..HEAD_BYTES + fields.len()], [&head[..], fields].concat());
+    assert!(
+        bytes.len() == PLAY_BYTES && bytes[HEAD_BYTES + fields.len()..].iter().all(|it| *it == 0)
+    );
+    let waiting = Waiting { position: 3, again_ms: 1000, party: Some(PartyCode::EXAMPLE) };
+    let bytes = Answer::Waiting(waiting).encode(NONCE, 99).unwrap();
+    let fields = b"\x12\x04\x00\x03\0\0\0\x13\x04\x00\xe8\x03\0\0\x0f\x06\x00KMTZRW";
+    assert_eq!(bytes, [&b"!directory\x0112345678\x06"[..], fields].concat());
+    let bytes = Answer::Denied(PlayRefusal::Party).encode(NONCE, 99).unwrap();
+    assert_eq!(bytes, b"!directory\x0112345678\x07\x0b\x01\x00\x02");
+    let bytes = Answer::Placed(longest_placed()).encode(NONCE, PLAY_BYTES).unwrap();
+    assert_eq!(&bytes[HEAD_BYTES..HEAD_BYTES + 3], b"\x07\x32\x00");
+    let rest = &bytes[HEAD_BYTES + 3 + 50..];
+    assert_eq!(&rest[..8], b"\x0e\x02\x00\x40\x00\x11\x20\x00");
+    assert_eq!(&rest[8 + ROOM_CODE_BYTES_MAX..], b"\x0f\x06\x00KMTZRW");
+}
+
+#[test]
+fn requests_for_a_place_are_checked() {
+    let parse = |play: Play| Question::parse(&Question::Play { play, token: None }.encode(NONCE));
+    let ok = play(PartyWish::None);
+    assert!(parse(ok.clone()).is_ok());
+    assert!(parse(Play { people: 0, ..ok.clone() }).is_err());
+    assert!(parse(Play { people: PLAYERS_MAX + 1, ..ok.clone() }).is_err());
+    assert!(parse(Play { game: String::new(), ..ok }).is_err());
+}
+
+#[test]
+fn party_codes_are_read_as_people_write_them() {
+    let mut random = Random::new(3);
+    for _ in 0..200 {
+        let code = PartyCode::random(&mut random);
+        assert_eq!(code.as_str().to_lowercase().parse(), Ok(code));
+        assert_eq!(code.to_string().parse(), Ok(code));
+    }
+    for bad in ["", "KMTZR", "KMTZRWW", "KMT RW", "AMTZRW", "KMTZR0", "KMTZR\u{e9}"] {
+        assert!(bad.parse::<PartyCode>().is_err(), "{bad}");
     }
 }
 

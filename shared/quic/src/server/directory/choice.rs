@@ -35,6 +35,22 @@ impl List {
         limit.min(self.rooms_max)
     }
 
+    /// Returns the number of seats that newcomers without a room's code can have.
+    pub(super) fn free_seats(&self) -> u32 {
+        if self.draining.is_some() {
+            return 0;
+        }
+        let open = self.rooms.values().filter(|entry| entry.figures.is_open && !entry.is_over);
+        let free = open.map(|entry| {
+            usize::from(entry.figures.status.players_max).saturating_sub(entry.taken())
+        });
+        let unopened = self.most().saturating_sub(self.rooms.len());
+        let is_here = |key: &&PublicKey| self.rooms.values().any(|room| room.has_seat_of(**key));
+        let kept = self.expected.iter().filter(|key| !is_here(key)).count();
+        let free = free.sum::<usize>() + unopened * usize::from(self.players_max);
+        u32::try_from(free.saturating_sub(kept)).unwrap_or(u32::MAX)
+    }
+
     /// Whether all free seats are kept for other players. A spectator counts as one who takes a
     /// seat, since that may happen at any time.
     fn keeps_seats_from(&self, hello: &Hello) -> bool {

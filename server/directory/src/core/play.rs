@@ -1,0 +1,562 @@
+//! The matchmaker: who plays where.
+//!
+//! A request is answered at once: with a server if one has free seats, otherwise with a place in
+//! the queue. An asker repeats it until it is placed, so the directory owes no one an answer. Servers
+//! are asked for their status while people look for their game; what they say counts, minus the
+//! seats that were given out and are not taken yet.
+//!
+//! *Invariant:* everything is bounded by [`PlayBounds`], and forgotten when its asker is silent.
+
+mod fleet;
+mod parties;
+mod queue;
+mod seats;
+mod servers;
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+
+use phaselock::fingerprint::Fingerprint;
+use phaselock::limits::{PARTY_MAX, QUESTION_BYTES};
+use phaselock::random::Random;
+use phaselock::time::{LocalTime, Micros};
+use phaselock::wire::directory::play::{
+    Beacon, PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, Ticket, Waiting,
+};
+use phaselock::wire::directory::{Answer, Listed};
+use phaselock::wire::query::{Info, Nonce, question_of};
+use phaselock_quic::doorkeeping::Limit;
+use phaselock_quic::packets::Route;
+use phaselock_quic::server::buckets::{Bucket, BucketTime};
+
+pub use self::fleet::{Allocate, Allocators, NotAllocated};
+use self::fleet::{Fleet, Need};
+use self::parties::Parties;
+use self::queue::{Queue, Waiter};
+use self::seats::{Holder, Seats};
+pub use self::servers::AllocatedServer;
+use self::servers::{Candidates, Servers};
+use super::entries::{is_local, network};
+
+/// Interval of the matchmaker's own work.
+const INTERVAL: Micros = Micros::from_ms(250);
+/// When to ask again: one whose turn is next, and one further behind.
+const AGAIN_NEXT_MS: u32 = 300;
+const AGAIN_MS: u32 = 1000;
+/// Position from which on to ask more rarely.
+const NEXT: u32 = 64;
+/// Interval at which servers are asked for their status while people look for their game, and for
+/// how long after the last one has looked.
+const STATUS_EVERY: Micros = Micros::from_ms(1500);
+const LOOKED_FOR: Micros = Micros::from_ms(10_000);
+/// Maximum number of servers of a game that are asked at a time.
+const STATUS_MAX: usize = 256;
+/// Time for which seats are reserved for a player on the way there, and for friends who have not
+/// asked yet.
+const RESERVED: Micros = Micros::from_ms(8000);
+const RESERVED_FOR_FRIENDS: Micros = Micros::from_ms(120_000);
+/// Time for which the same request gets the same answer.
+const REPEATED: Micros = Micros::from_ms(10_000);
+/// Maximum number of requests for a game that are looked at a time.
+const LOOKED_AT: usize = 1024;
+/// Number of requests for a game up to which a new one is handled at once.
+const SERVED_AT_ONCE: usize = 64;
+/// Time after which no one behind a request gets seats before it, if there is a server that has as
+/// many as it needs.
+const PASSED: Micros = Micros::from_ms(30_000);
+/// Difference of round trips that does not matter.
+const NEAR_MS: u16 = 30;
+/// Ping of a region that the asker has not measured.
+const UNKNOWN_MS: u16 = u16::MAX;
+
+/// Bounds of the matchmaker.
+#[derive(Clone, Copy, Debug)]
+pub struct PlayBounds {
+    /// Maximum requests that wait (default: 8192).
+    pub waiting: usize,
+    /// Maximum requests of one network that wait (IPv4 /24, IPv6 /56; default: 256).
+    pub waiting_per_network: usize,
+    /// Maximum seats that are reserved for one network (default: 256).
+    pub reserved_per_network: u32,
+    /// Maximum parties (default: 4096).
+    pub parties: usize,
+    /// Maximum allocated servers that are remembered (default: 4096).
+    pub allocated: usize,
+    /// Maximum requests to allocators at a time (default: 16).
+    pub allocations: usize,
+    /// Questions to servers (default: 2000 per second).
+    pub statuses: Limit,
+}
+
+impl Default for PlayBounds {
+    fn default() -> Self {
+        Self {
+            waiting: 8192,
+            waiting_per_network: 256,
+            reserved_per_network: 256,
+            parties: 4096,
+            allocated: 4096,
+            allocations: 16,
+            statuses: Limit::new(2000, 120_000),
+        }
+    }
+}
+
+/// A server's request for places for its players.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leaving {
+    /// The server.
+    pub(super) server: SocketAddr,
+    pub(super) fingerprint: Fingerprint,
+}
+
+/// The matchmaker.
+#[derive(Debug)]
+pub(super) struct Matchmaker {
+    bounds: PlayBounds,
+    random: Random,
+    servers: Servers,
+    seats: Seats,
+    queue: Queue,
+    parties: Parties,
+    fleet: Fleet,
+    /// Answers for repeated requests, and their tickets by age.
+    placed: HashMap<Ticket, Placed>,
+    placed_at: VecDeque<(LocalTime, Ticket)>,
+    /// Games that people looked for, and when the last one did.
+    looked_for: BTreeMap<String, LocalTime>,
+    statuses: Bucket,
+    questions: VecDeque<(Route, Vec<u8>)>,
+    worked: LocalTime,
+}
+
+impl Matchmaker {
+    pub(super) fn new(bounds: PlayBounds, allocators: Allocators, seed: u64) -> Self {
+        Self {
+            bounds,
+            random: Random::new(seed),
+            servers: Servers::default(),
+            seats: Seats::default(),
+            queue: Queue::default(),
+            parties: Parties::default(),
+            fleet: Fleet::new(allocators, bounds.allocations),
+            placed: HashMap::new(),
+            placed_at: VecDeque::new(),
+            looked_for: BTreeMap::new(),
+            statuses: Bucket::default(),
+            questions: VecDeque::new(),
+            worked: LocalTime(0),
+        }
+    }
+
+    /// Returns the number of requests that wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Notes that a server is listed, with its status.
+    pub(super) fn list(&mut self, now: LocalTime, route: Route, print: Fingerprint, info: &Info) {
+        self.servers.list(now, route, print, info);
+    }
+
+    /// Notes that a server is no longer listed.
+    pub(super) fn unlist(&mut self, server: SocketAddr) {
+        self.servers.remove(server);
+        self.seats.forget(server);
+    }
+
+    /// Whether a request is known, so that it costs nothing new.
+    pub(super) fn knows(&self, ticket: Ticket) -> bool {
+        self.placed.contains_key(&ticket) || self.queue.get(ticket).is_some()
+    }
+
+    /// Handles a player's request, from an address that is proven.
+    pub(super) fn handle_play(&mut self, now: LocalTime, from: IpAddr, play: Play) -> Answer {
+        if play.people > PARTY_MAX {
+            return Answer::Denied(PlayRefusal::People);
+        }
+        self.ask(now, from, play, None)
+    }
+
+    /// Handles a server's request for its players.
+    pub(super) fn handle_place(&mut self, now: LocalTime, leaving: Leaving, play: Play) -> Answer {
+        // Only servers whose players may have come from here can reserve many seats.
+        if !self.servers.has_certificate(leaving.fingerprint) {
+            return Answer::Denied(PlayRefusal::Stranger);
+        }
+        let region = self.servers.leave(leaving.server).map(|it| it.region.clone());
+        let mut play = Play { party: PartyWish::None, ..play };
+        if let Some(region) = region.filter(|region| !region.is_empty() && play.pings.is_empty()) {
+            play.pings.push(RegionPing { ms: 0, region });
+        }
+        self.ask(now, leaving.server.ip(), play, Some(leaving.server))
+    }
+
+    fn ask(
+        &mut self,
+        now: LocalTime,
+        from: IpAddr,
+        play: Play,
+        leaves: Option<SocketAddr>,
+    ) -> Answer {
+        let Play { ticket, game, people, party, pings } = play;
+        if let Some(placed) = self.placed.get(&ticket) {
+            return Answer::Placed(placed.clone());
+        }
+        if self.queue.get(ticket).is_some() {
+            self.queue.renew(ticket, now, pings);
+        } else {
+            let is_played = self.fleet.plays(&game) || self.servers.any_plays(&game, now);
+            if !is_played {
+                return Answer::Denied(PlayRefusal::Game);
+            }
+            let (network, is_local) = (network(from), is_local(from));
+            if self.queue.len() >= self.bounds.waiting
+                || self.queue.of_network(network) >= self.bounds.waiting_per_network
+            {
+                return Answer::Denied(PlayRefusal::Full);
+            }
+            let held = self.seats.of_network(network);
+            if leaves.is_none() && held + u32::from(people) > self.bounds.reserved_per_network {
+                return Answer::Denied(PlayRefusal::Often);
+            }
+            let joined = self.join(now, &game, people, party);
+            let (party, people) = match joined {
+                Ok(joined) => joined,
+                Err(refusal) => return Answer::Denied(refusal),
+            };
+            let waiter = Waiter {
+                game: game.clone(),
+                people,
+                party,
+                pings,
+                network,
+                is_local,
+                leaves,
+                since: now,
+                asked: now,
+            };
+            self.queue.push(ticket, waiter);
+            self.question(now, &game);
+            // If many wait, this has its time, too.
+            if self.queue.of_game(&game) <= SERVED_AT_ONCE {
+                self.serve(now, &game);
+            }
+        }
+        if let Some(waiter) = self.queue.get(ticket) {
+            self.looked_for.insert(waiter.game.clone(), now);
+        }
+        match self.placed.get(&ticket) {
+            Some(placed) => Answer::Placed(placed.clone()),
+            None if self.is_hopeless(now, ticket) => {
+                self.queue.remove(ticket);
+                Answer::Denied(PlayRefusal::People)
+            }
+            None => self.answer_waiting(now, ticket),
+        }
+    }
+
+    fn answer_waiting(&mut self, now: LocalTime, ticket: Ticket) -> Answer {
+        let position = self.queue.position(ticket);
+        let party = self.queue.get(ticket).and_then(|waiter| waiter.party);
+        if let Some(code) = party {
+            self.parties.renew(code, now);
+        }
+        let again_ms = if position < NEXT { AGAIN_NEXT_MS } else { AGAIN_MS };
+        Answer::Waiting(Waiting { position, again_ms, party })
+    }
+
+    /// Returns the party of a request, and the number of seats that it needs by itself.
+    fn join(
+        &mut self,
+        now: LocalTime,
+        game: &str,
+        people: u16,
+        wish: PartyWish,
+    ) -> Result<(Option<PartyCode>, u32), PlayRefusal> {
+        match wish {
+            PartyWish::None => Ok((None, people.into())),
+            PartyWish::New if self.parties.len() >= self.bounds.parties => Err(PlayRefusal::Full),
+            PartyWish::New => {
+                // There are 47 million codes, and few of them are in use.
+                let code = PartyCode::random(&mut self.random);
+                let made = self.parties.found(now, code, (game, people));
+                made.map(|code| (Some(code), 1)).ok_or(PlayRefusal::Full)
+            }
+            PartyWish::Join(code) => match self.parties.game(code) {
+                None => Err(PlayRefusal::Party),
+                Some(other) if other != game => Err(PlayRefusal::OtherGame),
+                Some(_) => Ok((Some(code), people.into())),
+            },
+        }
+    }
+
+    /// Places those who wait for a game, as far as there are seats, and asks for more servers.
+    fn serve(&mut self, now: LocalTime, game: &str) {
+        let mut candidates = self.servers.candidates(game, now, &self.seats);
+        let waiters = self.queue.first(game, LOOKED_AT);
+        let waiters: Vec<_> =
+            waiters.into_iter().map(|(it, waiter)| (it, waiter.clone())).collect();
+        let mut needs: BTreeMap<String, Need> = BTreeMap::new();
+        for (ticket, waiter) in waiters {
+            let found = self.find(now, &waiter, &candidates);
+            match found {
+                Some((server, people)) => {
+                    self.place(now, (ticket, &waiter), server, people);
+                    candidates = self.refreshed(now, game, candidates, server);
+                }
+                None => {
+                    let seats = self.seats_for(&waiter);
+                    if now - waiter.since >= PASSED
+                        && waiter.party.and_then(|code| self.parties.server(code)).is_none()
+                        && self.servers.any_fits(game, now, seats)
+                    {
+                        candidates = Candidates::default();
+                    }
+                    // A server that drains moves as many as it can.
+                    let seats = if waiter.leaves.is_some() { 1 } else { seats };
+                    if let Some(region) = self.region_for(now, &waiter, seats) {
+                        let need = needs.entry(region).or_default();
+                        (need.people, need.at_once) =
+                            (need.people + seats, need.at_once.max(seats));
+                    }
+                }
+            }
+        }
+        for (region, need) in needs {
+            self.fleet.want(now, (&region, game), need);
+        }
+    }
+
+    /// Returns the candidates after seats of one were taken.
+    fn refreshed(
+        &self,
+        now: LocalTime,
+        game: &str,
+        mut candidates: Candidates,
+        server: SocketAddr,
+    ) -> Candidates {
+        let free = self.servers.free_of(server, game, now).unwrap_or_default();
+        candidates.set(server, free.saturating_sub(self.seats.of(server)));
+        candidates
+    }
+
+    /// Returns the number of seats that a request needs at once: for the first of a party, those of
+    /// the friends as well.
+    fn seats_for(&self, waiter: &Waiter) -> u32 {
+        let friends = waiter.party.map_or(0, |code| self.parties.expected(code));
+        waiter.people.max(friends)
+    }
+
+    /// Whether no server has as many seats as a request needs at once, as far as is known.
+    fn is_hopeless(&self, now: LocalTime, ticket: Ticket) -> bool {
+        self.queue.get(ticket).filter(|it| it.leaves.is_none()).is_some_and(|waiter| {
+            let (game, seats) = (&waiter.game, self.seats_for(waiter));
+            let may_come = self.fleet.regions().any(|it| self.fleet.fits_in(it, game, seats));
+            seats > 1 && !may_come && !self.servers.any_fits(game, now, seats)
+        })
+    }
+
+    /// Returns a server for a request, and the number of people who get seats there.
+    fn find(
+        &self,
+        now: LocalTime,
+        waiter: &Waiter,
+        candidates: &Candidates,
+    ) -> Option<(SocketAddr, u32)> {
+        if let Some(code) = waiter.party
+            && let Some(server) = self.parties.server(code)
+            && let Some(free) = self.servers.free_of(server, &waiter.game, now)
+        {
+            let kept = self.seats.of_holder(server, Holder::Party(code));
+            let others = self.seats.of(server).saturating_sub(kept);
+            let fits = free.saturating_sub(others) >= waiter.people;
+            return fits.then_some((server, waiter.people));
+        }
+        if candidates.is_empty() {
+            return None;
+        }
+        let seats = self.seats_for(waiter);
+        let found = self.find_near(now, waiter, candidates, seats);
+        if let Some(server) = found {
+            return Some((server, waiter.people));
+        }
+        // A server that drains moves as many as it can.
+        waiter.leaves?;
+        let most = candidates.largest(waiter.is_local, waiter.leaves)?.min(seats);
+        let server = self.find_near(now, waiter, candidates, most)?;
+        Some((server, most))
+    }
+
+    /// Returns the fullest server in the nearest region that has one. A region further away is used
+    /// only if no server can be allocated nearby.
+    fn find_near(
+        &self,
+        now: LocalTime,
+        waiter: &Waiter,
+        candidates: &Candidates,
+        seats: u32,
+    ) -> Option<SocketAddr> {
+        let mut regions: Vec<_> = candidates.regions(waiter.is_local).collect();
+        regions.sort_unstable_by_key(|region| (ping(waiter, region), *region));
+        regions.dedup();
+        let nearest = waiter.pings.iter().map(|it| it.ms).min().unwrap_or(UNKNOWN_MS);
+        let is_near = |ms: u16| ms <= nearest.saturating_add(NEAR_MS);
+        let may_come = self.fleet.regions().any(|region| {
+            is_near(ping(waiter, region)) && self.fleet.may(now, region, &waiter.game)
+        });
+        let near = regions.into_iter().filter(|it| !may_come || is_near(ping(waiter, it)));
+        let mut found =
+            near.filter_map(|it| candidates.find(it, waiter.is_local, seats, waiter.leaves));
+        found.next()
+    }
+
+    /// Returns the region whose allocator should provide a server: the nearest one that may.
+    fn region_for(&self, now: LocalTime, waiter: &Waiter, seats: u32) -> Option<String> {
+        // The others of a party wait for seats on its server.
+        let is_bound = waiter.party.and_then(|code| self.parties.server(code));
+        if is_bound.is_some_and(|server| self.servers.get(server).is_some()) {
+            return None;
+        }
+        let may = |region: &&str| {
+            self.fleet.may(now, region, &waiter.game)
+                && self.fleet.fits_in(region, &waiter.game, seats)
+        };
+        let may = self.fleet.regions().filter(may);
+        may.min_by_key(|region| ping(waiter, region)).map(str::to_owned)
+    }
+
+    /// Gives seats to a request.
+    fn place(
+        &mut self,
+        now: LocalTime,
+        (ticket, waiter): (Ticket, &Waiter),
+        server: SocketAddr,
+        people: u32,
+    ) {
+        let Some(found) = self.servers.get(server) else { return };
+        let together = waiter.party.is_some();
+        let friends = self.seats_for(waiter).saturating_sub(people);
+        let known = waiter.party.and_then(|code| self.parties.room(code, server));
+        let room = known.unwrap_or_else(|| found.room(&waiter.game, people + friends, together));
+        let listed = Listed::new(server, found.fingerprint);
+        if let Some(code) = waiter.party {
+            let holder = Holder::Party(code);
+            if self.parties.settle(code, server, room.clone()) {
+                let until = now + RESERVED_FOR_FRIENDS;
+                self.seats.reserve(server, (holder, waiter.network), friends, until);
+            } else {
+                self.seats.release(server, holder, people);
+            }
+            self.parties.renew(code, now);
+        }
+        let holder = (Holder::Ticket(ticket), waiter.network);
+        self.seats.reserve(server, holder, people, now + RESERVED);
+        self.queue.remove(ticket);
+        let people = u16::try_from(people).unwrap_or(u16::MAX);
+        self.placed.insert(ticket, Placed { server: listed, people, room, party: waiter.party });
+        self.placed_at.push_back((now, ticket));
+    }
+
+    /// Handles a packet that may be the answer of a server.
+    pub(super) fn handle_status(&mut self, now: LocalTime, from: SocketAddr, bytes: &[u8]) {
+        if let Some(arrived) = self.servers.handle_status(now, from, bytes) {
+            self.seats.arrive(from, arrived);
+        }
+    }
+
+    /// Handles the answer of an allocator.
+    pub(super) fn handle_allocated(
+        &mut self,
+        now: LocalTime,
+        number: u64,
+        answer: Result<AllocatedServer, NotAllocated>,
+    ) {
+        let known = |it: &AllocatedServer| self.servers.get(it.address).is_some();
+        let told = answer.as_ref().map(|it| (it.free, known(it))).map_err(|why| *why);
+        let request = self.fleet.handle(now, number, told, &mut self.random);
+        let (Some(request), Ok(allocated)) = (request, answer) else { return };
+        self.servers.allocate(now, (&request.game, &request.region), &allocated);
+        if let Some(gone) = self.servers.bound(self.bounds.allocated) {
+            self.seats.forget(gone);
+        }
+        self.serve(now, &request.game);
+    }
+
+    /// Returns the next request to an allocator.
+    pub(super) fn poll_allocate(&mut self) -> Option<Allocate> {
+        self.fleet.poll()
+    }
+
+    /// Returns the next question to a server.
+    pub(super) fn poll_question(&mut self) -> Option<(Route, Vec<u8>)> {
+        self.questions.pop_front()
+    }
+
+    /// Returns the servers by which players measure their ping of each region.
+    pub(super) fn beacons(&self, local: bool) -> Vec<Beacon> {
+        let found = self.servers.beacons(local).into_iter();
+        let beacon = |(region, server): (&str, &servers::Server)| {
+            let listed = Listed::new(server.route.remote, server.fingerprint);
+            Beacon { region: region.to_owned(), ip: listed.ip, port: listed.port }
+        };
+        found.map(beacon).collect()
+    }
+
+    pub(super) fn next_timeout(&self) -> Option<LocalTime> {
+        let is_idle = self.looked_for.is_empty()
+            && self.queue.len() == 0
+            && self.seats.is_empty()
+            && self.placed.is_empty()
+            && self.parties.is_empty()
+            && self.fleet.is_idle();
+        (!is_idle).then_some(self.worked + INTERVAL)
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: LocalTime) {
+        if self.next_timeout().is_none_or(|due| now < due) {
+            return;
+        }
+        self.worked = now;
+        self.seats.expire(now);
+        self.queue.expire(now);
+        self.fleet.expire(now, &mut self.random);
+        self.parties.expire(now);
+        while self.placed_at.front().is_some_and(|(at, _)| now - *at >= REPEATED) {
+            if let Some((_, ticket)) = self.placed_at.pop_front() {
+                self.placed.remove(&ticket);
+            }
+        }
+        self.looked_for.retain(|_, at| now - *at < LOOKED_FOR);
+        let games: Vec<_> = self.looked_for.keys().cloned().collect();
+        for game in games {
+            self.question(now, &game);
+        }
+        for game in self.queue.games() {
+            self.serve(now, &game);
+        }
+    }
+
+    /// Asks servers of a game for their status.
+    fn question(&mut self, now: LocalTime, game: &str) {
+        for server in self.servers.due(game, now, STATUS_EVERY, STATUS_MAX) {
+            let moment = BucketTime::try_from(now.0).unwrap_or_default();
+            if !self.statuses.take(moment, self.bounds.statuses, 0) {
+                return;
+            }
+            let nonce: Nonce = self.random.bits().to_le_bytes();
+            match self.servers.ask(server, nonce, now) {
+                Some(route) => {
+                    self.questions.push_back((route, question_of(nonce, QUESTION_BYTES)));
+                }
+                None => self.seats.forget(server),
+            }
+        }
+    }
+}
+
+/// Returns the ping of a region as the asker has measured it.
+fn ping(waiter: &Waiter, region: &str) -> u16 {
+    let known = waiter.pings.iter().find(|it| it.region == region);
+    known.map_or(UNKNOWN_MS, |it| it.ms)
+}

@@ -1,0 +1,116 @@
+//! Requests that wait for seats, by game and in the order in which they came.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::SocketAddr;
+
+use phaselock::time::{LocalTime, Micros};
+use phaselock::wire::directory::play::{PartyCode, RegionPing, Ticket};
+
+/// Time without a repetition of the request after which it is forgotten.
+pub(super) const SILENT: Micros = Micros::from_ms(10_000);
+
+/// A request that waits.
+#[derive(Clone, Debug)]
+pub(super) struct Waiter {
+    pub(super) game: String,
+    pub(super) people: u32,
+    pub(super) party: Option<PartyCode>,
+    pub(super) pings: Vec<RegionPing>,
+    /// Network of the asker, and whether the asker is on a local one.
+    pub(super) network: u128,
+    pub(super) is_local: bool,
+    /// The server that its people leave, if it is a server that asks. Fewer seats are better than
+    /// none then.
+    pub(super) leaves: Option<SocketAddr>,
+    /// When it came, and when it was last repeated.
+    pub(super) since: LocalTime,
+    pub(super) asked: LocalTime,
+}
+
+/// All requests that wait.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    waiters: HashMap<Ticket, (u64, Waiter)>,
+    by_game: BTreeMap<String, BTreeMap<u64, Ticket>>,
+    by_network: HashMap<u128, usize>,
+    last: u64,
+}
+
+impl Queue {
+    pub(super) fn len(&self) -> usize {
+        self.waiters.len()
+    }
+
+    pub(super) fn get(&self, ticket: Ticket) -> Option<&Waiter> {
+        self.waiters.get(&ticket).map(|(_, waiter)| waiter)
+    }
+
+    /// Notes that a request was repeated, with newer pings.
+    pub(super) fn renew(&mut self, ticket: Ticket, now: LocalTime, pings: Vec<RegionPing>) {
+        if let Some((_, waiter)) = self.waiters.get_mut(&ticket) {
+            (waiter.asked, waiter.pings) = (now, pings);
+        }
+    }
+
+    /// Returns the number of requests from a network.
+    pub(super) fn of_network(&self, network: u128) -> usize {
+        self.by_network.get(&network).copied().unwrap_or_default()
+    }
+
+    pub(super) fn push(&mut self, ticket: Ticket, waiter: Waiter) {
+        self.last += 1;
+        self.by_game.entry(waiter.game.clone()).or_default().insert(self.last, ticket);
+        *self.by_network.entry(waiter.network).or_default() += 1;
+        self.waiters.insert(ticket, (self.last, waiter));
+    }
+
+    pub(super) fn remove(&mut self, ticket: Ticket) -> Option<Waiter> {
+        let (place, waiter) = self.waiters.remove(&ticket)?;
+        if let Some(of_game) = self.by_game.get_mut(&waiter.game) {
+            of_game.remove(&place);
+            if of_game.is_empty() {
+                self.by_game.remove(&waiter.game);
+            }
+        }
+        if let Some(count) = self.by_network.get_mut(&waiter.network) {
+            *count -= 1;
+            if *count == 0 {
+                self.by_network.remove(&waiter.network);
+            }
+        }
+        Some(waiter)
+    }
+
+    /// Returns the number of requests for the same game ahead of one.
+    pub(super) fn position(&self, ticket: Ticket) -> u32 {
+        let Some((place, waiter)) = self.waiters.get(&ticket) else { return 0 };
+        let ahead = self.by_game.get(&waiter.game).map(|of_game| of_game.range(..place).count());
+        ahead.and_then(|ahead| u32::try_from(ahead).ok()).unwrap_or_default()
+    }
+
+    /// Returns the number of requests for a game.
+    pub(super) fn of_game(&self, game: &str) -> usize {
+        self.by_game.get(game).map_or(0, BTreeMap::len)
+    }
+
+    /// Returns the games for which requests wait.
+    pub(super) fn games(&self) -> Vec<String> {
+        self.by_game.keys().cloned().collect()
+    }
+
+    /// Returns the first requests for a game.
+    pub(super) fn first(&self, game: &str, most: usize) -> Vec<(Ticket, &Waiter)> {
+        let of_game = self.by_game.get(game).into_iter().flat_map(BTreeMap::values);
+        let found = of_game.filter_map(|ticket| Some((*ticket, &self.waiters.get(ticket)?.1)));
+        found.take(most).collect()
+    }
+
+    /// Removes the requests that were not repeated.
+    pub(super) fn expire(&mut self, now: LocalTime) {
+        let silent = self.waiters.iter().filter(|(_, (_, it))| now - it.asked >= SILENT);
+        let silent: Vec<_> = silent.map(|(ticket, _)| *ticket).collect();
+        for ticket in silent {
+            self.remove(ticket);
+        }
+    }
+}

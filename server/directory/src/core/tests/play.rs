@@ -1,0 +1,594 @@
+//! The matchmaker in virtual time: who is placed where, and what strangers can do to it.
+
+use std::collections::BTreeMap;
+
+use phaselock::limits::{PARTY_MAX, QUESTION_BYTES};
+use phaselock::wire::directory::play::{
+    PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, Ticket, Waiting,
+};
+use phaselock::wire::query::parse_question;
+use phaselock::wire::rooms::{RoomCode, RoomStatus};
+use phaselock_quic::doorkeeping::Limit;
+use phaselock_quic::identity::Identity;
+
+use super::*;
+
+/// Time in which any answer comes.
+const SOON: i64 = 1500;
+
+/// A directory, and servers that answer it.
+struct World {
+    directory: ServerList,
+    servers: BTreeMap<SocketAddr, Info>,
+    now: LocalTime,
+    tickets: u64,
+    allocates: Vec<Allocate>,
+}
+
+impl World {
+    fn new(bounds: Bounds, allocators: Allocators) -> Self {
+        let directory = ServerList::with_allocators(bounds, &SECRET, 7, allocators);
+        let (servers, allocates) = Default::default();
+        Self { directory, servers, now: secs(1), tickets: 0, allocates }
+    }
+
+    fn with_servers(servers: &[(&str, Info)]) -> Self {
+        let mut world = Self::new(Bounds::default(), Allocators::default());
+        for (address, info) in servers {
+            world.list(address, info.clone());
+        }
+        world
+    }
+
+    /// Adds a listed server.
+    fn list(&mut self, address: &str, mut info: Info) {
+        let print = Fingerprint([u8::try_from(self.servers.len()).expect("few"); 32]);
+        info.fingerprint = Some(print);
+        self.directory.play.list(self.now, at(address).into(), print, &info);
+        self.servers.insert(at(address), info);
+    }
+
+    fn server(&mut self, address: &str) -> &mut Info {
+        self.servers.get_mut(&at(address)).expect("a server")
+    }
+
+    /// Lets time pass; servers answer at once.
+    fn run(&mut self, ms: i64) {
+        let end = self.now + Micros::from_ms(ms);
+        while self.now < end {
+            self.now = self.now + Micros::from_ms(50);
+            self.directory.handle_timeout(self.now);
+            self.deliver();
+        }
+    }
+
+    fn deliver(&mut self) {
+        while let Some(Transmit { to, bytes }) = self.directory.poll_transmit() {
+            let Some(nonce) = parse_question(&bytes) else { continue };
+            assert!(bytes.len() <= QUESTION_BYTES);
+            if let Some(info) = self.servers.get(&to.remote) {
+                let answer = info.answer(nonce, bytes.len());
+                self.directory.handle_packet(self.now, to, &answer);
+            }
+        }
+        self.allocates.extend(std::iter::from_fn(|| self.directory.poll_allocate()));
+    }
+
+    fn play(&mut self) -> Play {
+        self.tickets += 1;
+        Play {
+            ticket: Ticket(self.tickets.to_le_bytes()),
+            game: "race".into(),
+            people: 1,
+            party: PartyWish::None,
+            pings: vec![],
+        }
+    }
+
+    /// Asks once from an address.
+    fn ask(&mut self, from: &str, play: &Play) -> Answer {
+        let (from, nonce) = (at(from), [4; 8]);
+        let mut question = Question::Play { play: play.clone(), token: None };
+        for _ in 0..2 {
+            let bytes = question.encode(nonce);
+            self.directory.handle_packet(self.now, from, &bytes);
+            let answer = self.directory.transmits.pop_front().expect("an answer");
+            assert_eq!(answer.to.remote, from);
+            assert!(answer.bytes.len() <= bytes.len(), "an answer is no longer than its question");
+            match Answer::parse(&answer.bytes, nonce).expect("an answer") {
+                Answer::Challenge(token) => {
+                    question = Question::Play { play: play.clone(), token: Some(token) };
+                }
+                answer => return answer,
+            }
+        }
+        panic!("its token is refused")
+    }
+
+    /// Asks from an address of its own, and again until it is placed.
+    fn placed(&mut self, play: &Play) -> Placed {
+        let ticket = u64::from_le_bytes(play.ticket.0);
+        let from = format!("100.{}.{}.1:9", 64 + ticket / 250, ticket % 250);
+        let begun = self.now;
+        loop {
+            match self.ask(&from, play) {
+                Answer::Placed(placed) => return placed,
+                Answer::Waiting(Waiting { again_ms, .. }) => self.run(again_ms.into()),
+                other => panic!("{other:?}"),
+            }
+            assert!(self.now - begun <= Micros::from_ms(SOON), "it takes too long");
+        }
+    }
+
+    fn placed_at(&mut self, play: &Play) -> SocketAddr {
+        self.placed(play).server.address(at("127.0.0.1:1"))
+    }
+
+    /// Answers the requests to the allocator so far.
+    fn allocated(
+        &mut self,
+        mut answer: impl FnMut(&Allocate) -> Result<AllocatedServer, NotAllocated>,
+    ) {
+        self.deliver();
+        for request in std::mem::take(&mut self.allocates) {
+            let answer = answer(&request);
+            self.directory.handle_allocated(self.now, request.number, answer);
+        }
+        self.deliver();
+    }
+}
+
+fn info(players: u32, players_max: u32) -> Info {
+    let free = Some(players_max - players);
+    Info { games: vec!["race".into()], players, players_max, free, ..Info::default() }
+}
+
+fn in_region(region: &str, info: Info) -> Info {
+    Info { region: region.into(), ..info }
+}
+
+fn room(code: u32, game: &str, players: u16, players_max: u16) -> RoomStatus {
+    RoomStatus { code: RoomCode::numbered(code), game: game.into(), players, players_max, bots: 0 }
+}
+
+fn ping(ms: u16, region: &str) -> RegionPing {
+    RegionPing { ms, region: region.into() }
+}
+
+fn fleet() -> World {
+    let regions = vec!["europe".into(), "oceania".into()];
+    World::new(Bounds::default(), Allocators { regions, games: vec!["race".into()] })
+}
+
+fn allocated(address: &str, free: u32) -> AllocatedServer {
+    let fingerprint = Fingerprint([99; 32]);
+    AllocatedServer { address: at(address), fingerprint, free: Some(free) }
+}
+
+#[test]
+fn the_fullest_server_with_enough_seats_comes_first() {
+    let mut world = World::with_servers(&[
+        ("203.0.113.1:1", info(0, 16)),
+        ("203.0.113.2:1", info(4, 16)),
+        ("203.0.113.3:1", info(14, 16)),
+        ("203.0.113.4:1", info(16, 16)),
+    ]);
+    let play = world.play();
+    let placed = world.placed(&play);
+    assert_eq!(placed.server.address(at("1.1.1.1:1")), at("203.0.113.3:1"));
+    assert_eq!(placed.server.fingerprint, Fingerprint([2; 32]));
+    // The same request gets the same answer and no other seat.
+    assert_eq!(world.placed(&play), placed);
+    let next = [(); 3].map(|()| {
+        let play = world.play();
+        world.placed_at(&play)
+    });
+    let [full, fuller] = [at("203.0.113.3:1"), at("203.0.113.2:1")];
+    assert_eq!(next, [full, fuller, fuller]);
+    let party = Play { people: 12, ..world.play() };
+    assert_eq!(world.placed_at(&party), at("203.0.113.1:1"), "it has ten left");
+}
+
+#[test]
+fn seats_are_given_out_once_and_the_rest_wait_in_order() {
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(12, 16))]);
+    let plays: Vec<_> = (0..10).map(|_| world.play()).collect();
+    let from = |number: usize| format!("100.64.{number}.1:9");
+    let ask_all = |world: &mut World, plays: &[Play], first: usize| -> Vec<_> {
+        let asks = plays.iter().enumerate();
+        asks.map(|(at, play)| world.ask(&from(first + at), play)).collect()
+    };
+    ask_all(&mut world, &plays, 0);
+    world.run(300);
+    let answers = ask_all(&mut world, &plays, 0);
+    assert!(answers[..4].iter().all(|it| matches!(it, Answer::Placed(_))), "{answers:?}");
+    let position = |answer: &Answer| match answer {
+        Answer::Waiting(waiting) => waiting.position,
+        other => panic!("{other:?}"),
+    };
+    let positions: Vec<_> = answers[4..].iter().map(position).collect();
+    assert_eq!(positions, [0, 1, 2, 3, 4, 5]);
+    // The four arrive, and two others leave: the next two in the queue get these seats.
+    for players in [16, 14] {
+        let fingerprint = Some(Fingerprint([0; 32]));
+        *world.server("203.0.113.1:1") = Info { fingerprint, ..info(players, 16) };
+        world.run(2000);
+    }
+    let answers = ask_all(&mut world, &plays[4..], 4);
+    assert!(matches!(answers[0], Answer::Placed(_)), "{answers:?}");
+    assert!(matches!(answers[1], Answer::Placed(_)), "{answers:?}");
+    assert_eq!(answers[2..].iter().map(position).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    // Those that stay silent lose their place.
+    world.run(9000);
+    assert!(matches!(world.ask(&from(9), &plays[9]), Answer::Waiting(_)));
+    world.run(2000);
+    assert_eq!(position(&world.ask(&from(9), &plays[9])), 0);
+    assert_eq!(world.directory.waiting(), 1);
+}
+
+#[test]
+fn seats_that_no_one_takes_are_free_again() {
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(15, 16))]);
+    let play = world.play();
+    world.placed(&play);
+    let other = world.play();
+    let waits = |world: &mut World| matches!(world.ask("100.99.0.1:9", &other), Answer::Waiting(_));
+    for _ in 0..3 {
+        assert!(waits(&mut world));
+        world.run(2000);
+    }
+    world.run(3000);
+    assert!(!waits(&mut world));
+}
+
+#[test]
+fn the_nearest_region_comes_first_and_others_only_if_it_is_full() {
+    let mut world = World::with_servers(&[
+        ("203.0.113.1:1", in_region("europe", info(15, 16))),
+        ("203.0.113.2:1", in_region("oceania", info(8, 16))),
+        ("203.0.113.3:1", info(8, 16)),
+    ]);
+    let pings = vec![ping(250, "oceania"), ping(30, "europe")];
+    let near = Play { pings: pings.clone(), ..world.play() };
+    assert_eq!(world.placed_at(&near), at("203.0.113.1:1"));
+    let next = Play { pings, ..world.play() };
+    assert_eq!(world.placed_at(&next), at("203.0.113.2:1"));
+    // Regions by which players measure, without the server that names none.
+    let regions = world.directory.play.beacons(false);
+    let regions: Vec<_> = regions.iter().map(|it| &*it.region).collect();
+    assert_eq!(regions, ["europe", "oceania"]);
+}
+
+#[test]
+fn friends_come_to_the_same_server_and_room() {
+    let rooms = vec![room(1, "race", 15, 16), room(2, "race", 3, 16)];
+    let two_rooms = Info { rooms, ..info(18, 32) };
+    let mut world = World::with_servers(&[
+        ("203.0.113.1:1", two_rooms),
+        ("203.0.113.2:1", Info { rooms: vec![room(1, "race", 4, 16)], ..info(4, 16) }),
+    ]);
+    let first = Play { people: 4, party: PartyWish::New, ..world.play() };
+    let placed = world.placed(&first);
+    let code = placed.party.expect("a code");
+    let address = placed.server.address(at("1.1.1.1:1"));
+    assert_eq!((address, placed.room.clone()), (at("203.0.113.2:1"), Some(RoomCode::numbered(1))));
+    // Strangers take the other seats, and those of the friends are kept.
+    let strangers: Vec<_> = (0..10)
+        .map(|_| {
+            let play = world.play();
+            world.placed_at(&play)
+        })
+        .collect();
+    assert_eq!(strangers.iter().filter(|it| **it == address).count(), 8, "{strangers:?}");
+    for _ in 0..3 {
+        let friend = Play { party: PartyWish::Join(code), ..world.play() };
+        assert_eq!(world.placed(&friend), Placed { people: 1, ..placed.clone() });
+    }
+    // A fifth waits for that server, although another one has seats.
+    let fifth = Play { party: PartyWish::Join(code), ..world.play() };
+    world.ask("100.99.0.9:9", &fifth);
+    world.run(1000);
+    assert!(matches!(world.ask("100.99.0.9:9", &fifth), Answer::Waiting(_)));
+    let unknown = Play { party: PartyWish::Join(PartyCode::EXAMPLE), ..world.play() };
+    assert_eq!(world.ask("100.99.0.2:9", &unknown), Answer::Denied(PlayRefusal::Party));
+    world.list("203.0.113.9:1", Info { games: vec!["puck".into()], ..info(0, 4) });
+    let other = Play { party: PartyWish::Join(code), game: "puck".into(), ..world.play() };
+    assert_eq!(world.ask("100.99.0.2:9", &other), Answer::Denied(PlayRefusal::OtherGame));
+    // If the server is gone, the party moves on.
+    world.servers.remove(&address);
+    world.directory.play.unlist(address);
+    let late = Play { party: PartyWish::Join(code), ..world.play() };
+    assert_eq!(world.placed_at(&late), at("203.0.113.1:1"));
+}
+
+#[test]
+fn rooms_of_the_game_are_named_where_several_games_are_played() {
+    let rooms = vec![room(1, "puck", 0, 16), room(2, "race", 15, 16), room(3, "race", 14, 16)];
+    let games = vec!["puck".into(), "race".into()];
+    // It can open two more rooms, which begin with puck.
+    let both = Info { rooms, games, free: Some(16 + 3 + 32), ..info(29, 48) };
+    let mut world = World::with_servers(&[("203.0.113.1:1", both)]);
+    let pair = Play { people: 2, ..world.play() };
+    assert_eq!(world.placed(&pair).room, Some(RoomCode::numbered(3)));
+    let one = world.play();
+    assert_eq!(world.placed(&one).room, Some(RoomCode::numbered(2)));
+    let four = world.play();
+    world.ask("100.99.0.1:9", &four);
+    world.run(1000);
+    assert!(matches!(world.ask("100.99.0.1:9", &four), Answer::Waiting(_)), "race is full");
+    let unknown = Play { game: "chess".into(), ..world.play() };
+    assert_eq!(world.ask("100.99.0.1:9", &unknown), Answer::Denied(PlayRefusal::Game));
+}
+
+#[test]
+fn servers_with_a_password_and_local_ones_are_for_no_stranger() {
+    let mut world = World::with_servers(&[
+        ("203.0.113.1:1", Info { needs_password: true, ..info(1, 16) }),
+        ("192.168.1.1:1", info(1, 16)),
+    ]);
+    let play = world.play();
+    world.ask("198.51.100.1:9", &play);
+    world.run(1000);
+    assert!(matches!(world.ask("198.51.100.1:9", &play), Answer::Waiting(_)));
+    let local = world.play();
+    world.ask("192.168.1.9:9", &local);
+    world.run(1000);
+    assert!(matches!(world.ask("192.168.1.9:9", &local), Answer::Placed(_)));
+}
+
+#[test]
+fn servers_are_allocated_nearby_and_used_until_they_are_full() {
+    let mut world = fleet();
+    let near = |world: &mut World| Play { pings: vec![ping(20, "oceania")], ..world.play() };
+    let first = near(&mut world);
+    assert!(matches!(world.ask("198.51.100.1:9", &first), Answer::Waiting(_)));
+    world.deliver();
+    let request = &world.allocates[0];
+    assert_eq!((&*request.region, &*request.game, request.seats), ("oceania", "race", 1));
+    assert!(!request.ready_only && world.allocates.len() == 1);
+    world.allocated(|_| Ok(allocated("203.0.113.1:1", 3)));
+    for _ in 0..2 {
+        let play = near(&mut world);
+        assert_eq!(world.placed_at(&play), at("203.0.113.1:1"));
+    }
+    assert_eq!(world.placed_at(&first), at("203.0.113.1:1"), "it was the first");
+    assert!(world.allocates.is_empty());
+    let fourth = near(&mut world);
+    world.ask("198.51.100.1:9", &fourth);
+    // Its counter says that the server has seats, since no one has arrived there.
+    world.allocated(|_| Ok(allocated("203.0.113.1:1", 3)));
+    world.run(300);
+    world.allocated(|request| {
+        assert!(request.ready_only);
+        Ok(allocated("203.0.113.2:1", 3))
+    });
+    assert_eq!(world.placed_at(&fourth), at("203.0.113.2:1"));
+}
+
+#[test]
+fn allocators_that_fail_are_asked_less_often_and_far_servers_are_used() {
+    let mut world = fleet();
+    let far = in_region("oceania", info(4, 16));
+    world.list("203.0.113.1:1", far);
+    let play = Play { pings: vec![ping(20, "europe"), ping(300, "oceania")], ..world.play() };
+    world.ask("198.51.100.1:9", &play);
+    world.deliver();
+    assert_eq!(world.allocates[0].region, "europe");
+    world.allocated(|_| Err(NotAllocated::NoneFree));
+    assert_eq!(world.placed_at(&play), at("203.0.113.1:1"));
+
+    // Nothing is free anywhere: it is asked at most every two seconds.
+    world.server("203.0.113.1:1").free = Some(0);
+    world.run(11_000);
+    let next = world.play();
+    let (mut asked, mut answers) = (0, 0);
+    for _ in 0..100 {
+        world.ask("198.51.100.1:9", &next);
+        world.run(200);
+        asked += world.allocates.len();
+        world.allocated(|_| Err(NotAllocated::NoneFree));
+        answers += 1;
+    }
+    assert!((12..40).contains(&asked), "{asked} of {answers}");
+    // No answer at all counts as a failure.
+    world.ask("198.51.100.1:9", &next);
+    world.run(3000);
+    let lost = std::mem::take(&mut world.allocates);
+    assert!(!lost.is_empty());
+    for _ in 0..8 {
+        world.run(2000);
+        world.ask("198.51.100.1:9", &next);
+    }
+    // Late answers count no more.
+    world.directory.handle_allocated(world.now, lost[0].number, Ok(allocated("203.0.113.7:1", 9)));
+    assert!(matches!(world.ask("198.51.100.1:9", &next), Answer::Waiting(_)));
+}
+
+#[test]
+fn allocated_servers_that_are_silent_are_forgotten() {
+    let mut world = fleet();
+    let play = world.play();
+    world.ask("198.51.100.1:9", &play);
+    world.allocated(|_| Ok(allocated("203.0.113.1:1", 16)));
+    assert!(matches!(world.ask("198.51.100.1:9", &play), Answer::Placed(_)));
+    // It answers nothing. After some seconds the next player is not sent there.
+    world.run(9000);
+    let next = world.play();
+    world.ask("198.51.100.1:9", &next);
+    world.run(2000);
+    assert!(matches!(world.ask("198.51.100.1:9", &next), Answer::Waiting(_)));
+    assert!(!world.allocates.is_empty(), "another server is wanted");
+}
+
+#[test]
+fn servers_that_drain_move_their_players_and_get_no_more() {
+    let mut world = World::with_servers(&[("203.0.113.2:1", info(10, 16))]);
+    let identity = Identity::ephemeral().expect("an identity");
+    let (print, old) = (identity.fingerprint, at("203.0.113.7:4433"));
+    let leaving = Info { fingerprint: Some(print), ..info(12, 16) };
+    world.directory.play.list(world.now, old.into(), print, &leaving);
+    world.servers.insert(old, leaving);
+    let place = |world: &mut World, identity: &Identity, play: &Play| {
+        let (from, nonce) = (at("203.0.113.7:50000"), [5; 8]);
+        let token = world.directory.mint.token(world.now, from, 4433);
+        let proof = identity.signer().prove(token, 4433).expect("a proof");
+        let place = Question::Place { play: play.clone(), port: 4433, proof: Some(proof) };
+        let bytes = place.encode(nonce);
+        world.directory.handle_packet(world.now, from, &bytes);
+        let answer = world.directory.transmits.pop_front().expect("an answer").bytes;
+        assert!(answer.len() <= bytes.len());
+        Answer::parse(&answer, nonce).expect("an answer")
+    };
+    let play = Play { people: 12, ..world.play() };
+    let stranger = Identity::ephemeral().expect("an identity");
+    assert_eq!(place(&mut world, &stranger, &play), Answer::Denied(PlayRefusal::Stranger));
+    let Answer::Placed(placed) = place(&mut world, &identity, &play) else { panic!("six move") };
+    assert_eq!((placed.people, placed.server.port), (6, 1));
+    // No one is sent to the old one meanwhile, although it has the most players.
+    let newcomer = world.play();
+    world.ask("198.51.100.1:9", &newcomer);
+    world.run(1000);
+    assert!(matches!(world.ask("198.51.100.1:9", &newcomer), Answer::Waiting(_)));
+    // A question without a proof gets a token for this address and port.
+    let first = Question::Place { play, port: 4433, proof: None }.encode([6; 8]);
+    world.directory.handle_packet(world.now, at("203.0.113.7:50000"), &first);
+    let answer = world.directory.transmits.pop_front().expect("an answer").bytes;
+    assert!(matches!(Answer::parse(&answer, [6; 8]), Ok(Answer::Challenge(_))));
+}
+
+#[test]
+fn forged_addresses_and_tokens_get_challenges_and_leave_nothing() {
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(1, 16))]);
+    let victim = at("192.0.2.1:7");
+    let (own, port) = (at("198.51.100.1:9"), 4433);
+    let mint = &world.directory.mint;
+    // One of its own address, one for an announcement, and one that is too old.
+    let tokens = [mint.token(secs(1), own, 0), mint.token(secs(1), victim, port), [7; 24]];
+    let (mut came, mut went) = (0, 0);
+    for number in 0..5000 {
+        let play = world.play();
+        let token = Some(tokens[number % tokens.len()]);
+        let bytes = Question::Play { play, token }.encode([3; 8]);
+        came += bytes.len();
+        world.directory.handle_packet(world.now, victim, &bytes);
+        for Transmit { to, bytes } in sent(&mut world.directory) {
+            assert_eq!(to.remote, victim);
+            went += bytes.len();
+        }
+        world.run(10);
+    }
+    assert!(went * 10 < came, "{went} of {came} bytes");
+    assert!(!world.directory.play.knows(Ticket(1_u64.to_le_bytes())));
+    assert_eq!(world.directory.waiting(), 0);
+}
+
+#[test]
+fn floods_of_requests_are_bounded() {
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(0, 1000))]);
+    let wide = Limit::new(9000, 9000);
+    let wide = Limits { address: wide, network: wide, site: wide, total: wide };
+    let bounds = &mut world.directory.bounds;
+    (bounds.questions, bounds.tickets, bounds.plays) = (wide, wide, wide);
+    let [mut seats, mut denied] = [0_u32; 2];
+    for _ in 0..100 {
+        let party = Play { people: PARTY_MAX, party: PartyWish::New, ..world.play() };
+        for _ in 0..3 {
+            match world.ask("198.51.100.1:9", &party) {
+                Answer::Placed(_) => {
+                    seats += u32::from(PARTY_MAX);
+                    break;
+                }
+                Answer::Denied(PlayRefusal::Often) => {
+                    denied += 1;
+                    break;
+                }
+                _ => world.run(100),
+            }
+        }
+    }
+    let most = world.directory.bounds.play.reserved_per_network;
+    assert!(seats <= most && denied > 90, "{seats} seats, {denied} denied");
+    let huge = Play { people: PARTY_MAX + 1, ..world.play() };
+    assert_eq!(world.ask("100.99.0.2:9", &huge), Answer::Denied(PlayRefusal::People));
+
+    // Of one network and in total.
+    let bounds = PlayBounds { waiting: 30, waiting_per_network: 20, ..PlayBounds::default() };
+    let mut world = World::new(Bounds { play: bounds, ..Bounds::default() }, Allocators::default());
+    world.list("203.0.113.1:1", info(16, 16));
+    let ask = |world: &mut World, from: &str| {
+        let play = world.play();
+        matches!(world.ask(from, &play), Answer::Waiting(_))
+    };
+    let count = (0..32).filter(|_| ask(&mut world, "198.51.100.1:9")).count();
+    assert_eq!(count, 20);
+    let count = (0..32).filter(|_| ask(&mut world, "192.0.2.1:9")).count();
+    assert_eq!((count, world.directory.waiting()), (10, 30));
+    assert!(!ask(&mut world, "192.0.2.1:9"), "by address, too");
+    world.run(11_000);
+    assert_eq!(world.directory.waiting(), 0);
+    world.run(130_000);
+    assert_eq!(world.directory.next_timeout(), None, "nothing is left to do");
+}
+
+#[test]
+fn new_requests_are_limited_by_address() {
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(16, 16))]);
+    let answers: Vec<_> = (0..40)
+        .map(|_| {
+            let play = world.play();
+            world.ask("198.51.100.1:9", &play)
+        })
+        .collect();
+    let is_denied = |it: &&Answer| **it == Answer::Denied(PlayRefusal::Often);
+    assert_eq!(answers.iter().filter(is_denied).count(), 8);
+}
+
+#[test]
+fn requests_over_http_need_no_token_and_are_limited_alike() {
+    let mut world = World::with_servers(&[("203.0.113.1:1", in_region("europe", info(1, 16)))]);
+    let from = "198.51.100.1".parse().expect("an address");
+    let play = world.play();
+    let ask = |world: &mut World, question: &Question| {
+        let bytes = question.encode([8; 8]);
+        let answer = world.directory.handle_request(world.now, from, &bytes)?;
+        Some(Answer::parse(&answer, [8; 8]).expect("an answer"))
+    };
+    let question = Question::Play { play, token: None };
+    assert!(matches!(ask(&mut world, &question), Some(Answer::Waiting(_) | Answer::Placed(_))));
+    world.run(600);
+    assert!(matches!(ask(&mut world, &question), Some(Answer::Placed(_))));
+    let Some(Answer::Regions(regions)) = ask(&mut world, &Question::Regions) else {
+        panic!("it has a region")
+    };
+    assert_eq!(regions[0].region, "europe");
+    assert_eq!(ask(&mut world, &Question::List { after: 0 }), None);
+    assert_eq!(ask(&mut world, &Question::Announce { port: 1, proof: None }), None);
+    assert_eq!(world.directory.handle_request(world.now, from, b"junk"), None);
+    let answers = (0..300).filter(|_| ask(&mut world, &question).is_some()).count();
+    assert!((100..=128).contains(&answers), "{answers}");
+}
+
+#[test]
+fn parties_are_not_passed_forever() {
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(14, 16))]);
+    let party = Play { people: 4, ..world.play() };
+    let ask_until = |world: &mut World, secs: i64| {
+        for _ in 0..secs {
+            world.ask("100.99.0.1:9", &party);
+            world.run(1000);
+        }
+    };
+    ask_until(&mut world, 5);
+    let single = world.play();
+    world.placed(&single);
+    ask_until(&mut world, 30);
+    let late = world.play();
+    world.ask("100.98.0.1:9", &late);
+    world.run(1000);
+    assert!(matches!(world.ask("100.98.0.1:9", &late), Answer::Waiting(_)));
+    let free = world.server("203.0.113.1:1");
+    (free.players, free.free) = (10, Some(6));
+    world.run(2000);
+    assert!(matches!(world.ask("100.99.0.1:9", &party), Answer::Placed(_)));
+    assert!(matches!(world.ask("100.98.0.1:9", &late), Answer::Placed(_)));
+}

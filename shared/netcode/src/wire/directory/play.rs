@@ -1,0 +1,188 @@
+//! Requests for a place to play, and what a directory answers.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::listed::Listed;
+use crate::limits::PARTY_CODE_LETTERS;
+use crate::random::Random;
+use crate::wire::rooms::RoomCode;
+
+/// Letters of a party's code: none that look or sound like a digit or like each other at a glance,
+/// and no vowels, so that they spell nothing.
+const LETTERS: &[u8; 19] = b"BCDFGHJKMNPQRSTVWXZ";
+
+/// Random bytes that name one request for a place. The asker chooses them, and repeats them until
+/// it is placed. Whoever knows them can ask in its place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub [u8; 8]);
+
+impl fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Ticket(..)")
+    }
+}
+
+/// Code by which friends find each other: [`PARTY_CODE_LETTERS`] letters that are easy to read out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartyCode([u8; PARTY_CODE_LETTERS]);
+
+/// The text is not a party's code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a party's code has {PARTY_CODE_LETTERS} letters, such as {}", PartyCode::EXAMPLE)]
+pub struct BadPartyCode;
+
+impl PartyCode {
+    /// An example for people.
+    pub const EXAMPLE: Self = Self(*b"KMTZRW");
+
+    /// Creates a code.
+    pub fn random(random: &mut Random) -> Self {
+        let count = u32::try_from(LETTERS.len()).unwrap_or(1);
+        let mut letter = || LETTERS.get(random.below(count) as usize).copied().unwrap_or(b'B');
+        Self(std::array::from_fn(|_| letter()))
+    }
+
+    /// Returns the code as text, in capital letters.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for PartyCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for PartyCode {
+    type Err = BadPartyCode;
+
+    /// Reads a code that a person typed: in capital or small letters.
+    fn from_str(text: &str) -> Result<Self, BadPartyCode> {
+        let letters: [u8; PARTY_CODE_LETTERS] =
+            text.as_bytes().try_into().map_err(|_| BadPartyCode)?;
+        let letters = letters.map(|letter| letter.to_ascii_uppercase());
+        let is_code = letters.iter().all(|letter| LETTERS.contains(letter));
+        if is_code { Ok(Self(letters)) } else { Err(BadPartyCode) }
+    }
+}
+
+/// Whether to play with friends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PartyWish {
+    /// Alone, among strangers.
+    #[default]
+    None,
+    /// In a new party, whose code the answer names.
+    New,
+    /// In the party with this code.
+    Join(PartyCode),
+}
+
+/// Round trip to a region, as the player measured it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegionPing {
+    /// Round trip in milliseconds.
+    pub ms: u16,
+    /// The region's name.
+    pub region: String,
+}
+
+/// A server by which players measure their ping of its region: it answers questions for its status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beacon {
+    /// The region's name.
+    pub region: String,
+    /// IPv6 address, or an IPv4 address mapped into `::ffff:0:0/96`.
+    pub ip: [u8; 16],
+    /// UDP port.
+    pub port: u16,
+}
+
+/// A request for a place to play.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Play {
+    /// The same for each repetition of the request.
+    pub ticket: Ticket,
+    /// The game.
+    pub game: String,
+    /// Number of seats: 1 or more. For a new party, the number of people who are expected; seats
+    /// are kept for them for a while.
+    pub people: u16,
+    /// The party.
+    pub party: PartyWish,
+    /// Pings of regions, at most [`REGIONS_MAX`](crate::limits::REGIONS_MAX). Regions that are not
+    /// named count as far away, unless there are none at all.
+    pub pings: Vec<RegionPing>,
+}
+
+/// Where to play.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// The server, and the fingerprint of the certificate that it must present.
+    pub server: Listed,
+    /// Number of people for whom there are seats, which are kept for some seconds.
+    pub people: u16,
+    /// The room to ask for.
+    pub room: Option<RoomCode>,
+    /// The party's code.
+    pub party: Option<PartyCode>,
+}
+
+/// A place in the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Number of requests for the same game that are ahead of this one. 0 for the next one, for
+    /// which the directory may be starting a server.
+    pub position: u32,
+    /// Milliseconds until the asker should ask again. One that stays silent loses its place.
+    pub again_ms: u32,
+    /// The party's code.
+    pub party: Option<PartyCode>,
+}
+
+/// Why a directory does not place a player.
+#[allow(missing_docs, reason = "the error messages document the variants")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlayRefusal {
+    #[error("the directory refused, for a reason that this version does not know")]
+    Unknown,
+    #[error("no server of this directory plays that game")]
+    Game,
+    #[error("there is no party with that code; check the code, or make a new party")]
+    Party,
+    #[error("the party plays another game")]
+    OtherGame,
+    #[error("too many people wait already; try again later")]
+    Full,
+    #[error("too many requests from your address; try again in a minute")]
+    Often,
+    #[error("the directory does not know this server")]
+    Stranger,
+    #[error("that is more people than fit on a server")]
+    People,
+}
+
+impl PlayRefusal {
+    const ALL: [Self; 7] = [
+        Self::Game,
+        Self::Party,
+        Self::OtherGame,
+        Self::Full,
+        Self::Often,
+        Self::Stranger,
+        Self::People,
+    ];
+
+    /// Returns its number on the wire; 0 for none of these.
+    pub(super) fn code(self) -> u8 {
+        let place = Self::ALL.iter().position(|it| *it == self);
+        place.and_then(|place| u8::try_from(place + 1).ok()).unwrap_or_default()
+    }
+
+    pub(super) fn of(code: u32) -> Self {
+        let place = usize::try_from(code).unwrap_or_default().checked_sub(1);
+        place.and_then(|place| Self::ALL.get(place)).copied().unwrap_or(Self::Unknown)
+    }
+}
