@@ -303,7 +303,7 @@ const DRIVERS: Levels = &[
     &["clock", "files", "socket", "workers", "framing", "goodbye", "congestion", "settings"],
     &["doorkeeping", "web"],
     &["attempts", "conditioned", "packets", "identity", "pins", "player", "verify"],
-    &["announce", "query", "survey"],
+    &["announce", "query", "seek", "survey"],
     &["client", "server"],
     &["local", "door"],
     &[""],

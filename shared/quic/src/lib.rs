@@ -39,6 +39,7 @@ pub mod packets;
 pub mod pins;
 pub mod player;
 pub mod query;
+pub mod seek;
 pub mod server;
 mod settings;
 pub mod socket;

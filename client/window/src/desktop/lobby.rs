@@ -1,5 +1,5 @@
-//! What a desktop shows between two visits: the menu, the server list, the laboratory, and the
-//! question whether to trust a changed certificate.
+//! What a desktop shows between two visits: the menu, the server list, the search for a server, the
+//! laboratory, and the question whether to trust a changed certificate.
 
 use egui_macroquad::egui::{Context, LayerId};
 use phaselock::games::Games;
@@ -14,6 +14,7 @@ use phaselock_ui::words::fill;
 use super::args::{Args, Start};
 use super::connection::{self, LocalGame};
 use super::menu::{Menu, Wish};
+use super::online::{Going, Online};
 use super::servers::{Answer, Choice, ServerLists, Servers, Trust};
 use crate::platform::{Desk, Lobby, Order};
 use crate::registry::Views;
@@ -26,6 +27,7 @@ use crate::visit::{End, Visit};
 enum Wished {
     Menu(Wish),
     Servers(Choice),
+    Online(Going),
     Trust(Answer),
 }
 
@@ -50,6 +52,10 @@ pub(super) struct DesktopLobby {
     /// The server list, and whether it is shown, also for visits that began there.
     servers: Servers,
     in_list: bool,
+    /// The screen on which a directory chooses the server, and whether it is shown, also for visits
+    /// that began there.
+    online: Online,
+    in_online: bool,
     /// The question whether a changed certificate is trusted.
     trust: Option<Trust>,
     /// The server of the visit, unless it is in this program.
@@ -77,6 +83,8 @@ impl DesktopLobby {
             in_lab: false,
             servers,
             in_list: false,
+            online: Online::new(views.games().names()),
+            in_online: false,
             trust: None,
             invitation: None,
             part: Default::default(),
@@ -150,6 +158,7 @@ impl DesktopLobby {
                 return self.join(invitation, desk);
             }
             Wish::Search => self.in_list = true,
+            Wish::Online => self.in_online = true,
             Wish::Settings => return Some(Order::Settings),
             Wish::Experiment => self.experiment(&Begin::default()),
             Wish::Quit => return Some(Order::Quit),
@@ -166,6 +175,26 @@ impl DesktopLobby {
         };
         self.args.options.setup.password = password;
         self.join_part(invitation, Part { room, watch }, desk)
+    }
+
+    /// Does what the player asked for on the screen on which a directory chooses the server.
+    fn go(&mut self, going: Going, desk: Desk<'_>) -> Option<Order> {
+        match going {
+            Going::Back => {
+                self.online.close();
+                self.in_online = false;
+                None
+            }
+            Going::Directories => {
+                (self.in_online, self.in_list) = (false, true);
+                self.servers.show_directories();
+                None
+            }
+            Going::Join { invitation, room } => {
+                self.args.options.setup.password = None;
+                self.join_part(invitation, Part { room, watch: false }, desk)
+            }
+        }
     }
 
     /// Continues after the question whether a changed certificate is trusted.
@@ -216,6 +245,9 @@ impl Lobby for DesktopLobby {
             self.wished = trust.draw(ctx).map(Wished::Trust);
         } else if self.in_list {
             self.wished = self.servers.draw(ctx).map(Wished::Servers);
+        } else if self.in_online {
+            let directories = self.servers.directories();
+            self.wished = self.online.draw(ctx, directories).map(Wished::Online);
         } else {
             self.wished = self.menu.draw(ctx, settings).map(Wished::Menu);
         }
@@ -231,6 +263,7 @@ impl Lobby for DesktopLobby {
         match self.wished.take()? {
             Wished::Menu(wish) => self.follow(wish, desk),
             Wished::Servers(choice) => self.choose(choice, desk),
+            Wished::Online(going) => self.go(going, desk),
             Wished::Trust(answer) => self.answer(answer, desk),
         }
     }
@@ -267,16 +300,18 @@ impl Lobby for DesktopLobby {
 
     /// Shows an error on the player's current screen.
     fn set_error(&mut self, error: Option<String>) {
-        let (shown, other) = match self.in_list {
-            true => (error, None),
-            false => (None, error),
+        let [servers, online, menu] = match (self.in_list, self.in_online) {
+            (true, _) => [error, None, None],
+            (false, true) => [None, error, None],
+            (false, false) => [None, None, error],
         };
-        self.servers.error = shown;
-        self.menu.set_error(other);
+        (self.servers.error, self.online.error) = (servers, online);
+        self.menu.set_error(menu);
     }
 
     fn error(&self) -> Option<&str> {
-        self.servers.error.as_deref().or(self.menu.error())
+        let of_list = self.servers.error.as_deref().or(self.online.error.as_deref());
+        of_list.or(self.menu.error())
     }
 
     fn screen(&self) -> Option<&'static str> {
@@ -284,6 +319,7 @@ impl Lobby for DesktopLobby {
             () if self.in_lab => Some("laboratory"),
             () if self.trust.is_some() => Some("trust"),
             () if self.in_list => Some("servers"),
+            () if self.in_online => Some("online"),
             () => None,
         }
     }

@@ -1,4 +1,4 @@
-//! The menu: play here, join elsewhere, quit.
+//! The menu: play here, join elsewhere, play online, quit.
 
 use std::sync::Arc;
 
@@ -35,6 +35,7 @@ const WIDTH: f32 = 2.0 * CARD_WIDTH + GAP;
 const CARD_HEIGHT: f32 = 256.0;
 const FOOT_HEIGHT: f32 = 44.0;
 const QUIT_WIDTH: f32 = 120.0;
+const ONLINE_WIDTH: f32 = 132.0;
 /// Height in points of everything below the title, with space for the foot.
 const HEIGHT: f32 = 484.0;
 /// Space in points that the title and its line need above the rest.
@@ -83,6 +84,8 @@ pub(crate) enum Wish {
     },
     /// Open the server list.
     Search,
+    /// Have a directory choose a server.
+    Online,
     Experiment,
     Settings,
     Quit,
@@ -205,6 +208,10 @@ impl Menu {
                     wish = wish.take().or(self.join_card(ui, told));
                 });
                 ui.horizontal(|ui| {
+                    let online = Button::new(RichText::new(tr("Play online")).size(15.0));
+                    if ui.add(online.min_size(vec2(ONLINE_WIDTH, FOOT_HEIGHT))).clicked() {
+                        wish = Some(Wish::Online);
+                    }
                     if laboratory(ui).clicked() {
                         wish = Some(Wish::Experiment);
                     }
@@ -476,7 +483,7 @@ fn space_above_action(ui: &mut Ui) {
 
 /// The button that opens the laboratory, with a description.
 fn laboratory(ui: &mut Ui) -> Response {
-    let width = WIDTH - 2.0 * (QUIT_WIDTH + GAP);
+    let width = WIDTH - 2.0 * (QUIT_WIDTH + GAP) - (ONLINE_WIDTH + GAP);
     let (rect, response) = ui.allocate_exact_size(vec2(width, FOOT_HEIGHT), Sense::click());
     let look = ui.style().interact(&response);
     let (fill, edge) = (look.bg_fill, look.bg_stroke);

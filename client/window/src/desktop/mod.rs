@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! run -> args, display -> machine (clock, focus, pace of frames, gamepads)
-//!                      -> lobby -> menu, servers, the laboratory's scene
+//!                      -> lobby -> menu, servers, online, the laboratory's scene
 //!                               -> connection (phaselock_quic)
 //! ```
 
@@ -14,6 +14,7 @@ mod holds;
 mod lobby;
 mod machine;
 pub(crate) mod menu;
+pub(crate) mod online;
 mod pacing;
 pub(crate) mod servers;
 mod shown;

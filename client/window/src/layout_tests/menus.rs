@@ -8,15 +8,18 @@ use egui_macroquad::egui::{Context, LayerId, RawInput, Rect};
 use phaselock::client::State;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::time::{LocalTime, Micros};
+use phaselock::wire::directory::play::PartyCode;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::query::Info;
 use phaselock::wire::rooms::RoomStatus;
+use phaselock_quic::seek::{SeekState, SeekView};
 use phaselock_quic::survey::{Found, Reply, SurveyView, Via};
 
 use super::checker::{problems, sizes_of, texts};
 use super::{Pane, phones, report, variants, windows};
 use crate::desktop::args::Args;
 use crate::desktop::menu::Menu;
+use crate::desktop::online::Online;
 use crate::desktop::servers::{ServerLists, Servers, Tab, Trust};
 use crate::overlay::{self, Status};
 use crate::page::card::Card;
@@ -397,6 +400,40 @@ fn layout_of_servers_and_of_trust_is_clear() {
     };
     found.extend(lay_out("trust", |ctx| {
         let _ = trust.draw(ctx);
+    }));
+    report(found);
+}
+
+#[test]
+fn layout_of_playing_online_is_clear() {
+    let views = phaselock_views::all(Views::new());
+    let mut online = Online::new(views.games().names());
+    let directories = || vec!["directory.example.org:4435".parse().expect("an address")];
+    let mut found = Vec::new();
+    let error = "no directory answers; check their addresses, and your connection";
+    for (name, error) in [("choices", None), ("choices with an error", Some(error.to_owned()))] {
+        for page in 0..Online::PAGES {
+            online.show(page);
+            online.error.clone_from(&error);
+            found.extend(lay_out(&format!("online, {name}, {page}"), |ctx| {
+                drop(online.draw_view(ctx, None, directories()));
+            }));
+        }
+    }
+    online.error = None;
+    found.extend(lay_out("online without a directory", |ctx| {
+        drop(online.draw_view(ctx, None, vec![]));
+    }));
+    let waiting = SeekState::Waiting { position: 1234 };
+    for (state, party) in [(SeekState::Asking, None), (waiting, Some(PartyCode::EXAMPLE))] {
+        let view = SeekView { state, party };
+        found.extend(lay_out("online, searching", |ctx| {
+            drop(online.draw_view(ctx, Some(view.clone()), directories()));
+        }));
+    }
+    online.tell(PartyCode::EXAMPLE);
+    found.extend(lay_out("online, code of a party", |ctx| {
+        drop(online.draw_view(ctx, None, directories()));
     }));
     report(found);
 }

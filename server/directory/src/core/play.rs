@@ -50,7 +50,7 @@ const NEXT: u32 = 64;
 const STATUS_EVERY: Micros = Micros::from_ms(1500);
 const LOOKED_FOR: Micros = Micros::from_ms(10_000);
 /// Maximum number of servers of a game that are asked at a time.
-const STATUS_MAX: usize = 256;
+const STATUS_MAX: usize = 1024;
 /// Time for which seats are reserved for a player on the way there, and for friends who have not
 /// asked yet.
 const RESERVED: Micros = Micros::from_ms(8000);
@@ -440,18 +440,19 @@ impl Matchmaker {
         let known = waiter.party.and_then(|code| self.parties.room(code, server));
         let room = known.unwrap_or_else(|| found.room(&waiter.game, people + friends, together));
         let listed = Listed::new(server, found.fingerprint);
+        let mut holder = (Holder::Ticket(ticket), waiter.network);
+        let (mut reserved, mut until) = (people, now + RESERVED);
         if let Some(code) = waiter.party {
-            let holder = Holder::Party(code);
             if self.parties.settle(code, server, room.clone()) {
-                let until = now + RESERVED_FOR_FRIENDS;
-                self.seats.reserve(server, (holder, waiter.network), friends, until);
+                // Whoever made the party may first tell the code, and then ask with it, too.
+                holder.0 = Holder::Party(code);
+                (reserved, until) = (people + friends, now + RESERVED_FOR_FRIENDS);
             } else {
-                self.seats.release(server, holder, people);
+                self.seats.release(server, Holder::Party(code), people);
             }
             self.parties.renew(code, now);
         }
-        let holder = (Holder::Ticket(ticket), waiter.network);
-        self.seats.reserve(server, holder, people, now + RESERVED);
+        self.seats.reserve(server, holder, reserved, until);
         self.queue.remove(ticket);
         let people = u16::try_from(people).unwrap_or(u16::MAX);
         self.placed.insert(ticket, Placed { server: listed, people, room, party: waiter.party });

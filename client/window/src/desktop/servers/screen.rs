@@ -116,7 +116,13 @@ impl Servers {
         (self.surveyor, self.looked) = (None, None);
     }
 
-    fn directories(&self) -> Vec<Address> {
+    /// Shows the page on which directories are named.
+    pub(crate) fn show_directories(&mut self) {
+        (self.tab, self.selected) = (Tab::Internet, None);
+    }
+
+    /// Returns the directories in use.
+    pub(crate) fn directories(&self) -> Vec<Address> {
         let mut directories = self.given.clone();
         directories.extend(self.book.pages.directories.iter().cloned());
         directories.dedup();

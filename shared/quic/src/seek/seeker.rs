@@ -1,0 +1,273 @@
+//! When to ask what, and what the answers mean: the state machine.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+
+use phaselock::invitation::Invitation;
+use phaselock::limits::REGIONS_MAX;
+use phaselock::random::Random;
+use phaselock::time::{LocalTime, Micros};
+use phaselock::wire::directory::play::{
+    PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, Ticket, Waiting,
+};
+use phaselock::wire::directory::{Answer, Question, Token, nonce_of_answer};
+use phaselock::wire::query::{Info, Nonce, question_of};
+use phaselock::wire::rooms::RoomCode;
+
+/// Time to wait for an answer, and number of attempts with one address of a directory.
+const PATIENCE: Micros = Micros::from_ms(500);
+const TRIES: u8 = 3;
+/// Time to measure pings. Regions further away count as unmeasured, and so as far.
+const PING_TIME: Micros = Micros::from_ms(600);
+/// Bytes of the question by which a ping is measured: enough for an answer.
+const PING_BYTES: usize = 384;
+/// Shortest and longest time until the next request, whatever the directory says.
+const AGAIN_MS: (u32, u32) = (100, 5000);
+
+/// What a player wants to play.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeekWish {
+    /// The game.
+    pub game: String,
+    /// Number of seats, or for a new party of people who are expected.
+    pub people: u16,
+    /// The party.
+    pub party: PartyWish,
+}
+
+/// Why no place was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SeekError {
+    /// No directory has answered.
+    #[error("no directory answers; check their addresses, and your connection")]
+    Silent,
+    /// The last directory refused.
+    #[error(transparent)]
+    Refused(#[from] PlayRefusal),
+}
+
+/// How far the search is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SeekState {
+    /// No directory has answered the request yet.
+    Asking,
+    /// There is no seat yet.
+    Waiting {
+        /// Number of requests ahead of this one.
+        position: u32,
+    },
+    /// There is a seat, which is kept for some seconds.
+    Placed {
+        /// The server, with the fingerprint of its certificate.
+        invitation: Invitation,
+        /// The room to ask for.
+        room: Option<RoomCode>,
+    },
+    /// The search is over.
+    Failed(SeekError),
+}
+
+#[derive(Debug)]
+enum Step {
+    /// Begins with the next directory.
+    Next,
+    Regions {
+        tries: u8,
+    },
+    Pings,
+    Ask {
+        tries: u8,
+    },
+    Wait,
+    Over,
+}
+
+/// Looks for a place for one player.
+#[derive(Debug)]
+pub struct Seeker {
+    play: Play,
+    random: Random,
+    /// Addresses of directories that were not asked yet.
+    directories: VecDeque<SocketAddr>,
+    directory: Option<SocketAddr>,
+    nonce: Nonce,
+    token: Option<Token>,
+    /// Servers that were asked for their status, with the region of each.
+    asked: HashMap<Nonce, (SocketAddr, String, LocalTime)>,
+    step: Step,
+    due: LocalTime,
+    state: SeekState,
+    party: Option<PartyCode>,
+    refusal: Option<PlayRefusal>,
+    transmits: VecDeque<(SocketAddr, Vec<u8>)>,
+}
+
+impl Seeker {
+    /// Creates a search with directories at these addresses, which are asked in this order.
+    pub fn new(wish: SeekWish, directories: Vec<SocketAddr>, seed: u64, now: LocalTime) -> Self {
+        let mut random = Random::new(seed);
+        let SeekWish { game, people, party } = wish;
+        let ticket = Ticket(random.bits().to_le_bytes());
+        Self {
+            play: Play { ticket, game, people, party, pings: Vec::new() },
+            random,
+            directories: directories.into(),
+            directory: None,
+            nonce: Nonce::default(),
+            token: None,
+            asked: HashMap::new(),
+            step: Step::Next,
+            due: now,
+            state: SeekState::Asking,
+            party: match party {
+                PartyWish::Join(code) => Some(code),
+                PartyWish::None | PartyWish::New => None,
+            },
+            refusal: None,
+            transmits: VecDeque::new(),
+        }
+    }
+
+    /// Returns how far the search is.
+    pub fn state(&self) -> &SeekState {
+        &self.state
+    }
+
+    /// Returns the code of the party, as soon as it is known.
+    pub fn party(&self) -> Option<PartyCode> {
+        self.party
+    }
+
+    /// Returns the next packet to send.
+    pub fn poll_transmit(&mut self) -> Option<(SocketAddr, Vec<u8>)> {
+        self.transmits.pop_front()
+    }
+
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout) next; `None` when the search is
+    /// over.
+    pub fn next_timeout(&self) -> Option<LocalTime> {
+        (!matches!(self.step, Step::Over)).then_some(self.due)
+    }
+
+    /// Handles a timeout.
+    pub fn handle_timeout(&mut self, now: LocalTime) {
+        if self.next_timeout().is_none_or(|due| now < due) {
+            return;
+        }
+        match self.step {
+            Step::Next => self.begin(now),
+            Step::Regions { tries } | Step::Ask { tries } if tries >= TRIES => self.begin(now),
+            Step::Regions { tries } => self.ask_regions(now, tries + 1),
+            Step::Pings | Step::Wait => self.ask(now, 1),
+            Step::Ask { tries } => self.ask(now, tries + 1),
+            Step::Over => {}
+        }
+    }
+
+    /// Begins with the next directory.
+    fn begin(&mut self, now: LocalTime) {
+        self.token = None;
+        self.play.pings.clear();
+        self.asked.clear();
+        self.directory = self.directories.pop_front();
+        match self.directory {
+            Some(_) => self.ask_regions(now, 1),
+            None => {
+                let why = self.refusal.map_or(SeekError::Silent, SeekError::Refused);
+                self.end(SeekState::Failed(why));
+            }
+        }
+    }
+
+    fn end(&mut self, state: SeekState) {
+        (self.step, self.state) = (Step::Over, state);
+    }
+
+    fn ask_regions(&mut self, now: LocalTime, tries: u8) {
+        (self.step, self.due) = (Step::Regions { tries }, now + PATIENCE);
+        self.send(&Question::Regions);
+    }
+
+    fn ask(&mut self, now: LocalTime, tries: u8) {
+        (self.step, self.due) = (Step::Ask { tries }, now + PATIENCE);
+        self.send(&Question::Play { play: self.play.clone(), token: self.token });
+    }
+
+    /// Sends a question to the directory.
+    fn send(&mut self, question: &Question) {
+        self.nonce = self.random.bits().to_le_bytes();
+        if let Some(directory) = self.directory {
+            self.transmits.push_back((directory, question.encode(self.nonce)));
+        }
+    }
+
+    /// Handles a packet.
+    pub fn handle_packet(&mut self, now: LocalTime, from: SocketAddr, bytes: &[u8]) {
+        if nonce_of_answer(bytes).is_none() {
+            return self.handle_status(now, from, bytes);
+        }
+        if self.directory != Some(from) {
+            return;
+        }
+        let Ok(answer) = Answer::parse(bytes, self.nonce) else { return };
+        match (&self.step, answer) {
+            (Step::Regions { .. }, Answer::Regions(beacons)) => {
+                (self.step, self.due) = (Step::Pings, now);
+                for beacon in beacons.into_iter().take(REGIONS_MAX) {
+                    let server =
+                        SocketAddr::new(IpAddr::from(beacon.ip).to_canonical(), beacon.port);
+                    let nonce: Nonce = self.random.bits().to_le_bytes();
+                    self.asked.insert(nonce, (server, beacon.region, now));
+                    self.transmits.push_back((server, question_of(nonce, PING_BYTES)));
+                    self.due = now + PING_TIME;
+                }
+            }
+            (Step::Ask { .. }, Answer::Challenge(token)) => {
+                self.token = Some(token);
+                self.ask(now, 1);
+            }
+            (Step::Ask { .. }, Answer::Waiting(Waiting { position, again_ms, party })) => {
+                let (least, most) = AGAIN_MS;
+                let again = Micros::from_ms(again_ms.clamp(least, most).into());
+                (self.step, self.due) = (Step::Wait, now + again);
+                self.state = SeekState::Waiting { position };
+                self.party = party.or(self.party);
+            }
+            (Step::Ask { .. }, Answer::Placed(placed)) => self.place(placed, from),
+            (Step::Ask { .. }, Answer::Denied(refusal)) => {
+                self.refusal = Some(refusal);
+                // Another directory may know the game or the party.
+                let is_elsewhere = matches!(refusal, PlayRefusal::Game | PlayRefusal::Party);
+                if is_elsewhere && !self.directories.is_empty() {
+                    (self.step, self.due) = (Step::Next, now);
+                } else {
+                    self.end(SeekState::Failed(refusal.into()));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn place(&mut self, placed: Placed, directory: SocketAddr) {
+        let address = placed.server.address(directory).into();
+        let fingerprint = Some(placed.server.fingerprint);
+        self.party = placed.party.or(self.party);
+        let invitation = Invitation { address, fingerprint };
+        self.end(SeekState::Placed { invitation, room: placed.room });
+    }
+
+    /// Handles the status of a server, by which a region's ping is measured.
+    fn handle_status(&mut self, now: LocalTime, from: SocketAddr, bytes: &[u8]) {
+        let known = self
+            .asked
+            .iter()
+            .find(|(nonce, (server, ..))| *server == from && Info::parse(bytes, **nonce).is_ok());
+        let Some(nonce) = known.map(|(nonce, _)| *nonce) else { return };
+        let Some((_, region, at)) = self.asked.remove(&nonce) else { return };
+        let ms = u16::try_from((now - at).0 / 1000).unwrap_or(u16::MAX);
+        self.play.pings.push(RegionPing { ms, region });
+        if self.asked.is_empty() && matches!(self.step, Step::Pings) {
+            self.due = now;
+        }
+    }
+}

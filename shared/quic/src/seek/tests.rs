@@ -1,0 +1,184 @@
+//! Searches in virtual time.
+
+use std::net::SocketAddr;
+
+use phaselock::fingerprint::Fingerprint;
+use phaselock::invitation::Invitation;
+use phaselock::time::{LocalTime, Micros};
+use phaselock::wire::directory::play::{
+    Beacon, PartyCode, PartyWish, Placed, PlayRefusal, Waiting,
+};
+use phaselock::wire::directory::{Answer, Listed, Question};
+use phaselock::wire::query::{Info, parse_question};
+
+use super::*;
+
+fn at(text: &str) -> SocketAddr {
+    text.parse().expect("an address")
+}
+
+fn wish(party: PartyWish) -> SeekWish {
+    SeekWish { game: "race".into(), people: 1, party }
+}
+
+fn listed() -> Listed {
+    Listed::new(at("203.0.113.7:4433"), Fingerprint([7; 32]))
+}
+
+/// Runs a search until it is over, or for a minute. `answer` gets each packet and returns the
+/// answer, if any, and after how many milliseconds it arrives. Returns the time that it took.
+fn run(
+    seeker: &mut Seeker,
+    mut answer: impl FnMut(SocketAddr, &[u8]) -> Option<(Vec<u8>, i64)>,
+) -> Micros {
+    let mut now = LocalTime(1);
+    let mut under_way: Vec<(LocalTime, SocketAddr, Vec<u8>)> = Vec::new();
+    let mut count = 0;
+    while let Some(due) = seeker.next_timeout() {
+        let next = under_way.iter().map(|(at, ..)| *at).min();
+        now = next.map_or(due, |next| next.min(due)).max(now);
+        for (_, from, bytes) in under_way.extract_if(.., |(at, ..)| *at <= now) {
+            seeker.handle_packet(now, from, &bytes);
+        }
+        seeker.handle_timeout(now);
+        while let Some((to, bytes)) = seeker.poll_transmit() {
+            count += 1;
+            if let Some((bytes, ms)) = answer(to, &bytes) {
+                under_way.push((now + Micros::from_ms(ms), to, bytes));
+            }
+        }
+        if now > LocalTime(60_000_000) {
+            break;
+        }
+    }
+    assert!(count < 500, "{count} packets");
+    now - LocalTime(1)
+}
+
+/// Answers of a directory with this script, after the challenge and without regions.
+fn directory(bytes: &[u8], answers: &mut Vec<Answer>) -> Option<(Vec<u8>, i64)> {
+    let (question, nonce) = Question::parse(bytes).ok()?;
+    let answer = match question {
+        Question::Regions => Answer::Regions(vec![]),
+        Question::Play { token: None, .. } => Answer::Challenge([9; 24]),
+        Question::Play { token, .. } => {
+            assert_eq!(token, Some([9; 24]));
+            if answers.is_empty() {
+                return None;
+            }
+            answers.remove(0)
+        }
+        _ => return None,
+    };
+    Some((answer.encode(nonce, bytes.len()).expect("it fits"), 10))
+}
+
+#[test]
+fn a_player_waits_and_is_placed() {
+    let mut seeker = Seeker::new(wish(PartyWish::New), vec![at("192.0.2.1:4435")], 7, LocalTime(1));
+    let party = Some(PartyCode::EXAMPLE);
+    let waiting = |position| Answer::Waiting(Waiting { position, again_ms: 300, party });
+    let room = Some("1".parse().expect("a code"));
+    let placed = Placed { server: listed(), people: 1, room: room.clone(), party };
+    let mut answers = vec![waiting(2), waiting(0), Answer::Placed(placed)];
+    let (mut tickets, mut lost) = (Vec::new(), false);
+    let took = run(&mut seeker, |_, bytes| {
+        if let Ok((Question::Play { play, .. }, _)) = Question::parse(bytes) {
+            tickets.push(play.ticket);
+        }
+        // One packet is lost.
+        if tickets.len() == 3 && !std::mem::replace(&mut lost, true) {
+            return None;
+        }
+        directory(bytes, &mut answers)
+    });
+    let invitation = Invitation {
+        address: at("203.0.113.7:4433").into(),
+        fingerprint: Some(Fingerprint([7; 32])),
+    };
+    assert_eq!(*seeker.state(), SeekState::Placed { invitation, room });
+    assert_eq!(seeker.party(), party);
+    assert!(tickets.windows(2).all(|pair| pair[0] == pair[1]), "one request, repeated");
+    assert!(took < Micros::from_ms(1300), "{took:?}");
+}
+
+#[test]
+fn pings_of_regions_are_measured() {
+    let mut seeker =
+        Seeker::new(wish(PartyWish::None), vec![at("192.0.2.1:4435")], 7, LocalTime(1));
+    let beacon = |region: &str, server: &str| {
+        let Listed { ip, port, .. } = Listed::new(at(server), Fingerprint([0; 32]));
+        Beacon { region: region.into(), ip, port }
+    };
+    let servers = ["203.0.113.1:1", "203.0.113.2:2", "203.0.113.3:3"];
+    let mut pings = Vec::new();
+    run(&mut seeker, |to, bytes| {
+        if let Some(nonce) = parse_question(bytes) {
+            let ms = [30, 250, 9000][servers.iter().position(|it| at(it) == to).expect("known")];
+            return Some((Info::default().answer(nonce, bytes.len()), ms));
+        }
+        let (question, nonce) = Question::parse(bytes).expect("a question");
+        let answer = match question {
+            Question::Regions => Answer::Regions(vec![
+                beacon("europe", servers[0]),
+                beacon("asia", servers[1]),
+                beacon("far", servers[2]),
+            ]),
+            Question::Play { play, .. } => {
+                pings = play.pings;
+                Answer::Denied(PlayRefusal::Full)
+            }
+            _ => panic!("no such question"),
+        };
+        Some((answer.encode(nonce, bytes.len()).expect("it fits"), 5))
+    });
+    let pings: Vec<_> = pings.iter().map(|it| (&*it.region, it.ms)).collect();
+    assert_eq!(pings, [("europe", 30), ("asia", 250)], "the third did not answer in time");
+    assert_eq!(*seeker.state(), SeekState::Failed(PlayRefusal::Full.into()));
+}
+
+#[test]
+fn the_next_directory_is_asked_if_one_is_silent_or_does_not_know_the_game() {
+    let [silent, other, good] = ["192.0.2.1:4435", "192.0.2.2:4435", "192.0.2.3:4435"].map(at);
+    let all = vec![silent, other, good];
+    let mut seeker = Seeker::new(wish(PartyWish::None), all.clone(), 7, LocalTime(1));
+    let placed = Placed { server: listed(), people: 1, room: None, party: None };
+    let took = run(&mut seeker, |to, bytes| match to {
+        _ if to == other => directory(bytes, &mut vec![Answer::Denied(PlayRefusal::Game)]),
+        _ if to == good => directory(bytes, &mut vec![Answer::Placed(placed.clone())]),
+        _ => None,
+    });
+    assert!(matches!(seeker.state(), SeekState::Placed { .. }));
+    assert!(took < Micros::from_ms(2000), "{took:?}");
+    // Silence, or the reason of the last one that answered.
+    let mut seeker = Seeker::new(wish(PartyWish::None), all.clone(), 7, LocalTime(1));
+    run(&mut seeker, |_, _| None);
+    assert_eq!(*seeker.state(), SeekState::Failed(SeekError::Silent));
+    let mut seeker = Seeker::new(wish(PartyWish::None), all, 7, LocalTime(1));
+    run(&mut seeker, |to, bytes| {
+        let mut answers = vec![Answer::Denied(PlayRefusal::Game)];
+        (to == other).then(|| directory(bytes, &mut answers)).flatten()
+    });
+    assert_eq!(*seeker.state(), SeekState::Failed(PlayRefusal::Game.into()));
+    let mut seeker = Seeker::new(wish(PartyWish::None), vec![], 7, LocalTime(1));
+    run(&mut seeker, |_, _| None);
+    assert_eq!(*seeker.state(), SeekState::Failed(SeekError::Silent));
+}
+
+#[test]
+fn answers_of_others_and_junk_change_nothing() {
+    let directory_at = at("192.0.2.1:4435");
+    let mut seeker = Seeker::new(wish(PartyWish::None), vec![directory_at], 7, LocalTime(1));
+    seeker.handle_timeout(LocalTime(1));
+    let (_, question) = seeker.poll_transmit().expect("a question");
+    let (_, nonce) = Question::parse(&question).expect("a question");
+    let placed = Placed { server: listed(), people: 1, room: None, party: None };
+    let answer = Answer::Placed(placed).encode(nonce, 200).expect("it fits");
+    seeker.handle_packet(LocalTime(2), at("192.0.2.9:4435"), &answer);
+    // No place was asked for yet.
+    seeker.handle_packet(LocalTime(2), directory_at, &answer);
+    for bytes in [&b""[..], b"!directory", b"!phaselock\x01", &question] {
+        seeker.handle_packet(LocalTime(2), directory_at, bytes);
+    }
+    assert_eq!(*seeker.state(), SeekState::Asking);
+}
