@@ -9,6 +9,7 @@
 mod allow_list;
 mod deny_lists;
 mod error;
+mod fleet_secret;
 mod http;
 mod joining;
 mod layers;
@@ -17,6 +18,7 @@ mod log;
 mod operation;
 mod password;
 mod play;
+mod redirect;
 mod restarts;
 mod scopes;
 mod setting;
@@ -31,6 +33,7 @@ mod webhooks;
 pub use self::allow_list::{AllowList, ListError};
 pub use self::deny_lists::{DENY_LISTS_MAX, DenyList};
 pub use self::error::{ConfigError, Mistake};
+pub use self::fleet_secret::FleetSecret;
 pub use self::http::Http;
 pub use self::joining::Joining;
 pub use self::loaded::{BadOverride, Change, Judge, SettingValue, Settings};
@@ -40,11 +43,12 @@ pub use self::log::{BadFilter, LogFormat};
 pub use self::operation::{AgonesMode, Operation};
 pub use self::password::Password;
 pub use self::play::{NAME_CHARS_MAX, Play, ROOM_THREADS_MAX, WORKERS_MAX};
+pub use self::redirect::Redirect;
 pub use self::restarts::{RESTARTS_MAX, RestartTime};
 pub(crate) use self::sources::{
     config_option, flags, option_in, options, options_to_find, variables,
 };
 pub use self::types::{Config, Special};
 pub use self::values::{DIRECTORIES_MAX, LISTEN_MAX, ORIGINS_MAX};
-pub(crate) use self::values::{parse_line, parse_one_address, parse_redirect};
+pub(crate) use self::values::{parse_line, parse_one_address};
 pub use self::webhooks::{Topic, WEBHOOKS_MAX, Webhook, WebhookFormat};

@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 use crate::author::Role;
 use crate::clocks::{CalendarState, Clocks};
-use crate::config::Config;
+use crate::config::{Config, FleetSecret};
 use crate::data_dir::{LOCK_FILE, ROOMS_DIR, make_private_dir, token_path, write_private};
 use crate::deny::{DenyLists, DenyThread};
 use crate::people::{AccessLists, Gatekeeper, Rules};
@@ -45,6 +45,7 @@ pub(crate) fn rules(config: &Config) -> Rules {
         password: config.joining.password.as_ref().map(|password| password.0.clone()),
         allowed: config.joining.allow_list.as_ref().map(|list| list.keys.keys().copied().collect()),
         region: config.joining.region.clone().unwrap_or_default(),
+        fleet: config.joining.fleet_secret_file.as_ref().map(FleetSecret::key),
     }
 }
 

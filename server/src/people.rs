@@ -4,6 +4,7 @@
 mod access_lists;
 mod attempts;
 mod gate;
+mod transfers;
 
 pub(crate) use access_lists::{AccessLists, GivenRole};
 pub(crate) use attempts::{FailedLogins, Secret};

@@ -227,6 +227,7 @@ fn equip(
         }
         None => server,
     };
+    kept.gate.present(presented.clone());
     let doorkeeping = Doorkeeping {
         seats_per_address: config.joining.seats_per_address,
         ..Doorkeeping::default()

@@ -178,7 +178,7 @@ fn a_stopping_server_sends_all_players_the_reason() {
     }
     sim.run(1.0);
     let goodbye = Disconnect::new(Code::Shutdown, "the server is shutting down");
-    sim.room.shutdown(&goodbye);
+    sim.room.shutdown(sim.now, &|_| goodbye.clone());
     sim.drain();
     sim.run(0.1);
     for client in &sim.clients {

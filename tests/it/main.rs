@@ -19,6 +19,7 @@ mod documents;
 mod driver;
 mod early;
 mod feel;
+mod fleet;
 mod floods;
 mod fuzz;
 mod games;

@@ -158,6 +158,9 @@ def message_values(message: Message) -> Values:
         values["rooms"] = [vars(room) for room in message.rooms]
     if isinstance(message, Welcome):
         values["setup"] = message.setup.hex()
+    if isinstance(message, Disconnect):
+        for name in ("fingerprint", "ticket"):
+            values[name] = None if values[name] is None else values[name].hex()
     plain = Disconnect | Status | Welcome | Left | Epoch | Refused | Watching | Places
     assert isinstance(message, plain)
     return {"kind": type(message).__name__, **values}
@@ -177,6 +180,7 @@ def request_values(request: Request) -> Values:
         values |= {"key": request.key.hex(), "proof": request.proof.hex()}
         values |= {"wire": str(request.wire), "sent": str(request.sent)}
         values["look"] = list(request.look)
+        values["ticket"] = None if request.ticket is None else request.ticket.hex()
         values["resume"] = None if request.resume is None else str(request.resume)
         return {"kind": "Hello", **values}
     if isinstance(request, Query):

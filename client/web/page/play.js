@@ -6,6 +6,7 @@
 
   // Constants of the wire; see shared/netcode/WIRE.md.
   const PATH = "/phaselock";
+  const DIGEST = "sha256:";
   const PREFACE = 1;
   const CHALLENGE_BYTES = 32;
   const MESSAGE_BYTES_MAX = 8192;
@@ -161,22 +162,28 @@
 
   const bytesOf = (digits) => Uint8Array.from(digits.match(/../g) || [], (it) => parseInt(it, 16));
 
-  /** Address of the game and identity of its server; no facts about a server without a page. */
+  /**
+   * Address of the game and identity of its server; no facts about a server without a page. A
+   * redirect may end with `#` and the fingerprint of the server's certificate.
+   */
   async function destination(redirect) {
-    const asked = redirect || link.get("server") || "";
+    const [address, fingerprint = ""] = redirect.split("#");
+    const asked = address || link.get("server") || "";
     let facts = null;
     try {
       facts = await look(asked);
       if (!redirect) home = facts;
     } catch (error) {
-      // Another server may have no page; its certificate may be from an authority.
+      // Another server may have no page; its certificate may be from an authority, or one that
+      // browsers accept by its digest.
       if (!asked) throw error;
     }
     const beside = asked || location.host;
     const at = new URL(`https://${beside}${PATH}`);
     if (facts?.port) at.port = facts.port;
     else if (!asked && !location.port) at.port = location.protocol === "http:" ? 80 : 443;
-    const hashes = facts?.hashes || [];
+    const told = fingerprint.startsWith(DIGEST) ? [fingerprint.slice(DIGEST.length), null] : [];
+    const hashes = facts?.hashes || told;
     const urls = [at];
     // A browser tries QUIC only at the first address of a name, and the server may be at another.
     if (hashes.length && at.hostname === "localhost") {

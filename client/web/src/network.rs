@@ -1,7 +1,7 @@
 //! A session over WebTransport.
 
 use phaselock::client::carriage::{self, Carriage, Event};
-use phaselock::client::{Output, Session, SessionConfig};
+use phaselock::client::{Output, Redirect, Session, SessionConfig};
 use phaselock::identity::{Credentials, PROOF_CONTEXT, Proof, PublicKey};
 use phaselock::limits::TEXT_BYTES_MAX;
 use phaselock::time::LocalTime;
@@ -58,7 +58,10 @@ impl Carriage for Channel {
     fn send(&mut self, output: Output) {
         match output {
             Output::Connect { redirect } => {
-                let to = redirect.unwrap_or_default();
+                let to = redirect.map_or_else(String::new, |Redirect { address, fingerprint }| {
+                    let fingerprint = fingerprint.map_or_else(String::new, |it| format!("#{it}"));
+                    address + &fingerprint
+                });
                 let context = PROOF_CONTEXT;
                 imports::phaselock_connect(to.as_ptr(), to.len(), context.as_ptr(), context.len());
             }

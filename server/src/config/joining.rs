@@ -10,11 +10,13 @@ use phaselock_quic::files;
 
 use super::allow_list::{self, AllowList};
 use super::deny_lists::{self, DenyList};
+use super::fleet_secret::FleetSecret;
 use super::password::{Password, parse_password, password_in};
+use super::redirect::Redirect;
 use super::setting::{START, section};
 use super::values::{
-    hidden, list, number, or, parse_directories, parse_line, parse_listen, parse_redirect,
-    parse_region, path, path_or,
+    hidden, list, number, or, parse_directories, parse_line, parse_listen, parse_region, path,
+    path_or,
 };
 
 section! {
@@ -159,15 +161,39 @@ section! {
         ..Setting::LIST
     }
 
-    /// Server that players are sent to when this one drains, as `host:port`.
-    redirect: Option<String> = None => {
+    /// Server that players are sent to when this one drains or stops.
+    redirect: Option<Redirect> = None => {
         value: "ADDR",
-        help: "Server that players are sent to when this one drains, such as two.example.org:4433",
+        help: "Server that players are sent to when this one drains or stops: an address, with # \
+               and the fingerprint of its certificate, or a phaselock:// link",
         read: |config, text| {
-            config.as_mut().redirect = Some(parse_redirect(text.to_str().unwrap_or_default())?);
+            config.as_mut().redirect = Some(Redirect::parse(text.to_str().unwrap_or_default())?);
             Ok(())
         },
         show: |config| or(config.as_ref().redirect.as_ref(), "none"),
+        ..Setting::TEXT
+    }
+
+    /// Secret that the servers of a fleet share.
+    fleet_secret_file: Option<FleetSecret> = None => {
+        value: "FILE",
+        help: "File with the secret that the servers of a fleet share, so that players who are \
+               sent to another one keep seat, name and score",
+        read: |config, text| {
+            config.as_mut().fleet_secret_file = Some(FleetSecret::read(text.as_ref())?);
+            Ok(())
+        },
+        show: |config| {
+            path_or(config.as_ref().fleet_secret_file.as_ref().map(|it| &it.path), "none")
+        },
+        differs: |before, after| {
+            let secrets = [before, after].map(|it| it.as_ref().fleet_secret_file.as_ref());
+            match secrets {
+                [Some(before), Some(after)] => !before.is_as(after),
+                [before, after] => before.is_some() != after.is_some(),
+            }
+        },
+        is_local: true,
         ..Setting::TEXT
     }
 

@@ -106,6 +106,12 @@ fn each_layer_can_set_everything() {
     let keys = dir.path().join("players");
     fs::write(&keys, format!("# friends\n\n{} ada\n", "0a".repeat(32))).expect("writable");
     let keys = keys.to_str().expect("text");
+    let secret = dir.path().join("secret");
+    fs::write(&secret, format!("{}\n", "5e".repeat(32))).expect("writable");
+    let fleet_secret_file = Some(FleetSecret::read(&secret).expect("a secret"));
+    let secret = secret.to_str().expect("text");
+    let fingerprint = phaselock::fingerprint::Fingerprint([0xab; 32]);
+    let redirect = format!("Two.example.org#{fingerprint}");
     let values = [
         ("name", "Zoë's"),
         ("game", "arena_2, chess"),
@@ -140,7 +146,8 @@ fn each_layer_can_set_everything() {
         ("greeting", "Be nice."),
         ("region", "europe"),
         ("allow-list", keys),
-        ("redirect", "Two.example.org"),
+        ("redirect", &redirect),
+        ("fleet-secret-file", secret),
         ("deny-lists", "https://example.org/list.txt?key=1, http://127.0.0.1/b"),
         ("directories", "one.example.org, 192.0.2.7:9"),
         ("announce-port", "5000"),
@@ -225,7 +232,11 @@ fn each_layer_can_set_everything() {
             deny_lists: ["https://example.org/list.txt?key=1", "http://127.0.0.1/b"]
                 .map(|it| DenyList::Url(it.to_owned()))
                 .into(),
-            redirect: Some("two.example.org:4433".to_owned()),
+            redirect: Some(Redirect {
+                address: "two.example.org:4433".to_owned(),
+                fingerprint: Some(fingerprint),
+            }),
+            fleet_secret_file,
             directories: ["one.example.org:4435", "192.0.2.7:9"]
                 .map(|it| it.parse().expect("an address"))
                 .into(),

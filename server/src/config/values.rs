@@ -188,19 +188,6 @@ pub(super) fn parse_listen(text: &OsStr) -> Result<Vec<SocketAddr>, Faults> {
     rule.parse(text, |word| parse_address(word.as_ref()))
 }
 
-/// Parses the address of another server, as it is sent to clients.
-pub(crate) fn parse_redirect(text: &str) -> Result<String, String> {
-    let rule = "a name or an IP address, and a port if it is not 4433";
-    let address: Address = text.parse().map_err(|_| rule)?;
-    if address.host().contains('%') {
-        let local = "an address that players can reach; a link-local address with a network \
-                     interface of this machine is not";
-        return Err(local.to_owned());
-    }
-    let address = address.to_string();
-    (address.len() <= TEXT_BYTES_MAX).then_some(address).ok_or_else(|| rule.to_owned())
-}
-
 /// Parses a line for players.
 pub(crate) fn parse_line(text: &str) -> Result<String, String> {
     let line = one_line(text).trim().to_owned();

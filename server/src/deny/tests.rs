@@ -167,6 +167,7 @@ fn hello(key: PublicKey) -> Hello {
         room: None,
         password: None,
         look: Default::default(),
+        ticket: None,
     }
 }
 

@@ -13,7 +13,7 @@ use super::acts::{failure, room_code};
 use super::state::{AuditEntry, Host, done};
 use crate::api::Drain;
 use crate::author::{Author, Right};
-use crate::config;
+use crate::config::{self, Redirect};
 use crate::error::ActError;
 use crate::store::Written;
 use crate::time::{BadSpan, parse_span};
@@ -54,8 +54,8 @@ impl Host {
         let redirect = match &request.redirect {
             None => self.config.borrow().joining.redirect.clone(),
             Some(text) => {
-                let address = config::parse_redirect(text);
-                Some(address.map_err(|rule| must_be("redirect", text, rule))?)
+                let target = Redirect::parse(text);
+                Some(target.map_err(|rule| must_be("redirect", text, rule))?)
             }
         };
         // A blank goodbye counts as none.
@@ -69,8 +69,9 @@ impl Host {
                 within.in_words()
             ),
         };
-        let there = redirect.as_ref().map(|to| format!("; players are sent to {to}"));
-        let goodbye = Disconnect { redirect, ..Disconnect::new(Code::Draining, text) };
+        let there = redirect.as_ref();
+        let there = there.map(|to| format!("; players are sent to {}", to.address));
+        let goodbye = Redirect::on(redirect.as_ref(), Disconnect::new(Code::Draining, text));
         // A server that a person drains stays down, even if it was about to restart.
         let written = self.drain_as(by, false, goodbye, within).await?;
         let done_text = format!(

@@ -11,6 +11,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::state::{AuditEntry, Host, done};
 use crate::author::{Author, Right, Role};
+use crate::config::Redirect;
 use crate::error::ActError;
 use crate::schedule::{Schedule, Step};
 use crate::time::date;
@@ -84,7 +85,7 @@ impl Host {
             "the server restarts after this round, or in {} at the latest{back}",
             within.in_words()
         );
-        let goodbye = Disconnect { redirect, ..Disconnect::new(Code::Draining, text) };
+        let goodbye = Redirect::on(redirect.as_ref(), Disconnect::new(Code::Draining, text));
         self.drain_as(&scheduler(), true, goodbye, within).await.map(drop)
     }
 

@@ -6,14 +6,17 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use phaselock::identity::PublicKey;
-use phaselock::server::Pass;
+use phaselock::server::{Pass, Transfer};
 use phaselock::wire::control::Hello;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_quic::server::Gate;
+use phaselock_quic::tickets::FleetKey;
 use subtle::ConstantTimeEq as _;
 
 use super::access_lists::AccessLists;
 use super::attempts::{FailedLogins, Secret};
+use super::transfers::Transfers;
+use crate::certificate::Presented;
 use crate::clocks::Clocks;
 use crate::deny::DenyLists;
 use crate::sentence::Act;
@@ -28,7 +31,7 @@ const LISTED: &str = "your address is on a deny list of this server, such as one
                       or shared bans; turn off your VPN or proxy, or ask the host";
 
 /// A host's rules for newcomers, besides bans.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Rules {
     /// Password that everyone needs, if there is one.
     pub password: Option<String>,
@@ -36,6 +39,8 @@ pub(crate) struct Rules {
     pub allowed: Option<BTreeSet<PublicKey>>,
     /// Region that the status names; empty for none.
     pub region: String,
+    /// Key for the tickets of the fleet, if the server belongs to one.
+    pub fleet: Option<FleetKey>,
 }
 
 /// The gate of a server.
@@ -47,6 +52,7 @@ pub(crate) struct Gatekeeper {
     deny_lists: Arc<DenyLists>,
     turned_away: Mutex<HashMap<IpAddr, Instant>>,
     failed_logins: Arc<FailedLogins>,
+    transfers: Transfers,
 }
 
 impl Gatekeeper {
@@ -57,8 +63,10 @@ impl Gatekeeper {
         rules: Rules,
         deny_lists: Arc<DenyLists>,
     ) -> Self {
+        let transfers = Transfers::new(rules.fleet.clone(), clocks.unix());
         let (rules, turned_away) = (RwLock::new(rules), Mutex::default());
-        Self { access, clocks, rules, deny_lists, turned_away, failed_logins: Arc::default() }
+        let failed_logins = Arc::default();
+        Self { access, clocks, rules, deny_lists, turned_away, failed_logins, transfers }
     }
 
     /// Returns the deny lists.
@@ -73,7 +81,13 @@ impl Gatekeeper {
 
     /// Applies new rules from now on.
     pub(crate) fn set_rules(&self, rules: Rules) {
+        self.transfers.set_key(rules.fleet.clone());
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
+    }
+
+    /// Sets the certificate by which this server is known, for which tickets are issued.
+    pub(crate) fn present(&self, own: Presented) {
+        self.transfers.set_own(own);
     }
 
     fn check(&self, hello: &Hello, address: SocketAddr, now: i64) -> Result<(), Disconnect> {
@@ -151,6 +165,15 @@ impl Gate for Gatekeeper {
             address: Some(address),
             mute,
             is_staff: self.access.keeps_order(hello.credentials.key),
+            transfer: self.transfers.accept(hello, address, now),
         })
+    }
+
+    fn see_off(&self, goodbye: &Disconnect, transfer: Option<Transfer>) -> Disconnect {
+        let target = goodbye.redirect.as_ref().and(goodbye.fingerprint);
+        let ticket = target.zip(transfer).and_then(|(target, transfer)| {
+            self.transfers.issue(target, transfer, self.clocks.unix())
+        });
+        Disconnect { ticket, ..goodbye.clone() }
     }
 }

@@ -10,7 +10,7 @@ use phaselock_quic::server::ServerHandle;
 use tokio::sync::mpsc;
 use tokio::sync::watch::Receiver as Current;
 
-use crate::config::Config;
+use crate::config::{Config, Redirect};
 use crate::notify::Notifier;
 use crate::reload::Reloader;
 use crate::signals::{Signal, Signals};
@@ -63,18 +63,18 @@ impl Stopping {
         stop.recv().await;
         is_stopping.store(true, Ordering::Relaxed);
         let drain_seconds = config.borrow().play.drain_seconds;
+        let redirected = |goodbye| Redirect::on(config.borrow().joining.redirect.as_ref(), goodbye);
         let drain = Micros::from_ms(1000 * i64::from(drain_seconds));
         // Goodbyes and the last writes to a stalled disk come on top.
         let within = (u64::from(drain_seconds) + 20) * 1_000_000;
         notifier.send(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={within}"));
         if drain > Micros::ZERO {
             let text = "the server is shutting down after this round; join again later";
-            let redirect = config.borrow().joining.redirect.clone();
-            let goodbye = Disconnect { redirect, ..Disconnect::new(Code::Draining, text) };
+            let goodbye = redirected(Disconnect::new(Code::Draining, text));
             let order = Command::Drain { goodbye, within: drain, restarts: false };
             let _ = handle.command(order).await;
             stop.recv().await;
         }
-        Disconnect::new(Code::Shutdown, "the server is shutting down")
+        redirected(Disconnect::new(Code::Shutdown, "the server is shutting down"))
     }
 }

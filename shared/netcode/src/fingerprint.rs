@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Start of each written fingerprint; a later hash would use another.
@@ -11,7 +12,7 @@ const PREFIX: &str = "sha256:";
 /// The SHA-256 digest of a server's end-entity certificate in DER.
 ///
 /// Written as `sha256:` and 64 lowercase hexadecimal digits. Uppercase digits are accepted.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Fingerprint(pub [u8; 32]);
 
 /// The text is not a [`Fingerprint`].

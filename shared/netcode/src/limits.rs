@@ -45,6 +45,12 @@ pub const TEXT_BYTES_MAX: usize = 256;
 pub const GAMES_MAX: usize = 16;
 /// Maximum size of a control message, in bytes.
 pub const CONTROL_BYTES_MAX: usize = 2048;
+/// Maximum size of a transfer ticket in bytes. Arbitrary; one with the longest names and a score of
+/// ten fields has about 300.
+pub const TICKET_BYTES_MAX: usize = 512;
+/// The maximum number of kinds of entities whose fields a transferred player takes along.
+/// Arbitrary.
+pub const TRANSFER_KINDS_MAX: usize = 8;
 /// The maximum number of players in one control message.
 pub const ROSTER_CHUNK: usize = 40;
 /// Number of colours that a player can choose. Arbitrary; more would be hard to tell apart.
@@ -256,6 +262,10 @@ const _: () = {
         "a page holds fewer servers than the maximum"
     );
     assert!(GAMES_MAX * (NAME_BYTES_MAX + 9) + 2 * TEXT_BYTES_MAX < CONTROL_BYTES_MAX);
+    assert!(
+        2 * TEXT_BYTES_MAX + TICKET_BYTES_MAX + 60 < CONTROL_BYTES_MAX,
+        "a goodbye with a ticket fits into a control message"
+    );
     assert!(
         ROOMS_LISTED_MAX * (ROOM_CODE_BYTES_MAX + NAME_BYTES_MAX + 11)
             + 2 * TEXT_BYTES_MAX

@@ -44,6 +44,7 @@ pub mod server;
 mod settings;
 pub mod socket;
 pub mod survey;
+pub mod tickets;
 pub mod verify;
 pub mod web;
 pub mod workers;

@@ -5,3 +5,4 @@ pub(crate) mod lane;
 pub(crate) mod moody;
 pub(crate) mod range;
 pub(crate) mod runners;
+pub(crate) mod tally;

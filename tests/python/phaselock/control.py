@@ -7,7 +7,7 @@ from typing import Any, Callable, NamedTuple, TypeVar
 
 from .numbers import MESSAGE_BYTES_MAX, NAME_BYTES_MAX, PLAIN_CODING, ROSTER_MAX, SETUP_BYTES_MAX
 from .numbers import WATCH_DELAY_MAX, WATCHERS_MAX
-from .numbers import TEXT_BYTES_MAX, TICK_MAX, WIRE_TEXT, WireError
+from .numbers import TEXT_BYTES_MAX, TICK_MAX, TICKET_BYTES_MAX, WIRE_TEXT, WireError
 from .numbers import fnv1a_64, unzigzag, zigzag
 
 TICK_HZ_MIN = 10
@@ -164,6 +164,7 @@ class Hello:
     room: str | None = None
     password: str | None = None
     look: tuple[int, int] = (0, 0)
+    ticket: bytes | None = None
 
     def body(self) -> bytes:
         """Message's body."""
@@ -184,6 +185,9 @@ class Hello:
                 b"\0" if self.room is None else b"\1" + text(self.room),
                 b"\0" if self.password is None else b"\1" + text(self.password),
                 bytes(self.look),
+                b"\0"
+                if self.ticket is None
+                else b"\1" + varint(len(self.ticket)) + self.ticket,
             ]
         )
 
@@ -206,6 +210,8 @@ class Disconnect:
     text: str
     retry_after: int | None
     redirect: str | None
+    fingerprint: bytes | None = None
+    ticket: bytes | None = None
 
 
 @dataclass
@@ -434,6 +440,14 @@ def read_audience(body: Body) -> int:
     return to
 
 
+def read_ticket(body: Body) -> bytes | None:
+    """Ticket for another server, which only servers read."""
+    ticket = body.option(body.octets)
+    if ticket is not None and len(ticket) > TICKET_BYTES_MAX:
+        raise WireError(f"a ticket of {len(ticket)} bytes")
+    return ticket
+
+
 def read_look(body: Body, colors: int = COLORS) -> tuple[int, int]:
     """Colour and marking; clients may also send a colour that stands for none."""
     # Hellos of earlier versions end before the look.
@@ -473,12 +487,18 @@ def read_message(data: bytes) -> Message | None:
     kind = body.number(32)
     message: Message
     if kind == 0:
-        return Disconnect(
+        goodbye = Disconnect(
             body.number(16),
             body.text(TEXT_BYTES_MAX),
             body.option(lambda: body.number(32)),
             body.option(lambda: body.text(TEXT_BYTES_MAX)),
         )
+        # Goodbyes of earlier versions end before the fingerprint.
+        if not body.is_over():
+            goodbye.fingerprint = body.option(lambda: body.take(32))
+        if not body.is_over():
+            goodbye.ticket = read_ticket(body)
+        return goodbye
     if kind == 1:
         names = body.text(TEXT_BYTES_MAX), body.text(TEXT_BYTES_MAX), body.text(NAME_BYTES_MAX)
         counts = body.number(16), body.number(16), body.number(16)

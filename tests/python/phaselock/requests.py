@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .control import COLORS, GAMES_MAX, Body, read_audience, read_look, read_mark, read_motion
-from .control import room_code
+from .control import read_ticket, room_code
 from .inputs import InputPacket
 from .numbers import DATAGRAM_BYTES_MAX, HELD_MAX, INPUT_KIND, NAME_BYTES_MAX, PACKET_INPUTS_MAX
 from .numbers import TEXT_BYTES_MAX, WireError, unzigzag
@@ -29,6 +29,7 @@ class HelloRequest:
     room: str | None
     password: str | None
     look: tuple[int, int]
+    ticket: bytes | None
 
 
 @dataclass
@@ -129,9 +130,10 @@ def read_request(data: bytes) -> Request | None:
         room = None if body.is_over() else body.option(lambda: room_code(body))
         password = None if body.is_over() else body.option(lambda: body.text(TEXT_BYTES_MAX))
         look = (0, 0) if body.is_over() else read_look(body, COLORS + 1)
-        return HelloRequest(
-            wire, version, name, games, sent, key, proof, resume, wishes, room, password, look
-        )
+        ticket = None if body.is_over() else read_ticket(body)
+        names = wire, version, name, games
+        proofs = sent, key, proof, resume
+        return HelloRequest(*names, *proofs, wishes, room, password, look, ticket)
     if kind == 1:
         request = Query()
     elif kind == 2:

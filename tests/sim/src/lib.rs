@@ -183,6 +183,7 @@ pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
         room: None,
         password: None,
         look: phaselock::wire::talk::Look::default(),
+        ticket: None,
     }
 }
 

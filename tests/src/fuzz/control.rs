@@ -4,7 +4,8 @@ use std::fmt::Debug;
 
 use phaselock::limits::{
     COMMAND_BYTES_MAX, COMMANDS_MAX, CONTROL_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX,
-    QUICK_MESSAGES_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX, USAGE_BYTES_MAX, WATCHERS_MAX,
+    QUICK_MESSAGES_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX, TICKET_BYTES_MAX, USAGE_BYTES_MAX,
+    WATCHERS_MAX,
 };
 use phaselock::time::Tick;
 use phaselock::wire::control::{ClientMessage, ServerMessage, body_len, frame};
@@ -55,6 +56,7 @@ fn one_of_server(body: &[u8]) -> bool {
         ServerMessage::Disconnect(goodbye) => {
             shown(&goodbye.text, TEXT_BYTES_MAX);
             goodbye.redirect.iter().for_each(|redirect| shown(redirect, TEXT_BYTES_MAX));
+            assert!(goodbye.ticket.as_ref().is_none_or(|it| it.len() <= TICKET_BYTES_MAX));
         }
         ServerMessage::Chat { text, .. } => shown(text, TEXT_BYTES_MAX),
         ServerMessage::Joined(seats) => {

@@ -134,6 +134,7 @@ fn client_messages() -> Vec<Vec<u8>> {
         games: (0..16).map(|n| (format!("game {n}"), u64::MAX >> n)).collect(),
         name: "Ада \u{202e}\u{0} Lovelace, countess of many bytes".into(),
         room: "friday".parse().ok(),
+        ticket: Some(vec![1; 300]),
         ..hello::<Skirmish>("Ada", LocalTime(i64::MIN))
     };
     let old = Hello { wire: wire_hash() ^ 1, ..hello::<Skirmish>("", LocalTime(0)) };

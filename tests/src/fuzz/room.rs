@@ -165,7 +165,7 @@ impl Play {
             PAUSE.. => match script.u8() {
                 255 => {
                     let goodbye = Disconnect::new(Code::Shutdown, "the fuzzer said so");
-                    self.room.shutdown(&goodbye);
+                    self.room.shutdown(self.now, &|_| goodbye.clone());
                 }
                 root => self.pass(Micros::from_ms(i64::from(root) * i64::from(root))),
             },

@@ -2,7 +2,7 @@
 
 use phaselock::limits::{
     CONTROL_BYTES_MAX, GAME_SETUP_BYTES_MAX, NAME_BYTES_MAX, PACKET_ENTITIES_MAX, ROSTER_CHUNK,
-    TEXT_BYTES_MAX,
+    TEXT_BYTES_MAX, TICKET_BYTES_MAX,
 };
 use phaselock::time::Tick;
 use phaselock::wire::WireError;
@@ -212,17 +212,17 @@ fn of_clients() -> Vec<String> {
     let good = hello_with(hello());
     let games = |count, name: usize| vec![(text(name), 1); count];
     let mut option = good.clone();
-    let at = option.len() - 4;
+    let at = option.len() - 5;
     option[at] = 2;
     let cases = vec![
         ("nothing", Vec::new()),
         ("a kind that is not known", vec![8]),
         ("a kind of too many bytes", vec![0x81, 0x80, 0x80, 0x80, 0x80, 0]),
         ("a query that goes on", vec![1, 0]),
-        ("a hello without its last five bytes", good[..good.len() - 5].to_vec()),
+        ("a hello without its last six bytes", good[..good.len() - 6].to_vec()),
         (
             "a room whose code is in capitals",
-            [&good[..good.len() - 4], &[1, 1, b'A', 0, 0, 0]].concat(),
+            [&good[..good.len() - 5], &[1, 1, b'A', 0, 0, 0, 0]].concat(),
         ),
         ("a hello of half its bytes", good[..good.len() / 2].to_vec()),
         ("an option that is 2", option),
@@ -234,6 +234,10 @@ fn of_clients() -> Vec<String> {
         (
             "a password of 257 bytes",
             hello_with(Hello { password: Some(text(TEXT_BYTES_MAX + 1)), ..hello() }),
+        ),
+        (
+            "a ticket of 513 bytes",
+            hello_with(Hello { ticket: Some(vec![0; TICKET_BYTES_MAX + 1]), ..hello() }),
         ),
         ("17 games", hello_with(Hello { games: games(17, 1), ..hello() })),
         (
@@ -256,10 +260,11 @@ fn of_servers() -> Vec<String> {
         (other.rates.tick_hz, other.rates.snapshot_hz) = (tick_hz, snapshot_hz);
         welcomed(other)
     };
-    let goodbye = |text: String, redirect| {
-        let goodbye = Disconnect { redirect, ..Disconnect::new(Code::Full, text) };
-        body(&ServerMessage::Disconnect(goodbye))
-    };
+    let said = |goodbye| body(&ServerMessage::Disconnect(goodbye));
+    let goodbye =
+        |text: String, redirect| said(Disconnect { redirect, ..Disconnect::new(Code::Full, text) });
+    let ticket = Some(vec![0; TICKET_BYTES_MAX + 1]);
+    let with_ticket = Disconnect { ticket, ..Disconnect::new(Code::Full, "full") };
     let seats = |count: usize, name: usize| {
         let mut seats = vec![3, count as u8];
         for _ in 0..count {
@@ -277,6 +282,7 @@ fn of_servers() -> Vec<String> {
         ("a goodbye's code of 17 bits", vec![0, 0x80, 0x80, 4, 0, 0, 0]),
         ("a goodbye's text of 257 bytes", goodbye(text(TEXT_BYTES_MAX + 1), None)),
         ("a redirect of 257 bytes", goodbye(text(1), Some(text(TEXT_BYTES_MAX + 1)))),
+        ("a goodbye's ticket of 513 bytes", said(with_ticket)),
         ("a welcome of half its bytes", good[..good.len() / 2].to_vec()),
         ("9 ticks a second", rated(9, 3)),
         ("129 ticks a second", rated(129, 3)),

@@ -1,9 +1,11 @@
 //! Control messages of both sides, as bytes and as values.
 
+use phaselock::fingerprint::Fingerprint;
 use phaselock::identity::{Credentials, Proof, PublicKey, ResumeToken};
 use phaselock::ids::PlayerId;
 use phaselock::limits::{
-    GAME_SETUP_BYTES_MAX, ROOM_CODE_BYTES_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX, WATCH_DELAY_MAX,
+    GAME_SETUP_BYTES_MAX, ROOM_CODE_BYTES_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX, TICKET_BYTES_MAX,
+    WATCH_DELAY_MAX,
 };
 use phaselock::time::{LocalTime, Offset, Rates, Tick};
 use phaselock::wire::control::{
@@ -38,6 +40,7 @@ pub(super) fn hello() -> Hello {
         room: None,
         password: None,
         look: Look::default(),
+        ticket: None,
     }
 }
 
@@ -75,6 +78,7 @@ fn of_clients() -> Vec<ClientMessage> {
             room: "friday-9".parse().ok(),
             password: Some("open sesame".into()),
             look: Look { color: 11, pattern: 7 },
+            ticket: Some(vec![0, 127, 128, 255]),
             ..hello()
         }),
         ClientMessage::Hello(Hello {
@@ -124,6 +128,11 @@ fn of_servers() -> Vec<ServerMessage> {
         redirect: Some("[::1]:4433".into()),
         ..Disconnect::new(Code::Draining, "come to the other one")
     };
+    let with_ticket = Disconnect {
+        fingerprint: Some(Fingerprint(std::array::from_fn(|at| at as u8))),
+        ticket: Some(vec![7; TICKET_BYTES_MAX]),
+        ..redirect.clone()
+    };
     let status = Status {
         server: "Café".into(),
         version: "0.1.0".into(),
@@ -146,7 +155,7 @@ fn of_servers() -> Vec<ServerMessage> {
         Status { rooms: vec![room("1"), room("friday-9")], watchers: 200, ..status.clone() };
     let mut messages: Vec<_> =
         Code::ALL.iter().map(|code| Disconnect::new(*code, "text")).collect();
-    messages.extend([redirect, Disconnect::new(Code::Other(65_535), "")]);
+    messages.extend([redirect, with_ticket, Disconnect::new(Code::Other(65_535), "")]);
     let mut messages: Vec<_> = messages.into_iter().map(ServerMessage::Disconnect).collect();
     messages.extend([
         ServerMessage::Status(status),
@@ -219,6 +228,11 @@ fn of_servers() -> Vec<ServerMessage> {
     messages
 }
 
+/// Bytes in hexadecimal digits, or null.
+fn optional_hex(bytes: Option<&[u8]>) -> String {
+    bytes.map_or_else(|| value(None::<u8>), hex)
+}
+
 /// Values of a client's message, by their names in `WIRE.md`; 64-bit numbers as texts.
 pub fn client_values(message: &ClientMessage) -> String {
     match message {
@@ -236,6 +250,7 @@ pub fn client_values(message: &ClientMessage) -> String {
             ("room", value(&hello.room)),
             ("password", value(&hello.password)),
             ("look", look_values(hello.look)),
+            ("ticket", optional_hex(hello.ticket.as_deref())),
         ]),
         ClientMessage::Query => object(&[("kind", value("Query"))]),
         ClientMessage::Watch { on } => object(&[("kind", value("Watch")), ("on", value(on))]),
@@ -278,6 +293,8 @@ pub fn server_values(message: &ServerMessage) -> String {
             ("text", value(&goodbye.text)),
             ("retry_after", value(goodbye.retry_after)),
             ("redirect", value(&goodbye.redirect)),
+            ("fingerprint", optional_hex(goodbye.fingerprint.as_ref().map(|it| &it.0[..]))),
+            ("ticket", optional_hex(goodbye.ticket.as_deref())),
         ]),
         ServerMessage::Status(status) => object(&[
             ("kind", value("Status")),

@@ -5,6 +5,7 @@ use super::*;
 #[test]
 fn values_at_and_beyond_their_limits() {
     let longest = "é".repeat(NAME_CHARS_MAX);
+    let pinned = format!("b.example:5#sha256:{}", "0a".repeat(32));
     for (flag, good, bad) in [
         ("--game", &["golf", "a", "2d-golf_x"][..], &["", "Golf", "a b", "é", "../x"][..]),
         ("--bots", &["0", "256"], &["", "257", "-1", "1.5", "many"]),
@@ -39,7 +40,11 @@ fn values_at_and_beyond_their_limits() {
         ("--sleep-seconds", &["0", "86400"], &["-1", "86401", ""]),
         ("--restarts", &["none", "04:00,sun 23:59,every 6h"], &["", "4", "24:00"]),
         ("--seats-per-address", &["1", "1024"], &["0", "1025"]),
-        ("--redirect", &["b.example", "[::1]:7"], &["", "a b", "x:0", "[fe80::1%lo]:4433"]),
+        (
+            "--redirect",
+            &["b.example", "[::1]:7", &pinned, &format!("phaselock://{pinned}")],
+            &["", "a b", "x:0", "[fe80::1%lo]:4433", "b.example#", "b.example#sha256:00"],
+        ),
         ("--directories", &["b.example", "[::1]:7,::1"], &["", "a b", "x:0", "x,x", "x,"]),
         ("--announce-port", &["1", "65535"], &["", "0", "65536"]),
         ("--admin-listen", &["off", "4434", "10.0.0.1:1"], &["", "on", "localhost:1"]),

@@ -123,13 +123,13 @@ record! {
     /// A player's state that is sent to all, near or far.
     pub struct Score {
         /// Points scored in this round.
-        pub points: u16 = Field::count(12).server_only(),
+        pub points: u16 = Field::count(12).server_only().transferred(),
         /// Rocks shot.
-        pub rocks: u16 = Field::count(12).server_only(),
+        pub rocks: u16 = Field::count(12).server_only().transferred(),
         /// Ships shot.
-        pub ships: u16 = Field::count(10).server_only(),
+        pub ships: u16 = Field::count(10).server_only().transferred(),
         /// Ships lost.
-        pub deaths: u16 = Field::count(10).server_only(),
+        pub deaths: u16 = Field::count(10).server_only().transferred(),
         /// Cause of the last loss: 0 none yet, 1 a rock, otherwise the shooter's id plus 2.
         pub killer: u16 = Field::count(16).server_only(),
     }

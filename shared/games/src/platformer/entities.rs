@@ -93,7 +93,7 @@ record! {
         /// Time of the race in hundredths of a second; 0 before the goal.
         pub time: u16 = Field::count(16).server_only(),
         /// Number of races won, up to 255.
-        pub wins: u8 = Field::count(8).server_only(),
+        pub wins: u8 = Field::count(8).server_only().transferred(),
         /// How much of the level it has covered, from 0 to 63.
         pub progress: u8 = Field::count(6).server_only(),
     }

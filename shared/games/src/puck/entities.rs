@@ -104,11 +104,11 @@ record! {
         /// Whether it plays on the right.
         pub right: bool = Field::count(1).server_only(),
         /// Goals in this round.
-        pub goals: u8 = Field::count(5).server_only(),
+        pub goals: u8 = Field::count(5).server_only().transferred(),
         /// Shots at its goal that it saved.
-        pub saves: u8 = Field::count(8).server_only(),
+        pub saves: u8 = Field::count(8).server_only().transferred(),
         /// Rounds won since it joined, modulo 256.
-        pub wins: u8 = Field::count(8).server_only(),
+        pub wins: u8 = Field::count(8).server_only().transferred(),
     }
 }
 

@@ -89,7 +89,7 @@ record! {
         /// Its last lap, in hundredths of a second; 0 before the first.
         pub last: u16 = Field::count(16).server_only(),
         /// Its best lap, in hundredths of a second; 0 before the first.
-        pub best: u16 = Field::count(16).server_only(),
+        pub best: u16 = Field::count(16).server_only().transferred(),
     }
 }
 

@@ -90,9 +90,9 @@ record! {
     /// A player's state that is sent to all, in sight or not.
     pub struct Score {
         /// Number of kills, minus suicides.
-        pub frags: u16 = Field::count(12).server_only(),
+        pub frags: u16 = Field::count(12).server_only().transferred(),
         /// Times killed.
-        pub deaths: u16 = Field::count(12).server_only(),
+        pub deaths: u16 = Field::count(12).server_only().transferred(),
         /// Id of the player's last killer, plus 1; 0 for none.
         pub killer: u16 = Field::count(16).server_only(),
         /// How the player was killed; see [`Score::means`].

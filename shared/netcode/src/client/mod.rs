@@ -31,7 +31,7 @@ pub use common::Common;
 pub use controller::{Autopilot, Controller};
 pub use game::Client;
 pub use news::Correction;
-pub use output::{MotionSample, Notice, Output, Part, SessionConfig, Speaker, State};
+pub use output::{MotionSample, Notice, Output, Part, Redirect, SessionConfig, Speaker, State};
 pub use picture::Picture;
 pub use recorder::Recorded;
 pub use session::Session;

@@ -4,6 +4,7 @@
 use super::recorder::Recorded;
 use crate::clock::pll::LoopFilter;
 use crate::fields::Kind;
+use crate::fingerprint::Fingerprint;
 use crate::games::Games;
 use crate::identity::ResumeToken;
 use crate::ids::PlayerId;
@@ -109,15 +110,24 @@ pub enum State {
     },
 }
 
+/// A server that another one redirects a player to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirect {
+    /// Its address, as `host:port`.
+    pub address: String,
+    /// Fingerprint of its certificate, which the transport must check if it is there.
+    pub fingerprint: Option<Fingerprint>,
+}
+
 /// What the transport should do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// Connect, then report [`Session::handle_connected`](super::Session::handle_connected) or
     /// [`Session::handle_lost`](super::Session::handle_lost).
     Connect {
-        /// Address that a server redirected the player to, as `host:port`. `None` means the server
-        /// that the player chose.
-        redirect: Option<String>,
+        /// The server that the player was redirected to. `None` means the server that the player
+        /// chose.
+        redirect: Option<Redirect>,
     },
     /// Send a framed message on the control stream.
     Control(Vec<u8>),

@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 use super::any::AnyClient;
 use super::controller::{Controller, downcast};
 use super::game::Client;
-use super::output::{MotionSample, Notice, Output, SessionConfig, State};
+use super::output::{MotionSample, Notice, Output, Redirect, SessionConfig, State};
 use super::picture::Picture;
 use super::session_input::SessionInput;
 use crate::clock::pll::LoopFilter;
@@ -90,8 +90,10 @@ pub struct Session {
     token: Option<ResumeToken>,
     /// The server that the player was redirected to, and the number of redirects since the last
     /// steady stay.
-    redirect: Option<String>,
+    redirect: Option<Redirect>,
     redirects: u32,
+    /// Ticket for that server, until it has welcomed the player. No other server gets it.
+    ticket: Option<Vec<u8>>,
     /// Arrival of the last datagram, or the end of a stall after it.
     heard: LocalTime,
     /// Whether the silence timer was restarted since the last datagram.
@@ -137,6 +139,7 @@ impl Session {
             joined: now,
             redirect: None,
             redirects: 0,
+            ticket: None,
             heard: now,
             excused: false,
             looked: now,
@@ -197,6 +200,7 @@ impl Session {
             room: self.config.room.clone(),
             password: self.config.password.clone(),
             look: self.config.look,
+            ticket: self.ticket.clone(),
         });
         match frame(&hello) {
             Ok(framed) => {
@@ -338,11 +342,12 @@ impl Session {
         if reason.code == Code::BadToken {
             self.token = None;
         }
-        let reason = self.sent_back(explained(reason));
-        if let Some(redirect) = &reason.redirect {
+        let mut reason = self.sent_back(explained(reason));
+        let ticket = reason.ticket.take();
+        if let Some(address) = reason.redirect.clone() {
             self.redirects += 1;
-            self.redirect = Some(redirect.clone());
-            self.token = None;
+            self.redirect = Some(Redirect { address, fingerprint: reason.fingerprint });
+            (self.ticket, self.token) = (ticket, None);
         } else if self.step != Step::Playing && self.attempt > REDIRECT_ATTEMPTS {
             // The server that the player was redirected to does not answer: return to the player's
             // choice.
@@ -355,7 +360,11 @@ impl Session {
             return self.enter(State::Ended { reason });
         };
         let wished = Micros::from_ms(1000 * i64::from(secs.min(RETRY_SECS_MAX)));
-        let retry_at = now + wished.max(back_off(self.attempt.max(1)));
+        let retry_at = match reason.redirect.is_some() && self.redirects == 1 {
+            // The player should not notice the change of servers.
+            true => now,
+            false => now + wished.max(back_off(self.attempt.max(1))),
+        };
         self.step = Step::Waiting(retry_at);
         self.enter(State::Waiting { reason, retry_at, attempt: self.attempt });
     }
@@ -367,12 +376,15 @@ impl Session {
         let is_refused = is_final && self.step != Step::Playing && reason.code != Code::Left;
         let Some(server) = self.redirect.clone().filter(|_| is_refused) else { return reason };
         self.go_back();
-        let text = format!("the server sent you to {server}, which answered: {}", reason.text);
+        let Redirect { address, .. } = server;
+        let text = format!("the server sent you to {address}, which answered: {}", reason.text);
         Disconnect { text, retry_after: Some(0), ..reason }
     }
 
-    /// Returns to the server of the player's choice. A token stays with the server that issued it.
+    /// Returns to the server of the player's choice. A token stays with the server that issued it,
+    /// and a ticket is for one server only.
     fn go_back(&mut self) {
+        self.ticket = None;
         if self.redirect.take().is_some() {
             self.token = None;
         }

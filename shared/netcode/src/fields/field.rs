@@ -94,6 +94,9 @@ pub struct Field {
     /// Whether the field holds the age of the entity's state in ticks
     /// ([`Late::Wait`](crate::game::Late::Wait)). The server fills it in.
     pub age: bool,
+    /// Whether the value goes along when the entity's owner is transferred to another server, as a
+    /// score does.
+    pub transferred: bool,
 }
 
 impl Field {
@@ -115,6 +118,7 @@ impl Field {
             moved_by: None,
             drift: 0.0,
             age: false,
+            transferred: false,
         }
     }
 
@@ -243,6 +247,14 @@ impl Field {
     pub const fn age(mut self) -> Self {
         self.age = true;
         self.predicted = false;
+        self
+    }
+
+    /// Makes a player take the value along to another server: it replaces that of the first entity
+    /// of this kind that [`Game::join`](crate::game::Game::join) gives the player there. Leave out
+    /// what means nothing there, such as a place in a race or another player's id.
+    pub const fn transferred(mut self) -> Self {
+        self.transferred = true;
         self
     }
 

@@ -7,6 +7,7 @@ use super::control::{Command, CommandError, Event};
 use super::output::{ClientId, Output};
 use super::people::{Pass, PlayerFigures};
 use super::rotation::Rotation;
+use super::transfer::Transfer;
 use crate::path::PathWindow;
 use crate::rewind::Rewound;
 use crate::time::LocalTime;
@@ -75,8 +76,9 @@ pub trait AnyRoom: Debug + Send {
     /// call every second, in which no tick runs.
     fn next_timeout(&self) -> LocalTime;
 
-    /// Ends all sessions with a goodbye.
-    fn shutdown(&mut self, goodbye: &Disconnect);
+    /// Ends all sessions, each with the goodbye that `farewell` returns for what the player takes
+    /// along to another server; `None` for spectators and players who are away.
+    fn shutdown(&mut self, now: LocalTime, farewell: &dyn Fn(Option<Transfer>) -> Disconnect);
 
     /// Returns the goodbye with which the server should stop now, if the room was drained.
     fn drained(&self, now: LocalTime) -> Option<Disconnect>;

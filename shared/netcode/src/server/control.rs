@@ -3,7 +3,8 @@
 use core::net::SocketAddr;
 
 use super::config::RoomSettings;
-use super::people::{Mute, Target};
+use super::mute::Mute;
+use super::people::Target;
 use crate::fields::UnknownKind;
 use crate::identity::PublicKey;
 use crate::ids::PlayerId;

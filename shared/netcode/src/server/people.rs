@@ -2,9 +2,11 @@
 
 use core::net::SocketAddr;
 
+use super::mute::Mute;
+use super::transfer::Transfer;
 use crate::identity::PublicKey;
 use crate::ids::PlayerId;
-use crate::time::{LocalTime, Micros, Offset};
+use crate::time::{Micros, Offset};
 
 /// The player that a command is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,45 +35,9 @@ pub struct Pass {
     /// Whether the newcomer belongs to the host's staff, who get a seat even if all are taken:
     /// there are [`STAFF_SEATS_MAX`](crate::limits::STAFF_SEATS_MAX) additional ones.
     pub is_staff: bool,
-}
-
-/// A ban on speaking.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mute {
-    /// How long it lasts; `None` forever.
-    pub within: Option<Micros>,
-    /// The reason, for the player to read; may be empty.
-    pub reason: String,
-}
-
-/// A mute in force.
-#[derive(Clone, Debug)]
-pub(super) struct Muted {
-    pub(super) until: Option<LocalTime>,
-    pub(super) reason: String,
-}
-
-impl Muted {
-    pub(super) fn from(mute: Mute, now: LocalTime) -> Self {
-        Self { until: mute.within.map(|within| now + within), reason: mute.reason }
-    }
-
-    /// Whether the mute is still in force.
-    pub(super) fn holds(&self, now: LocalTime) -> bool {
-        self.until.is_none_or(|until| now < until)
-    }
-
-    /// Returns the answer to a message from the muted player.
-    pub(super) fn answer(&self, now: LocalTime) -> String {
-        let span = match self.until {
-            Some(until) => format!("for another {}", (until - now).in_words()),
-            None => "for good".into(),
-        };
-        match &*self.reason {
-            "" => format!("you are muted {span}"),
-            reason => format!("you are muted {span}: {reason}"),
-        }
-    }
+    /// What the newcomer brings from another server, if a ticket proves it. Such a player gets a
+    /// seat like staff, ahead of the queue, and the name even if a stranger has it.
+    pub transfer: Option<Box<Transfer>>,
 }
 
 /// Counters of a session.

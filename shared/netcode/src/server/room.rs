@@ -64,6 +64,7 @@ mod round;
 mod sides;
 mod sleep;
 mod talk;
+mod transferring;
 mod voting;
 mod watching;
 

@@ -229,6 +229,22 @@ impl<G: Game> Seats<G> {
         free_name(people.chain(self.bots.values().map(|bot| &*bot.name)), wanted)
     }
 
+    /// Returns the people whose names look like `name`.
+    pub(super) fn namesakes(&self, name: &str) -> Vec<ClientId> {
+        let looks_alike = |other: &str| free_name([other].into_iter(), name.to_owned()) != name;
+        let alike = self.everybody().filter(|(_, member)| looks_alike(member.person().name()));
+        alike.map(|(client, _)| client).collect()
+    }
+
+    /// Returns a unique name similar to `own`'s, and different from `taken`.
+    pub(super) fn other_name(&self, own: ClientId, taken: &str) -> Option<String> {
+        let wanted = self.member(own)?.person().name().to_owned();
+        let others = self.everybody().filter(|(client, _)| *client != own);
+        let people = others.map(|(_, member)| member.person().name());
+        let bots = self.bots.values().map(|bot| &*bot.name);
+        Some(free_name(people.chain(bots).chain([taken]), wanted))
+    }
+
     /// Returns all players and spectators as clients see them, the reader last.
     pub(super) fn roster(&self, reader: Option<PlayerId>) -> Vec<(PlayerId, Seat)> {
         let bots = self.bots().map(|(player, name)| (player, bot_seat(player, name)));

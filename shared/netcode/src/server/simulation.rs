@@ -1,6 +1,7 @@
 //! The world and its history, under the rules of one game: the part of a room that calls the rules.
 
 use super::config::RoomConfig;
+use super::transfer::TransferredKind;
 use crate::fields::{Entities, Entity, Slot};
 use crate::game::{
     Game, Inputs, Late, Measure, Memory as _, MessageError, Place, Profile, Report, RoundClock,
@@ -219,6 +220,44 @@ impl<G: Game> Simulation<G> {
             value.is_finite().then_some((measure.name, value))
         };
         G::KIT.measures.iter().filter_map(number).collect()
+    }
+
+    /// Returns what a player takes along to another server.
+    pub(super) fn transferred(&self, player: PlayerId) -> Vec<TransferredKind> {
+        let mut kinds: Vec<TransferredKind> = Vec::new();
+        for slot in self.world.entities.owned_by(player) {
+            let (kind, packed) = (slot.entity.kind(), slot.entity.pack());
+            let table = slot.entity.fields().iter().zip(packed);
+            let fields: Vec<_> =
+                table.filter(|(field, _)| field.transferred).map(|(_, value)| value).collect();
+            if !fields.is_empty() && kinds.iter().all(|other| other.kind != kind) {
+                kinds.push(TransferredKind { kind, fields });
+            }
+        }
+        kinds
+    }
+
+    /// Gives a player who has just joined what was taken along from another server of the same
+    /// rules. Values that do not fit the fields change nothing. Does not [snap](Self::snap).
+    pub(super) fn bring(&mut self, player: PlayerId, kinds: &[TransferredKind]) {
+        for TransferredKind { kind, fields } in kinds {
+            let mut owned = self.world.entities.iter_mut();
+            let is_it = |slot: &&mut Slot<G::Entity>| {
+                slot.owner == Some(player) && slot.entity.kind() == *kind
+            };
+            let Some(slot) = owned.find(is_it) else { continue };
+            let columns = || slot.entity.fields().iter().enumerate();
+            let columns: Vec<_> = columns().filter(|(_, field)| field.transferred).collect();
+            let fit = columns.len() == fields.len()
+                && columns.iter().zip(fields).all(|((_, field), value)| *value <= field.greatest);
+            if fit {
+                let mut packed = slot.entity.pack();
+                for ((at, _), value) in columns.into_iter().zip(fields) {
+                    packed[at] = *value;
+                }
+                slot.entity = G::Entity::unpack(*kind, &packed);
+            }
+        }
     }
 
     /// Draws a number below `end` from the world's random numbers.

@@ -22,7 +22,7 @@ use crate::ids::PlayerId;
 use crate::limits::{
     COMMAND_BYTES_MAX, COMMANDS_MAX, CONTROL_BYTES_MAX, GAME_SETUP_BYTES_MAX, GAMES_MAX,
     NAME_BYTES_MAX, QUICK_MESSAGES_MAX, ROOMS_LISTED_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX,
-    USAGE_BYTES_MAX, WATCH_DELAY_MAX, WATCHERS_MAX,
+    TICKET_BYTES_MAX, USAGE_BYTES_MAX, WATCH_DELAY_MAX, WATCHERS_MAX,
 };
 use crate::time::{LocalTime, Micros, Offset, Rates, Tick};
 
@@ -113,6 +113,8 @@ pub struct Hello {
     pub password: Option<String>,
     /// The player's appearance.
     pub look: Look,
+    /// Ticket from the server that redirected the player here; at most [`TICKET_BYTES_MAX`] bytes.
+    pub ticket: Option<Vec<u8>>,
 }
 
 /// Asks for [plain coding](super::state::Codec::plain). The games' hashes are then those of only
@@ -363,7 +365,8 @@ fn kind(body: &[u8]) -> Result<u32, WireError> {
 
 /// Decodes a message. Messages of `open` kinds may continue with fields of a later version, and may
 /// lack their last fields, which are that many zeros. A hello or a status of an earlier version
-/// ends before the room, the password and the looks, or the rooms, which are then absent.
+/// ends before the room, the password, the looks and the ticket, or the rooms, which are then
+/// absent.
 fn parse<M: DeserializeOwned>(
     body: &[u8],
     last: u32,
@@ -375,7 +378,7 @@ fn parse<M: DeserializeOwned>(
     }
     // Anything after it is ignored.
     let open = open.iter().find(|(it, _)| *it == kind);
-    let padded = open.map(|(_, zeros)| [body, &[0; 4][..*zeros]].concat());
+    let padded = open.map(|(_, zeros)| [body, &[0; 5][..*zeros]].concat());
     match postcard::take_from_bytes(padded.as_deref().unwrap_or(body)) {
         Ok((message, rest)) if rest.is_empty() || padded.is_some() => Ok(message),
         Ok(_) => Err(WireError::Trailing),
@@ -397,7 +400,7 @@ fn clean_text(text: &mut String, max: usize, what: &'static str) -> Result<(), W
 impl ClientMessage {
     /// Decodes the body of a frame.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
-        let mut message: Self = parse(body, LAST_KINDS[0], &[(0, 4)])?;
+        let mut message: Self = parse(body, LAST_KINDS[0], &[(0, 5)])?;
         if let Self::Round(request) = &mut message {
             request.check()?;
         }
@@ -413,6 +416,9 @@ impl ClientMessage {
             }
             if !hello.look.is_wish() {
                 return Err(WireError::Range("look"));
+            }
+            if hello.ticket.as_ref().is_some_and(|ticket| ticket.len() > TICKET_BYTES_MAX) {
+                return Err(WireError::Range("ticket"));
             }
         }
         Ok(message)
@@ -451,7 +457,7 @@ impl ClientMessage {
 impl ServerMessage {
     /// Decodes the body of a frame. Texts are made printable.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
-        let mut message: Self = parse(body, LAST_KINDS[1], &[(0, 1), (1, 2), (2, 2)])?;
+        let mut message: Self = parse(body, LAST_KINDS[1], &[(0, 3), (1, 2), (2, 2)])?;
         match &mut message {
             Self::Disconnect(disconnect) => disconnect.check()?,
             Self::Joined(seats) => {

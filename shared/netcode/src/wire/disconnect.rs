@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::error::WireError;
 use super::text::{clip, printable};
-use crate::limits::TEXT_BYTES_MAX;
+use crate::fingerprint::Fingerprint;
+use crate::limits::{TEXT_BYTES_MAX, TICKET_BYTES_MAX};
 
 macro_rules! codes {
     ($($(#[doc = $meaning:literal])+ $name:ident = $number:literal, $retry:expr;)+) => {
@@ -120,20 +121,33 @@ pub struct Disconnect {
     pub retry_after: Option<u32>,
     /// Another server to join instead, as `host:port`; at most [`TEXT_BYTES_MAX`] bytes.
     pub redirect: Option<String>,
+    /// Fingerprint of that server's certificate, which the client must check.
+    pub fingerprint: Option<Fingerprint>,
+    /// Ticket for that server, which the client passes on unread; at most [`TICKET_BYTES_MAX`]
+    /// bytes.
+    pub ticket: Option<Vec<u8>>,
 }
 
 impl Disconnect {
     /// Creates a disconnect with the retry delay of its code.
     pub fn new(code: Code, text: impl Into<String>) -> Self {
-        Self { code, text: text.into(), retry_after: code.retry_after(), redirect: None }
+        Self {
+            code,
+            text: text.into(),
+            retry_after: code.retry_after(),
+            redirect: None,
+            fingerprint: None,
+            ticket: None,
+        }
     }
 
-    /// Clips the texts to fit the wire.
+    /// Clips the texts to fit the wire, and removes a ticket that does not.
     #[must_use]
     pub fn clipped(mut self) -> Self {
         for text in std::iter::once(&mut self.text).chain(&mut self.redirect) {
             text.truncate(clip(text, TEXT_BYTES_MAX).len());
         }
+        self.ticket.take_if(|ticket| ticket.len() > TICKET_BYTES_MAX);
         self
     }
 
@@ -147,6 +161,9 @@ impl Disconnect {
                 return Err(WireError::Range(what));
             }
             *text = printable(text);
+        }
+        if self.ticket.as_ref().is_some_and(|ticket| ticket.len() > TICKET_BYTES_MAX) {
+            return Err(WireError::Range("ticket"));
         }
         Ok(())
     }

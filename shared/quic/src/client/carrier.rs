@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use phaselock::client::Output;
+use phaselock::client::{Output, Redirect};
 use phaselock::fingerprint::Fingerprint;
 use phaselock::identity::Credentials;
 use phaselock::wire::disconnect::{Code, Disconnect};
@@ -168,7 +168,27 @@ impl Carrier {
             Some(around) => around.close(&connection, &goodbye).await,
             None => close(&connection, &goodbye),
         }
-        let _ = timeout(GOODBYE, endpoint.wait_idle()).await;
+        self.wait_idle(&endpoint).await;
+    }
+
+    /// Waits for the end of the goodbye, or until the session wants another connection: to another
+    /// server, or after a loss of which both sides know.
+    async fn wait_idle(&mut self, endpoint: &Endpoint) {
+        let idle = timeout(GOODBYE, endpoint.wait_idle());
+        tokio::pin!(idle);
+        while self.next.is_none() {
+            tokio::select! {
+                _ = &mut idle => return,
+                output = self.outputs.recv() => match output {
+                    Some(Output::Connect { .. }) => self.next = output,
+                    Some(_) => {}
+                    None => {
+                        let _ = idle.await;
+                        return;
+                    }
+                },
+            }
+        }
     }
 }
 
@@ -251,7 +271,7 @@ impl Options {
     /// Connects to the server, or to the redirect's target.
     async fn connect(
         &self,
-        redirect: Option<String>,
+        redirect: Option<Redirect>,
         key: &mut Option<PlayerKey>,
         events: &mpsc::Sender<Event>,
     ) -> Result<Connected, Disconnect> {
@@ -263,13 +283,21 @@ impl Options {
             }
         };
         let Some(redirect) = redirect else { return connect(self, key, events).await };
-        if matches!(self.pins, Pins::Fixed(_) | Pins::Given(..)) {
-            let text = "the server redirects you to {redirect}, but you trust only the server with \
-                        the given fingerprint; join {redirect} with its own fingerprint";
-            return Err(refused(text.replace("{redirect}", &redirect)));
-        }
-        let address = redirect.parse().map_err(|error: AddressError| refused(error.to_string()))?;
-        connect(&Self { address, ..self.clone() }, key, events).await
+        let Redirect { address, fingerprint } = redirect;
+        let is_native = self.carriage == Transport::Native;
+        let pins = match (&self.pins, fingerprint.filter(|_| is_native)) {
+            // The server vouches for the other one. It is not the player's choice, and its address
+            // may be another server's tomorrow, so it is not compared with known hosts or stored.
+            (_, Some(fingerprint)) => Pins::Fixed(fingerprint),
+            (Pins::Fixed(_) | Pins::Given(..), None) => {
+                let text = "the server redirects you to {redirect}, but you trust only the server \
+                            with the given fingerprint; join {redirect} with its own fingerprint";
+                return Err(refused(text.replace("{redirect}", &address)));
+            }
+            (pins, None) => pins.clone(),
+        };
+        let address = address.parse().map_err(|error: AddressError| refused(error.to_string()))?;
+        connect(&Self { address, pins, ..self.clone() }, key, events).await
     }
 }
 
@@ -321,6 +349,12 @@ impl Trust {
     fn refuse(&self, pins: &Pins, changed: &Changed) -> Disconnect {
         let Changed { host, expected, found } = changed;
         let path = match pins {
+            Pins::Fixed(_) => {
+                return refused(format!(
+                    "the server at {host} shows a different certificate than announced ({found} \
+                     instead of {expected}): it was reinstalled, or someone impersonates it"
+                ));
+            }
             Pins::Given(..) if !self.is_known => {
                 return refused(format!(
                     "the server at {host} shows a different certificate than the link or \
@@ -329,7 +363,7 @@ impl Trust {
                 ));
             }
             Pins::File(path) | Pins::Given(path, _) => path.display().to_string(),
-            Pins::Memory | Pins::Fixed(_) => "the list of known servers".into(),
+            Pins::Memory => "the list of known servers".into(),
         };
         refused(format!(
             "the server at {host} shows a different certificate than before ({found} instead of \

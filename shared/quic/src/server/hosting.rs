@@ -4,15 +4,15 @@ use std::fmt::Debug;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use phaselock::server::Pass;
+use phaselock::server::{Pass, Transfer};
 use phaselock::wire::control::Hello;
 use phaselock::wire::disconnect::Disconnect;
 use phaselock::wire::rooms::RoomCode;
 
 use super::counters::Counters;
 
-/// The host's rules about who may come in. The server's threads call it, so it must answer at once,
-/// without access to disk or network.
+/// The host's rules about who may come in, and where those who must leave go. The server's threads
+/// call it, so it must answer at once, without access to disk or network.
 pub trait Gate: Debug + Send + Sync {
     /// Whether packets from an address are accepted, before its handshake. If not, they are dropped
     /// without an answer, at no cost.
@@ -33,6 +33,13 @@ pub trait Gate: Debug + Send + Sync {
     /// Judges a hello whose proof has been verified, once per connection. An error is the goodbye
     /// to send.
     fn judge(&self, hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect>;
+
+    /// Returns the goodbye to a member whom a room sends away, such as one with a ticket for the
+    /// server of the redirect. `transfer` is what a player takes along; `None` for spectators and
+    /// players who are away. By default everybody gets the same goodbye.
+    fn see_off(&self, goodbye: &Disconnect, _transfer: Option<Transfer>) -> Disconnect {
+        goodbye.clone()
+    }
 }
 
 /// A gate that lets everyone in.

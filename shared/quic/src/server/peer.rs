@@ -256,7 +256,7 @@ impl Peer {
         let remote = self.location.known();
         let pass = hello.as_ref().map(|hello| rooms.judge(hello, remote)).transpose()?;
         let pass = pass.unwrap_or_default();
-        let to = rooms.choose(hello.as_ref())?;
+        let to = rooms.choose(hello.as_ref(), &pass)?;
         let first = FirstMessage { body: first, pass };
         if rooms.are_at(to) {
             return self.enter(to.room, first, time, rooms);

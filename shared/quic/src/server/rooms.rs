@@ -331,8 +331,12 @@ impl Rooms {
 /// The connections' side.
 impl Rooms {
     /// Returns where a first message goes, or the goodbye.
-    pub(super) fn choose(&self, hello: Option<&Hello>) -> Result<Destination, Disconnect> {
-        self.directory.choose(hello, self.clock.now())
+    pub(super) fn choose(
+        &self,
+        hello: Option<&Hello>,
+        pass: &Pass,
+    ) -> Result<Destination, Disconnect> {
+        self.directory.choose(hello, pass.transfer.as_deref(), self.clock.now())
     }
 
     /// Whether a hello resumes a seat.

@@ -43,6 +43,7 @@ pub(super) async fn play(
         room: None,
         password: None,
         look: phaselock::wire::talk::Look::default(),
+        ticket: None,
     };
     send.write_all(&frame(&ClientMessage::Hello(hello))?).await?;
     let welcome = match read(&mut receive).await? {

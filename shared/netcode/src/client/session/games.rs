@@ -52,7 +52,8 @@ impl Session {
         self.begun[0] = now;
         let (server, resumed) = (welcome.server.clone(), welcome.resumed);
         self.notify(Notice::Game { server, game: entry.name, resumed });
-        self.token = Some(welcome.token);
+        // From now on the token does what the ticket did.
+        (self.token, self.ticket) = (Some(welcome.token), None);
         // A spectator gets nothing until the first states are as old as the delay.
         let patience = welcome.watching.unwrap_or_default();
         (self.heard, self.excused) = (now + patience, false);

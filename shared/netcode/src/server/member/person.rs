@@ -5,8 +5,9 @@ use core::net::SocketAddr;
 use crate::game::Profile;
 use crate::identity::{PublicKey, ResumeToken};
 use crate::ids::PlayerId;
-use crate::server::people::{Muted, Pass, Target};
-use crate::time::LocalTime;
+use crate::server::mute::Muted;
+use crate::server::people::{Pass, Target};
+use crate::time::{LocalTime, Micros};
 use crate::wire::control::Seat;
 use crate::wire::talk::{Look, person};
 
@@ -24,6 +25,8 @@ pub(in crate::server) struct Person {
     muted: Option<Muted>,
     /// Whether the person belongs to the host's staff, according to the pass.
     is_staff: bool,
+    /// Whether the person came with a ticket of another server.
+    is_transferred: bool,
 }
 
 impl Person {
@@ -45,15 +48,21 @@ impl Person {
             address: None,
             muted: None,
             is_staff: false,
+            is_transferred: false,
         }
     }
 
     /// Adds what the host knows, as of `now`.
     pub(in crate::server) fn with(self, pass: Pass, now: LocalTime) -> Self {
+        let Pass { address, mute, is_staff, transfer } = pass;
+        let is_transferred = self.is_transferred || transfer.is_some();
+        let (played, brought) = transfer.map_or((Micros::ZERO, None), |it| (it.played, it.mute));
         Self {
-            address: pass.address,
-            is_staff: pass.is_staff,
-            muted: pass.mute.map(|mute| Muted::from(mute, now)),
+            address,
+            is_staff,
+            is_transferred,
+            joined: self.joined - played,
+            muted: mute.or(brought).map(|mute| Muted::from(mute, now)),
             ..self
         }
     }
@@ -66,6 +75,7 @@ impl Person {
     /// Takes over token, first hello and mute of an earlier session.
     pub(in crate::server) fn resume(&mut self, before: &Self) {
         (self.token, self.joined) = (before.token, before.joined);
+        self.is_transferred |= before.is_transferred;
         if self.muted.is_none() {
             self.muted = before.muted.clone();
         }
@@ -102,6 +112,11 @@ impl Person {
 
     pub(in crate::server) fn is_staff(&self) -> bool {
         self.is_staff
+    }
+
+    /// Whether the person's name is safe from a namesake with a ticket.
+    pub(in crate::server) fn keeps_name(&self) -> bool {
+        self.is_staff || self.is_transferred
     }
 
     /// Whether a command for this target is meant for this player.

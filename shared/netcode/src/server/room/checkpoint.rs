@@ -314,6 +314,7 @@ impl<G: Game> Room<G> {
             room: None,
             password: None,
             look,
+            ticket: None,
         };
         let terms = self.host.terms(now, self.tick());
         let mut member = Member::new(person.coming_from(address), hello, terms);

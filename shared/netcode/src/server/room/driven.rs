@@ -15,6 +15,7 @@ use crate::server::output::{ClientId, Output};
 use crate::server::people::{Pass, PlayerFigures};
 use crate::server::rotation::Rotation;
 use crate::server::seated::{DatagramError, Seated};
+use crate::server::transfer::Transfer;
 use crate::time::LocalTime;
 use crate::wire::control::Status;
 use crate::wire::disconnect::{Code, Disconnect};
@@ -138,9 +139,10 @@ impl<G: Game> AnyRoom for Room<G> {
         self.next_look().unwrap_or_else(|| self.host.time_of(self.tick().plus(1)))
     }
 
-    fn shutdown(&mut self, goodbye: &Disconnect) {
+    fn shutdown(&mut self, now: LocalTime, farewell: &dyn Fn(Option<Transfer>) -> Disconnect) {
         for client in self.seats.everybody().map(|(client, _)| client).collect::<Vec<_>>() {
-            self.close(client, goodbye.clone());
+            let goodbye = farewell(self.transfer_of(now, client));
+            self.close(client, goodbye);
         }
     }
 

@@ -89,14 +89,15 @@ impl<G: Game> Room<G> {
         };
         let wanted = self.check_newcomer(&arrival)?;
         let watcher_before = self.watcher_of(hello);
+        let goes_first = pass.is_staff || pass.transfer.is_some();
         let watches = hello.wishes_to_watch()
             || (hello.wishes_to_wait()
                 && self.host.settings().watchers_max > 0
-                && !self.make_seat(pass.is_staff, watcher_before));
+                && !self.make_seat(goes_first, watcher_before));
         // A player who is refused keeps the earlier seat or place.
         let has_room = match watches {
             true => self.make_place(watcher_before),
-            false => self.make_seat(pass.is_staff, watcher_before),
+            false => self.make_seat(goes_first, watcher_before),
         };
         if !has_room {
             return Err(Disconnect::new(Code::Full, self.no_room(watches)));
@@ -127,13 +128,21 @@ impl<G: Game> Room<G> {
             let text = format!("the players voted you out; come back in {}", left.in_words());
             return Err(Disconnect::new(Code::Kicked, text));
         }
-        checked(&hello.name).map_err(|bad| Disconnect::new(Code::BadName, bad.to_string()))
+        // Rules for names may differ between two servers.
+        let brought = pass.transfer.as_ref().and_then(|it| checked(&it.name).ok());
+        brought
+            .map_or_else(|| checked(&hello.name), Ok)
+            .map_err(|bad| Disconnect::new(Code::BadName, bad.to_string()))
     }
 
     /// Lets a newcomer play, under the name `wanted` if it is free. There must be a seat.
     fn play(&mut self, arrival: Arrival, wanted: String) {
         let (now, client) = (arrival.now, arrival.client);
         self.make_way();
+        let transfer = arrival.pass.transfer.clone();
+        if transfer.is_some() {
+            self.rename_strangers(&wanted);
+        }
         let (player, name) = self.free_player(wanted);
         let (key, version) = (arrival.hello.credentials.key, &arrival.hello.version);
         tracing::info!(
@@ -152,6 +161,9 @@ impl<G: Game> Room<G> {
         let seat = member.person().seat();
         self.welcome(client, &member, false);
         self.seat(client, member);
+        if let Some(transfer) = &transfer {
+            self.bring(player, transfer);
+        }
         for message in roster {
             self.host.send(client, message);
         }
@@ -189,13 +201,14 @@ impl<G: Game> Room<G> {
 
     /// Makes sure that there is a seat for a newcomer, if necessary by taking that of the player
     /// who has been away longest. Returns `false` if the room is full. `before` is the newcomer's
-    /// own place to watch from, if there is one.
-    fn make_seat(&mut self, is_staff: bool, before: Option<ClientId>) -> bool {
-        if self.seats.players().present().count() >= self.seats_for(is_staff) {
+    /// own place to watch from, if there is one. Staff and players with a ticket of another server
+    /// go first: before the queue, and with seats of their own.
+    fn make_seat(&mut self, goes_first: bool, before: Option<ClientId>) -> bool {
+        if self.seats.players().present().count() >= self.seats_for(goes_first) {
             return false;
         }
         let seats_max = usize::from(self.seats_max());
-        let waits = !is_staff && self.seats.queue().any(|(_, client)| Some(client) != before);
+        let waits = !goes_first && self.seats.queue().any(|(_, client)| Some(client) != before);
         if waits && self.seats.players().len() >= seats_max {
             // Others were here before.
             return false;

@@ -37,7 +37,7 @@ impl<G: Game> Room<G> {
     }
 
     /// Returns people and bots on a side.
-    fn on_side(&self, place: Place) -> (Vec<PlayerId>, Vec<PlayerId>) {
+    pub(super) fn on_side(&self, place: Place) -> (Vec<PlayerId>, Vec<PlayerId>) {
         let is_there = |player: &PlayerId| self.simulation.place_of(*player) == Some(place);
         let bots = self.seats.bots().map(|(player, _)| player);
         (self.seats.players().players().filter(is_there).collect(), bots.filter(is_there).collect())

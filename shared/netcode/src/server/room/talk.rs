@@ -101,7 +101,9 @@ impl<G: Game> Room<G> {
         if !look.is_wish() {
             return Err(Refusal::Range);
         }
-        let Some(player) = self.speaker(now, client, Request::Style)? else { return Ok(()) };
+        if self.speaker(now, client, Request::Style)?.is_none() {
+            return Ok(());
+        }
         let wanted = match checked(name) {
             Ok(wanted) => wanted,
             Err(bad) => {
@@ -118,9 +120,17 @@ impl<G: Game> Room<G> {
         let name = self.seats.free_name(wanted, Some(client));
         let Some(member) = self.seats.member_mut(client) else { return Ok(()) };
         let person = member.person_mut();
-        if !person.restyle(name.clone(), look) {
-            return Ok(());
+        if person.restyle(name, look) {
+            self.show_restyled(client, &before);
         }
+        Ok(())
+    }
+
+    /// Notifies everybody that a member has another name or look than before.
+    pub(super) fn show_restyled(&mut self, client: ClientId, before: &str) {
+        let Some(member) = self.seats.member(client) else { return };
+        let person = member.person();
+        let (player, name) = (person.player(), person.name().to_owned());
         let (seat, profile) = (person.seat(), person.profile());
         self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
         if self.seats.players().has(client) {
@@ -133,7 +143,6 @@ impl<G: Game> Room<G> {
             tracing::info!(name: "player_renamed", %player, before, name, "renamed");
             self.host.push_event(Event::Renamed { player, name });
         }
-        Ok(())
     }
 
     /// Takes one request from a member's allowance of its kind, and from the shared one. `None` if
@@ -167,7 +176,7 @@ impl<G: Game> Room<G> {
     }
 
     /// Sends one client a line from the host.
-    fn answer(&mut self, client: ClientId, text: &str) {
+    pub(super) fn answer(&mut self, client: ClientId, text: &str) {
         self.host.send(client, line(clip(text, TEXT_BYTES_MAX).to_owned()));
     }
 

@@ -1,6 +1,7 @@
 //! Control messages: golden bytes, versions, invalid messages.
 
 use super::*;
+use crate::fingerprint::Fingerprint;
 use crate::identity::{Proof, PublicKey};
 use crate::wire::disconnect::Code;
 use crate::wire::documented;
@@ -19,6 +20,7 @@ fn hello() -> Hello {
         room: None,
         password: None,
         look: Look { color: 3, pattern: 1 },
+        ticket: None,
     }
 }
 
@@ -27,7 +29,7 @@ fn frames_are_as_documented() {
     let framed = frame(&ClientMessage::Hello(hello())).unwrap();
     #[rustfmt::skip]
     assert_eq!(framed[..31], [
-        133, 0, // length
+        134, 0, // length
         0, // Hello
         0x88, 0x8e, 0x98, 0xa8, 0xc0, 0xe0, 0x80, 0x81, 0x01, // wire, as a varint
         5, b'0', b'.', b'1', b'.', b'0',
@@ -36,7 +38,7 @@ fn frames_are_as_documented() {
         1, // -1, zigzag
     ]);
     assert_eq!(framed[31..127], [[7; 32], [8; 32], [9; 32]].concat());
-    assert_eq!(framed[127..], [1, 0xac, 0x02, 1, 0, 0, 3, 1]);
+    assert_eq!(framed[127..], [1, 0xac, 0x02, 1, 0, 0, 3, 1, 0]);
     let full = ServerMessage::Disconnect(Disconnect::new(Code::Full, "full"));
     assert_eq!(frame(&full).unwrap(), documented("example-disconnect"));
     assert_eq!(ServerMessage::parse(&frame(&full).unwrap()[2..]), Ok(full));
@@ -86,18 +88,18 @@ fn a_longer_hello_from_the_future_is_read() {
 }
 
 #[test]
-fn a_hello_of_the_past_names_no_room_no_password_and_no_looks() {
+fn a_hello_of_the_past_names_no_room_no_password_no_looks_and_no_ticket() {
     let plain = Hello { look: Look::default(), ..hello() };
     let body = frame(&ClientMessage::Hello(plain.clone())).unwrap()[2..].to_vec();
-    for missing in 1..=4 {
+    for missing in 1..=5 {
         let old = &body[..body.len() - missing];
         assert_eq!(ClientMessage::parse(old), Ok(ClientMessage::Hello(plain.clone())));
     }
-    let oldest = body.len() - 4;
+    let oldest = body.len() - 5;
     let there = Hello { room: "friday".parse().ok(), ..hello() };
     let body = frame(&ClientMessage::Hello(there.clone())).unwrap()[2..].to_vec();
     assert_eq!(ClientMessage::parse(&body), Ok(ClientMessage::Hello(there)));
-    for cut in oldest + 1..body.len() - 3 {
+    for cut in oldest + 1..body.len() - 4 {
         assert!(ClientMessage::parse(&body[..cut]).is_err(), "{cut}");
     }
 }
@@ -135,10 +137,33 @@ fn too_long_is_refused() {
     let text = "x".repeat(CONTROL_BYTES_MAX);
     assert!(frame(&ServerMessage::Chat { from: None, to: Audience::All, text }).is_err());
     let text = "x".repeat(TEXT_BYTES_MAX + 1);
-    let long = Disconnect { redirect: Some(text), ..Disconnect::new(Code::Full, "full") };
+    let long = Disconnect { redirect: Some(text.clone()), ..Disconnect::new(Code::Full, "full") };
     let body = frame(&ServerMessage::Disconnect(long)).unwrap();
     assert_eq!(ServerMessage::parse(&body[2..]), Err(WireError::Range("redirect")));
+    let ticket = Some(vec![7; TICKET_BYTES_MAX + 1]);
+    let long = Disconnect { ticket: ticket.clone(), ..Disconnect::new(Code::Full, "full") };
+    assert_eq!(long.clone().clipped().ticket, None);
+    let body = frame(&ServerMessage::Disconnect(long)).unwrap();
+    assert_eq!(ServerMessage::parse(&body[2..]), Err(WireError::Range("ticket")));
+    let body = frame(&ClientMessage::Hello(Hello { ticket, ..hello() })).unwrap();
+    assert_eq!(ClientMessage::parse(&body[2..]), Err(WireError::Range("ticket")));
     assert!(body_len([255, 255]).is_err());
+}
+
+#[test]
+fn a_goodbye_of_the_past_has_no_fingerprint_and_no_ticket() {
+    let told = Disconnect { redirect: Some("b:1".into()), ..Disconnect::new(Code::Draining, "x") };
+    let whole = Disconnect {
+        fingerprint: Some(Fingerprint([7; 32])),
+        ticket: Some(vec![9; TICKET_BYTES_MAX]),
+        ..told.clone()
+    };
+    let body =
+        |it: &Disconnect| frame(&ServerMessage::Disconnect(it.clone())).unwrap()[2..].to_vec();
+    assert_eq!(ServerMessage::parse(&body(&whole)), Ok(ServerMessage::Disconnect(whole)));
+    let old = body(&told);
+    let old = &old[..old.len() - 2];
+    assert_eq!(ServerMessage::parse(old), Ok(ServerMessage::Disconnect(told)));
 }
 
 proptest! {

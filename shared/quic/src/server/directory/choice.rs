@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use phaselock::identity::PublicKey;
+use phaselock::server::Transfer;
 use phaselock::time::LocalTime;
 use phaselock::wire::control::Hello;
 use phaselock::wire::disconnect::{Code, Disconnect};
@@ -90,12 +91,18 @@ impl List {
     }
 
     /// Returns the room that keeps the player's seat, the one with the hello's code, or the
-    /// [liveliest](Self::liveliest), in this order.
-    pub(super) fn room_for(&mut self, hello: &Hello, now: LocalTime) -> Result<RoomId, Disconnect> {
+    /// [liveliest](Self::liveliest), in this order. A player who comes from another server is
+    /// expected, and by default continues with the game of before.
+    pub(super) fn room_for(
+        &mut self,
+        hello: &Hello,
+        transfer: Option<&Transfer>,
+        now: LocalTime,
+    ) -> Result<RoomId, Disconnect> {
         if let Some(room) = self.room_of_seat(hello) {
             return Ok(room);
         }
-        if self.draining.is_none() && self.keeps_seats_from(hello) {
+        if self.draining.is_none() && transfer.is_none() && self.keeps_seats_from(hello) {
             let text = "the free seats are kept for players who are on their way; try again later";
             return Err(Disconnect::new(Code::Full, text));
         }
@@ -111,7 +118,7 @@ impl List {
                 }
             };
         }
-        let wished = hello.wished_game();
+        let wished = transfer.map(|it| &*it.game).or_else(|| hello.wished_game());
         let is_wished = |entry: &Entry| wished.is_some_and(|it| entry.figures.status.game == it);
         if hello.wishes_to_watch() {
             // Spectators go where there is most to see.
@@ -267,6 +274,7 @@ mod tests {
             room: None,
             password: None,
             look: Look::UNCHOSEN,
+            ticket: None,
         }
     }
 
@@ -303,7 +311,7 @@ mod tests {
 
     /// Returns the number of the room to which the next newcomer is sent.
     fn next(directory: &Directory, games: &[&str]) -> u32 {
-        directory.choose(Some(&hello(games)), NOW).expect("there is a seat").room.0
+        directory.choose(Some(&hello(games)), None, NOW).expect("there is a seat").room.0
     }
 
     #[test]
@@ -326,14 +334,14 @@ mod tests {
         let directory = house(&[("chess", 3, 0), ("go", 1, 0), ("go", 3, 0), ("draughts", 0, 0)]);
         let wishing = |games: &[&str], more: u32| {
             let hello = Hello { wishes: WISH_GAME | more, ..hello(games) };
-            directory.choose(Some(&hello), NOW).expect("there is a seat").room.0
+            directory.choose(Some(&hello), None, NOW).expect("there is a seat").room.0
         };
         assert_eq!(wishing(&["draughts", "chess", "go"], 0), 3);
         let led: Vec<_> = (0..5).map(|_| wishing(&["go", "chess"], 0)).collect();
         assert_eq!(led, [2, 1, 1, 1, 0], "first the room with a seat, then the one with people");
         assert_eq!(wishing(&["go"], WISH_WATCH), 1, "full rooms of it can be watched");
         let named = Hello { room: "1".parse().ok(), wishes: WISH_GAME, ..hello(&["go"]) };
-        let room = directory.choose(Some(&named), NOW).expect("it is there").room.0;
+        let room = directory.choose(Some(&named), None, NOW).expect("it is there").room.0;
         assert_eq!(room, 0, "a room's code comes first");
     }
 
@@ -346,7 +354,7 @@ mod tests {
         directory.note(directory.rooms_of(0)[0], &joined);
         let led = |games: &[&str], wishes: u32| {
             let hello = Hello { wishes, ..hello(games) };
-            directory.choose(Some(&hello), NOW).expect("there is a seat").room.0
+            directory.choose(Some(&hello), None, NOW).expect("there is a seat").room.0
         };
         assert_eq!(led(&["go"], WISH_GAME), 1);
         assert_eq!(led(&["draughts", "go"], WISH_GAME), 0, "back to the seat");
@@ -362,7 +370,7 @@ mod tests {
     #[test]
     fn free_seats_are_kept_for_players_who_are_expected() {
         let directory = house(&[("chess", 3, 0), ("chess", 1, 0)]);
-        let enters = |hello: &Hello| directory.choose(Some(hello), NOW).map(|it| it.room.0);
+        let enters = |hello: &Hello| directory.choose(Some(hello), None, NOW).map(|it| it.room.0);
         directory.expect([8, 9].map(|key| PublicKey([key; 32])).into());
         assert_eq!([enters(&keyed(1)), enters(&keyed(2))], [Ok(0), Ok(1)]);
         let refused = enters(&keyed(3)).expect_err("two of four seats are kept");
@@ -390,7 +398,7 @@ mod tests {
         let mut makes = || {
             code += 1;
             let named = Hello { room: format!("r{code}").parse().ok(), ..keyed(1) };
-            directory.choose(Some(&named), NOW).is_ok()
+            directory.choose(Some(&named), None, NOW).is_ok()
         };
         directory.limit_rooms(Some(2));
         assert_eq!([makes(), makes()], [true, false]);

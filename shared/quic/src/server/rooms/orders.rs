@@ -1,5 +1,7 @@
 //! The host's commands to rooms, and the end of rooms.
 
+use std::sync::Arc;
+
 use phaselock::server::{Command, CommandError, RoomSettings};
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::disconnect::Disconnect;
@@ -120,7 +122,8 @@ impl Rooms {
 
     /// Says goodbye to all players in a room.
     pub(in crate::server) fn shut(&mut self, id: RoomId, goodbye: &Disconnect) {
-        self.call(id, |room| room.shutdown(goodbye));
+        let (now, gate) = (self.clock.now(), Arc::clone(&self.plan.hosting.gate));
+        self.call(id, |room| room.shutdown(now, &|transfer| gate.see_off(goodbye, transfer)));
     }
 
     /// Whether the host has drained this room but not the others.

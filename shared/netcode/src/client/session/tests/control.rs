@@ -1,7 +1,8 @@
 //! Goodbyes, redirects, tokens, requests and notices.
 
 use super::*;
-use crate::client::output::Speaker;
+use crate::client::output::{Redirect, Speaker};
+use crate::fingerprint::Fingerprint;
 use crate::game::MessageError;
 use crate::identity::{PublicKey, ResumeToken};
 use crate::limits::TEXT_BYTES_MAX;
@@ -39,8 +40,66 @@ fn redirect_is_followed_four_times_in_a_row() {
         }
         now = session.next_timeout(now).expect("it keeps trying");
         session.handle_timeout(now);
+        let redirect = redirect.map(|address| Redirect { address, fingerprint: None });
         assert_eq!(outputs(&mut session), [Output::Connect { redirect }]);
     }
+}
+
+/// Returns the hello that a session has just sent.
+fn sent_hello(session: &mut Session) -> Hello {
+    let sent = outputs(session);
+    let Some(Output::Control(hello)) = sent.last() else { panic!("{sent:?}") };
+    let message = ClientMessage::parse(&hello[2..]).expect("it can be read");
+    let ClientMessage::Hello(hello) = message else { panic!("{message:?}") };
+    hello
+}
+
+#[test]
+fn a_ticket_goes_to_the_target_until_the_player_is_welcome_there_and_nowhere_else() {
+    let told = |address: &str, ticket: Option<Vec<u8>>| {
+        let fingerprint = Some(Fingerprint([7; 32]));
+        let redirect = Some(address.to_owned());
+        ServerMessage::Disconnect(Disconnect { redirect, fingerprint, ticket, ..refusal(true) })
+    };
+    let mut session = playing();
+    session.handle_control(&body(&told("b:1", Some(vec![1, 2]))), ms(20));
+    let State::Waiting { reason, retry_at, .. } = session.state() else { panic!("it goes on") };
+    assert_eq!((reason.ticket.as_ref(), *retry_at), (None, ms(20)), "it follows at once");
+    session.handle_timeout(ms(20));
+    let redirect = Redirect { address: "b:1".into(), fingerprint: Some(Fingerprint([7; 32])) };
+    let sent = outputs(&mut session);
+    assert_eq!(sent.last(), Some(&Output::Connect { redirect: Some(redirect) }));
+    session.handle_connected(ms(30), Credentials::default());
+    assert_eq!(sent_hello(&mut session).ticket, Some(vec![1, 2]));
+    // The connection is lost before the answer: the server may not have read it.
+    session.handle_lost(ms(40), lost("gone"));
+    session.handle_timeout(ms(2000));
+    session.handle_connected(ms(2010), Credentials::default());
+    assert_eq!(sent_hello(&mut session).ticket, Some(vec![1, 2]));
+    session.handle_control(&welcome("first", Rates::DEFAULT), ms(2020));
+    session.handle_lost(ms(2030), lost("gone"));
+    session.handle_timeout(ms(9000));
+    session.handle_connected(ms(9010), Credentials::default());
+    let hello = sent_hello(&mut session);
+    assert_eq!((hello.ticket, hello.resume), (None, Some(ResumeToken(77))), "it is welcome");
+    // Another redirect replaces the ticket; one without a ticket has none.
+    for ticket in [Some(vec![3]), None] {
+        session.handle_control(&body(&told("c:1", ticket.clone())), ms(9020));
+        let due = session.next_timeout(ms(9020)).expect("it follows");
+        session.handle_timeout(due);
+        session.handle_connected(due, Credentials::default());
+        assert_eq!(sent_hello(&mut session).ticket, ticket);
+    }
+    // The target refuses for good: the ticket is not for the player's own server.
+    session.handle_control(&body(&told("d:1", Some(vec![4]))), ms(30_000));
+    let due = session.next_timeout(ms(30_000)).expect("it follows");
+    session.handle_timeout(due);
+    session.handle_connected(due, Credentials::default());
+    session.handle_control(&closed(false), due);
+    let due = session.next_timeout(due).expect("it goes back");
+    session.handle_timeout(due);
+    session.handle_connected(due, Credentials::default());
+    assert_eq!(sent_hello(&mut session).ticket, None);
 }
 
 #[test]
@@ -124,23 +183,16 @@ fn state_and_game_are_never_displaced_by_what_is_said() {
 
 #[test]
 fn token_of_a_session_is_offered_when_it_is_lost() {
-    let hello = |session: &mut Session| {
-        let sent = outputs(session);
-        let Some(Output::Control(hello)) = sent.last() else { panic!("{sent:?}") };
-        let message = ClientMessage::parse(&hello[2..]).expect("it can be read");
-        let ClientMessage::Hello(hello) = message else { panic!("{message:?}") };
-        hello
-    };
     let mut session = begun();
     let key = Credentials { key: PublicKey([9; 32]), ..Credentials::default() };
     session.handle_connected(ms(0), key);
-    let first = hello(&mut session);
+    let first = sent_hello(&mut session);
     assert_eq!((first.resume, first.credentials), (None, key));
     session.handle_control(&welcome("first", Rates::DEFAULT), ms(10));
     session.handle_lost(ms(20), lost("gone"));
     session.handle_timeout(ms(520));
     session.handle_connected(ms(530), key);
-    assert_eq!(hello(&mut session).resume, Some(ResumeToken(77)));
+    assert_eq!(sent_hello(&mut session).resume, Some(ResumeToken(77)));
 }
 
 #[test]

@@ -1,0 +1,351 @@
+//! Transfer tickets: how a server of a fleet proves to another one what a player takes along.
+//!
+//! ```text
+//! ticket = version (1), body, HMAC-SHA256 of "phaselock transfer ticket", version and body
+//! ```
+//!
+//! The body is a [`TicketBody`]; the key follows from the fleet's secret. A ticket is worthless for
+//! another server, for another player, the second time, and 30 seconds after it was issued. A
+//! player with a worthless ticket is a newcomer like any other.
+//!
+//! Nothing here reads a clock or makes random numbers.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use phaselock::fingerprint::Fingerprint;
+use phaselock::identity::PublicKey;
+use phaselock::limits::TICKET_BYTES_MAX;
+use phaselock::server::{TicketBody, Transfer};
+use ring::hmac;
+
+/// Version of the layout, the first byte of each ticket.
+const VERSION: u8 = 1;
+/// What keeps the secret's other uses apart from this one.
+const KEY_CONTEXT: &[u8] = b"phaselock fleet transfer 1";
+/// What precedes the signed bytes.
+const SIGNED_CONTEXT: &[u8] = b"phaselock transfer ticket";
+/// Bytes of the signature.
+const SIGNATURE_BYTES: usize = 32;
+/// Seconds for which a ticket is valid.
+pub const TICKET_SECS: i64 = 30;
+/// Tolerated difference between the clocks of two servers in seconds. Servers of a fleet have NTP;
+/// this only allows for one that has just started.
+pub const CLOCKS_DIFFER_SECS: i64 = 10;
+/// Maximum number of used tickets to remember. Arbitrary, and far more players than a server has
+/// seats; beyond that no ticket is accepted until the oldest have expired.
+const USED_MAX: usize = 16_384;
+/// The shortest secret in bytes.
+pub const SECRET_BYTES_MIN: usize = 32;
+
+/// Why a ticket is worthless.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TicketError {
+    /// It is longer than any ticket, or too short.
+    #[error("it has a wrong length")]
+    Length,
+    /// It has another version.
+    #[error("it has version {0}")]
+    Version(u8),
+    /// No server with the fleet's secret has made it.
+    #[error("it is forged, damaged, or signed with another secret")]
+    Forged,
+    /// The content is damaged or out of its limits, although it is signed.
+    #[error("its content is out of range")]
+    Content,
+    /// It is for another server.
+    #[error("it is for another server")]
+    Target,
+    /// It is another player's.
+    #[error("it belongs to another player")]
+    Bearer,
+    /// It was issued in the future.
+    #[error("it is from the future; compare the servers' clocks")]
+    Early,
+    /// It has expired.
+    #[error("it has expired")]
+    Expired,
+    /// It was issued before this server started, which cannot know whether it was used.
+    #[error("it was issued before this server started")]
+    Old,
+    /// It was used before.
+    #[error("it was used before")]
+    Used,
+    /// Too many tickets were used within their lifetime.
+    #[error("too many tickets were used in the last seconds")]
+    TooMany,
+}
+
+/// The key with which the servers of a fleet sign and check tickets.
+#[derive(Clone)]
+pub struct FleetKey(hmac::Key);
+
+impl fmt::Debug for FleetKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FleetKey(hidden)")
+    }
+}
+
+/// What a server stamps onto a ticket.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp {
+    /// Random number.
+    pub id: [u8; 16],
+    /// Fingerprint of this server.
+    pub issuer: Fingerprint,
+    /// Fingerprint of the server to which the player goes.
+    pub target: Fingerprint,
+    /// Unix time in seconds.
+    pub now: i64,
+}
+
+impl FleetKey {
+    /// Derives the key from the fleet's secret.
+    pub fn new(secret: &[u8]) -> Self {
+        let secret = hmac::Key::new(hmac::HMAC_SHA256, secret);
+        let derived = hmac::sign(&secret, KEY_CONTEXT);
+        Self(hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref()))
+    }
+
+    /// Issues a ticket. `None` if it would be too long.
+    pub fn issue(&self, stamp: Stamp, transfer: Transfer) -> Option<Vec<u8>> {
+        let Stamp { id, issuer, target, now: issued } = stamp;
+        let body = TicketBody { id, issuer, target, issued, transfer };
+        let body = body.encode(TICKET_BYTES_MAX - SIGNATURE_BYTES - 1)?;
+        let mut ticket = vec![VERSION];
+        ticket.extend(body);
+        let signature = hmac::sign(&self.0, &signed(&ticket));
+        ticket.extend(signature.as_ref());
+        Some(ticket)
+    }
+
+    /// Returns the content of a ticket that this key has signed.
+    fn open(&self, ticket: &[u8]) -> Result<TicketBody, TicketError> {
+        if ticket.len() > TICKET_BYTES_MAX || ticket.len() <= SIGNATURE_BYTES + 1 {
+            return Err(TicketError::Length);
+        }
+        if ticket[0] != VERSION {
+            return Err(TicketError::Version(ticket[0]));
+        }
+        let (text, signature) = ticket.split_at(ticket.len() - SIGNATURE_BYTES);
+        // In constant time.
+        hmac::verify(&self.0, &signed(text), signature).map_err(|_| TicketError::Forged)?;
+        TicketBody::decode(&text[1..]).ok_or(TicketError::Content)
+    }
+}
+
+fn signed(text: &[u8]) -> Vec<u8> {
+    [SIGNED_CONTEXT, text].concat()
+}
+
+/// Who presents a ticket, to which server, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Presented {
+    /// The player's key, which the player has proven to own.
+    pub bearer: PublicKey,
+    /// Fingerprint of this server.
+    pub here: Fingerprint,
+    /// Unix time in seconds.
+    pub now: i64,
+}
+
+/// Used tickets of a server, so that each is accepted once.
+#[derive(Debug)]
+pub struct UsedTickets {
+    /// Unix time of the start in seconds.
+    started: i64,
+    /// When each used ticket expires.
+    used: BTreeMap<[u8; 16], i64>,
+}
+
+impl UsedTickets {
+    /// Creates the list of a server that starts at this Unix time in seconds.
+    pub fn new(started: i64) -> Self {
+        Self { started, used: BTreeMap::new() }
+    }
+
+    /// Accepts a ticket, once. Returns what the player brings.
+    pub fn accept(
+        &mut self,
+        key: &FleetKey,
+        ticket: &[u8],
+        presented: Presented,
+    ) -> Result<Transfer, TicketError> {
+        let Presented { bearer, here, now } = presented;
+        let TicketBody { id, target, issued, transfer, .. } = key.open(ticket)?;
+        let expires = issued.saturating_add(TICKET_SECS + CLOCKS_DIFFER_SECS);
+        // The date may have been corrected since.
+        self.started = self.started.min(now);
+        let problem = if target != here {
+            Some(TicketError::Target)
+        } else if transfer.key != bearer {
+            Some(TicketError::Bearer)
+        } else if issued.saturating_sub(CLOCKS_DIFFER_SECS) > now {
+            Some(TicketError::Early)
+        } else if now >= expires {
+            Some(TicketError::Expired)
+        } else if issued.saturating_add(CLOCKS_DIFFER_SECS) < self.started {
+            Some(TicketError::Old)
+        } else {
+            None
+        };
+        if let Some(problem) = problem {
+            return Err(problem);
+        }
+        if self.used.contains_key(&id) {
+            return Err(TicketError::Used);
+        }
+        self.used.retain(|_, expires| now < *expires);
+        if self.used.len() >= USED_MAX {
+            return Err(TicketError::TooMany);
+        }
+        self.used.insert(id, expires);
+        Ok(transfer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use phaselock::server::TransferredKind;
+    use phaselock::time::Micros;
+
+    use super::*;
+
+    const HERE: Fingerprint = Fingerprint([2; 32]);
+    const ADA: PublicKey = PublicKey([7; 32]);
+    const NOW: i64 = 1_700_000_000;
+
+    fn transfer() -> Transfer {
+        Transfer {
+            key: ADA,
+            name: "Ada".to_owned(),
+            game: "chess".to_owned(),
+            rules: u64::MAX,
+            played: Micros::from_ms(60_000),
+            side: Some(1),
+            mute: None,
+            kinds: vec![TransferredKind { kind: 1, fields: vec![12, 3] }],
+        }
+    }
+
+    fn stamp(id: u8) -> Stamp {
+        Stamp { id: [id; 16], issuer: Fingerprint([1; 32]), target: HERE, now: NOW }
+    }
+
+    fn key() -> FleetKey {
+        FleetKey::new(&[9; 32])
+    }
+
+    fn ticket(id: u8) -> Vec<u8> {
+        key().issue(stamp(id), transfer()).expect("it is short")
+    }
+
+    fn used() -> UsedTickets {
+        UsedTickets::new(NOW - 3600)
+    }
+
+    fn presented(now: i64) -> Presented {
+        Presented { bearer: ADA, here: HERE, now }
+    }
+
+    #[test]
+    fn a_ticket_counts_once() {
+        let mut used = used();
+        assert_eq!(used.accept(&key(), &ticket(1), presented(NOW)), Ok(transfer()));
+        let again = used.accept(&key(), &ticket(1), presented(NOW + 1));
+        assert_eq!(again, Err(TicketError::Used));
+        assert_eq!(used.accept(&key(), &ticket(2), presented(NOW + 1)), Ok(transfer()));
+        let length = ticket(1).len();
+        assert!(length < 200, "{length}");
+    }
+
+    #[test]
+    fn a_stolen_ticket_is_worthless_to_the_thief_and_stays_the_owners() {
+        let mut used = used();
+        let thief = Presented { bearer: PublicKey([8; 32]), ..presented(NOW) };
+        let stolen = used.accept(&key(), &ticket(1), thief);
+        assert_eq!(stolen, Err(TicketError::Bearer));
+        let elsewhere = Presented { here: Fingerprint([3; 32]), ..presented(NOW) };
+        assert_eq!(used.accept(&key(), &ticket(1), elsewhere), Err(TicketError::Target));
+        assert!(used.accept(&key(), &ticket(1), presented(NOW)).is_ok(), "it is not used up");
+    }
+
+    #[test]
+    fn a_ticket_expires_and_clocks_may_differ_a_little() {
+        let at = |now| used().accept(&key(), &ticket(1), presented(now)).err();
+        assert_eq!(at(NOW - CLOCKS_DIFFER_SECS), None);
+        assert_eq!(at(NOW - CLOCKS_DIFFER_SECS - 1), Some(TicketError::Early));
+        assert_eq!(at(NOW + TICKET_SECS + CLOCKS_DIFFER_SECS - 1), None);
+        assert_eq!(at(NOW + TICKET_SECS + CLOCKS_DIFFER_SECS), Some(TicketError::Expired));
+        for issued in [i64::MIN, i64::MAX] {
+            let odd = key().issue(Stamp { now: issued, ..stamp(1) }, transfer()).expect("short");
+            assert!(used().accept(&key(), &odd, presented(NOW)).is_err());
+        }
+    }
+
+    #[test]
+    fn a_restarted_server_accepts_no_ticket_that_it_may_have_seen() {
+        let mut used = UsedTickets::new(NOW + CLOCKS_DIFFER_SECS + 1);
+        let late = presented(NOW + CLOCKS_DIFFER_SECS + 2);
+        assert_eq!(used.accept(&key(), &ticket(1), late), Err(TicketError::Old));
+    }
+
+    #[test]
+    fn every_forged_damaged_or_truncated_ticket_is_refused() {
+        let good = ticket(1);
+        let accept = |ticket: &[u8]| used().accept(&key(), ticket, presented(NOW));
+        for at in 0..good.len() {
+            for bit in 0..8 {
+                let mut bad = good.clone();
+                bad[at] ^= 1 << bit;
+                let error = accept(&bad).expect_err("a bit has changed");
+                let is_version = matches!(error, TicketError::Version(_));
+                assert!(if at == 0 { is_version } else { error == TicketError::Forged });
+            }
+        }
+        for length in 0..good.len() {
+            assert!(accept(&good[..length]).is_err(), "{length}");
+        }
+        assert_eq!(accept(&[good.clone(), vec![0]].concat()), Err(TicketError::Forged));
+        assert_eq!(accept(&vec![1; TICKET_BYTES_MAX + 1]), Err(TicketError::Length));
+        let other = FleetKey::new(&[8; 32]);
+        let foreign = other.issue(stamp(1), transfer()).expect("short");
+        assert_eq!(accept(&foreign), Err(TicketError::Forged));
+    }
+
+    #[test]
+    fn a_ticket_whose_score_is_too_long_is_issued_without_it() {
+        let long = TransferredKind { kind: 1, fields: vec![u32::MAX; 64] };
+        let all = Transfer { kinds: vec![long; 4], ..transfer() };
+        let ticket = key().issue(stamp(1), all).expect("it fits without the score");
+        let brought = used().accept(&key(), &ticket, presented(NOW)).expect("it is good");
+        assert_eq!((brought.name, brought.kinds), ("Ada".to_owned(), Vec::new()));
+        let name = "x".repeat(TICKET_BYTES_MAX);
+        assert_eq!(key().issue(stamp(1), Transfer { name, ..transfer() }), None);
+    }
+
+    #[test]
+    fn signed_content_out_of_range_is_refused() {
+        let long = Transfer { name: "x".repeat(40), ..transfer() };
+        let ticket = key().issue(stamp(1), long).expect("it is short");
+        let refused = used().accept(&key(), &ticket, presented(NOW));
+        assert_eq!(refused, Err(TicketError::Content));
+    }
+
+    #[test]
+    fn used_tickets_are_forgotten_when_they_expire_and_bounded_until_then() {
+        let mut used = used();
+        for number in 0..USED_MAX as u128 {
+            let stamp = Stamp { id: number.to_le_bytes(), ..stamp(0) };
+            let ticket = key().issue(stamp, transfer()).expect("short");
+            assert!(used.accept(&key(), &ticket, presented(NOW)).is_ok());
+        }
+        let id = [0xff; 16];
+        let one = key().issue(Stamp { id, ..stamp(0) }, transfer()).expect("short");
+        assert_eq!(used.accept(&key(), &one, presented(NOW)), Err(TicketError::TooMany));
+        let later = NOW + TICKET_SECS + CLOCKS_DIFFER_SECS;
+        let one = key().issue(Stamp { id, now: later, ..stamp(0) }, transfer()).expect("short");
+        assert!(used.accept(&key(), &one, presented(later)).is_ok());
+        assert_eq!(used.used.len(), 1);
+    }
+}
