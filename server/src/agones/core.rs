@@ -2,7 +2,8 @@
 //!
 //! Health checks have a lane of their own, so that a slow call delays none. All other calls are
 //! made one at a time, each derived from the difference between what Agones says about the server
-//! and what is true. So nothing has to be remembered across a crash of either side.
+//! and what is true. So a crash of either side needs no repair. Only what was accepted and has not
+//! appeared yet is remembered, so that it is not taken for someone else's change.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -25,8 +26,7 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(30);
 /// Interval at which the number of players is written into an annotation. Arbitrary; every change
 /// is a write to the cluster's database.
 const ANNOTATION_INTERVAL: Duration = Duration::from_secs(10);
-/// Time for the sidecar to take the last call.
-/// Longer than a call that is under way may take.
+/// Time for the sidecar to take the last call; longer than the call before it may take.
 pub(crate) const END_MAX: Duration = Duration::from_secs(8);
 /// Time after which the server is told again to stop.
 const STOP_AGAIN: Duration = Duration::from_secs(30);
@@ -460,6 +460,11 @@ impl Agent {
         session.was_played = false;
         if std::mem::take(&mut session.is_applied) {
             self.order(Order::Release);
+        }
+        // Someone who came and left between two looks at the server is still expected.
+        if !self.expected.is_empty() {
+            self.expected.clear();
+            self.expect();
         }
         self.problems.allocation = None;
     }

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use phaselock::wire::text::{clip, one_line};
 use serde_json::{Map, Value, json};
 
 use super::allocation;
@@ -148,15 +149,9 @@ impl Failure {
     }
 }
 
-/// Returns a text without control characters that fits into a message.
+/// Returns a text as one printable line that fits into a message.
 fn short(text: &str) -> String {
-    let visible = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let mut bytes = 0;
-    let fits = |c: &char| {
-        bytes += c.len_utf8();
-        bytes <= WORD_BYTES_MAX
-    };
-    visible.take_while(fits).collect()
+    clip(&one_line(text), WORD_BYTES_MAX).to_owned()
 }
 
 /// What Agones knows about this server, as far as it matters here.

@@ -469,6 +469,22 @@ fn players_on_the_list_are_expected() {
 }
 
 #[test]
+fn nobody_is_expected_after_the_match() {
+    let mut world = World::ready();
+    world.server.empty_secs = 0;
+    world.model.allocate(&[("players", &format!("{},{}", key(1), key(2)))]);
+    world.run(secs(5));
+    world.seat(&[1], 0);
+    world.run(secs(1));
+    // The other one came and left between two looks at the server.
+    world.seat(&[], 0);
+    world.run(secs(2));
+    assert_eq!((world.model.state(), world.expected()), ("Ready", BTreeSet::new()));
+    assert_eq!(world.model.counter("players"), (0, 8));
+    assert!(world.model.list().is_empty());
+}
+
+#[test]
 fn an_allocation_sets_the_game_once() {
     let mut world = World::ready();
     world.server.empty_secs = 0;

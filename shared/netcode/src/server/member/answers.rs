@@ -1,8 +1,8 @@
 //! How long a client takes to answer snapshots, by the server's clock alone.
 //!
 //! Echoes state the client's clocks, so a client can choose the round trip that follows from them.
-//! Acknowledgements cannot come before their snapshots do. A client can only hold them back, and is
-//! then served as if its path were that long.
+//! An acknowledgement cannot come earlier than the path allows. A client can only hold it back, and
+//! is then served as if its path were that long.
 
 use crate::time::{Micros, Tick};
 
