@@ -210,3 +210,82 @@ async fn stopped() {
 async fn stopped() {
     let _ = tokio::signal::ctrl_c().await;
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+    use std::time::Duration;
+
+    use phaselock::limits::QUESTION_BYTES;
+    use phaselock::wire::directory::play::PartyWish;
+    use phaselock::wire::query::{Info, parse_question};
+    use phaselock_quic::announce::{Announcement, Standing, announce};
+    use phaselock_quic::identity::Identity;
+    use phaselock_quic::seek::{Seek, SeekState, SeekWish};
+    use tokio::sync::watch;
+    use tokio::time::{sleep, timeout};
+
+    use super::*;
+
+    /// Longest time for anything here; a healthy machine takes a second.
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    /// Answers questions for the status of a server, as long as the process runs.
+    fn answer_status(socket: UdpSocket, info: Info) {
+        std::thread::spawn(move || {
+            let mut bytes = [0; QUESTION_BYTES + 1];
+            while let Ok((len, from)) = socket.recv_from(&mut bytes) {
+                if let Some(nonce) = bytes.get(..len).and_then(parse_question) {
+                    let _ = socket.send_to(&info.answer(nonce, len), from);
+                }
+            }
+        });
+    }
+
+    #[tokio::test]
+    async fn a_player_finds_a_server_that_announced_itself() {
+        let mut socket = bind("127.0.0.1:0".parse().expect("an address")).expect("a socket");
+        let directory: phaselock_quic::address::Address =
+            socket.local_addr().expect("an address").into();
+        tokio::spawn(async move {
+            let stop = std::future::pending();
+            serve(&mut socket, Bounds::default(), Ends::default(), stop).await
+        });
+        let identity = Identity::ephemeral().expect("an identity");
+        let (signer, print) = (identity.signer(), identity.fingerprint);
+        let server = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+        let address = server.local_addr().expect("an address");
+        let games = vec!["race".into()];
+        let region = "here".into();
+        let info =
+            Info { games, region, players_max: 3, fingerprint: Some(print), ..Info::default() };
+        answer_status(server, info);
+        let (told, mut standing) = watch::channel(Standing::Asking);
+        let announcement = Announcement {
+            directory: directory.clone(),
+            port: address.port(),
+            listen: vec![address],
+            signer,
+        };
+        tokio::spawn(announce(announcement, told));
+        let listed = standing.wait_for(|standing| *standing == Standing::Listed);
+        timeout(PATIENCE, listed).await.expect("in time").expect("it keeps announcing");
+
+        let wish = SeekWish { game: "race".into(), people: 3, party: PartyWish::New };
+        // As a window does, outside of a runtime.
+        let seek = spawn_blocking(move || Seek::start(wish, vec![directory]));
+        let seek = seek.await.expect("no panic").expect("a search");
+        let placed = async {
+            loop {
+                let view = seek.view();
+                if let SeekState::Placed { invitation, .. } = view.state {
+                    return (invitation, view.party);
+                }
+                sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let (invitation, party) = timeout(PATIENCE, placed).await.expect("in time");
+        assert_eq!((invitation.address, invitation.fingerprint), (address.into(), Some(print)));
+        assert!(party.is_some());
+    }
+}

@@ -9,6 +9,7 @@ use self::standin::{Fault, Model};
 use super::core::{Agent, Note, Order, Server};
 use super::sdk::{Call, Failure};
 
+mod fleet;
 mod sockets;
 mod standin;
 

@@ -14,9 +14,10 @@ use crate::core::entries::is_local;
 
 /// Age from which on a status is too old to place players by it. If there are many servers, not all
 /// of them are asked within a second.
-const FRESH: Micros = Micros::from_ms(10_000);
-/// Number of questions without an answer after which a server that was allocated is forgotten, and
-/// one that is listed gets no players until it answers again.
+const FRESH: Micros = Micros::from_ms(7000);
+/// Time for a server to answer, after which it gets no players until it does.
+const ANSWERS: Micros = Micros::from_ms(1000);
+/// Number of questions without an answer after which a server that was allocated is forgotten.
 const SILENT_MAX: u8 = 3;
 /// Time for which a server that was just allocated counts as playing the game that it was allocated
 /// for, whatever it says: it may still be changing games.
@@ -85,7 +86,8 @@ impl Server {
     /// Returns the number of free seats for a game, without those that are reserved.
     fn free_for(&self, game: &str, now: LocalTime) -> u32 {
         let is_fresh = self.seen.is_some_and(|seen| now - seen <= FRESH);
-        if !is_fresh || self.is_leaving || self.silent >= SILENT_MAX || !self.plays(game, now) {
+        let is_silent = self.asked.is_some_and(|(_, at)| now - at > ANSWERS);
+        if !is_fresh || is_silent || self.is_leaving || !self.plays(game, now) {
             return 0;
         }
         let is_settling = self.allocated.as_ref().is_some_and(|(_, at)| now - *at < SETTLES);
