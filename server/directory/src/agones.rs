@@ -158,8 +158,8 @@ impl Agones {
         Allocators { regions: allocators.keys().cloned().collect(), games: games.clone() }
     }
 
-    /// Returns the client. If files have changed, it is made from the new ones; those that cannot be
-    /// used are left for later, since whoever replaces them writes one after the other.
+    /// Returns the client. If files have changed, it is made from the new ones. Invalid
+    /// files are left for later: they are replaced one after the other.
     fn agent(&self) -> Agent {
         let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
         let files = self.settings.read();

@@ -11,8 +11,8 @@ use phaselock_quic::address::{Address, DIRECTORY_PORT};
 
 use crate::agones::AgonesSettings;
 
-/// Phaselock's server list and matchmaker: servers announce themselves to it, and players ask it for
-/// the list, or for a place to play.
+/// Phaselock's server list and matchmaker: servers announce themselves to it, and players ask it
+/// for the list, or for a place to play.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "phaselock-directory", version)]
 pub struct Args {

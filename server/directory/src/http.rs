@@ -1,5 +1,5 @@
-//! Requests for a place over HTTP, for browsers, which have no UDP: the body is the same question as
-//! in a packet, and so is the answer.
+//! Requests for a place over HTTP, for browsers, which have no UDP: the body is the same question
+//! as in a packet, and so is the answer.
 //!
 //! Pages of any server may ask, since no request needs a login or changes anything but the queue.
 
@@ -70,8 +70,7 @@ impl Tls {
         Ok(Self { files, current, contents: Mutex::new(contents) })
     }
 
-    /// Uses the files if they have changed and are valid. Whoever replaces them writes one after the
-    /// other.
+    /// Uses the files if they have changed and are valid. They are replaced one after the other.
     fn reload(&self) {
         let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         let read = self.files.read();

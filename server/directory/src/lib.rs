@@ -1,5 +1,5 @@
-//! Phaselock's server list and matchmaker: servers announce themselves to it, and players ask it for
-//! the list, or for a place to play.
+//! Phaselock's server list and matchmaker: servers announce themselves to it, and players ask it
+//! for the list, or for a place to play.
 //!
 //! ```text
 //! main -> args -+-> drive: UDP socket, signals, the clock -> core::ServerList

@@ -1,9 +1,9 @@
 //! The matchmaker: who plays where.
 //!
 //! A request is answered at once: with a server if one has free seats, otherwise with a place in
-//! the queue. An asker repeats it until it is placed, so the directory owes no one an answer. Servers
-//! are asked for their status while people look for their game; what they say counts, minus the
-//! seats that were given out and are not taken yet.
+//! the queue. An asker repeats it until it is placed, so the directory owes no one an answer.
+//! Servers are asked for their status while people look for their game; what they say counts, minus
+//! the seats that were given out and are not taken yet.
 //!
 //! *Invariant:* everything is bounded by [`PlayBounds`], and forgotten when its asker is silent.
 

@@ -24,8 +24,8 @@
 //!
 //! A player asks again until it is placed. A server that drains asks in the same way for places for
 //! its players, with the proof of an announcement in place of the bare token. Over HTTP, the same
-//! bytes are the bodies of a request and its answer; the connection proves the address, and no token
-//! is needed.
+//! bytes are the bodies of a request and its answer; the connection proves the address, and no
+//! token is needed.
 //!
 //! An answer is never longer than its question, so a directory cannot be used to flood others. A
 //! server signs [`signed_text`].

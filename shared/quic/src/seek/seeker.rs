@@ -143,8 +143,8 @@ impl Seeker {
         self.transmits.pop_front()
     }
 
-    /// Returns when to call [`handle_timeout`](Self::handle_timeout) next; `None` when the search is
-    /// over.
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout) next; `None` when the search
+    /// is over.
     pub fn next_timeout(&self) -> Option<LocalTime> {
         (!matches!(self.step, Step::Over)).then_some(self.due)
     }

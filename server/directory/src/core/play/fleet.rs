@@ -7,8 +7,8 @@ use phaselock::time::{LocalTime, Micros};
 
 /// Time for an allocator to answer; the driver gives up sooner.
 const PATIENCE: Micros = Micros::from_ms(15_000);
-/// Delays after a failure: the first one, which doubles each time up to the longest; and the longest
-/// one while the fleet is full, in which a server may become ready at any time.
+/// Delays after a failure: the first one, which doubles each time up to the longest; and the
+/// longest one while the fleet is full, in which a server may become ready at any time.
 const WAIT_MIN: Micros = Micros::from_ms(500);
 const WAIT_MAX: Micros = Micros::from_ms(15_000);
 const WAIT_FULL_MAX: Micros = Micros::from_ms(2000);

@@ -281,8 +281,8 @@ impl Servers {
         Some(server.players.saturating_sub(before))
     }
 
-    /// Returns the servers of a game that are to be asked now: at most `most`, those first that were
-    /// not asked for longest.
+    /// Returns at most `most` servers of a game that are to be asked now, those first that were not
+    /// asked for longest.
     pub(super) fn due(
         &self,
         game: &str,
