@@ -30,6 +30,14 @@ impl Muted {
         self.until.is_none_or(|until| now < until)
     }
 
+    /// Returns the mute that ends later.
+    pub(super) fn longer(self, other: Self) -> Self {
+        match (self.until, other.until) {
+            (Some(until), later) if later.is_none_or(|later| until < later) => other,
+            _ => self,
+        }
+    }
+
     /// Returns what is left of it.
     pub(super) fn rest(&self, now: LocalTime) -> Mute {
         Mute { within: self.until.map(|until| until - now), reason: self.reason.clone() }

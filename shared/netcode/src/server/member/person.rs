@@ -29,6 +29,14 @@ pub(in crate::server) struct Person {
     is_transferred: bool,
 }
 
+/// Returns the mute that ends later.
+fn longer(one: Option<Muted>, other: Option<Muted>) -> Option<Muted> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.longer(other)),
+        (one, other) => one.or(other),
+    }
+}
+
 impl Person {
     /// Creates a newcomer with a unique name, about whom the host knows nothing.
     pub(in crate::server) fn new(
@@ -56,13 +64,14 @@ impl Person {
     pub(in crate::server) fn with(self, pass: Pass, now: LocalTime) -> Self {
         let Pass { address, mute, is_staff, transfer } = pass;
         let is_transferred = self.is_transferred || transfer.is_some();
+        let muted = |mute| Muted::from(mute, now);
         let (played, brought) = transfer.map_or((Micros::ZERO, None), |it| (it.played, it.mute));
         Self {
             address,
             is_staff,
             is_transferred,
             joined: self.joined - played,
-            muted: mute.or(brought).map(|mute| Muted::from(mute, now)),
+            muted: longer(mute.map(muted), brought.map(muted)),
             ..self
         }
     }
@@ -72,13 +81,12 @@ impl Person {
         Self { address, ..self }
     }
 
-    /// Takes over token, first hello and mute of an earlier session.
+    /// Takes over token, first hello and mute of an earlier session. Of two mutes, the longer one
+    /// stays.
     pub(in crate::server) fn resume(&mut self, before: &Self) {
         (self.token, self.joined) = (before.token, before.joined);
         self.is_transferred |= before.is_transferred;
-        if self.muted.is_none() {
-            self.muted = before.muted.clone();
-        }
+        self.muted = longer(self.muted.take(), before.muted.clone());
     }
 
     pub(in crate::server) fn player(&self) -> PlayerId {
@@ -167,5 +175,61 @@ impl Person {
     pub(in crate::server) fn answer_if_muted(&mut self, now: LocalTime) -> Option<String> {
         self.muted.take_if(|mute| !mute.holds(now));
         self.muted.as_ref().map(|mute| mute.answer(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::mute::Mute;
+    use crate::server::transfer::Transfer;
+
+    const NOW: LocalTime = LocalTime(1_000_000);
+
+    fn mute(secs: Option<i64>, reason: &str) -> Mute {
+        let within = secs.map(|secs| Micros::from_ms(1000 * secs));
+        Mute { within, reason: reason.into() }
+    }
+
+    /// Returns a person whom the host has muted like this, and another server like that.
+    fn person(host: Option<Mute>, brought: Option<Mute>) -> Person {
+        let transfer = brought.map(|mute| {
+            Box::new(Transfer {
+                key: PublicKey([7; 32]),
+                name: "Ada".into(),
+                game: "race".into(),
+                rules: 1,
+                played: Micros::ZERO,
+                side: None,
+                mute: Some(mute),
+                kinds: Vec::new(),
+            })
+        });
+        let ids = (PlayerId(1), "Ada".to_owned());
+        Person::new(ids, PublicKey([7; 32]), Look::UNCHOSEN, ResumeToken(1), NOW)
+            .with(Pass { mute: host, transfer, ..Pass::default() }, NOW)
+    }
+
+    #[test]
+    fn of_two_mutes_the_one_that_ends_later_stays() {
+        for (secs, other, expected) in [
+            (Some(5), Some(900), "other"),
+            (Some(900), Some(5), "one"),
+            (Some(900), None, "other"),
+            (None, Some(900), "one"),
+        ] {
+            let reason = |person: &Person| person.last_mute().map(|mute| mute.reason.clone());
+            let (one, other) = (mute(secs, "one"), mute(other, "other"));
+            let came = person(Some(one.clone()), Some(other.clone()));
+            assert_eq!(reason(&came).as_deref(), Some(expected), "{secs:?}, with a ticket");
+            let mut back = person(Some(one), None);
+            back.resume(&person(Some(other), None));
+            assert_eq!(reason(&back).as_deref(), Some(expected), "{secs:?}, on a return");
+        }
+        // One alone stays, wherever it is from.
+        let mut back = person(None, None);
+        back.resume(&person(None, Some(mute(None, "brought"))));
+        assert!(back.is_muted(NOW));
+        assert!(person(Some(mute(None, "host")), None).is_muted(NOW));
     }
 }
