@@ -28,7 +28,8 @@ pub struct SessionConfig {
     pub filter: LoopFilter,
     /// Whether to ask for plain coding, which takes more bytes but can be read without the rules.
     pub plain: bool,
-    /// The room to join; `None` lets the server choose.
+    /// The room to join; `None` lets the server choose. A server that the player is redirected to
+    /// always chooses.
     pub room: Option<RoomCode>,
     /// Name of the preferred game, used if a room with a free seat plays it; `None` lets the server
     /// choose. A name that is not in `games` is ignored.

@@ -197,7 +197,8 @@ impl Session {
             credentials,
             resume: self.token,
             wishes,
-            room: self.config.room.clone(),
+            // The player chose a room of the first server.
+            room: self.config.room.clone().filter(|_| self.redirect.is_none()),
             password: self.config.password.clone(),
             look: self.config.look,
             ticket: self.ticket.clone(),

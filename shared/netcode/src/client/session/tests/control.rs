@@ -7,6 +7,7 @@ use crate::game::MessageError;
 use crate::identity::{PublicKey, ResumeToken};
 use crate::limits::TEXT_BYTES_MAX;
 use crate::wire::control::{Refusal, Seat};
+use crate::wire::rooms::RoomCode;
 use crate::wire::talk::Audience;
 
 #[test]
@@ -100,6 +101,32 @@ fn a_ticket_goes_to_the_target_until_the_player_is_welcome_there_and_nowhere_els
     session.handle_timeout(due);
     session.handle_connected(due, Credentials::default());
     assert_eq!(sent_hello(&mut session).ticket, None);
+}
+
+#[test]
+fn no_room_is_asked_for_where_a_redirect_leads() {
+    let room: RoomCode = "den".parse().expect("a code");
+    let mut session = Session::new(SessionConfig { room: Some(room.clone()), ..config() }, ms(0));
+    session.handle_connected(ms(0), Credentials::default());
+    assert_eq!(sent_hello(&mut session).room, Some(room.clone()));
+    let goodbye = Disconnect { redirect: Some("b:1".into()), ..refusal(false) };
+    session.handle_control(&body(&ServerMessage::Disconnect(goodbye)), ms(20));
+    session.handle_timeout(ms(20));
+    session.handle_connected(ms(30), Credentials::default());
+    assert_eq!(sent_hello(&mut session).room, None, "the code is that of the first server's room");
+    // Nor after a game there.
+    session.handle_control(&welcome("first", Rates::DEFAULT), ms(40));
+    session.handle_lost(ms(50), lost("gone"));
+    let due = session.next_timeout(ms(50)).expect("it returns there");
+    session.handle_timeout(due);
+    session.handle_connected(due, Credentials::default());
+    assert_eq!(sent_hello(&mut session).room, None);
+    // The player's own server is asked for it again.
+    session.handle_control(&closed(false), due);
+    let due = session.next_timeout(due).expect("it goes back");
+    session.handle_timeout(due);
+    session.handle_connected(due, Credentials::default());
+    assert_eq!(sent_hello(&mut session).room, Some(room));
 }
 
 #[test]
