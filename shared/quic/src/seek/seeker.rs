@@ -17,6 +17,17 @@ use phaselock::wire::rooms::RoomCode;
 /// Time to wait for an answer, and number of attempts with one address of a directory.
 const PATIENCE: Micros = Micros::from_ms(500);
 const TRIES: u8 = 3;
+/// Silence after which a directory in whose queue the player waited is given up. It may be
+/// restarting.
+const SILENCE_MAX: Micros = Micros::from_ms(30_000);
+/// Time since the last place in the queue for which refusals are asked again that end on their own:
+/// a directory that was restarted knows no servers until they announce themselves, every five
+/// minutes, and then many players come at once.
+const REFUSED_MAX: Micros = Micros::from_ms(330_000);
+/// Number of times that waits double: up to 4 s between attempts, up to 8 s after refusals.
+const DOUBLINGS_MAX: u32 = 3;
+/// Shortest time until the next request after a refusal.
+const REFUSED_WAIT_MS: u32 = 500;
 /// Time to measure pings. Regions further away count as unmeasured, and so as far.
 const PING_TIME: Micros = Micros::from_ms(600);
 /// Bytes of the question by which a ping is measured: enough for an answer.
@@ -82,6 +93,17 @@ enum Step {
     Over,
 }
 
+/// The last answers of a directory in whose queue the player waits.
+#[derive(Clone, Copy, Debug)]
+struct Queued {
+    /// When it last named a place in the queue.
+    at: LocalTime,
+    /// When it last answered.
+    heard: LocalTime,
+    /// Number of refusals since the last place.
+    refusals: u32,
+}
+
 /// Looks for a place for one player.
 #[derive(Debug)]
 pub struct Seeker {
@@ -96,6 +118,8 @@ pub struct Seeker {
     asked: HashMap<Nonce, (SocketAddr, String, LocalTime)>,
     step: Step,
     due: LocalTime,
+    /// `None` until the directory has named a place in its queue.
+    queued: Option<Queued>,
     state: SeekState,
     party: Option<PartyCode>,
     refusal: Option<PlayRefusal>,
@@ -118,6 +142,7 @@ impl Seeker {
             asked: HashMap::new(),
             step: Step::Next,
             due: now,
+            queued: None,
             state: SeekState::Asking,
             party: match party {
                 PartyWish::Join(code) => Some(code),
@@ -156,6 +181,9 @@ impl Seeker {
         }
         match self.step {
             Step::Next => self.begin(now),
+            Step::Ask { tries } if self.queued.is_some_and(|it| now - it.heard < SILENCE_MAX) => {
+                self.ask(now, tries.saturating_add(1));
+            }
             Step::Regions { tries } | Step::Ask { tries } if tries >= TRIES => self.begin(now),
             Step::Regions { tries } => self.ask_regions(now, tries + 1),
             Step::Pings | Step::Wait => self.ask(now, 1),
@@ -166,7 +194,7 @@ impl Seeker {
 
     /// Begins with the next directory.
     fn begin(&mut self, now: LocalTime) {
-        self.token = None;
+        (self.token, self.queued) = (None, None);
         self.play.pings.clear();
         self.asked.clear();
         self.directory = self.directories.pop_front();
@@ -189,7 +217,10 @@ impl Seeker {
     }
 
     fn ask(&mut self, now: LocalTime, tries: u8) {
-        (self.step, self.due) = (Step::Ask { tries }, now + PATIENCE);
+        // Longer only in a queue; otherwise there are no more attempts.
+        let doublings = u32::from(tries.saturating_sub(TRIES)).min(DOUBLINGS_MAX);
+        let patience = Micros(PATIENCE.0 << doublings);
+        (self.step, self.due) = (Step::Ask { tries }, now + patience);
         self.send(&Question::Play { play: self.play.clone(), token: self.token });
     }
 
@@ -210,6 +241,9 @@ impl Seeker {
             return;
         }
         let Ok(answer) = Answer::parse(bytes, self.nonce) else { return };
+        if let Some(queued) = &mut self.queued {
+            queued.heard = now;
+        }
         match (&self.step, answer) {
             (Step::Regions { .. }, Answer::Regions(beacons)) => {
                 (self.step, self.due) = (Step::Pings, now);
@@ -230,21 +264,34 @@ impl Seeker {
                 let (least, most) = AGAIN_MS;
                 let again = Micros::from_ms(again_ms.clamp(least, most).into());
                 (self.step, self.due) = (Step::Wait, now + again);
+                self.queued = Some(Queued { at: now, heard: now, refusals: 0 });
                 self.state = SeekState::Waiting { position };
                 self.party = party.or(self.party);
             }
             (Step::Ask { .. }, Answer::Placed(placed)) => self.place(placed, from),
-            (Step::Ask { .. }, Answer::Denied(refusal)) => {
-                self.refusal = Some(refusal);
-                // Another directory may know the game or the party.
-                let is_elsewhere = matches!(refusal, PlayRefusal::Game | PlayRefusal::Party);
-                if is_elsewhere && !self.directories.is_empty() {
-                    (self.step, self.due) = (Step::Next, now);
-                } else {
-                    self.end(SeekState::Failed(refusal.into()));
-                }
-            }
+            (Step::Ask { .. }, Answer::Denied(refusal)) => self.handle_refusal(now, refusal),
             _ => {}
+        }
+    }
+
+    fn handle_refusal(&mut self, now: LocalTime, refusal: PlayRefusal) {
+        self.refusal = Some(refusal);
+        let passes = matches!(refusal, PlayRefusal::Game | PlayRefusal::Full | PlayRefusal::Often);
+        if let Some(queued) = self.queued.as_mut().filter(|it| passes && now - it.at < REFUSED_MAX)
+        {
+            let wait = REFUSED_WAIT_MS << queued.refusals.min(DOUBLINGS_MAX);
+            queued.refusals += 1;
+            // All players who waited come back at the same time.
+            let wait = Micros::from_ms((wait + self.random.below(wait)).into());
+            (self.step, self.due) = (Step::Wait, now + wait);
+            return;
+        }
+        // Another directory may know the game or the party.
+        let is_elsewhere = matches!(refusal, PlayRefusal::Game | PlayRefusal::Party);
+        if is_elsewhere && !self.directories.is_empty() {
+            (self.step, self.due) = (Step::Next, now);
+        } else {
+            self.end(SeekState::Failed(refusal.into()));
         }
     }
 

@@ -31,6 +31,15 @@ fn run(
     seeker: &mut Seeker,
     mut answer: impl FnMut(SocketAddr, &[u8]) -> Option<(Vec<u8>, i64)>,
 ) -> Micros {
+    run_until(seeker, LocalTime(60_000_000), |_, to, bytes| answer(to, bytes))
+}
+
+/// Runs a search until it is over, or until `end`. `answer` gets also the time.
+fn run_until(
+    seeker: &mut Seeker,
+    end: LocalTime,
+    mut answer: impl FnMut(LocalTime, SocketAddr, &[u8]) -> Option<(Vec<u8>, i64)>,
+) -> Micros {
     let mut now = LocalTime(1);
     let mut under_way: Vec<(LocalTime, SocketAddr, Vec<u8>)> = Vec::new();
     let mut count = 0;
@@ -43,11 +52,11 @@ fn run(
         seeker.handle_timeout(now);
         while let Some((to, bytes)) = seeker.poll_transmit() {
             count += 1;
-            if let Some((bytes, ms)) = answer(to, &bytes) {
+            if let Some((bytes, ms)) = answer(now, to, &bytes) {
                 under_way.push((now + Micros::from_ms(ms), to, bytes));
             }
         }
-        if now > LocalTime(60_000_000) {
+        if now > end {
             break;
         }
     }
@@ -163,6 +172,93 @@ fn the_next_directory_is_asked_if_one_is_silent_or_does_not_know_the_game() {
     let mut seeker = Seeker::new(wish(PartyWish::None), vec![], 7, LocalTime(1));
     run(&mut seeker, |_, _| None);
     assert_eq!(*seeker.state(), SeekState::Failed(SeekError::Silent));
+}
+
+/// Returns the answer of a directory that places no one, whose tokens are `token`.
+fn told(bytes: &[u8], token: u8, answer: Answer) -> Option<(Vec<u8>, i64)> {
+    let (question, nonce) = Question::parse(bytes).expect("a question");
+    let answer = match question {
+        Question::Regions => Answer::Regions(vec![]),
+        Question::Play { token: Some(shown), .. } if shown == [token; 24] => answer,
+        _ => Answer::Challenge([token; 24]),
+    };
+    Some((answer.encode(nonce, bytes.len()).expect("it fits"), 10))
+}
+
+fn waiting(position: u32) -> Answer {
+    Answer::Waiting(Waiting { position, again_ms: 1000, party: None })
+}
+
+const MINUTE: i64 = 60_000_000;
+
+#[test]
+fn a_player_who_waits_survives_a_restart_of_the_directory() {
+    for down_secs in [1, 5, 20, 28] {
+        let directories = vec![at("192.0.2.1:4435")];
+        let mut seeker = Seeker::new(wish(PartyWish::None), directories, 7, LocalTime(1));
+        let placed = Placed { server: listed(), people: 1, room: None, party: None };
+        let (mut tickets, mut asked, mut unanswered) = (Vec::new(), 0, 0);
+        let up = 10 + down_secs;
+        let took = run_until(&mut seeker, LocalTime(8 * MINUTE), |now, _, bytes| {
+            if let Ok((Question::Play { play, .. }, _)) = Question::parse(bytes) {
+                tickets.push(play.ticket);
+            }
+            let secs = now.0 / 1_000_000;
+            unanswered += usize::from((10..up).contains(&secs));
+            asked += usize::from((up..up + 240).contains(&secs));
+            // It restarts with another secret. Its servers announce themselves after minutes, and
+            // then all players ask at once.
+            match secs {
+                0..10 => told(bytes, 9, waiting(3)),
+                _ if secs < up => None,
+                _ if secs < up + 240 => told(bytes, 8, Answer::Denied(PlayRefusal::Game)),
+                _ if secs < up + 250 => told(bytes, 8, Answer::Denied(PlayRefusal::Often)),
+                _ if secs < up + 260 => told(bytes, 8, Answer::Denied(PlayRefusal::Full)),
+                _ if secs < up + 265 => told(bytes, 8, waiting(7)),
+                _ => told(bytes, 8, Answer::Placed(placed.clone())),
+            }
+        });
+        assert!(matches!(seeker.state(), SeekState::Placed { .. }), "{down_secs}: {seeker:?}");
+        assert!(took < Micros::from_ms(1000 * (up + 267)), "{took:?}");
+        assert!(tickets.windows(2).all(|pair| pair[0] == pair[1]), "one request, repeated");
+        assert!(asked <= 66, "{asked} questions in four minutes of refusals");
+        assert!(unanswered <= 14, "{unanswered} questions to a directory that is down");
+    }
+}
+
+#[test]
+fn a_player_who_waits_does_not_ask_forever() {
+    let first = at("192.0.2.1:4435");
+    let search = |directories: Vec<_>, refusal: Option<PlayRefusal>| {
+        let mut seeker = Seeker::new(wish(PartyWish::None), directories, 7, LocalTime(1));
+        let took = run_until(&mut seeker, LocalTime(20 * MINUTE), |now, to, bytes| {
+            match (to == first, refusal) {
+                (false, _) => told(bytes, 7, Answer::Denied(PlayRefusal::Game)),
+                _ if now < LocalTime(10_000_000) => told(bytes, 9, waiting(3)),
+                (true, None) => None,
+                (true, Some(refusal)) => told(bytes, 9, Answer::Denied(refusal)),
+            }
+        });
+        let SeekState::Failed(error) = seeker.state() else { panic!("{seeker:?}") };
+        (*error, took.0 / 1_000_000)
+    };
+    let (error, secs) = search(vec![first], None);
+    assert_eq!(error, SeekError::Silent);
+    assert!((39..45).contains(&secs), "{secs} s");
+    for refusal in [PlayRefusal::Game, PlayRefusal::Full, PlayRefusal::Often] {
+        let (error, secs) = search(vec![first], Some(refusal));
+        assert_eq!(error, refusal.into());
+        assert!((335..350).contains(&secs), "{secs} s");
+    }
+    // These do not end on their own.
+    for refusal in [PlayRefusal::Party, PlayRefusal::OtherGame, PlayRefusal::People] {
+        let (error, secs) = search(vec![first], Some(refusal));
+        assert_eq!((error, secs), (refusal.into(), 10));
+    }
+    // The next directory has not named a place.
+    let (error, secs) = search(vec![first, at("192.0.2.2:4435")], None);
+    assert_eq!(error, PlayRefusal::Game.into());
+    assert!((39..45).contains(&secs), "{secs} s");
 }
 
 #[test]
