@@ -3,9 +3,11 @@
 
 mod access_lists;
 mod attempts;
+mod exits;
 mod gate;
 mod transfers;
 
 pub(crate) use access_lists::{AccessLists, GivenRole};
 pub(crate) use attempts::{FailedLogins, Secret};
+pub(crate) use exits::{Exit, Exits};
 pub(crate) use gate::{Gatekeeper, Rules};

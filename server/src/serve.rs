@@ -1,5 +1,6 @@
 //! A server's life, from start to end.
 
+mod moving;
 mod plan;
 mod stopping;
 
@@ -12,6 +13,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use phaselock::games::Games;
 use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock_quic::address::Address;
 use phaselock_quic::announce::{Announcement, Standing, announce as announcing};
 use phaselock_quic::doorkeeping::Doorkeeping;
 use phaselock_quic::identity::Signer;
@@ -24,6 +26,7 @@ use tokio::sync::{mpsc, oneshot, watch as current};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use self::moving::find_exits;
 use self::plan::Plan;
 #[cfg(test)]
 pub(crate) use self::plan::room_config;
@@ -129,7 +132,9 @@ async fn run(
     let plan = Plan::of(games, config)?;
     plan.note(config, &server, presented.fingerprint());
     let page = page.map(|page| Front::of(page, config, &server, &presented)).transpose()?;
-    let directories = announce(config, &server, presented.identity().signer(), watch);
+    let announcements = announcements(config, &server, &presented.identity().signer());
+    let directories = announce(announcements.clone(), watch);
+    move_players(config, announcements, &kept, watch);
     let facts = Facts {
         addresses: server.addresses().iter().map(ToString::to_string).collect(),
         directories,
@@ -157,8 +162,14 @@ async fn run(
     watch.spawn("a writer thread", kept.ended());
     watch.spawn("the gate task", keep_rules(Arc::clone(&kept.gate), reloader.config()));
     let config = reloader.config();
-    let stopping =
-        Stopping { orders, handle, config, notifier, is_stopping: Arc::clone(&is_stopping) };
+    let stopping = Stopping {
+        orders,
+        handle,
+        config,
+        notifier,
+        is_stopping: Arc::clone(&is_stopping),
+        exits: Arc::clone(kept.gate.exits()),
+    };
     let done = run_rooms(server, plan, stopping, &mut failures).await;
     // After a failure, the container ends without Shutdown, so that Agones marks the server as
     // unhealthy and replaces it.
@@ -345,18 +356,38 @@ async fn run_rooms(
     }
 }
 
-/// Announces the server to the directories. Returns its standing in each.
-fn announce(config: &Config, server: &Server, signer: Signer, watch: &Watch) -> Vec<Directory> {
-    let listen = server.addresses().to_vec();
+/// Returns what to announce, for each directory.
+fn announcements(config: &Config, server: &Server, signer: &Signer) -> Vec<Announcement> {
     let port = config.joining.announce_port.unwrap_or_else(|| server.address().port());
-    let announced = config.joining.directories.iter().map(|directory| {
+    let of_directory = |directory: &Address| Announcement {
+        directory: directory.clone(),
+        port,
+        listen: server.addresses().to_vec(),
+        signer: signer.clone(),
+    };
+    config.joining.directories.iter().map(of_directory).collect()
+}
+
+/// Announces the server to the directories. Returns its standing in each.
+fn announce(announcements: Vec<Announcement>, watch: &Watch) -> Vec<Directory> {
+    let announced = announcements.into_iter().map(|announcement| {
         let (told, standing) = current::channel(Standing::Asking);
-        let (signer, listen) = (signer.clone(), listen.clone());
-        let announcement = Announcement { directory: directory.clone(), port, listen, signer };
+        let address = announcement.directory.to_string();
         watch.spawn("a directory task", announcing(announcement, told));
-        Directory { address: directory.to_string(), standing }
+        Directory { address, standing }
     });
     announced.collect()
+}
+
+/// Lets the directories of a fleet say where players go when rooms end. Without the fleet's secret,
+/// they may list anyone's servers.
+fn move_players(config: &Config, announcements: Vec<Announcement>, kept: &Storage, watch: &Watch) {
+    if announcements.is_empty() || config.joining.fleet_secret_file.is_none() {
+        return;
+    }
+    let exits = kept.gate.exits();
+    exits.set_on(true);
+    watch.spawn("the task that finds places", find_exits(Arc::clone(exits), announcements));
 }
 
 /// Keeps the gate's rules for newcomers up to date.

@@ -15,6 +15,7 @@ use phaselock::server::{
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::control::{ClientMessage, Hello};
 use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::round::RoundRequest;
 use phaselock_games::{
     asteroids::Asteroids, platformer::Platformer, puck::ShufflePuck, race::Race, skirmish::Skirmish,
@@ -22,7 +23,7 @@ use phaselock_games::{
 use phaselock_quic::client::{Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
 use phaselock_quic::identity::Identity;
-use phaselock_quic::server::{Gate, RoomsConfig, Server, ServerHandle};
+use phaselock_quic::server::{Gate, Leaving, RoomsConfig, Server, ServerHandle};
 use phaselock_quic::tickets::{FleetKey, Presented, Stamp, TicketError, UsedTickets};
 use phaselock_testing::ether::Ether;
 use phaselock_testing::{body, hello, room_config};
@@ -45,6 +46,20 @@ struct Post {
     key: FleetKey,
     used: Mutex<(UsedTickets, Vec<TicketError>, u8)>,
     began: Instant,
+    /// Rooms that have asked where their players can go, and where: `None` if it is never known.
+    exits: Mutex<(Vec<Leaving>, Exits)>,
+}
+
+/// What a gate knows of exits.
+#[derive(Debug, Default)]
+enum Exits {
+    /// No one is asked.
+    #[default]
+    Off,
+    /// It is not known yet.
+    Awaited,
+    /// They go there.
+    Known(String, Fingerprint),
 }
 
 impl Post {
@@ -60,7 +75,7 @@ impl Post {
 impl Gate for Post {
     fn judge(&self, hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect> {
         let bearer = hello.credentials.key;
-        let presented = Presented { bearer, here: self.own, now: self.now() };
+        let presented = Presented { bearer, here: self.own, address: None, now: self.now() };
         let mut used = self.used.lock().expect("no panic");
         let mut transfer = None;
         if let Some(ticket) = &hello.ticket {
@@ -72,14 +87,33 @@ impl Gate for Post {
         Ok(Pass { address: Some(address), transfer, ..Pass::default() })
     }
 
-    fn see_off(&self, goodbye: &Disconnect, transfer: Option<Transfer>) -> Disconnect {
+    fn may_see_off(&self, leaving: &Leaving) -> bool {
+        let mut exits = self.exits.lock().expect("no panic");
+        if !matches!(exits.1, Exits::Off) && !exits.0.contains(leaving) {
+            exits.0.push(leaving.clone());
+        }
+        !matches!(exits.1, Exits::Awaited)
+    }
+
+    fn see_off(
+        &self,
+        _: &RoomCode,
+        goodbye: &Disconnect,
+        transfer: Option<Transfer>,
+    ) -> Disconnect {
+        let mut goodbye = goodbye.clone();
+        if let Exits::Known(address, fingerprint) = &self.exits.lock().expect("no panic").1 {
+            goodbye.redirect = Some(address.clone());
+            goodbye.fingerprint = Some(*fingerprint);
+        }
         let mut used = self.used.lock().expect("no panic");
         used.2 += 1;
         let (id, issuer, now) = ([used.2; 16], self.own, self.now());
         let ticket = goodbye.fingerprint.zip(transfer).and_then(|(target, transfer)| {
-            self.key.issue(Stamp { id, issuer, target, now }, transfer)
+            let address = goodbye.redirect.as_deref().unwrap_or_default();
+            self.key.issue(Stamp { id, issuer, target, address, now }, transfer)
         });
-        Disconnect { ticket, ..goodbye.clone() }
+        Disconnect { ticket, ..goodbye }
     }
 }
 
@@ -100,6 +134,7 @@ impl Member {
             key: FleetKey::new(b"the secret of this fleet of tests"),
             used: Mutex::new((UsedTickets::new(START), Vec::new(), 0)),
             began: Instant::now(),
+            exits: Mutex::default(),
         });
         let server = Server::with_controller(ether.socket(), &identity, None, None);
         let server = server.expect("a server").guarded_by(Arc::clone(&post) as _);
@@ -285,6 +320,45 @@ async fn a_redirected_player_goes_to_no_server_that_shows_another_certificate() 
     new.end().await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn players_play_on_until_it_is_known_where_they_can_go_but_not_for_long() {
+    for is_known in [true, false] {
+        let ether = Ether::default();
+        let [old, new] = [4; 2].map(|seats| Member::start(&ether, seats));
+        let mut players = ["Ada", "Bob"].map(|name| old.join(&ether, name, None));
+        until("playing", &mut players, |all| all.iter().all(Player::plays)).await;
+        players.iter_mut().for_each(|it| it.points = 1);
+        play(&mut players, Duration::from_secs(1)).await;
+        let begun = Instant::now();
+        old.post.exits.lock().expect("no panic").1 = Exits::Awaited;
+        let goodbye = Disconnect::new(Code::Draining, "scale-down");
+        let drain = Command::Drain { goodbye, within: Micros::ZERO, restarts: false };
+        old.handle.command(drain).await.expect("it drains");
+        play(&mut players, Duration::from_millis(500)).await;
+        let asked = old.post.exits.lock().expect("no panic").0.clone();
+        let [leaving] = &*asked else { panic!("{asked:?}") };
+        assert_eq!((leaving.game, leaving.people, leaving.is_redirected), ("tally", 2, false));
+        assert!(players.iter().all(|it| it.goodbye.is_none() && it.plays()), "they play on");
+        let before: Vec<_> = players.iter().map(|it| it.kept().expect("it plays").2).collect();
+        if is_known {
+            let there = Exits::Known(new.address.to_string(), new.post.own);
+            old.post.exits.lock().expect("no panic").1 = there;
+            until("playing on", &mut players, |all| all.iter().all(|it| it.back.is_some())).await;
+            play(&mut players, Duration::from_millis(200)).await;
+            let after: Vec<_> = players.iter().map(|it| it.kept().expect("it plays").2).collect();
+            assert!(after.iter().zip(&before).all(|(after, before)| after >= before), "{after:?}");
+            assert_eq!((new.handle.rooms()[0].seats_taken, new.post.refused()), (2, Vec::new()));
+        } else {
+            until("going", &mut players, |all| all.iter().all(|it| it.goodbye.is_some())).await;
+            let took = players[0].goodbye.expect("it came").duration_since(begun);
+            assert!((1900..2200).contains(&took.as_millis()), "{took:?}");
+        }
+        drop(players);
+        old.end().await;
+        new.end().await;
+    }
+}
+
 /// Sends a player of a game from a room to the next one and from there to a third, and compares
 /// what the player takes along.
 fn moves<G: Game>() {
@@ -353,6 +427,7 @@ fn what_does_not_fit_the_game_changes_nothing() {
             side: Some(200),
             mute: None,
             kinds,
+            room: None,
         };
         let pass = Pass { transfer: Some(Box::new(transfer)), ..Pass::default() };
         let hello = body(&ClientMessage::Hello(hello));

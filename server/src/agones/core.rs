@@ -391,12 +391,8 @@ impl Agent {
         let before = self.seen.replace(seen.clone());
         if before.as_ref().is_none_or(|before| before.state != seen.state) {
             self.calls.accepted = None;
-            let address = match &*seen.address {
-                "" => String::new(),
-                address if address.contains(':') => format!("[{address}]:{}", seen.port),
-                address => format!("{address}:{}", seen.port),
-            };
-            self.notes.push_back(Note::State { state: seen.state.clone(), address });
+            let (state, address) = (seen.state.clone(), self.address());
+            self.notes.push_back(Note::State { state, address });
         }
         if seen.state == "Allocated" {
             self.handle_allocation(now, before.as_ref(), &seen);
@@ -644,6 +640,15 @@ impl Agent {
     /// Returns the state in a word or two, for people.
     pub(crate) fn state(&self) -> String {
         self.seen.as_ref().map_or_else(|| "unknown".to_owned(), |seen| seen.state.clone())
+    }
+
+    /// Returns the address at which players reach the server; empty if it is not known.
+    pub(crate) fn address(&self) -> String {
+        match self.seen.as_ref().map(|seen| (&*seen.address, seen.port)) {
+            None | Some(("", _)) => String::new(),
+            Some((address, port)) if address.contains(':') => format!("[{address}]:{port}"),
+            Some((address, port)) => format!("{address}:{port}"),
+        }
     }
 
     fn name(&self) -> String {

@@ -139,7 +139,8 @@ pub(crate) struct Drain {
     /// Message that players see at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Server to send the players to, as `host:port`.
+    /// Server to send the players to, as `host:port`, best with `#` and the fingerprint of its
+    /// certificate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[a-z0-9]{1,20}(\\.[a-z0-9]{1,20}){0,3}(:[1-9][0-9]{0,3})?$")]
     pub redirect: Option<String>,

@@ -157,7 +157,7 @@ pub(super) enum CtlCommand {
         /// Message that players see at the end
         #[arg(long = "goodbye", value_name = "TEXT")]
         text: Option<String>,
-        /// Server to send the players to
+        /// Server to send the players to; with # and its fingerprint, they keep their seats
         #[arg(long = "to", value_name = "HOST:PORT")]
         redirect: Option<String>,
     },

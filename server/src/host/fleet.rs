@@ -122,6 +122,8 @@ impl Fleet {
             problem: self.agent.problem(),
             has_ended: self.agent.has_ended(now),
         };
+        // A name does not say which server it is.
+        self.host.gate.set_address(self.agent.address().parse().ok());
         self.host.agones_state.send_if_modified(|before| {
             let is_new = *before != state;
             *before = state;

@@ -106,6 +106,7 @@ impl Host {
         if restarts {
             tracing::info!(name: "restart_begun", "a scheduled restart begins");
         }
+        self.gate.exits().begin(restarts);
         match self.handle.command(Command::Drain { goodbye, within, restarts }).await {
             Err(OrderError::Stopped) | Ok(()) => Ok(written),
             Err(error) => {

@@ -22,7 +22,7 @@ use crate::data::Storage;
 use crate::deny::DenyLists;
 use crate::error::ActError;
 use crate::logging::LogHandle;
-use crate::people::{AccessLists, FailedLogins};
+use crate::people::{AccessLists, FailedLogins, Gatekeeper};
 use crate::reload::Reloader;
 use crate::schedule::Schedule;
 use crate::store::{AuditLine, Change, Store, Writing, Written};
@@ -105,6 +105,8 @@ pub(crate) struct Host {
     pub(crate) webhooks: Webhooks,
     /// Deny lists.
     pub(crate) deny_lists: Arc<DenyLists>,
+    /// The gate.
+    pub(super) gate: Arc<Gatekeeper>,
     /// Scheduled restarts.
     pub(super) schedule: Mutex<Schedule>,
     pub(super) roster: Mutex<Roster>,
@@ -173,6 +175,7 @@ impl Host {
             webhooks,
             backups,
             deny_lists: Arc::clone(kept.gate.deny_lists()),
+            gate: Arc::clone(&kept.gate),
             schedule,
             roster,
             chat,

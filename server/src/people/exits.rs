@@ -2,14 +2,20 @@
 //! said. Rooms ask for them before they send their players away, and the host's task finds them.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::server::Leaving;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::config::Redirect;
+
+/// How long directories keep seats at least; later, a room asks again.
+const KEPT: Duration = Duration::from_secs(5);
 
 /// Seats on another server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,16 +35,20 @@ enum Search {
     Wanted(Leaving),
     /// The host's task looks for seats.
     Begun,
-    /// These were found, perhaps none.
-    Done(Vec<Exit>),
+    /// These were found at this time, perhaps none.
+    Done(Instant, Vec<Exit>),
 }
 
 /// Exits of all rooms.
 #[derive(Debug, Default)]
 pub(crate) struct Exits {
-    /// Whether there is someone to ask.
+    /// Whether there are directories to ask.
     is_on: AtomicBool,
+    /// Whether players do not move, since the server restarts.
+    stays: AtomicBool,
     rooms: Mutex<BTreeMap<RoomCode, Search>>,
+    /// This server's address, if it is known.
+    own: Mutex<Option<SocketAddr>>,
     asked: Notify,
 }
 
@@ -47,25 +57,32 @@ impl Exits {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets whether there is someone to ask.
+    /// Sets whether there are directories to ask.
     pub(crate) fn set_on(&self, is_on: bool) {
         self.is_on.store(is_on, Ordering::Relaxed);
     }
 
-    /// Whether there is someone to ask.
+    /// Whether there are directories to ask.
     pub(crate) fn are_on(&self) -> bool {
         self.is_on.load(Ordering::Relaxed)
     }
 
+    /// Forgets what was found for an earlier drain. If the server restarts, players do not move.
+    pub(crate) fn begin(&self, restarts: bool) {
+        self.stays.store(restarts, Ordering::Relaxed);
+        self.rooms().clear();
+    }
+
     /// Whether it is known where the players of a room can go. The first call begins the search.
     pub(super) fn are_known(&self, leaving: &Leaving) -> bool {
-        if leaving.is_redirected || !self.are_on() {
+        if leaving.is_redirected || !self.are_on() || self.stays.load(Ordering::Relaxed) {
             return true;
         }
         let mut rooms = self.rooms();
         match rooms.get(&leaving.room) {
-            Some(search) => matches!(search, Search::Done(_)),
-            None => {
+            Some(Search::Done(at, _)) if at.elapsed() < KEPT => true,
+            Some(Search::Wanted(_) | Search::Begun) => false,
+            Some(Search::Done(..)) | None => {
                 rooms.insert(leaving.room.clone(), Search::Wanted(leaving.clone()));
                 self.asked.notify_one();
                 false
@@ -76,22 +93,28 @@ impl Exits {
     /// Takes a seat for a player of a room.
     pub(super) fn take(&self, room: &RoomCode) -> Option<Exit> {
         let mut rooms = self.rooms();
-        let Some(Search::Done(exits)) = rooms.get_mut(room) else { return None };
+        let Some(Search::Done(_, exits)) = rooms.get_mut(room) else { return None };
         let exit = exits.iter_mut().find(|exit| exit.people > 0)?;
         exit.people -= 1;
         Some(Exit { people: 1, ..exit.clone() })
     }
 
+    /// Takes the rooms that ask.
+    pub(crate) fn take_wanted(&self) -> Vec<Leaving> {
+        let mut wanted = Vec::new();
+        for search in self.rooms().values_mut() {
+            if let Search::Wanted(leaving) = search {
+                wanted.push(leaving.clone());
+                *search = Search::Begun;
+            }
+        }
+        wanted
+    }
+
     /// Waits for rooms that ask.
     pub(crate) async fn wanted(&self) -> Vec<Leaving> {
         loop {
-            let mut wanted = Vec::new();
-            for search in self.rooms().values_mut() {
-                if let Search::Wanted(leaving) = search {
-                    wanted.push(leaving.clone());
-                    *search = Search::Begun;
-                }
-            }
+            let wanted = self.take_wanted();
             if !wanted.is_empty() {
                 return wanted;
             }
@@ -99,14 +122,17 @@ impl Exits {
         }
     }
 
-    /// Sets what was found for a room.
-    pub(crate) fn settle(&self, room: RoomCode, found: Vec<Exit>) {
-        self.rooms().insert(room, Search::Done(found));
+    /// Sets the address at which players reach this server, if it is known.
+    pub(super) fn set_own(&self, own: Option<SocketAddr>) {
+        *self.own.lock().unwrap_or_else(PoisonError::into_inner) = own;
     }
 
-    /// Forgets everything: the drain was cancelled, or another one begins.
-    pub(crate) fn clear(&self) {
-        self.rooms().clear();
+    /// Sets what was found for a room. This server, which a directory may know by another address,
+    /// is not an exit.
+    pub(crate) fn settle(&self, room: RoomCode, mut found: Vec<Exit>) {
+        let own = *self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        found.retain(|exit| own.is_none() || exit.redirect.address.parse().ok() != own);
+        self.rooms().insert(room, Search::Done(Instant::now(), found));
     }
 }
 
@@ -128,18 +154,24 @@ mod tests {
     async fn rooms_wait_for_their_exits_and_share_them() {
         let exits = Exits::default();
         let (one, two) = (leaving("1", 3), leaving("2", 1));
-        assert!(exits.are_known(&one), "there is no one to ask");
+        assert!(exits.are_known(&one), "there is no directory to ask");
         exits.set_on(true);
         assert!(exits.are_known(&Leaving { is_redirected: true, ..one.clone() }));
         assert!(!exits.are_known(&one) && !exits.are_known(&two) && !exits.are_known(&one));
         assert_eq!(exits.wanted().await, [one.clone(), two.clone()], "each room once");
         assert_eq!(exits.take(&one.room), None);
-        exits.settle(one.room.clone(), vec![exit("a:1", 1), exit("b:1", 1)]);
+        exits.set_own("192.0.2.7:1".parse().ok());
+        let own = exit("192.0.2.7:1", 9);
+        exits.settle(one.room.clone(), vec![own, exit("a:1", 1), exit("b:1", 1)]);
         assert!(exits.are_known(&one) && !exits.are_known(&two));
         let mut taken = (0..3).map(|_| exits.take(&one.room).map(|it| it.redirect.address));
         let taken = [taken.next(), taken.next(), taken.next()].map(Option::flatten);
         assert_eq!(taken, [Some("a:1".into()), Some("b:1".into()), None]);
-        exits.clear();
+        tokio::time::advance(KEPT).await;
+        assert!(!exits.are_known(&one), "the seats are no longer kept");
+        exits.begin(false);
         assert!(!exits.are_known(&one), "another drain");
+        exits.begin(true);
+        assert!(exits.are_known(&one), "a restart");
     }
 }

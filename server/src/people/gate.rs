@@ -9,15 +9,18 @@ use phaselock::identity::PublicKey;
 use phaselock::server::{Pass, Transfer};
 use phaselock::wire::control::Hello;
 use phaselock::wire::disconnect::{Code, Disconnect};
-use phaselock_quic::server::Gate;
+use phaselock::wire::rooms::RoomCode;
+use phaselock_quic::server::{Gate, Leaving};
 use phaselock_quic::tickets::FleetKey;
 use subtle::ConstantTimeEq as _;
 
 use super::access_lists::AccessLists;
 use super::attempts::{FailedLogins, Secret};
+use super::exits::{Exit, Exits};
 use super::transfers::Transfers;
 use crate::certificate::Presented;
 use crate::clocks::Clocks;
+use crate::config::Redirect;
 use crate::deny::DenyLists;
 use crate::sentence::Act;
 
@@ -53,6 +56,7 @@ pub(crate) struct Gatekeeper {
     turned_away: Mutex<HashMap<IpAddr, Instant>>,
     failed_logins: Arc<FailedLogins>,
     transfers: Transfers,
+    exits: Arc<Exits>,
 }
 
 impl Gatekeeper {
@@ -66,7 +70,8 @@ impl Gatekeeper {
         let transfers = Transfers::new(rules.fleet.clone(), clocks.unix());
         let (rules, turned_away) = (RwLock::new(rules), Mutex::default());
         let failed_logins = Arc::default();
-        Self { access, clocks, rules, deny_lists, turned_away, failed_logins, transfers }
+        let exits = Arc::default();
+        Self { access, clocks, rules, deny_lists, turned_away, failed_logins, transfers, exits }
     }
 
     /// Returns the deny lists.
@@ -88,6 +93,17 @@ impl Gatekeeper {
     /// Sets the certificate by which this server is known, for which tickets are issued.
     pub(crate) fn present(&self, own: Presented) {
         self.transfers.set_own(own);
+    }
+
+    /// Sets the address at which players reach this server, if it is known.
+    pub(crate) fn set_address(&self, address: Option<SocketAddr>) {
+        self.transfers.set_address(address);
+        self.exits.set_own(address);
+    }
+
+    /// Returns where the players of drained rooms can go.
+    pub(crate) fn exits(&self) -> &Arc<Exits> {
+        &self.exits
     }
 
     fn check(&self, hello: &Hello, address: SocketAddr, now: i64) -> Result<(), Disconnect> {
@@ -169,11 +185,29 @@ impl Gate for Gatekeeper {
         })
     }
 
-    fn see_off(&self, goodbye: &Disconnect, transfer: Option<Transfer>) -> Disconnect {
-        let target = goodbye.redirect.as_ref().and(goodbye.fingerprint);
+    fn may_see_off(&self, leaving: &Leaving) -> bool {
+        self.exits.are_known(leaving)
+    }
+
+    fn see_off(
+        &self,
+        room: &RoomCode,
+        goodbye: &Disconnect,
+        transfer: Option<Transfer>,
+    ) -> Disconnect {
+        let mut goodbye = goodbye.clone();
+        let mut kept = None;
+        // Seats are only for those who have one here and can take it.
+        if goodbye.redirect.is_none() && transfer.is_some() {
+            let Some(Exit { redirect, room, .. }) = self.exits.take(room) else { return goodbye };
+            goodbye = Redirect::on(Some(&redirect), goodbye);
+            kept = room;
+        }
+        let target = goodbye.redirect.as_deref().zip(goodbye.fingerprint);
         let ticket = target.zip(transfer).and_then(|(target, transfer)| {
+            let transfer = Transfer { room: kept, ..transfer };
             self.transfers.issue(target, transfer, self.clocks.unix())
         });
-        Disconnect { ticket, ..goodbye.clone() }
+        Disconnect { ticket, ..goodbye }
     }
 }

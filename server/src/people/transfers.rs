@@ -17,6 +17,8 @@ pub(super) struct Transfers {
     key: RwLock<Option<FleetKey>>,
     /// This server's certificate, once it is known.
     own: OnceLock<certificate::Presented>,
+    /// The address at which players reach this server, if it is known.
+    address: RwLock<Option<SocketAddr>>,
     used: Mutex<UsedTickets>,
 }
 
@@ -24,7 +26,8 @@ impl Transfers {
     /// Creates them for a server that starts at this Unix time in seconds.
     pub(super) fn new(key: Option<FleetKey>, started: i64) -> Self {
         let used = Mutex::new(UsedTickets::new(started));
-        Self { key: RwLock::new(key), own: OnceLock::new(), used }
+        let (key, own, address) = (RwLock::new(key), OnceLock::new(), RwLock::default());
+        Self { key, own, address, used }
     }
 
     pub(super) fn set_key(&self, key: Option<FleetKey>) {
@@ -37,21 +40,25 @@ impl Transfers {
         let _ = self.own.set(own);
     }
 
+    pub(super) fn set_address(&self, address: Option<SocketAddr>) {
+        *self.address.write().unwrap_or_else(PoisonError::into_inner) = address;
+    }
+
     fn key(&self) -> Option<FleetKey> {
         self.key.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns a player's ticket for the server with this certificate.
+    /// Returns a player's ticket for the server at this address with this certificate.
     pub(super) fn issue(
         &self,
-        target: Fingerprint,
+        (address, target): (&str, Fingerprint),
         transfer: Transfer,
         now: i64,
     ) -> Option<Vec<u8>> {
         let (key, issuer) = (self.key()?, self.own.get()?.fingerprint());
         let mut id = [0; 16];
         getrandom::fill(&mut id).ok()?;
-        key.issue(Stamp { id, issuer, target, now }, transfer)
+        key.issue(Stamp { id, issuer, target, address, now }, transfer)
     }
 
     /// Returns what a player brings if the ticket counts. Otherwise the player is a newcomer like
@@ -64,7 +71,8 @@ impl Transfers {
     ) -> Option<Box<Transfer>> {
         let (ticket, key, here) = (hello.ticket.as_ref()?, self.key()?, self.own.get()?);
         let bearer = hello.credentials.key;
-        let presented = Presented { bearer, here: here.fingerprint(), now };
+        let address_here = *self.address.read().unwrap_or_else(PoisonError::into_inner);
+        let presented = Presented { bearer, here: here.fingerprint(), address: address_here, now };
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         match used.accept(&key, ticket, presented) {
             Ok(transfer) => {
@@ -127,8 +135,9 @@ mod tests {
             side: None,
             mute: None,
             kinds: Vec::new(),
+            room: None,
         };
-        old.issue(fingerprint(new), transfer, NOW).expect("it is short")
+        old.issue(("192.0.2.9:1", fingerprint(new)), transfer, NOW).expect("it is short")
     }
 
     /// Returns the name that a player with this key and ticket brings.
@@ -186,8 +195,9 @@ mod tests {
             side: None,
             mute: None,
             kinds: Vec::new(),
+            room: None,
         };
         old.set_key(None);
-        assert_eq!(old.issue(fingerprint(&new), transfer, NOW), None);
+        assert_eq!(old.issue(("b:1", fingerprint(&new)), transfer, NOW), None);
     }
 }

@@ -12,6 +12,7 @@ use tokio::sync::watch::Receiver as Current;
 
 use crate::config::{Config, Redirect};
 use crate::notify::Notifier;
+use crate::people::Exits;
 use crate::reload::Reloader;
 use crate::signals::{Signal, Signals};
 
@@ -54,12 +55,14 @@ pub(super) struct Stopping {
     pub(super) notifier: Notifier,
     /// Set once the process has received an order to stop.
     pub(super) is_stopping: Arc<AtomicBool>,
+    /// Where players go.
+    pub(super) exits: Arc<Exits>,
 }
 
 impl Stopping {
     /// Waits for the order to stop, and then drains the server first if the host wants that.
     pub(super) async fn goodbye(self) -> Disconnect {
-        let Self { orders: mut stop, handle, config, notifier, is_stopping } = self;
+        let Self { orders: mut stop, handle, config, notifier, is_stopping, exits } = self;
         stop.recv().await;
         is_stopping.store(true, Ordering::Relaxed);
         let drain_seconds = config.borrow().play.drain_seconds;
@@ -68,8 +71,13 @@ impl Stopping {
         // Goodbyes and the last writes to a stalled disk come on top.
         let within = (u64::from(drain_seconds) + 20) * 1_000_000;
         notifier.send(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={within}"));
-        if drain > Micros::ZERO {
-            let text = "the server is shutting down after this round; join again later";
+        // Even a drain that ends at once asks where the players can go.
+        if drain > Micros::ZERO || exits.are_on() {
+            let text = match drain {
+                Micros::ZERO => "the server is shutting down",
+                _ => "the server is shutting down after this round; join again later",
+            };
+            exits.begin(false);
             let goodbye = redirected(Disconnect::new(Code::Draining, text));
             let order = Command::Drain { goodbye, within: drain, restarts: false };
             let _ = handle.command(order).await;

@@ -8,8 +8,10 @@
 
 mod announcer;
 mod driver;
+mod placing;
 #[cfg(test)]
 mod tests;
 
 pub use self::announcer::{Announcer, Standing};
 pub use self::driver::{Announcement, announce};
+pub use self::placing::{Placer, place};

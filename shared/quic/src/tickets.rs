@@ -12,6 +12,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::SocketAddr;
 
 use phaselock::fingerprint::Fingerprint;
 use phaselock::identity::PublicKey;
@@ -88,13 +89,15 @@ impl fmt::Debug for FleetKey {
 
 /// What a server stamps onto a ticket.
 #[derive(Clone, Copy, Debug)]
-pub struct Stamp {
+pub struct Stamp<'a> {
     /// Random number.
     pub id: [u8; 16],
     /// Fingerprint of this server.
     pub issuer: Fingerprint,
     /// Fingerprint of the server to which the player goes.
     pub target: Fingerprint,
+    /// Its address, as `host:port`.
+    pub address: &'a str,
     /// Unix time in seconds.
     pub now: i64,
 }
@@ -108,9 +111,10 @@ impl FleetKey {
     }
 
     /// Issues a ticket. `None` if it would be too long.
-    pub fn issue(&self, stamp: Stamp, transfer: Transfer) -> Option<Vec<u8>> {
-        let Stamp { id, issuer, target, now: issued } = stamp;
-        let body = TicketBody { id, issuer, target, issued, transfer };
+    pub fn issue(&self, stamp: Stamp<'_>, transfer: Transfer) -> Option<Vec<u8>> {
+        let Stamp { id, issuer, target, address, now: issued } = stamp;
+        let address = address.to_owned();
+        let body = TicketBody { id, issuer, target, address, issued, transfer };
         let body = body.encode(TICKET_BYTES_MAX - SIGNATURE_BYTES - 1)?;
         let mut ticket = vec![VERSION];
         ticket.extend(body);
@@ -145,6 +149,9 @@ pub struct Presented {
     pub bearer: PublicKey,
     /// Fingerprint of this server.
     pub here: Fingerprint,
+    /// Its IP address and port as players see them, if it knows. Servers that share a certificate
+    /// are told apart by it.
+    pub address: Option<SocketAddr>,
     /// Unix time in seconds.
     pub now: i64,
 }
@@ -171,12 +178,15 @@ impl UsedTickets {
         ticket: &[u8],
         presented: Presented,
     ) -> Result<Transfer, TicketError> {
-        let Presented { bearer, here, now } = presented;
-        let TicketBody { id, target, issued, transfer, .. } = key.open(ticket)?;
+        let Presented { bearer, here, address: own, now } = presented;
+        let TicketBody { id, target, address, issued, transfer, .. } = key.open(ticket)?;
+        // A name says nothing about which server it is.
+        let is_elsewhere =
+            own.zip(address.parse().ok()).is_some_and(|(own, there): (_, SocketAddr)| own != there);
         let expires = issued.saturating_add(TICKET_SECS + CLOCKS_DIFFER_SECS);
         // The date may have been corrected since.
         self.started = self.started.min(now);
-        let problem = if target != here {
+        let problem = if target != here || is_elsewhere {
             Some(TicketError::Target)
         } else if transfer.key != bearer {
             Some(TicketError::Bearer)
@@ -225,11 +235,13 @@ mod tests {
             side: Some(1),
             mute: None,
             kinds: vec![TransferredKind { kind: 1, fields: vec![12, 3] }],
+            room: None,
         }
     }
 
-    fn stamp(id: u8) -> Stamp {
-        Stamp { id: [id; 16], issuer: Fingerprint([1; 32]), target: HERE, now: NOW }
+    fn stamp(id: u8) -> Stamp<'static> {
+        let (issuer, address) = (Fingerprint([1; 32]), "192.0.2.7:7001");
+        Stamp { id: [id; 16], issuer, target: HERE, address, now: NOW }
     }
 
     fn key() -> FleetKey {
@@ -245,7 +257,11 @@ mod tests {
     }
 
     fn presented(now: i64) -> Presented {
-        Presented { bearer: ADA, here: HERE, now }
+        Presented { bearer: ADA, here: HERE, address: None, now }
+    }
+
+    fn address(text: &str) -> Option<SocketAddr> {
+        Some(text.parse().expect("an address"))
     }
 
     #[test]
@@ -267,7 +283,15 @@ mod tests {
         assert_eq!(stolen, Err(TicketError::Bearer));
         let elsewhere = Presented { here: Fingerprint([3; 32]), ..presented(NOW) };
         assert_eq!(used.accept(&key(), &ticket(1), elsewhere), Err(TicketError::Target));
-        assert!(used.accept(&key(), &ticket(1), presented(NOW)).is_ok(), "it is not used up");
+        // Another server with the same certificate.
+        let beside = Presented { address: address("192.0.2.7:7002"), ..presented(NOW) };
+        assert_eq!(used.accept(&key(), &ticket(1), beside), Err(TicketError::Target));
+        let here = Presented { address: address("192.0.2.7:7001"), ..presented(NOW) };
+        assert!(used.accept(&key(), &ticket(1), here).is_ok(), "it is not used up");
+        // The other one was addressed by a name.
+        let named = Stamp { address: "two.example.org:7001", ..stamp(2) };
+        let named = key().issue(named, transfer()).expect("it is short");
+        assert!(used.accept(&key(), &named, beside).is_ok());
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::fingerprint::Fingerprint;
 use crate::identity::PublicKey;
 use crate::limits::{FIELDS_MAX, NAME_BYTES_MAX, TRANSFER_KINDS_MAX};
 use crate::time::Micros;
+use crate::wire::rooms::RoomCode;
 use crate::wire::text::clip;
 
 /// Longest time for which a player may have played before. Arbitrary.
@@ -40,6 +41,8 @@ pub struct Transfer {
     pub mute: Option<Mute>,
     /// Fields of the player's entities, at most [`TRANSFER_KINDS_MAX`] kinds.
     pub kinds: Vec<TransferredKind>,
+    /// The room in which a seat is kept, if the host knows.
+    pub room: Option<RoomCode>,
 }
 
 /// The [transferred](crate::fields::Field::transferred) fields of a player's first entity of a
@@ -88,6 +91,8 @@ pub struct TicketBody {
     pub issuer: Fingerprint,
     /// Fingerprint of the server that it is for.
     pub target: Fingerprint,
+    /// Address of that server, as `host:port`: several may share a certificate.
+    pub address: String,
     /// Unix time of issue in seconds.
     pub issued: i64,
     /// What the player takes along.

@@ -61,7 +61,7 @@ async fn reach(announcement: &Announcement) -> Result<Reached, Standing> {
 
 /// Returns the address to announce from: one that the server listens on, so that the directory's
 /// query reaches it.
-fn own(listen: &[SocketAddr], remote: SocketAddr) -> SocketAddr {
+pub(super) fn own(listen: &[SocketAddr], remote: SocketAddr) -> SocketAddr {
     let any = unspecified(remote);
     let fits = |ip: &IpAddr| !ip.is_unspecified() && ip.is_ipv4() == remote.is_ipv4();
     if listen.iter().any(|address| address.ip().is_unspecified()) {

@@ -1,9 +1,13 @@
 //! Announcements in virtual time.
 
+use phaselock::fingerprint::Fingerprint;
 use phaselock::time::LocalTime;
-use phaselock::wire::directory::{AnnouncementProof, AnnouncementRefusal, Answer, Question};
+use phaselock::wire::directory::play::{Placed, Play, PlayRefusal, Waiting};
+use phaselock::wire::directory::{
+    AnnouncementProof, AnnouncementRefusal, Answer, Listed, Question,
+};
 
-use super::{Announcer, Standing};
+use super::{Announcer, Placer, Standing};
 use crate::identity::{Identity, verified};
 
 fn secs(secs: i64) -> LocalTime {
@@ -74,4 +78,64 @@ fn refusals_are_told_and_forged_answers_are_not_heard() {
     assert_eq!(*announcer.standing(), Standing::Refused(AnnouncementRefusal::Silent));
     assert!(announcer.standing().to_string().contains("forward it in the router"));
     assert_eq!(announcer.next_timeout(), secs(181));
+}
+
+/// Returns the request and the proof of a question for places.
+fn asked(question: &[u8]) -> (Play, Option<AnnouncementProof>) {
+    let Ok((Question::Place { play, port: 4433, proof }, _)) = Question::parse(question) else {
+        panic!("it asks for places");
+    };
+    (play, proof)
+}
+
+fn placed(number: u8, people: u16) -> Answer {
+    let address = format!("192.0.2.{number}:4433").parse().expect("an address");
+    let server = Listed::new(address, Fingerprint([number; 32]));
+    Answer::Placed(Placed { server, people, room: None, party: None })
+}
+
+#[test]
+fn a_server_asks_for_places_until_all_players_have_one() {
+    let identity = Identity::ephemeral().expect("an identity");
+    let signer = identity.signer();
+    let mut placer = Placer::new("chess", 10, 4433, 7, secs(0));
+    let first = placer.handle_timeout(secs(0), &signer).expect("a question");
+    assert!(asked(&first).1.is_none());
+    assert!(placer.handle_timeout(secs(0), &signer).is_none(), "it waits");
+    let challenge = answer(&first, &Answer::Challenge([9; 24]));
+    let second = placer.handle_packet(secs(0), &challenge, &signer).expect("a proof");
+    let (play, proof) = asked(&second);
+    assert_eq!((&*play.game, play.people), ("chess", 10));
+    assert_eq!(verified(&proof.expect("a proof"), 4433), Some(identity.fingerprint));
+    // The directory starts a server first.
+    let waiting = Answer::Waiting(Waiting { position: 0, again_ms: 100, party: None });
+    assert!(placer.handle_packet(secs(0), &answer(&second, &waiting), &signer).is_none());
+    let due = placer.next_timeout();
+    assert!(due < secs(1));
+    let again = placer.handle_timeout(due, &signer).expect("it asks again");
+    assert_eq!(asked(&again).0, play, "the same request");
+    // A part, then more than are left.
+    let part = answer(&again, &placed(1, 6));
+    let rest = placer.handle_packet(due, &part, &signer).expect("it asks for the others");
+    assert!(placer.handle_packet(due, &part, &signer).is_none(), "once");
+    let (others, proof) = asked(&rest);
+    assert!(others.people == 4 && others.ticket != play.ticket && proof.is_some());
+    placer.handle_packet(due, &answer(&rest, &placed(2, 9)), &signer);
+    let found: Vec<_> = placer.found().iter().map(|it| (it.server.ip[15], it.people)).collect();
+    assert_eq!((found, placer.is_over()), (vec![(1, 6), (2, 4)], true));
+    assert!(placer.handle_timeout(secs(9), &signer).is_none());
+}
+
+#[test]
+fn a_refusal_ends_the_search_and_a_hostile_directory_is_not_answered_for_ever() {
+    let signer = Identity::ephemeral().expect("an identity").signer();
+    let mut placer = Placer::new("chess", 10, 4433, 7, secs(0));
+    let first = placer.handle_timeout(secs(0), &signer).expect("a question");
+    let challenge = answer(&first, &Answer::Challenge([9; 24]));
+    let signed = (0..99).filter(|_| placer.handle_packet(secs(0), &challenge, &signer).is_some());
+    assert_eq!(signed.count(), 8);
+    let denied = Answer::Denied(PlayRefusal::Stranger);
+    placer.handle_packet(secs(0), &answer(&first, &denied), &signer);
+    assert_eq!((placer.refusal(), placer.is_over()), (Some(PlayRefusal::Stranger), true));
+    assert!(Placer::new("chess", 0, 4433, 7, secs(0)).is_over(), "nobody leaves");
 }

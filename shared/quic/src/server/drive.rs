@@ -179,7 +179,9 @@ impl Driver {
             self.rooms.update_figures(*id, now);
             self.rooms.keep_if_due(*id, now);
             if let Some(goodbye) = self.rooms.drained(*id, now) {
-                self.send_away(*id, goodbye).await;
+                if self.rooms.may_send_away(*id, now, &goodbye) {
+                    self.send_away(*id, goodbye).await;
+                }
             } else if self.rooms.rotate(*id) {
                 self.drain(*id).await;
             } else {

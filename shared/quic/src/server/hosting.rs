@@ -11,6 +11,19 @@ use phaselock::wire::rooms::RoomCode;
 
 use super::counters::Counters;
 
+/// The players of a room that is about to send them away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leaving {
+    /// The room.
+    pub room: RoomCode,
+    /// Its game.
+    pub game: &'static str,
+    /// Number of players, including those who are away.
+    pub people: u16,
+    /// Whether the goodbye already says where to go.
+    pub is_redirected: bool,
+}
+
 /// The host's rules about who may come in, and where those who must leave go. The server's threads
 /// call it, so it must answer at once, without access to disk or network.
 pub trait Gate: Debug + Send + Sync {
@@ -34,10 +47,21 @@ pub trait Gate: Debug + Send + Sync {
     /// to send.
     fn judge(&self, hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect>;
 
+    /// Whether a drained room may send its players away now. If not, the server asks again after
+    /// the room's next tick, for up to two seconds: until it is known where the players can go.
+    fn may_see_off(&self, _leaving: &Leaving) -> bool {
+        true
+    }
+
     /// Returns the goodbye to a member whom a room sends away, such as one with a ticket for the
     /// server of the redirect. `transfer` is what a player takes along; `None` for spectators and
     /// players who are away. By default everybody gets the same goodbye.
-    fn see_off(&self, goodbye: &Disconnect, _transfer: Option<Transfer>) -> Disconnect {
+    fn see_off(
+        &self,
+        _room: &RoomCode,
+        goodbye: &Disconnect,
+        _transfer: Option<Transfer>,
+    ) -> Disconnect {
         goodbye.clone()
     }
 }

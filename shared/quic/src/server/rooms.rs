@@ -35,6 +35,8 @@ use crate::clock::Clock;
 const PAUSE: Micros = Micros::from_ms(1500);
 /// Time after which another room has its turn: ten ticks of a small room. Arbitrary.
 const TURN: Micros = Micros::from_ms(1);
+/// How long the players of a drained room wait for the goodbye until it is known where they can go.
+const SEE_OFF_TIMEOUT: Micros = Micros::from_ms(2000);
 /// Interval between reports of the time that a room uses.
 const BUSY_INTERVAL: Micros = Micros::from_ms(1000);
 
@@ -63,6 +65,8 @@ struct Running {
     is_drained_alone: bool,
     /// Whether it has sent all players away because the server is being drained.
     is_over: bool,
+    /// Since when its players have been waiting for the goodbye.
+    leaving_since: Option<LocalTime>,
 }
 
 /// A client's first message, with what the host knows about the client.
@@ -165,6 +169,7 @@ impl Rooms {
             is_kept: false,
             is_drained_alone: false,
             is_over: false,
+            leaving_since: None,
         };
         self.running.insert(id, running);
         let rotation = || Rotation::new(config.clone());

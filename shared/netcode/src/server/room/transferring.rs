@@ -24,6 +24,7 @@ impl<G: Game> Room<G> {
             side: self.simulation.place_of(person.player()).map(|place| place.side),
             mute: person.last_mute().filter(|mute| mute.holds(now)).map(|mute| mute.rest(now)),
             kinds: self.simulation.transferred(person.player()),
+            room: None,
         };
         Some(transfer.clipped())
     }

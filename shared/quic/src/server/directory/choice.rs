@@ -118,6 +118,14 @@ impl List {
                 }
             };
         }
+        let kept = transfer.and_then(|it| it.room.as_ref());
+        let mut rooms = self.rooms.iter();
+        if let Some(code) = kept
+            && let Some((room, _)) =
+                rooms.find(|(_, it)| it.figures.status.code == *code && it.has_seat())
+        {
+            return Ok(*room);
+        }
         let wished = transfer.map(|it| &*it.game).or_else(|| hello.wished_game());
         let is_wished = |entry: &Entry| wished.is_some_and(|it| entry.figures.status.game == it);
         if hello.wishes_to_watch() {

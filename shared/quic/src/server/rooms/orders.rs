@@ -6,9 +6,10 @@ use phaselock::server::{Command, CommandError, RoomSettings};
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::disconnect::Disconnect;
 
-use super::{News, Rooms, Running};
+use super::{News, Rooms, Running, SEE_OFF_TIMEOUT};
 use crate::server::directory::RoomId;
 use crate::server::handle::{OrderError, Task};
+use crate::server::hosting::Leaving;
 
 /// The minimum time between games that the host starts: clients leave a server that changes its
 /// game more than once a second, and messages may take different times to arrive.
@@ -42,7 +43,7 @@ impl Rooms {
                 running.is_drained_alone = self.directory.draining().is_none();
             }
             Command::Undrain if !self.directory.is_over() => {
-                running.is_drained_alone = false;
+                (running.is_drained_alone, running.leaving_since) = (false, None);
                 self.set_over(id, false);
             }
             _ => {}
@@ -120,10 +121,29 @@ impl Rooms {
         self.call(id, |room| room.drained(now)).flatten()
     }
 
+    /// Whether a drained room may send its players away, as soon as it is known where they can go.
+    pub(in crate::server) fn may_send_away(
+        &mut self,
+        id: RoomId,
+        now: LocalTime,
+        goodbye: &Disconnect,
+    ) -> bool {
+        let Some(running) = self.running.get_mut(&id) else { return true };
+        let taken = running.room.as_ref().map_or(0, |room| room.seats_taken());
+        let since = *running.leaving_since.get_or_insert(now);
+        let (room, game) = (running.code.clone(), running.game);
+        let people = u16::try_from(taken).unwrap_or(u16::MAX);
+        let leaving = Leaving { room, game, people, is_redirected: goodbye.redirect.is_some() };
+        taken == 0 || now - since >= SEE_OFF_TIMEOUT || self.plan.hosting.gate.may_see_off(&leaving)
+    }
+
     /// Says goodbye to all players in a room.
     pub(in crate::server) fn shut(&mut self, id: RoomId, goodbye: &Disconnect) {
-        let (now, gate) = (self.clock.now(), Arc::clone(&self.plan.hosting.gate));
-        self.call(id, |room| room.shutdown(now, &|transfer| gate.see_off(goodbye, transfer)));
+        let Some(running) = self.running.get(&id) else { return };
+        let (code, now) = (running.code.clone(), self.clock.now());
+        let gate = Arc::clone(&self.plan.hosting.gate);
+        let farewell = |transfer| gate.see_off(&code, goodbye, transfer);
+        self.call(id, |room| room.shutdown(now, &farewell));
     }
 
     /// Whether the host has drained this room but not the others.

@@ -1,0 +1,133 @@
+//! Finds seats on other servers for the players of rooms that end.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use phaselock::wire::directory::play::Placed;
+use phaselock::wire::rooms::RoomCode;
+use phaselock_quic::announce::{Announcement, place};
+use phaselock_quic::server::Leaving;
+use tokio::time::{sleep, timeout};
+
+use crate::config::Redirect;
+use crate::people::{Exit, Exits};
+
+/// Time in which rooms that end at once are gathered: all of them tick within it.
+const GATHER: Duration = Duration::from_millis(40);
+/// Time for the directories' answers. Players wait for them, for 2 s at most.
+const SEARCH_TIMEOUT: Duration = Duration::from_millis(1800);
+
+/// Looks for exits whenever rooms ask.
+pub(super) async fn find_exits(exits: Arc<Exits>, announcements: Vec<Announcement>) {
+    let announcements = Arc::new(announcements);
+    loop {
+        let mut rooms = exits.wanted().await;
+        sleep(GATHER).await;
+        rooms.extend(exits.take_wanted());
+        let mut by_game: BTreeMap<&str, Vec<Leaving>> = BTreeMap::new();
+        for leaving in rooms {
+            by_game.entry(leaving.game).or_default().push(leaving);
+        }
+        for (game, rooms) in by_game {
+            let (exits, announcements) = (Arc::clone(&exits), Arc::clone(&announcements));
+            tokio::spawn(async move {
+                let people = rooms.iter().map(|room| u32::from(room.people)).sum();
+                let found = search(&announcements, game, people).await;
+                for (room, found) in share(rooms, found) {
+                    exits.settle(room, found);
+                }
+            });
+        }
+    }
+}
+
+/// Asks the directories one after the other for seats for these people.
+async fn search(announcements: &[Announcement], game: &str, people: u32) -> Vec<Exit> {
+    let mut found: Vec<Exit> = Vec::new();
+    let share = u32::try_from(announcements.len().max(1)).unwrap_or(1);
+    for announcement in announcements {
+        let seats: u32 = found.iter().map(|exit| u32::from(exit.people)).sum();
+        let missing = u16::try_from(people.saturating_sub(seats)).unwrap_or(u16::MAX);
+        if missing == 0 {
+            break;
+        }
+        let note = |placed, remote| found.push(exit(placed, remote));
+        let asked = place(announcement, game, missing, note);
+        let directory = &announcement.directory;
+        match timeout(SEARCH_TIMEOUT / share, asked).await {
+            Ok(Ok(None)) => {}
+            Ok(Ok(Some(refusal))) => tracing::debug!(%directory, %refusal, "no places"),
+            Ok(Err(error)) => tracing::debug!(%directory, %error, "no places"),
+            Err(_) => tracing::debug!(%directory, "no answer about places in time"),
+        }
+    }
+    let seats: u32 = found.iter().map(|exit| u32::from(exit.people)).sum();
+    if seats < people {
+        tracing::warn!(
+            name: "places_missing",
+            game,
+            people,
+            seats,
+            "the directories know too few seats for the players who must leave"
+        );
+    } else {
+        tracing::info!(name: "places_found", game, people, "players go to other servers");
+    }
+    found
+}
+
+fn exit(placed: Placed, directory: SocketAddr) -> Exit {
+    let Placed { server, people, room, .. } = placed;
+    let address = server.address(directory).to_string();
+    Exit { redirect: Redirect { address, fingerprint: Some(server.fingerprint) }, room, people }
+}
+
+/// Divides exits among rooms, so that the players of a room stay together where possible.
+fn share(rooms: Vec<Leaving>, found: Vec<Exit>) -> Vec<(RoomCode, Vec<Exit>)> {
+    let mut found = found.into_iter().filter(|exit| exit.people > 0).peekable();
+    let mut shared = Vec::new();
+    for Leaving { room, people, .. } in rooms {
+        let (mut missing, mut exits) = (people, Vec::new());
+        while missing > 0
+            && let Some(exit) = found.peek_mut()
+        {
+            let taken = exit.people.min(missing);
+            exits.push(Exit { people: taken, ..exit.clone() });
+            (missing, exit.people) = (missing - taken, exit.people - taken);
+            if exit.people == 0 {
+                found.next();
+            }
+        }
+        shared.push((room, exits));
+    }
+    shared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rooms_share_exits_in_order() {
+        let room = |code: &str, people| Leaving {
+            room: code.parse().expect("a code"),
+            game: "chess",
+            people,
+            is_redirected: false,
+        };
+        let exit = |address: &str, people| Exit {
+            redirect: Redirect { address: address.into(), fingerprint: None },
+            room: None,
+            people,
+        };
+        let rooms = vec![room("1", 3), room("2", 2), room("3", 4)];
+        let shared = share(rooms, vec![exit("a:1", 4), exit("b:1", 0), exit("c:1", 3)]);
+        let told: Vec<Vec<_>> = shared
+            .iter()
+            .map(|(_, exits)| exits.iter().map(|it| (&*it.redirect.address, it.people)).collect())
+            .collect();
+        assert_eq!(told, [vec![("a:1", 3)], vec![("a:1", 1), ("c:1", 1)], vec![("c:1", 2)]]);
+    }
+}
