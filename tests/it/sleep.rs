@@ -86,6 +86,31 @@ fn clocks_and_predictions_are_right_after_each_sleep() {
 }
 
 #[test]
+fn a_newcomer_does_not_notice_that_the_room_slept() {
+    // Time until its first snapshot, and what went wrong in the ten seconds after that.
+    let joined = |sleep: Option<Micros>| {
+        let mut sim = Sim::<Skirmish>::with(config().with(|it| (it.bots, it.sleep) = (0, sleep)));
+        sim.run(100.0);
+        assert_eq!(sim.room.is_asleep(), sleep.is_some());
+        let walk = skirmish::Command { right: 1, ..Default::default() };
+        let (client, asked) = (sim.join(CABLE, Box::new(move |_, _| walk)), sim.now);
+        let mut first = None;
+        sim.run_each(10.0, |sim| {
+            if sim.clients[client].client().is_some_and(|it| it.stats().snapshots > 0) {
+                first.get_or_insert(sim.now);
+            }
+        });
+        let stats = sim.clients[client].core().stats();
+        let faults = [stats.mispredictions, stats.late_inputs, stats.refused];
+        (first.expect("it plays") - asked, faults)
+    };
+    let (awake, asleep) = (joined(None), joined(Some(Micros::from_ms(10_000))));
+    let interval = Rates::DEFAULT.snapshot_interval();
+    assert!(asleep.0 <= awake.0 + interval, "{asleep:?} instead of {awake:?}");
+    assert!((0..3).all(|at| asleep.1[at] <= awake.1[at]), "{asleep:?} instead of {awake:?}");
+}
+
+#[test]
 fn seats_that_are_kept_and_people_who_watch_keep_a_room_awake() {
     let resume = Micros::from_ms(60_000);
     let mut sim = Sim::<Asteroids>::with(config().with(|it| it.resume = resume));
