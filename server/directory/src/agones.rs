@@ -24,6 +24,8 @@ use crate::pem::{self, KeyPairFiles};
 const PATIENCE: Duration = Duration::from_secs(8);
 /// Maximum bytes of an answer.
 const ANSWER_BYTES_MAX: u64 = 256 * 1024;
+/// Maximum seats that a server is believed to have.
+const SEATS_MAX: u32 = u16::MAX as u32;
 /// Maximum bytes of an error in the log.
 const ERROR_CHARS_MAX: usize = 200;
 /// Label of servers that a directory allocated, so that it finds them again, and no private match.
@@ -76,6 +78,16 @@ impl AgonesSettings {
             ensure!(
                 is_plain || self.client.is_some(),
                 "the allocator at {url} needs --agones-cert and --agones-key"
+            );
+            ensure!(
+                !is_plain || self.client.is_none() && self.authority.is_none(),
+                "{url} has no encryption, so certificates are of no use; write https://"
+            );
+            ensure!(
+                !is_plain || is_loopback(url),
+                "{url} has no encryption, so anyone on the way can send players elsewhere; write \
+                 https://, or http:// with the address of a proxy on this machine, such as \
+                 http://127.0.0.1:8001"
             );
         }
         for game in &self.games {
@@ -212,6 +224,14 @@ impl Agones {
     }
 }
 
+/// Whether a URL names this machine.
+fn is_loopback(url: &str) -> bool {
+    let Ok(uri) = url.parse::<ureq::http::Uri>() else { return false };
+    let host = uri.host().unwrap_or_default();
+    let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    ip.map_or(host.eq_ignore_ascii_case("localhost"), |ip| ip.to_canonical().is_loopback())
+}
+
 /// Returns the body of a request: for the fullest server in use with enough seats, otherwise for a
 /// ready one.
 fn request_of(settings: &AgonesSettings, request: &Allocate) -> Value {
@@ -300,8 +320,14 @@ fn server_of(value: &Value, seats: u32) -> Result<AllocatedServer> {
     let players = value.get("counters").and_then(|it| it.get("players"));
     let of_players = |what: &str| players.and_then(|it| number(it.get(what)?));
     let count = of_players("count").unwrap_or_default();
-    let free = of_players("capacity").map(|capacity| capacity - count + i64::from(seats));
-    let free = free.map(|free| u32::try_from(free).unwrap_or(seats));
+    let free = of_players("capacity").map(|capacity| {
+        let left = capacity.checked_sub(count).and_then(|left| u32::try_from(left).ok());
+        let left = left.filter(|left| *left <= SEATS_MAX && count >= 0);
+        left.with_context(|| {
+            format!("{name} counts {count} of {capacity} players, which cannot be right")
+        })
+    });
+    let free = free.transpose()?.map(|left| left.saturating_add(seats));
     Ok(AllocatedServer { address, fingerprint, free })
 }
 

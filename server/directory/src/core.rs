@@ -24,7 +24,7 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock::limits::{ANNOUNCEMENT_BYTES_MAX, QUESTION_BYTES};
 use phaselock::random::Random;
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::directory::play::{Play, PlayRefusal};
+use phaselock::wire::directory::play::{PartyWish, Play, PlayRefusal};
 use phaselock::wire::directory::{
     AnnouncementProof, AnnouncementRefusal, Answer, Question, Token, page,
 };
@@ -38,7 +38,7 @@ pub use self::bounds::Bounds;
 use self::entries::{Entries, is_local};
 pub use self::play::{Allocate, AllocatedServer, Allocators, NotAllocated, PlayBounds};
 use self::play::{Leaving, Matchmaker};
-use self::tokens::TokenMint;
+use self::tokens::{Secrets, TokenMint};
 
 /// Seconds for which a server stays listed without announcing itself again.
 pub const LISTED_SECS: u32 = 600;
@@ -88,13 +88,15 @@ struct PendingServer {
 pub struct ServerList {
     bounds: Bounds,
     mint: TokenMint,
-    random: Random,
     buckets: Buckets,
     questions: Bucket,
     announcements: Bucket,
     signatures: Bucket,
     plays: Bucket,
     tickets: Bucket,
+    guesses: Bucket,
+    guessers: Buckets,
+    secrets: Secrets,
     play: Matchmaker,
     entries: Entries,
     /// Servers that are being asked, by the address that is asked.
@@ -120,11 +122,18 @@ impl ServerList {
         Self {
             plays: Bucket::default(),
             tickets: Bucket::default(),
-            play: Matchmaker::new(bounds.play, allocators, random.bits()),
+            guesses: Bucket::default(),
+            guessers: Buckets::new(random.bits()),
+            secrets: Secrets::new(secret, seed, "list"),
+            play: Matchmaker::new(
+                bounds.play,
+                allocators,
+                random.fork(),
+                Secrets::new(secret, seed, "play"),
+            ),
             bounds,
             mint: TokenMint::new(secret),
             buckets: Buckets::new(random.bits()),
-            random,
             questions: Bucket::default(),
             announcements: Bucket::default(),
             signatures: Bucket::default(),
@@ -246,13 +255,32 @@ impl ServerList {
 
     /// Asks the matchmaker, unless the address has too many requests.
     fn play(&mut self, now: LocalTime, from: SocketAddr, play: Play) -> Answer {
-        let (bucket, limits) = (&mut self.tickets, self.bounds.tickets);
-        if !self.play.knows(play.ticket)
-            && !pass(bucket, &mut self.buckets, now, (Kind::Handshake, from), &limits)
-        {
+        if self.play.knows(play.ticket) {
+            return self.play.handle_play(now, from.ip(), play);
+        }
+        let is_guess = matches!(play.party, PartyWish::Join(_));
+        if is_guess && !self.may_guess(now, from) || !self.takes_ticket(now, from) {
             return Answer::Denied(PlayRefusal::Often);
         }
-        self.play.handle_play(now, from.ip(), play)
+        let answer = self.play.handle_play(now, from.ip(), play);
+        if let Answer::Denied(PlayRefusal::Party | PlayRefusal::OtherGame) = answer {
+            let (bucket, limits) = (&mut self.guesses, self.bounds.guesses);
+            pass(bucket, &mut self.guessers, now, (Kind::Query, from), &limits);
+        }
+        answer
+    }
+
+    /// Whether an address may try the code of a party: not after too many wrong ones.
+    fn may_guess(&mut self, now: LocalTime, from: SocketAddr) -> bool {
+        let (now, limits) = (moment(now), self.bounds.guesses);
+        // A copy, from which nothing is taken.
+        let mut all = self.guesses;
+        self.guessers.has(now, Kind::Query, from.ip(), &limits) && all.take(now, limits.total, 0)
+    }
+
+    fn takes_ticket(&mut self, now: LocalTime, from: SocketAddr) -> bool {
+        let (bucket, limits) = (&mut self.tickets, self.bounds.tickets);
+        pass(bucket, &mut self.buckets, now, (Kind::Handshake, from), &limits)
     }
 
     fn handle_place(
@@ -277,7 +305,13 @@ impl ServerList {
             Some(fingerprint) => {
                 let mut server = from;
                 server.set_port(port);
-                self.play.handle_place(now, Leaving { server, fingerprint }, play)
+                let leaving = Leaving { server, fingerprint };
+                let is_free = self.play.knows(play.ticket) || self.play.trusts(leaving);
+                if is_free || self.takes_ticket(now, from) {
+                    self.play.handle_place(now, leaving, play)
+                } else {
+                    Answer::Denied(PlayRefusal::Often)
+                }
             }
         };
         self.answer(asked, &answer);
@@ -344,7 +378,7 @@ impl ServerList {
         if let Err(refusal) = self.entries.check(now, server, fingerprint, &self.bounds) {
             return self.refuse(announced, refusal);
         }
-        let nonce = self.random.bits().to_le_bytes();
+        let nonce = self.secrets.bits().to_le_bytes();
         let pending =
             PendingServer { fingerprint, nonce, announced, times: 1, due: now + ASK_EVERY };
         self.query_server(server, &pending);

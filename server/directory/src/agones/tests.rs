@@ -243,6 +243,16 @@ fn answers_that_make_no_sense_are_failures() {
     allocator.will(200, without(&["counters"]));
     let allocated = agones.try_allocate(&request()).expect("an answer").expect("a server");
     assert_eq!(allocated.free, None);
+    // Counters that cannot be right, and one that is as large as can be.
+    let max = i64::MAX;
+    for (count, capacity) in [(max, -max), (-max, max), (-1, 5), (6, 5), (0, max), (0, 70_000)] {
+        let mut value = game_server();
+        let text = |number: i64| number.to_string();
+        value["counters"]["players"] = json!({ "count": text(count), "capacity": text(capacity) });
+        allocator.will(200, value);
+        let error = agones.try_allocate(&request()).expect_err("a failure");
+        assert!(format!("{error:#}").contains("which cannot be right"), "{error:#}");
+    }
     // Text in place of JSON, and a region without an allocator.
     allocator.will(200, json!("x".repeat(300_000)));
     assert!(agones.try_allocate(&request()).is_err());
@@ -291,6 +301,20 @@ fn invalid_files_and_settings_are_refused_with_a_reason() {
         it.allocators.insert("europe".into(), "ftp://a".into());
     });
     refused("needs --agones-cert", |it| it.client = None);
+    refused("write https://", |it| {
+        it.allocators.insert("europe".into(), "http://127.0.0.1:1".into());
+    });
+    for url in ["http://192.0.2.1", "http://127.0.0.1.example.org", "http://user@192.0.2.1"] {
+        let mut plain = self::settings(folder.path(), url);
+        (plain.client, plain.authority) = (None, None);
+        let error = Agones::new(plain).map(drop).expect_err("it is invalid").to_string();
+        assert!(error.contains("on this machine"), "{error}");
+    }
+    for url in ["http://127.0.0.1:8001", "http://localhost:8001", "http://[::1]:8001"] {
+        let mut plain = self::settings(folder.path(), url);
+        (plain.client, plain.authority) = (None, None);
+        assert!(Agones::new(plain).is_ok(), "{url}");
+    }
     refused("cannot be the value of a label", |it| it.games = vec!["no label".into()]);
     let put = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("a file");
     put("key.pem", "SECRET");

@@ -27,6 +27,9 @@ pub struct Bounds {
     pub plays: Limits,
     /// New requests for a place (default: 32 at once and 32 per minute from an address).
     pub tickets: Limits,
+    /// Codes of parties that do not exist (default: 8 at once and 8 per minute from an address, and
+    /// 120 at once and per minute in total).
+    pub guesses: Limits,
     /// Bounds of the matchmaker.
     pub play: PlayBounds,
 }
@@ -49,6 +52,7 @@ impl Default for Bounds {
             signatures: Limit::new(200, 12_000),
             plays: limits(Limit::new(128, 600), Limit::new(16_384, 1_200_000)),
             tickets: limits(Limit::new(32, 32), Limit::new(4096, 60_000)),
+            guesses: limits(Limit::new(8, 8), Limit::new(120, 120)),
             play: PlayBounds::default(),
         }
     }

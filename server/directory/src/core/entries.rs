@@ -132,6 +132,14 @@ pub(super) fn network(ip: IpAddr) -> u128 {
     }
 }
 
+/// Returns the bits of an address's site: IPv6 /48. IPv4 has none.
+pub(super) fn site(ip: IpAddr) -> Option<u128> {
+    match ip.to_canonical() {
+        IpAddr::V4(_) => None,
+        IpAddr::V6(ip) => Some(ip.to_bits() >> 80),
+    }
+}
+
 /// Whether an address belongs to this machine or a local network, and means nothing elsewhere.
 pub(super) fn is_local(ip: IpAddr) -> bool {
     match ip.to_canonical() {

@@ -7,6 +7,7 @@
 //!
 //! *Invariant:* everything is bounded by [`PlayBounds`], and forgotten when its asker is silent.
 
+mod crowds;
 mod fleet;
 mod parties;
 mod queue;
@@ -29,6 +30,7 @@ use phaselock_quic::doorkeeping::Limit;
 use phaselock_quic::packets::Route;
 use phaselock_quic::server::buckets::{Bucket, BucketTime};
 
+use self::crowds::{Crowd, Crowds};
 pub use self::fleet::{Allocate, Allocators, NotAllocated};
 use self::fleet::{Fleet, Need};
 use self::parties::Parties;
@@ -36,7 +38,8 @@ use self::queue::{Queue, Waiter};
 use self::seats::{Holder, Seats};
 pub use self::servers::AllocatedServer;
 use self::servers::{Candidates, Servers};
-use super::entries::{is_local, network};
+use super::entries::is_local;
+use super::tokens::Secrets;
 
 /// Interval of the matchmaker's own work.
 const INTERVAL: Micros = Micros::from_ms(250);
@@ -51,9 +54,10 @@ const STATUS_EVERY: Micros = Micros::from_ms(1500);
 const LOOKED_FOR: Micros = Micros::from_ms(10_000);
 /// Maximum number of servers of a game that are asked at a time.
 const STATUS_MAX: usize = 1024;
-/// Time for which seats are reserved for a player on the way there, and for friends who have not
-/// asked yet.
+/// Time for which seats are reserved for a player on the way there, for friends until the first of
+/// them asks, and for the other friends then.
 const RESERVED: Micros = Micros::from_ms(8000);
+const RESERVED_FOR_FIRST_FRIEND: Micros = Micros::from_ms(15_000);
 const RESERVED_FOR_FRIENDS: Micros = Micros::from_ms(120_000);
 /// Time for which the same request gets the same answer.
 const REPEATED: Micros = Micros::from_ms(10_000);
@@ -64,6 +68,8 @@ const SERVED_AT_ONCE: usize = 64;
 /// Time after which no one behind a request gets seats before it, if there is a server that has as
 /// many as it needs.
 const PASSED: Micros = Micros::from_ms(30_000);
+/// How many times as much as a network a site (IPv6 /48) may use.
+const PER_SITE: u32 = 4;
 /// Difference of round trips that does not matter.
 const NEAR_MS: u16 = 30;
 /// Ping of a region that the asker has not measured.
@@ -75,11 +81,17 @@ pub struct PlayBounds {
     /// Maximum requests that wait (default: 8192).
     pub waiting: usize,
     /// Maximum requests of one network that wait (IPv4 /24, IPv6 /56; default: 256).
-    pub waiting_per_network: usize,
-    /// Maximum seats that are reserved for one network (default: 256).
+    pub waiting_per_network: u32,
+    /// Maximum seats that players of one network have reserved or wait for (default: 256). A site
+    /// (IPv6 /48) may have four times as many, as with the other bounds by network.
     pub reserved_per_network: u32,
-    /// Maximum parties (default: 4096).
+    /// Maximum seats that the listed servers of one network that drain have reserved or wait for
+    /// (default: 512). Each of them can have only as many as it had players.
+    pub moved_per_network: u32,
+    /// Maximum parties (default: 4096). The oldest one that no one has joined makes room.
     pub parties: usize,
+    /// Maximum parties that one network has made (default: 64).
+    pub parties_per_network: u32,
     /// Maximum allocated servers that are remembered (default: 4096).
     pub allocated: usize,
     /// Maximum requests to allocators at a time (default: 16).
@@ -94,7 +106,9 @@ impl Default for PlayBounds {
             waiting: 8192,
             waiting_per_network: 256,
             reserved_per_network: 256,
+            moved_per_network: 512,
             parties: 4096,
+            parties_per_network: 64,
             allocated: 4096,
             allocations: 16,
             statuses: Limit::new(2000, 120_000),
@@ -110,11 +124,21 @@ pub(super) struct Leaving {
     pub(super) fingerprint: Fingerprint,
 }
 
+/// Who asks for seats.
+#[derive(Clone, Copy, Debug)]
+struct Asker {
+    ip: IpAddr,
+    crowds: Crowds,
+    /// The server that its people leave, if it is a server that asks.
+    leaves: Option<SocketAddr>,
+}
+
 /// The matchmaker.
 #[derive(Debug)]
 pub(super) struct Matchmaker {
     bounds: PlayBounds,
     random: Random,
+    secrets: Secrets,
     servers: Servers,
     seats: Seats,
     queue: Queue,
@@ -131,10 +155,16 @@ pub(super) struct Matchmaker {
 }
 
 impl Matchmaker {
-    pub(super) fn new(bounds: PlayBounds, allocators: Allocators, seed: u64) -> Self {
+    pub(super) fn new(
+        bounds: PlayBounds,
+        allocators: Allocators,
+        random: Random,
+        secrets: Secrets,
+    ) -> Self {
         Self {
             bounds,
-            random: Random::new(seed),
+            random,
+            secrets,
             servers: Servers::default(),
             seats: Seats::default(),
             queue: Queue::default(),
@@ -175,67 +205,59 @@ impl Matchmaker {
         if play.people > PARTY_MAX {
             return Answer::Denied(PlayRefusal::People);
         }
-        self.ask(now, from, play, None)
+        let crowds = crowds::of_player(from);
+        self.ask(now, Asker { ip: from, crowds, leaves: None }, play)
+    }
+
+    /// Whether a server's certificate is one that an allocator has assigned.
+    pub(super) fn trusts(&self, leaving: Leaving) -> bool {
+        self.servers.is_of_fleet(leaving.fingerprint)
     }
 
     /// Handles a server's request for its players.
     pub(super) fn handle_place(&mut self, now: LocalTime, leaving: Leaving, play: Play) -> Answer {
-        // Only servers whose players may have come from here can reserve many seats.
-        if !self.servers.has_certificate(leaving.fingerprint) {
-            return Answer::Denied(PlayRefusal::Stranger);
+        let Leaving { server, fingerprint } = leaving;
+        let is_trusted = self.trusts(leaving);
+        let own = self.servers.identified(server, fingerprint);
+        // A listed server only moves the players that it has, who play its own games.
+        match own {
+            None if !is_trusted => return Answer::Denied(PlayRefusal::Stranger),
+            Some(own) if !is_trusted && !own.plays(&play.game, now) => {
+                return Answer::Denied(PlayRefusal::Game);
+            }
+            _ => {}
         }
-        let region = self.servers.leave(leaving.server).map(|it| it.region.clone());
+        let region = own.map(|it| it.region.clone());
+        // How many players it has is asked first, if that is not known.
+        if !is_trusted && own.is_some_and(|it| !it.is_fresh(now)) && !self.knows(play.ticket) {
+            self.question(now, &play.game);
+            let (position, again_ms) = (0, AGAIN_NEXT_MS);
+            return Answer::Waiting(Waiting { position, again_ms, party: None });
+        }
+        if own.is_some() {
+            self.servers.leave(server);
+        }
         let mut play = Play { party: PartyWish::None, ..play };
         if let Some(region) = region.filter(|region| !region.is_empty() && play.pings.is_empty()) {
             play.pings.push(RegionPing { ms: 0, region });
         }
-        self.ask(now, leaving.server.ip(), play, Some(leaving.server))
+        let crowds = crowds::of_server(server, is_trusted);
+        self.ask(now, Asker { ip: server.ip(), crowds, leaves: Some(server) }, play)
     }
 
-    fn ask(
-        &mut self,
-        now: LocalTime,
-        from: IpAddr,
-        play: Play,
-        leaves: Option<SocketAddr>,
-    ) -> Answer {
-        let Play { ticket, game, people, party, pings } = play;
+    fn ask(&mut self, now: LocalTime, asker: Asker, play: Play) -> Answer {
+        let ticket = play.ticket;
         if let Some(placed) = self.placed.get(&ticket) {
             return Answer::Placed(placed.clone());
         }
         if self.queue.get(ticket).is_some() {
-            self.queue.renew(ticket, now, pings);
+            self.queue.renew(ticket, now, play.pings);
         } else {
-            let is_played = self.fleet.plays(&game) || self.servers.any_plays(&game, now);
-            if !is_played {
-                return Answer::Denied(PlayRefusal::Game);
-            }
-            let (network, is_local) = (network(from), is_local(from));
-            if self.queue.len() >= self.bounds.waiting
-                || self.queue.of_network(network) >= self.bounds.waiting_per_network
-            {
-                return Answer::Denied(PlayRefusal::Full);
-            }
-            let held = self.seats.of_network(network);
-            if leaves.is_none() && held + u32::from(people) > self.bounds.reserved_per_network {
-                return Answer::Denied(PlayRefusal::Often);
-            }
-            let joined = self.join(now, &game, people, party);
-            let (party, people) = match joined {
-                Ok(joined) => joined,
+            let waiter = match self.admit(now, asker, play) {
+                Ok(waiter) => waiter,
                 Err(refusal) => return Answer::Denied(refusal),
             };
-            let waiter = Waiter {
-                game: game.clone(),
-                people,
-                party,
-                pings,
-                network,
-                is_local,
-                leaves,
-                since: now,
-                asked: now,
-            };
+            let game = waiter.game.clone();
             self.queue.push(ticket, waiter);
             self.question(now, &game);
             // If many wait, this has its time, too.
@@ -249,10 +271,63 @@ impl Matchmaker {
         match self.placed.get(&ticket) {
             Some(placed) => Answer::Placed(placed.clone()),
             None if self.is_hopeless(now, ticket) => {
-                self.queue.remove(ticket);
+                self.forget(ticket);
                 Answer::Denied(PlayRefusal::People)
             }
             None => self.answer_waiting(now, ticket),
+        }
+    }
+
+    /// Returns a new request for the queue, unless a bound forbids it.
+    fn admit(&mut self, now: LocalTime, asker: Asker, play: Play) -> Result<Waiter, PlayRefusal> {
+        let Play { ticket, game, people, party, pings } = play;
+        let Asker { ip, crowds, leaves } = asker;
+        if !self.fleet.plays(&game) && !self.servers.any_plays(&game, now) {
+            return Err(PlayRefusal::Game);
+        }
+        let requests = |crowd| self.queue.requests_of(crowd) >= self.requests_max(crowd);
+        if self.queue.len() >= self.bounds.waiting || crowds.into_iter().flatten().any(requests) {
+            return Err(PlayRefusal::Full);
+        }
+        let own = crowds.into_iter().flatten();
+        let left = own.map(|it| self.seats_left(it).saturating_sub(self.queue.people_of(it)));
+        let left = left.min().unwrap_or_default();
+        // A server that drains moves as many as it can.
+        let people = if leaves.is_some() { left.min(people.into()) } else { people.into() };
+        if people == 0 || people > left {
+            return Err(PlayRefusal::Often);
+        }
+        let (party, people) = self.join(now, &game, (people, party), (ticket, crowds))?;
+        let claim = party.map_or(people, |code| people.max(self.parties.claim(code, ticket)));
+        let (is_local, since, asked) = (is_local(ip), now, now);
+        Ok(Waiter { game, people, party, pings, claim, crowds, is_local, leaves, since, asked })
+    }
+
+    /// Returns the maximum requests of a crowd that wait.
+    fn requests_max(&self, crowd: Crowd) -> u32 {
+        match crowd {
+            Crowd::Site(_) => self.bounds.waiting_per_network.saturating_mul(PER_SITE),
+            _ => self.bounds.waiting_per_network,
+        }
+    }
+
+    /// Returns the number of seats that can still be reserved for a crowd.
+    fn seats_left(&self, crowd: Crowd) -> u32 {
+        let most = match crowd {
+            Crowd::Network(_) => self.bounds.reserved_per_network,
+            Crowd::Site(_) => self.bounds.reserved_per_network.saturating_mul(PER_SITE),
+            Crowd::Server(server) => self.servers.players_left(server),
+            Crowd::Listed(_) => self.bounds.moved_per_network,
+            Crowd::Allocated(_) => u32::MAX,
+        };
+        most.saturating_sub(self.seats.of_crowd(crowd))
+    }
+
+    /// Removes a request from the queue, and its party if that has no place.
+    fn forget(&mut self, ticket: Ticket) {
+        let party = self.queue.remove(ticket).and_then(|waiter| waiter.party);
+        if let Some(code) = party {
+            self.parties.abandon(code, ticket);
         }
     }
 
@@ -271,29 +346,49 @@ impl Matchmaker {
         &mut self,
         now: LocalTime,
         game: &str,
-        people: u16,
-        wish: PartyWish,
+        (people, wish): (u32, PartyWish),
+        founder: (Ticket, Crowds),
     ) -> Result<(Option<PartyCode>, u32), PlayRefusal> {
         match wish {
-            PartyWish::None => Ok((None, people.into())),
-            PartyWish::New if self.parties.len() >= self.bounds.parties => Err(PlayRefusal::Full),
+            PartyWish::None => Ok((None, people)),
             PartyWish::New => {
+                for crowd in founder.1.into_iter().flatten() {
+                    let is_site = matches!(crowd, Crowd::Site(_));
+                    let times = if is_site { PER_SITE } else { 1 };
+                    let most = self.bounds.parties_per_network.saturating_mul(times);
+                    if self.parties.of_crowd(crowd) >= most && !self.parties.evict(Some(crowd)) {
+                        return Err(PlayRefusal::Often);
+                    }
+                }
+                if self.parties.len() >= self.bounds.parties && !self.parties.evict(None) {
+                    return Err(PlayRefusal::Full);
+                }
                 // There are 47 million codes, and few of them are in use.
-                let code = PartyCode::random(&mut self.random);
-                let made = self.parties.found(now, code, (game, people));
+                let code = PartyCode::random(&mut Random::new(self.secrets.bits()));
+                let made = self.parties.found(now, code, (game, people), founder);
                 made.map(|code| (Some(code), 1)).ok_or(PlayRefusal::Full)
             }
-            PartyWish::Join(code) => match self.parties.game(code) {
-                None => Err(PlayRefusal::Party),
-                Some(other) if other != game => Err(PlayRefusal::OtherGame),
-                Some(_) => Ok((Some(code), people.into())),
-            },
+            PartyWish::Join(code) => {
+                match self.parties.game(code) {
+                    None => return Err(PlayRefusal::Party),
+                    Some(other) if other != game => return Err(PlayRefusal::OtherGame),
+                    Some(_) => {}
+                }
+                if let Some(server) = self.parties.join(code) {
+                    let until = now + RESERVED_FOR_FRIENDS;
+                    self.seats.extend(server, Holder::Party(code), until);
+                }
+                // Whoever has guessed the code cannot fill the server.
+                let is_near = self.parties.is_of(code, founder.1);
+                Ok((Some(code), if is_near { people } else { 1 }))
+            }
         }
     }
 
     /// Places those who wait for a game, as far as there are seats, and asks for more servers.
     fn serve(&mut self, now: LocalTime, game: &str) {
-        let mut candidates = self.servers.candidates(game, now, &self.seats);
+        let mut candidates =
+            self.servers.candidates((game, self.fleet.regions()), now, &self.seats);
         let waiters = self.queue.first(game, LOOKED_AT);
         let waiters: Vec<_> =
             waiters.into_iter().map(|(it, waiter)| (it, waiter.clone())).collect();
@@ -308,7 +403,7 @@ impl Matchmaker {
                 None => {
                     let seats = self.seats_for(&waiter);
                     if now - waiter.since >= PASSED
-                        && waiter.party.and_then(|code| self.parties.server(code)).is_none()
+                        && self.bound(now, &waiter).is_none()
                         && self.servers.any_fits(game, now, seats)
                     {
                         candidates = Candidates::default();
@@ -352,9 +447,21 @@ impl Matchmaker {
     fn is_hopeless(&self, now: LocalTime, ticket: Ticket) -> bool {
         self.queue.get(ticket).filter(|it| it.leaves.is_none()).is_some_and(|waiter| {
             let (game, seats) = (&waiter.game, self.seats_for(waiter));
-            let may_come = self.fleet.regions().any(|it| self.fleet.fits_in(it, game, seats));
+            let may_come = self.fleet.regions().any(|it| self.fits_in(now, it, game, seats));
             seats > 1 && !may_come && !self.servers.any_fits(game, now, seats)
         })
+    }
+
+    /// Whether a server with so many seats may come from a region, as far as is known.
+    fn fits_in(&self, now: LocalTime, region: &str, game: &str, seats: u32) -> bool {
+        self.fleet.fits_in(region, game, seats)
+            || self.fleet.plays(game) && self.servers.any_allocated_fits(game, now, seats)
+    }
+
+    /// Returns the server of a request's party, unless the party has to move, and its free seats.
+    fn bound(&self, now: LocalTime, waiter: &Waiter) -> Option<(SocketAddr, u32)> {
+        let server = self.parties.server(waiter.party?)?;
+        Some((server, self.servers.free_of(server, &waiter.game, now)?))
     }
 
     /// Returns a server for a request, and the number of people who get seats there.
@@ -365,8 +472,7 @@ impl Matchmaker {
         candidates: &Candidates,
     ) -> Option<(SocketAddr, u32)> {
         if let Some(code) = waiter.party
-            && let Some(server) = self.parties.server(code)
-            && let Some(free) = self.servers.free_of(server, &waiter.game, now)
+            && let Some((server, free)) = self.bound(now, waiter)
         {
             let kept = self.seats.of_holder(server, Holder::Party(code));
             let others = self.seats.of(server).saturating_sub(kept);
@@ -414,13 +520,12 @@ impl Matchmaker {
     /// Returns the region whose allocator should provide a server: the nearest one that may.
     fn region_for(&self, now: LocalTime, waiter: &Waiter, seats: u32) -> Option<String> {
         // The others of a party wait for seats on its server.
-        let is_bound = waiter.party.and_then(|code| self.parties.server(code));
-        if is_bound.is_some_and(|server| self.servers.get(server).is_some()) {
+        if self.bound(now, waiter).is_some() {
             return None;
         }
         let may = |region: &&str| {
             self.fleet.may(now, region, &waiter.game)
-                && self.fleet.fits_in(region, &waiter.game, seats)
+                && self.fits_in(now, region, &waiter.game, seats)
         };
         let may = self.fleet.regions().filter(may);
         may.min_by_key(|region| ping(waiter, region)).map(str::to_owned)
@@ -435,18 +540,25 @@ impl Matchmaker {
         people: u32,
     ) {
         let Some(found) = self.servers.get(server) else { return };
+        let own = waiter.crowds.into_iter().flatten();
+        let left = own.map(|crowd| self.seats_left(crowd)).min().unwrap_or_default();
+        if people > left {
+            return;
+        }
         let together = waiter.party.is_some();
-        let friends = self.seats_for(waiter).saturating_sub(people);
+        let friends = self.seats_for(waiter).saturating_sub(people).min(left - people);
         let known = waiter.party.and_then(|code| self.parties.room(code, server));
         let room = known.unwrap_or_else(|| found.room(&waiter.game, people + friends, together));
         let listed = Listed::new(server, found.fingerprint);
-        let mut holder = (Holder::Ticket(ticket), waiter.network);
+        let mut holder = (Holder::Ticket(ticket), waiter.crowds);
         let (mut reserved, mut until) = (people, now + RESERVED);
         if let Some(code) = waiter.party {
             if self.parties.settle(code, server, room.clone()) {
                 // Whoever made the party may first tell the code, and then ask with it, too.
                 holder.0 = Holder::Party(code);
-                (reserved, until) = (people + friends, now + RESERVED_FOR_FRIENDS);
+                let is_joined = self.parties.is_joined(code);
+                let time = if is_joined { RESERVED_FOR_FRIENDS } else { RESERVED_FOR_FIRST_FRIEND };
+                (reserved, until) = (people + friends, now + time);
             } else {
                 self.seats.release(server, Holder::Party(code), people);
             }
@@ -496,7 +608,7 @@ impl Matchmaker {
 
     /// Returns the servers by which players measure their ping of each region.
     pub(super) fn beacons(&self, local: bool) -> Vec<Beacon> {
-        let found = self.servers.beacons(local).into_iter();
+        let found = self.servers.beacons(self.fleet.regions(), local).into_iter();
         let beacon = |(region, server): (&str, &servers::Server)| {
             let listed = Listed::new(server.route.remote, server.fingerprint);
             Beacon { region: region.to_owned(), ip: listed.ip, port: listed.port }
@@ -519,8 +631,13 @@ impl Matchmaker {
             return;
         }
         self.worked = now;
-        self.seats.expire(now);
-        self.queue.expire(now);
+        for (server, crowds) in self.seats.expire(now) {
+            let widest = crowds.into_iter().flatten().last();
+            self.servers.miss(now, server, widest);
+        }
+        for ticket in self.queue.silent(now) {
+            self.forget(ticket);
+        }
         self.fleet.expire(now, &mut self.random);
         self.parties.expire(now);
         while self.placed_at.front().is_some_and(|(at, _)| now - *at >= REPEATED) {
@@ -545,7 +662,7 @@ impl Matchmaker {
             if !self.statuses.take(moment, self.bounds.statuses, 0) {
                 return;
             }
-            let nonce: Nonce = self.random.bits().to_le_bytes();
+            let nonce: Nonce = self.secrets.bits().to_le_bytes();
             match self.servers.ask(server, nonce, now) {
                 Some(route) => {
                     self.questions.push_back((route, question_of(nonce, QUESTION_BYTES)));

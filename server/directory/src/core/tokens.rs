@@ -54,6 +54,33 @@ impl TokenMint {
     }
 }
 
+/// Numbers that no one can predict who sees others of them: parties' codes and nonces. They depend
+/// only on the secret, the seed and their order.
+#[derive(Debug)]
+pub(super) struct Secrets {
+    key: hmac::Key,
+    count: u64,
+}
+
+impl Secrets {
+    /// Creates a source for one purpose.
+    pub(super) fn new(secret: &[u8; 32], seed: u64, purpose: &str) -> Self {
+        let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, secret));
+        context.update(b"phaselock directory secrets");
+        context.update(&seed.to_le_bytes());
+        context.update(purpose.as_bytes());
+        let key = hmac::Key::new(hmac::HMAC_SHA256, context.sign().as_ref());
+        Self { key, count: 0 }
+    }
+
+    /// Returns the next 64 bits.
+    pub(super) fn bits(&mut self) -> u64 {
+        self.count += 1;
+        let code = hmac::sign(&self.key, &self.count.to_le_bytes());
+        code.as_ref().first_chunk().copied().map_or(0, u64::from_le_bytes)
+    }
+}
+
 fn secs(now: LocalTime) -> u64 {
     u64::try_from(now.0).unwrap_or_default() / 1_000_000
 }

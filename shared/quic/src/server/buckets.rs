@@ -126,6 +126,15 @@ impl Buckets {
         used
     }
 
+    /// Whether there is a token for an address and for each network that contains it. Takes none.
+    pub fn has(&mut self, now: BucketTime, kind: Kind, address: IpAddr, limits: &Limits) -> bool {
+        let levels = networks(address, limits).into_iter().enumerate();
+        let mut levels = levels.filter_map(|(level, (bits, limit))| Some((level, bits?, limit)));
+        levels.all(|(level, bits, limit)| {
+            Bucket { full_at: *self.full_at(now, kind, level, bits) }.has(now, limit, 0)
+        })
+    }
+
     /// Takes this many tokens for handshakes of an address, as far as there are any.
     pub(super) fn charge_handshake(
         &mut self,

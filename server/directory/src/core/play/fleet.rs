@@ -57,7 +57,7 @@ struct Source {
     wait_until: LocalTime,
     /// Only ready servers until then.
     ready_until: LocalTime,
-    /// Largest number of seats that a server had when it came; 0 if none has.
+    /// Number of seats that the last server had that no one used when it came; 0 if none has.
     seats: u32,
 }
 
@@ -149,7 +149,9 @@ impl Fleet {
         match answer {
             Ok((seats, is_known)) => {
                 (source.failures, source.wait_until) = (0, now);
-                source.seats = source.seats.max(seats.unwrap_or(request.seats));
+                let seats = seats.unwrap_or(request.seats);
+                // One that is in use has fewer than another one would.
+                source.seats = if is_known { source.seats.max(seats) } else { seats };
                 if is_known {
                     source.ready_until = now + READY_ONLY;
                 }

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::directory::play::PartyCode;
+use phaselock::wire::directory::play::{PartyCode, Ticket};
 use phaselock::wire::rooms::RoomCode;
+
+use super::crowds::{Crowd, Crowds, Tally};
 
 /// Time after the last request with its code for which a party lives.
 const LIVES: Micros = Micros::from_ms(3_600_000);
@@ -14,22 +16,29 @@ const LIVES: Micros = Micros::from_ms(3_600_000);
 struct Party {
     game: String,
     /// Number of people for whom there must be seats when the first of them is placed.
-    people: u16,
+    people: u32,
     place: Option<(SocketAddr, Option<RoomCode>)>,
+    /// The request that made it, and the crowds of its asker.
+    founder: (Ticket, Crowds),
+    /// Whether a second member has asked.
+    is_joined: bool,
     renewed: LocalTime,
 }
 
 /// All parties.
 #[derive(Debug, Default)]
-pub(super) struct Parties(HashMap<PartyCode, Party>);
+pub(super) struct Parties {
+    by_code: HashMap<PartyCode, Party>,
+    by_crowd: Tally,
+}
 
 impl Parties {
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.by_code.is_empty()
     }
 
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.by_code.len()
     }
 
     /// Makes a party for a game, with this number of people; `None` if its code is taken.
@@ -37,33 +46,92 @@ impl Parties {
         &mut self,
         now: LocalTime,
         code: PartyCode,
-        (game, people): (&str, u16),
+        (game, people): (&str, u32),
+        founder: (Ticket, Crowds),
     ) -> Option<PartyCode> {
-        if self.0.contains_key(&code) {
+        if self.by_code.contains_key(&code) {
             return None;
         }
-        let party = Party { game: game.to_owned(), people, place: None, renewed: now };
-        self.0.insert(code, party);
+        let (game, place, is_joined) = (game.to_owned(), None, false);
+        let party = Party { game, people, place, founder, is_joined, renewed: now };
+        self.by_crowd.add(founder.1, 1);
+        self.by_code.insert(code, party);
         Some(code)
     }
 
+    /// Returns the number of parties that a crowd has made.
+    pub(super) fn of_crowd(&self, crowd: Crowd) -> u32 {
+        self.by_crowd.of(crowd)
+    }
+
+    /// Removes the oldest party that no one has joined: of a crowd, or of all. Returns false if
+    /// there is none.
+    pub(super) fn evict(&mut self, crowd: Option<Crowd>) -> bool {
+        let is_of = |party: &Party| crowd.is_none() || party.founder.1.contains(&crowd);
+        let alone = self.by_code.iter().filter(|(_, party)| !party.is_joined && is_of(party));
+        let oldest = alone.min_by_key(|(code, party)| (party.renewed, **code));
+        let oldest = oldest.map(|(code, _)| *code);
+        oldest.is_some_and(|code| self.remove(code))
+    }
+
+    fn remove(&mut self, code: PartyCode) -> bool {
+        let removed = self.by_code.remove(&code);
+        if let Some(party) = &removed {
+            self.by_crowd.subtract(party.founder.1, 1);
+        }
+        removed.is_some()
+    }
+
+    /// Removes a party that has no place, if this request made it.
+    pub(super) fn abandon(&mut self, code: PartyCode, ticket: Ticket) {
+        let party = self.by_code.get(&code);
+        if party.is_some_and(|it| it.place.is_none() && it.founder.0 == ticket && !it.is_joined) {
+            self.remove(code);
+        }
+    }
+
+    /// Notes that another member has asked. Returns the party's server if it is the first one.
+    pub(super) fn join(&mut self, code: PartyCode) -> Option<SocketAddr> {
+        let party = self.by_code.get_mut(&code)?;
+        let is_first = !std::mem::replace(&mut party.is_joined, true);
+        let (server, _) = party.place.as_ref().filter(|_| is_first)?;
+        Some(*server)
+    }
+
+    /// Returns the number of seats that count for a request: for the one that made the party, those
+    /// of the friends as well.
+    pub(super) fn claim(&self, code: PartyCode, ticket: Ticket) -> u32 {
+        let party = self.by_code.get(&code).filter(|party| party.founder.0 == ticket);
+        party.map_or(0, |party| party.people)
+    }
+
+    /// Whether more than one member has asked.
+    pub(super) fn is_joined(&self, code: PartyCode) -> bool {
+        self.by_code.get(&code).is_some_and(|party| party.is_joined)
+    }
+
+    /// Whether a party was made by someone in the same network.
+    pub(super) fn is_of(&self, code: PartyCode, crowds: Crowds) -> bool {
+        self.by_code.get(&code).is_some_and(|party| party.founder.1[0] == crowds[0])
+    }
+
     pub(super) fn game(&self, code: PartyCode) -> Option<&str> {
-        self.0.get(&code).map(|party| party.game.as_str())
+        self.by_code.get(&code).map(|party| party.game.as_str())
     }
 
     /// Returns the number of people who are expected, while the party has no server.
     pub(super) fn expected(&self, code: PartyCode) -> u32 {
-        let party = self.0.get(&code).filter(|party| party.place.is_none());
-        party.map_or(0, |party| party.people.into())
+        let party = self.by_code.get(&code).filter(|party| party.place.is_none());
+        party.map_or(0, |party| party.people)
     }
 
     pub(super) fn server(&self, code: PartyCode) -> Option<SocketAddr> {
-        self.0.get(&code)?.place.as_ref().map(|(server, _)| *server)
+        self.by_code.get(&code)?.place.as_ref().map(|(server, _)| *server)
     }
 
     /// Returns the room of a party whose server is this one.
     pub(super) fn room(&self, code: PartyCode, server: SocketAddr) -> Option<Option<RoomCode>> {
-        let place = self.0.get(&code)?.place.as_ref();
+        let place = self.by_code.get(&code)?.place.as_ref();
         place.filter(|(at, _)| *at == server).map(|(_, room)| room.clone())
     }
 
@@ -74,7 +142,7 @@ impl Parties {
         server: SocketAddr,
         room: Option<RoomCode>,
     ) -> bool {
-        let Some(party) = self.0.get_mut(&code) else { return false };
+        let Some(party) = self.by_code.get_mut(&code) else { return false };
         let is_new = party.place.as_ref().is_none_or(|(at, _)| *at != server);
         if is_new {
             party.place = Some((server, room));
@@ -83,12 +151,15 @@ impl Parties {
     }
 
     pub(super) fn renew(&mut self, code: PartyCode, now: LocalTime) {
-        if let Some(party) = self.0.get_mut(&code) {
+        if let Some(party) = self.by_code.get_mut(&code) {
             party.renewed = now;
         }
     }
 
     pub(super) fn expire(&mut self, now: LocalTime) {
-        self.0.retain(|_, party| now - party.renewed < LIVES);
+        let is_over = |party: &Party| now - party.renewed >= LIVES;
+        for (_, party) in self.by_code.extract_if(|_, party| is_over(party)) {
+            self.by_crowd.subtract(party.founder.1, 1);
+        }
     }
 }

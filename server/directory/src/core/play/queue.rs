@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::directory::play::{PartyCode, RegionPing, Ticket};
 
+use super::crowds::{Crowd, Crowds, Tally};
+
 /// Time without a repetition of the request after which it is forgotten.
 pub(super) const SILENT: Micros = Micros::from_ms(10_000);
 
@@ -16,8 +18,10 @@ pub(super) struct Waiter {
     pub(super) people: u32,
     pub(super) party: Option<PartyCode>,
     pub(super) pings: Vec<RegionPing>,
-    /// Network of the asker, and whether the asker is on a local one.
-    pub(super) network: u128,
+    /// Number of seats that count for its crowds while it waits, with those for friends.
+    pub(super) claim: u32,
+    /// Crowds of the asker, and whether the asker is on a local network.
+    pub(super) crowds: Crowds,
     pub(super) is_local: bool,
     /// The server that its people leave, if it is a server that asks. Fewer seats are better than
     /// none then.
@@ -32,7 +36,8 @@ pub(super) struct Waiter {
 pub(super) struct Queue {
     waiters: HashMap<Ticket, (u64, Waiter)>,
     by_game: BTreeMap<String, BTreeMap<u64, Ticket>>,
-    by_network: HashMap<u128, usize>,
+    requests: Tally,
+    people: Tally,
     last: u64,
 }
 
@@ -52,15 +57,21 @@ impl Queue {
         }
     }
 
-    /// Returns the number of requests from a network.
-    pub(super) fn of_network(&self, network: u128) -> usize {
-        self.by_network.get(&network).copied().unwrap_or_default()
+    /// Returns the number of requests of a crowd.
+    pub(super) fn requests_of(&self, crowd: Crowd) -> u32 {
+        self.requests.of(crowd)
+    }
+
+    /// Returns the number of people for whom a crowd's requests are.
+    pub(super) fn people_of(&self, crowd: Crowd) -> u32 {
+        self.people.of(crowd)
     }
 
     pub(super) fn push(&mut self, ticket: Ticket, waiter: Waiter) {
         self.last += 1;
         self.by_game.entry(waiter.game.clone()).or_default().insert(self.last, ticket);
-        *self.by_network.entry(waiter.network).or_default() += 1;
+        self.requests.add(waiter.crowds, 1);
+        self.people.add(waiter.crowds, waiter.claim);
         self.waiters.insert(ticket, (self.last, waiter));
     }
 
@@ -72,12 +83,8 @@ impl Queue {
                 self.by_game.remove(&waiter.game);
             }
         }
-        if let Some(count) = self.by_network.get_mut(&waiter.network) {
-            *count -= 1;
-            if *count == 0 {
-                self.by_network.remove(&waiter.network);
-            }
-        }
+        self.requests.subtract(waiter.crowds, 1);
+        self.people.subtract(waiter.crowds, waiter.claim);
         Some(waiter)
     }
 
@@ -105,12 +112,9 @@ impl Queue {
         found.take(most).collect()
     }
 
-    /// Removes the requests that were not repeated.
-    pub(super) fn expire(&mut self, now: LocalTime) {
+    /// Returns the requests that were not repeated.
+    pub(super) fn silent(&self, now: LocalTime) -> Vec<Ticket> {
         let silent = self.waiters.iter().filter(|(_, (_, it))| now - it.asked >= SILENT);
-        let silent: Vec<_> = silent.map(|(ticket, _)| *ticket).collect();
-        for ticket in silent {
-            self.remove(ticket);
-        }
+        silent.map(|(ticket, _)| *ticket).collect()
     }
 }

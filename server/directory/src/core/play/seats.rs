@@ -1,10 +1,12 @@
 //! Seats that have been given out, and whose players are not there yet.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use phaselock::time::LocalTime;
 use phaselock::wire::directory::play::{PartyCode, Ticket};
+
+use super::crowds::{Crowd, Crowds, Tally};
 
 /// For whom seats are reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +20,8 @@ pub(super) enum Holder {
 #[derive(Debug)]
 struct Reserved {
     holder: Holder,
-    /// Network of the asker.
-    network: u128,
+    /// Crowds of the asker.
+    crowds: Crowds,
     people: u32,
     until: LocalTime,
 }
@@ -28,7 +30,7 @@ struct Reserved {
 #[derive(Debug, Default)]
 pub(super) struct Seats {
     by_server: BTreeMap<SocketAddr, Vec<Reserved>>,
-    by_network: HashMap<u128, u32>,
+    by_crowd: Tally,
 }
 
 impl Seats {
@@ -43,9 +45,9 @@ impl Seats {
         of_server.filter(|it| it.holder == holder).map(|it| it.people).sum()
     }
 
-    /// Returns the number of seats that askers in a network hold.
-    pub(super) fn of_network(&self, network: u128) -> u32 {
-        self.by_network.get(&network).copied().unwrap_or_default()
+    /// Returns the number of seats that a crowd holds.
+    pub(super) fn of_crowd(&self, crowd: Crowd) -> u32 {
+        self.by_crowd.of(crowd)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -56,14 +58,22 @@ impl Seats {
     pub(super) fn reserve(
         &mut self,
         server: SocketAddr,
-        (holder, network): (Holder, u128),
+        (holder, crowds): (Holder, Crowds),
         people: u32,
         until: LocalTime,
     ) {
         if people > 0 {
-            let reserved = Reserved { holder, network, people, until };
+            let reserved = Reserved { holder, crowds, people, until };
             self.by_server.entry(server).or_default().push(reserved);
-            *self.by_network.entry(network).or_default() += people;
+            self.by_crowd.add(crowds, people);
+        }
+    }
+
+    /// Keeps the seats of a holder until a later time.
+    pub(super) fn extend(&mut self, server: SocketAddr, holder: Holder, until: LocalTime) {
+        let of_server = self.by_server.get_mut(&server).into_iter().flatten();
+        for it in of_server.filter(|it| it.holder == holder) {
+            it.until = it.until.max(until);
         }
     }
 
@@ -82,7 +92,7 @@ impl Seats {
         for it in reserved.iter_mut().filter(|it| of(it)) {
             let freed = it.people.min(people);
             (it.people, people) = (it.people - freed, people - freed);
-            leave(&mut self.by_network, it.network, freed);
+            self.by_crowd.subtract(it.crowds, freed);
         }
         reserved.retain(|it| it.people > 0);
         if reserved.is_empty() {
@@ -90,30 +100,26 @@ impl Seats {
         }
     }
 
-    /// Frees the seats that no one took in time.
-    pub(super) fn expire(&mut self, now: LocalTime) {
-        let by_network = &mut self.by_network;
-        self.by_server.retain(|_, reserved| {
+    /// Frees the seats that no one took in time. Returns the servers to which players were sent who
+    /// did not arrive, with the crowds of those players.
+    pub(super) fn expire(&mut self, now: LocalTime) -> Vec<(SocketAddr, Crowds)> {
+        let (by_crowd, mut missed) = (&mut self.by_crowd, Vec::new());
+        self.by_server.retain(|server, reserved| {
             for it in reserved.extract_if(.., |it| it.until <= now) {
-                leave(by_network, it.network, it.people);
+                by_crowd.subtract(it.crowds, it.people);
+                if matches!(it.holder, Holder::Ticket(_)) {
+                    missed.push((*server, it.crowds));
+                }
             }
             !reserved.is_empty()
         });
+        missed
     }
 
     /// Forgets a server.
     pub(super) fn forget(&mut self, server: SocketAddr) {
         for it in self.by_server.remove(&server).into_iter().flatten() {
-            leave(&mut self.by_network, it.network, it.people);
-        }
-    }
-}
-
-fn leave(by_network: &mut HashMap<u128, u32>, network: u128, people: u32) {
-    if let Some(held) = by_network.get_mut(&network) {
-        *held = held.saturating_sub(people);
-        if *held == 0 {
-            by_network.remove(&network);
+            self.by_crowd.subtract(it.crowds, it.people);
         }
     }
 }

@@ -1,16 +1,19 @@
 //! Servers on which players can be placed: what they have said of themselves, and when.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
 
 use phaselock::fingerprint::Fingerprint;
+use phaselock::limits::REGIONS_MAX;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::query::{Info, Nonce};
 use phaselock::wire::rooms::{RoomCode, RoomStatus};
 use phaselock_quic::packets::Route;
 
+use super::crowds::Crowd;
 use super::seats::Seats;
-use crate::core::entries::is_local;
+use crate::core::entries::{is_local, network};
 
 /// Age from which on a status is too old to place players by it. If there are many servers, not all
 /// of them are asked within a second.
@@ -22,6 +25,19 @@ const SILENT_MAX: u8 = 3;
 /// Time for which a server that was just allocated counts as playing the game that it was allocated
 /// for, whatever it says: it may still be changing games.
 const SETTLES: Micros = Micros::from_ms(15_000);
+
+/// The maximum number of seats and players that a server is believed to have.
+const SEATS_MAX: u32 = u16::MAX as u32;
+/// The maximum number of seats of a server that count for its region.
+const SEATS_COUNTED: u32 = 1024;
+/// The maximum number of names of regions that the listed servers of a network can use.
+const NAMES_PER_NETWORK: usize = 4;
+/// The maximum number of regions that are told apart; all others count as unnamed.
+const REGIONS_KNOWN: usize = 32;
+/// Number of crowds whose players did not arrive at a listed server, while nothing else happened
+/// there, after which it gets no players for some time.
+const MISSED_MAX: usize = 8;
+const SHUNNED: Micros = Micros::from_ms(30_000);
 
 /// A server that players can be sent to.
 #[derive(Debug)]
@@ -40,8 +56,12 @@ pub(super) struct Server {
     silent: u8,
     /// The game for which the server was allocated, and when. `None` for one that is listed.
     allocated: Option<(String, LocalTime)>,
-    /// Whether it is draining, as far as it has said so by itself.
-    is_leaving: bool,
+    /// Number of its players when it began to drain, if it does, as far as it has said so itself.
+    leaving: Option<u32>,
+    /// Crowds whose players did not arrive since the number of players last changed.
+    missed: BTreeSet<u128>,
+    /// It gets no players until then.
+    shunned_until: LocalTime,
 }
 
 /// A server that an allocator has assigned.
@@ -70,8 +90,15 @@ impl Server {
             asked: None,
             silent: 0,
             allocated: None,
-            is_leaving: false,
+            leaving: None,
+            missed: BTreeSet::new(),
+            shunned_until: LocalTime(0),
         }
+    }
+
+    /// Whether what the server has said of itself is new.
+    pub(super) fn is_fresh(&self, now: LocalTime) -> bool {
+        self.seen.is_some_and(|seen| now - seen <= FRESH)
     }
 
     /// Whether the server plays a game now, or may open a room for it.
@@ -85,9 +112,10 @@ impl Server {
 
     /// Returns the number of free seats for a game, without those that are reserved.
     fn free_for(&self, game: &str, now: LocalTime) -> u32 {
-        let is_fresh = self.seen.is_some_and(|seen| now - seen <= FRESH);
+        let is_fresh = self.is_fresh(now);
         let is_silent = self.asked.is_some_and(|(_, at)| now - at > ANSWERS);
-        if !is_fresh || is_silent || self.is_leaving || !self.plays(game, now) {
+        let is_shunned = self.leaving.is_some() || now < self.shunned_until;
+        if !is_fresh || is_silent || is_shunned || !self.plays(game, now) {
             return 0;
         }
         let is_settling = self.allocated.as_ref().is_some_and(|(_, at)| now - *at < SETTLES);
@@ -192,9 +220,15 @@ impl Servers {
         self.0.get(&server)
     }
 
-    /// Whether any server presents this certificate.
-    pub(super) fn has_certificate(&self, fingerprint: Fingerprint) -> bool {
-        self.0.values().any(|it| it.fingerprint == fingerprint)
+    /// Whether a server has this certificate that an allocator has assigned. Only servers of the
+    /// fleet have its key.
+    pub(super) fn is_of_fleet(&self, fingerprint: Fingerprint) -> bool {
+        self.0.values().any(|it| it.allocated.is_some() && it.fingerprint == fingerprint)
+    }
+
+    /// Returns the server at an address, if it has this certificate.
+    pub(super) fn identified(&self, server: SocketAddr, print: Fingerprint) -> Option<&Server> {
+        self.0.get(&server).filter(|it| it.fingerprint == print)
     }
 
     pub(super) fn any_plays(&self, game: &str, now: LocalTime) -> bool {
@@ -220,11 +254,12 @@ impl Servers {
         let server = self.0.entry(address).or_insert_with(new);
         let is_listed = server.allocated.is_none() && server.seen.is_some();
         (server.fingerprint, server.region) = (fingerprint, region.to_owned());
-        (server.is_leaving, server.silent) = (false, 0);
+        (server.leaving, server.silent) = (None, 0);
         if !is_listed {
             server.allocated = Some((game.to_owned(), now));
         }
         // What it says itself is newer.
+        let free = free.map(|free| free.min(SEATS_MAX));
         if let Some(free) = free.filter(|_| server.seen.is_none_or(|seen| now - seen > FRESH)) {
             (server.free, server.seen) = (free, Some(now));
             server.most = server.most.max(free);
@@ -234,6 +269,27 @@ impl Servers {
     /// Whether any server of a game has so many seats at all.
     pub(super) fn any_fits(&self, game: &str, now: LocalTime, seats: u32) -> bool {
         self.0.values().any(|it| it.most >= seats && it.plays(game, now))
+    }
+
+    /// Whether any allocated server of a game has so many seats at all.
+    pub(super) fn any_allocated_fits(&self, game: &str, now: LocalTime, seats: u32) -> bool {
+        let mut allocated = self.0.values().filter(|it| it.allocated.is_some());
+        allocated.any(|it| it.most >= seats && it.plays(game, now))
+    }
+
+    /// Notes that players of a crowd did not arrive at a server. One at which no one arrives, from
+    /// wherever, counts as full for some time, unless an allocator vouches for it.
+    pub(super) fn miss(&mut self, now: LocalTime, address: SocketAddr, crowd: Option<Crowd>) {
+        let Some(server) = self.0.get_mut(&address).filter(|it| it.allocated.is_none()) else {
+            return;
+        };
+        if let Some(Crowd::Network(bits) | Crowd::Site(bits)) = crowd {
+            server.missed.insert(bits);
+        }
+        if server.missed.len() >= MISSED_MAX {
+            server.missed.clear();
+            server.shunned_until = now + SHUNNED;
+        }
     }
 
     /// Removes a server.
@@ -253,10 +309,15 @@ impl Servers {
     }
 
     /// Marks a server that drains, until it says otherwise.
-    pub(super) fn leave(&mut self, server: SocketAddr) -> Option<&Server> {
-        let server = self.0.get_mut(&server)?;
-        server.is_leaving = true;
-        Some(server)
+    pub(super) fn leave(&mut self, server: SocketAddr) {
+        if let Some(server) = self.0.get_mut(&server) {
+            server.leaving = server.leaving.or(Some(server.players));
+        }
+    }
+
+    /// Returns the number of players that a server had when it began to drain.
+    pub(super) fn players_left(&self, server: SocketAddr) -> u32 {
+        self.0.get(&server).and_then(|it| it.leaving).unwrap_or_default()
     }
 
     /// Handles a packet from a server. Returns the number of players who have arrived since it was
@@ -278,6 +339,9 @@ impl Servers {
         }
         let before = server.players;
         tell(server, now, &info);
+        if server.players != before {
+            server.missed.clear();
+        }
         Some(server.players.saturating_sub(before))
     }
 
@@ -318,8 +382,38 @@ impl Servers {
         Some(found.route)
     }
 
+    /// Returns the names of regions: those of allocators first, then by the number of seats. The
+    /// listed servers of a network can use only a few.
+    fn regions<'a>(&'a self, of_allocators: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+        let mut names: HashMap<u128, BTreeSet<&str>> = HashMap::new();
+        let mut seats: BTreeMap<&str, u64> = BTreeMap::new();
+        for (address, server) in self.0.iter().filter(|(_, it)| !it.region.is_empty()) {
+            let own = names.entry(network(address.ip())).or_default();
+            let is_known = server.allocated.is_some() || own.contains(&*server.region);
+            if is_known || own.len() < NAMES_PER_NETWORK {
+                if server.allocated.is_none() {
+                    own.insert(&server.region);
+                }
+                let most = server.most.min(SEATS_COUNTED);
+                *seats.entry(&server.region).or_default() += u64::from(most);
+            }
+        }
+        let mut found: Vec<_> = of_allocators.filter(|it| !it.is_empty()).collect();
+        let mut others: Vec<_> = seats.into_iter().filter(|(it, _)| !found.contains(it)).collect();
+        others.sort_unstable_by_key(|(region, seats)| (Reverse(*seats), *region));
+        found.extend(others.into_iter().map(|(region, _)| region));
+        found
+    }
+
     /// Returns the servers with free seats for a game.
-    pub(super) fn candidates(&self, game: &str, now: LocalTime, seats: &Seats) -> Candidates {
+    pub(super) fn candidates<'a>(
+        &'a self,
+        (game, of_allocators): (&str, impl Iterator<Item = &'a str>),
+        now: LocalTime,
+        seats: &Seats,
+    ) -> Candidates {
+        let regions: BTreeSet<_> =
+            self.regions(of_allocators).into_iter().take(REGIONS_KNOWN).collect();
         let mut found = Candidates::default();
         for (address, server) in &self.0 {
             let free = server.free_for(game, now).saturating_sub(seats.of(*address));
@@ -327,20 +421,28 @@ impl Servers {
                 let is_empty = server.players == 0 && seats.of(*address) == 0;
                 // Whoever runs an allocator knows whom its addresses are for.
                 let only_local = server.allocated.is_none() && is_local(address.ip());
-                let set = found.0.entry((only_local, server.region.clone())).or_default();
+                let region = regions.get(&*server.region).copied().unwrap_or_default();
+                let set = found.0.entry((only_local, region.to_owned())).or_default();
                 set.insert((is_empty, free, *address));
             }
         }
         found
     }
 
-    /// Returns the free seats of one server for a game, including those that are reserved.
+    /// Returns the free seats of one server for a game, including those that are reserved. `None`
+    /// if it drains, or has been silent for too long.
     pub(super) fn free_of(&self, server: SocketAddr, game: &str, now: LocalTime) -> Option<u32> {
-        self.0.get(&server).filter(|it| !it.is_leaving).map(|it| it.free_for(game, now))
+        let server = self.0.get(&server)?;
+        let is_there = server.leaving.is_none() && server.silent < SILENT_MAX;
+        is_there.then(|| server.free_for(game, now))
     }
 
-    /// Returns a server for each region, by which players can measure their ping.
-    pub(super) fn beacons(&self, local: bool) -> BTreeMap<&str, &Server> {
+    /// Returns a server for each of the first regions, by which players can measure their ping.
+    pub(super) fn beacons<'a>(
+        &'a self,
+        of_allocators: impl Iterator<Item = &'a str>,
+        local: bool,
+    ) -> Vec<(&'a str, &'a Server)> {
         let mut found: BTreeMap<&str, &Server> = BTreeMap::new();
         for (address, server) in &self.0 {
             let is_hidden = server.region.is_empty() || !local && is_local(address.ip());
@@ -349,7 +451,9 @@ impl Servers {
                 found.insert(&server.region, server);
             }
         }
-        found
+        let regions = self.regions(of_allocators).into_iter();
+        let beacons = regions.filter_map(|region| found.get_key_value(region));
+        beacons.map(|(region, server)| (*region, *server)).take(REGIONS_MAX).collect()
     }
 }
 
@@ -361,9 +465,11 @@ fn tell(server: &mut Server, now: LocalTime, info: &Info) {
     }
     // Strangers without the password cannot be placed there.
     let is_open = !info.needs_password;
-    let free = info.free.unwrap_or_else(|| info.players_max.saturating_sub(info.players));
+    let (players, most) = (info.players.min(SEATS_MAX), info.players_max.min(SEATS_MAX));
+    // May be more than `most`: rooms that are not open yet have seats, too.
+    let free = info.free.unwrap_or_else(|| most.saturating_sub(players)).min(SEATS_MAX);
     server.free = if is_open { free } else { 0 };
-    (server.players, server.seen) = (info.players, Some(now));
-    server.most = info.players_max.max(info.players + server.free);
-    server.is_leaving &= free == 0;
+    (server.players, server.seen) = (players, Some(now));
+    server.most = most.max(players.saturating_add(server.free));
+    server.leaving = server.leaving.filter(|_| free == 0);
 }

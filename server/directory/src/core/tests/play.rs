@@ -16,6 +16,9 @@ use super::*;
 /// Time in which any answer comes.
 const SOON: i64 = 1500;
 
+/// Where servers with a key ask from.
+const HOME: &str = "203.0.113.7:50000";
+
 /// A directory, and servers that answer it.
 struct World {
     directory: ServerList,
@@ -122,6 +125,54 @@ impl World {
 
     fn placed_at(&mut self, play: &Play) -> SocketAddr {
         self.placed(play).server.address(at("127.0.0.1:1"))
+    }
+
+    /// Lets strangers ask as often as they like.
+    fn widen(&mut self) {
+        let wide = Limit::new(9000, 9000);
+        let wide = Limits { address: wide, network: wide, site: wide, total: wide };
+        let bounds = &mut self.directory.bounds;
+        (bounds.questions, bounds.tickets, bounds.plays) = (wide, wide, wide);
+    }
+
+    /// Adds a listed server with its own key, at port 4433 or another one of 203.0.113.7.
+    fn list_own(&mut self, port: u16, info: Info) -> Identity {
+        let identity = Identity::ephemeral().expect("an identity");
+        let (print, address) = (identity.fingerprint, SocketAddr::new(at(HOME).ip(), port));
+        let info = Info { fingerprint: Some(print), ..info };
+        self.directory.play.list(self.now, address.into(), print, &info);
+        self.servers.insert(address, info);
+        identity
+    }
+
+    /// A server of 203.0.113.7 asks for places for its players.
+    fn place(&mut self, identity: &Identity, port: u16, play: &Play) -> Answer {
+        let (from, nonce) = (at(HOME), [5; 8]);
+        let token = self.directory.mint.token(self.now, from, port);
+        let proof = identity.signer().prove(token, port).expect("a proof");
+        let place = Question::Place { play: play.clone(), port, proof: Some(proof) };
+        let bytes = place.encode(nonce);
+        self.directory.handle_packet(self.now, from, &bytes);
+        let answer = self.directory.transmits.pop_front().expect("an answer").bytes;
+        assert!(answer.len() <= bytes.len());
+        Answer::parse(&answer, nonce).expect("an answer")
+    }
+
+    /// Makes a party from an address. Returns its code.
+    fn found(&mut self, from: &str, people: u16) -> PartyCode {
+        let play = Play { people, party: PartyWish::New, ..self.play() };
+        match self.ask(from, &play) {
+            Answer::Placed(Placed { party, .. }) | Answer::Waiting(Waiting { party, .. }) => {
+                party.expect("a code")
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Asks once to join a party.
+    fn join(&mut self, from: &str, code: PartyCode) -> Answer {
+        let play = Play { party: PartyWish::Join(code), ..self.play() };
+        self.ask(from, &play)
     }
 
     /// Answers the requests to the allocator so far.
@@ -424,26 +475,11 @@ fn allocated_servers_that_are_silent_are_forgotten() {
 #[test]
 fn servers_that_drain_move_their_players_and_get_no_more() {
     let mut world = World::with_servers(&[("203.0.113.2:1", info(10, 16))]);
-    let identity = Identity::ephemeral().expect("an identity");
-    let (print, old) = (identity.fingerprint, at("203.0.113.7:4433"));
-    let leaving = Info { fingerprint: Some(print), ..info(12, 16) };
-    world.directory.play.list(world.now, old.into(), print, &leaving);
-    world.servers.insert(old, leaving);
-    let place = |world: &mut World, identity: &Identity, play: &Play| {
-        let (from, nonce) = (at("203.0.113.7:50000"), [5; 8]);
-        let token = world.directory.mint.token(world.now, from, 4433);
-        let proof = identity.signer().prove(token, 4433).expect("a proof");
-        let place = Question::Place { play: play.clone(), port: 4433, proof: Some(proof) };
-        let bytes = place.encode(nonce);
-        world.directory.handle_packet(world.now, from, &bytes);
-        let answer = world.directory.transmits.pop_front().expect("an answer").bytes;
-        assert!(answer.len() <= bytes.len());
-        Answer::parse(&answer, nonce).expect("an answer")
-    };
+    let identity = world.list_own(4433, info(12, 16));
     let play = Play { people: 12, ..world.play() };
     let stranger = Identity::ephemeral().expect("an identity");
-    assert_eq!(place(&mut world, &stranger, &play), Answer::Denied(PlayRefusal::Stranger));
-    let Answer::Placed(placed) = place(&mut world, &identity, &play) else { panic!("six move") };
+    assert_eq!(world.place(&stranger, 4433, &play), Answer::Denied(PlayRefusal::Stranger));
+    let Answer::Placed(placed) = world.place(&identity, 4433, &play) else { panic!("six move") };
     assert_eq!((placed.people, placed.server.port), (6, 1));
     // No one is sent to the old one meanwhile, although it has the most players.
     let newcomer = world.play();
@@ -452,7 +488,7 @@ fn servers_that_drain_move_their_players_and_get_no_more() {
     assert!(matches!(world.ask("198.51.100.1:9", &newcomer), Answer::Waiting(_)));
     // A question without a proof gets a token for this address and port.
     let first = Question::Place { play, port: 4433, proof: None }.encode([6; 8]);
-    world.directory.handle_packet(world.now, at("203.0.113.7:50000"), &first);
+    world.directory.handle_packet(world.now, at(HOME), &first);
     let answer = world.directory.transmits.pop_front().expect("an answer").bytes;
     assert!(matches!(Answer::parse(&answer, [6; 8]), Ok(Answer::Challenge(_))));
 }
@@ -486,10 +522,7 @@ fn forged_addresses_and_tokens_get_challenges_and_leave_nothing() {
 #[test]
 fn floods_of_requests_are_bounded() {
     let mut world = World::with_servers(&[("203.0.113.1:1", info(0, 1000))]);
-    let wide = Limit::new(9000, 9000);
-    let wide = Limits { address: wide, network: wide, site: wide, total: wide };
-    let bounds = &mut world.directory.bounds;
-    (bounds.questions, bounds.tickets, bounds.plays) = (wide, wide, wide);
+    world.widen();
     let [mut seats, mut denied] = [0_u32; 2];
     for _ in 0..100 {
         let party = Play { people: PARTY_MAX, party: PartyWish::New, ..world.play() };
@@ -511,6 +544,29 @@ fn floods_of_requests_are_bounded() {
     assert!(seats <= most && denied > 90, "{seats} seats, {denied} denied");
     let huge = Play { people: PARTY_MAX + 1, ..world.play() };
     assert_eq!(world.ask("100.99.0.2:9", &huge), Answer::Denied(PlayRefusal::People));
+
+    // No more through the queue, nor from all networks of a site.
+    for (network, most) in [("198.51.100.NUMBER", 256), ("[2001:db8:7:NUMBER00::1]", 1024)] {
+        let mut world = World::with_servers(&[("203.0.113.1:1", info(9000, 9000))]);
+        world.widen();
+        let parties: Vec<_> =
+            (10..50).map(|_| Play { people: PARTY_MAX, ..world.play() }).collect();
+        let ask_all = |world: &mut World| -> Vec<_> {
+            let asks = (10..).zip(&parties);
+            let from =
+                |number: i32| format!("{}:9", network.replace("NUMBER", &number.to_string()));
+            asks.map(|(number, play)| world.ask(&from(number), play)).collect()
+        };
+        let waiting = ask_all(&mut world);
+        let count = waiting.iter().filter(|it| matches!(it, Answer::Waiting(_))).count();
+        assert_eq!(count * usize::from(PARTY_MAX), most);
+        let server = world.server("203.0.113.1:1");
+        (server.players, server.free) = (0, Some(9000));
+        world.run(2000);
+        let placed = ask_all(&mut world);
+        let count = placed.iter().filter(|it| matches!(it, Answer::Placed(_))).count();
+        assert_eq!(count * usize::from(PARTY_MAX), most);
+    }
 
     // Of one network and in total.
     let bounds = PlayBounds { waiting: 30, waiting_per_network: 20, ..PlayBounds::default() };
@@ -592,4 +648,258 @@ fn parties_are_not_passed_forever() {
     world.run(2000);
     assert!(matches!(world.ask("100.99.0.1:9", &party), Answer::Placed(_)));
     assert!(matches!(world.ask("100.98.0.1:9", &late), Answer::Placed(_)));
+}
+
+#[test]
+fn a_listed_stranger_moves_only_the_players_that_it_has() {
+    let mut world = World::with_servers(&[
+        ("203.0.113.1:1", info(0, 1000)),
+        ("203.0.113.2:1", Info { games: vec!["puck".into()], ..info(0, 1000) }),
+    ]);
+    let stranger = world.list_own(4433, info(12, 16));
+    let all = |world: &mut World| Play { people: 1000, ..world.play() };
+    let play = all(&mut world);
+    let Answer::Placed(placed) = world.place(&stranger, 4433, &play) else { panic!("they move") };
+    assert_eq!(placed.people, 12);
+    let play = all(&mut world);
+    assert_eq!(world.place(&stranger, 4433, &play), Answer::Denied(PlayRefusal::Often));
+    // However many it claims to have, the seats of its network are bounded.
+    let liar = world.list_own(4434, info(900, 900));
+    let play = all(&mut world);
+    let Answer::Placed(placed) = world.place(&liar, 4434, &play) else { panic!("they move") };
+    assert_eq!(placed.people, 500);
+
+    // If its status is old, it is asked for it first.
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(0, 1000))]);
+    let server = world.list_own(4433, info(0, 16));
+    world.run(20_000);
+    let own = world.server("203.0.113.7:4433");
+    (own.players, own.free) = (14, Some(0));
+    let play = Play { people: 14, ..world.play() };
+    assert!(matches!(world.place(&server, 4433, &play), Answer::Waiting(_)));
+    world.deliver();
+    let Answer::Placed(placed) = world.place(&server, 4433, &play) else { panic!("they move") };
+    assert_eq!(placed.people, 14);
+
+    // A neighbour cannot empty it.
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(0, 1000))]);
+    world.list_own(4433, info(12, 16));
+    let neighbour = world.list_own(4434, info(1, 16));
+    let play = world.play();
+    let answer = world.place(&neighbour, 4433, &play);
+    assert_eq!(answer, Answer::Denied(PlayRefusal::Stranger));
+    let player = world.play();
+    assert_eq!(world.placed_at(&player), at("203.0.113.7:4433"));
+    // Requests are limited by address, and for the server's own games.
+    world.list("203.0.113.2:1", Info { games: vec!["puck".into()], ..info(0, 1000) });
+    let answers: Vec<_> = (0..40)
+        .map(|_| {
+            let play = Play { game: "puck".into(), ..world.play() };
+            world.place(&neighbour, 4434, &play)
+        })
+        .collect();
+    assert_eq!(answers[0], Answer::Denied(PlayRefusal::Game));
+    assert_eq!(answers[39], Answer::Denied(PlayRefusal::Often));
+}
+
+#[test]
+fn seats_for_friends_are_kept_for_longer_once_one_has_asked() {
+    for is_joined in [false, true] {
+        let mut world = World::with_servers(&[("203.0.113.1:1", info(0, 4))]);
+        let code = world.found("198.51.100.1:9", 4);
+        world.run(2000);
+        if is_joined {
+            world.join("192.0.2.1:9", code);
+        }
+        world.run(14_000);
+        let stranger = world.play();
+        world.ask("100.99.0.1:9", &stranger);
+        world.run(2000);
+        let is_placed = matches!(world.ask("100.99.0.1:9", &stranger), Answer::Placed(_));
+        // The friend has not come, so there is one seat, which is not for strangers.
+        let pair = Play { people: 2, ..world.play() };
+        world.ask("100.99.1.1:9", &pair);
+        world.run(1000);
+        let is_pair_placed = matches!(world.ask("100.99.1.1:9", &pair), Answer::Placed(_));
+        assert_eq!((is_placed, is_pair_placed), (true, !is_joined));
+    }
+}
+
+#[test]
+fn parties_are_bounded_by_network_and_make_room() {
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(0, 1000))]);
+    world.widen();
+    let other = world.found("192.0.2.1:9", 1);
+    world.run(1000);
+    let codes: Vec<_> = (0..65)
+        .map(|_| {
+            world.run(50);
+            world.found("198.51.100.1:9", 1)
+        })
+        .collect();
+    assert_eq!(world.join("100.99.0.1:9", codes[0]), Answer::Denied(PlayRefusal::Party));
+    for code in [codes[1], codes[64], other] {
+        assert!(!matches!(world.join("100.99.0.2:9", code), Answer::Denied(_)));
+    }
+
+    // In total, the oldest one without a second member makes room.
+    let play = PlayBounds { parties: 2, ..PlayBounds::default() };
+    let mut world = World::new(Bounds { play, ..Bounds::default() }, Allocators::default());
+    world.list("203.0.113.1:1", info(0, 1000));
+    let [first, second, third] = ["192.0.2.1:9", "198.51.100.1:9", "100.99.0.1:9"].map(|from| {
+        let code = world.found(from, 4);
+        world.run(2000);
+        code
+    });
+    // There was none when the third came, so the first was removed.
+    assert_eq!(world.join("192.0.2.9:9", first), Answer::Denied(PlayRefusal::Party));
+    assert!(!matches!(world.join("192.0.2.9:9", second), Answer::Denied(_)));
+    world.run(1000);
+    world.found("100.98.0.1:9", 4);
+    assert!(!matches!(world.join("192.0.2.9:9", second), Answer::Denied(_)), "it is joined");
+    assert_eq!(world.join("192.0.2.9:9", third), Answer::Denied(PlayRefusal::Party));
+
+    // One whose founder gives up before there is a place is gone.
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(16, 16))]);
+    let code = world.found("192.0.2.1:9", 4);
+    world.run(11_000);
+    assert_eq!(world.join("192.0.2.9:9", code), Answer::Denied(PlayRefusal::Party));
+}
+
+#[test]
+fn absurd_figures_of_servers_are_survived() {
+    let most = u32::MAX;
+    let absurd = Info { games: vec!["race".into()], free: Some(most), ..Info::default() };
+    let absurd = Info { players: most, players_max: most, ..absurd };
+    let mut world = World::with_servers(&[("203.0.113.1:1", absurd)]);
+    let play = world.play();
+    assert_eq!(world.placed_at(&play), at("203.0.113.1:1"));
+    world.run(20_000);
+}
+
+#[test]
+fn a_server_at_which_no_one_arrives_counts_as_full() {
+    for is_lying in [true, false] {
+        let [first, other] = ["203.0.113.1:1", "203.0.113.2:1"];
+        let mut world = World::with_servers(&[(first, info(8, 64)), (other, info(0, 64))]);
+        for number in 0..10 {
+            let play = world.play();
+            if number < 8 {
+                assert_eq!(world.placed_at(&play), at(first));
+            }
+            // People come and go at an honest server.
+            let server = world.server(first);
+            server.players = if is_lying { 8 } else { 8 + number % 2 };
+            world.run(1600);
+        }
+        world.run(9000);
+        let play = world.play();
+        assert_eq!(world.placed_at(&play), at(if is_lying { other } else { first }));
+        world.run(31_000);
+        let play = world.play();
+        assert_eq!(world.placed_at(&play), at(first), "it gets another chance");
+    }
+}
+
+#[test]
+fn codes_of_parties_cannot_be_guessed_at_will() {
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(0, 1000))]);
+    let code = world.found("192.0.2.1:9", 4);
+    world.run(1000);
+    let mut random = Random::new(1);
+    let mut guess = |world: &mut World, from: &str| {
+        let answer = world.join(from, PartyCode::random(&mut random));
+        answer == Answer::Denied(PlayRefusal::Party)
+    };
+    let count = (0..12).filter(|_| guess(&mut world, "198.51.100.1:9")).count();
+    assert_eq!(count, 8);
+    assert_eq!(world.join("198.51.100.1:9", code), Answer::Denied(PlayRefusal::Often));
+    // Whoever has it gets one seat of a stranger's party, and a household gets what it asks for.
+    for (from, people) in [("198.51.99.1:9", 1), ("192.0.2.1:9", 3)] {
+        let play = Play { people: 3, party: PartyWish::Join(code), ..world.play() };
+        let Answer::Placed(placed) = world.ask(from, &play) else { panic!("it has seats") };
+        assert_eq!(placed.people, people);
+    }
+    // From everywhere together.
+    let count = (0..200).filter(|number| guess(&mut world, &format!("100.64.{number}.1:9")));
+    assert_eq!(count.count(), 120 - 8);
+}
+
+#[test]
+fn codes_and_nonces_depend_on_the_secret() {
+    let seen = [SECRET, [6; 32], SECRET].map(|secret| {
+        let mut world = World::new(Bounds::default(), Allocators::default());
+        world.directory = ServerList::new(Bounds::default(), &secret, 7);
+        let info = Info { fingerprint: Some(Fingerprint([1; 32])), ..info(16, 16) };
+        let address = at("203.0.113.1:1");
+        world.directory.play.list(world.now, address.into(), Fingerprint([1; 32]), &info);
+        world.now = secs(5);
+        let code = world.found("192.0.2.1:9", 4);
+        let question = world.directory.poll_transmit().expect("a question for the status");
+        (code, parse_question(&question.bytes).expect("a question"))
+    });
+    assert_eq!(seen[0], seen[2]);
+    assert!(seen[0].0 != seen[1].0 && seen[0].1 != seen[1].1, "{seen:?}");
+}
+
+#[test]
+fn a_party_moves_if_its_server_is_listed_and_silent() {
+    let mut world =
+        World::with_servers(&[("203.0.113.1:1", info(1, 16)), ("203.0.113.2:1", info(0, 16))]);
+    let first = Play { people: 2, party: PartyWish::New, ..world.play() };
+    let placed = world.placed(&first);
+    let code = placed.party.expect("a code");
+    assert_eq!(placed.server.address(at("1.1.1.1:1")), at("203.0.113.1:1"));
+    world.servers.remove(&at("203.0.113.1:1"));
+    world.run(9000);
+    let friend = Play { party: PartyWish::Join(code), ..world.play() };
+    for _ in 0..10 {
+        world.ask("192.0.2.9:9", &friend);
+        world.run(1000);
+    }
+    let Answer::Placed(placed) = world.ask("192.0.2.9:9", &friend) else { panic!("it moves") };
+    assert_eq!(placed.server.address(at("1.1.1.1:1")), at("203.0.113.2:1"));
+}
+
+#[test]
+fn strangers_cannot_hide_the_regions_of_others() {
+    let mut world = fleet();
+    let play = Play { pings: vec![ping(9, "oceania")], ..world.play() };
+    world.ask("198.51.100.1:9", &play);
+    world.allocated(|_| Ok(allocated("203.0.113.1:1", 4)));
+    world.list("192.0.2.1:1", in_region("europe", info(0, 16)));
+    for number in 0..20 {
+        let name = format!("a{number}");
+        world.list(&format!("203.0.112.{number}:1"), in_region(&name, info(0, 9000)));
+    }
+    let regions = world.directory.play.beacons(false);
+    let regions: Vec<_> = regions.iter().map(|it| &*it.region).collect();
+    assert_eq!((regions[0], regions.len()), ("europe", 6), "{regions:?}");
+    assert_eq!(regions[1], "oceania", "regions of allocators come before larger ones");
+}
+
+#[test]
+fn the_seats_of_the_last_server_count_for_the_next() {
+    let mut world = fleet();
+    let play = world.play();
+    world.ask("198.51.100.1:9", &play);
+    world.allocated(|_| Ok(allocated("203.0.113.1:1", 100)));
+    // It is silent, and forgotten.
+    for _ in 0..6 {
+        let other = world.play();
+        world.ask("198.51.100.1:9", &other);
+        world.run(2000);
+    }
+    world.run(11_000);
+    world.allocates.clear();
+    world.run(20_000);
+    let next = world.play();
+    world.ask("198.51.100.2:9", &next);
+    world.allocated(|_| Ok(allocated("203.0.113.2:1", 1)));
+    for number in 0..5 {
+        let play = world.play();
+        world.ask(&format!("100.64.{number}.1:9"), &play);
+    }
+    world.deliver();
+    assert_eq!(world.allocates.len(), 5, "one for each of them");
 }
