@@ -330,7 +330,7 @@ mod tests {
         for length in 0..good.len() {
             assert!(accept(&good[..length]).is_err(), "{length}");
         }
-        assert_eq!(accept(&[good.clone(), vec![0]].concat()), Err(TicketError::Forged));
+        assert_eq!(accept(&[good, vec![0]].concat()), Err(TicketError::Forged));
         assert_eq!(accept(&vec![1; TICKET_BYTES_MAX + 1]), Err(TicketError::Length));
         let other = FleetKey::new(&[8; 32]);
         let foreign = other.issue(stamp(1), transfer()).expect("short");

@@ -205,8 +205,9 @@ async fn carry_datagrams(
             Ok(bytes) => {
                 let bytes = if is_web { web::unwrapped(bytes) } else { Some(bytes) };
                 let arrival = clock.now();
-                let event = bytes.map(|bytes| Event::Datagram { bytes, arrival });
-                let _ = event.map(|event| events.try_send(event));
+                if let Some(bytes) = bytes {
+                    let _ = events.try_send(Event::Datagram { bytes, arrival });
+                }
             }
             Err(error) => return describe(&error),
         }

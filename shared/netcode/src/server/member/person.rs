@@ -197,12 +197,13 @@ mod tests {
             Box::new(Transfer {
                 key: PublicKey([7; 32]),
                 name: "Ada".into(),
-                game: "race".into(),
+                game: "chess".into(),
                 rules: 1,
                 played: Micros::ZERO,
                 side: None,
                 mute: Some(mute),
                 kinds: Vec::new(),
+                room: None,
             })
         });
         let ids = (PlayerId(1), "Ada".to_owned());

@@ -137,7 +137,7 @@ fn too_long_is_refused() {
     let text = "x".repeat(CONTROL_BYTES_MAX);
     assert!(frame(&ServerMessage::Chat { from: None, to: Audience::All, text }).is_err());
     let text = "x".repeat(TEXT_BYTES_MAX + 1);
-    let long = Disconnect { redirect: Some(text.clone()), ..Disconnect::new(Code::Full, "full") };
+    let long = Disconnect { redirect: Some(text), ..Disconnect::new(Code::Full, "full") };
     let body = frame(&ServerMessage::Disconnect(long)).unwrap();
     assert_eq!(ServerMessage::parse(&body[2..]), Err(WireError::Range("redirect")));
     let ticket = Some(vec![7; TICKET_BYTES_MAX + 1]);
