@@ -182,6 +182,9 @@
     const at = new URL(`https://${beside}${PATH}`);
     if (facts?.port) at.port = facts.port;
     else if (!asked && !location.port) at.port = location.protocol === "http:" ? 80 : 443;
+    // Servers show browsers another certificate than the one with this fingerprint, unless theirs is
+    // an authority's. So the page of the redirect's address counts first, and the client sends no
+    // ticket.
     const told = fingerprint.startsWith(DIGEST) ? [fingerprint.slice(DIGEST.length), null] : [];
     const hashes = facts?.hashes || told;
     const urls = [at];

@@ -47,6 +47,9 @@ pub struct SessionConfig {
     pub early: bool,
     /// Token of the last session, to take over the seat of a program that has ended.
     pub resume: Option<ResumeToken>,
+    /// Whether the transport checks the fingerprint of a redirect's target; `true` by default. A
+    /// target that is not checked gets no ticket. The driver sets this.
+    pub checks_fingerprint: bool,
     /// Silence after which the server counts as lost: 3 s by default, which is 90 snapshots at 30
     /// Hz.
     pub silence_max: Micros,
@@ -68,6 +71,7 @@ impl SessionConfig {
             input_delay: 0,
             early: true,
             resume: None,
+            checks_fingerprint: true,
             silence_max: Micros::from_ms(3000),
         }
     }
@@ -116,7 +120,8 @@ pub enum State {
 pub struct Redirect {
     /// Its address, as `host:port`.
     pub address: String,
-    /// Fingerprint of its certificate, which the transport must check if it is there.
+    /// Fingerprint of its certificate over QUIC. A transport must check it if it is there, unless
+    /// [`SessionConfig::checks_fingerprint`] is `false`.
     pub fingerprint: Option<Fingerprint>,
 }
 

@@ -201,7 +201,7 @@ impl Session {
             room: self.config.room.clone().filter(|_| self.redirect.is_none()),
             password: self.config.password.clone(),
             look: self.config.look,
-            ticket: self.ticket.clone(),
+            ticket: self.ticket.clone().filter(|_| self.has_checked_target()),
         });
         match frame(&hello) {
             Ok(framed) => {
@@ -213,6 +213,13 @@ impl Session {
                 self.close(now, Disconnect::new(Code::Refused, text));
             }
         }
+    }
+
+    /// Whether the transport has checked that the server is the one that the player was redirected
+    /// to.
+    fn has_checked_target(&self) -> bool {
+        let is_told = self.redirect.as_ref().is_some_and(|it| it.fingerprint.is_some());
+        is_told && self.config.checks_fingerprint
     }
 
     /// Handles a connection that was lost or could not be established.

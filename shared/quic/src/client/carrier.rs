@@ -285,6 +285,7 @@ impl Options {
         };
         let Some(redirect) = redirect else { return connect(self, key, events).await };
         let Redirect { address, fingerprint } = redirect;
+        // Over WebTransport, servers show another certificate. Such a target gets no ticket.
         let is_native = self.carriage == Transport::Native;
         let pins = match (&self.pins, fingerprint.filter(|_| is_native)) {
             // The server vouches for the other one. It is not the player's choice, and its address

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use super::carrier::Carrier;
 use super::channels::{Changed, EVENTS_MAX, Event, OUTPUTS_KEPT, OUTPUTS_MAX};
-use super::options::Options;
+use super::options::{Options, Transport};
 use crate::clock::Clock;
 
 /// A session over QUIC. Dropping it leaves the server.
@@ -140,8 +140,10 @@ impl Driver {
     ) -> (Self, Carrier) {
         let (event_sender, events) = mpsc::channel(EVENTS_MAX);
         let (outputs, output_receiver) = mpsc::channel(OUTPUTS_MAX);
+        // Over WebTransport, servers show another certificate.
+        let checks_fingerprint = options.carriage == Transport::Native;
         let carrier = Carrier::new(options, clock, event_sender, output_receiver);
-        let session = Session::new(config, clock.now());
+        let session = Session::new(SessionConfig { checks_fingerprint, ..config }, clock.now());
         let (pinned, changed, came, is_over) = (None, None, None, false);
         let channels = Channels { events, outputs, clock, pinned, changed, came, is_over };
         let mut driver = Self { session, channels, thread: None };

@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 
 use phaselock::client::carriage::Carriage;
 use phaselock::client::{Output, SessionConfig, State};
+use phaselock::fingerprint::Fingerprint;
 use phaselock::games::Games;
-use phaselock::time::Micros;
-use phaselock::wire::control::{ServerMessage, frame};
+use phaselock::identity::Credentials;
+use phaselock::time::{LocalTime, Micros};
+use phaselock::wire::control::{ClientMessage, ServerMessage, frame};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::protocol::ALPN;
 use quinn::{AsyncUdpSocket, Endpoint};
@@ -48,6 +50,36 @@ async fn outputs_are_kept_however_many_datagrams_wait() {
         ),
         "{waiting:?}"
     );
+}
+
+/// Returns the ticket that a client presents at the target of a redirect.
+fn presented(carriage: Transport) -> Option<Vec<u8>> {
+    let options = Options { carriage, ..options("127.0.0.1") };
+    let config = SessionConfig::new(Games::new(), "Ada");
+    let (mut driver, _carrier) = Driver::prepare(options, config, Clock::start());
+    let (session, now) = (&mut driver.session, LocalTime(1_000_000));
+    session.handle_connected(now, Credentials::default());
+    let goodbye = Disconnect {
+        redirect: Some("127.0.0.2:4433".into()),
+        fingerprint: Some(Fingerprint([7; 32])),
+        ticket: Some(vec![1]),
+        ..Disconnect::new(Code::Draining, "moving")
+    };
+    let framed = frame(&ServerMessage::Disconnect(goodbye)).expect("it is short");
+    session.handle_control(&framed[2..], now);
+    session.handle_timeout(now);
+    session.handle_connected(now, Credentials::default());
+    let sent = std::iter::from_fn(|| session.poll_output()).last();
+    let Some(Output::Control(hello)) = sent else { panic!("{sent:?}") };
+    let message = ClientMessage::parse(&hello[2..]).expect("it can be read");
+    let ClientMessage::Hello(hello) = message else { panic!("{message:?}") };
+    hello.ticket
+}
+
+#[tokio::test]
+async fn tickets_are_presented_only_over_quic_where_the_certificate_is_checked() {
+    assert_eq!(presented(Transport::Native), Some(vec![1]));
+    assert_eq!(presented(Transport::WebTransport(None)), None);
 }
 
 #[tokio::test]

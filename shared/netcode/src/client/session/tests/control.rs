@@ -104,6 +104,23 @@ fn a_ticket_goes_to_the_target_until_the_player_is_welcome_there_and_nowhere_els
 }
 
 #[test]
+fn a_target_whose_certificate_is_not_checked_gets_no_ticket() {
+    for (checks_fingerprint, fingerprint) in
+        [(true, Some(Fingerprint([7; 32]))), (false, Some(Fingerprint([7; 32]))), (true, None)]
+    {
+        let mut session = Session::new(SessionConfig { checks_fingerprint, ..config() }, ms(0));
+        session.handle_connected(ms(0), Credentials::default());
+        let (redirect, ticket) = (Some("b:1".to_owned()), Some(vec![1]));
+        let goodbye = Disconnect { redirect, fingerprint, ticket, ..refusal(true) };
+        session.handle_control(&body(&ServerMessage::Disconnect(goodbye)), ms(20));
+        session.handle_timeout(ms(20));
+        session.handle_connected(ms(30), Credentials::default());
+        let is_checked = checks_fingerprint && fingerprint.is_some();
+        assert_eq!(sent_hello(&mut session).ticket, is_checked.then(|| vec![1]));
+    }
+}
+
+#[test]
 fn no_room_is_asked_for_where_a_redirect_leads() {
     let room: RoomCode = "den".parse().expect("a code");
     let mut session = Session::new(SessionConfig { room: Some(room.clone()), ..config() }, ms(0));
