@@ -34,9 +34,9 @@ use phaselock_quic::identity::verified;
 use phaselock_quic::packets::Route;
 use phaselock_quic::server::buckets::{Bucket, BucketTime, Buckets, Kind};
 
-pub use self::bounds::Bounds;
+pub use self::bounds::{Bounds, PlayBounds};
 use self::entries::{Entries, is_local};
-pub use self::play::{Allocate, AllocatedServer, Allocators, NotAllocated, PlayBounds};
+pub use self::play::{Allocate, AllocatedServer, Allocators, NotAllocated};
 use self::play::{Leaving, Matchmaker};
 use self::tokens::{Secrets, TokenMint};
 

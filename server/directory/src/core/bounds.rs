@@ -2,8 +2,6 @@
 
 use phaselock_quic::doorkeeping::{Limit, Limits};
 
-use super::play::PlayBounds;
-
 /// Bounds of a directory.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
@@ -54,6 +52,47 @@ impl Default for Bounds {
             tickets: limits(Limit::new(32, 32), Limit::new(4096, 60_000)),
             guesses: limits(Limit::new(8, 8), Limit::new(120, 120)),
             play: PlayBounds::default(),
+        }
+    }
+}
+
+/// Bounds of the matchmaker.
+#[derive(Clone, Copy, Debug)]
+pub struct PlayBounds {
+    /// Maximum requests that wait (default: 8192).
+    pub waiting: usize,
+    /// Maximum requests of one network that wait (IPv4 /24, IPv6 /56; default: 256).
+    pub waiting_per_network: u32,
+    /// Maximum seats that players of one network have reserved or wait for (default: 256). A site
+    /// (IPv6 /48) may have four times as many, as with the other bounds by network.
+    pub reserved_per_network: u32,
+    /// Maximum seats that the listed servers of one network that drain have reserved or wait for
+    /// (default: 512). Each of them can have only as many as it had players.
+    pub moved_per_network: u32,
+    /// Maximum parties (default: 4096). The oldest one that no one has joined makes room.
+    pub parties: usize,
+    /// Maximum parties that one network has made (default: 64).
+    pub parties_per_network: u32,
+    /// Maximum allocated servers that are remembered (default: 4096).
+    pub allocated: usize,
+    /// Maximum requests to allocators at a time (default: 16).
+    pub allocations: usize,
+    /// Questions to servers (default: 2000 per second).
+    pub statuses: Limit,
+}
+
+impl Default for PlayBounds {
+    fn default() -> Self {
+        Self {
+            waiting: 8192,
+            waiting_per_network: 256,
+            reserved_per_network: 256,
+            moved_per_network: 512,
+            parties: 4096,
+            parties_per_network: 64,
+            allocated: 4096,
+            allocations: 16,
+            statuses: Limit::new(2000, 120_000),
         }
     }
 }

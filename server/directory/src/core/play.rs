@@ -26,7 +26,6 @@ use phaselock::wire::directory::play::{
 };
 use phaselock::wire::directory::{Answer, Listed};
 use phaselock::wire::query::{Info, Nonce, question_of};
-use phaselock_quic::doorkeeping::Limit;
 use phaselock_quic::packets::Route;
 use phaselock_quic::server::buckets::{Bucket, BucketTime};
 
@@ -38,6 +37,7 @@ use self::queue::{Queue, Waiter};
 use self::seats::{Holder, Seats};
 pub use self::servers::AllocatedServer;
 use self::servers::{Candidates, Servers};
+use super::bounds::PlayBounds;
 use super::entries::is_local;
 use super::tokens::Secrets;
 
@@ -74,47 +74,6 @@ const PER_SITE: u32 = 4;
 const NEAR_MS: u16 = 30;
 /// Ping of a region that the asker has not measured.
 const UNKNOWN_MS: u16 = u16::MAX;
-
-/// Bounds of the matchmaker.
-#[derive(Clone, Copy, Debug)]
-pub struct PlayBounds {
-    /// Maximum requests that wait (default: 8192).
-    pub waiting: usize,
-    /// Maximum requests of one network that wait (IPv4 /24, IPv6 /56; default: 256).
-    pub waiting_per_network: u32,
-    /// Maximum seats that players of one network have reserved or wait for (default: 256). A site
-    /// (IPv6 /48) may have four times as many, as with the other bounds by network.
-    pub reserved_per_network: u32,
-    /// Maximum seats that the listed servers of one network that drain have reserved or wait for
-    /// (default: 512). Each of them can have only as many as it had players.
-    pub moved_per_network: u32,
-    /// Maximum parties (default: 4096). The oldest one that no one has joined makes room.
-    pub parties: usize,
-    /// Maximum parties that one network has made (default: 64).
-    pub parties_per_network: u32,
-    /// Maximum allocated servers that are remembered (default: 4096).
-    pub allocated: usize,
-    /// Maximum requests to allocators at a time (default: 16).
-    pub allocations: usize,
-    /// Questions to servers (default: 2000 per second).
-    pub statuses: Limit,
-}
-
-impl Default for PlayBounds {
-    fn default() -> Self {
-        Self {
-            waiting: 8192,
-            waiting_per_network: 256,
-            reserved_per_network: 256,
-            moved_per_network: 512,
-            parties: 4096,
-            parties_per_network: 64,
-            allocated: 4096,
-            allocations: 16,
-            statuses: Limit::new(2000, 120_000),
-        }
-    }
-}
 
 /// A server's request for places for its players.
 #[derive(Clone, Copy, Debug)]
@@ -378,7 +337,7 @@ impl Matchmaker {
                     let until = now + RESERVED_FOR_FRIENDS;
                     self.seats.extend(server, Holder::Party(code), until);
                 }
-                // Whoever has guessed the code cannot fill the server.
+                // A stranger who has guessed the code cannot fill the server.
                 let is_near = self.parties.is_of(code, founder.1);
                 Ok((Some(code), if is_near { people } else { 1 }))
             }
@@ -452,7 +411,7 @@ impl Matchmaker {
         })
     }
 
-    /// Whether a server with so many seats may come from a region, as far as is known.
+    /// Whether a server with this number of seats may come from a region, as far as is known.
     fn fits_in(&self, now: LocalTime, region: &str, game: &str, seats: u32) -> bool {
         self.fleet.fits_in(region, game, seats)
             || self.fleet.plays(game) && self.servers.any_allocated_fits(game, now, seats)
@@ -554,7 +513,7 @@ impl Matchmaker {
         let (mut reserved, mut until) = (people, now + RESERVED);
         if let Some(code) = waiter.party {
             if self.parties.settle(code, server, room.clone()) {
-                // Whoever made the party may first tell the code, and then ask with it, too.
+                // Its maker may first tell the code to the others, and then ask with it, too.
                 holder.0 = Holder::Party(code);
                 let is_joined = self.parties.is_joined(code);
                 let time = if is_joined { RESERVED_FOR_FRIENDS } else { RESERVED_FOR_FIRST_FRIEND };

@@ -38,7 +38,7 @@ const TRANSIT: Micros = Micros::from_ms(20);
 const JOIN: Micros = Micros::from_ms(700);
 /// Time after which a player notices that a server is gone.
 const NOTICE: Micros = Micros::from_ms(3000);
-/// Interval of the autoscaler, and rooms that it keeps free: a fifth, and at least so many.
+/// Interval of the autoscaler, and rooms that it keeps free: a fifth, and at least this number.
 const SCALE: Micros = Micros::from_ms(10_000);
 const ROOMS_MIN: u32 = 80;
 /// Step of the simulation, and of each server's agent.
@@ -516,7 +516,7 @@ impl Fleet {
         }
     }
 
-    /// Players come, so many in each step, until there are `most`.
+    /// Lets up to `per_step` more players come, until there are `most`.
     fn arrive(&mut self, per_step: u32, most: u32) {
         for _ in 0..per_step {
             let id = u32::try_from(self.players.len()).expect("few");

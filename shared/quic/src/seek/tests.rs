@@ -18,7 +18,7 @@ fn at(text: &str) -> SocketAddr {
 }
 
 fn wish(party: PartyWish) -> SeekWish {
-    SeekWish { game: "race".into(), people: 1, party }
+    SeekWish { game: "golf".into(), people: 1, party }
 }
 
 fn listed() -> Listed {

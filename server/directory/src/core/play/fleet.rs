@@ -96,7 +96,7 @@ impl Fleet {
             && source.is_none_or(|source| source.wait_until <= now)
     }
 
-    /// Whether a server with so many seats may come from a region, as far as is known.
+    /// Whether a server with this number of seats may come from a region, as far as is known.
     pub(super) fn fits_in(&self, region: &str, game: &str, seats: u32) -> bool {
         let source = self.sources.get(&(region.to_owned(), game.to_owned()));
         self.plays(game) && source.is_none_or(|it| it.seats == 0 || it.seats >= seats)

@@ -82,7 +82,8 @@ impl Seats {
         self.free(server, people, |it| it.holder == holder);
     }
 
-    /// Notes that so many players have arrived at a server: their seats count there from now on.
+    /// Notes that a number of players have arrived at a server: their seats count there from now
+    /// on.
     pub(super) fn arrive(&mut self, server: SocketAddr, people: u32) {
         self.free(server, people, |it| matches!(it.holder, Holder::Ticket(_)));
     }

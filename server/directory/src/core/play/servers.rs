@@ -266,12 +266,12 @@ impl Servers {
         }
     }
 
-    /// Whether any server of a game has so many seats at all.
+    /// Whether any server of a game has this number of seats at all.
     pub(super) fn any_fits(&self, game: &str, now: LocalTime, seats: u32) -> bool {
         self.0.values().any(|it| it.most >= seats && it.plays(game, now))
     }
 
-    /// Whether any allocated server of a game has so many seats at all.
+    /// Whether any allocated server of a game has this number of seats at all.
     pub(super) fn any_allocated_fits(&self, game: &str, now: LocalTime, seats: u32) -> bool {
         let mut allocated = self.0.values().filter(|it| it.allocated.is_some());
         allocated.any(|it| it.most >= seats && it.plays(game, now))
@@ -419,7 +419,7 @@ impl Servers {
             let free = server.free_for(game, now).saturating_sub(seats.of(*address));
             if free > 0 {
                 let is_empty = server.players == 0 && seats.of(*address) == 0;
-                // Whoever runs an allocator knows whom its addresses are for.
+                // The host of an allocator knows whom its addresses are for.
                 let only_local = server.allocated.is_none() && is_local(address.ip());
                 let region = regions.get(&*server.region).copied().unwrap_or_default();
                 let set = found.0.entry((only_local, region.to_owned())).or_default();

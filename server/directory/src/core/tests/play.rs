@@ -331,7 +331,7 @@ fn friends_come_to_the_same_server_and_room() {
         })
         .collect();
     assert_eq!(strangers.iter().filter(|it| **it == address).count(), 8, "{strangers:?}");
-    // Whoever made the party told its code first, and asks with it like the others.
+    // The party's maker told its code first, and asks with it like the others.
     for _ in 0..4 {
         let friend = Play { party: PartyWish::Join(code), ..world.play() };
         assert_eq!(world.placed(&friend), Placed { people: 1, ..placed.clone() });
@@ -814,7 +814,7 @@ fn codes_of_parties_cannot_be_guessed_at_will() {
     let count = (0..12).filter(|_| guess(&mut world, "198.51.100.1:9")).count();
     assert_eq!(count, 8);
     assert_eq!(world.join("198.51.100.1:9", code), Answer::Denied(PlayRefusal::Often));
-    // Whoever has it gets one seat of a stranger's party, and a household gets what it asks for.
+    // With it, a stranger gets one seat of a party, and a household gets what it asks for.
     for (from, people) in [("198.51.99.1:9", 1), ("192.0.2.1:9", 3)] {
         let play = Play { people: 3, party: PartyWish::Join(code), ..world.play() };
         let Answer::Placed(placed) = world.ask(from, &play) else { panic!("it has seats") };

@@ -13,7 +13,7 @@ use crate::wire::rooms::RoomCode;
 const LETTERS: &[u8; 19] = b"BCDFGHJKMNPQRSTVWXZ";
 
 /// Random bytes that name one request for a place. The asker chooses them, and repeats them until
-/// it is placed. Whoever knows them can ask in its place.
+/// it is placed. Anyone who knows them can ask in its place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub [u8; 8]);
 
@@ -103,7 +103,7 @@ pub struct Beacon {
 /// A request for a place to play.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Play {
-    /// The same for each repetition of the request.
+    /// Names the request, in all its repetitions.
     pub ticket: Ticket,
     /// The game.
     pub game: String,

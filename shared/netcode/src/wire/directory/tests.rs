@@ -30,7 +30,7 @@ fn play(party: PartyWish) -> Play {
     let ping = |ms, region: &str| RegionPing { ms, region: region.into() };
     Play {
         ticket: Ticket(*b"abcdefgh"),
-        game: "race".into(),
+        game: "golf".into(),
         people: 2,
         party,
         pings: vec![ping(31, "europe"), ping(260, "oceania")],
@@ -146,7 +146,7 @@ fn answers_are_no_longer_than_they_may_be() {
 #[test]
 fn golden_bytes_of_a_request_for_a_place() {
     let bytes = Question::Play { play: play(PartyWish::New), token: None }.encode(NONCE);
-    let fields = b"\x0c\x08\x00abcdefgh\x0d\x04\x00race\x0e\x02\x00\x02\x00\x0f\x00\x00\
+    let fields = b"\x0c\x08\x00abcdefgh\x0d\x04\x00golf\x0e\x02\x00\x02\x00\x0f\x00\x00\
         \x10\x08\x00\x1f\x00europe\x10\x09\x00\x04\x01oceania";
     let head = b"?directory\x0112345678\x03";
     assert_eq!(&bytes[..HEAD_BYTES + fields.len()], [&head[..], fields].concat());
