@@ -285,7 +285,6 @@ async fn players_of_a_drained_server_play_on_elsewhere_within_a_second() {
         let stranger = players.pop().expect("the last");
         let took = |it: &Player| it.back.unwrap().duration_since(it.goodbye.unwrap());
         let took: Vec<_> = players.iter().map(took).collect();
-        println!("{link:?}: {took:?}");
         assert!(took.iter().all(|took| *took < Duration::from_secs(1)), "{link:?}: {took:?}");
         let after: Vec<_> = players.iter().map(|it| it.kept().expect("it plays")).collect();
         assert_eq!(after, before, "{link:?}");

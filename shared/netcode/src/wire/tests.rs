@@ -74,12 +74,13 @@ fn the_documents_limits_are_the_codes() {
     use limits::{
         BASELINE_AGE_TICKS_MAX, BOTS_MAX, CONTROL_BYTES_MAX, DATAGRAM_BYTES_MAX, ENTITIES_MAX,
         INPUT_AHEAD_TICKS_MAX, NAME_BYTES_MAX, PACKET_ENTITIES_MAX, PACKET_INPUTS_MAX, PLAYERS_MAX,
-        TEXT_BYTES_MAX,
+        TEXT_BYTES_MAX, TICKET_BYTES_MAX,
     };
     let limits = [
         ("control message", format!("{CONTROL_BYTES_MAX} bytes")),
         ("name, game's name", format!("{NAME_BYTES_MAX} bytes")),
         ("other text", format!("{TEXT_BYTES_MAX} bytes")),
+        ("ticket", format!("{TICKET_BYTES_MAX} bytes")),
         ("datagram", format!("{DATAGRAM_BYTES_MAX} bytes")),
         ("entities", format!("{ENTITIES_MAX} in a world, {PACKET_ENTITIES_MAX} in a packet")),
         ("inputs", format!("{PACKET_INPUTS_MAX} in a packet, {INPUT_AHEAD_TICKS_MAX} ticks ahead")),
