@@ -127,7 +127,7 @@ class Control(unittest.TestCase):
     def test_requests_are_written(self) -> None:
         self.assertEqual(frame(chat_body("hi")), b"\x05\0\x02\0\x02hi")
         hello = Hello("n", "g", 1, -1, b"k" * 32, b"p" * 64, resume=200, wire=2, version="v")
-        end = b"k" * 32 + b"p" * 64 + b"\1\xc8\1\1\0\0\0\0"
+        end = b"k" * 32 + b"p" * 64 + b"\1\xc8\1\1\0\0\0\0\0"
         self.assertEqual(hello.body(), b"\0\2\1v\1n\1\1g\1\1" + end)
 
 
