@@ -25,8 +25,7 @@ struct Accepted<T> {
 #[derive(Clone, Debug)]
 pub(super) struct Kept<T> {
     accepted: Option<Accepted<T>>,
-    /// Values that were accepted before it, and when it replaced them. The watch may still tell of
-    /// them.
+    /// Earlier accepted values, and when each was replaced. The watch may still report them.
     replaced: VecDeque<(Duration, T)>,
 }
 

@@ -23,6 +23,7 @@
 //! forwards packets, bounds its queues, and never waits for a peer that does not keep up.
 
 pub mod announce;
+mod asking;
 pub mod attempts;
 pub mod client;
 pub mod clock;

@@ -25,7 +25,7 @@ const SERVERS_MAX: usize = 8;
 /// Maximum number of tokens to sign. Arbitrary; usually there is one.
 const CHALLENGES_MAX: u8 = 8;
 
-/// Asks for seats until there are enough, or the directory has no more.
+/// Asks a directory for seats until all players have one or the directory knows of no more.
 #[derive(Debug)]
 pub struct Placer {
     game: String,

@@ -1,21 +1,18 @@
 //! The thread that drives a survey: two sockets, name lookups, and the clock.
 
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
 
-use phaselock::limits::QUESTION_BYTES;
 use phaselock::time::{LocalTime, Micros};
-use tokio::net::UdpSocket;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::sleep_until;
 
 use super::queries::{Found, Listing, Survey, neighbours};
 use crate::address::Address;
-use crate::attempts::lookup;
+use crate::asking::{Sockets, remotes};
 use crate::clock::Clock;
 
 /// The longest time until the view is updated.
@@ -80,49 +77,9 @@ impl Surveyor {
     }
 }
 
-/// A socket for IPv4, which may broadcast, and one for IPv6 if available.
-struct Sockets {
-    v4: UdpSocket,
-    v6: Option<UdpSocket>,
-}
-
-impl Sockets {
-    async fn bind() -> io::Result<Self> {
-        let v4 = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).await?;
-        // Without it the local network cannot be searched, but everything else works.
-        let _ = v4.set_broadcast(true);
-        Ok(Self { v4, v6: UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).await.ok() })
-    }
-
-    fn send(&self, to: SocketAddr, bytes: &[u8]) {
-        let socket = if to.is_ipv4() { Some(&self.v4) } else { self.v6.as_ref() };
-        // A packet that cannot be sent gets no answer.
-        let _ = socket.map(|socket| socket.try_send_to(bytes, to));
-    }
-
-    async fn receive(&self, bytes: &mut [[u8; QUESTION_BYTES + 1]; 2]) -> Option<Came> {
-        let [four, six] = bytes;
-        let v6 = async {
-            match &self.v6 {
-                Some(socket) => socket.recv_from(six).await,
-                None => std::future::pending().await,
-            }
-        };
-        let (which, came) = tokio::select! {
-            came = self.v4.recv_from(four) => (0, came),
-            came = v6 => (1, came),
-        };
-        came.ok().map(|(len, from)| (which, len, from))
-    }
-}
-
-/// Buffer, length and sender of a packet.
-type Came = (usize, usize, SocketAddr);
-
 async fn run(sockets: Sockets, mut orders: mpsc::Receiver<Wanted>, told: &Mutex<Arc<SurveyView>>) {
     let clock = Clock::start_at(LocalTime(1));
     let mut survey = Survey::new(Clock::seed());
-    let mut bytes = [[0; QUESTION_BYTES + 1]; 2];
     let mut tell_at = clock.now();
     let mut current = None;
     let mut lookups = Lookups::new();
@@ -167,13 +124,7 @@ async fn run(sockets: Sockets, mut orders: mpsc::Receiver<Wanted>, told: &Mutex<
                 }
                 Err(error) => tracing::debug!(%error, "a look-up failed"),
             },
-            came = sockets.receive(&mut bytes) => match came {
-                Some((which, len, from)) => {
-                    survey.handle_packet(clock.now(), from, &bytes[which][..len]);
-                }
-                // For example a closed port; the next packet may be from another.
-                None => tokio::time::sleep(Duration::from_millis(5)).await,
-            },
+            (bytes, from) = sockets.receive() => survey.handle_packet(clock.now(), from, &bytes),
             () = sleep_until(clock.instant(wake)) => {}
         }
     }
@@ -194,9 +145,7 @@ fn look_up(wanted: &Wanted) -> Lookups {
     let servers = wanted.servers.iter().map(|it| (Kind::Server, it.clone()));
     let directories = wanted.directories.iter().map(|it| (Kind::Directory, it.clone()));
     let look_up = |(kind, address): (Kind, Address)| async move {
-        let mut found = lookup(&address).await.unwrap_or_default();
-        // Because IPv4 addresses answer most often.
-        found.sort_by_key(|it| !it.is_ipv4());
+        let found = remotes(&address).await;
         (kind, address, found)
     };
     servers.chain(directories).map(look_up).collect()

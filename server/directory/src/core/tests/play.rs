@@ -228,7 +228,7 @@ fn the_fullest_server_with_enough_seats_comes_first() {
     let placed = world.placed(&play);
     assert_eq!(placed.server.address(at("1.1.1.1:1")), at("203.0.113.3:1"));
     assert_eq!(placed.server.fingerprint, Fingerprint([2; 32]));
-    // The same request gets the same answer and no other seat.
+    // A repeated request gets the same answer and reserves no second seat.
     assert_eq!(world.placed(&play), placed);
     let next = [(); 3].map(|()| {
         let play = world.play();
@@ -451,7 +451,7 @@ fn allocators_that_fail_are_asked_less_often_and_far_servers_are_used() {
         world.run(2000);
         world.ask("198.51.100.1:9", &next);
     }
-    // Late answers count no more.
+    // An answer that comes after the timeout is ignored.
     world.directory.handle_allocated(world.now, lost[0].number, Ok(allocated("203.0.113.7:1", 9)));
     assert!(matches!(world.ask("198.51.100.1:9", &next), Answer::Waiting(_)));
 }
