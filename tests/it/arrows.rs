@@ -303,6 +303,7 @@ const DRIVERS: Levels = &[
     &["clock", "files", "socket", "workers", "framing", "goodbye", "congestion", "settings"],
     &["doorkeeping", "web"],
     &["attempts", "conditioned", "packets", "identity", "pins", "player", "verify"],
+    &["asking"],
     &["announce", "query", "seek", "survey", "tickets"],
     &["client", "server"],
     &["local", "door"],

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use phaselock::client::{Client, SessionConfig, State};
+use phaselock::client::{Client, Notice, SessionConfig, State};
 use phaselock::fingerprint::Fingerprint;
 use phaselock::game::Game;
 use phaselock::games::Games;
@@ -161,7 +161,7 @@ impl Member {
         };
         let config = SessionConfig::new(Games::new().with::<Tally>(), name);
         let driver = Driver::spawn_here(options, config, Clock::start());
-        Player { driver, points: 0, goodbye: None, back: None }
+        Player { driver, points: 0, goodbye: None, back: None, reasons: Vec::new() }
     }
 
     /// Drains the server, whose players go to another one.
@@ -189,6 +189,8 @@ struct Player {
     /// When the last goodbye came, and when it played after it.
     goodbye: Option<Instant>,
     back: Option<Instant>,
+    /// Why it was not connected.
+    reasons: Vec<String>,
 }
 
 /// What a player must keep: name, side, score; and what does not go along.
@@ -198,8 +200,13 @@ impl Player {
     fn frame(&mut self) {
         self.driver.receive();
         while let Some(notice) = self.driver.session.poll_notice() {
-            if let phaselock::client::Notice::State(State::Waiting { .. }) = notice {
-                self.goodbye.get_or_insert_with(Instant::now);
+            match notice {
+                Notice::State(State::Waiting { reason, .. }) => {
+                    self.goodbye.get_or_insert_with(Instant::now);
+                    self.reasons.push(reason.text);
+                }
+                Notice::State(State::Ended { reason }) => self.reasons.push(reason.text),
+                _ => {}
             }
         }
         let (now, points) = (self.driver.clock().now(), self.points);
@@ -313,6 +320,8 @@ async fn a_redirected_player_goes_to_no_server_that_shows_another_certificate() 
     let within = Micros::from_ms(10);
     old.handle.command(Command::Drain { goodbye, within, restarts: false }).await.expect("it does");
     play(&mut players, Duration::from_secs(3)).await;
+    let reasons = &players[0].reasons;
+    assert!(reasons.iter().any(|it| it.contains("certificate than announced")), "{reasons:?}");
     assert_eq!(new.handle.rooms()[0].seats_taken, 0);
     drop(players);
     old.end().await;

@@ -1,5 +1,6 @@
-//! Where the players of a drained room can go: seats on other servers, as far as directories have
-//! said. Rooms ask for them before they send their players away, and the host's task finds them.
+//! Where the players of a drained room can go: seats on other servers that directories have
+//! reserved. Rooms ask for them before they send their players away, and the host's task finds
+//! them.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -14,7 +15,8 @@ use tokio::time::Instant;
 
 use crate::config::Redirect;
 
-/// How long directories keep seats at least; later, a room asks again.
+/// How long seats are relied on; later, a room asks again. Less than the eight seconds for which
+/// directories reserve them.
 const KEPT: Duration = Duration::from_secs(5);
 
 /// Seats on another server.

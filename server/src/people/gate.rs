@@ -197,7 +197,7 @@ impl Gate for Gatekeeper {
     ) -> Disconnect {
         let mut goodbye = goodbye.clone();
         let mut kept = None;
-        // Seats are only for those who have one here and can take it.
+        // Seats were reserved for players who are present, and only they have a transfer.
         if goodbye.redirect.is_none() && transfer.is_some() {
             let Some(Exit { redirect, room, .. }) = self.exits.take(room) else { return goodbye };
             goodbye = Redirect::on(Some(&redirect), goodbye);

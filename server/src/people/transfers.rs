@@ -93,7 +93,7 @@ impl Transfers {
                     key = %bearer,
                     %address,
                     %error,
-                    "the player's ticket counts for nothing"
+                    "ignored an invalid ticket; the player joins as a newcomer"
                 );
                 None
             }

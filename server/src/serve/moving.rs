@@ -9,7 +9,7 @@ use phaselock::wire::directory::play::Placed;
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::announce::{Announcement, place};
 use phaselock_quic::server::Leaving;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::config::Redirect;
 use crate::people::{Exit, Exits};
@@ -43,11 +43,12 @@ pub(super) async fn find_exits(exits: Arc<Exits>, announcements: Vec<Announcemen
     }
 }
 
-/// Asks the directories one after the other for seats for these people.
+/// Asks the directories one after the other for seats for these people. Each may take an even share
+/// of the time that is left.
 async fn search(announcements: &[Announcement], game: &str, people: u32) -> Vec<Exit> {
     let mut found: Vec<Exit> = Vec::new();
-    let share = u32::try_from(announcements.len().max(1)).unwrap_or(1);
-    for announcement in announcements {
+    let end = Instant::now() + SEARCH_TIMEOUT;
+    for (announcement, left) in announcements.iter().zip((1..=announcements.len()).rev()) {
         let seats: u32 = found.iter().map(|exit| u32::from(exit.people)).sum();
         let missing = u16::try_from(people.saturating_sub(seats)).unwrap_or(u16::MAX);
         if missing == 0 {
@@ -56,7 +57,8 @@ async fn search(announcements: &[Announcement], game: &str, people: u32) -> Vec<
         let note = |placed, remote| found.push(exit(placed, remote));
         let asked = place(announcement, game, missing, note);
         let directory = &announcement.directory;
-        match timeout(SEARCH_TIMEOUT / share, asked).await {
+        let share = (end - Instant::now()) / u32::try_from(left).unwrap_or(u32::MAX);
+        match timeout(share, asked).await {
             Ok(Ok(None)) => {}
             Ok(Ok(Some(refusal))) => tracing::debug!(%directory, %refusal, "no places"),
             Ok(Err(error)) => tracing::debug!(%directory, %error, "no places"),
@@ -70,7 +72,7 @@ async fn search(announcements: &[Announcement], game: &str, people: u32) -> Vec<
             game,
             people,
             seats,
-            "the directories know too few seats for the players who must leave"
+            "directories found too few seats; some players will be disconnected"
         );
     } else {
         tracing::info!(name: "places_found", game, people, "players go to other servers");

@@ -1,9 +1,9 @@
 //! A fleet in virtual time: 200 servers and 5000 players, through growth, a rush, the loss of a
 //! node, a restart of the directory, the drain of a node, and an evening's end.
 //!
-//! The players' searches, the directory and each server's dealings with its sidecar are the real
-//! state machines. The allocator, the autoscaler and the cluster are models of what Agones
-//! documents.
+//! The players' searches, the directory, the searches of servers that drain, and each server's
+//! dealings with its sidecar are the real state machines. The allocator, the autoscaler and the
+//! cluster are models of what Agones documents.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use phaselock::identity::PublicKey;
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::directory::play::{PartyWish, Play, Ticket};
-use phaselock::wire::directory::{Answer, Question, Token};
+use phaselock::wire::directory::play::PartyWish;
 use phaselock::wire::query::{Info, parse_question};
 use phaselock_directory::core::{
     Allocate, AllocatedServer, Allocators, Bounds, NotAllocated, ServerList, Transmit,
 };
+use phaselock_quic::announce::Placer;
 use phaselock_quic::identity::Identity;
 use phaselock_quic::seek::{SeekState, SeekWish, Seeker};
 
@@ -41,12 +41,21 @@ const NOTICE: Micros = Micros::from_ms(3000);
 /// Interval of the autoscaler, and rooms that it keeps free: a fifth, and at least this number.
 const SCALE: Micros = Micros::from_ms(10_000);
 const ROOMS_MIN: u32 = 80;
+/// Time for which a server that drains waits for places, as a room does.
+const SEE_OFF_TIMEOUT: Micros = Micros::from_ms(2000);
+/// How far the port from which a server asks the directory lies above that of its players.
+const ASKERS: u16 = 20_000;
 /// Step of the simulation, and of each server's agent.
 const STEP: Micros = Micros::from_ms(50);
 const AGENT_STEPS: u32 = 5;
 
 fn directory_at() -> SocketAddr {
     SocketAddr::from(([192, 0, 2, 1], 4435))
+}
+
+/// Returns the address from which a server asks the directory.
+fn asker_of(server: SocketAddr) -> SocketAddr {
+    SocketAddr::new(server.ip(), server.port() + ASKERS)
 }
 
 /// A server in its pod.
@@ -62,9 +71,11 @@ struct Pod {
 
 /// A server that moves its players.
 struct Drain {
-    ticket: u64,
-    token: Option<Token>,
-    next: LocalTime,
+    placer: Placer,
+    /// Number of places that players were sent to.
+    used: usize,
+    /// When those who are left lose their seats.
+    until: LocalTime,
 }
 
 impl Pod {
@@ -347,7 +358,8 @@ impl Fleet {
             if (self.tick + number).is_multiple_of(AGENT_STEPS) && now >= pod.up_at {
                 pod.step(now);
             }
-            if pod.drains.is_some() && pod.players.is_empty() && !pod.is_ending {
+            let until = pod.drains.as_ref().map(|drain| drain.until);
+            if until.is_some_and(|until| pod.players.is_empty() || now >= until) && !pod.is_ending {
                 pod.end();
             }
             if pod.is_ending && pod.world.agent.has_ended(pod.world.now) {
@@ -360,49 +372,32 @@ impl Fleet {
 
     /// A server that drains asks the directory for places for its players.
     fn ask_drain(&mut self, address: SocketAddr) {
-        let now = self.now;
-        let Some(pod) = self.pods.get_mut(&address) else { return };
-        let people = u16::try_from(pod.players.len()).expect("few");
-        let Some(drain) = &mut pod.drains else { return };
-        if people == 0 || now < drain.next {
-            return;
+        let (now, signer) = (self.now, self.identity.signer());
+        let drain = self.pods.get_mut(&address).and_then(|pod| pod.drains.as_mut());
+        let question = drain.and_then(|drain| drain.placer.handle_timeout(now, &signer));
+        if let Some(question) = question {
+            self.post(asker_of(address), directory_at(), question);
         }
-        drain.next = now + Micros::from_ms(300);
-        let play = Play {
-            ticket: Ticket(drain.ticket.to_le_bytes()),
-            game: "race".into(),
-            people,
-            party: PartyWish::None,
-            pings: vec![],
-        };
-        let port = address.port();
-        let prove = |token| self.identity.signer().prove(token, port).expect("a proof");
-        let question = Question::Place { play, port, proof: drain.token.map(prove) };
-        let from = SocketAddr::new(address.ip(), port + 20_000);
-        self.post(from, directory_at(), question.encode([9; 8]));
     }
 
     /// A server that drains redirects as many players as there are seats.
     fn answer_drain(&mut self, to: SocketAddr, bytes: &[u8]) {
-        let port = to.port().wrapping_sub(20_000);
-        let Some(pod) = self.pods.get_mut(&SocketAddr::new(to.ip(), port)) else { return };
+        let address = SocketAddr::new(to.ip(), to.port().wrapping_sub(ASKERS));
+        let Some(pod) = self.pods.get_mut(&address) else { return };
         let Some(drain) = &mut pod.drains else { return };
-        match Answer::parse(bytes, [9; 8]) {
-            Ok(Answer::Challenge(token)) => {
-                (drain.token, drain.next) = (Some(token), self.now);
+        let signer = self.identity.signer();
+        let question = drain.placer.handle_packet(self.now, bytes, &signer);
+        for placed in &drain.placer.found()[drain.used..] {
+            let to = placed.server.address(directory_at());
+            for _ in 0..placed.people {
+                let Some(player) = pod.players.pop_first() else { break };
+                self.figures.moved += 1;
+                self.players.insert(player, Player::Travels { to, at: self.now + JOIN });
             }
-            Ok(Answer::Placed(placed)) => {
-                drain.ticket = drain.ticket.wrapping_add(1 << 32);
-                let to = placed.server.address(directory_at());
-                for _ in 0..placed.people {
-                    let Some(player) = pod.players.pop_first() else { break };
-                    self.figures.moved += 1;
-                    let travels = Player::Travels { to, at: self.now + JOIN };
-                    self.players.insert(player, travels);
-                }
-            }
-            Ok(Answer::Denied(refusal)) => panic!("{refusal}"),
-            _ => {}
+        }
+        drain.used = drain.placer.found().len();
+        if let Some(question) = question {
+            self.post(to, directory_at(), question);
         }
     }
 
@@ -497,9 +492,12 @@ impl Fleet {
     fn drain(&mut self, node: u32) {
         self.closed.insert(node);
         let now = self.now;
-        for (number, pod) in (1..).zip(self.pods.values_mut().filter(|pod| pod.node == node)) {
-            let ticket = u64::from(node) << 16 | number;
-            pod.drains = Some(Drain { ticket, token: None, next: now });
+        for (number, (address, pod)) in (1..).zip(&mut self.pods) {
+            if pod.node == node {
+                let people = u16::try_from(pod.players.len()).expect("few");
+                let placer = Placer::new("race", people, address.port(), number, now);
+                pod.drains = Some(Drain { placer, used: 0, until: now + SEE_OFF_TIMEOUT });
+            }
         }
     }
 

@@ -69,7 +69,7 @@ impl Transfer {
 
     /// Whether everything is within its limits. What the room's game needs to know of it is checked
     /// by the room.
-    pub fn is_valid(&self) -> bool {
+    fn is_valid(&self) -> bool {
         let reason = self.mute.as_ref().map_or("", |mute| &mute.reason);
         let within = self.mute.as_ref().and_then(|mute| mute.within).unwrap_or_default();
         self.name.len() <= NAME_BYTES_MAX

@@ -19,8 +19,8 @@ use crate::identity::Signer;
 
 /// Time until a question is repeated. Short: players wait for the answer.
 const AGAIN: Micros = Micros::from_ms(300);
-/// Maximum number of servers among which the players of a room are divided. Arbitrary.
-const SERVERS_MAX: usize = 8;
+/// Maximum number of servers among which the players of a server are divided. Arbitrary.
+const SERVERS_MAX: usize = 64;
 
 /// Maximum number of tokens to sign. Arbitrary; usually there is one.
 const CHALLENGES_MAX: u8 = 8;
