@@ -54,10 +54,9 @@ const STATUS_EVERY: Micros = Micros::from_ms(1500);
 const LOOKED_FOR: Micros = Micros::from_ms(10_000);
 /// Maximum number of servers of a game that are asked at a time.
 const STATUS_MAX: usize = 1024;
-/// Time for which seats are reserved for a player on the way there, for friends until the first of
-/// them asks, and for the other friends then.
+/// Time for which seats are reserved for a player on the way there, and for friends, who are told
+/// this time while the founder reads the code out.
 const RESERVED: Micros = Micros::from_ms(8000);
-const RESERVED_FOR_FIRST_FRIEND: Micros = Micros::from_ms(15_000);
 const RESERVED_FOR_FRIENDS: Micros = Micros::from_ms(120_000);
 /// Time for which the same request gets the same answer.
 const REPEATED: Micros = Micros::from_ms(10_000);
@@ -333,10 +332,7 @@ impl Matchmaker {
                     Some(other) if other != game => return Err(PlayRefusal::OtherGame),
                     Some(_) => {}
                 }
-                if let Some(server) = self.parties.join(code) {
-                    let until = now + RESERVED_FOR_FRIENDS;
-                    self.seats.extend(server, Holder::Party(code), until);
-                }
+                self.parties.join(code);
                 // A stranger who has guessed the code cannot fill the server.
                 let is_near = self.parties.is_of(code, founder.1);
                 Ok((Some(code), if is_near { people } else { 1 }))
@@ -515,9 +511,7 @@ impl Matchmaker {
             if self.parties.settle(code, server, room.clone()) {
                 // Its maker may first tell the code to the others, and then ask with it, too.
                 holder.0 = Holder::Party(code);
-                let is_joined = self.parties.is_joined(code);
-                let time = if is_joined { RESERVED_FOR_FRIENDS } else { RESERVED_FOR_FIRST_FRIEND };
-                (reserved, until) = (people + friends, now + time);
+                (reserved, until) = (people + friends, now + RESERVED_FOR_FRIENDS);
             } else {
                 self.seats.release(server, Holder::Party(code), people);
             }

@@ -90,12 +90,11 @@ impl Parties {
         }
     }
 
-    /// Notes that another member has asked. Returns the party's server if it is the first one.
-    pub(super) fn join(&mut self, code: PartyCode) -> Option<SocketAddr> {
-        let party = self.by_code.get_mut(&code)?;
-        let is_first = !std::mem::replace(&mut party.is_joined, true);
-        let (server, _) = party.place.as_ref().filter(|_| is_first)?;
-        Some(*server)
+    /// Notes that another member has asked.
+    pub(super) fn join(&mut self, code: PartyCode) {
+        if let Some(party) = self.by_code.get_mut(&code) {
+            party.is_joined = true;
+        }
     }
 
     /// Returns the number of seats that count for a request: for the one that made the party, those
@@ -103,11 +102,6 @@ impl Parties {
     pub(super) fn claim(&self, code: PartyCode, ticket: Ticket) -> u32 {
         let party = self.by_code.get(&code).filter(|party| party.founder.0 == ticket);
         party.map_or(0, |party| party.people)
-    }
-
-    /// Whether more than one member has asked.
-    pub(super) fn is_joined(&self, code: PartyCode) -> bool {
-        self.by_code.get(&code).is_some_and(|party| party.is_joined)
     }
 
     /// Whether a party was made by someone in the same network.

@@ -69,14 +69,6 @@ impl Seats {
         }
     }
 
-    /// Keeps the seats of a holder until a later time.
-    pub(super) fn extend(&mut self, server: SocketAddr, holder: Holder, until: LocalTime) {
-        let of_server = self.by_server.get_mut(&server).into_iter().flatten();
-        for it in of_server.filter(|it| it.holder == holder) {
-            it.until = it.until.max(until);
-        }
-    }
-
     /// Frees up to this many seats of a holder.
     pub(super) fn release(&mut self, server: SocketAddr, holder: Holder, people: u32) {
         self.free(server, people, |it| it.holder == holder);
