@@ -402,7 +402,9 @@ impl ServerList {
             Err(refusal) => self.refuse(announced, refusal),
             Ok(()) => {
                 let until = now + Micros::from_ms(1000 * i64::from(LISTED_SECS));
-                if self.entries.list(from, fingerprint, until) {
+                // The matchmaker alone sends players to servers that were allocated.
+                let is_public = !self.play.is_allocated(from, fingerprint);
+                if is_public && self.entries.list(from, fingerprint, until) {
                     self.push_event(ListEvent::Listed(from, fingerprint));
                 }
                 let route = Route { remote: from, ..announced.0 };

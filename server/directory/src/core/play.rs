@@ -142,15 +142,21 @@ impl Matchmaker {
         self.queue.len()
     }
 
-    /// Notes that a server is listed, with its status.
+    /// Whether an allocator has assigned a server, whose matches may be private.
+    pub(super) fn is_allocated(&self, server: SocketAddr, print: Fingerprint) -> bool {
+        self.servers.is_allocated(server, print)
+    }
+
+    /// Notes that a server has announced itself, with its status.
     pub(super) fn list(&mut self, now: LocalTime, route: Route, print: Fingerprint, info: &Info) {
         self.servers.list(now, route, print, info);
     }
 
     /// Notes that a server is no longer listed.
     pub(super) fn unlist(&mut self, server: SocketAddr) {
-        self.servers.remove(server);
-        self.seats.forget(server);
+        if self.servers.unlist(server) {
+            self.seats.forget(server);
+        }
     }
 
     /// Whether a request is known, so that it costs nothing new.

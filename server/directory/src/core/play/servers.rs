@@ -231,14 +231,22 @@ impl Servers {
         self.0.get(&server).filter(|it| it.fingerprint == print)
     }
 
+    /// Whether an allocator has assigned the server at an address that has this certificate.
+    pub(super) fn is_allocated(&self, server: SocketAddr, print: Fingerprint) -> bool {
+        self.identified(server, print).is_some_and(|it| it.allocated.is_some())
+    }
+
     pub(super) fn any_plays(&self, game: &str, now: LocalTime) -> bool {
         self.0.values().any(|it| it.plays(game, now))
     }
 
-    /// Notes what a server has said when it was listed.
+    /// Notes what a server has said when it announced itself. One that was allocated stays so.
     pub(super) fn list(&mut self, now: LocalTime, route: Route, print: Fingerprint, info: &Info) {
         let server = self.0.entry(route.remote).or_insert_with(|| Server::new(route, print));
-        (server.fingerprint, server.route, server.allocated) = (print, route, None);
+        if server.fingerprint != print {
+            server.allocated = None;
+        }
+        (server.fingerprint, server.route) = (print, route);
         tell(server, now, info);
     }
 
@@ -292,9 +300,10 @@ impl Servers {
         }
     }
 
-    /// Removes a server.
-    pub(super) fn remove(&mut self, server: SocketAddr) {
-        self.0.remove(&server);
+    /// Removes a server that is no longer listed. Returns false if it was allocated, and stays.
+    pub(super) fn unlist(&mut self, server: SocketAddr) -> bool {
+        let is_allocated = self.0.get(&server).is_some_and(|it| it.allocated.is_some());
+        !is_allocated && self.0.remove(&server).is_some()
     }
 
     /// Removes the allocated server that has been silent for longest, if there are too many.

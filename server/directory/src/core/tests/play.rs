@@ -473,6 +473,40 @@ fn allocated_servers_that_are_silent_are_forgotten() {
 }
 
 #[test]
+fn allocated_servers_that_announce_themselves_stay_allocated_and_unlisted() {
+    let mut world = fleet();
+    // Another server was listed at this address before.
+    let [gone, server] = [(); 2].map(|()| Server::new("203.0.113.1:1"));
+    let listed = Some(Answer::Listed { seconds: LISTED_SECS });
+    assert_eq!(gone.announce(&mut world.directory, world.now), listed);
+    let (route, race) = (gone.address.into(), info(0, 4));
+    world.directory.play.list(world.now, route, gone.identity.fingerprint, &race);
+    world.run(2000);
+    let print = server.identity.fingerprint;
+    world.servers.insert(server.address, Info { fingerprint: Some(print), ..race });
+    let play = Play { pings: vec![ping(9, "oceania")], ..world.play() };
+    world.ask("198.51.100.1:9", &play);
+    world.run(500);
+    let own = AllocatedServer { fingerprint: print, ..allocated("203.0.113.1:1", 4) };
+    world.allocated(|_| Ok(own.clone()));
+    assert_eq!(world.placed_at(&play), server.address);
+
+    world.run(500);
+    assert_eq!(server.announce(&mut world.directory, world.now), listed);
+    let public = list(&mut world.directory, world.now, "198.51.100.9:9");
+    assert!(public.iter().all(|it| it.fingerprint != print), "{public:?}");
+    let leaving = Leaving { server: server.address, fingerprint: print };
+    assert!(world.directory.play.trusts(leaving));
+    let region = |world: &World| world.directory.play.beacons(false)[0].region.clone();
+    assert_eq!(region(&world), "oceania");
+    // The entry of the server that was there before expires.
+    world.now = world.now + Micros::from_ms(1000 * i64::from(LISTED_SECS));
+    world.directory.handle_timeout(world.now);
+    assert_eq!(world.directory.listed(), 0);
+    assert!(world.directory.play.trusts(leaving));
+}
+
+#[test]
 fn servers_that_drain_move_their_players_and_get_no_more() {
     let mut world = World::with_servers(&[("203.0.113.2:1", info(10, 16))]);
     let identity = world.list_own(4433, info(12, 16));
