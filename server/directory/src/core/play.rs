@@ -14,7 +14,7 @@ mod queue;
 mod seats;
 mod servers;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
 use phaselock::fingerprint::Fingerprint;
@@ -64,8 +64,8 @@ const REPEATED: Micros = Micros::from_ms(10_000);
 const LOOKED_AT: usize = 1024;
 /// Number of requests for a game up to which a new one is handled at once.
 const SERVED_AT_ONCE: usize = 64;
-/// Time after which no one behind a request gets seats before it, if there is a server that has as
-/// many as it needs.
+/// Time after which no one behind a request gets seats on the server that is the nearest to having
+/// as many as it needs.
 const PASSED: Micros = Micros::from_ms(30_000);
 /// How many times as much as a network a site (IPv6 /48) may use.
 const PER_SITE: u32 = 4;
@@ -354,6 +354,7 @@ impl Matchmaker {
         let waiters: Vec<_> =
             waiters.into_iter().map(|(it, waiter)| (it, waiter.clone())).collect();
         let mut needs: BTreeMap<String, Need> = BTreeMap::new();
+        let mut passed = BTreeSet::new();
         for (ticket, waiter) in waiters {
             let found = self.find(now, &waiter, &candidates);
             match found {
@@ -363,11 +364,12 @@ impl Matchmaker {
                 }
                 None => {
                     let seats = self.seats_for(&waiter);
-                    if now - waiter.since >= PASSED
-                        && self.bound(now, &waiter).is_none()
-                        && self.servers.any_fits(game, now, seats)
-                    {
-                        candidates = Candidates::default();
+                    let wanted = (seats, waiter.is_local);
+                    let is_passed = now - waiter.since >= PASSED;
+                    // One of those that want the same is enough.
+                    if is_passed && self.bound(now, &waiter).is_none() && passed.insert(wanted) {
+                        let held = self.servers.nearest(game, now, wanted, &self.seats);
+                        held.into_iter().for_each(|server| candidates.set(server, 0));
                     }
                     // A server that drains moves as many as it can.
                     let seats = if waiter.leaves.is_some() { 1 } else { seats };
@@ -409,7 +411,8 @@ impl Matchmaker {
         self.queue.get(ticket).filter(|it| it.leaves.is_none()).is_some_and(|waiter| {
             let (game, seats) = (&waiter.game, self.seats_for(waiter));
             let may_come = self.fleet.regions().any(|it| self.fits_in(now, it, game, seats));
-            seats > 1 && !may_come && !self.servers.any_fits(game, now, seats)
+            let wanted = (seats, waiter.is_local);
+            seats > 1 && !may_come && !self.servers.any_fits(game, now, wanted)
         })
     }
 

@@ -47,6 +47,8 @@ pub(super) struct Server {
     pub(super) region: String,
     games: Vec<String>,
     rooms: Vec<RoomStatus>,
+    /// Whether players need no password there.
+    is_open: bool,
     free: u32,
     players: u32,
     /// Number of all seats.
@@ -83,6 +85,7 @@ impl Server {
             region: String::new(),
             games: Vec::new(),
             rooms: Vec::new(),
+            is_open: true,
             free: 0,
             players: 0,
             most: 0,
@@ -108,6 +111,12 @@ impl Server {
             Some((allocated, _)) => allocated == game,
             None => self.games.iter().any(|it| it == game),
         }
+    }
+
+    /// Whether the server, which has this address, is for local players only. The host of an
+    /// allocator knows whom its addresses are for.
+    fn is_only_local(&self, address: SocketAddr) -> bool {
+        self.allocated.is_none() && is_local(address.ip())
     }
 
     /// Returns the number of free seats for a game, without those that are reserved.
@@ -274,9 +283,28 @@ impl Servers {
         }
     }
 
-    /// Whether any server of a game has this number of seats at all.
-    pub(super) fn any_fits(&self, game: &str, now: LocalTime, seats: u32) -> bool {
-        self.0.values().any(|it| it.most >= seats && it.plays(game, now))
+    /// Whether any server of a game that is open to local or other players has this number of seats
+    /// at all.
+    pub(super) fn any_fits(&self, game: &str, now: LocalTime, (seats, local): (u32, bool)) -> bool {
+        let mut open = self.0.iter().filter(|(_, it)| it.most >= seats);
+        open.any(|(at, it)| (local || !it.is_only_local(*at)) && it.plays(game, now))
+    }
+
+    /// Returns the server of a game that is the nearest to having this number of free seats for
+    /// local or other players: of those that have so many seats, the one with the most free ones.
+    /// `None` if it has enough.
+    pub(super) fn nearest(
+        &self,
+        game: &str,
+        now: LocalTime,
+        (wanted, local): (u32, bool),
+        seats: &Seats,
+    ) -> Option<SocketAddr> {
+        let large = self.0.iter().filter(|(_, it)| it.most >= wanted);
+        let visible = large.filter(|(at, it)| local || !it.is_only_local(**at));
+        let free =
+            visible.map(|(at, it)| (it.free_for(game, now).saturating_sub(seats.of(*at)), at));
+        free.max().filter(|(free, _)| *free < wanted).map(|(_, at)| *at)
     }
 
     /// Whether any allocated server of a game has this number of seats at all.
@@ -428,8 +456,7 @@ impl Servers {
             let free = server.free_for(game, now).saturating_sub(seats.of(*address));
             if free > 0 {
                 let is_empty = server.players == 0 && seats.of(*address) == 0;
-                // The host of an allocator knows whom its addresses are for.
-                let only_local = server.allocated.is_none() && is_local(address.ip());
+                let only_local = server.is_only_local(*address);
                 let region = regions.get(&*server.region).copied().unwrap_or_default();
                 let set = found.0.entry((only_local, region.to_owned())).or_default();
                 set.insert((is_empty, free, *address));
@@ -473,11 +500,11 @@ fn tell(server: &mut Server, now: LocalTime, info: &Info) {
         server.region.clone_from(&info.region);
     }
     // Strangers without the password cannot be placed there.
-    let is_open = !info.needs_password;
+    server.is_open = !info.needs_password;
     let (players, most) = (info.players.min(SEATS_MAX), info.players_max.min(SEATS_MAX));
     // May be more than `most`: rooms that are not open yet have seats, too.
     let free = info.free.unwrap_or_else(|| most.saturating_sub(players)).min(SEATS_MAX);
-    server.free = if is_open { free } else { 0 };
+    server.free = if server.is_open { free } else { 0 };
     (server.players, server.seen) = (players, Some(now));
     server.most = most.max(players.saturating_add(server.free));
     server.leaving = server.leaving.filter(|_| free == 0);

@@ -685,6 +685,68 @@ fn parties_are_not_passed_forever() {
     assert!(matches!(world.ask("100.98.0.1:9", &late), Answer::Placed(_)));
 }
 
+/// Asks for a number of people from an address until the request may no longer be passed.
+fn wait_long(world: &mut World, from: &str, people: u16) {
+    let play = Play { people, ..world.play() };
+    for _ in 0..35 {
+        assert!(matches!(world.ask(from, &play), Answer::Waiting(_)));
+        world.run(1000);
+    }
+}
+
+#[test]
+fn a_request_that_waits_holds_back_one_server_at_most() {
+    // A stranger has listed a server that could fit any group, and waits for it.
+    let large = Info { free: Some(0), ..info(65_535, 65_535) };
+    let mut world =
+        World::with_servers(&[("203.0.113.1:1", info(0, 16)), ("203.0.113.2:1", large)]);
+    wait_long(&mut world, "198.51.100.1:9", PARTY_MAX);
+    let other = world.play();
+    assert_eq!(world.placed_at(&other), at("203.0.113.1:1"));
+
+    // Of several servers, the nearest to fitting is held back, even if several groups wait.
+    for (groups, free) in [(1, [1, 2]), (1, [2, 1]), (2, [1, 2])] {
+        let [first, second] = free.map(|free| info(16 - free, 16));
+        let servers = ["203.0.113.1:1", "203.0.113.2:1"];
+        let mut world = World::with_servers(&[(servers[0], first), (servers[1], second)]);
+        let plays = [4, 3].map(|people| Play { people, ..world.play() });
+        for _ in 0..35 {
+            for (number, play) in plays.iter().take(groups).enumerate() {
+                let answer = world.ask(&format!("100.99.{number}.1:9"), play);
+                assert!(matches!(answer, Answer::Waiting(_)));
+            }
+            world.run(1000);
+        }
+        let other = world.play();
+        let is_first = free[0] == 1;
+        assert_eq!(world.placed_at(&other), at(servers[usize::from(!is_first)]));
+        let last = world.play();
+        world.ask("100.98.0.1:9", &last);
+        world.run(1000);
+        assert!(matches!(world.ask("100.98.0.1:9", &last), Answer::Waiting(_)));
+    }
+}
+
+#[test]
+fn requests_hold_back_no_server_that_they_cannot_use() {
+    let small = info(1, 2);
+    let local = ("192.168.1.1:1", info(14, 16));
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(16, 16)), local.clone()]);
+    wait_long(&mut world, "198.51.100.1:9", 4);
+    let neighbour = world.play();
+    world.ask("192.168.1.9:9", &neighbour);
+    world.run(1000);
+    assert!(matches!(world.ask("192.168.1.9:9", &neighbour), Answer::Placed(_)));
+
+    // Groups do not wait for servers that will never be open to them.
+    let closed = Info { needs_password: true, ..info(14, 16) };
+    for server in [local, ("203.0.113.2:1", closed)] {
+        let mut world = World::with_servers(&[("203.0.113.1:1", small.clone()), server]);
+        let group = Play { people: 4, ..world.play() };
+        assert_eq!(world.ask("198.51.100.1:9", &group), Answer::Denied(PlayRefusal::People));
+    }
+}
+
 #[test]
 fn a_listed_stranger_moves_only_the_players_that_it_has() {
     let mut world = World::with_servers(&[
