@@ -119,6 +119,12 @@ impl Server {
         self.allocated.is_none() && is_local(address.ip())
     }
 
+    /// Whether the server, which has this address, has this number of seats at all, and is open to
+    /// local or other players.
+    fn fits(&self, address: SocketAddr, (seats, local): (u32, bool)) -> bool {
+        self.is_open && self.most >= seats && (local || !self.is_only_local(address))
+    }
+
     /// Returns the number of free seats for a game, without those that are reserved.
     fn free_for(&self, game: &str, now: LocalTime) -> u32 {
         let is_fresh = self.is_fresh(now);
@@ -285,9 +291,8 @@ impl Servers {
 
     /// Whether any server of a game that is open to local or other players has this number of seats
     /// at all.
-    pub(super) fn any_fits(&self, game: &str, now: LocalTime, (seats, local): (u32, bool)) -> bool {
-        let mut open = self.0.iter().filter(|(_, it)| it.most >= seats);
-        open.any(|(at, it)| (local || !it.is_only_local(*at)) && it.plays(game, now))
+    pub(super) fn any_fits(&self, game: &str, now: LocalTime, wanted: (u32, bool)) -> bool {
+        self.0.iter().any(|(at, it)| it.fits(*at, wanted) && it.plays(game, now))
     }
 
     /// Returns the server of a game that is the nearest to having this number of free seats for
@@ -297,14 +302,12 @@ impl Servers {
         &self,
         game: &str,
         now: LocalTime,
-        (wanted, local): (u32, bool),
+        wanted: (u32, bool),
         seats: &Seats,
     ) -> Option<SocketAddr> {
-        let large = self.0.iter().filter(|(_, it)| it.most >= wanted);
-        let visible = large.filter(|(at, it)| local || !it.is_only_local(**at));
-        let free =
-            visible.map(|(at, it)| (it.free_for(game, now).saturating_sub(seats.of(*at)), at));
-        free.max().filter(|(free, _)| *free < wanted).map(|(_, at)| *at)
+        let large = self.0.iter().filter(|(at, it)| it.fits(**at, wanted));
+        let free = large.map(|(at, it)| (it.free_for(game, now).saturating_sub(seats.of(*at)), at));
+        free.max().filter(|(free, _)| *free < wanted.0).map(|(_, at)| *at)
     }
 
     /// Whether any allocated server of a game has this number of seats at all.
