@@ -296,8 +296,8 @@ impl Servers {
     }
 
     /// Returns the server of a game that is the nearest to having this number of free seats for
-    /// local or other players: of those that have so many seats, the one with the most free ones.
-    /// `None` if it has enough.
+    /// local or other players: of those that have that many seats at all, the one with the most
+    /// free ones. `None` if it has enough.
     pub(super) fn nearest(
         &self,
         game: &str,
