@@ -133,7 +133,10 @@ async fn run(
     plan.note(config, &server, presented.fingerprint());
     let page = page.map(|page| Front::of(page, config, &server, &presented)).transpose()?;
     let announcements = announcements(config, &server, &presented.identity().signer());
-    let directories = announce(announcements.clone(), watch);
+    // Agones knows where players reach the server. A directory in the cluster would list the pod's
+    // address, at which no one does.
+    let announced = if agones.is_none() { announcements.clone() } else { Vec::new() };
+    let directories = announce(announced, watch);
     move_players(config, announcements, &kept, watch);
     let facts = Facts {
         addresses: server.addresses().iter().map(ToString::to_string).collect(),
