@@ -278,9 +278,24 @@ impl Server {
         packet_bytes: usize,
         weigh: impl Fn(u16) -> u16,
     ) -> Vec<Vec<u8>> {
+        self.advance(scene);
+        self.pack(scene, packet_bytes, weigh)
+    }
+
+    /// Runs the ticks up to the next snapshot.
+    pub(crate) fn advance(&mut self, scene: &Scene) {
         self.tick = self.tick.plus(self.rates.ticks_per_snapshot());
         self.history.push(self.tick, &scene.entities);
         self.truth.insert(self.tick, scene.clone());
+    }
+
+    /// Returns the packets of the newest snapshot.
+    pub(crate) fn pack(
+        &mut self,
+        scene: &Scene,
+        packet_bytes: usize,
+        weigh: impl Fn(u16) -> u16,
+    ) -> Vec<Vec<u8>> {
         let here = |index: &&u16| scene.entities.at(**index).is_some();
         let near: Vec<_> = scene.relevant.iter().filter(here).copied().collect();
         let mut lingering = Lingering::new(self.rates);
