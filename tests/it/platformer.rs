@@ -9,7 +9,7 @@ use phaselock::client::{AnyClient, Client};
 use phaselock::fields::{KindOf, Record};
 use phaselock::game::{Bot as _, Entities, Game, Inputs, World};
 use phaselock::ids::PlayerId;
-use phaselock::link::{Conditions, LinkConfig, PROFILES, Spread};
+use phaselock::link::{Conditions, LinkConfig, PROFILES};
 use phaselock::motion::Timeline;
 use phaselock::motion::choice::Choice;
 use phaselock::random::Random;
@@ -22,14 +22,6 @@ use phaselock_games::platformer::{Bot, Command, Piece, Platformer, Player, Score
 use phaselock_games::platformer::{HALF_WIDTH, HEIGHT};
 use phaselock_games::rounds::{Phase, played, round};
 use phaselock_testing::{Press, Sim, Skew, body, hello, room_config};
-
-/// A round trip of 250 ms with heavy jitter, and losses in bursts.
-const FAR: LinkConfig = LinkConfig {
-    jitter: Micros::from_ms(30),
-    spread: Spread::Heavy,
-    burst: 4.0,
-    ..LinkConfig::delayed(125, 0).losing(0.05)
-};
 
 /// Random inputs, mostly to the right: it falls often, and gets on platforms now and then.
 fn restless(seed: u64) -> Press<Platformer> {
@@ -314,12 +306,15 @@ fn is_sunk(level: &Level, player: &Player) -> bool {
     positions.any(|(column, row)| level.is_solid(column, row))
 }
 
-/// Watches bots with some methods over a network.
-fn watched(network: LinkConfig, methods: &[Choice], seed: u64) -> Vec<Shown> {
+/// Watches bots with some methods, each over a path that loses and delays the same packets.
+fn watched(network: &str, methods: &[Choice], seed: u64) -> Vec<Shown> {
+    let mut network: Conditions = network.parse().expect("a network");
+    network.seed = seed;
     let mut sim = Sim::<Platformer>::new(seed, 6);
     let mut screens = Vec::new();
     for _ in methods {
-        let client = sim.join(network, Box::new(|_, _| Command::default()));
+        let press = Box::new(|_: &Client<Platformer>, _| Command::default());
+        let client = sim.join_over(&network, Skew::default(), press);
         let screen = Rc::new(RefCell::new(None));
         sim.clients[client].screen = Some(screen.clone());
         screens.push(screen);
@@ -385,9 +380,9 @@ fn others_are_shown_by_what_the_figures_favour() {
     let chosen = chosen.expect("others are shown in the past");
     let mut sums = vec![(0.0_f32, 0.0_f32); methods.len()];
     for (name, network) in [
-        ("near", LinkConfig::delayed(15, 5)),
-        ("lossy", LinkConfig::delayed(50, 15).losing(0.1)),
-        ("far", FAR),
+        ("near", "delay=15ms,jitter=5ms"),
+        ("lossy", "delay=50ms,jitter=15ms,loss=10%"),
+        ("far", "delay=125ms,jitter=30ms,spread=heavy,loss=5%,burst=4"),
     ] {
         let shown = watched(network, &methods, 3);
         for ((method, shown), sum) in methods.iter().zip(&shown).zip(&mut sums) {
