@@ -27,6 +27,9 @@ struct Args {
     format: Format,
     /// Folder with NAME.up and NAME.down of each network; without one, only the named profiles
     folder: Option<PathBuf>,
+    /// Conditions in place of the named profiles, as in delay=30ms,rate=64kbit; may be repeated
+    #[arg(long = "link", value_name = "CONDITIONS")]
+    links: Vec<Conditions>,
     /// Simulated seconds over each network
     #[arg(long, default_value = "60", value_parser = seconds::<10, 86_400>)]
     seconds: f64,
@@ -44,7 +47,7 @@ struct Args {
     simulated: bool,
 }
 
-/// Returns the networks of a folder by name, and the named profiles.
+/// Returns the networks of a folder by name, and the given ones or the named profiles.
 fn networks(args: &Args) -> anyhow::Result<Vec<Conditions>> {
     let mut all = Vec::new();
     if let Some(folder) = &args.folder {
@@ -54,9 +57,12 @@ fn networks(args: &Args) -> anyhow::Result<Vec<Conditions>> {
             all.push(load::network(&text)?);
         }
     }
-    for (name, _) in PROFILES {
-        all.push(name.parse()?);
+    if args.links.is_empty() {
+        for (name, _) in PROFILES {
+            all.push(name.parse()?);
+        }
     }
+    all.extend(args.links.iter().cloned());
     Ok(all)
 }
 
@@ -115,10 +121,12 @@ fn short(network: &str) -> String {
     name.into()
 }
 
-const COLUMNS: [Column<NetworkFigures>; 19] = [
+const COLUMNS: [Column<NetworkFigures>; 21] = [
     ("network", |row| short(&row.network)),
     ("game", |row| row.game.into()),
     ("lock s", |row| number(row.lock_s, 1)),
+    ("first age", |row| number(row.first_age_ms_max, 0)),
+    ("first bytes", |row| number(row.first_bytes.map(|bytes| bytes as f64), 0)),
     ("clock p99", |row| number(row.clock_ms_p99, 2)),
     ("late/M", |row| number(row.late_per_million, 0)),
     ("outside outages", |row| number(row.late_outside_per_million, 0)),
