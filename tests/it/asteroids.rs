@@ -141,7 +141,7 @@ fn bodies_are_never_drawn_streaking_across_the_field() {
     sim.run(3.0);
     let mut before = BTreeMap::new();
     let (mut crossed, mut most) = ([0_usize; 3], [0.0_f32; 3]);
-    sim.run_each(50.0, |sim| {
+    sim.run_each(80.0, |sim| {
         if sim.now.0 % sim.frame.0 != 0 || sim.clients[client].client().is_none() {
             return;
         }

@@ -11,8 +11,9 @@ use std::time::Duration;
 use phaselock::time::LocalTime;
 use phaselock::wire::control::{ClientMessage, ServerMessage, Status, frame};
 use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::input::{Ack, InputPacket, Pressed, write_input};
 use phaselock::wire::protocol::ALPN;
-use phaselock_games::skirmish::Skirmish;
+use phaselock_games::skirmish::{Command, Skirmish};
 use phaselock_quic::identity::Identity;
 use phaselock_quic::player::{PlayerKey, PlayerKeys};
 use phaselock_quic::query::query;
@@ -70,12 +71,15 @@ async fn acknowledgements_wait_for_the_snapshot_wherever_between_two_inputs_come
         let (endpoint, connection, _send, mut receive) = join(&world).await;
         // Names and welcome have been read and acknowledged.
         let reading =
-            tokio::spawn(async move { while receive.read(&mut [0; 999]).await.is_ok() {} });
+            tokio::spawn(
+                async move { while let Ok(Some(_)) = receive.read(&mut [0; 999]).await {} },
+            );
         sleep(Duration::from_secs(1)).await;
         let begin = Instant::now() + Duration::from_millis(phase_ms);
         let mut inputs = interval_at(begin, Duration::from_micros(16_667));
         let (mut before, mut snapshots) = (world.ether.sent(world.address()), 0);
-        for input in 0..360 {
+        let mut newest = None;
+        for input in 0..360_u16 {
             if input == 60 {
                 (before, snapshots) = (world.ether.sent(world.address()), 0);
             }
@@ -84,12 +88,18 @@ async fn acknowledgements_wait_for_the_snapshot_wherever_between_two_inputs_come
                     datagram = connection.read_datagram() => {
                         datagram.expect("it is connected");
                         snapshots += 1;
+                        newest = Some(newest.map_or(0, |newest| newest + 1));
                     }
                     _ = inputs.tick() => break,
                 }
             }
-            // The room refuses it, but QUIC acknowledges it.
-            connection.send_datagram(vec![0].into()).expect("it is connected");
+            // No packet is lost, and only those that were sent may be named.
+            let mask = |newest: u16| u32::MAX.checked_shr(32 - u32::from(newest)).unwrap_or(0);
+            let ack = newest.map(|newest| Ack { newest, mask: mask(newest.min(32)) });
+            let inputs = Vec::<Pressed<Command>>::new();
+            let packet =
+                InputPacket { seq: input, ack, sent: 1, echo: None, epoch: 0, tick: 0, inputs };
+            connection.send_datagram(write_input(&packet).into()).expect("it is connected");
         }
         let sent = world.ether.sent(world.address()) - before;
         assert!(snapshots >= 145, "only {snapshots} snapshots in 5 s");

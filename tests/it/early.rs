@@ -283,7 +283,7 @@ fn a_spectator_who_asks_for_early_inputs_is_told_none() {
         }
         sim.clients[client].arrivals = Some(Vec::new());
     }
-    sim.run(5.0);
+    sim.run(6.0);
     let [to_player, to_spectator] = [player, spectator].map(|client| {
         let packets = sim.clients[client].arrivals.take().expect("they are kept");
         let is_early = |packet: &&Vec<u8>| [4, 5].contains(&(packet[0] & 0xf));

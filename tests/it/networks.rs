@@ -55,3 +55,24 @@ fn recorded_network_can_be_played_on_with_the_real_drivers() {
     check(&figures);
     assert_eq!(figures.losses, Some(0), "{figures:?}");
 }
+
+#[test]
+fn newcomer_sees_the_present_soon_on_a_path_that_just_carries_the_game() {
+    let conditions = "delay=30ms,rate=64kbit,queue=16kB".parse().expect("it is a network");
+    let course = Course { conditions, secs: 20.0, seed: 1, bots: 40 };
+    let figures = measure(&course, bot::<Skirmish>(1));
+    assert!(figures.first_age_ms_max < 400.0, "{figures:?}");
+    assert!(figures.lock_s.is_some_and(|lock| lock < 2.0), "{figures:?}");
+    assert!(figures.clock_ms_p99 < 5.0, "{figures:?}");
+}
+
+#[test]
+fn what_leaves_into_a_dead_path_does_not_delay_what_follows() {
+    let text = "delay=30ms,queue=64kB; 10s: rate=0bit; 15s: rate=400kbit";
+    // Inputs go on, since they may well arrive, and take a quarter of a second of this.
+    let conditions = text.parse().expect("it is a network");
+    let course = Course { conditions, secs: 30.0, seed: 1, bots: 12 };
+    let figures = measure(&course, bot::<Skirmish>(1));
+    assert_eq!((figures.outages, figures.recoveries_slow), (1, 0), "{figures:?}");
+    assert_eq!(figures.unexplained, 0, "{figures:?}");
+}

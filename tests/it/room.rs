@@ -47,9 +47,12 @@ fn a_client_that_is_behind_is_spared_snapshots_without_gaps_in_their_numbers() {
             numbers[at].push(received.expect("a snapshot").header.seq);
         }
     }
-    assert_eq!(numbers, [(0..5).collect::<Vec<_>>(), (0..10).collect()]);
+    // No one answers, so even the second does not get all ten.
+    let counts = numbers.each_ref().map(Vec::len);
+    assert!(counts[0] > 1 && counts[1] > counts[0] + 1, "{counts:?}");
+    assert_eq!(numbers, counts.map(|count| (0..).take(count).collect::<Vec<_>>()));
     let packets = clients.map(|client| room.member_stats(client).map(|stats| stats.packets));
-    assert_eq!(packets, [Some(5), Some(10)]);
+    assert_eq!(packets, counts.map(|count| Some(count as u64)));
 }
 
 #[test]

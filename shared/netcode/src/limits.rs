@@ -111,9 +111,9 @@ pub const SNAPSHOT_BYTES_MIN: usize = DATAGRAM_BYTES_MIN;
 /// The maximum burst of snapshot bytes beyond a client's rate: all packets of one snapshot, for
 /// rooms with rare snapshots.
 pub const SNAPSHOT_BURST_BYTES: usize = SNAPSHOT_PACKETS_MAX * DATAGRAM_BYTES_MAX;
-/// The maximum burst for the first snapshot, before anything is known about the path. Arbitrary;
-/// four packets.
-pub const SNAPSHOT_FIRST_BYTES: usize = 4 * DATAGRAM_BYTES_MAX;
+/// The maximum number of snapshot bytes in flight at first, before anything is known about the
+/// path: one packet, which takes 0.15 s at 64 kbit/s.
+pub const SNAPSHOT_FIRST_BYTES: usize = DATAGRAM_BYTES_MAX;
 /// Default rate of snapshots for one client in bytes per second: half a megabit, twice what 64
 /// players in sight need.
 pub const CLIENT_BYTES_DEFAULT: u32 = 64_000;

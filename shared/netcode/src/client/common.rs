@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::departures::Departures;
 use super::input_delay::InputDelay;
 use super::stats::{Counter, Stats};
 use crate::clock::delay::Delay;
@@ -41,6 +42,7 @@ pub struct Common {
     pub(super) pll: Pll,
     pub(super) lead: Lead,
     pub(super) input_delay: InputDelay,
+    pub(super) departures: Departures,
     pub(super) delay: Delay,
     /// Whether the server has measured this client's clock. Until then inputs have no ticks.
     pub(super) measured: bool,
@@ -76,6 +78,7 @@ impl Common {
             pll: Pll::new(now, offset),
             lead: Lead::new(now, round_trip, welcome.rates.step()),
             input_delay: InputDelay::default(),
+            departures: Departures::new(),
             delay: Delay::new(now, round_trip, welcome.rates.snapshot_interval()),
             measured: false,
             epoch: welcome.epoch,
@@ -112,6 +115,7 @@ impl Common {
             self.poll = None;
         }
         self.input_delay.restart();
+        self.departures = Departures::new();
         self.rates = rates;
         self.seed = welcome.seed;
         self.number = welcome.number;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::any::AnyClient;
 use super::common::Common;
+use super::departures::Departures;
 use super::frame_inputs::{FrameInputs, FrameMoment};
 use super::input_delay::merged;
 use super::news::News;
@@ -24,7 +25,7 @@ use crate::snapshot::store::{Received, Store, StoreError};
 use crate::time::{LocalTime, Micros, Offset, ServerTime, Tick};
 use crate::wire::control::{ServerMessage, Welcome};
 use crate::wire::input::{InputPacket, Pressed, write_input};
-use crate::wire::snapshot::KindSet;
+use crate::wire::snapshot::{InputReport, KindSet, SnapshotHeader};
 use crate::wire::state::Codec;
 use crate::wire::{Echo, is_of_game, mark_game};
 
@@ -167,6 +168,74 @@ impl<G: Game> Client<G> {
         self.frame_inputs.restart();
         self.waiting = None;
         self.common.input_delay.restart();
+        self.common.departures = Departures::new();
+    }
+
+    /// Handles what a packet says about the clocks. `news` is whether it is the first of its
+    /// snapshot.
+    fn handle_times(&mut self, header: &SnapshotHeader, arrival: LocalTime, news: bool) {
+        if let Some(perceived) = header.perceived.filter(|_| news) {
+            let offset =
+                self.common.welcome_offset.0.saturating_add(i64::from(perceived.offset_change));
+            let steps = self.common.pll.steps();
+            self.common.pll.observe(arrival, Offset(offset));
+            if self.common.pll.steps() != steps {
+                // The times of departures may be those of a clock that was set.
+                self.common.departures = Departures::new();
+            }
+            self.common.counter.stats.clock_error_max = Micros(i64::from(perceived.error_max));
+            if !std::mem::replace(&mut self.common.measured, true) {
+                let round_trip = Micros(i64::from(perceived.round_trip));
+                self.common.handle_first_measurement(arrival, round_trip);
+            }
+        }
+        if let Some(echo) = header.echo {
+            let sent = LocalTime::widen_24(echo.time, arrival);
+            let round_trip = (arrival - sent) - Micros(i64::from(echo.held));
+            if round_trip >= Micros::ZERO {
+                self.common.counter.handle_round_trip(round_trip);
+            }
+        }
+    }
+
+    /// Handles what the snapshot of `tick` says about the times of inputs.
+    fn handle_report(&mut self, tick: Tick, report: InputReport, arrival: LocalTime, news: bool) {
+        let newest = Tick::widen(report.newest, tick);
+        self.confirmed = self.confirmed.max(newest);
+        if news {
+            let due = self.common.rates.time_of(newest);
+            let came = due - Micros(i64::from(report.newest_early));
+            self.common.departures.handle_report(arrival, newest, came);
+        }
+        let early = |micros: i32| Micros(i64::from(micros));
+        let worst = newest.minus(u64::from(report.worst_back));
+        let inputs = [(worst, report.worst_early), (newest, report.newest_early)];
+        for (of, micros) in inputs {
+            // The lead is that of undelayed inputs; delayed ones come earlier by their delay.
+            let delay = self.common.input_delay.of(of);
+            let step = self.common.rates.step();
+            let undelayed = early(micros) - Micros(step.0 * delay as i64);
+            let cause = self.common.lead.handle_report(arrival, of.minus(delay), undelayed);
+            let causes = &mut self.common.counter.stats.late_causes;
+            let cause = cause.filter(|_| micros < 0);
+            cause.into_iter().for_each(|cause| causes.add(cause, 1));
+        }
+        self.common.counter.handle_report(&report);
+    }
+
+    /// Handles the age that the newest state has reached before the snapshot of `tick` arrived.
+    /// `follows` is whether no packet was lost in between.
+    fn handle_age(&mut self, tick: Tick, newest: Tick, arrival: LocalTime, follows: bool) {
+        let rates = self.common.rates;
+        let mut before = rates.time_of(newest);
+        if follows {
+            // No packet was sent in between. A delay that covers more than two intervals of
+            // that would outlast the path's weakness.
+            let two = Micros(2 * rates.snapshot_interval().0);
+            before = before.max(rates.time_of(tick) - two);
+        }
+        let age = self.common.pll.server_time(arrival) - before;
+        self.common.delay.handle_arrival(arrival, age);
     }
 
     /// Predicts the player's input for a tick from [`poll_tick`](Self::poll_tick), and packs it. A
@@ -303,6 +372,11 @@ impl<G: Game> Client<G> {
         tick: Tick,
         inputs: Vec<Pressed<G::Input>>,
     ) -> Vec<Pressed<G::Input>> {
+        if self.transmit.is_none() && !self.common.departures.is_due(now) {
+            // The next packet repeats these inputs.
+            return inputs;
+        }
+        self.common.departures.handle_sent(now, tick);
         // This packet replaces one that was not fetched, and repeats its inputs: a program that
         // draws slowly sends one packet per frame. It takes over that packet's number, which would
         // otherwise count as lost.
@@ -431,6 +505,7 @@ impl<G: Game> AnyClient for Client<G> {
                 return Err(error);
             }
         };
+        let follows = self.common.counter.follows(&received);
         self.common.counter.handle_received(&received);
         let came = self.common.pll.server_time(arrival).as_secs();
         let tick = received.tick;
@@ -447,40 +522,10 @@ impl<G: Game> AnyClient for Client<G> {
         let header = &received.header;
         // Once per snapshot, however many packets it takes.
         let news = received.tick > newest_before || !self.common.measured;
-        if let Some(perceived) = header.perceived.filter(|_| news) {
-            let offset =
-                self.common.welcome_offset.0.saturating_add(i64::from(perceived.offset_change));
-            self.common.pll.observe(arrival, Offset(offset));
-            self.common.counter.stats.clock_error_max = Micros(i64::from(perceived.error_max));
-            if !std::mem::replace(&mut self.common.measured, true) {
-                let round_trip = Micros(i64::from(perceived.round_trip));
-                self.common.handle_first_measurement(arrival, round_trip);
-            }
-        }
-        if let Some(echo) = header.echo {
-            let sent = LocalTime::widen_24(echo.time, arrival);
-            let round_trip = (arrival - sent) - Micros(i64::from(echo.held));
-            if round_trip >= Micros::ZERO {
-                self.common.counter.handle_round_trip(round_trip);
-            }
-        }
+        self.handle_times(header, arrival, news);
+        self.common.departures.handle_arrival();
         if let Some(report) = header.inputs {
-            let newest = Tick::widen(report.newest, received.tick);
-            self.confirmed = self.confirmed.max(newest);
-            let early = |micros: i32| Micros(i64::from(micros));
-            let worst = newest.minus(u64::from(report.worst_back));
-            let inputs = [(worst, report.worst_early), (newest, report.newest_early)];
-            for (tick, micros) in inputs {
-                // The lead is that of undelayed inputs; delayed ones come earlier by their delay.
-                let delay = self.common.input_delay.of(tick);
-                let step = self.common.rates.step();
-                let undelayed = early(micros) - Micros(step.0 * delay as i64);
-                let cause = self.common.lead.handle_report(arrival, tick.minus(delay), undelayed);
-                let causes = &mut self.common.counter.stats.late_causes;
-                let cause = cause.filter(|_| micros < 0);
-                cause.into_iter().for_each(|cause| causes.add(cause, 1));
-            }
-            self.common.counter.handle_report(&report);
+            self.handle_report(received.tick, report, arrival, news);
         }
         // Only the newest of reordered packets is echoed and reconciled.
         if self.common.counter.is_newest(&received) {
@@ -488,9 +533,7 @@ impl<G: Game> AnyClient for Client<G> {
         }
         // The welcome's transit time is not a snapshot's age.
         if received.tick > newest_before && !is_first {
-            let age =
-                self.common.pll.server_time(arrival) - self.common.rates.time_of(newest_before);
-            self.common.delay.handle_arrival(arrival, age);
+            self.handle_age(received.tick, newest_before, arrival, follows);
         }
         // Without a report, no input has come.
         let back = header.inputs.map_or(Some(0), |report| report.assumed_back);

@@ -12,6 +12,7 @@ pub mod carriage;
 mod co_prediction;
 pub(crate) mod common;
 pub(crate) mod controller;
+mod departures;
 mod frame_inputs;
 pub(crate) mod game;
 mod hidden;

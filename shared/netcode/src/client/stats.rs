@@ -150,6 +150,11 @@ impl Counter {
         }
     }
 
+    /// Whether this packet, before it is counted, is the one after the newest.
+    pub(super) fn follows(&self, received: &Received) -> bool {
+        received.seq == self.newest_seq.saturating_add(1)
+    }
+
     pub(super) fn is_newest(&self, received: &Received) -> bool {
         received.seq == self.newest_seq
     }

@@ -32,8 +32,15 @@ impl Delay {
     pub const EPISODES_EVERY: Micros = Micros::from_ms(4_000);
     /// How long a sample is remembered.
     const WINDOW: Micros = Micros::from_ms(4000);
+    /// The longest time without a snapshot that counts towards it, or two intervals.
+    const PAUSE: Micros = Micros::from_ms(200);
     /// Fraction of the snapshots that the delay covers before the margin.
     const QUANTILE: f64 = 0.95;
+    /// Excess of an age that makes an outage. Arbitrary; a moment without a later state is better
+    /// than seconds with a delay that is longer by that much.
+    const OUTAGE: Micros = Micros::from_ms(150);
+    /// Number of snapshots in a row that a path may lose without an outage. Arbitrary.
+    const LOST_MAX: i64 = 8;
     /// A delay that is too long by no more than this is not changed.
     const DEAD_BAND: Micros = Micros(2000);
     /// The fastest change of the delay, as a fraction of real time.
@@ -56,9 +63,9 @@ impl Delay {
             least: interval,
             most,
             moved: now,
-            needed: Window::new(Self::WINDOW),
+            needed: Window::pausing(Self::WINDOW, Self::PAUSE.max(interval + interval)),
             margin: Margin::new(now, bounds, Self::MARGIN),
-            outage: Outage::new(interval),
+            outage: Outage::new(Self::OUTAGE.max(Micros(interval.0 * Self::LOST_MAX))),
         }
     }
 

@@ -72,6 +72,8 @@ impl Lead {
     pub const EPISODES_EVERY: Micros = Micros::from_ms(60_000);
     /// How long a transit time is remembered.
     const WINDOW: Micros = Micros::from_ms(3000);
+    /// The longest time without a report that counts towards it.
+    const PAUSE: Micros = Micros::from_ms(200);
     /// Fraction of the transit times that the lead covers before the margin.
     const QUANTILE: f64 = 0.95;
     /// The fastest growth of the lead, as a fraction of real time. Players notice late inputs more
@@ -99,6 +101,11 @@ impl Lead {
     /// How long a hold-up explains delays. It is measured when it is over, and packets that it
     /// delayed may have left before.
     const HELD_FOR: Micros = Micros::from_ms(250);
+    /// Excess of a transit time that makes an outage. Arbitrary: a lead that is a quarter of a
+    /// second longer would be noticed in each keypress.
+    const OUTAGE: Micros = Micros::from_ms(250);
+    /// Number of packets in a row that a path may lose without an outage. Arbitrary.
+    const LOST_MAX: i64 = 12;
     /// The longest plausible transit time in a report.
     const WAY_MAX: Micros = Micros::from_ms(1000);
 
@@ -121,11 +128,11 @@ impl Lead {
             margin: Margin::new(now, bounds, first),
             moved: now,
             sent: VecDeque::new(),
-            ways: Window::new(Self::WINDOW),
+            ways: Window::pausing(Self::WINDOW, Self::PAUSE),
             frames: Window::new(Self::WINDOW),
             framed: None,
             holds: Window::new(Self::HELD_FOR),
-            outage: Outage::new(step),
+            outage: Outage::new(Self::OUTAGE.max(Micros(step.0 * Self::LOST_MAX))),
         }
     }
 

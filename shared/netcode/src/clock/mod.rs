@@ -21,6 +21,11 @@ use crate::time::{LocalTime, Micros};
 #[derive(Clone, Debug)]
 struct Window {
     span: Micros,
+    /// The longest time without a measurement that counts.
+    pause: Micros,
+    /// Time of the measurements, which pauses when there are none, and of the last one.
+    time: LocalTime,
+    last: Option<LocalTime>,
     samples: VecDeque<(LocalTime, Micros)>,
     /// The values in ascending order.
     sorted: Vec<Micros>,
@@ -32,11 +37,22 @@ impl Window {
 
     /// Creates an empty window of length `span`.
     fn new(span: Micros) -> Self {
-        Self { span, samples: VecDeque::new(), sorted: Vec::new() }
+        Self::pausing(span, Micros(i64::MAX))
+    }
+
+    /// Creates an empty window whose time passes only while there are measurements: a longer time
+    /// without one counts as `pause`. Otherwise the first ones after a silence would be a large
+    /// part of all.
+    fn pausing(span: Micros, pause: Micros) -> Self {
+        let (time, last) = (LocalTime(0), None);
+        Self { span, pause, time, last, samples: VecDeque::new(), sorted: Vec::new() }
     }
 
     /// Adds a measurement and removes those older than the span.
     fn push(&mut self, now: LocalTime, value: Micros) {
+        let passed = now - self.last.replace(now).unwrap_or(now);
+        self.time = self.time + passed.clamp(Micros::ZERO, self.pause);
+        let now = self.time;
         while self.samples.len() >= Self::LEN_MAX
             || self.samples.front().is_some_and(|(at, _)| now - *at > self.span)
         {

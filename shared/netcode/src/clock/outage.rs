@@ -19,20 +19,14 @@ pub(super) struct Outage {
 }
 
 impl Outage {
-    /// The least excess that makes an outage. Arbitrary: a lead or delay that is a quarter of a
-    /// second longer would be noticed in each keypress.
-    const EXCESS: Micros = Micros::from_ms(250);
-    /// Number of packets in a row that a path may lose without an outage. Arbitrary.
-    const LOST: i64 = 12;
     /// Excess at or below which the outage is over.
     const OVER: Micros = Micros::from_ms(30);
     /// How long an outage may last before the path counts as longer, and the time between two that
     /// are not one. Arbitrary; what is queued during an outage comes faster than it left.
-    const LASTS: Micros = Micros::from_ms(1000);
+    const LASTS: Micros = Micros::from_ms(2000);
 
-    /// Creates the state of a path whose packets leave in these intervals.
-    pub(super) fn new(interval: Micros) -> Self {
-        let excess = Self::EXCESS.max(Micros(interval.0 * Self::LOST));
+    /// Creates the state of a path on which packets that take longer by `excess` make an outage.
+    pub(super) fn new(excess: Micros) -> Self {
         Self { excess, begun: None, last: LocalTime(0), is_over: true }
     }
 
@@ -64,12 +58,12 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_keep_coming_late_count_after_a_second() {
-        let new = || Outage::new(Micros(16_667));
-        assert_eq!(ignored(&mut new(), std::iter::repeat_n(300, 300)), 31);
+    fn packets_that_keep_coming_late_count_after_two_seconds() {
+        let new = || Outage::new(Micros::from_ms(250));
+        assert_eq!(ignored(&mut new(), std::iter::repeat_n(300, 300)), 61);
         // Also if others come in time: the path varies.
         let every_fourth = (0..300).map(|n| if n % 4 == 0 { 300 } else { 0 });
-        assert_eq!(ignored(&mut new(), every_fourth), 8);
+        assert_eq!(ignored(&mut new(), every_fourth), 16);
         // Two outages, and what is a little late right after them.
         let outage = |n: i64| {
             [(0..6, 600), (6..9, 100), (10..20, 100)]
@@ -80,8 +74,8 @@ mod tests {
     }
 
     #[test]
-    fn losses_in_a_row_are_no_outage() {
-        let mut outage = Outage::new(Micros::from_ms(50));
+    fn less_than_the_excess_is_no_outage() {
+        let mut outage = Outage::new(Micros::from_ms(600));
         assert_eq!(ignored(&mut outage, [0, 300, 600, 0].into_iter()), 0);
         assert_eq!(ignored(&mut outage, [0, 700, 0].into_iter()), 1);
     }

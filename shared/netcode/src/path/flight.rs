@@ -21,6 +21,11 @@ impl Flight {
         self.bytes
     }
 
+    /// Returns the bytes of the newest snapshot in flight.
+    pub(super) fn newest(&self) -> usize {
+        self.snapshots.back().map_or(0, |(_, bytes)| usize::try_from(*bytes).unwrap_or(usize::MAX))
+    }
+
     /// Returns the bytes sent so far.
     pub(super) fn sent(&self) -> u64 {
         self.sent

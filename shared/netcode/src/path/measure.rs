@@ -91,6 +91,8 @@ pub struct Ways {
     pub round_trip: Micros,
     /// Time of the answer alone, by both clocks, whose difference is an unknown constant.
     pub back: Micros,
+    /// How long the receiver held the packet before it answered.
+    pub held: Micros,
 }
 
 /// Recent times against the shortest. A silence does not make it forget the shortest: the first
@@ -98,14 +100,21 @@ pub struct Ways {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Excess {
     base: WindowMin,
+    base_half: Micros,
     recent: WindowMin,
     updated: LocalTime,
 }
 
 impl Excess {
     pub(super) fn new() -> Self {
+        Self::with_base(BASE_HALF)
+    }
+
+    /// Remembers the shortest for this long, to twice as long.
+    pub(super) fn with_base(base_half: Micros) -> Self {
         Self {
-            base: WindowMin::new(BASE_HALF),
+            base: WindowMin::new(base_half),
+            base_half,
             recent: WindowMin::new(RECENT_HALF),
             updated: LocalTime(0),
         }
@@ -141,7 +150,7 @@ impl Excess {
     /// Takes the recent time for that of the empty path.
     pub(super) fn rebase(&mut self, now: LocalTime) {
         let recent = self.recent();
-        self.base = WindowMin::new(BASE_HALF);
+        self.base = WindowMin::new(self.base_half);
         self.base.update(now, recent);
     }
 }
@@ -249,6 +258,10 @@ impl RoundTrips {
         self.spread += Micros((off - self.spread).0 / 16);
         self.smooth += Micros((round_trip - self.smooth).0 / 8);
         self.times.update(now, round_trip);
+    }
+
+    pub(super) fn is_known(&self) -> bool {
+        self.times.is_known()
     }
 
     /// Returns the excess of the newest round trip over the shortest.

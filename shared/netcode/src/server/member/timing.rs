@@ -118,7 +118,7 @@ impl Timing {
         let echoed = ServerTime::widen(echo.time, time.server_time);
         let held = Micros(i64::from(echo.held));
         self.offset.observe(time.server_time, sent, echoed, held);
-        Ways { round_trip: time.server_time - echoed - held, back: time.now - sent }
+        Ways { round_trip: time.server_time - echoed - held, back: time.now - sent, held }
     }
 
     /// Notes that the newest input packet acknowledges the snapshot packet of a tick.
