@@ -10,7 +10,7 @@ use phaselock::motion::{Choice, Timeline};
 use phaselock::server::RoomConfig;
 use phaselock_quic::doorkeeping::{Doorkeeping, Limit};
 
-use crate::tidy::{root, sources};
+use crate::tidy::{code, root, sources};
 
 /// Pages outside of `docs/`, by their paths from the root.
 const PAGES: [&str; 15] = [
@@ -31,9 +31,25 @@ const PAGES: [&str; 15] = [
     "LICENSE-MIT",
 ];
 
+/// READMEs that crates.io shows, by their paths from the root. The book has the pages to which they
+/// lead instead.
+const CRATE_PAGES: [&str; 11] = [
+    "client/bots/README.md",
+    "client/sound/README.md",
+    "client/ui/README.md",
+    "client/views/README.md",
+    "client/web/README.md",
+    "client/window/README.md",
+    "server/README.md",
+    "server/directory/README.md",
+    "shared/games/README.md",
+    "shared/quic/README.md",
+    "tests/sim/README.md",
+];
+
 /// Every page, by its path from the root.
 pub(super) fn pages() -> Vec<String> {
-    let mut found: Vec<_> = PAGES.map(str::to_owned).into();
+    let mut found: Vec<_> = PAGES.iter().chain(&CRATE_PAGES).map(|&it| it.to_owned()).collect();
     let mut folders = vec![PathBuf::from("docs")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(root().join(&folder)).expect("a folder").flatten() {
@@ -109,7 +125,8 @@ fn the_book_has_every_page_once() {
     let summary = links(&page("docs/SUMMARY.md"));
     let listed: BTreeSet<_> = summary.iter().map(|link| from_docs(link)).collect();
     assert_eq!(listed.len(), summary.len(), "docs/SUMMARY.md lists a page twice");
-    for path in pages().iter().filter(|path| !OUTSIDE.contains(&path.as_str())) {
+    let is_outside = |path: &str| OUTSIDE.contains(&path) || CRATE_PAGES.contains(&path);
+    for path in pages().iter().filter(|path| !is_outside(path)) {
         assert!(listed.contains(path), "docs/SUMMARY.md lacks {path}");
     }
 }
@@ -366,4 +383,73 @@ fn the_guides_limits_are_the_defaults() {
         let limit = format!("{burst} at once, {per_minute} a minute");
         assert_eq!(stated(&format!("Doorkeeping::{setter}")), limit);
     }
+}
+
+/// Returns the arguments of each call that logs at `info` or above, in a source without its tests.
+fn log_calls(text: &str) -> Vec<&str> {
+    let code = code(text);
+    let levels = ["info", "warn", "error"].map(|level| format!("tracing::{level}!("));
+    levels.iter().flat_map(|start| code.split(start.as_str()).skip(1)).collect()
+}
+
+/// Returns the name that a call gives its event.
+fn event_name(arguments: &str) -> Option<&str> {
+    let name = arguments.trim_start().strip_prefix("name: \"")?;
+    name.split_once("\",").map(|(name, _)| name)
+}
+
+#[test]
+fn each_call_names_its_event_and_the_manual_lists_all_names() {
+    // Written without a call, once there is space again.
+    let mut used = BTreeSet::from(["log_dropped".to_owned()]);
+    let folders = ["server/src", "shared/netcode/src", "shared/quic/src"];
+    let files = folders.iter().flat_map(|folder| sources(folder));
+    for (file, text) in files.filter(|(file, _)| !file.ends_with("tests.rs")) {
+        for call in log_calls(&text) {
+            let name = event_name(call).unwrap_or_else(|| {
+                let call: String = call.chars().take(80).collect();
+                panic!("{file}: no `name:` in {call}")
+            });
+            let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+            assert!(name.chars().all(plain), "{file}: {name:?}");
+            used.insert(name.to_owned());
+        }
+    }
+    let manual = page("docs/hosting/reference.md");
+    let (_, list) = manual.split_once("lines at `debug` have none:").expect("the list");
+    let (list, _) = list.split_once("\n\n").expect("the list ends");
+    let listed: BTreeSet<_> = list.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    assert_eq!(used, listed);
+}
+
+#[test]
+fn manual_has_every_option() {
+    let page = page("docs/playing/recording.md");
+    let mut stated: Vec<_> = table(&page, "| option |")
+        .iter()
+        .filter_map(|row| row[0].split('`').nth(1).map(str::to_owned))
+        .collect();
+    let command = phaselock_bots::command();
+    let mut options: Vec<_> = command
+        .get_arguments()
+        .filter_map(|arg| {
+            let names = arg.get_value_names().filter(|_| arg.get_action().takes_values());
+            let value = names.map_or(String::new(), |names| format!(" {}", names[0]));
+            Some(format!("--{}{value}", arg.get_long()?))
+        })
+        .collect();
+    stated.sort_unstable();
+    options.sort_unstable();
+    assert_eq!(stated, options);
+    let count = command.get_arguments().find(|arg| arg.get_id() == "count").expect("an option");
+    let help = count.get_help().expect("it has help").to_string();
+    let range = help.strip_prefix("Number of clients, ").expect("the help has the range");
+    assert!(page.contains(&format!("| clients, {range}; by default 8 |")), "{range}");
+    let most = range.strip_prefix("1 to ").and_then(|most| most.parse::<u32>().ok());
+    let most = most.expect("the range has a maximum");
+    let accepts = |count: u32| {
+        let words = ["phaselock-bots", "example.org", "--count", &count.to_string()];
+        command.clone().try_get_matches_from(words).is_ok()
+    };
+    assert_eq!([1, most, 0, most + 1].map(accepts), [true, true, false, false]);
 }

@@ -12,6 +12,8 @@ use phaselock_tests::vectors::specimens::Command;
 use phaselock_tests::vectors::{files, folder, inputs, messages};
 use serde_json::Value;
 
+use crate::tidy::root;
+
 const WRITE: &str = "cargo run -p phaselock-tests --bin vectors";
 
 fn file(name: &str) -> Value {
@@ -79,6 +81,17 @@ fn vectors_are_those_that_the_code_makes() {
         let name = entry.file_name().into_string().expect("names are texts");
         assert!(names.contains(&name), "no code writes {name}");
         assert!(name == "README.md" || readme.contains(&name), "README.md lacks {name}");
+    }
+}
+
+#[test]
+fn the_drivers_own_test_proves_what_the_vector_says() {
+    let identity = file("identity.json");
+    let test = fs::read_to_string(root().join("shared/quic/src/player.rs")).expect("the source");
+    let (key, proof) = (identity["key"].as_str().expect("a text"), &identity["proof"]);
+    let (first, second) = proof.as_str().expect("a text").split_at(64);
+    for half in [key, first, second] {
+        assert!(test.contains(&format!("\"{half}\"")), "shared/quic/src/player.rs lacks {half}");
     }
 }
 

@@ -22,7 +22,7 @@ use phaselock::time::{LocalTime, Micros, Rates};
 use phaselock_lab::record::{MotionFiles, RecordError};
 use phaselock_quic::client::{Driver, Options};
 use phaselock_quic::clock::Clock;
-pub use program::run;
+pub use program::{command, run};
 pub use report::{LockTimer, Report, Summary};
 
 /// Time after joining until measuring begins: the clock, lead and delay must settle first.

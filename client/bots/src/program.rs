@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 use phaselock::client::{Part, SessionConfig};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::games::Games;
@@ -103,6 +103,11 @@ fn seconds(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|seconds| (0.1..=86_400.0).contains(seconds))
         .ok_or_else(|| "must be a number from 0.1 to 86400".to_owned())
+}
+
+/// Returns the program's command line, for its documentation.
+pub fn command() -> clap::Command {
+    Arguments::command()
 }
 
 /// Runs the program with these games: reads the command line, plays, and prints the figures. The
@@ -201,33 +206,4 @@ fn print(arguments: &Arguments, summaries: &[Summary], mean: &Summary) -> io::Re
         writeln!(out, "{:6}{}", number + 1, summary.row())?;
     }
     writeln!(out, "  mean{}", mean.row())
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory as _;
-
-    use super::*;
-
-    #[test]
-    fn manual_has_every_option() {
-        let page = include_str!("../../../docs/playing/recording.md");
-        let (_, rows) = page.split_once("\n| option | |\n|---|---|\n").expect("the table");
-        let rows = rows.lines().take_while(|line| line.starts_with('|'));
-        let mut stated: Vec<_> =
-            rows.filter_map(|row| row.split('`').nth(1)).map(str::to_owned).collect();
-        let command = Arguments::command();
-        let mut options: Vec<_> = command
-            .get_arguments()
-            .filter_map(|arg| {
-                let names = arg.get_value_names().filter(|_| arg.get_action().takes_values());
-                let value = names.map_or(String::new(), |names| format!(" {}", names[0]));
-                Some(format!("--{}{value}", arg.get_long()?))
-            })
-            .collect();
-        stated.sort_unstable();
-        options.sort_unstable();
-        assert_eq!(stated, options);
-        assert!(page.contains(&format!("| clients, 1 to {COUNT_MAX}; by default 8 |")), "{page}");
-    }
 }

@@ -384,23 +384,6 @@ mod tests {
     }
 
     #[test]
-    fn manual_has_the_names_of_all_bindings() {
-        let page = include_str!("../../../docs/playing/controls.md");
-        let (_, rows) = page.split_once("\n| device | names |\n|---|---|\n").expect("the table");
-        let rows: Vec<_> = rows.lines().take_while(|line| line.starts_with('|')).collect();
-        let stated: Vec<_> =
-            rows.iter().flat_map(|row| row.split('`').skip(1).step_by(2)).collect();
-        for name in &stated {
-            assert!(Binding::parse(name).is_some(), "controls.md has {name}");
-        }
-        // Of a keyboard and of sticks, it has examples.
-        let is_example = |name: &str| name.contains("Stick") || !name.contains(':');
-        for name in Binding::all().map(Binding::name).filter(|name| !is_example(name)) {
-            assert!(stated.contains(&&*name), "controls.md lacks {name}");
-        }
-    }
-
-    #[test]
     fn hints_put_like_bindings_together() {
         let parse = |names: &[&str]| names.iter().filter_map(|it| Binding::parse(it)).collect();
         let actions = [parse(&["W", "Up"]), parse(&["A", "Left"]), parse(&["S"])];

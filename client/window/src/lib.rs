@@ -40,6 +40,8 @@ mod files;
 mod graph;
 #[cfg(test)]
 mod layout_tests;
+#[cfg(test)]
+mod manual_tests;
 mod marks;
 mod meter;
 mod overlay;

@@ -245,9 +245,14 @@ fn has_words(text: &str) -> bool {
 /// Folders whose sources contain texts for the player.
 const FOLDERS: [&str; 4] = ["ui/src", "views/src", "window/src", "lab/src/scene"];
 
-/// The sources with texts for the player, by path.
-fn sources() -> BTreeMap<String, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates have a folder");
+/// Returns the sources with texts for the player, by path. Returns `None` in the published crate,
+/// next to which there are no others; Cargo adds `Cargo.toml.orig` to every package.
+fn sources() -> Option<BTreeMap<String, String>> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    if own.join("Cargo.toml.orig").exists() {
+        return None;
+    }
+    let root = own.parent().expect("crates have a folder");
     let mut folders: Vec<_> = FOLDERS.iter().map(|folder| root.join(folder)).collect();
     let mut all = BTreeMap::new();
     while let Some(folder) = folders.pop() {
@@ -268,7 +273,7 @@ fn sources() -> BTreeMap<String, String> {
             }
         }
     }
-    all
+    Some(all)
 }
 
 /// All texts of the sources, by the first file that has them.
@@ -297,7 +302,8 @@ fn faults(words: &BTreeMap<String, String>, language: &Language) -> Vec<String> 
 
 #[test]
 fn included_languages_say_all_that_the_sources_say() {
-    let words = words_of(&sources());
+    let Some(sources) = sources() else { return };
+    let words = words_of(&sources);
     assert!(words.len() > 300, "the sources were not understood: {} words", words.len());
     for (code, text) in INCLUDED {
         let faults = faults(&words, &Language::parse(text).unwrap());
@@ -307,8 +313,9 @@ fn included_languages_say_all_that_the_sources_say() {
 
 #[test]
 fn no_text_is_shown_past_the_languages() {
+    let Some(sources) = sources() else { return };
     let mut found = Vec::new();
-    for (file, source) in &sources() {
+    for (file, source) in &sources {
         let bypasses = literals(source).into_iter().filter(Literal::bypasses);
         found.extend(bypasses.map(|it| format!("{file}:{}: {:?}", it.line, it.text)));
     }

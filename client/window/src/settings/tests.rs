@@ -8,6 +8,7 @@ use super::file::{FILE_BYTES_MAX, FileError, read, write};
 use super::keys::{KEYS, Key};
 use super::values::{FrameCap, Language, WindowSize};
 use super::{Settings, Store};
+use crate::manual_tests;
 use crate::records::New;
 use phaselock::game::Strength;
 use phaselock::textfile::TextError;
@@ -73,7 +74,7 @@ fn settings_come_back_as_they_were_and_every_key_is_documented() {
 
 #[test]
 fn page_for_players_lists_every_setting_and_every_action_of_all_games() {
-    let page = include_str!("../../../../docs/playing/reference.md");
+    let Some(page) = manual_tests::page("reference.md") else { return };
     let setting = |key: &Key| format!("| `{}` | `{}` | {} |", key.section, key.name, key.about);
     let action = |action: &Action| {
         format!("| `{}` | {} | `{}` |", action.id, action.title, action.keys.join("`, `"))
@@ -87,21 +88,6 @@ fn page_for_players_lists_every_setting_and_every_action_of_all_games() {
         let table = format!("\n{head}\n|---|---|---|\n{rows}\n\n");
         assert!(page.contains(&table), "the table in docs/playing/reference.md has to be:{table}");
     }
-}
-
-#[test]
-fn manual_has_the_keys_of_every_game() {
-    let page = include_str!("../../../../docs/playing/controls.md");
-    let (_, rows) = page.split_once("\n| key | |\n|---|---|\n").expect("the table");
-    let cells = rows.lines().map_while(|row| row.strip_prefix("| ")?.split_once(" |"));
-    let stated = cells.flat_map(|(cell, _)| cell.trim_end_matches(" and a number").split(", "));
-    // These two are for the open net graph and for lessons.
-    let shown = ALL.iter().filter(|it| !["clock_loop", "skip_lesson"].contains(&it.id));
-    let keys = shown.map(|it| match it.keys[0] {
-        "Mouse:Middle" => "middle mouse button",
-        key => key,
-    });
-    assert_eq!(stated.collect::<Vec<_>>(), keys.collect::<Vec<_>>());
 }
 
 #[test]
