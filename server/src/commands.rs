@@ -47,6 +47,11 @@ pub enum Command {
         /// The shell.
         shell: Shell,
     },
+    /// Write the manual pages.
+    Man {
+        /// The folder for them.
+        folder: PathBuf,
+    },
     /// Print a game's fields and hashes.
     Describe {
         /// Name of the game; `None` for the server's first.
@@ -74,6 +79,11 @@ pub fn parse_from(
         && let Some(shell) = matches.get_one::<Shell>("shell")
     {
         return Ok(Command::Complete { shell: *shell });
+    }
+    if let Some(("man", matches)) = matches.subcommand()
+        && let Some(folder) = matches.get_one::<PathBuf>("folder")
+    {
+        return Ok(Command::Man { folder: folder.clone() });
     }
     if let Some(("query", matches)) = matches.subcommand()
         && let Some(server) = matches.get_one::<Address>("server")
@@ -174,6 +184,9 @@ pub(crate) fn command_line() -> clap::Command {
         clap::Command::new("completions").about("Print a completion script for a shell").arg(
             Arg::new("shell").value_name("SHELL").required(true).value_parser(value_parser!(Shell)),
         );
+    let man = clap::Command::new("man").about("Write the manual pages into a folder").arg(
+        Arg::new("folder").value_name("FOLDER").required(true).value_parser(value_parser!(PathBuf)),
+    );
     let show = clap::Command::new("config")
         .about("Print all settings with their values and origins")
         .arg(flag("json", "Print the settings as JSON"))
@@ -197,6 +210,7 @@ pub(crate) fn command_line() -> clap::Command {
         .subcommand(health_check)
         .subcommand(completions)
         .subcommand(describe)
+        .subcommand(man)
         .subcommand(query)
         .subcommand(show)
 }

@@ -1,6 +1,8 @@
 //! The dedicated server's program: runs the commands.
 
+use std::fs;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -44,6 +46,7 @@ pub fn run(games: &Games) -> ExitCode {
         }
         Command::Ctl(ctl) => ctl.run().map(|()| ExitCode::SUCCESS),
         Command::Complete { shell } => complete(shell),
+        Command::Man { folder } => write_manual(&folder),
         Command::Describe { game } => describe(games, game),
     };
     match done {
@@ -101,6 +104,13 @@ fn complete(shell: Shell) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+fn write_manual(folder: &Path) -> Result<ExitCode> {
+    let failed = || format!("cannot write the manual pages into {}", folder.display());
+    fs::create_dir_all(folder).with_context(failed)?;
+    clap_mangen::generate_to(command_line(), folder).with_context(failed)?;
+    Ok(ExitCode::SUCCESS)
+}
+
 fn describe(games: &Games, game: Option<String>) -> Result<ExitCode> {
     let name = game.or_else(|| games.names().next().map(str::to_owned)).unwrap_or_default();
     let description = (games.get(&name)?.describe)();
@@ -109,10 +119,22 @@ fn describe(games: &Games, game: Option<String>) -> Result<ExitCode> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
     use crate::commands::parse_from;
+
+    #[test]
+    fn manual_has_a_page_for_each_command_with_its_options() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pages = folder.path().join("man1");
+        write_manual(&pages).expect("it can be written");
+        for (name, word) in [("", "tick-hz"), ("-ctl", "admin-listen"), ("-ctl-drain", "within")] {
+            let page = fs::read_to_string(pages.join(format!("phaselock-server{name}.1")));
+            let option = format!("--{word}").replace('-', "\\-");
+            assert!(page.expect("a page").contains(&option), "{name}: {option}");
+        }
+        let error = write_manual(&pages.join("phaselock-server.1")).expect_err("a file");
+        assert!(error.to_string().contains("phaselock-server.1"), "{error:#}");
+    }
 
     #[test]
     fn kinds_of_entities_are_checked_in_each_scope() {

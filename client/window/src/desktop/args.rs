@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::ffi::OsString;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 use phaselock::address::Address;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::game::Strength;
@@ -19,7 +21,7 @@ use phaselock_lab::Contender;
 use phaselock_lab::file::MotionFile;
 use phaselock_lab::formulas::Formula;
 use phaselock_lab::load::load;
-use phaselock_lab::usage::sentence;
+use phaselock_lab::usage::report;
 
 use crate::settings::values::WindowSize;
 use crate::setup::{BOTS_DEFAULT, BOTS_MAX, Setup};
@@ -87,9 +89,22 @@ pub(crate) enum Start {
     Lab(Begin),
 }
 
-/// A mistake on the command line, or a request for help.
+/// A mistake on the command line, or a request for something to read instead of a window.
 #[derive(Debug)]
-pub(crate) struct ArgsError(clap::Error);
+pub(crate) enum ArgsError {
+    /// A mistake, the help, or the version.
+    Clap(clap::Error),
+    /// A completion script.
+    Completions(Shell),
+    /// The manual pages, in a folder.
+    Man(PathBuf),
+}
+
+impl From<clap::Error> for ArgsError {
+    fn from(error: clap::Error) -> Self {
+        Self::Clap(error)
+    }
+}
 
 /// Parses the strength of bots.
 fn strength(text: &str) -> Result<Strength, &'static str> {
@@ -102,11 +117,11 @@ impl Args {
         args: impl IntoIterator<Item = OsString>,
         games: &Games,
     ) -> Result<Self, ArgsError> {
-        let cli = Cli::try_parse_from(with_join(args)).map_err(ArgsError)?;
+        let cli = Cli::try_parse_from(with_join(args))?;
         if cli.options.record_motion.is_some() && matches!(cli.command, Some(Sub::Lab { .. })) {
             let what =
                 "--record-motion records a game, not the laboratory; use it with play or join";
-            return Err(ArgsError(Cli::command().error(ErrorKind::ArgumentConflict, what)));
+            return Err(Cli::command().error(ErrorKind::ArgumentConflict, what).into());
         }
         let mut options = cli.options;
         let start = match cli.command {
@@ -137,6 +152,8 @@ impl Args {
                 let file = file.map(read).transpose()?;
                 Start::Lab(Begin { file, path, methods, export })
             }
+            Some(Sub::Completions { shell }) => return Err(ArgsError::Completions(shell)),
+            Some(Sub::Man { folder }) => return Err(ArgsError::Man(folder)),
         };
         if options.screenshot.is_some() {
             options.exit_after.get_or_insert(SCREENSHOT_AFTER);
@@ -149,18 +166,29 @@ impl ArgsError {
     /// Reports a value that is wrong for the list of games, in clap's own words.
     fn value(value: &str, of: &str, why: &str) -> Self {
         let what = format!("invalid value '{value}' for '{of}': {why}");
-        Self(Cli::command().error(ErrorKind::ValueValidation, what))
+        Cli::command().error(ErrorKind::ValueValidation, what).into()
     }
 
-    /// Prints the error or the help; returns the exit code.
+    /// Prints the error, the help or the script, or writes the manual; returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
-        if !self.0.use_stderr() {
-            // Help or the version. A closed pipe is the reader's choice.
-            let _ = self.0.print();
-            return ExitCode::SUCCESS;
+        match self {
+            Self::Clap(error) => report("phaselock", error),
+            Self::Completions(shell) => {
+                let mut script = Vec::new();
+                clap_complete::generate(*shell, &mut Cli::command(), "phaselock", &mut script);
+                // A closed pipe is the reader's choice.
+                let _ = io::stdout().write_all(&script);
+                ExitCode::SUCCESS
+            }
+            Self::Man(folder) => match write_manual(folder) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => {
+                    let folder = folder.display();
+                    eprintln!("phaselock: cannot write the manual pages into {folder}: {error}");
+                    ExitCode::FAILURE
+                }
+            },
         }
-        eprintln!("phaselock: {}; see --help", sentence(&self.0));
-        ExitCode::from(2)
     }
 }
 
@@ -179,6 +207,12 @@ struct Cli {
     command: Option<Sub>,
     #[command(flatten)]
     options: Options,
+}
+
+/// Writes a manual page for each command.
+fn write_manual(folder: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    clap_mangen::generate_to(Cli::command(), folder)
 }
 
 /// Inserts the `join` command before a link without a command.
@@ -238,6 +272,16 @@ enum Sub {
         #[arg(long, value_name = "DIR")]
         export: Option<PathBuf>,
     },
+    /// Print a completion script for a shell
+    Completions {
+        #[arg(value_name = "SHELL")]
+        shell: Shell,
+    },
+    /// Write the manual pages into a folder
+    Man {
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+    },
 }
 
 /// Name and content of a motion file.
@@ -270,6 +314,7 @@ mod tests {
     use phaselock::clock::pll::LoopFilter;
     use phaselock::link::PROFILES;
     use phaselock::motion::choice::Choice;
+    use phaselock_lab::usage::sentence;
 
     use super::*;
     use crate::setup::Wishes;
@@ -277,6 +322,14 @@ mod tests {
     fn parse(line: &str) -> Result<Args, ArgsError> {
         let words = std::iter::once("phaselock").chain(line.split_whitespace());
         Args::parse(words.map(OsString::from), &phaselock_games::all())
+    }
+
+    /// Returns clap's answer to a line that does not start the window.
+    fn mistake(line: &str) -> clap::Error {
+        match parse(line).unwrap_err() {
+            ArgsError::Clap(error) => error,
+            other => panic!("{line}: {other:?}"),
+        }
     }
 
     /// The rows of a table in the players' reference.
@@ -382,7 +435,7 @@ mod tests {
         assert_eq!((presentation, marks), (Some(Choice::Hermite), true));
         assert_eq!(link.map(|link| link.to_string()), Some("mobile,seed=3".into()));
         assert_eq!((filter, net_graph), (LoopFilter::LeakyIntegrator, true));
-        let help = parse("play --help").unwrap_err().0.to_string();
+        let help = mistake("play --help").to_string();
         assert!(PROFILES.iter().all(|(name, _)| help.contains(name)), "{help}");
     }
 
@@ -404,8 +457,24 @@ mod tests {
         let (name, motion) = begin.file.expect("a file");
         assert_eq!((name.as_str(), motion.points.len()), ("motion.csv", 2));
         std::fs::write(&path, "time,x,y\n0,1,2\n0,3,4\n").unwrap();
-        let sentence = sentence(&parse(&line).unwrap_err().0);
+        let sentence = sentence(&mistake(&line));
         assert!(sentence.contains("motion.csv' for '[FILE]': line 3: the time"), "{sentence}");
+    }
+
+    #[test]
+    fn manual_has_a_page_for_each_command_with_its_options() {
+        let folder = tempfile::tempdir().unwrap();
+        let pages = folder.path().join("man1");
+        let line = format!("man {}", pages.display());
+        assert_eq!(parse(&line).unwrap_err().report(), ExitCode::SUCCESS);
+        for (name, option) in [("", "screenshot"), ("-play", "bot"), ("-join", "fingerprint")] {
+            let page = std::fs::read_to_string(pages.join(format!("phaselock{name}.1"))).unwrap();
+            assert!(page.contains(&format!("\\-\\-{option}")), "{page}");
+        }
+        // A file is in the way.
+        let line = format!("man {}", pages.join("phaselock.1").display());
+        assert_eq!(parse(&line).unwrap_err().report(), ExitCode::FAILURE);
+        assert!(mistake("completions nosuch").to_string().contains("zsh"));
     }
 
     #[test]
@@ -440,7 +509,7 @@ mod tests {
             ("lab --methods linear,magic", "there is no method \"magic\""),
             ("dance", "unrecognized subcommand 'dance'"),
         ] {
-            let sentence = sentence(&parse(line).unwrap_err().0);
+            let sentence = sentence(&mistake(line));
             assert!(sentence.contains(says) && !sentence.contains('\n'), "{line}: {sentence}");
         }
     }
