@@ -52,6 +52,11 @@ pub enum Command {
         /// The folder for them.
         folder: PathBuf,
     },
+    /// Run recordings again and compare every tick.
+    Verify {
+        /// The files.
+        files: Vec<PathBuf>,
+    },
     /// Print a game's fields and hashes.
     Describe {
         /// Name of the game; `None` for the server's first.
@@ -94,6 +99,10 @@ pub fn parse_from(
     if let Some(("describe", matches)) = matches.subcommand() {
         let game = matches.get_one::<String>("game").cloned();
         return Ok(Command::Describe { game });
+    }
+    if let Some(("verify", matches)) = matches.subcommand() {
+        let files = matches.get_many::<PathBuf>("files").unwrap_or_default();
+        return Ok(Command::Verify { files: files.cloned().collect() });
     }
     let given = match matches.subcommand() {
         Some(("healthcheck", matches)) => matches.get_one::<OsString>("addr"),
@@ -187,6 +196,19 @@ pub(crate) fn command_line() -> clap::Command {
     let man = clap::Command::new("man").about("Write the manual pages into a folder").arg(
         Arg::new("folder").value_name("FOLDER").required(true).value_parser(value_parser!(PathBuf)),
     );
+    let verify = clap::Command::new("verify")
+        .about(
+            "Run recordings again from their inputs and compare every tick; the exit status is 0 \
+             if all are identical",
+        )
+        .arg(
+            Arg::new("files")
+                .value_name("FILE")
+                .required(true)
+                .num_args(1..)
+                .help("Recordings to verify")
+                .value_parser(value_parser!(PathBuf)),
+        );
     let show = clap::Command::new("config")
         .about("Print all settings with their values and origins")
         .arg(flag("json", "Print the settings as JSON"))
@@ -213,6 +235,7 @@ pub(crate) fn command_line() -> clap::Command {
         .subcommand(man)
         .subcommand(query)
         .subcommand(show)
+        .subcommand(verify)
 }
 
 fn flag(name: &'static str, help: &'static str) -> Arg {

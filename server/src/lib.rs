@@ -52,6 +52,7 @@ mod subject;
 mod tests;
 mod time;
 mod token;
+mod verify;
 mod web;
 mod webhooks;
 mod worlds;

@@ -17,7 +17,7 @@ use crate::error::complain;
 use crate::games::check_games;
 use crate::preflight::preflight;
 use crate::serve::serve;
-use crate::status;
+use crate::{status, verify};
 
 /// The program's name, for completion scripts.
 const PROGRAM: &str = "phaselock-server";
@@ -48,6 +48,7 @@ pub fn run(games: &Games) -> ExitCode {
         Command::Complete { shell } => complete(shell),
         Command::Man { folder } => write_manual(&folder),
         Command::Describe { game } => describe(games, game),
+        Command::Verify { files } => verify::run(games, &files),
     };
     match done {
         Ok(status) => status,

@@ -295,6 +295,7 @@ const ENGINE: Levels = &[
     &["wire", "game"],
     &["inputs", "interest"],
     &["snapshot", "presentation"],
+    &["replay"],
     &["client", "server", "games"],
     &[""],
 ];
@@ -312,9 +313,19 @@ const DRIVERS: Levels = &[
 
 const SERVER: Levels = &[
     &["error", "time", "author", "subject", "sentence", "token", "ranges", "api"],
-    &["data_dir", "writer", "outgoing", "http", "lifecycle", "signals", "notify", "status"],
+    &[
+        "data_dir",
+        "writer",
+        "outgoing",
+        "http",
+        "lifecycle",
+        "signals",
+        "notify",
+        "status",
+        "verify",
+    ],
     &["clocks", "config"],
-    &["logging", "store", "worlds", "deny", "certificate", "schedule", "games"],
+    &["logging", "store", "worlds", "recordings", "deny", "certificate", "schedule", "games"],
     &["people", "reload"],
     &["data", "webhooks", "agones"],
     &["host"],

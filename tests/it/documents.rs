@@ -13,7 +13,7 @@ use phaselock_quic::doorkeeping::{Doorkeeping, Limit};
 use crate::tidy::{code, root, sources};
 
 /// Pages outside of `docs/`, by their paths from the root.
-const PAGES: [&str; 15] = [
+const PAGES: [&str; 16] = [
     "README.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
@@ -24,6 +24,7 @@ const PAGES: [&str; 15] = [
     "docker/agones/SCALE.md",
     "client/lab/README.md",
     "shared/netcode/README.md",
+    "shared/netcode/REPLAY.md",
     "shared/netcode/WIRE.md",
     "shared/netcode/vectors/README.md",
     "tests/FIGURES.md",

@@ -44,6 +44,7 @@ mod presentation;
 mod puck;
 mod quic;
 mod race;
+mod replays;
 mod rewind;
 mod room;
 mod rooms;

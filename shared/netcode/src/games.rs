@@ -9,8 +9,9 @@ use crate::game::{Best, Game, MessageError, Setup, Strength, Unit, assert_name, 
 use crate::limits::GAME_SETUP_BYTES_MAX;
 use crate::motion::Rules;
 use crate::presentation::extrapolation::GameRules;
+use crate::replay::Replay;
 use crate::server::any::AnyRoom;
-use crate::server::{RestoreError, Room, Rotation};
+use crate::server::{RestoreError, Room, Rotation, Verdict, VerifyError, verify};
 use crate::time::{LocalTime, Rates};
 use crate::wire::control::Welcome;
 use crate::wire::description::Description;
@@ -63,6 +64,8 @@ pub struct GameEntry {
     /// Opens a room that continues from a [checkpoint](AnyRoom::checkpoint), with a `setup`. The
     /// rotation must be empty.
     pub restore: Restore,
+    /// Runs a recording again and compares every tick.
+    pub verify: fn(&Replay) -> Result<Verdict, VerifyError>,
     /// Creates a client from a welcome. Fails if the configuration in the welcome cannot be read.
     pub client: NewClient,
     /// Creates a bot that plays the game. Its random decisions follow from the seed.
@@ -89,6 +92,7 @@ impl GameEntry {
             restore: |rotation, setup, checkpoint, now| {
                 Ok(Box::new(Room::<G>::restore(rotation, setup, checkpoint, now)?))
             },
+            verify: verify::<G>,
             client: |welcome, common, now| Ok(Box::new(Client::<G>::follow(welcome, common, now)?)),
             autopilot: |seed| Box::new(Autopilot::<G>::new(seed)),
             rules: |rates, seed, kind| Box::new(GameRules::<G>::new(rates, seed, kind)),

@@ -154,6 +154,11 @@ impl<I: Record> InputBuffer<I> {
         (repeat(&self.last, self.missed).into(), None)
     }
 
+    /// Whether the last tick ran without an input of the player.
+    pub fn is_assumed(&self) -> bool {
+        self.missed > 0
+    }
+
     /// Returns the inputs of the ticks after the last one that ran, up to the first missing one,
     /// while the world is at tick `now`.
     pub fn ahead(&self, now: Tick) -> impl Iterator<Item = I> + Clone {

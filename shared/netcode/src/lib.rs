@@ -104,6 +104,7 @@ pub mod path;
 pub mod physics;
 pub mod presentation;
 pub mod random;
+pub mod replay;
 pub mod rewind;
 pub mod server;
 pub mod snapshot;

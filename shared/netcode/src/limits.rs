@@ -236,7 +236,41 @@ pub const MOTION_MAX: usize = 4096;
 /// play.
 pub const RECORDED_INPUTS_MAX: usize = 1 << 16;
 
+/// The maximum number of kinds of entities in a recording. Arbitrary; a snapshot has 32 at most.
+pub const REPLAY_KINDS_MAX: usize = 64;
+/// Maximum length of the name of a record, a field or a game in a recording, in bytes. Arbitrary.
+pub const REPLAY_NAME_BYTES_MAX: usize = 64;
+/// The maximum constant rate of change of a field in a recording, in its units per second.
+/// Arbitrary.
+pub const REPLAY_RATE_MAX: f32 = 1e6;
+/// Maximum size of a block of a recording in bytes. Arbitrary; a chunk of 64 players has 50,000.
+pub const REPLAY_BLOCK_BYTES_MAX: usize = 16 << 20;
+/// Maximum size of the start of a recording in bytes: the header, with the tables of
+/// [`REPLAY_KINDS_MAX`] kinds and a full room.
+pub const REPLAY_HEADER_BYTES_MAX: usize = 256 << 10;
+/// The maximum number of chunks in a recording: a fortnight.
+pub const REPLAY_CHUNKS_MAX: usize = 1 << 17;
+/// The maximum number of ticks in a chunk. Arbitrary; half a minute at 128 Hz.
+pub const REPLAY_CHUNK_TICKS_MAX: u32 = 4096;
+/// The maximum number of entity states, players and their steps in a chunk. Arbitrary: decoded,
+/// they take at most 150 MB. A world with more ends its chunks earlier.
+pub const REPLAY_CHUNK_STATES_MAX: usize = 1 << 20;
+/// The maximum number of entries between the ticks of a chunk. Arbitrary; 64 players who each send
+/// ten requests a second make 6,400.
+pub const REPLAY_ENTRIES_MAX: usize = 1 << 16;
+/// Maximum size of what happened between the ticks of a chunk, and of a game's memory, in bytes.
+/// Arbitrary.
+pub const REPLAY_ENTRY_BYTES_MAX: usize = 4 << 20;
+/// The maximum number of ticks before a key frame whose states are stored, for rewinding.
+pub const REPLAY_PAST_MAX: usize = 100;
+/// The maximum number of finished pieces of a recording waiting to be fetched. Arbitrary.
+pub const REPLAY_PIECES_MAX: usize = 16;
+
 const _: () = {
+    assert!(
+        REWIND_MAX.0 as usize * Rates::TICK_HZ_MAX as usize / 1_000_000 + 2 < REPLAY_PAST_MAX,
+        "a key frame holds the longest past"
+    );
     assert!(NOTICES_MAX >= (GAME_EVENTS_BURST + 2 * GAME_EVENTS_PER_SECOND) as usize);
     assert!(BASELINE_AGE_TICKS_MAX < 256, "the age of a baseline is sent in 8 bits");
     assert!(EARLY_TICKS_MAX <= u8::MAX as u64, "ticks of early steering are kept in a byte");

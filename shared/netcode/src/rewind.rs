@@ -169,6 +169,17 @@ impl<E: Entity> Past<E> {
         self.ticks.push_back((tick, kept));
     }
 
+    /// Replaces what has been recorded by other ticks, oldest first.
+    pub(crate) fn refill(&mut self, ticks: impl Iterator<Item = (Tick, Entities<E>)>) {
+        self.ticks.clear();
+        self.ticks.extend(ticks.take(self.ticks_max));
+    }
+
+    /// Iterates over the recorded ticks with their moving entities, oldest first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Tick, &Entities<E>)> {
+        self.ticks.iter().map(|(tick, entities)| (*tick, entities))
+    }
+
     /// Fills `scene` with the moving entities of a past time. `present` is the unfinished state of
     /// the tick after the newest recorded one. Entities that did not exist at that time are absent.
     /// Positions are not interpolated across teleports or between different lives, and before the

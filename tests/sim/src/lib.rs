@@ -63,6 +63,7 @@ pub mod ether;
 mod known;
 pub mod light;
 pub mod tables;
+mod tape;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -73,7 +74,10 @@ use phaselock::game::{Entities, Game, new_bot};
 use phaselock::games::Games;
 use phaselock::identity::{Credentials, PublicKey};
 use phaselock::link::{Conditions, Link, LinkConfig};
-use phaselock::server::{AnyRoom, ClientId, Output as RoomOutput, Room, RoomConfig, Rotation};
+use phaselock::replay::{Pace, Piece};
+use phaselock::server::{
+    AnyRoom, ClientId, Output as RoomOutput, RecordConfig, Room, RoomConfig, Rotation,
+};
 use phaselock::time::{LocalTime, Micros, Tick};
 use phaselock::wire::control::{Hello, ServerMessage, frame};
 use phaselock::wire::counts::Counts;
@@ -85,6 +89,7 @@ pub use client::SimClient;
 use client::step_client;
 use known::{client_may_know, client_must_know, shown};
 pub use known::{may_know, must_know};
+use tape::Tape;
 
 /// The error of a machine's clock.
 #[derive(Clone, Copy, Debug, Default)]
@@ -158,6 +163,7 @@ pub struct Sim<G: Game> {
     pub wires: Option<Vec<Wire>>,
     /// Number of datagrams that the server sent, and a digest of them.
     pub datagrams: (u64, u64),
+    tape: Tape,
     seed: u64,
 }
 
@@ -222,13 +228,21 @@ impl<G: Game> Sim<G> {
     }
 
     /// Creates a server with a configuration of the rules, in the game's own format.
-    pub fn with_setup(config: RoomConfig, setup: &[u8]) -> Self {
+    ///
+    /// While the environment has a folder in `PHASELOCK_REPLAYS`, the server records, and a test
+    /// that panics leaves the recording there.
+    pub fn with_setup(mut config: RoomConfig, setup: &[u8]) -> Self {
+        if Tape::is_wanted() && config.record.is_none() {
+            let pace = Pace { chunk_secs: 1, ..Pace::DEFAULT };
+            config.record = Some(RecordConfig { pace, chat: true, ..RecordConfig::default() });
+        }
         Self {
             now: LocalTime(0),
             counts: None,
             wires: None,
             datagrams: (0, 0),
             seed: config.seed,
+            tape: Tape::new(config.seed),
             room: Room::open(Rotation::new(config), setup),
             plain: false,
             part: Part::Play,
@@ -392,6 +406,7 @@ impl<G: Game> Sim<G> {
             self.busy_until = now + Micros(self.tick_takes.0 * ticks);
             let world = self.room.world();
             self.truth.insert(world.tick, world.entities.clone());
+            self.wind();
         }
         for client in self.clients.iter_mut().filter(|_| server_runs) {
             while let Some((_, body)) = client.requests.pop_front_if(|(at, _)| *at <= now) {
@@ -417,6 +432,27 @@ impl<G: Game> Sim<G> {
         }
         for client in dialing {
             self.connect(client);
+        }
+    }
+
+    /// Returns the recording so far as a file; the room must be configured to
+    /// [record](RoomConfig::record).
+    pub fn replay(&mut self) -> Vec<u8> {
+        self.room.cut_replay();
+        self.wind();
+        self.tape.file()
+    }
+
+    /// Takes all pieces of the recordings so far.
+    pub fn take_replay(&mut self) -> Vec<Piece> {
+        self.room.cut_replay();
+        self.wind();
+        self.tape.take()
+    }
+
+    fn wind(&mut self) {
+        while let Some(piece) = self.room.poll_replay() {
+            self.tape.push(piece);
         }
     }
 

@@ -10,6 +10,8 @@ use phaselock::fields::Record;
 use phaselock::game::{Game, Subtick};
 use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
+use phaselock::replay::Pace;
+use phaselock::server::{RecordConfig, RoomConfig};
 use phaselock::time::{LocalTime, Micros, Offset, Rates, Tick};
 use phaselock::wire::Echo;
 use phaselock::wire::control::{
@@ -23,8 +25,9 @@ use phaselock::wire::round::{
     Ballot, House, Outcome, Presence, Proposal, RoundNotice, RoundRequest,
 };
 use phaselock::wire::talk::{Audience, CommandHint, Look, Mark};
+use phaselock_games::race::Race;
 use phaselock_games::skirmish::{Command, Skirmish};
-use phaselock_testing::{Sim, Skew, Wire, body, bot, hello};
+use phaselock_testing::{Sim, Skew, Wire, body, bot, hello, room_config};
 
 use super::client::ClientScript;
 use super::corpus_folder;
@@ -36,10 +39,11 @@ use crate::toy::Bells;
 type Maker = fn() -> Vec<Vec<u8>>;
 
 /// The targets whose seeds are made, and their makers.
-const MADE: [(&str, Maker); 6] = [
+const MADE: [(&str, Maker); 7] = [
     ("client", client),
     ("client_message", client_messages),
     ("input", inputs),
+    ("replay", replays),
     ("room", rooms),
     ("server_message", server_messages),
     ("snapshot", snapshots),
@@ -52,6 +56,7 @@ pub fn write() -> io::Result<usize> {
     let mut bytes = 0;
     for (target, make) in MADE {
         let folder = corpus_folder(target);
+        std::fs::create_dir_all(&folder)?;
         for entry in std::fs::read_dir(&folder)?.flatten() {
             if entry.file_name().to_string_lossy().starts_with("made-") {
                 std::fs::remove_file(entry.path())?;
@@ -101,6 +106,21 @@ fn record_coded<G: Game>(plain: bool) -> Recording {
         }
     }
     Recording { welcome: welcome.expect("it is welcomed"), messages, up, down }
+}
+
+/// Recordings: whole, without an end, and of a game whose entities come and go.
+fn replays() -> Vec<Vec<u8>> {
+    fn recording<G: Game>(secs: f64, states_hz: u32) -> Vec<u8> {
+        let pace = Pace { states_hz, chunk_secs: 1, past_every: 2 };
+        let record = Some(RecordConfig { pace, chat: true, ..RecordConfig::default() });
+        let mut sim = Sim::<G>::with(RoomConfig { record, ..room_config(7, 2) });
+        sim.join(LinkConfig::delayed(40, 30), bot::<G>(11));
+        sim.run(secs);
+        sim.replay()
+    }
+    let bells = recording::<Bells>(2.5, 10);
+    let cut = bells[..bells.len() - 200].to_vec();
+    vec![bells, cut, recording::<Skirmish>(1.5, 5), recording::<Race>(1.2, 2)]
 }
 
 fn inputs() -> Vec<Vec<u8>> {

@@ -14,6 +14,7 @@ mod files;
 pub mod mutate;
 mod packets;
 mod query;
+mod replay;
 mod room;
 mod snapshot;
 mod texts;
@@ -31,6 +32,7 @@ pub use directory::directory;
 pub use files::{config, identity, known_hosts, motion};
 pub use packets::{bits, input};
 pub use query::query;
+pub use replay::replay;
 pub use room::room;
 pub use snapshot::snapshot;
 pub use texts::{address, conditions, fingerprint, invitation};
@@ -40,7 +42,7 @@ pub use web::{web, web_control};
 pub type Body = fn(&[u8]) -> bool;
 
 /// All targets, by their names in `fuzz/`.
-pub const TARGETS: [(&str, Body); 19] = [
+pub const TARGETS: [(&str, Body); 20] = [
     ("address", address),
     ("bits", bits),
     ("client", client),
@@ -55,6 +57,7 @@ pub const TARGETS: [(&str, Body); 19] = [
     ("known_hosts", known_hosts),
     ("motion", motion),
     ("query", query),
+    ("replay", replay),
     ("room", room),
     ("server_message", server_message),
     ("snapshot", snapshot),

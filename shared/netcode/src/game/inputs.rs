@@ -18,6 +18,20 @@ pub struct Step<I> {
     pub view: Option<ViewTime>,
 }
 
+/// Where a player's input came from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// The player sent it, and it arrived before its tick ran.
+    #[default]
+    Used,
+    /// None arrived in time: the game's substitute for a late input ([`Game::repeat`]).
+    ///
+    /// [`Game::repeat`]: super::Game::repeat
+    Repeated,
+    /// A bot of the server.
+    Bot,
+}
+
 /// Range of a player's steps, and the player's lag after them in ticks.
 #[derive(Clone, Copy, Debug)]
 struct Steps {
@@ -25,6 +39,9 @@ struct Steps {
     first: usize,
     end: usize,
     age: u64,
+    origin: Origin,
+    /// Inputs that arrived since the last tick, but after the tick for which they were meant.
+    late: u64,
 }
 
 /// Commands of all players in one tick.
@@ -69,11 +86,30 @@ impl<I: Record> Inputs<I> {
     pub fn set_steps(&mut self, player: PlayerId, add: impl FnOnce(&mut Vec<Step<I>>) -> u64) {
         let first = self.steps.len();
         let age = add(&mut self.steps);
-        let entry = Steps { player, first, end: self.steps.len(), age };
+        let (end, origin, late) = (self.steps.len(), Origin::Used, 0);
+        let entry = Steps { player, first, end, age, origin, late };
         match self.position(player) {
             Ok(at) => self.by_player[at] = entry,
             Err(at) => self.by_player.insert(at, entry),
         }
+    }
+
+    /// Sets where a player's input came from, and how many others came too late.
+    pub(crate) fn note_arrival(&mut self, player: PlayerId, origin: Origin, late: u64) {
+        if let Ok(at) = self.position(player) {
+            (self.by_player[at].origin, self.by_player[at].late) = (origin, late);
+        }
+    }
+
+    /// Returns where a player's input came from, and how many others came too late.
+    pub fn arrival(&self, player: PlayerId) -> (Origin, u64) {
+        let at = self.position(player).ok().map(|at| &self.by_player[at]);
+        at.map_or((Origin::Used, 0), |steps| (steps.origin, steps.late))
+    }
+
+    /// Iterates over the players with steps, by ascending id.
+    pub fn players(&self) -> impl Iterator<Item = PlayerId> {
+        self.by_player.iter().map(|steps| steps.player)
     }
 
     /// Returns a player's steps in this tick, oldest first. Usually that is one; with

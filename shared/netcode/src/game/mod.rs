@@ -21,7 +21,7 @@ mod subtick;
 mod terms;
 
 pub use crate::fields::{Entities, Slot};
-pub use inputs::{Inputs, Step};
+pub use inputs::{Inputs, Origin, Step};
 pub use memory::Memory;
 pub(crate) use name::assert_name;
 pub(crate) use outbox::Report;

@@ -460,6 +460,11 @@ impl<G: Game> World<G> {
         self.profiles.get(&player)
     }
 
+    /// Iterates over the players in the room.
+    pub(crate) fn players(&self) -> impl Iterator<Item = (PlayerId, &Profile)> {
+        self.profiles.iter().map(|(player, profile)| (*player, profile))
+    }
+
     /// Sets or removes the profile of a player.
     pub(crate) fn set_profile(&mut self, player: PlayerId, profile: Option<Profile>) {
         match profile {

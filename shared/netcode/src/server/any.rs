@@ -9,6 +9,7 @@ use super::people::{Pass, PlayerFigures};
 use super::rotation::Rotation;
 use super::transfer::Transfer;
 use crate::path::PathWindow;
+use crate::replay::Piece;
 use crate::rewind::Rewound;
 use crate::time::LocalTime;
 use crate::wire::control::Status;
@@ -119,6 +120,15 @@ pub trait AnyRoom: Debug + Send {
 
     /// Takes the next shot that was tested against the past. Only the newest are kept.
     fn poll_rewound(&mut self) -> Option<Rewound>;
+
+    /// Takes the next piece of the recording, if the room [records](super::RoomConfig::record). At
+    /// most [`REPLAY_PIECES_MAX`](crate::limits::REPLAY_PIECES_MAX) wait; beyond that the oldest
+    /// are dropped.
+    fn poll_replay(&mut self) -> Option<Piece>;
+
+    /// Ends the present chunk of the recording, so that all of it can be taken: before the game is
+    /// closed, and for a recording of the last minutes.
+    fn cut_replay(&mut self);
 
     /// Whether all rounds of the game have been played.
     fn is_over(&self) -> bool;

@@ -6,6 +6,7 @@ use super::workers::{Alone, Workers};
 use crate::game::Strength;
 use crate::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
 use crate::motion::send_rule::SendRule;
+use crate::replay::Pace;
 use crate::rewind::Favour;
 use crate::time::{LocalTime, Micros, Rates};
 use crate::wire::round::{ReadyUp, VoteKinds};
@@ -88,6 +89,22 @@ impl Default for RoomSettings {
     }
 }
 
+/// What a room records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordConfig {
+    /// How often what is stored.
+    pub pace: Pace,
+    /// Whether to record what players say to all others: chat, quick messages and marks on the map.
+    pub chat: bool,
+    /// Whether a new recording begins after each round; one begins with each game anyway.
+    pub by_round: bool,
+    /// Duration in seconds after which a new recording begins with the next round, or at the latest
+    /// after as long again; 0 for no limit.
+    pub secs_max: u32,
+    /// Whether newcomers are told that the room is recorded.
+    pub tells: bool,
+}
+
 /// Configuration of a room: its settings, and what cannot change while it runs.
 #[derive(Clone, Debug)]
 pub struct RoomConfig {
@@ -108,6 +125,9 @@ pub struct RoomConfig {
     pub number: u16,
     /// Whether chat lines that begin with a slash go to the host only.
     pub takes_commands: bool,
+    /// Records the room; see [`AnyRoom::poll_replay`](super::AnyRoom::poll_replay). `None`, the
+    /// default, records nothing.
+    pub record: Option<RecordConfig>,
     /// Threads that pack snapshots. By default the driver provides its own; without any, the
     /// calling thread packs.
     pub workers: Option<Arc<dyn Workers>>,
@@ -125,6 +145,7 @@ impl Default for RoomConfig {
             unix_micros: 0,
             number: 0,
             takes_commands: false,
+            record: None,
             workers: None,
         }
     }

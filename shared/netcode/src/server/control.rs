@@ -64,6 +64,11 @@ pub enum Command {
         /// The rule.
         rule: SendRule,
     },
+    /// Marks this moment in the recording.
+    Mark {
+        /// What happened, for people.
+        text: String,
+    },
     /// Changes the settings, also for later games. Facts that clients only learn when they join
     /// stay the same for those already connected.
     Configure(Box<RoomSettings>),
@@ -104,6 +109,9 @@ pub enum CommandError {
     /// The line has no visible character.
     #[error("the text is empty")]
     Empty,
+    /// The room makes no recording.
+    #[error("the game is not recorded")]
+    NotRecorded,
     /// The game has no such kind of entity.
     #[error(transparent)]
     NoKind(#[from] UnknownKind),

@@ -36,6 +36,7 @@ use crate::ids::PlayerId;
 use crate::limits::{BOTS_MAX, SILENCE_MAX};
 use crate::motion::send_rule::SendRule;
 use crate::random::Random;
+use crate::replay::News;
 use crate::time::{LocalTime, Micros, Tick};
 use crate::wire::control::{ServerMessage, Status};
 use crate::wire::disconnect::{Code, Disconnect};
@@ -59,6 +60,7 @@ mod driven;
 mod idle;
 mod orders;
 mod reception;
+mod recording;
 mod requests;
 mod round;
 mod sides;
@@ -124,6 +126,7 @@ impl<G: Game> Room<G> {
         room.drop_vote();
         room.send_house();
         room.simulation.snap();
+        room.record();
         room
     }
 
@@ -216,6 +219,7 @@ impl<G: Game> Room<G> {
 
     /// Sends a message to all players.
     fn send_to_players(&mut self, message: &ServerMessage) {
+        self.record_message(message);
         for (client, _) in self.seats.players().present() {
             self.host.send(client, message.clone());
         }
@@ -321,12 +325,15 @@ impl<G: Game> Room<G> {
     /// Reports to the host what the rules reported, and that a round is over.
     fn report_rounds(&mut self, played_before: u32) {
         while let Some((name, player, value)) = self.simulation.poll_report() {
+            self.simulation.note_news(|| Some(News::Report(name.to_owned(), player, value)));
             self.host.report(Event::Report { name, player, value });
         }
         let played = self.simulation.rounds_played();
         if played > played_before {
+            self.simulation.note_news(|| Some(News::Round(played)));
             self.host.push_event(Event::Round { played });
         }
+        self.restart_recording(played > played_before);
     }
 
     /// Returns the answer to a query.

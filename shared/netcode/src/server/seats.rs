@@ -13,7 +13,7 @@ use super::output::ClientId;
 use super::rotation::Waiting;
 use super::seated::{Part, Seated};
 use crate::fields::Record;
-use crate::game::{Bot, Game, Inputs, Strength, World, new_bot};
+use crate::game::{Bot, Game, Inputs, Origin, Strength, World, new_bot};
 use crate::ids::PlayerId;
 use crate::limits::WATCHERS_MAX;
 use crate::random::Random;
@@ -197,6 +197,7 @@ impl<G: Game> Seats<G> {
             let random = &mut seat.random;
             let input = seat.bot.input(game, world.tick, &world.entities, *player, random);
             inputs.set(*player, input.snapped());
+            inputs.note_arrival(*player, Origin::Bot, 0);
         }
     }
 

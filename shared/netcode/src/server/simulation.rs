@@ -9,6 +9,7 @@ use crate::game::{
 };
 use crate::ids::PlayerId;
 use crate::random::Random;
+use crate::replay::{Act, News, Player, Recorder};
 use crate::rewind::{Past, Rewind, Rewound};
 use crate::time::{Micros, Rates, Tick};
 use crate::wire::protocol::game_hash;
@@ -32,6 +33,13 @@ pub(super) struct Simulation<G: Game> {
     setup: Vec<u8>,
     /// Inputs of this tick.
     inputs: Inputs<G::Input>,
+    /// Records every change of the world, if it is recorded.
+    recorder: Option<Box<Recorder<G>>>,
+}
+
+/// Returns a player as a recording has it: without its key.
+fn known_as(player: PlayerId, profile: &Profile) -> Player {
+    Player { player, name: profile.name.clone(), bot: profile.key.is_none() }
 }
 
 fn rewind_of<G: Game>(config: &RoomConfig) -> Rewind {
@@ -75,12 +83,59 @@ impl<G: Game> Simulation<G> {
         world.tick = tick;
         world.past = Past::new(config.rates, rewind_of::<G>(config));
         game.populate(&mut world);
-        Self { game, world, hash: game_hash::<G>(), setup, inputs: Inputs::default() }
+        Self {
+            game,
+            world,
+            hash: game_hash::<G>(),
+            setup,
+            inputs: Inputs::default(),
+            recorder: None,
+        }
+    }
+
+    /// Records the world from now on.
+    pub(super) fn record(&mut self, make: impl FnOnce(&World<G>) -> Recorder<G>) {
+        self.recorder = Some(Box::new(make(&self.world)));
+    }
+
+    /// Returns the recorder, if the world is recorded.
+    pub(super) fn recorder_mut(&mut self) -> Option<&mut Recorder<G>> {
+        self.recorder.as_deref_mut()
+    }
+
+    /// Ends the present chunk of the recording, so that all of it can be fetched.
+    pub(super) fn cut_recording(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.cut(&self.world);
+        }
+    }
+
+    /// Records news, if the world is recorded.
+    pub(super) fn note_news(&mut self, news: impl FnOnce() -> Option<News>) {
+        if let Some(recorder) = &mut self.recorder
+            && let Some(news) = news()
+        {
+            recorder.news(news);
+        }
+    }
+
+    fn note_act(&mut self, act: impl FnOnce() -> Act) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.act(act());
+        }
     }
 
     /// Changes the settings.
     pub(super) fn configure(&mut self, config: &RoomConfig) {
-        self.world.past.configure(config.rates, rewind_of::<G>(config));
+        self.set_rewind(config.rates, rewind_of::<G>(config));
+    }
+
+    /// Changes the policy of lag compensation.
+    pub(super) fn set_rewind(&mut self, rates: Rates, policy: Rewind) {
+        if self.world.past.policy() != policy {
+            self.note_act(|| Act::Rewind(policy.into()));
+        }
+        self.world.past.configure(rates, policy);
     }
 
     /// Continues from the entities of a checkpoint and the state that they do not contain.
@@ -90,6 +145,11 @@ impl<G: Game> Simulation<G> {
         self.world.generations = generations;
         memory.restored(&self.game, &self.world.entities);
         (self.world.random, self.world.memory) = (random, memory);
+    }
+
+    /// Replaces the past against which shots are tested, oldest tick first.
+    pub(super) fn refill_past(&mut self, ticks: impl Iterator<Item = (Tick, Entities<G::Entity>)>) {
+        self.world.past.refill(ticks);
     }
 
     pub(super) fn game(&self) -> &G {
@@ -129,7 +189,7 @@ impl<G: Game> Simulation<G> {
         rates: Rates,
         collect: impl FnOnce(&G, &World<G>, &mut Inputs<G::Input>),
     ) {
-        let Self { game, world, inputs, .. } = self;
+        let Self { game, world, inputs, recorder, .. } = self;
         inputs.clear();
         collect(game, world, inputs);
         world.tick = world.tick.plus(1);
@@ -140,33 +200,41 @@ impl<G: Game> Simulation<G> {
         world.snap();
         world.past.push(world.tick, &world.entities);
         world.outbox.refill(rates);
+        if let Some(recorder) = recorder {
+            recorder.tick(world, inputs);
+        }
     }
 
     /// Snaps the world to the wire's grid after something other than a step has changed it.
     pub(super) fn snap(&mut self) {
+        self.note_act(|| Act::Snap);
         self.world.snap();
     }
 
     /// Adds a player to the game.
     pub(super) fn join(&mut self, player: PlayerId, profile: Profile) {
+        self.note_act(|| Act::Join(known_as(player, &profile)));
         self.world.set_profile(player, Some(profile));
         self.game.join(&mut self.world, player);
     }
 
     /// Resumes a player who was in the game before.
     pub(super) fn resume(&mut self, player: PlayerId, profile: Profile) {
+        self.note_act(|| Act::Resume(known_as(player, &profile)));
         self.world.set_profile(player, Some(profile));
         self.game.resume(&mut self.world, player);
     }
 
     /// Removes a player from the game.
     pub(super) fn leave(&mut self, player: PlayerId) {
+        self.note_act(|| Act::Leave(player));
         self.game.leave(&mut self.world, player);
         self.world.set_profile(player, None);
     }
 
     /// Sets the profile of a player in the game.
     pub(super) fn set_profile(&mut self, player: PlayerId, profile: Profile) {
+        self.note_act(|| Act::Rename(known_as(player, &profile)));
         self.world.set_profile(player, Some(profile));
     }
 
@@ -181,6 +249,7 @@ impl<G: Game> Simulation<G> {
 
     /// Handles a player's request to the game.
     pub(super) fn request(&mut self, player: PlayerId, bytes: &[u8]) -> Result<(), MessageError> {
+        self.note_act(|| Act::Request(player, bytes.to_vec()));
         (G::KIT.request)(&self.game, &mut self.world, player, bytes)?;
         self.world.snap();
         Ok(())
@@ -198,6 +267,7 @@ impl<G: Game> Simulation<G> {
 
     /// Makes the current part of the round end in this many ticks.
     pub(super) fn set_ticks_left(&mut self, ticks: u64) {
+        self.note_act(|| Act::TicksLeft(ticks));
         (G::KIT.set_ticks_left)(&mut self.world, ticks);
         self.world.snap();
     }
@@ -210,6 +280,7 @@ impl<G: Game> Simulation<G> {
     /// Moves a player to a side of its group, if necessary in exchange for another. Returns `false`
     /// and changes nothing if there is no seat. Does not [snap](Self::snap).
     pub(super) fn put(&mut self, player: PlayerId, side: u8, exchange: Option<PlayerId>) -> bool {
+        self.note_act(|| Act::Put(player, side, exchange));
         (G::KIT.sides.put)(&self.game, &mut self.world, player, side, exchange)
     }
 
@@ -240,6 +311,10 @@ impl<G: Game> Simulation<G> {
     /// Gives a player who has just joined what was taken along from another server of the same
     /// rules. Values that do not fit the fields change nothing. Does not [snap](Self::snap).
     pub(super) fn bring(&mut self, player: PlayerId, kinds: &[TransferredKind]) {
+        self.note_act(|| {
+            let kinds = kinds.iter().map(|it| (it.kind, it.fields.clone()));
+            Act::Bring(player, kinds.collect())
+        });
         for TransferredKind { kind, fields } in kinds {
             let mut owned = self.world.entities.iter_mut();
             let is_it = |slot: &&mut Slot<G::Entity>| {
@@ -262,6 +337,7 @@ impl<G: Game> Simulation<G> {
 
     /// Draws a number below `end` from the world's random numbers.
     pub(super) fn below(&mut self, end: u32) -> u32 {
+        self.note_act(|| Act::Draw(end));
         self.world.random.below(end)
     }
 

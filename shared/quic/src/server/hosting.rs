@@ -1,9 +1,11 @@
-//! Interfaces for the host: who may come in, and where rooms are stored for the next start.
+//! Interfaces for the host: who may come in, where rooms are stored for the next start, and where
+//! recordings go.
 
 use std::fmt::Debug;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use phaselock::replay::Piece;
 use phaselock::server::{Pass, Transfer};
 use phaselock::wire::control::Hello;
 use phaselock::wire::disconnect::Disconnect;
@@ -93,16 +95,27 @@ pub trait Keeper: Debug + Send + Sync {
     fn forget(&self, room: &RoomCode);
 }
 
+/// Where the recordings of rooms go. Room threads call it, so it must not block.
+pub trait Archive: Debug + Send + Sync {
+    /// Takes the next piece of a room's recording. `people` is the number of players and
+    /// spectators.
+    fn archive(&self, room: &RoomCode, piece: Piece, people: usize);
+
+    /// Handles the end of a room's game, and so of its recording.
+    fn end(&self, room: &RoomCode);
+}
+
 /// The gate and the keeper of a server, and its counters.
 #[derive(Clone, Debug)]
 pub(super) struct Hosting {
     pub(super) gate: Arc<dyn Gate>,
     pub(super) keeper: Option<Arc<dyn Keeper>>,
+    pub(super) archive: Option<Arc<dyn Archive>>,
     pub(super) counters: Arc<Counters>,
 }
 
 impl Default for Hosting {
     fn default() -> Self {
-        Self { gate: Arc::new(Open), keeper: None, counters: Arc::default() }
+        Self { gate: Arc::new(Open), keeper: None, archive: None, counters: Arc::default() }
     }
 }

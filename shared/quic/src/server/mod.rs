@@ -92,7 +92,7 @@ use entrance::{Entrance, Source};
 pub use handle::{OrderError, RoomEvent, ServerHandle};
 use handle::{Running, THREAD_ORDERS_MAX, places_for};
 use hosting::Hosting;
-pub use hosting::{Gate, Keeper, Leaving, Open};
+pub use hosting::{Archive, Gate, Keeper, Leaving, Open};
 use ids::OwnIds;
 pub use meter::{InputCounts, Measured, TIME_CLASSES, TickMicros, Times};
 use network::Network;
@@ -232,6 +232,14 @@ impl Server {
     #[must_use]
     pub fn with_keeper(mut self, keeper: Arc<dyn Keeper>) -> Self {
         self.hosting.keeper = Some(keeper);
+        self
+    }
+
+    /// Adds an archive for the recordings of rooms that are configured to
+    /// [record](phaselock::server::RoomConfig::record).
+    #[must_use]
+    pub fn archived_by(mut self, archive: Arc<dyn Archive>) -> Self {
+        self.hosting.archive = Some(archive);
         self
     }
 

@@ -6,6 +6,7 @@ mod figures;
 mod keeping;
 mod news;
 mod orders;
+mod recordings;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -227,6 +228,7 @@ impl Rooms {
 
     /// Ends a room's game and returns its members; `None` if its rules panic.
     fn close_game(&mut self, id: RoomId) -> Option<Rotation> {
+        self.end_recording(id);
         let room = self.running.get_mut(&id)?.room.take()?;
         let close = || room.close_game();
         match self.plan.catches {
@@ -307,6 +309,7 @@ impl Rooms {
 
     /// Reopens a room after a panic, without its members.
     fn reopen(&mut self, id: RoomId) {
+        self.end_recording(id);
         let Some(running) = self.running.remove(&id) else { return };
         self.gone.push_back((id, lost()));
         tracing::error!(
@@ -321,6 +324,7 @@ impl Rooms {
 
     /// Closes a room whose rules cannot be run.
     fn give_up(&mut self, id: RoomId) {
+        self.end_recording(id);
         self.running.remove(&id);
         self.directory.close(id);
         self.gone.push_back((id, given_up()));
@@ -493,6 +497,7 @@ impl Rooms {
             }
             is_due
         });
+        self.archive(id);
         ticked.unwrap_or(true)
     }
 

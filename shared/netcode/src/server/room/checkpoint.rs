@@ -249,6 +249,8 @@ impl SavedRoom {
         // The settings may have changed since.
         room.keep_bots();
         room.simulation.snap();
+        // Only now is the world complete.
+        room.record();
         Ok(room)
     }
 }

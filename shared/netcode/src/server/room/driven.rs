@@ -7,6 +7,7 @@ use crate::address::{Address, is_same_host};
 use crate::game::Game;
 use crate::limits::CATCH_UP_TICKS_MAX;
 use crate::path::PathWindow;
+use crate::replay::Piece;
 use crate::rewind::Rewound;
 use crate::server::any::AnyRoom;
 use crate::server::control::{Command, CommandError, Event};
@@ -209,6 +210,14 @@ impl<G: Game> AnyRoom for Room<G> {
 
     fn poll_rewound(&mut self) -> Option<Rewound> {
         self.simulation.poll_rewound()
+    }
+
+    fn poll_replay(&mut self) -> Option<Piece> {
+        self.simulation.recorder_mut()?.poll()
+    }
+
+    fn cut_replay(&mut self) {
+        self.simulation.cut_recording();
     }
 
     fn is_over(&self) -> bool {

@@ -4,6 +4,7 @@ use super::Room;
 use crate::fields::{Entity, find_kind};
 use crate::game::Game;
 use crate::limits::COMMANDS_MAX;
+use crate::replay::News;
 use crate::server::control::{Command, CommandError};
 use crate::server::conversation::clean_line;
 use crate::server::draining::DrainOrder;
@@ -38,6 +39,11 @@ impl<G: Game> Room<G> {
             Command::Say { text } => {
                 let text = clean_line(&text).ok_or(CommandError::Empty)?;
                 self.broadcast(&line(text));
+            }
+            Command::Mark { text } => {
+                let text = clean_line(&text).ok_or(CommandError::Empty)?;
+                let recorder = self.simulation.recorder_mut().filter(|it| it.error().is_none());
+                recorder.ok_or(CommandError::NotRecorded)?.news(News::Mark(text));
             }
             Command::Tell { player, text } => {
                 let text = clean_line(&text).ok_or(CommandError::Empty)?;

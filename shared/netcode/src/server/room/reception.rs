@@ -169,6 +169,7 @@ impl<G: Game> Room<G> {
         }
         self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
         self.brief(now, client);
+        self.tell_of_recording(client);
         self.host.push_event(Event::Joined { player, name, key, address, is_kept: false });
         self.simulation.snap();
     }

@@ -64,6 +64,7 @@ impl<G: Game> Room<G> {
         self.send_all_presence(client);
         self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
         self.broadcast(&ServerMessage::Watching { players: vec![player], watching: true });
+        self.tell_of_recording(client);
         self.host.push_event(Event::Joined { player, name, key, address, is_kept: false });
         self.host.push_event(Event::Watching { player, watching: true });
     }

@@ -4,7 +4,7 @@
 //! player's inputs, which packets arrived, and the client's clock, each within limits.
 
 use crate::fields::Record;
-use crate::game::{Game, Inputs, Late, Step, Timed};
+use crate::game::{Game, Inputs, Late, Origin, Step, Timed};
 use crate::inputs::{Accepted, Arrived, InputBuffer};
 use crate::path::Ways;
 use crate::server::clock::RoomTime;
@@ -62,6 +62,8 @@ pub(super) struct Uplink<I> {
     came: u64,
     /// First packet that was stamped in this epoch.
     trusted_from: u64,
+    /// Inputs since the last tick that came too late for theirs.
+    late: u64,
 }
 
 impl<I: Record> Uplink<I> {
@@ -74,6 +76,7 @@ impl<I: Record> Uplink<I> {
             newest: None,
             came: u64::MAX,
             trusted_from: 0,
+            late: 0,
         }
     }
 
@@ -228,6 +231,7 @@ impl<I: Record> Uplink<I> {
             late += u64::from(self.inputs.insert(time.tick, arrived) == Accepted::Late);
         }
         member.stats_mut().late += late;
+        self.late += late;
     }
 
     /// Adds the member's steps in the tick that runs next, with view times at most `rewind_most`
@@ -247,9 +251,13 @@ impl<I: Record> Uplink<I> {
             let view = view.accept(at, claim, rewind_most - late);
             view.filter(|_| rewind_most > Micros::ZERO)
         };
+        let mut origin = Origin::Used;
         inputs.set_steps(player, |steps| match G::LATE {
             Late::Repeat => {
                 let (Timed { input, subtick }, claim) = buffer.take(tick, G::repeat);
+                if buffer.is_assumed() {
+                    origin = Origin::Repeated;
+                }
                 steps.push(Step { age: 0, input, subtick, view: seen(tick, claim) });
                 0
             }
@@ -258,5 +266,6 @@ impl<I: Record> Uplink<I> {
                 steps.push(Step { age, input, subtick, view: seen(at, claim) });
             }),
         });
+        inputs.note_arrival(player, origin, std::mem::take(&mut self.late));
     }
 }

@@ -75,6 +75,7 @@ impl Rooms {
 
     /// Stores a room's checkpoint before it ends with the server.
     pub(in crate::server) fn keep_last(&mut self, id: RoomId) {
+        self.end_recording(id);
         if self.plan.hosting.keeper.is_some() {
             self.keep(id, self.clock.now());
             self.running.entry(id).and_modify(|running| running.is_kept = false);

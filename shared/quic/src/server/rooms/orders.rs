@@ -164,6 +164,7 @@ impl Rooms {
 
     /// Removes a room that has said goodbye to all players.
     pub(in crate::server) fn close(&mut self, id: RoomId, goodbye: Disconnect) {
+        self.end_recording(id);
         self.running.remove(&id);
         self.directory.close(id);
         self.closed.keep(id, goodbye);
@@ -190,6 +191,7 @@ impl Rooms {
                     )
                 });
                 self.forget(id);
+                self.end_recording(id);
                 self.running.remove(&id);
             }
         }

@@ -1,0 +1,114 @@
+//! Runs recordings again, on the command line.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use phaselock::games::Games;
+use phaselock::replay::Replay;
+use phaselock::server::Verdict;
+
+/// Maximum size of a recording in bytes: days of a full room.
+const FILE_BYTES_MAX: u64 = 1 << 30;
+
+/// Verifies files and prints a line for each. The status is 0 if all are identical.
+pub(crate) fn run(games: &Games, files: &[PathBuf]) -> Result<ExitCode> {
+    let mut status = ExitCode::SUCCESS;
+    for file in files {
+        let (line, is_identical) = match verified(games, file) {
+            Ok(line) => line,
+            Err(error) => (format!("{error:#}"), false),
+        };
+        writeln!(io::stdout(), "{}: {line}", file.display())
+            .context("cannot write to the standard output")?;
+        if !is_identical {
+            status = ExitCode::FAILURE;
+        }
+    }
+    Ok(status)
+}
+
+/// Verifies a file. Returns the result in words, and whether it is identical.
+fn verified(games: &Games, file: &Path) -> Result<(String, bool)> {
+    let mut bytes = Vec::new();
+    let opened = File::open(file).context("cannot open the file")?;
+    opened.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).context("cannot read the file")?;
+    anyhow::ensure!(bytes.len() as u64 <= FILE_BYTES_MAX, "the file is larger than 1 GiB");
+    let replay = Replay::open(bytes)?;
+    let verify = games.get(&replay.header().game)?.verify;
+    let is_complete = replay.is_complete();
+    // The rules trust their state, and a forged file may hold one that they never reach.
+    let verdict = catch_unwind(|| verify(&replay));
+    let verdict = verdict.ok().context("the rules panicked: the recording was forged")?;
+    Ok(told(&verdict?, is_complete))
+}
+
+fn told(verdict: &Verdict, is_complete: bool) -> (String, bool) {
+    let Verdict { ticks, skipped, difference } = verdict;
+    let mut line = match difference {
+        None => format!("identical, {ticks} ticks"),
+        Some(difference) => format!("differs at {difference}"),
+    };
+    if *skipped > 0 {
+        line += &format!(
+            "; {skipped} ticks could not be run, because the states before them are missing"
+        );
+    }
+    if !is_complete {
+        line += "; the recording was not ended properly";
+    }
+    (line, difference.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use phaselock::replay::{Assembly, Pace};
+    use phaselock::server::{AnyRoom, RecordConfig, Room, RoomConfig};
+    use phaselock_games::race::Race;
+
+    fn recording() -> Vec<u8> {
+        let pace = Pace { chunk_secs: 1, ..Pace::DEFAULT };
+        let record = Some(RecordConfig { pace, ..RecordConfig::default() });
+        let config = RoomConfig { record, ..RoomConfig::default() };
+        let mut room = Room::<Race>::new(config.with(|settings| settings.bots = 2));
+        while room.tick().0 < 180 {
+            room.handle_timeout(room.next_timeout());
+        }
+        room.cut_replay();
+        let (mut assembly, mut bytes) = (Assembly::default(), Vec::new());
+        while let Some(piece) = room.poll_replay() {
+            bytes.extend(assembly.push(&piece).expect("in order"));
+        }
+        bytes.extend(assembly.end());
+        bytes
+    }
+
+    #[test]
+    fn each_kind_of_file_gets_its_line() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let whole = recording();
+        let mut damaged = whole.clone();
+        let middle = damaged.len() / 2;
+        damaged[middle] ^= 1;
+        let cut = whole[..whole.len() - 30].to_vec();
+        for (bytes, expected, is_identical) in [
+            (whole, "identical, 180 ticks", true),
+            (cut, "identical, 180 ticks; the recording was not ended properly", true),
+            (damaged, "the recording is damaged", false),
+            (b"something else".to_vec(), "this is not a recording of Phaselock", false),
+        ] {
+            let path = dir.path().join("it.plr");
+            std::fs::write(&path, bytes).expect("writable");
+            let games = phaselock_games::all();
+            let line =
+                verified(&games, &path).unwrap_or_else(|error| (format!("{error:#}"), false));
+            assert_eq!(line, (expected.to_owned(), is_identical));
+        }
+        let none = verified(&phaselock_games::all(), &dir.path().join("none"));
+        assert!(none.expect_err("there is none").to_string().contains("cannot open"));
+    }
+}

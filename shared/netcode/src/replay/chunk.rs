@@ -1,0 +1,392 @@
+//! A chunk: some seconds of a recording that can be read without the others.
+
+use serde::{Deserialize, Serialize};
+
+use super::coder::{Coder, Decoder, Encoder, Model};
+use super::entries::{Entry, KeyState, Player};
+use super::error::ReplayError;
+use super::frames::{FrameCoder, States};
+use super::header::{Header, are_valid};
+use super::steps::{PlayerSteps, StepCoder};
+use crate::limits::{
+    ENTITIES_MAX, REPLAY_BLOCK_BYTES_MAX, REPLAY_CHUNK_STATES_MAX, REPLAY_CHUNK_TICKS_MAX,
+    REPLAY_ENTRIES_MAX, REPLAY_ENTRY_BYTES_MAX, REPLAY_PAST_MAX, SEATS_MAX,
+};
+use crate::snapshot::EntityState;
+use crate::time::Tick;
+
+/// The first fields of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ChunkHead {
+    /// Tick of the key frame.
+    pub(super) first: u64,
+    /// Number of ticks after it.
+    pub(super) ticks: u32,
+    /// Number of states before the key frame, of one tick each, against which shots are tested.
+    past: u8,
+    /// Whether the key frame is among these states too.
+    past_has_key: bool,
+    /// Whether [`past`](Self::past) is given at all.
+    has_past: bool,
+    /// Sizes in bytes: of the key's state, of the entries, and of each when decompressed.
+    key: [u32; 2],
+    entries: [u32; 2],
+}
+
+/// States of all entities at a tick.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The tick.
+    pub tick: Tick,
+    /// The entities, by ascending index.
+    pub states: Vec<(u16, EntityState)>,
+}
+
+/// A tick of a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TickRecord {
+    /// The tick that ran.
+    pub tick: Tick,
+    /// What every player did, by ascending id.
+    pub steps: Vec<PlayerSteps>,
+    /// Low bits of the checksum of the world after the tick.
+    pub checksum: u16,
+}
+
+/// A decoded chunk.
+#[derive(Clone, Debug)]
+pub struct Chunk {
+    /// Tick of the key frame.
+    pub first: Tick,
+    /// State at the key frame besides the entities.
+    pub key: KeyState,
+    /// States of the moving entities in the ticks up to the key frame, one tick after the other;
+    /// `None` if the chunk does not hold them.
+    pub past: Option<Vec<Frame>>,
+    /// Stored states, the key frame first.
+    pub frames: Vec<Frame>,
+    /// The ticks after the key frame.
+    pub ticks: Vec<TickRecord>,
+    /// What happened between ticks, with the number of ticks of the chunk that had run.
+    pub entries: Vec<(u32, Entry)>,
+}
+
+/// The last ticks before a key frame.
+#[derive(Debug)]
+pub(super) struct PastStates {
+    /// States of moving entities, one tick after the other, the last at the key frame or the tick
+    /// before it.
+    pub(super) states: Vec<States>,
+    pub(super) has_key: bool,
+}
+
+impl PastStates {
+    /// Whether a chunk can hold them. A world with thousands of moving entities has too many.
+    fn fits(&self) -> bool {
+        self.states.iter().map(Vec::len).sum::<usize>() <= REPLAY_CHUNK_STATES_MAX / 4
+    }
+}
+
+/// Writes one chunk.
+#[derive(Debug)]
+pub(super) struct ChunkWriter {
+    head: ChunkHead,
+    key: Vec<u8>,
+    entries: Vec<u8>,
+    stream: Encoder,
+    frames: FrameCoder,
+    steps: StepCoder,
+    budget: Budget,
+    entry_count: usize,
+    every: u64,
+}
+
+/// Number of entity states, players and their steps in a chunk.
+#[derive(Clone, Copy, Debug, Default)]
+struct Budget(usize);
+
+impl Budget {
+    fn note_states(&mut self, states: &States) {
+        self.0 += states.len();
+    }
+
+    fn note_steps(&mut self, players: &[PlayerSteps]) {
+        self.0 += players.iter().map(|it| 1 + it.steps.len()).sum::<usize>();
+    }
+}
+
+impl ChunkWriter {
+    /// Begins a chunk with its key frame.
+    pub(super) fn new(
+        header: &Header,
+        first: Tick,
+        key: &KeyState,
+        past: Option<PastStates>,
+        states: &States,
+    ) -> Result<Self, ReplayError> {
+        const KEY: ReplayError = ReplayError::Chunk("key frame");
+        let past = past.filter(PastStates::fits);
+        let key = postcard::to_stdvec(key).map_err(|_| KEY)?;
+        if key.len() > REPLAY_ENTRY_BYTES_MAX {
+            return Err(KEY);
+        }
+        let mut writer = Self {
+            head: ChunkHead {
+                first: first.0,
+                ticks: 0,
+                past: 0,
+                past_has_key: false,
+                has_past: past.is_some(),
+                key: [0; 2],
+                entries: [0; 2],
+            },
+            key,
+            entries: Vec::new(),
+            stream: Encoder::new(),
+            frames: FrameCoder::new(&header.tables, header.rates.tick_hz),
+            steps: StepCoder::new(&header.tables.input),
+            budget: Budget::default(),
+            entry_count: 0,
+            every: header.every.into(),
+        };
+        if let Some(PastStates { states, has_key }) = past {
+            // The key frame follows, and holds the moving entities too.
+            let older = states.len().min(REPLAY_PAST_MAX) - usize::from(has_key);
+            writer.head.past = older as u8;
+            writer.head.past_has_key = has_key;
+            for (at, states) in states.iter().take(older).enumerate() {
+                let tick = first.minus((older - at) as u64);
+                writer.frames.code(&mut writer.stream, tick, states)?;
+                writer.budget.note_states(states);
+            }
+        }
+        writer.frames.code(&mut writer.stream, first, states)?;
+        writer.budget.note_states(states);
+        Ok(writer)
+    }
+
+    /// Whether the chunk should end.
+    pub(super) fn is_full(&self) -> bool {
+        self.head.ticks >= REPLAY_CHUNK_TICKS_MAX
+            || self.budget.0 >= REPLAY_CHUNK_STATES_MAX / 2
+            || self.entry_count >= REPLAY_ENTRIES_MAX / 2
+            || self.entries.len() >= REPLAY_ENTRY_BYTES_MAX / 2
+            || self.len() >= REPLAY_BLOCK_BYTES_MAX / 2
+    }
+
+    /// Returns about how many bytes the chunk has so far.
+    pub(super) fn len(&self) -> usize {
+        self.key.len() + self.entries.len() + self.stream.len()
+    }
+
+    /// Adds an entry. Fails if the entries of a single tick are more than a chunk holds.
+    pub(super) fn add(&mut self, entry: &Entry) -> Result<(), ReplayError> {
+        const ENTRIES: ReplayError = ReplayError::Chunk("entries");
+        let bytes = postcard::to_stdvec(&(self.head.ticks, entry)).map_err(|_| ENTRIES)?;
+        let is_full = self.entry_count >= REPLAY_ENTRIES_MAX
+            || self.entries.len() + bytes.len() > REPLAY_ENTRY_BYTES_MAX;
+        if is_full {
+            return Err(ENTRIES);
+        }
+        self.entry_count += 1;
+        self.entries.extend(bytes);
+        Ok(())
+    }
+
+    /// Adds a tick. `states` is asked for only if they are stored.
+    pub(super) fn tick(
+        &mut self,
+        record: &TickRecord,
+        states: impl FnOnce() -> States,
+    ) -> Result<(), ReplayError> {
+        self.steps.code(&mut self.stream, &record.steps)?;
+        self.budget.note_steps(&record.steps);
+        self.stream.plain(record.checksum.into(), u16::BITS);
+        if record.tick.0.is_multiple_of(self.every) {
+            let states = states();
+            self.frames.echo(&record.steps);
+            self.frames.code(&mut self.stream, record.tick, &states)?;
+            self.budget.note_states(&states);
+        }
+        self.head.ticks += 1;
+        Ok(())
+    }
+
+    pub(super) fn head(&self) -> ChunkHead {
+        self.head
+    }
+
+    /// Ends the chunk and returns its payload.
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        let (key, entries) = (pack(&self.key), pack(&self.entries));
+        let sizes = |packed: &[u8], raw: &[u8]| [packed.len() as u32, raw.len() as u32];
+        self.head.key = sizes(&key, &self.key);
+        self.head.entries = sizes(&entries, &self.entries);
+        let mut payload = postcard::to_stdvec(&self.head).unwrap_or_default();
+        payload.extend(key);
+        payload.extend(entries);
+        payload.extend(self.stream.finish());
+        payload
+    }
+}
+
+/// The parts of a chunk that are not decoded yet.
+struct Parts<'a> {
+    head: ChunkHead,
+    key: &'a [u8],
+    entries: &'a [u8],
+    stream: &'a [u8],
+}
+
+impl<'a> Parts<'a> {
+    fn read(payload: &'a [u8]) -> Result<Self, ReplayError> {
+        const HEAD: ReplayError = ReplayError::Chunk("head");
+        let (head, rest): (ChunkHead, _) = postcard::take_from_bytes(payload).map_err(|_| HEAD)?;
+        if head.first > Tick::MAX_SENT.0
+            || head.ticks > REPLAY_CHUNK_TICKS_MAX
+            || usize::from(head.past) > REPLAY_PAST_MAX
+            || u64::from(head.past) > head.first
+        {
+            return Err(HEAD);
+        }
+        let (key, rest) = rest.split_at_checked(head.key[0] as usize).ok_or(HEAD)?;
+        let (entries, stream) = rest.split_at_checked(head.entries[0] as usize).ok_or(HEAD)?;
+        Ok(Self { head, key, entries, stream })
+    }
+
+    fn key(&self) -> Result<KeyState, ReplayError> {
+        const KEY: ReplayError = ReplayError::Chunk("key frame");
+        let raw = unpack(self.key, self.head.key[1]).ok_or(KEY)?;
+        let (mut key, rest): (KeyState, _) = postcard::take_from_bytes(&raw).map_err(|_| KEY)?;
+        let is_valid = rest.is_empty()
+            && key.generations.len() <= usize::from(ENTITIES_MAX)
+            && key.players.len() <= usize::from(SEATS_MAX)
+            && key.players.iter_mut().all(Player::clean)
+            && are_valid(&mut key.people);
+        is_valid.then_some(key).ok_or(KEY)
+    }
+
+    fn entries(&self) -> Result<Vec<(u32, Entry)>, ReplayError> {
+        const ENTRIES: ReplayError = ReplayError::Chunk("entries");
+        let raw = unpack(self.entries, self.head.entries[1]).ok_or(ENTRIES)?;
+        let (mut rest, mut entries, mut last) = (&raw[..], Vec::new(), 0);
+        while !rest.is_empty() {
+            let (mut entry, after): ((u32, Entry), _) =
+                postcard::take_from_bytes(rest).map_err(|_| ENTRIES)?;
+            let is_valid = entry.0 >= last
+                && entry.0 <= self.head.ticks
+                && entries.len() < REPLAY_ENTRIES_MAX
+                && entry.1.clean();
+            if !is_valid {
+                return Err(ENTRIES);
+            }
+            last = entry.0;
+            entries.push(entry);
+            rest = after;
+        }
+        Ok(entries)
+    }
+}
+
+impl Chunk {
+    /// Returns tick and length of a chunk.
+    pub(super) fn head(payload: &[u8]) -> Result<ChunkHead, ReplayError> {
+        Parts::read(payload).map(|parts| parts.head)
+    }
+
+    /// Decodes only what happened between ticks.
+    pub(super) fn entries(payload: &[u8]) -> Result<Vec<(u32, Entry)>, ReplayError> {
+        Parts::read(payload)?.entries()
+    }
+
+    /// Decodes a chunk.
+    pub(super) fn read(header: &Header, payload: &[u8]) -> Result<Self, ReplayError> {
+        let parts = Parts::read(payload)?;
+        let (head, first) = (parts.head, Tick(parts.head.first));
+        let (key, entries) = (parts.key()?, parts.entries()?);
+        let mut stream = Decoder::new(parts.stream);
+        let mut frames = FrameCoder::new(&header.tables, header.rates.tick_hz);
+        let mut steps = StepCoder::new(&header.tables.input);
+        let mut budget = Budget::default();
+        let frame =
+            |frames: &mut FrameCoder, stream: &mut Decoder<'_>, budget: &mut Budget, tick| {
+                let states = frames.code(stream, tick, &[])?;
+                budget.note_states(&states);
+                (!stream.is_beyond() && budget.0 <= REPLAY_CHUNK_STATES_MAX)
+                    .then_some(Frame { tick, states })
+                    .ok_or(ReplayError::Chunk("states"))
+            };
+        let older = (0..head.past).map(|at| {
+            let tick = first.minus(u64::from(head.past - at));
+            frame(&mut frames, &mut stream, &mut budget, tick)
+        });
+        let mut past = older.collect::<Result<Vec<_>, _>>()?;
+        let mut stored = vec![frame(&mut frames, &mut stream, &mut budget, first)?];
+        if head.past_has_key {
+            past.push(stored[0].clone());
+        }
+        let mut ticks = Vec::new();
+        for number in 1..=u64::from(head.ticks) {
+            let tick = first.plus(number);
+            let steps = steps.code(&mut stream, &[])?;
+            budget.note_steps(&steps);
+            let checksum = stream.plain(0, u16::BITS) as u16;
+            if stream.is_beyond() || budget.0 > REPLAY_CHUNK_STATES_MAX {
+                return Err(ReplayError::Chunk("inputs"));
+            }
+            if tick.0.is_multiple_of(header.every.into()) {
+                frames.echo(&steps);
+                stored.push(frame(&mut frames, &mut stream, &mut budget, tick)?);
+            }
+            ticks.push(TickRecord { tick, steps, checksum });
+        }
+        if !stream.is_at_end() {
+            return Err(ReplayError::Chunk("length"));
+        }
+        let past = head.has_past.then_some(past);
+        Ok(Self { first, key, past, frames: stored, ticks, entries })
+    }
+}
+
+/// Models of bytes, by the upper half of the byte before.
+struct ByteModels(Vec<[Model; 256]>);
+
+impl ByteModels {
+    fn new() -> Self {
+        Self(vec![[Model::EVEN; 256]; 16])
+    }
+
+    fn code(&mut self, coder: &mut impl Coder, before: u8, byte: u8) -> u8 {
+        let models = &mut self.0[usize::from(before >> 4)];
+        let node = (0..8).rev().fold(1, |node, at| {
+            node << 1 | usize::from(coder.bit(&mut models[node], byte >> at & 1 != 0))
+        });
+        node as u8
+    }
+}
+
+/// Compresses bytes.
+fn pack(raw: &[u8]) -> Vec<u8> {
+    let (mut coder, mut models, mut before) = (Encoder::new(), ByteModels::new(), 0);
+    for byte in raw {
+        before = models.code(&mut coder, before, *byte);
+    }
+    coder.finish()
+}
+
+/// Decompresses bytes to this length, if it is allowed and they hold as many.
+fn unpack(packed: &[u8], length: u32) -> Option<Vec<u8>> {
+    if length as usize > REPLAY_ENTRY_BYTES_MAX {
+        return None;
+    }
+    let (mut coder, mut models, mut raw) = (Decoder::new(packed), ByteModels::new(), Vec::new());
+    let mut before = 0;
+    for _ in 0..length {
+        before = models.code(&mut coder, before, 0);
+        raw.push(before);
+        if coder.is_beyond() {
+            return None;
+        }
+    }
+    coder.is_at_end().then_some(raw)
+}

@@ -1,0 +1,54 @@
+//! Recordings of a room: everything that happened in one game, in a file that can be watched from
+//! any tick and proven right.
+//!
+//! A recording is what a spectator who sees everything would be sent, plus every input. It consists
+//! of chunks of some seconds, each of which can be read without the others:
+//!
+//! | part | serves |
+//! |---|---|
+//! | states of all entities, some per second | watching, by builds with other rules too |
+//! | every input, and what the server made of it | re-simulation, explanations |
+//! | what happened between ticks: joins, requests | re-simulation |
+//! | news: chat, votes, rounds, marks | people |
+//! | a checksum for each tick | verification |
+//!
+//! `REPLAY.md` beside this crate documents every byte. [`Recorder`] writes, [`Replay`] and
+//! [`Cursor`] read; none does I/O. [`server::verify`](crate::server::verify) re-simulates.
+//!
+//! Snapshots are coded for clients that lose packets, with tables trained on the rules of the day
+//! and extrapolated by them. A file loses nothing and must outlive its rules. So its coder learns
+//! while it goes ([`coder`]), starts afresh in each chunk, and expects only what the field tables
+//! say ([`frames`]).
+//!
+//! *Invariants:*
+//! - A chunk is decoded from the file alone, without rules.
+//! - Every count and length is validated before memory is reserved for it, and what a chunk decodes
+//!   to is bounded.
+//! - A changed bit is noticed by the checksum of its block.
+
+mod checksum;
+mod chunk;
+mod coder;
+mod entries;
+mod error;
+mod file;
+mod frames;
+mod header;
+mod reader;
+mod recorder;
+mod steps;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use checksum::checksum;
+pub use chunk::{Chunk, Frame, TickRecord};
+pub use entries::{Act, Entry, KeyState, News, Player, RewindPolicy};
+pub use error::ReplayError;
+pub use file::{ChunkEntry, MAGIC};
+pub use header::{About, FORMAT, Header, Person};
+pub use reader::{Cursor, Replay, read_header};
+pub(crate) use recorder::states_of;
+pub use recorder::{Assembly, Pace, Piece, Recorder};
+pub use steps::{PlayerSteps, RecordedStep, RecordedView};
+pub use tables::{Column, ColumnMotion, Table, Tables, Translation};

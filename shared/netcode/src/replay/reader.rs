@@ -1,0 +1,247 @@
+//! Reads recordings: opens a file, finds its chunks, and plays from any tick.
+
+use std::sync::Arc;
+
+use super::chunk::{Chunk, Frame, TickRecord};
+use super::entries::Entry;
+use super::error::ReplayError;
+use super::file::{Block, BlockKind, ChunkEntry, Index, MAGIC};
+use super::header::Header;
+use super::tables::Translation;
+use crate::fields::{Entities, Entity, Slot};
+use crate::ids::EntityId;
+use crate::limits::REPLAY_CHUNKS_MAX;
+use crate::motion::interpolate::{TickTime, blend_values, cut_between};
+use crate::time::Tick;
+
+/// An opened recording.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    bytes: Arc<[u8]>,
+    header: Header,
+    chunks: Vec<ChunkEntry>,
+    is_complete: bool,
+}
+
+/// Reads the header from the first bytes of a file, at most
+/// [`REPLAY_HEADER_BYTES_MAX`](crate::limits::REPLAY_HEADER_BYTES_MAX) of them, for lists.
+pub fn read_header(bytes: &[u8]) -> Result<Header, ReplayError> {
+    opened(bytes).map(|(header, _)| header)
+}
+
+/// Reads the header, and returns the position after it.
+fn opened(bytes: &[u8]) -> Result<(Header, usize), ReplayError> {
+    let rest = bytes.strip_prefix(&MAGIC).ok_or(ReplayError::Foreign)?;
+    let block = Block::read(rest)?;
+    if block.kind != BlockKind::Header {
+        return Err(ReplayError::Damaged);
+    }
+    Ok((Header::read(block.payload)?, MAGIC.len() + block.len()))
+}
+
+impl Replay {
+    /// Opens a recording. If its index is missing or damaged, it is rebuilt from the chunks that
+    /// can be read.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are not a recording, are of a newer format, or have a damaged header.
+    pub fn open(bytes: impl Into<Arc<[u8]>>) -> Result<Self, ReplayError> {
+        let bytes = bytes.into();
+        let (header, start) = opened(&bytes)?;
+        let (chunks, is_complete) = match Index::find(&bytes) {
+            Ok(index) => (index.chunks, true),
+            Err(_) => (scan(&bytes, start), false),
+        };
+        Ok(Self { bytes, header, chunks, is_complete })
+    }
+
+    /// Returns what the recording is of.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Whether the file was ended properly. Otherwise the last seconds may be missing.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Returns where the chunks are.
+    pub fn chunks(&self) -> &[ChunkEntry] {
+        &self.chunks
+    }
+
+    /// Returns the first and the last tick; `None` if there is no chunk.
+    pub fn span(&self) -> Option<(Tick, Tick)> {
+        let (first, last) = (self.chunks.first()?, self.chunks.last()?);
+        Some((Tick(first.first), Tick(last.first).plus(last.ticks.into())))
+    }
+
+    /// Returns the number of the chunk with a tick: the last one whose key frame is not later.
+    pub fn chunk_at(&self, tick: Tick) -> Option<usize> {
+        self.chunks.partition_point(|chunk| chunk.first <= tick.0).checked_sub(1)
+    }
+
+    fn payload(&self, number: usize) -> Result<&[u8], ReplayError> {
+        let entry = self.chunks.get(number).ok_or(ReplayError::Short)?;
+        let place = |entry: &ChunkEntry| usize::try_from(entry.at).unwrap_or(usize::MAX);
+        // Chunks that overlap would make a small file take long.
+        let end = self.chunks.get(number + 1).map_or(self.bytes.len(), place);
+        let bytes = self.bytes.get(place(entry)..end).ok_or(ReplayError::Short)?;
+        let block = Block::read(bytes)?;
+        let head = Chunk::head(block.payload)?;
+        let is_it = (head.first, head.ticks) == (entry.first, entry.ticks);
+        if block.kind != BlockKind::Chunk || !is_it {
+            return Err(ReplayError::Damaged);
+        }
+        Ok(block.payload)
+    }
+
+    /// Decodes a chunk.
+    pub fn chunk(&self, number: usize) -> Result<Chunk, ReplayError> {
+        Chunk::read(&self.header, self.payload(number)?)
+    }
+
+    /// Decodes what happened between the ticks of a chunk, each with the tick before it. Much
+    /// faster than [`chunk`](Self::chunk), for markers and lists.
+    pub fn entries(&self, number: usize) -> Result<Vec<(Tick, Entry)>, ReplayError> {
+        let first = Tick(self.chunks.get(number).ok_or(ReplayError::Short)?.first);
+        let entries = Chunk::entries(self.payload(number)?)?;
+        Ok(entries.into_iter().map(|(ticks, entry)| (first.plus(ticks.into()), entry)).collect())
+    }
+
+    /// Checks every byte.
+    ///
+    /// # Errors
+    ///
+    /// Anything is damaged or missing.
+    pub fn check(&self) -> Result<(), ReplayError> {
+        (0..self.chunks.len()).try_for_each(|number| self.chunk(number).map(drop))?;
+        self.is_complete.then_some(()).ok_or(ReplayError::Short)
+    }
+}
+
+/// Finds the chunks from `at` on, without an index. A damaged one is left out.
+fn scan(bytes: &[u8], mut at: usize) -> Vec<ChunkEntry> {
+    let mut chunks: Vec<ChunkEntry> = Vec::new();
+    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+        match Block::read(rest) {
+            Ok(block) => {
+                if block.kind == BlockKind::Chunk
+                    && let Ok(head) = Chunk::head(block.payload)
+                    && chunks.last().is_none_or(|last| last.first <= head.first)
+                    && chunks.len() < REPLAY_CHUNKS_MAX
+                {
+                    let (first, ticks) = (head.first, head.ticks);
+                    chunks.push(ChunkEntry { at: at as u64, first, ticks });
+                }
+                at += block.len();
+            }
+            Err(_) => match rest.first_chunk::<5>() {
+                // Its length may be intact.
+                Some([_, length @ ..]) => {
+                    let length = u32::from_le_bytes(*length) as usize;
+                    at = at.saturating_add(length).saturating_add(super::file::FRAMING);
+                }
+                None => break,
+            },
+        }
+    }
+    chunks
+}
+
+/// A position in a recording, with the decoded chunk around it.
+#[derive(Debug)]
+pub struct Cursor {
+    replay: Replay,
+    tick: Tick,
+    loaded: Option<(usize, Chunk)>,
+}
+
+impl Cursor {
+    /// Creates a position at the start of a recording.
+    pub fn new(replay: Replay) -> Self {
+        let tick = replay.span().map_or(Tick(0), |(first, _)| first);
+        Self { replay, tick, loaded: None }
+    }
+
+    /// Returns the recording.
+    pub fn replay(&self) -> &Replay {
+        &self.replay
+    }
+
+    /// Returns the position.
+    pub fn tick(&self) -> Tick {
+        self.tick
+    }
+
+    /// Moves to a tick, or to the nearest one that is recorded. Decodes at most one chunk, and none
+    /// if the tick is in the present one.
+    ///
+    /// # Errors
+    ///
+    /// The chunk is damaged; the position does not change.
+    pub fn seek(&mut self, tick: Tick) -> Result<Tick, ReplayError> {
+        let (first, last) = self.replay.span().ok_or(ReplayError::Short)?;
+        let tick = tick.clamp(first, last);
+        let number = self.replay.chunk_at(tick).ok_or(ReplayError::Short)?;
+        if self.loaded.as_ref().is_none_or(|(loaded, _)| *loaded != number) {
+            self.loaded = Some((number, self.replay.chunk(number)?));
+        }
+        self.tick = tick;
+        Ok(tick)
+    }
+
+    /// Returns the decoded chunk around the position; `None` before the first
+    /// [`seek`](Self::seek).
+    pub fn chunk(&self) -> Option<&Chunk> {
+        self.loaded.as_ref().map(|(_, chunk)| chunk)
+    }
+
+    /// Returns the tick at the position: inputs, and what the server made of them. `None` at a
+    /// recording's first tick.
+    pub fn record(&self) -> Option<&TickRecord> {
+        let chunk = self.chunk()?;
+        let at = self.tick.since(chunk.first).checked_sub(1)?;
+        chunk.ticks.get(usize::try_from(at).ok()?)
+    }
+
+    /// Returns the stored states before and after a time within the present chunk. At its end both
+    /// are the last ones.
+    pub fn around(&self, at: TickTime) -> Option<(&Frame, &Frame)> {
+        let frames = &self.chunk()?.frames;
+        let next = frames.partition_point(|frame| frame.tick <= at.tick).max(1);
+        let before = frames.get(next - 1)?;
+        Some((before, frames.get(next).unwrap_or(before)))
+    }
+
+    /// Returns the entities at a time within the present chunk, interpolated between the stored
+    /// states before and after, in the records of this build.
+    pub fn scene<E: Entity>(&self, translation: &Translation, at: TickTime) -> Entities<E> {
+        let mut scene = Entities::default();
+        let Some((before, after)) = self.around(at) else { return scene };
+        let span = after.tick.since(before.tick).max(1) as f64;
+        let part = (f64::from(at.since(before.tick)) / span).clamp(0.0, 1.0);
+        for (index, state) in &before.states {
+            let Some(entity) = translation.entity::<E>(state.kind, &state.packed) else { continue };
+            let later = after.states.binary_search_by_key(index, |(index, _)| *index);
+            let later = later.ok().map(|at| &after.states[at].1);
+            let later = later.filter(|later| later.same_entity(state));
+            let later = later.and_then(|later| translation.entity::<E>(later.kind, &later.packed));
+            let entity = later.map_or(entity, |later| blended(&entity, &later, part));
+            let id = EntityId { index: *index, generation: state.generation };
+            scene.insert(Slot { id, owner: state.owner, entity });
+        }
+        scene
+    }
+}
+
+/// Interpolates an entity, unless there is a discontinuity in between.
+fn blended<E: Entity>(from: &E, to: &E, part: f64) -> E {
+    let fields = from.fields();
+    let (a, b) = (from.values(), to.values());
+    if part <= 0.0 || cut_between(fields, &a, &b) {
+        return *from;
+    }
+    E::from_values(from.kind(), &blend_values(fields, &a, &b, part))
+}

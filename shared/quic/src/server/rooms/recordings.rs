@@ -1,0 +1,31 @@
+//! Passes the recordings of rooms to the host's archive.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::Rooms;
+use crate::server::directory::RoomId;
+
+impl Rooms {
+    /// Passes the finished pieces of a room's recording to the archive.
+    pub(super) fn archive(&mut self, id: RoomId) {
+        let Some(archive) = &self.plan.hosting.archive else { return };
+        let Some(running) = self.running.get_mut(&id) else { return };
+        let Some(room) = running.room.as_deref_mut() else { return };
+        while let Some(piece) = room.poll_replay() {
+            archive.archive(&running.code, piece, room.seats_taken() + room.watchers());
+        }
+    }
+
+    /// Ends the recording of a room's game.
+    pub(in crate::server) fn end_recording(&mut self, id: RoomId) {
+        let Some(archive) = self.plan.hosting.archive.clone() else { return };
+        let Some(running) = self.running.get_mut(&id) else { return };
+        if let Some(room) = running.room.as_deref_mut() {
+            // After a panic of its rules, the room may be in any state.
+            let _ = catch_unwind(AssertUnwindSafe(|| room.cut_replay()));
+        }
+        let code = running.code.clone();
+        self.archive(id);
+        archive.end(&code);
+    }
+}

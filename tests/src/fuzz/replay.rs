@@ -1,0 +1,76 @@
+//! Recordings, as a file that anyone may send.
+
+use phaselock::fields::{Entities, Entity, Kind};
+use phaselock::game::Game;
+use phaselock::limits::{ENTITIES_MAX, REPLAY_CHUNK_TICKS_MAX};
+use phaselock::motion::interpolate::TickTime;
+use phaselock::replay::{Cursor, MAGIC, Replay, Translation, read_header};
+use phaselock_games::skirmish::Skirmish;
+
+use super::taken;
+
+/// Entities of a game that the recording need not be of.
+type Thing = <Skirmish as Game>::Entity;
+const KINDS: &[Kind] = Thing::KINDS;
+
+/// The maximum number of chunks that are read: a file of a few kilobytes may list one many times.
+const CHUNKS_MAX: usize = 8;
+
+/// Any file. Its checksums are made right first; otherwise the decoders behind them would see
+/// nothing.
+pub fn replay(data: &[u8]) -> bool {
+    // As it is, it must not be taken for whole if a bit has changed; that is tested elsewhere.
+    taken(Replay::open(data).and_then(|replay| replay.check()));
+    let bytes = sealed(data);
+    let Some(replay) = taken(Replay::open(bytes.clone())) else { return false };
+    assert_eq!(read_header(&bytes).as_ref(), Ok(replay.header()));
+    let translation = Translation::new(&replay.header().tables, KINDS);
+    let mut read = false;
+    for number in 0..replay.chunks().len().min(CHUNKS_MAX) {
+        taken(replay.entries(number));
+        let Some(chunk) = taken(replay.chunk(number)) else { continue };
+        read = true;
+        assert!(chunk.ticks.len() <= REPLAY_CHUNK_TICKS_MAX as usize);
+        for frame in chunk.frames.iter().chain(chunk.past.iter().flatten()) {
+            assert!(frame.states.is_sorted_by(|a, b| a.0 < b.0));
+            for (index, state) in &frame.states {
+                let table = &replay.header().tables.kinds[usize::from(state.kind)];
+                let values = table.columns.iter().zip(&state.packed);
+                assert!(values.clone().all(|(column, value)| *value <= column.greatest));
+                assert!(*index < ENTITIES_MAX);
+            }
+        }
+        assert!(chunk.ticks.is_sorted_by(|a, b| a.tick < b.tick));
+    }
+    let Some((first, last)) = replay.span() else { return read };
+    let mut cursor = Cursor::new(replay);
+    for tick in [first, last] {
+        if taken(cursor.seek(tick)).is_some() {
+            let at = TickTime { tick, fraction: 0.5 };
+            let _: Entities<Thing> = cursor.scene(&translation, at);
+        }
+    }
+    read
+}
+
+/// Returns the file with the checksums of all blocks that it seems to have.
+fn sealed(data: &[u8]) -> Vec<u8> {
+    let (mut bytes, mut at) = (data.to_vec(), MAGIC.len());
+    while let Some([_, length @ ..]) = bytes.get(at..).and_then(|rest| rest.first_chunk::<5>()) {
+        let end = at.saturating_add(5 + u32::from_le_bytes(*length) as usize);
+        if end.saturating_add(4) > bytes.len() {
+            break;
+        }
+        let sum = crc32(&bytes[at..end]);
+        bytes[end..end + 4].copy_from_slice(&sum.to_le_bytes());
+        at = end + 4;
+    }
+    bytes
+}
+
+/// CRC-32, bit by bit.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |sum, byte| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| sum >> 1 ^ (0xedb8_8320 * (sum & 1)))
+    })
+}
