@@ -389,7 +389,17 @@ fn only_known_folders_exist() {
     let folders: BTreeSet<PathBuf> = top.filter(|path| path.is_dir()).collect();
     for path in folders {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let known = ["client", "docker", "docs", "fuzz", "server", "shared", "target", "tests"];
+        let known = [
+            "client",
+            "docker",
+            "docs",
+            "fuzz",
+            "packaging",
+            "server",
+            "shared",
+            "target",
+            "tests",
+        ];
         assert!(name.starts_with('.') || known.contains(&name.as_str()), "{name}/ has no place");
     }
 }
