@@ -66,10 +66,8 @@ fn runs_again<G: Game>() {
         let waited = steps.iter().filter(|steps| steps.age > 0).count();
         let repeated = count(Origin::Repeated);
         assert!(late > 0 && repeated + waited > 0, "{late} late, {repeated}, {waited}");
-        let left = entries(&replay).into_iter().filter(|(_, entry)| match entry {
-            Entry::Act(Act::Leave(_)) => true,
-            Entry::News(News::Left(_)) => true,
-            _ => false,
+        let left = entries(&replay).into_iter().filter(|(_, entry)| {
+            matches!(entry, Entry::Act(Act::Leave(_)) | Entry::News(News::Left(_)))
         });
         assert_eq!(left.count(), 2, "the rules and the people were told");
     }

@@ -17,8 +17,8 @@
 //!
 //! Snapshots are coded for clients that lose packets, with tables trained on the rules of the day
 //! and extrapolated by them. A file loses nothing and must outlive its rules. So its coder learns
-//! while it goes ([`coder`]), starts afresh in each chunk, and expects only what the field tables
-//! say ([`frames`]).
+//! while it goes (`coder.rs`), starts afresh in each chunk, and expects only what the field tables
+//! say (`frames.rs`).
 //!
 //! *Invariants:*
 //! - A chunk is decoded from the file alone, without rules.
