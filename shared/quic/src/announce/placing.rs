@@ -25,7 +25,7 @@ const SERVERS_MAX: usize = 64;
 /// Maximum number of tokens to sign. Arbitrary; usually there is one.
 const CHALLENGES_MAX: u8 = 8;
 
-/// Asks a directory for seats until all players have one or the directory knows of no more.
+/// Asks a directory for seats until each player has one, or until it has no more.
 #[derive(Debug)]
 pub struct Placer {
     game: String,
