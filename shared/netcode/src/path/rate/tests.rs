@@ -540,6 +540,19 @@ fn newcomer_queues_little_on_a_path_that_hardly_carries_the_game() {
 }
 
 #[test]
+fn quiet_time_proves_nothing_of_a_path() {
+    for seed in 1..=8 {
+        let mut path = Path::new("delay=20ms,rate=64kbit,queue=16kB", seed);
+        // Packets of less than a tenth of what passes, and then more than passes.
+        path.wanted = 600;
+        path.run(10);
+        path.wanted = 12_000;
+        let burst = path.run(3);
+        assert!(burst.longest < Micros::from_ms(260), "seed {seed}: {burst:?}");
+    }
+}
+
+#[test]
 fn rare_snapshots_may_take_all_that_the_rate_allows_up_to_their_packets() {
     for (most, hz) in [(8_000, 2), (16_000, 2), (16_000, 4), (64_000, 30)] {
         let interval = 1_000_000 / hz;
