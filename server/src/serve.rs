@@ -134,7 +134,7 @@ async fn run(
     let page = page.map(|page| Front::of(page, config, &server, &presented)).transpose()?;
     let announcements = announcements(config, &server, &presented.identity().signer());
     // Agones knows where players reach the server. A directory in the cluster would list the pod's
-    // address, at which no one does.
+    // address, which players cannot reach.
     let announced = if agones.is_none() { announcements.clone() } else { Vec::new() };
     let directories = announce(announced, watch);
     move_players(config, announcements, &kept, watch);

@@ -287,7 +287,7 @@ fn newcomers_are_told_that_a_room_is_recorded() {
 }
 
 #[test]
-fn sixty_four_players_take_at_most_three_megabytes_in_ten_minutes() {
+fn sixty_four_bots_take_at_most_three_megabytes_in_ten_minutes() {
     let config = RoomConfig { record: Some(RecordConfig::default()), ..room_config(7, 64) };
     let mut room = Room::<Skirmish>::new(config);
     let secs = u64::from(depth::times(30));

@@ -54,8 +54,8 @@ const STATUS_EVERY: Micros = Micros::from_ms(1500);
 const LOOKED_FOR: Micros = Micros::from_ms(10_000);
 /// Maximum number of servers of a game that are asked at a time.
 const STATUS_MAX: usize = 1024;
-/// Time for which seats are reserved for a player on the way there, and for friends, who are told
-/// this time while the founder reads the code out.
+/// Time for which seats are reserved: for a player on the way there, and for friends, to whom the
+/// founder must first tell the code.
 const RESERVED: Micros = Micros::from_ms(8000);
 const RESERVED_FOR_FRIENDS: Micros = Micros::from_ms(120_000);
 /// Time for which the same request gets the same answer.
@@ -64,8 +64,8 @@ const REPEATED: Micros = Micros::from_ms(10_000);
 const LOOKED_AT: usize = 1024;
 /// Number of requests for a game up to which a new one is handled at once.
 const SERVED_AT_ONCE: usize = 64;
-/// Time after which no one behind a request gets seats on the server that is the nearest to having
-/// as many as it needs.
+/// After this time no one behind a request gets seats on the server that is closest to having as
+/// many as it needs.
 const PASSED: Micros = Micros::from_ms(30_000);
 /// How many times as much as a network a site (IPv6 /48) may use.
 const PER_SITE: u32 = 4;

@@ -223,14 +223,14 @@ impl<G: Game> Client<G> {
         self.common.counter.handle_report(&report);
     }
 
-    /// Handles the age that the newest state has reached before the snapshot of `tick` arrived.
+    /// Reports to the delay how old the newest state was when the snapshot of `tick` arrived.
     /// `follows` is whether no packet was lost in between.
     fn handle_age(&mut self, tick: Tick, newest: Tick, arrival: LocalTime, follows: bool) {
         let rates = self.common.rates;
         let mut before = rates.time_of(newest);
         if follows {
-            // No packet was sent in between. A delay that covers more than two intervals of
-            // that would outlast the path's weakness.
+            // The server sent nothing in between. If the delay covered more than two intervals of
+            // that, it would stay long after the path has recovered.
             let two = Micros(2 * rates.snapshot_interval().0);
             before = before.max(rates.time_of(tick) - two);
         }

@@ -150,7 +150,8 @@ impl Counter {
         }
     }
 
-    /// Whether this packet, before it is counted, is the one after the newest.
+    /// Whether this packet directly follows the newest one. Call it before
+    /// [`handle_received`](Self::handle_received).
     pub(super) fn follows(&self, received: &Received) -> bool {
         received.seq == self.newest_seq.saturating_add(1)
     }

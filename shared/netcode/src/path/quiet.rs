@@ -28,8 +28,8 @@ pub(super) struct Quiet {
 impl Quiet {
     /// Silence that changes nothing, besides an interval; at low rates, three intervals. Arbitrary.
     const TOLERATED: Micros = Micros::from_ms(200);
-    /// The fraction of the silence that is waited before the next snapshot. Arbitrary: at 30 Hz,
-    /// 15 leave in the first half of a second, and 8 in the second half.
+    /// The next snapshot waits for this part of the silence: an eighth. Arbitrary: at 30 Hz, 15
+    /// leave in the first half of a second, and 8 in the second half.
     const PART: i64 = 8;
     /// The largest distance. Half of the time within which a path that is back should be used
     /// again.

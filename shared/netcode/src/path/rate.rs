@@ -22,14 +22,14 @@
 //! answer. From then on each acknowledged byte allows another, as long as the window is used and no
 //! queue appears, until it holds the initial rate. So a burst that a game sends later finds no more
 //! than twice what the path has carried before. Any path that is used for games should carry the
-//! initial rate, so less is not used from then on without proof. A path whose queue has shown that
-//! it carries less, or has closed the window, is *narrow*, until it has carried twice as much.
-//! There the rate grows only as it is used, so that it is never a guess after a quiet time; what
-//! passed while packets were queued shows what the path carries; and no snapshot is sent while more
-//! is in flight than the path carries in a round trip plus a short queue. There are then fewer
+//! initial rate, so from then on the rate drops below it only on evidence. A path whose queue has
+//! shown that it carries less, or has closed the window, is *narrow*, until it has carried twice as
+//! much. There the rate grows only as it is used, so that it is never a guess after a quiet time;
+//! what passed while packets were queued shows what the path carries; and no snapshot is sent while
+//! more is in flight than the path carries in a round trip plus a short queue. There are then fewer
 //! snapshots.
 //!
-//! All this takes acknowledgements. While they stay out, ever more snapshots are skipped
+//! All this needs acknowledgements. While none arrive, more and more snapshots are skipped
 //! ([`Quiet`]).
 //!
 //! Tests on simulated paths enforce this: in 15 of 16 runs, 5 to 10 % of random or bursty loss
@@ -218,8 +218,9 @@ impl SendRate {
     }
 
     /// Returns how many bytes the next snapshot may use: at most those of two intervals or a full
-    /// datagram, and never more than [`SNAPSHOT_BURST_BYTES`]; at least [`SNAPSHOT_BYTES_MIN`], or
-    /// 0 while the path is full or snapshots come too fast.
+    /// datagram, and never more than [`SNAPSHOT_BURST_BYTES`]; at least [`SNAPSHOT_BYTES_MIN`], and
+    /// no more than that while the client is silent; 0 while the path is full or snapshots come too
+    /// fast, also for the length of the silence.
     pub fn available(&mut self, now: LocalTime) -> usize {
         self.advance(now);
         let most = self.quiet.most(now);

@@ -34,7 +34,7 @@ pub struct Spacing {
 /// A search for the cause of a queue.
 #[derive(Clone, Copy, Debug)]
 enum Probe {
-    /// There is a queue since then, if at all.
+    /// Since when there has been a queue, if there is one.
     Queue(Option<LocalTime>),
     /// The next packet waits for longer.
     Pausing,

@@ -98,8 +98,8 @@ pub enum Entry {
 }
 
 impl Entry {
-    /// Makes the texts printable, which anyone may have written into a file. Returns `false` if
-    /// the entry is longer than any that a server writes.
+    /// Makes the texts printable, which anyone may have written into a file. Returns `false` if a
+    /// name is too long or there are too many people. Only the chunk bounds other lengths.
     pub(super) fn clean(&mut self) -> bool {
         match self {
             Self::News(News::Mark(text) | News::Report(text, ..)) => *text = printable(text),

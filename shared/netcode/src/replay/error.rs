@@ -11,7 +11,7 @@ pub enum ReplayError {
     Newer(u16),
     /// An older version wrote it.
     #[error(
-        "the recording has format {0}, which this version cannot read any more; use an older one"
+        "the recording has format {0}, which this version can no longer read; use an older one"
     )]
     Older(u16),
     /// The end is missing.

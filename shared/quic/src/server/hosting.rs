@@ -101,7 +101,8 @@ pub trait Archive: Debug + Send + Sync {
     /// spectators.
     fn archive(&self, room: &RoomCode, piece: Piece, people: usize);
 
-    /// Handles the end of a room's game, and so of its recording.
+    /// Handles the end of a room's game, and so of its recording. May be called more than once, and
+    /// for a room that recorded nothing.
     fn end(&self, room: &RoomCode);
 }
 
