@@ -54,13 +54,13 @@ fn told(verdict: &Verdict, is_complete: bool) -> (String, bool) {
     };
     if *skipped > 0 {
         line += &format!(
-            "; {skipped} ticks could not be run, because the states before them are missing"
+            "; {skipped} ticks could not be run, because they or the states before them are missing"
         );
     }
     if !is_complete {
         line += "; the recording was not ended properly";
     }
-    (line, difference.is_none())
+    (line, difference.is_none() && *skipped == 0)
 }
 
 #[cfg(test)]
@@ -70,7 +70,8 @@ mod tests {
     use phaselock::server::{AnyRoom, RecordConfig, Room, RoomConfig};
     use phaselock_games::race::Race;
 
-    fn recording() -> Vec<u8> {
+    /// Returns a recording of three seconds, without the chunk of one of them.
+    fn recording(missing: Option<usize>) -> Vec<u8> {
         let pace = Pace { chunk_secs: 1, ..Pace::DEFAULT };
         let record = Some(RecordConfig { pace, ..RecordConfig::default() });
         let config = RoomConfig { record, ..RoomConfig::default() };
@@ -80,7 +81,8 @@ mod tests {
         }
         room.cut_replay();
         let (mut assembly, mut bytes) = (Assembly::default(), Vec::new());
-        while let Some(piece) = room.poll_replay() {
+        let pieces = std::iter::from_fn(|| room.poll_replay()).enumerate();
+        for (_, piece) in pieces.filter(|(number, _)| missing != Some(*number)) {
             bytes.extend(assembly.push(&piece).expect("in order"));
         }
         bytes.extend(assembly.end());
@@ -90,7 +92,7 @@ mod tests {
     #[test]
     fn each_kind_of_file_gets_its_line() {
         let dir = tempfile::tempdir().expect("a folder");
-        let whole = recording();
+        let whole = recording(None);
         let mut damaged = whole.clone();
         let middle = damaged.len() / 2;
         damaged[middle] ^= 1;
@@ -99,6 +101,12 @@ mod tests {
             (whole, "identical, 180 ticks", true),
             (cut, "identical, 180 ticks; the recording was not ended properly", true),
             (damaged, "the recording is damaged", false),
+            (
+                recording(Some(2)),
+                "identical, 60 ticks; 120 ticks could not be run, because they or the states \
+                 before them are missing",
+                false,
+            ),
             (b"something else".to_vec(), "this is not a recording of Phaselock", false),
         ] {
             let path = dir.path().join("it.plr");

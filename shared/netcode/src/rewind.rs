@@ -169,10 +169,12 @@ impl<E: Entity> Past<E> {
         self.ticks.push_back((tick, kept));
     }
 
-    /// Replaces what has been recorded by other ticks, oldest first.
+    /// Replaces what has been recorded by the moving entities of other ticks, oldest first.
     pub(crate) fn refill(&mut self, ticks: impl Iterator<Item = (Tick, Entities<E>)>) {
         self.ticks.clear();
-        self.ticks.extend(ticks.take(self.ticks_max));
+        for (tick, entities) in ticks.take(self.ticks_max) {
+            self.push(tick, &entities);
+        }
     }
 
     /// Iterates over the recorded ticks with their moving entities, oldest first.

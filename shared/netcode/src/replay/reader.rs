@@ -175,8 +175,8 @@ impl Cursor {
         self.tick
     }
 
-    /// Moves to a tick, or to the nearest one that is recorded. Decodes at most one chunk, and none
-    /// if the tick is in the present one.
+    /// Moves to a tick, or to the last recorded one before it, or to the first. Decodes at most one
+    /// chunk, and none if the tick is in the present one.
     ///
     /// # Errors
     ///
@@ -185,6 +185,8 @@ impl Cursor {
         let (first, last) = self.replay.span().ok_or(ReplayError::Short)?;
         let tick = tick.clamp(first, last);
         let number = self.replay.chunk_at(tick).ok_or(ReplayError::Short)?;
+        let entry = self.replay.chunks[number];
+        let tick = tick.min(Tick(entry.first).plus(entry.ticks.into()));
         if self.loaded.as_ref().is_none_or(|(loaded, _)| *loaded != number) {
             self.loaded = Some((number, self.replay.chunk(number)?));
         }
@@ -198,8 +200,8 @@ impl Cursor {
         self.loaded.as_ref().map(|(_, chunk)| chunk)
     }
 
-    /// Returns the tick at the position: inputs, and what the server made of them. `None` at a
-    /// recording's first tick.
+    /// Returns the tick at the position: inputs, and what the server made of them. `None` at the
+    /// key frame of a chunk: that tick is the last one of the chunk before.
     pub fn record(&self) -> Option<&TickRecord> {
         let chunk = self.chunk()?;
         let at = self.tick.since(chunk.first).checked_sub(1)?;

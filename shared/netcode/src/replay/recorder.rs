@@ -228,8 +228,11 @@ impl<G: Game> Recorder<G> {
     fn finish(&mut self) {
         let Some(chunk) = self.chunk.take().filter(|chunk| chunk.head().ticks > 0) else { return };
         self.pieces.push_back(Piece::Chunk(block(BlockKind::Chunk, &chunk.finish())));
+        // Without its start, nothing of a recording can be read.
         while self.pieces.len() > REPLAY_PIECES_MAX {
-            self.pieces.pop_front();
+            let is_of_start = matches!(self.pieces.get(1), Some(Piece::Chunk(_)))
+                && matches!(self.pieces.front(), Some(Piece::Start(_)));
+            self.pieces.remove(usize::from(is_of_start));
         }
     }
 

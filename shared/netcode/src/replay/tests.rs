@@ -8,7 +8,7 @@ use super::*;
 use crate::fields::{Entities, Entity, Kind};
 use crate::game::{Ahead, Bot, Game, Inputs, Kit, Memory, World};
 use crate::ids::{EntityId, PlayerId};
-use crate::limits::{FIELDS_MAX, REPLAY_CHUNK_STATES_MAX, REPLAY_ENTRIES_MAX};
+use crate::limits::{FIELDS_MAX, REPLAY_CHUNK_STATES_MAX, REPLAY_ENTRIES_MAX, REPLAY_PIECES_MAX};
 use crate::motion::interpolate::TickTime;
 use crate::random::Random;
 use crate::server::{AnyRoom, Command, Differing, RecordConfig, Room, RoomConfig, verify};
@@ -203,6 +203,32 @@ fn verification_begins_where_the_past_is_and_skips_what_is_missing() {
     let replay = open(&file(&pieces));
     let verdict = verify::<Range>(&replay).expect("later chunks can be run again");
     assert_eq!((verdict.ticks, verdict.skipped, verdict.difference), (180, 60, None));
+
+    // Ticks that are gone count, too.
+    let (mut pieces, _) = record(5.0, pace(10));
+    pieces.remove(2);
+    let replay = open(&file(&pieces));
+    let verdict = verify::<Range>(&replay).expect("other chunks can be run again");
+    assert_eq!((verdict.ticks, verdict.skipped, verdict.difference), (240, 60, None));
+    let mut cursor = Cursor::new(replay);
+    for (tick, found) in [(60, 60), (61, 60), (119, 60), (120, 120), (9999, 300)] {
+        assert_eq!(cursor.seek(Tick(tick)), Ok(Tick(found)));
+    }
+}
+
+#[test]
+fn pieces_that_no_one_takes_are_dropped_but_not_the_start() {
+    let record = Some(RecordConfig { pace: pace(10), ..RecordConfig::default() });
+    let mut room = Room::<Range>::new(RoomConfig { record, ..RoomConfig::default() });
+    let last = Tick(60 * (REPLAY_PIECES_MAX as u64 + 4));
+    while room.tick() < last {
+        room.handle_timeout(room.next_timeout());
+    }
+    room.cut_replay();
+    let pieces: Vec<_> = std::iter::from_fn(|| room.poll_replay()).collect();
+    assert_eq!(pieces.len(), REPLAY_PIECES_MAX);
+    let replay = open(&file(&pieces));
+    assert_eq!(replay.span().map(|(_, last)| last), Some(last));
 }
 
 #[test]

@@ -117,7 +117,7 @@ impl fmt::Display for Difference {
 pub struct Verdict {
     /// Number of ticks that were run again.
     pub ticks: u64,
-    /// Number of recorded ticks that could not be run again, because something before them is
+    /// Number of ticks that could not be run again, because they or something before them is
     /// damaged or missing.
     pub skipped: u64,
     /// The first difference, if there is one.
@@ -132,8 +132,11 @@ pub struct Verdict {
 pub fn verify<G: Game>(replay: &Replay) -> Result<Verdict, VerifyError> {
     let mut verdict = Verdict { ticks: 0, skipped: 0, difference: None };
     let mut world: Option<Resimulation<G>> = None;
+    let mut next: Option<Tick> = None;
     for number in 0..replay.chunks().len() {
         let chunk = replay.chunk(number)?;
+        verdict.skipped += next.map_or(0, |next| chunk.first.since(next));
+        next = Some(chunk.first.plus(chunk.ticks.len() as u64));
         let running = world.take().filter(|world| world.tick() == chunk.first);
         let mut running = match running {
             Some(running) => running,
