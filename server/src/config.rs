@@ -40,7 +40,7 @@ pub use self::loaded::{BadOverride, Change, Judge, SettingValue, Settings};
 pub(crate) use self::loaded::{SendRules, Sources, setting_key};
 pub(crate) use self::log::parse_filter;
 pub use self::log::{BadFilter, LogFormat};
-pub use self::operation::{AgonesMode, Operation};
+pub use self::operation::{AgonesMode, Operation, RecordMode};
 pub use self::password::Password;
 pub use self::play::{NAME_CHARS_MAX, Play, ROOM_THREADS_MAX, WORKERS_MAX};
 pub use self::redirect::Redirect;

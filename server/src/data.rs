@@ -15,6 +15,7 @@ use crate::config::{Config, FleetSecret};
 use crate::data_dir::{LOCK_FILE, ROOMS_DIR, make_private_dir, token_path, write_private};
 use crate::deny::{DenyLists, DenyThread};
 use crate::people::{AccessLists, Gatekeeper, Rules};
+use crate::recordings::{Recording, Recordings, RecordingsThread};
 use crate::store::{Change, Store, Thread as StoreThread};
 use crate::token::{hash_of, new_token};
 use crate::worlds::{Worlds, WorldsThread};
@@ -32,11 +33,13 @@ pub(crate) struct Storage {
     pub(crate) store: Store,
     pub(crate) clocks: Clocks,
     pub(crate) worlds: Worlds,
+    pub(crate) recordings: Arc<Recordings>,
     /// Locked for as long as the server runs.
     _lock: File,
     deny_thread: DenyThread,
     store_thread: StoreThread,
     worlds_thread: WorldsThread,
+    recordings_thread: RecordingsThread,
 }
 
 /// Returns the settings' rules for newcomers.
@@ -85,6 +88,9 @@ pub(crate) fn open_by(
     let opened = Worlds::open(data_dir, config.play.resume_seconds, clocks.clone());
     let (worlds, worlds_thread) =
         opened.with_context(|| format!("cannot use {}/{ROOMS_DIR}", data_dir.display()))?;
+    let recording = Recording::of(&config.operation);
+    let (recordings, recordings_thread) = Recordings::open(recording.clone(), clocks.clone())
+        .with_context(|| format!("cannot use {}", recording.dir.display()))?;
     let _lock = lock;
     Ok(Storage {
         access,
@@ -92,10 +98,12 @@ pub(crate) fn open_by(
         store,
         clocks,
         worlds,
+        recordings,
         _lock,
         deny_thread,
         store_thread,
         worlds_thread,
+        recordings_thread,
     })
 }
 
@@ -141,9 +149,9 @@ impl Storage {
     /// Resolves when one of the writer threads has ended, which it never does by itself.
     pub(crate) fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
         let (store, worlds) = (self.store_thread.watch(), self.worlds_thread.watch());
-        let lists = self.deny_thread.watch();
+        let (lists, recordings) = (self.deny_thread.watch(), self.recordings_thread.watch());
         async move {
-            while !store() && !worlds() && !lists() {
+            while !store() && !worlds() && !lists() && !recordings() {
                 sleep(ENDED_INTERVAL).await;
             }
         }
@@ -153,7 +161,8 @@ impl Storage {
     pub(crate) fn close(self) {
         self.store.note(vec![self.access.calendar(self.clocks.state())]);
         self.deny_thread.end();
-        let have_ended = [self.worlds_thread.end(), self.store_thread.end()];
+        let have_ended =
+            [self.worlds_thread.end(), self.store_thread.end(), self.recordings_thread.end()];
         if have_ended.contains(&false) {
             tracing::error!(
                 name: "writer_panicked",

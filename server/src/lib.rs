@@ -39,6 +39,7 @@ mod outgoing;
 mod people;
 mod preflight;
 mod ranges;
+mod recordings;
 mod reload;
 mod run;
 mod schedule;

@@ -249,7 +249,8 @@ fn equip(
     let server = server
         .with_doorkeeping(doorkeeping)
         .guarded_by(Arc::clone(&kept.gate) as _)
-        .with_keeper(Arc::new(kept.worlds.clone()));
+        .with_keeper(Arc::new(kept.worlds.clone()))
+        .archived_by(Arc::clone(&kept.recordings) as _);
     server.handle().begin_with(room_settings(config));
     Ok(server)
 }

@@ -28,6 +28,26 @@ pub enum AgonesMode {
     Off,
 }
 
+/// Maximum days for which recordings are kept. Arbitrary; ten years.
+const RECORD_DAYS_MAX: u32 = 3650;
+/// Maximum megabytes of recordings. Arbitrary; 10 TB.
+const RECORD_MEGABYTES_MAX: u32 = 10_000_000;
+
+/// What the server records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordMode {
+    /// Nothing.
+    Off,
+    /// Each round in which people are there, in a file of its own.
+    Rounds,
+    /// Everything, in files of an hour or two.
+    Always,
+}
+
+/// The modes by name.
+const RECORD: [(&str, RecordMode); 3] =
+    [("off", RecordMode::Off), ("rounds", RecordMode::Rounds), ("always", RecordMode::Always)];
+
 section! {
     /// Settings of the server's operation.
     Operation;
@@ -72,6 +92,64 @@ section! {
         read: |config, text| number(&mut config.as_mut().backup_keep, text, 1..=BACKUPS_MAX),
         show: |config| config.as_ref().backup_keep.to_string(),
         ..Setting::NUMBER
+    }
+
+    /// What the server records.
+    record: RecordMode = RecordMode::Off => {
+        value: "WHAT",
+        help: "Record games to files: rounds, always, or off",
+        read: |config, text| {
+            let mode = RECORD.into_iter().find(|(name, _)| *name == text);
+            put(&mut config.as_mut().record, mode.map(|(_, mode)| mode), "rounds, always or off")
+        },
+        show: |config| {
+            let mode = RECORD.into_iter().find(|(_, mode)| *mode == config.as_ref().record);
+            mode.map_or_else(String::new, |(name, _)| name.to_owned())
+        },
+        restart: START,
+        ..Setting::TEXT
+    }
+
+    /// Directory for recordings, in place of `replays` in the data directory.
+    record_dir: Option<PathBuf> = None => {
+        value: "DIR",
+        help: "Directory for recordings",
+        default: Some("replays in --data-dir"),
+        read: |config, text| path(&mut config.as_mut().record_dir, text, "a directory"),
+        show: |config| path_or(config.as_ref().record_dir.as_ref(), "in the data directory"),
+        restart: START,
+        ..Setting::TEXT
+    }
+
+    /// Days after which recordings are deleted, up to 3650. 0 for never.
+    record_days: u32 = 30 => {
+        value: "DAYS",
+        help: "Days to keep recordings, 0 for no limit",
+        read: |config, text| number(&mut config.as_mut().record_days, text, 0..=RECORD_DAYS_MAX),
+        show: |config| config.as_ref().record_days.to_string(),
+        restart: START,
+        ..Setting::NUMBER
+    }
+
+    /// Megabytes of recordings, up to 10,000,000; the oldest are deleted.
+    record_megabytes: u32 = 1000 => {
+        value: "MEGABYTES",
+        help: "Maximum total size of recordings; the oldest are deleted",
+        read: |config, text| {
+            number(&mut config.as_mut().record_megabytes, text, 1..=RECORD_MEGABYTES_MAX)
+        },
+        show: |config| config.as_ref().record_megabytes.to_string(),
+        restart: START,
+        ..Setting::NUMBER
+    }
+
+    /// Whether recordings contain what players say to all others.
+    record_chat: bool = false => {
+        help: "Also record chat, quick messages and marks to all players",
+        read: |config, text| switch(&mut config.as_mut().record_chat, text),
+        show: |config| config.as_ref().record_chat.to_string(),
+        restart: START,
+        ..Setting::SWITCH
     }
 
     /// Times at which the server restarts by itself, up to

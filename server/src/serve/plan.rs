@@ -5,15 +5,19 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use phaselock::fingerprint::Fingerprint;
 use phaselock::games::Games;
-use phaselock::server::{RoomConfig, Workers};
+use phaselock::replay::Pace;
+use phaselock::server::{RecordConfig, RoomConfig, Workers};
 use phaselock::time::Rates;
 use phaselock_quic::clock::Clock;
 use phaselock_quic::identity::map_seed;
 use phaselock_quic::server::{RoomsConfig, Server};
 use phaselock_quic::workers::Pool;
 
-use crate::config::{Config, ROOM_THREADS_MAX, WORKERS_MAX};
+use crate::config::{Config, ROOM_THREADS_MAX, RecordMode, WORKERS_MAX};
 use crate::reload::room_changes;
+
+/// Duration of a recording in seconds after which the next one begins with the next round.
+const RECORDING_SECS_MAX: u32 = 3600;
 
 /// What a server will run.
 pub(super) struct Plan {
@@ -69,8 +73,21 @@ pub(crate) fn room_config(config: &Config) -> Result<RoomConfig> {
         seed,
         map_seed: map_seed(seed),
         takes_commands: true,
+        record: record_config(config),
         workers: workers(config.play.workers)?,
         ..RoomConfig::default()
+    })
+}
+
+/// Returns what the rooms record.
+fn record_config(config: &Config) -> Option<RecordConfig> {
+    let mode = config.operation.record;
+    (mode != RecordMode::Off).then(|| RecordConfig {
+        pace: Pace::DEFAULT,
+        chat: config.operation.record_chat,
+        by_round: mode == RecordMode::Rounds,
+        secs_max: RECORDING_SECS_MAX,
+        tells: true,
     })
 }
 

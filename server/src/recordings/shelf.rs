@@ -1,0 +1,158 @@
+//! The directory of recordings: what is in it, and what must go.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+use phaselock::limits::REPLAY_HEADER_BYTES_MAX;
+use phaselock::replay::{Header, read_header};
+
+use super::settings::Recording;
+use crate::clocks::Clocks;
+
+/// Extension of a recording, and what is added to it while the file grows.
+pub(super) const END: &str = "plr";
+pub(super) const PART: &str = "part";
+
+/// A file of a recording.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Found {
+    /// Unix time of the last change in seconds.
+    changed: i64,
+    path: PathBuf,
+    bytes: u64,
+    is_growing: bool,
+}
+
+/// Returns the recordings in a folder. Anything else in it is left alone.
+fn find(dir: &Path) -> io::Result<Vec<Found>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let path = entry.path();
+        let is_growing = path.extension().is_some_and(|end| end == PART);
+        let named = if is_growing { path.with_extension("") } else { path.clone() };
+        if named.extension().is_none_or(|end| end != END) {
+            continue;
+        }
+        // It may have been removed meanwhile, by another server.
+        let Ok(facts) = entry.metadata() else { continue };
+        if facts.is_file() {
+            let changed = facts.modified()?.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+            let changed = i64::try_from(changed.as_secs()).unwrap_or(i64::MAX);
+            found.push(Found { changed, path, bytes: facts.len(), is_growing });
+        }
+    }
+    Ok(found)
+}
+
+/// Removes recordings that are too old, and the oldest if all take too many bytes. Fails if that is
+/// not enough.
+pub(super) fn make_way(settings: &Recording, clocks: &Clocks) -> io::Result<()> {
+    let mut files = find(&settings.dir)?;
+    files.sort();
+    let mut bytes: u64 = files.iter().map(|file| file.bytes).sum();
+    let expired_before = clocks.expired_before(settings.days);
+    for file in files.into_iter().filter(|file| !file.is_growing) {
+        let is_old = expired_before.is_some_and(|before| file.changed < before);
+        if !is_old && bytes <= settings.bytes {
+            continue;
+        }
+        match fs::remove_file(&file.path) {
+            // Another server uses the directory too.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            removed => removed?,
+        }
+        bytes -= file.bytes;
+        tracing::info!(
+            name: "recording_removed",
+            file = %file.path.display(),
+            "removed an old recording"
+        );
+    }
+    let full = || io::Error::other("the recordings take more than record_megabytes");
+    (bytes <= settings.bytes).then_some(()).ok_or_else(full)
+}
+
+/// Gives the files of a server that was killed their names. They lack the index, which readers
+/// rebuild.
+pub(super) fn finish_parts(dir: &Path) -> io::Result<()> {
+    for file in find(dir)?.into_iter().filter(|file| file.is_growing) {
+        // Another server that uses the directory may be writing it.
+        let is_free = File::open(&file.path).is_ok_and(|file| file.try_lock().is_ok());
+        if is_free && let Err(error) = fs::rename(&file.path, file.path.with_extension("")) {
+            tracing::warn!(
+                name: "recording_failed",
+                file = %file.path.display(),
+                %error,
+                "cannot rename the recording of a server that was killed"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A finished recording.
+#[derive(Clone, Debug)]
+pub(crate) struct Shelved {
+    /// Name of the file.
+    pub(crate) name: String,
+    /// Unix time of the end in seconds.
+    pub(crate) ended: i64,
+    pub(crate) bytes: u64,
+    /// What it is of; `None` if that cannot be read.
+    pub(crate) header: Option<Header>,
+}
+
+/// The finished recordings in a folder.
+#[derive(Clone, Debug)]
+pub(crate) struct Shelf {
+    dir: PathBuf,
+}
+
+impl Shelf {
+    pub(super) fn new(dir: &Path) -> Self {
+        Self { dir: dir.to_owned() }
+    }
+
+    /// Returns up to `count` recordings, the newest first.
+    pub(crate) fn list(&self, count: usize) -> io::Result<Vec<Shelved>> {
+        let found = match find(&self.dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            found => found?,
+        };
+        let mut files: Vec<_> = found.into_iter().filter(|file| !file.is_growing).collect();
+        files.sort_by(|a, b| b.cmp(a));
+        let shelved = |file: Found| Shelved {
+            name: file.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            ended: file.changed,
+            bytes: file.bytes,
+            header: header(&file.path),
+        };
+        Ok(files.into_iter().take(count).map(shelved).collect())
+    }
+
+    /// Returns the path of a recording; `None` if there is none of this name.
+    pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
+        let path = self.dir.join(name);
+        let is_plain = path.file_name().is_some_and(|file| file == name)
+            && path.extension().is_some_and(|end| end == END);
+        let is_there = || fs::symlink_metadata(&path).is_ok_and(|facts| facts.is_file());
+        (is_plain && is_there()).then_some(path)
+    }
+}
+
+/// Reads the header of a file.
+fn header(path: &Path) -> Option<Header> {
+    let (mut file, mut bytes) = (File::open(path).ok()?, Vec::new());
+    // Most are short.
+    for length in [8 << 10, REPLAY_HEADER_BYTES_MAX] {
+        let more = length - bytes.len();
+        file.by_ref().take(more as u64).read_to_end(&mut bytes).ok()?;
+        if let Ok(header) = read_header(&bytes) {
+            return Some(header);
+        }
+    }
+    None
+}

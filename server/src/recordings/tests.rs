@@ -1,0 +1,226 @@
+//! Recordings in a folder.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+use phaselock::game::Game as _;
+use phaselock::replay::{Assembly, Pace, Replay};
+use phaselock::server::{AnyRoom, RecordConfig, Room, RoomConfig};
+use phaselock_games::race::Race;
+
+use super::*;
+use crate::config::Config;
+
+/// Recordings in a folder, by a thread that is waited for.
+struct Studio {
+    dir: tempfile::TempDir,
+    recordings: Arc<Recordings>,
+    thread: RecordingsThread,
+}
+
+impl Studio {
+    fn new(mode: RecordMode, bytes: u64) -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (recordings, thread) = Self::open(mode, bytes, dir.path());
+        Self { dir, recordings, thread }
+    }
+
+    fn open(mode: RecordMode, bytes: u64, dir: &Path) -> (Arc<Recordings>, RecordingsThread) {
+        let settings = Recording { mode, dir: dir.to_owned(), days: 30, bytes };
+        Recordings::open(settings, Clocks::begin(None)).expect("it opens")
+    }
+
+    fn end(self) -> (tempfile::TempDir, Vec<PathBuf>) {
+        assert!(self.thread.end(), "the thread ends");
+        let mut files: Vec<_> = fs::read_dir(self.dir.path()).expect("a folder").collect();
+        files.sort_by_key(|file| file.as_ref().map(fs::DirEntry::path).ok());
+        let paths = files.into_iter().map(|file| file.expect("readable").path());
+        let paths = paths.collect();
+        (self.dir, paths)
+    }
+}
+
+fn room(code: &str) -> RoomCode {
+    code.parse().expect("a code")
+}
+
+fn pieces(secs: u64) -> Vec<Piece> {
+    let pace = Pace { chunk_secs: 1, ..Pace::DEFAULT };
+    let record = Some(RecordConfig { pace, ..RecordConfig::default() });
+    let config = RoomConfig { record, ..RoomConfig::default() };
+    let mut room = Room::<Race>::new(config.with(|settings| settings.bots = 2));
+    while room.tick().0 < secs * 60 {
+        room.handle_timeout(room.next_timeout());
+    }
+    room.cut_replay();
+    std::iter::from_fn(|| room.poll_replay()).collect()
+}
+
+fn replay(path: &Path) -> Replay {
+    Replay::open(fs::read(path).expect("readable")).expect("a recording")
+}
+
+#[test]
+fn each_recording_gets_a_file_that_is_named_when_it_ends() {
+    let studio = Studio::new(RecordMode::Always, 1 << 30);
+    for _ in 0..2 {
+        for piece in pieces(5) {
+            studio.recordings.archive(&room("arena"), piece, 0);
+        }
+    }
+    studio.recordings.end(&room("arena"));
+    let (_dir, files) = studio.end();
+    assert_eq!(files.len(), 2, "{files:?}");
+    for file in &files {
+        let name = file.file_name().and_then(|name| name.to_str()).expect("text");
+        assert!(name.contains("-arena") && name.ends_with(".plr"), "{name}");
+        let replay = replay(file);
+        assert_eq!(replay.check(), Ok(()));
+        assert_eq!(replay.chunks().len(), 5);
+    }
+}
+
+#[test]
+fn a_round_is_recorded_only_if_someone_is_there_but_from_its_start() {
+    for people in [0, 1] {
+        let studio = Studio::new(RecordMode::Rounds, 1 << 30);
+        for (number, piece) in pieces(5).into_iter().enumerate() {
+            let here = if number >= 3 { people } else { 0 };
+            studio.recordings.archive(&room("1"), piece, here);
+        }
+        studio.recordings.end(&room("1"));
+        let (_dir, files) = studio.end();
+        assert_eq!(files.len(), people);
+        assert!(files.iter().all(|file| replay(file).chunks().len() == 5));
+    }
+    let studio = Studio::new(RecordMode::Off, 1 << 30);
+    pieces(5).into_iter().for_each(|piece| studio.recordings.archive(&room("1"), piece, 9));
+    assert_eq!(studio.end().1, [] as [PathBuf; 0]);
+}
+
+#[test]
+fn the_file_of_a_killed_server_is_finished_by_the_next() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut bytes = Vec::new();
+    let mut assembly = Assembly::default();
+    for piece in pieces(5) {
+        bytes.extend(assembly.push(&piece).expect("in order"));
+    }
+    bytes.truncate(bytes.len() - 10);
+    fs::write(dir.path().join("killed.plr.part"), bytes).expect("writable");
+    fs::write(dir.path().join("mine.part"), "something else").expect("writable");
+    let (_recordings, thread) = Studio::open(RecordMode::Always, 1 << 30, dir.path());
+    assert!(thread.end());
+    let replay = replay(&dir.path().join("killed.plr"));
+    assert_eq!((replay.is_complete(), replay.chunks().len()), (false, 4));
+    assert!(dir.path().join("mine.part").exists());
+}
+
+#[test]
+fn the_oldest_recordings_make_way() {
+    let studio = Studio::new(RecordMode::Always, 1_500);
+    let old = studio.dir.path().join("old.plr");
+    fs::write(&old, [0; 1_000]).expect("writable");
+    let past = UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+    File::options().write(true).open(&old).and_then(|it| it.set_modified(past)).expect("set");
+    fs::write(studio.dir.path().join("other.txt"), [0; 9_000]).expect("writable");
+    for piece in [pieces(5), pieces(5)].concat() {
+        studio.recordings.archive(&room("1"), piece, 1);
+    }
+    studio.recordings.end(&room("1"));
+    let (_dir, files) = studio.end();
+    assert!(!old.exists() && files.len() == 2, "{files:?}");
+}
+
+#[test]
+fn a_recording_that_takes_more_than_all_may_is_ended() {
+    let studio = Studio::new(RecordMode::Always, 100);
+    for piece in pieces(9) {
+        studio.recordings.archive(&room("1"), piece, 1);
+    }
+    let shelf = studio.recordings.shelf();
+    assert!(shelf.list(9).expect("readable").is_empty(), "it still tells what a round hides");
+    studio.recordings.end(&room("1"));
+    let (_dir, files) = studio.end();
+    assert_eq!(files.len(), 1, "{files:?}");
+    let replay = replay(&files[0]);
+    assert_eq!((replay.is_complete(), replay.chunks().len()), (false, 6));
+}
+
+#[test]
+fn finished_recordings_are_listed_and_found_by_their_names_only() {
+    let studio = Studio::new(RecordMode::Always, 1 << 30);
+    let dir = studio.dir.path();
+    for piece in pieces(1) {
+        studio.recordings.archive(&room("1"), piece, 1);
+    }
+    studio.recordings.end(&room("1"));
+    let shelf = studio.recordings.shelf();
+    let (dir, files) = (dir.to_owned(), studio.end());
+    fs::write(dir.join("broken.plr"), "something else").expect("writable");
+    let past = UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+    let broken = File::options().write(true).open(dir.join("broken.plr"));
+    broken.and_then(|it| it.set_modified(past)).expect("set");
+    fs::write(dir.join("growing.plr.part"), "").expect("writable");
+    fs::write(dir.join("key.pem"), "").expect("writable");
+    fs::create_dir(dir.join("folder.plr")).expect("writable");
+    let listed = shelf.list(9).expect("readable");
+    let names: Vec<_> = listed.iter().map(|it| it.name.as_str()).collect();
+    let name = files.1[0].file_name().and_then(|name| name.to_str()).expect("text");
+    assert_eq!(names, [name, "broken.plr"], "the newest first");
+    let header = listed[0].header.as_ref().expect("it can be read");
+    assert_eq!((header.game.as_str(), header.people.len()), (Race::NAME, 2));
+    assert_eq!(listed[1].header, None);
+    assert_eq!(shelf.list(1).expect("readable").len(), 1);
+    assert_eq!(shelf.path(name), Some(dir.join(name)));
+    let inside = dir.file_name().and_then(|name| name.to_str()).expect("text");
+    for other in [
+        "",
+        ".",
+        "none.plr",
+        "folder.plr",
+        "growing.plr",
+        "growing.plr.part",
+        "key.pem",
+        &format!("../{inside}/{name}"),
+        &format!("./{name}"),
+        &format!("{name}/"),
+        &dir.join(name).display().to_string(),
+    ] {
+        assert_eq!(shelf.path(other), None, "{other}");
+    }
+}
+
+#[test]
+fn a_disk_that_cannot_be_written_ends_the_recording_only() {
+    let studio = Studio::new(RecordMode::Always, 1 << 30);
+    fs::remove_dir_all(studio.dir.path()).expect("removed");
+    fs::write(studio.dir.path(), "a file in its place").expect("writable");
+    for piece in pieces(5) {
+        studio.recordings.archive(&room("1"), piece, 1);
+    }
+    studio.recordings.end(&room("1"));
+    assert!(studio.thread.end(), "the thread lives on");
+    fs::remove_file(studio.dir.path()).expect("removed");
+}
+
+#[test]
+fn a_thread_that_is_stuck_delays_no_room() {
+    let (jobs, stuck) = sync_channel(2);
+    let settings = Recording::of(&Config::default().operation);
+    let settings = Recording { mode: RecordMode::Always, ..settings };
+    let reels = Mutex::default();
+    let recordings = Recordings { settings, clocks: Clocks::begin(None), reels, jobs };
+    for piece in pieces(5) {
+        recordings.archive(&room("1"), piece, 1);
+    }
+    recordings.end(&room("1"));
+    let given: Vec<_> = stuck.try_iter().collect();
+    assert_eq!(given.len(), 2, "the rest was given up");
+    assert!(matches!(given[0], Job::Begin { .. }));
+    // Once there is time again, the thread learns that the file has ended.
+    recordings.end(&room("2"));
+    assert!(matches!(stuck.try_recv(), Ok(Job::End { .. })));
+    assert!(stuck.try_recv().is_err());
+}
