@@ -9,6 +9,7 @@ mod answers;
 mod auth;
 mod connections;
 mod description;
+mod download;
 mod metrics;
 mod page;
 mod requests;

@@ -8,12 +8,12 @@ mod views;
 pub(crate) use events::{AuditEvent, HostEvent, NumberView};
 pub(crate) use requests::{
     Allow, AuditPart, BackUp, Count, Drain, GiveRole, Kick, Lift, Limit, Lines, LogLevel,
-    MakeToken, OfGame, Play, Punish, RestartGame, Say, SetSetting, Tell,
+    MakeToken, MarkMoment, OfGame, Play, Punish, RestartGame, Say, SetSetting, Tell,
 };
 pub(crate) use views::{
     AllowListView, AllowedView, AuditRow, BackedUp, ChatView, DenyListView, DirectoryView, Done,
     DrainView, FailedLoginsView, Figures, LeftView, LineView, LogView, Me, MuteView, NewToken,
-    PlayerResult, PlayerView, Problem, RecordRow, ReloadReport, ResultRow, RoleView, RoomView,
-    ScoreView, SentenceView, SettingChange, SettingView, StatusView, TickView, TokenView,
+    PlayerResult, PlayerView, Problem, RecordRow, ReloadReport, ReplayView, ResultRow, RoleView,
+    RoomView, ScoreView, SentenceView, SettingChange, SettingView, StatusView, TickView, TokenView,
     TrafficView, WebhookTest,
 };

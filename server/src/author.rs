@@ -24,9 +24,11 @@ pub(crate) enum Role {
 pub(crate) enum Right {
     /// See players, rooms, figures, chat and log.
     Look,
-    /// Kick, mute, speak as the host, and ban for up to 30 days; read the audit log.
+    /// Kick, mute, speak as the host, and ban for up to 30 days; read the audit log; download
+    /// recordings and mark moments in them.
     Order,
-    /// Ban forever or whole networks, change games, settings, roles and tokens, drain, back up.
+    /// Ban forever or whole networks, change games, settings, roles and tokens, drain, back up,
+    /// delete recordings.
     Manage,
 }
 

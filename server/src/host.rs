@@ -9,10 +9,11 @@
 //! results   results, records, time played   settings  reloads, single settings, the log
 //! figures   figures of each second          access    allow list and tokens
 //! view      what the API shows              backup    copies of the database
+//!                                           replays   recordings
 //! chat      commands of players             fleet     life under Agones
 //! ```
 //!
-//! Each act of `acts` to `backup` leaves a line in the audit log.
+//! Each act of `acts` to `replays` leaves a line in the audit log.
 
 mod access;
 mod acts;
@@ -22,6 +23,7 @@ mod events;
 mod figures;
 mod fleet;
 mod orders;
+mod replays;
 mod restarts;
 mod results;
 mod roster;

@@ -377,6 +377,12 @@ class World:
         if (verb, head) == ("DELETE", "tokens"):
             self.tokens = [one for one in self.tokens if one["name"] != rest]
             return {"done": "revoked"}
+        if (verb, head) == ("GET", "replays"):
+            return [{"file": f"2026-11-26-11{35 - i}-1.plr", "game": "race", "bytes": 1234567,
+                     "began": int(time.time()) - 300 * (i + 1), "ended": int(time.time()) - 300 * i}
+                    for i in range(3 if self.players else 0)]
+        if (verb, head) == ("POST", "mark"):
+            return {"done": "this moment is marked"}
         if (verb, head) == ("POST", "backup"):
             return {"done": "wrote /data/" + body["file"], "bytes": 1351680}
         raise Mistake(404, "there is nothing at " + path)

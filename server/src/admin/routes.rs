@@ -11,13 +11,15 @@ use utoipa_axum::routes;
 
 use super::answers::answer;
 use super::auth::Authenticated;
+use super::download::body_of;
 use super::metrics;
 use super::requests::{Asked, Body, Named};
 use crate::api::{
     Allow, AllowListView, AuditPart, AuditRow, BackUp, BackedUp, ChatView, Done, Drain, GiveRole,
-    Kick, LeftView, Lift, Limit, LineView, Lines, LogLevel, MakeToken, Me, NewToken, OfGame, Play,
-    PlayerView, Problem, Punish, RecordRow, ReloadReport, RestartGame, ResultRow, RoleView, Say,
-    SentenceView, SetSetting, SettingView, StatusView, Tell, TokenView, WebhookTest,
+    Kick, LeftView, Lift, Limit, LineView, Lines, LogLevel, MakeToken, MarkMoment, Me, NewToken,
+    OfGame, Play, PlayerView, Problem, Punish, RecordRow, ReloadReport, ReplayView, RestartGame,
+    ResultRow, RoleView, Say, SentenceView, SetSetting, SettingView, StatusView, Tell, TokenView,
+    WebhookTest,
 };
 use crate::author::Right;
 use crate::config::SettingValue;
@@ -66,6 +68,9 @@ pub(super) fn all() -> OpenApiRouter<Arc<Host>> {
         .routes(routes!(results))
         .routes(routes!(records))
         .routes(routes!(backup))
+        .routes(routes!(mark))
+        .routes(routes!(replays))
+        .routes(routes!(replay, delete_replay))
 }
 
 fn done(text: impl Into<String>) -> Json<Done> {
@@ -524,6 +529,57 @@ pub(super) async fn backup(
 ) -> Answer<BackedUp> {
     let (done, bytes) = host.backup(&by, &asked.file).await?;
     Ok(Json(BackedUp { done, bytes }))
+}
+
+/// Marks this moment in the recordings.
+#[utoipa::path(post, path = "/v1/mark",
+    request_body = MarkMoment, responses((status = 200, body = Done)))]
+pub(super) async fn mark(
+    Authenticated(by): Authenticated,
+    State(host): AtHost,
+    Body(asked): Body<MarkMoment>,
+) -> Answer<Done> {
+    Ok(done(host.mark(&by, &asked.text, asked.room.as_deref()).await?))
+}
+
+/// Lists finished recordings, newest first.
+#[utoipa::path(get, path = "/v1/replays", params(Limit),
+    responses((status = 200, body = Vec<ReplayView>)))]
+pub(super) async fn replays(
+    _: Authenticated,
+    State(host): AtHost,
+    Asked(asked): Asked<Limit>,
+) -> Answer<Vec<ReplayView>> {
+    Ok(Json(host.replays(asked.limit.map_or(50, |limit| limit.0 as usize)).await?))
+}
+
+/// Downloads a finished recording.
+#[utoipa::path(get, path = "/v1/replays/{file}",
+    params(("file" = String, Path, description = "Name of the file")),
+    responses((status = 200, content_type = "application/octet-stream")))]
+pub(super) async fn replay(
+    Authenticated(by): Authenticated,
+    State(host): AtHost,
+    Named(file): Named<String>,
+) -> Result<Response, ActError> {
+    let (opened, bytes) = host.open_replay(&by, &file).await?;
+    let head = [
+        (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
+        (header::CONTENT_LENGTH, bytes.to_string()),
+    ];
+    Ok((head, body_of(opened)).into_response())
+}
+
+/// Deletes a finished recording.
+#[utoipa::path(delete, path = "/v1/replays/{file}",
+    params(("file" = String, Path, description = "Name of the file")),
+    responses((status = 200, body = Done)))]
+pub(super) async fn delete_replay(
+    Authenticated(by): Authenticated,
+    State(host): AtHost,
+    Named(file): Named<String>,
+) -> Answer<Done> {
+    Ok(done(host.delete_replay(&by, &file).await?))
 }
 
 /// Answers 200 while all rooms are ticking.

@@ -149,10 +149,11 @@ fn every_route_is_described_and_requires_a_token() {
         /v1/restart /v1/reload /v1/config /v1/settings/{name} /v1/webhooks/test /v1/log-level \
         /v1/log /v1/roles /v1/roles/{key} /v1/people/{key} /v1/tokens /v1/tokens/{name} \
         /v1/audit /v1/results /v1/records /v1/backup /v1/events /v1/chat /v1/allow-list \
-        /v1/allow-list/{key}";
+        /v1/allow-list/{key} /v1/mark /v1/replays /v1/replays/{file}";
     assert_eq!(told, expected.split_whitespace().collect());
     for (path, item) in paths {
         let real = path.replace("{id}", "1").replace("{key}", "00").replace("{name}", "x");
+        let real = real.replace("{file}", "x.plr");
         for method in METHODS {
             let told = item.get(method.as_str().to_lowercase());
             let answer = call(&served, (method.clone(), &real), None, "");
@@ -173,10 +174,14 @@ fn every_route_is_described_and_requires_a_token() {
                 assert!(content.contains_key("text/event-stream"));
                 continue;
             }
-            assert!(!content["application/json"]["schema"].is_null(), "{method} {path}");
+            let is_file = path == "/v1/replays/{file}" && method == Method::GET;
+            match is_file {
+                true => assert!(content.contains_key("application/octet-stream")),
+                false => assert!(!content["application/json"]["schema"].is_null(), "{path}"),
+            }
             // A viewer gets every list, and changes nothing.
             let answer = call(&served, (method.clone(), &real), Some(&viewer), "{}");
-            let secret = ["/v1/tokens", "/v1/audit"].contains(&path.as_str());
+            let secret = ["/v1/tokens", "/v1/audit"].contains(&path.as_str()) || is_file;
             match method == Method::GET && !secret {
                 true => assert_eq!(answer.status(), 200, "{method} {path}: {}", answer.body()),
                 false => {
@@ -188,6 +193,52 @@ fn every_route_is_described_and_requires_a_token() {
         }
     }
     assert!(served.host.access.sentences(crate::sentence::Act::Ban, 0).is_empty());
+}
+
+#[test]
+fn recordings_are_listed_downloaded_and_deleted() {
+    let served = serve(&["--game", "race", "--record", "always"]);
+    let [viewer, moderator, admin] =
+        [Role::Viewer, Role::Moderator, Role::Admin].map(|role| token(&served, role));
+    let ask = |method: Method, path: &str, token: &str, body: &str| {
+        let answer = call(&served, (method, path), Some(token), body);
+        (answer.status().as_u16(), answer.body().clone())
+    };
+    let mark = r#"{"text":"what a jump"}"#;
+    assert_eq!(ask(Method::POST, "/v1/mark", &viewer, mark).0, 403);
+    assert_eq!(ask(Method::POST, "/v1/mark", &moderator, mark).0, 200);
+    assert_eq!(ask(Method::POST, "/v1/mark", &moderator, r#"{"text":" "}"#).0, 409);
+    assert_eq!(ask(Method::GET, "/v1/replays", &viewer, ""), (200, "[]".to_owned()));
+    let dir = served.dir.path().join("replays");
+    // Text, so that it is one here too.
+    let content = "x".repeat(300_000);
+    std::fs::write(dir.join("race.plr"), &content).expect("it can be written");
+    std::fs::write(dir.join("growing.plr.part"), "hidden").expect("it can be written");
+    let (_, listed) = ask(Method::GET, "/v1/replays", &viewer, "");
+    let listed: Value = serde_json::from_str(&listed).expect("JSON");
+    assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
+    assert_eq!((&listed[0]["file"], &listed[0]["bytes"]), (&json!("race.plr"), &json!(300_000)));
+    assert_eq!((&listed[0]["game"], &listed[0]["began"]), (&Value::Null, &Value::Null));
+    let file = "/v1/replays/race.plr";
+    assert_eq!(ask(Method::GET, file, &viewer, "").0, 403);
+    assert_eq!(ask(Method::GET, file, &moderator, ""), (200, content));
+    for other in ["growing.plr.part", "growing.plr", "..%2Fkey.pem", "none.plr", "..%2Flock"] {
+        assert_eq!(ask(Method::GET, &format!("/v1/replays/{other}"), &admin, "").0, 404, "{other}");
+    }
+    assert_eq!(ask(Method::DELETE, file, &moderator, "").0, 403);
+    assert_eq!(ask(Method::DELETE, file, &admin, "").0, 200);
+    assert_eq!(ask(Method::DELETE, file, &admin, "").0, 404);
+    assert!(!dir.join("race.plr").exists());
+}
+
+#[test]
+fn a_moment_is_marked_only_in_a_recording() {
+    let served = serve(&[]);
+    let admin = token(&served, Role::Admin);
+    let mark = (Method::POST, "/v1/mark");
+    let answer = call(&served, mark, Some(&admin), r#"{"text":"what a jump"}"#);
+    assert_eq!(answer.status(), 409);
+    assert!(sentence(&answer).contains("not recorded"));
 }
 
 #[test]

@@ -92,6 +92,18 @@ pub(crate) struct Say {
     pub room: Option<String>,
 }
 
+/// Marks this moment in the recordings.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MarkMoment {
+    /// What happened.
+    pub text: String,
+    /// Code of the room (default: all rooms).
+    #[serde(default, deserialize_with = "code", skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[a-z0-9-]{1,32}$")]
+    pub room: Option<String>,
+}
+
 /// Sends a chat line to one player.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

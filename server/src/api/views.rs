@@ -484,6 +484,21 @@ pub(crate) struct NewToken {
     pub token: String,
 }
 
+/// A finished recording.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub(crate) struct ReplayView {
+    /// Name of the file.
+    pub file: String,
+    /// Name of the game; null if the file cannot be read.
+    pub game: Option<String>,
+    /// Unix time of the beginning, in seconds; null if the file cannot be read.
+    pub began: Option<i64>,
+    /// Unix time of the end, in seconds.
+    pub ended: i64,
+    /// Size of the file, in bytes.
+    pub bytes: u64,
+}
+
 /// A finished backup.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct BackedUp {

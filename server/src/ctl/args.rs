@@ -127,6 +127,15 @@ pub(super) enum CtlCommand {
         #[arg(value_name = "TEXT", required = true, trailing_var_arg = true)]
         text: Vec<String>,
     },
+    /// Mark this moment in the recordings
+    Mark {
+        /// Code of a room [default: all rooms]
+        #[arg(long = "in", value_name = "ROOM")]
+        room: Option<String>,
+        /// What happened
+        #[arg(value_name = "TEXT", required = true, trailing_var_arg = true)]
+        text: Vec<String>,
+    },
     /// Send a chat line to one player
     Tell {
         #[command(flatten)]
@@ -235,6 +244,13 @@ pub(super) enum CtlCommand {
     Records {
         /// Name of a game [default: all games]
         game: Option<String>,
+    },
+    /// Show the newest recordings
+    Replays,
+    /// Delete a recording
+    DeleteReplay {
+        /// Name of the file
+        file: String,
     },
     /// Copy the database into a new file of the data directory
     Backup {

@@ -9,9 +9,9 @@ use super::args::{Against, CtlCommand, Lifted, Player, Terms};
 use super::print::Shown;
 use crate::api::{
     Allow, AllowListView, AuditPart, AuditRow, BackUp, BackedUp, ChatView, Count, Done, Drain,
-    GiveRole, Kick, LeftView, Lift, LineView, Lines, LogLevel, MakeToken, NewToken, OfGame, Play,
-    PlayerView, Punish, RecordRow, ReloadReport, RestartGame, ResultRow, RoleView, Say,
-    SentenceView, SetSetting, SettingView, StatusView, Tell, TokenView, WebhookTest,
+    GiveRole, Kick, LeftView, Lift, LineView, Lines, LogLevel, MakeToken, MarkMoment, NewToken,
+    OfGame, Play, PlayerView, Punish, RecordRow, ReloadReport, ReplayView, RestartGame, ResultRow,
+    RoleView, Say, SentenceView, SetSetting, SettingView, StatusView, Tell, TokenView, WebhookTest,
 };
 use crate::author::Role;
 use crate::subject::{Subject, parse_key};
@@ -118,6 +118,10 @@ pub(super) fn doing(
         CtlCommand::Say { room, text } => {
             Call::post::<Done>("/v1/say").with(&Say { text: text.join(" "), room: room.clone() })
         }
+        CtlCommand::Mark { room, text } => Call::post::<Done>("/v1/mark")
+            .with(&MarkMoment { text: text.join(" "), room: room.clone() }),
+        CtlCommand::Replays => Call::get::<Vec<ReplayView>>("/v1/replays"),
+        CtlCommand::DeleteReplay { file } => Call::delete(format!("/v1/replays/{}", escaped(file))),
         CtlCommand::Tell { player, text } => Call::post::<Done>("/v1/tell").with(&Tell {
             who: player.player.clone(),
             room: player.room.clone(),

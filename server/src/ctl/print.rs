@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::api::{
     AllowListView, AuditRow, BackedUp, ChatView, DenyListView, Done, DrainView, HostEvent,
-    LeftView, LineView, NewToken, PlayerResult, PlayerView, RecordRow, ReloadReport, ResultRow,
-    RoleView, RoomView, ScoreView, SentenceView, SettingChange, SettingView, StatusView, TokenView,
-    WebhookTest,
+    LeftView, LineView, NewToken, PlayerResult, PlayerView, RecordRow, ReloadReport, ReplayView,
+    ResultRow, RoleView, RoomView, ScoreView, SentenceView, SettingChange, SettingView, StatusView,
+    TokenView, WebhookTest,
 };
 use crate::author::Role;
 use crate::time::{date, span_text};
@@ -169,6 +169,21 @@ impl Shown for Vec<RoleView> {
                 ("NAME", |it| optional(it.name.as_ref())),
                 ("KEY", |it| printable(&it.key)),
                 ("BY", |it| printable(&it.by)),
+            ],
+        )
+    }
+}
+
+impl Shown for Vec<ReplayView> {
+    fn text(&self) -> String {
+        table(
+            self,
+            &[
+                ("FILE", |it| printable(&it.file)),
+                ("GAME", |it| it.game.as_ref().map_or("unreadable".to_owned(), |it| printable(it))),
+                ("BEGAN", |it| it.began.map(date).unwrap_or_default()),
+                ("ENDED", |it| date(it.ended)),
+                ("BYTES", |it| it.bytes.to_string()),
             ],
         )
     }

@@ -56,7 +56,7 @@ pub(super) fn room_code(text: Option<&str>) -> Result<Option<RoomCode>, ActError
 }
 
 /// Returns a reason as one line, cut to its maximum length.
-fn clean(reason: &str) -> String {
+pub(super) fn clean(reason: &str) -> String {
     one_line(reason).trim().chars().take(REASON_CHARS_MAX).collect()
 }
 

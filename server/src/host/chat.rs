@@ -15,7 +15,7 @@ use crate::sentence::Act;
 use crate::time::{BadSpan, parse_span};
 
 /// Commands with their arguments, and the right that each needs; `None` for everyone.
-const COMMANDS: [(&str, &str, Option<Right>); 10] = [
+const COMMANDS: [(&str, &str, Option<Right>); 11] = [
     ("help", "", None),
     ("players", "", None),
     ("kick", "PLAYER [TIME] [REASON]", Some(Right::Order)),
@@ -24,6 +24,7 @@ const COMMANDS: [(&str, &str, Option<Right>); 10] = [
     ("unmute", "PLAYER", Some(Right::Order)),
     ("say", "TEXT", Some(Right::Order)),
     ("tell", "PLAYER TEXT", Some(Right::Order)),
+    ("mark", "TEXT", Some(Right::Order)),
     ("game", "NAME", Some(Right::Manage)),
     ("round", "", Some(Right::Manage)),
 ];
@@ -158,6 +159,7 @@ impl Host {
                 // Everyone sees the line itself, including its author.
                 self.say(&by, rest, here.as_deref()).await.map(|_| Vec::new())
             }
+            "mark" => Ok(vec![self.mark(&by, rest, here.as_deref()).await?]),
             "tell" if after.is_empty() => Err(usage()),
             "tell" => Ok(vec![self.send_line_to(&by, &whom, after).await?]),
             "game" => Ok(vec![self.play(&by, Some(who), here.as_deref()).await?]),

@@ -23,6 +23,7 @@ use crate::deny::DenyLists;
 use crate::error::ActError;
 use crate::logging::LogHandle;
 use crate::people::{AccessLists, FailedLogins, Gatekeeper};
+use crate::recordings::Recordings;
 use crate::reload::Reloader;
 use crate::schedule::Schedule;
 use crate::store::{AuditLine, Change, Store, Writing, Written};
@@ -93,6 +94,7 @@ pub(crate) struct Host {
     pub(crate) store: Store,
     pub(crate) clocks: Clocks,
     pub(crate) worlds: Worlds,
+    pub(super) recordings: Arc<Recordings>,
     pub(crate) failed_logins: Arc<FailedLogins>,
     pub(crate) log: LogHandle,
     pub(crate) reloader: Reloader,
@@ -166,6 +168,7 @@ impl Host {
             store,
             clocks,
             worlds,
+            recordings: Arc::clone(&kept.recordings),
             failed_logins,
             log,
             reloader,

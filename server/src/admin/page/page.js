@@ -819,7 +819,7 @@ function facts(list, wanted) {
     el("dd", { class: kind || null }, name(text))]));
 }
 
-// ---- Lists: bans, mutes, audit, roles, tokens, settings, results.
+// ---- Lists: bans, mutes, audit, roles, tokens, settings, results, recordings.
 
 /** Fills a table: columns are [title, cell of a row, class]. */
 function list(table, of, cols, none) {
@@ -959,6 +959,31 @@ async function loadRecords() {
   ], "No records in this game yet.");
 }
 $("#records-of").addEventListener("change", () => tried(loadRecords()));
+async function saveReplay(file) {
+  const headers = { Authorization: `Bearer ${token}` };
+  const reply = await fetch(`/v1/replays/${encodeURIComponent(file)}`, { headers });
+  if (!reply.ok) throw new Error(`The server answered with status ${reply.status}.`);
+  const href = URL.createObjectURL(await reply.blob());
+  el("a", { href, download: file }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60e3);
+}
+async function loadReplays() {
+  list($("#replay-list"), await ask("GET", "/v1/replays?limit=50"), [
+    ["Ended", (it) => date(it.ended), "tight"], ["Game", (it) => it.game ?? "unreadable"],
+    ["Length", (it) => (it.began == null ? "" : span(it.ended - it.began)), "tight"],
+    ["Size", (it) => bytes(it.bytes), "tight"],
+    ...(can("moderator") ? [["", (it) => lift("Download", () => saveReplay(it.file)), "act"]] : []),
+    ...(can("admin") ? [["", (it) => lift("Delete", async () => {
+      if (!await sure("Delete the recording?", it.file, "Delete it")) return;
+      note((await ask("DELETE", `/v1/replays/${encodeURIComponent(it.file)}`)).done);
+      await loadReplays();
+    }), "act"]] : []),
+  ], "There are no recordings.");
+}
+onSubmit($("#mark"), async (it, form) => {
+  note((await ask("POST", "/v1/mark", it)).done);
+  form.text.value = "";
+});
 function drawAbout() {
   facts($("#about"), [["Name", status.name], ["Version", status.version],
     ["Games", status.games.join(", ")], ["Listens on", status.address.join(", ")],
@@ -1136,7 +1161,8 @@ function view() {
 }
 function open(which) {
   const load = { bans: [loadSanctions, loadAllowed], audit: [loadAudit], log: [drawLog],
-    server: [loadRoles, loadTokens, loadSettings, loadResults, loadRecords] }[which] || [];
+    server: [loadRoles, loadTokens, loadSettings, loadResults, loadRecords, loadReplays],
+  }[which] || [];
   for (const run of load) tried(Promise.resolve(run()));
 }
 function turn() {

@@ -1,0 +1,105 @@
+//! Recordings: the list, downloads, and marks.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+
+use phaselock::server::Command;
+use tokio::task::spawn_blocking;
+
+use super::acts::{clean, failure, room_code};
+use super::state::{AuditEntry, Host, done};
+use crate::api::ReplayView;
+use crate::author::{Author, Right};
+use crate::error::ActError;
+use crate::recordings::Shelved;
+
+impl From<Shelved> for ReplayView {
+    fn from(it: Shelved) -> Self {
+        let Shelved { name, ended, bytes, header } = it;
+        let began = header.as_ref().map(|header| header.unix_micros.div_euclid(1_000_000));
+        Self { file: name, game: header.map(|header| header.game), began, ended, bytes }
+    }
+}
+
+fn unreadable(error: io::Error) -> ActError {
+    ActError::Failed(format!("cannot read the recordings: {error}"))
+}
+
+/// Does something with a disk that may be slow.
+async fn on_disk<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Result<T, ActError> {
+    let done = spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(unreadable)
+}
+
+impl Host {
+    /// Returns up to `count` finished recordings, the newest first.
+    pub(crate) async fn replays(&self, count: usize) -> Result<Vec<ReplayView>, ActError> {
+        let shelf = self.recordings.shelf();
+        let listed = on_disk(move || shelf.list(count)).await?;
+        Ok(listed.into_iter().map(ReplayView::from).collect())
+    }
+
+    async fn replay_path(&self, file: &str) -> Result<PathBuf, ActError> {
+        let (shelf, name) = (self.recordings.shelf(), file.to_owned());
+        let found = on_disk(move || Ok(shelf.path(&name))).await?;
+        let missing = || ActError::NotFound(format!("there is no finished recording {file:?}"));
+        found.ok_or_else(missing)
+    }
+
+    /// Opens a finished recording, and returns its size in bytes.
+    pub(crate) async fn open_replay(
+        &self,
+        by: &Author,
+        file: &str,
+    ) -> Result<(File, u64), ActError> {
+        by.needs(Right::Order)?;
+        let path = self.replay_path(file).await?;
+        let opened = on_disk(move || {
+            let file = File::open(path)?;
+            let bytes = file.metadata()?.len();
+            Ok((file, bytes))
+        });
+        let opened = opened.await?;
+        let entry = AuditEntry { whom: Some(file.to_owned()), ..AuditEntry::of("download-replay") };
+        self.record(by, entry, Vec::new())?.done().await?;
+        Ok(opened)
+    }
+
+    /// Deletes a finished recording.
+    pub(crate) async fn delete_replay(&self, by: &Author, file: &str) -> Result<String, ActError> {
+        by.needs(Right::Manage)?;
+        let path = self.replay_path(file).await?;
+        let deleted = on_disk(move || fs::remove_file(path)).await;
+        let detail = deleted.as_ref().err().map(|error| format!("failed: {error}"));
+        let whom = Some(file.to_owned());
+        let entry = AuditEntry { whom, detail, ..AuditEntry::of("delete-replay") };
+        let written = self.record(by, entry, Vec::new())?.done().await?;
+        deleted?;
+        Ok(done(format!("deleted {file}"), written))
+    }
+
+    /// Marks this moment in the recording of a room, or of all rooms.
+    pub(crate) async fn mark(
+        &self,
+        by: &Author,
+        text: &str,
+        room: Option<&str>,
+    ) -> Result<String, ActError> {
+        by.needs(Right::Order)?;
+        let (code, order) = (room_code(room)?, Command::Mark { text: text.to_owned() });
+        let marked = match &code {
+            Some(code) => self.handle.command_in(code, order).await,
+            None => self.handle.command(order).await,
+        };
+        let whom = room.map(|it| format!("room {it}"));
+        let text = clean(text);
+        let detail = failure(&marked).map_or(text.clone(), |why| format!("{text}; {why}"));
+        let entry = AuditEntry { whom, detail: Some(detail), ..AuditEntry::of("mark") };
+        let written = self.record(by, entry, Vec::new())?.done().await?;
+        marked?;
+        Ok(done("this moment is marked".into(), written))
+    }
+}
