@@ -47,18 +47,21 @@ fn verified(games: &Games, file: &Path) -> Result<(String, bool)> {
 }
 
 fn told(verdict: &Verdict, is_complete: bool) -> (String, bool) {
-    let Verdict { ticks, skipped, difference } = verdict;
+    let Verdict { ticks, skipped, damage, difference } = verdict;
     let mut line = match difference {
         None => format!("identical, {ticks} ticks"),
         Some(difference) => format!("differs at {difference}"),
     };
+    if let Some(damage) = damage {
+        line += &format!("; {damage}");
+    }
     if *skipped > 0 {
         line += &format!(
             "; {skipped} ticks could not be run, because they or the states before them are missing"
         );
     }
     if !is_complete {
-        line += "; the recording was not ended properly";
+        line += "; it has no intact index, so the last seconds may be missing";
     }
     (line, difference.is_none() && *skipped == 0)
 }
@@ -93,14 +96,36 @@ mod tests {
     fn each_kind_of_file_gets_its_line() {
         let dir = tempfile::tempdir().expect("a folder");
         let whole = recording(None);
-        let mut damaged = whole.clone();
-        let middle = damaged.len() / 2;
-        damaged[middle] ^= 1;
+        let changed = |at: usize| {
+            let mut changed = whole.clone();
+            changed[at] ^= 1;
+            changed
+        };
+        let chunks = Replay::open(whole.clone()).expect("it is intact").chunks().to_vec();
+        let place = |number: usize| chunks[number].at as usize + 100;
+        let (second, first, index) = (changed(place(1)), changed(place(0)), whole.len() - 30);
+        let (header, index) = (changed(50), changed(index));
         let cut = whole[..whole.len() - 30].to_vec();
         for (bytes, expected, is_identical) in [
             (whole, "identical, 180 ticks", true),
-            (cut, "identical, 180 ticks; the recording was not ended properly", true),
-            (damaged, "the recording is damaged", false),
+            (
+                cut,
+                "identical, 180 ticks; it has no intact index, so the last seconds may be missing",
+                true,
+            ),
+            (
+                index,
+                "identical, 180 ticks; it has no intact index, so the last seconds may be missing",
+                true,
+            ),
+            (header, "the recording is damaged", false),
+            (first, "the recording is damaged", false),
+            (
+                second,
+                "identical, 60 ticks; ticks 61 to 120: the recording is damaged; 120 ticks could \
+                 not be run, because they or the states before them are missing",
+                false,
+            ),
             (
                 recording(Some(2)),
                 "identical, 60 ticks; 120 ticks could not be run, because they or the states \

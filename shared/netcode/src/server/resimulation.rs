@@ -112,6 +112,23 @@ impl fmt::Display for Difference {
     }
 }
 
+/// A part of a recording that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The ticks after this one are affected.
+    pub first: Tick,
+    /// The last affected tick.
+    pub last: Tick,
+    /// What is wrong.
+    pub error: ReplayError,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ticks {} to {}: {}", self.first.0.saturating_add(1), self.last.0, self.error)
+    }
+}
+
 /// The result of a verification.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
@@ -120,24 +137,36 @@ pub struct Verdict {
     /// Number of ticks that could not be run again, because they or something before them is
     /// damaged or missing.
     pub skipped: u64,
+    /// The first damaged part, if there is one.
+    pub damage: Option<Damage>,
     /// The first difference, if there is one.
     pub difference: Option<Difference>,
 }
 
-/// Runs a recording again and compares every tick, up to the first difference.
+/// Runs a recording again and compares every tick, up to the first difference. Continues behind
+/// damaged parts where it can.
 ///
 /// # Errors
 ///
-/// The recording is damaged, or not of this build's rules.
+/// Nothing of the recording can be run, or it is not of this build's rules.
 pub fn verify<G: Game>(replay: &Replay) -> Result<Verdict, VerifyError> {
-    let mut verdict = Verdict { ticks: 0, skipped: 0, difference: None };
+    let mut verdict = Verdict { ticks: 0, skipped: 0, damage: None, difference: None };
     let mut world: Option<Resimulation<G>> = None;
     let mut next: Option<Tick> = None;
-    for number in 0..replay.chunks().len() {
-        let chunk = replay.chunk(number)?;
-        verdict.skipped += next.map_or(0, |next| chunk.first.since(next));
-        next = Some(chunk.first.plus(chunk.ticks.len() as u64));
-        let running = world.take().filter(|world| world.tick() == chunk.first);
+    for (number, entry) in replay.chunks().iter().enumerate() {
+        let first = Tick(entry.first);
+        let last = first.plus(entry.ticks.into());
+        verdict.skipped += next.map_or(0, |next| first.since(next));
+        next = Some(last);
+        let running = world.take().filter(|world| world.tick() == first);
+        let chunk = match replay.chunk(number) {
+            Ok(chunk) => chunk,
+            Err(error) => {
+                verdict.skipped += u64::from(entry.ticks);
+                verdict.damage.get_or_insert(Damage { first, last, error });
+                continue;
+            }
+        };
         let mut running = match running {
             Some(running) => running,
             None if chunk.past.is_some() => Resimulation::new(replay.header(), &chunk)?,
@@ -154,7 +183,11 @@ pub fn verify<G: Game>(replay: &Replay) -> Result<Verdict, VerifyError> {
         verdict.ticks += chunk.ticks.len() as u64;
         world = Some(running);
     }
-    if verdict.ticks == 0 { Err(VerifyError::NoStart) } else { Ok(verdict) }
+    match verdict {
+        Verdict { ticks: 0, damage: Some(damage), .. } => Err(damage.error.into()),
+        Verdict { ticks: 0, .. } => Err(VerifyError::NoStart),
+        verdict => Ok(verdict),
+    }
 }
 
 /// A recorded world that runs again.
