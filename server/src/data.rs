@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use phaselock_quic::server::Keeper as _;
 use tokio::time::sleep;
 
 use crate::author::Role;
@@ -88,9 +89,10 @@ pub(crate) fn open_by(
     let opened = Worlds::open(data_dir, config.play.resume_seconds, clocks.clone());
     let (worlds, worlds_thread) =
         opened.with_context(|| format!("cannot use {}/{ROOMS_DIR}", data_dir.display()))?;
-    let recording = Recording::of(&config.operation);
-    let (recordings, recordings_thread) = Recordings::open(recording.clone(), clocks.clone())
-        .with_context(|| format!("cannot use {}", recording.dir.display()))?;
+    let stored: Vec<_> = worlds.stored_rooms().into_iter().map(|(code, _)| code).collect();
+    let (recordings, recordings_thread) =
+        Recordings::open(Recording::of(&config.operation), clocks.clone(), &stored)
+            .context("cannot start the thread that writes recordings")?;
     let _lock = lock;
     Ok(Storage {
         access,

@@ -2,8 +2,10 @@
 //!
 //! The rooms' threads hand in the pieces of their recordings. The last minutes of each room stay in
 //! memory. A separate thread writes ([`disk`]); its queue is bounded, so a slow or full disk ends a
-//! recording but delays no room. While a file grows, its name ends in `.part`, and the
-//! administration does not hand it out: it tells what a running round hides.
+//! recording but delays no room.
+//!
+//! A file tells what its round hides. So its name ends in `.part`, and the administration does not
+//! hand it out, until the round is over and spectators have seen its end.
 
 mod disk;
 mod settings;
@@ -15,17 +17,18 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use phaselock::replay::Piece;
+use phaselock::server::Secrecy;
 use phaselock::wire::rooms::RoomCode;
-use phaselock_quic::server::Archive;
+use phaselock_quic::server::{Archive, Recorded, RecordingEnd};
 
 use self::disk::{Disk, Id, Job};
 pub(crate) use self::settings::{FOLDER, Recording};
 pub(crate) use self::shelf::{Shelf, Shelved};
 use crate::clocks::Clocks;
 use crate::config::RecordMode;
-use crate::data_dir;
 use crate::time::date;
 use crate::writer::Writer;
 
@@ -36,25 +39,93 @@ const RING_BYTES_MAX: usize = 6 << 20;
 /// Chunks of each room that stay in memory: five minutes. A round whose first player comes late is
 /// recorded from that far back.
 const RING_CHUNKS: usize = 30;
+
 /// One room's recording.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Reel {
-    start: Vec<u8>,
+    start: Arc<Piece>,
     /// The last chunks, oldest first.
-    chunks: VecDeque<Vec<u8>>,
+    chunks: VecDeque<Arc<Piece>>,
     bytes: usize,
     file: Option<Id>,
     /// Whether the disk was too slow for this recording.
     has_failed: bool,
+    /// What the room hid at the beginning and at the end of the last chunk.
+    secrecy: [Secrecy; 2],
+}
+
+impl Reel {
+    fn new(start: Piece, secrecy: Secrecy) -> Self {
+        let (chunks, secrecy) = (VecDeque::new(), [secrecy; 2]);
+        let start = Arc::new(start);
+        Self { start, chunks, bytes: 0, file: None, has_failed: false, secrecy }
+    }
+
+    fn push(&mut self, chunk: Arc<Piece>) {
+        let length = |piece: &Piece| match piece {
+            Piece::Start(bytes) | Piece::Chunk(bytes) => bytes.len(),
+        };
+        self.bytes += length(&chunk);
+        self.chunks.push_back(chunk);
+        while self.bytes > RING_BYTES_MAX || self.chunks.len() > RING_CHUNKS {
+            let oldest = self.chunks.pop_front();
+            self.bytes -= oldest.map_or(self.bytes, |oldest| length(&oldest));
+        }
+    }
+}
+
+/// Ended files that still tell what a running round of their room hides.
+#[derive(Debug, Default)]
+struct Held {
+    files: Vec<Id>,
+    /// The running round; `None` before the room that continues it has recorded anything.
+    round: Option<u32>,
 }
 
 /// The recordings of all rooms, in memory.
 #[derive(Debug, Default)]
 struct Reels {
     rooms: BTreeMap<RoomCode, Reel>,
+    held: BTreeMap<RoomCode, Held>,
     last: Id,
-    /// Files that should end, of which the thread could not be told yet.
-    unended: Vec<Id>,
+    /// Ends of files of which the thread could not be told yet, oldest first.
+    late: VecDeque<Job>,
+}
+
+impl Reels {
+    /// Ends a room's file. If its round runs on, it is held back.
+    fn end(&mut self, room: &RoomCode, file: Option<Id>, secrecy: Secrecy, runs_on: bool) {
+        let Some(id) = file else { return };
+        self.late.push_back(Job::End { id });
+        if runs_on {
+            let held = self.held.entry(room.clone()).or_default();
+            held.files.push(id);
+            held.round = secrecy.round;
+        } else {
+            self.late.push_back(Job::Offer { id, after: delay(secrecy) });
+        }
+    }
+
+    /// Offers what was held back of a room's former rounds.
+    fn offer(&mut self, room: &RoomCode, secrecy: Secrecy) {
+        let Some(held) = self.held.get_mut(room) else { return };
+        if held.round.is_none() && secrecy.round.is_some() {
+            held.round = secrecy.round;
+        } else if held.round != secrecy.round || secrecy.round.is_none() {
+            self.offer_all(room, secrecy);
+        }
+    }
+
+    fn offer_all(&mut self, room: &RoomCode, secrecy: Secrecy) {
+        let held = self.held.remove(room).unwrap_or_default();
+        let after = delay(secrecy);
+        self.late.extend(held.files.into_iter().map(|id| Job::Offer { id, after }));
+    }
+}
+
+/// Time after which spectators have seen what a recording tells.
+fn delay(secrecy: Secrecy) -> Duration {
+    Duration::from_micros(u64::try_from(secrecy.watch_delay.0).unwrap_or(0))
 }
 
 /// The recordings of all rooms.
@@ -74,19 +145,24 @@ pub(crate) struct RecordingsThread {
 }
 
 impl Recordings {
-    /// Finishes the files of a server that was killed, and starts the thread that writes.
+    /// Takes over the files of the server before, and starts the thread that writes. `stored` are
+    /// the rooms whose games continue: their last files are held back until the round is over.
     pub(crate) fn open(
         settings: Recording,
         clocks: Clocks,
+        stored: &[RoomCode],
     ) -> io::Result<(Arc<Self>, RecordingsThread)> {
-        if settings.mode != RecordMode::Off {
-            data_dir::make_private_dir(&settings.dir)?;
-            shelf::finish_parts(&settings.dir)?;
-        }
         let (jobs, waiting) = sync_channel(JOBS_MAX);
         let mut disk = Disk::new(settings.clone(), clocks.clone());
+        let mut reels = Reels::default();
+        for (room, path, file) in shelf::take_parts(&settings, stored) {
+            reels.last.0 += 1;
+            disk.adopt(reels.last, path, file);
+            reels.held.entry(room).or_default().files.push(reels.last);
+        }
         let writer = Writer::spawn("recordings", move || disk.run(&waiting))?;
-        let recordings = Self { settings, clocks, reels: Mutex::default(), jobs: jobs.clone() };
+        let reels = Mutex::new(reels);
+        let recordings = Self { settings, clocks, reels, jobs: jobs.clone() };
         Ok((Arc::new(recordings), RecordingsThread { jobs, writer }))
     }
 
@@ -120,72 +196,81 @@ impl Recordings {
         let time = date(self.clocks.unix());
         let time: String = time.trim_end_matches(" UTC").replace(' ', "-").replace(':', "");
         let stem = format!("{time}-{room}");
-        reel.has_failed = !self.send(room, Job::Begin { id, stem, start: reel.start.clone() });
-        if reel.has_failed {
-            return;
-        }
-        reel.file = Some(id);
-        let chunks: Vec<_> = reel.chunks.iter().cloned().collect();
-        for chunk in chunks {
-            self.append(room, reels, chunk);
+        let pieces = [&reel.start].into_iter().chain(&reel.chunks).cloned().collect();
+        match self.send(room, Job::Begin { id, stem, pieces }) {
+            true => reel.file = Some(id),
+            false => reel.has_failed = true,
         }
     }
 
     /// Adds a chunk to a room's file, or ends it if the thread is too far behind.
-    fn append(&self, room: &RoomCode, reels: &mut Reels, chunk: Vec<u8>) {
-        let Some(reel) = reels.rooms.get_mut(room) else { return };
-        let Some(id) = reel.file else { return };
-        if !self.send(room, Job::Append { id, chunk }) {
-            (reel.file, reel.has_failed) = (None, true);
-            reels.unended.push(id);
+    fn append(&self, room: &RoomCode, reels: &mut Reels, id: Id, chunk: Arc<Piece>) {
+        if self.send(room, Job::Append { id, chunk }) {
+            return;
         }
+        let Some(reel) = reels.rooms.get_mut(room) else { return };
+        (reel.file, reel.has_failed) = (None, true);
+        let secrecy = reel.secrecy[1];
+        reels.end(room, Some(id), secrecy, secrecy.round.is_some());
     }
 
     /// Tells the thread which files have ended, as far as it has time.
-    fn end_files(&self, reels: &mut Reels) {
-        let is_told = |id: &mut Id| self.jobs.try_send(Job::End { id: *id }).is_ok();
-        while reels.unended.pop_if(is_told).is_some() {}
+    fn send_late(&self, reels: &mut Reels) {
+        while let Some(job) = reels.late.front()
+            && self.jobs.try_send(job.clone()).is_ok()
+        {
+            reels.late.pop_front();
+        }
     }
 }
 
 impl Archive for Recordings {
-    fn archive(&self, room: &RoomCode, piece: Piece, people: usize) {
+    fn archive(&self, room: &RoomCode, piece: Piece, recorded: Recorded) {
+        let Recorded { people, secrecy } = recorded;
         let mut reels = self.reels();
         let reels = &mut *reels;
-        self.end_files(reels);
-        let reel = reels.rooms.entry(room.clone()).or_default();
-        let chunk = match piece {
-            Piece::Start(start) => {
-                let before = std::mem::replace(reel, Reel { start, ..Reel::default() });
-                reels.unended.extend(before.file);
-                self.end_files(reels);
-                return;
+        reels.offer(room, secrecy);
+        self.send_late(reels);
+        if matches!(piece, Piece::Start(_)) {
+            if let Some(reel) = reels.rooms.insert(room.clone(), Reel::new(piece, secrecy)) {
+                // If no round ended in its last chunk, it was cut because it was long.
+                let [begun, ended] = reel.secrecy;
+                let runs_on = begun.round.is_some() && begun.round == ended.round;
+                reels.end(room, reel.file, secrecy, runs_on);
+                self.send_late(reels);
             }
-            Piece::Chunk(chunk) => chunk,
-        };
-        reel.bytes += chunk.len();
-        reel.chunks.push_back(chunk.clone());
+            return;
+        }
+        let Some(reel) = reels.rooms.get_mut(room) else { return };
+        reel.secrecy = [reel.secrecy[1], secrecy];
+        let chunk = Arc::new(piece);
+        reel.push(Arc::clone(&chunk));
         let is_wanted = match self.settings.mode {
             RecordMode::Off => false,
             RecordMode::Rounds => people > 0,
             RecordMode::Always => true,
         };
-        if reel.file.is_some() {
-            self.append(room, reels, chunk);
-        } else if is_wanted && !reel.has_failed {
-            self.begin(room, reels);
-        }
-        let Some(reel) = reels.rooms.get_mut(room) else { return };
-        while reel.bytes > RING_BYTES_MAX || reel.chunks.len() > RING_CHUNKS {
-            reel.bytes -= reel.chunks.pop_front().map_or(reel.bytes, |oldest| oldest.len());
+        match reel.file {
+            Some(id) => self.append(room, reels, id, chunk),
+            None if is_wanted && !reel.has_failed => self.begin(room, reels),
+            None => {}
         }
     }
 
-    fn end(&self, room: &RoomCode) {
+    fn end(&self, room: &RoomCode, end: RecordingEnd) {
         let mut reels = self.reels();
-        let reel = reels.rooms.remove(room);
-        reels.unended.extend(reel.and_then(|reel| reel.file));
-        self.end_files(&mut reels);
+        let reels = &mut *reels;
+        if let Some(reel) = reels.rooms.remove(room) {
+            let secrecy = reel.secrecy[1];
+            match end {
+                RecordingEnd::Interrupted => reels.end(room, reel.file, secrecy, true),
+                RecordingEnd::GameOver => {
+                    reels.end(room, reel.file, secrecy, false);
+                    reels.offer_all(room, secrecy);
+                }
+            }
+        }
+        self.send_late(reels);
     }
 }
 

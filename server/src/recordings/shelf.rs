@@ -7,9 +7,12 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use phaselock::limits::REPLAY_HEADER_BYTES_MAX;
 use phaselock::replay::{Header, read_header};
+use phaselock::wire::rooms::RoomCode;
 
 use super::settings::Recording;
 use crate::clocks::Clocks;
+use crate::config::RecordMode;
+use crate::data_dir;
 
 /// Extension of a recording, and what is added to it while the file grows.
 pub(super) const END: &str = "plr";
@@ -47,9 +50,9 @@ fn find(dir: &Path) -> io::Result<Vec<Found>> {
     Ok(found)
 }
 
-/// Removes recordings that are too old, and the oldest if all take too many bytes. Fails if that is
-/// not enough.
-pub(super) fn make_way(settings: &Recording, clocks: &Clocks) -> io::Result<()> {
+/// Removes recordings that are too old, and the oldest if all take too many bytes. Returns the size
+/// of the rest. Fails if that is still too much.
+pub(super) fn make_way(settings: &Recording, clocks: &Clocks) -> io::Result<u64> {
     let mut files = find(&settings.dir)?;
     files.sort();
     let mut bytes: u64 = files.iter().map(|file| file.bytes).sum();
@@ -72,25 +75,75 @@ pub(super) fn make_way(settings: &Recording, clocks: &Clocks) -> io::Result<()> 
         );
     }
     let full = || io::Error::other("the recordings take more than record_megabytes");
-    (bytes <= settings.bytes).then_some(()).ok_or_else(full)
+    (bytes <= settings.bytes).then_some(bytes).ok_or_else(full)
 }
 
-/// Gives the files of a server that was killed their names. They lack the index, which readers
-/// rebuild.
-pub(super) fn finish_parts(dir: &Path) -> io::Result<()> {
-    for file in find(dir)?.into_iter().filter(|file| file.is_growing) {
+/// Takes the files of servers before: those that were killed, and those whose rounds were not over.
+/// Returns the ones of stored rooms, locked. The others get their names.
+pub(super) fn take_parts(
+    settings: &Recording,
+    stored: &[RoomCode],
+) -> Vec<(RoomCode, PathBuf, File)> {
+    let dir = &settings.dir;
+    let made = match settings.mode {
+        RecordMode::Off => Ok(()),
+        _ => data_dir::make_private_dir(dir),
+    };
+    let parts = match made.and_then(|()| find(dir)) {
+        Ok(found) => found.into_iter().filter(|file| file.is_growing),
+        Err(error) => {
+            if error.kind() != io::ErrorKind::NotFound || settings.mode != RecordMode::Off {
+                tracing::warn!(
+                    name: "recording_failed",
+                    file = %dir.display(),
+                    %error,
+                    "cannot use the directory of recordings; the game goes on"
+                );
+            }
+            return Vec::new();
+        }
+    };
+    let mut taken = Vec::new();
+    for Found { path, .. } in parts {
         // Another server that uses the directory may be writing it.
-        let is_free = File::open(&file.path).is_ok_and(|file| file.try_lock().is_ok());
-        if is_free && let Err(error) = fs::rename(&file.path, file.path.with_extension("")) {
-            tracing::warn!(
-                name: "recording_failed",
-                file = %file.path.display(),
-                %error,
-                "cannot rename the recording of a server that was killed"
-            );
+        let Some(file) = File::open(&path).ok().filter(|file| file.try_lock().is_ok()) else {
+            continue;
+        };
+        match stored.iter().find(|room| is_of(&path, room)) {
+            Some(room) => taken.push((room.clone(), path, file)),
+            None => offer(&path),
         }
     }
-    Ok(())
+    taken
+}
+
+/// Whether the name of a file ends in the code of a room, or in that and a number.
+fn is_of(path: &Path, room: &RoomCode) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let name = name.trim_end_matches(&format!(".{END}.{PART}"));
+    let is_of = |name: &str| name.strip_suffix(room.as_str()).is_some_and(|it| it.ends_with('-'));
+    is_of(name)
+        || is_of(name.trim_end_matches(|it: char| it.is_ascii_digit()).trim_end_matches('-'))
+}
+
+/// Gives an ended file its final name.
+pub(super) fn offer(path: &Path) {
+    let name = path.with_extension("");
+    if let Err(error) = fs::rename(path, &name) {
+        tracing::warn!(
+            name: "recording_stuck",
+            file = %path.display(),
+            %error,
+            "cannot rename a recording that has ended; the next start tries again"
+        );
+        return;
+    }
+    tracing::info!(
+        name: "recording_ended",
+        file = %name.display(),
+        bytes = fs::metadata(&name).map_or(0, |facts| facts.len()),
+        "a recording can be downloaded"
+    );
 }
 
 /// A finished recording.

@@ -7,6 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use phaselock::game::Game as _;
 use phaselock::replay::{Assembly, Pace, Replay};
 use phaselock::server::{AnyRoom, RecordConfig, Room, RoomConfig};
+use phaselock::time::Micros;
 use phaselock_games::race::Race;
 
 use super::*;
@@ -27,8 +28,17 @@ impl Studio {
     }
 
     fn open(mode: RecordMode, bytes: u64, dir: &Path) -> (Arc<Recordings>, RecordingsThread) {
+        Self::open_with(mode, bytes, dir, &[])
+    }
+
+    fn open_with(
+        mode: RecordMode,
+        bytes: u64,
+        dir: &Path,
+        stored: &[RoomCode],
+    ) -> (Arc<Recordings>, RecordingsThread) {
         let settings = Recording { mode, dir: dir.to_owned(), days: 30, bytes };
-        Recordings::open(settings, Clocks::begin(None)).expect("it opens")
+        Recordings::open(settings, Clocks::begin(None), stored).expect("it opens")
     }
 
     fn end(self) -> (tempfile::TempDir, Vec<PathBuf>) {
@@ -43,6 +53,35 @@ impl Studio {
 
 fn room(code: &str) -> RoomCode {
     code.parse().expect("a code")
+}
+
+/// A room with people, in a round.
+fn recorded(people: usize, round: u32) -> Recorded {
+    let secrecy = Secrecy { round: Some(round), watch_delay: Micros::ZERO };
+    Recorded { people, secrecy }
+}
+
+/// Returns the names of the files in a folder.
+fn names(dir: &Path) -> Vec<String> {
+    let files = fs::read_dir(dir).expect("a folder");
+    let name = |file: io::Result<fs::DirEntry>| file.expect("readable").file_name();
+    let mut names: Vec<_> = files.map(|file| name(file).to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// Waits until a folder holds this number of finished and of other recordings.
+fn wait_for(dir: &Path, finished: usize, others: usize) {
+    let begun = std::time::Instant::now();
+    loop {
+        let names = names(dir);
+        let count = names.iter().filter(|name| name.ends_with(".plr")).count();
+        if (count, names.len() - count) == (finished, others) {
+            return;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{names:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 fn pieces(secs: u64) -> Vec<Piece> {
@@ -66,10 +105,10 @@ fn each_recording_gets_a_file_that_is_named_when_it_ends() {
     let studio = Studio::new(RecordMode::Always, 1 << 30);
     for _ in 0..2 {
         for piece in pieces(5) {
-            studio.recordings.archive(&room("arena"), piece, 0);
+            studio.recordings.archive(&room("arena"), piece, recorded(0, 0));
         }
     }
-    studio.recordings.end(&room("arena"));
+    studio.recordings.end(&room("arena"), RecordingEnd::GameOver);
     let (_dir, files) = studio.end();
     assert_eq!(files.len(), 2, "{files:?}");
     for file in &files {
@@ -87,15 +126,17 @@ fn a_round_is_recorded_only_if_someone_is_there_but_from_its_start() {
         let studio = Studio::new(RecordMode::Rounds, 1 << 30);
         for (number, piece) in pieces(5).into_iter().enumerate() {
             let here = if number >= 3 { people } else { 0 };
-            studio.recordings.archive(&room("1"), piece, here);
+            studio.recordings.archive(&room("1"), piece, recorded(here, 0));
         }
-        studio.recordings.end(&room("1"));
+        studio.recordings.end(&room("1"), RecordingEnd::GameOver);
         let (_dir, files) = studio.end();
         assert_eq!(files.len(), people);
         assert!(files.iter().all(|file| replay(file).chunks().len() == 5));
     }
     let studio = Studio::new(RecordMode::Off, 1 << 30);
-    pieces(5).into_iter().for_each(|piece| studio.recordings.archive(&room("1"), piece, 9));
+    pieces(5)
+        .into_iter()
+        .for_each(|piece| studio.recordings.archive(&room("1"), piece, recorded(9, 0)));
     assert_eq!(studio.end().1, [] as [PathBuf; 0]);
 }
 
@@ -126,9 +167,9 @@ fn the_oldest_recordings_make_way() {
     File::options().write(true).open(&old).and_then(|it| it.set_modified(past)).expect("set");
     fs::write(studio.dir.path().join("other.txt"), [0; 9_000]).expect("writable");
     for piece in [pieces(5), pieces(5)].concat() {
-        studio.recordings.archive(&room("1"), piece, 1);
+        studio.recordings.archive(&room("1"), piece, recorded(1, 0));
     }
-    studio.recordings.end(&room("1"));
+    studio.recordings.end(&room("1"), RecordingEnd::GameOver);
     let (_dir, files) = studio.end();
     assert!(!old.exists() && files.len() == 2, "{files:?}");
 }
@@ -137,15 +178,15 @@ fn the_oldest_recordings_make_way() {
 fn a_recording_that_takes_more_than_all_may_is_ended() {
     let studio = Studio::new(RecordMode::Always, 100);
     for piece in pieces(9) {
-        studio.recordings.archive(&room("1"), piece, 1);
+        studio.recordings.archive(&room("1"), piece, recorded(1, 0));
     }
     let shelf = studio.recordings.shelf();
     assert!(shelf.list(9).expect("readable").is_empty(), "it still tells what a round hides");
-    studio.recordings.end(&room("1"));
+    studio.recordings.end(&room("1"), RecordingEnd::GameOver);
     let (_dir, files) = studio.end();
     assert_eq!(files.len(), 1, "{files:?}");
     let replay = replay(&files[0]);
-    assert_eq!((replay.is_complete(), replay.chunks().len()), (false, 6));
+    assert_eq!((replay.is_complete(), replay.chunks().len()), (false, 0));
 }
 
 #[test]
@@ -153,9 +194,9 @@ fn finished_recordings_are_listed_and_found_by_their_names_only() {
     let studio = Studio::new(RecordMode::Always, 1 << 30);
     let dir = studio.dir.path();
     for piece in pieces(1) {
-        studio.recordings.archive(&room("1"), piece, 1);
+        studio.recordings.archive(&room("1"), piece, recorded(1, 0));
     }
-    studio.recordings.end(&room("1"));
+    studio.recordings.end(&room("1"), RecordingEnd::GameOver);
     let shelf = studio.recordings.shelf();
     let (dir, files) = (dir.to_owned(), studio.end());
     fs::write(dir.join("broken.plr"), "something else").expect("writable");
@@ -198,9 +239,9 @@ fn a_disk_that_cannot_be_written_ends_the_recording_only() {
     fs::remove_dir_all(studio.dir.path()).expect("removed");
     fs::write(studio.dir.path(), "a file in its place").expect("writable");
     for piece in pieces(5) {
-        studio.recordings.archive(&room("1"), piece, 1);
+        studio.recordings.archive(&room("1"), piece, recorded(1, 0));
     }
-    studio.recordings.end(&room("1"));
+    studio.recordings.end(&room("1"), RecordingEnd::GameOver);
     assert!(studio.thread.end(), "the thread lives on");
     fs::remove_file(studio.dir.path()).expect("removed");
 }
@@ -213,14 +254,185 @@ fn a_thread_that_is_stuck_delays_no_room() {
     let reels = Mutex::default();
     let recordings = Recordings { settings, clocks: Clocks::begin(None), reels, jobs };
     for piece in pieces(5) {
-        recordings.archive(&room("1"), piece, 1);
+        recordings.archive(&room("1"), piece, recorded(1, 0));
     }
-    recordings.end(&room("1"));
+    recordings.end(&room("1"), RecordingEnd::GameOver);
     let given: Vec<_> = stuck.try_iter().collect();
     assert_eq!(given.len(), 2, "the rest was given up");
     assert!(matches!(given[0], Job::Begin { .. }));
     // Once there is time again, the thread learns that the file has ended.
-    recordings.end(&room("2"));
+    recordings.end(&room("2"), RecordingEnd::GameOver);
     assert!(matches!(stuck.try_recv(), Ok(Job::End { .. })));
+    assert!(matches!(stuck.try_recv(), Ok(Job::Offer { .. })));
     assert!(stuck.try_recv().is_err());
+}
+
+#[test]
+fn a_recording_is_held_back_until_its_round_is_over() {
+    let studio = Studio::new(RecordMode::Always, 1 << 30);
+    let dir = studio.dir.path().to_owned();
+    let (one, other) = (room("1"), room("2"));
+    let give = |to: &RoomCode, secs, round| {
+        for piece in pieces(secs) {
+            studio.recordings.archive(to, piece, recorded(1, round));
+        }
+    };
+    // The second file begins in the same round, since the first was long.
+    give(&one, 3, 4);
+    give(&one, 3, 4);
+    give(&other, 1, 0);
+    wait_for(&dir, 0, 3);
+    std::thread::sleep(Duration::from_millis(50));
+    assert!(studio.recordings.shelf().list(9).expect("readable").is_empty());
+    // Another room's round tells nothing about this one's.
+    studio.recordings.end(&other, RecordingEnd::GameOver);
+    wait_for(&dir, 1, 2);
+    // The round ends in the last chunk, and the third file begins with the next round.
+    let last = pieces(1).pop().expect("a chunk");
+    studio.recordings.archive(&one, last, recorded(1, 5));
+    give(&one, 1, 5);
+    wait_for(&dir, 3, 1);
+    studio.recordings.end(&one, RecordingEnd::GameOver);
+    wait_for(&dir, 4, 0);
+    studio.end();
+}
+
+#[test]
+fn a_recording_is_held_back_until_spectators_have_seen_it() {
+    let studio = Studio::new(RecordMode::Always, 1 << 30);
+    let dir = studio.dir.path().to_owned();
+    let late = Micros::from_ms(700);
+    for (code, watch_delay) in [("now", Micros::ZERO), ("late", late)] {
+        let secrecy = Secrecy { round: None, watch_delay };
+        for piece in pieces(1) {
+            studio.recordings.archive(&room(code), piece, Recorded { people: 1, secrecy });
+        }
+    }
+    wait_for(&dir, 0, 2);
+    let begun = std::time::Instant::now();
+    studio.recordings.end(&room("late"), RecordingEnd::GameOver);
+    studio.recordings.end(&room("now"), RecordingEnd::GameOver);
+    wait_for(&dir, 1, 1);
+    assert!(names(&dir)[0].contains("late"), "{:?}", names(&dir));
+    wait_for(&dir, 2, 0);
+    assert!(begun.elapsed() >= Duration::from_millis(700), "{:?}", begun.elapsed());
+    studio.end();
+}
+
+#[test]
+fn a_recording_whose_round_the_next_start_continues_is_held_back() {
+    let studio = Studio::new(RecordMode::Always, 1 << 30);
+    for code in ["1", "2", "3"] {
+        for piece in pieces(2) {
+            studio.recordings.archive(&room(code), piece, recorded(1, 6));
+        }
+    }
+    // The third room is not told of the end, as if its thread had panicked.
+    for code in ["1", "2"] {
+        studio.recordings.end(&room(code), RecordingEnd::Interrupted);
+        // As the room is closed afterwards.
+        studio.recordings.end(&room(code), RecordingEnd::GameOver);
+    }
+    let (folder, files) = studio.end();
+    let dir = folder.path();
+    wait_for(dir, 0, 3);
+    assert!(files.iter().all(|file| replay(file).is_complete()), "they have their index");
+    let stored = [room("1"), room("other")];
+    let open = || Studio::open_with(RecordMode::Always, 1 << 30, dir, &stored);
+    let (recordings, thread) = open();
+    // The rooms 2 and 3 were not stored, so their games are over.
+    wait_for(dir, 2, 1);
+    // Nothing has happened yet when the server is stopped again.
+    assert!(thread.end());
+    drop(recordings);
+    let (recordings, thread) = open();
+    let mut more = pieces(3).into_iter();
+    for piece in more.by_ref().take(3) {
+        recordings.archive(&room("1"), piece, recorded(1, 6));
+    }
+    wait_for(dir, 2, 2);
+    let last = more.next().expect("a chunk");
+    recordings.archive(&room("1"), last, recorded(1, 7));
+    // The new file goes on, and the former one may be read.
+    wait_for(dir, 3, 1);
+    recordings.end(&room("1"), RecordingEnd::GameOver);
+    wait_for(dir, 4, 0);
+    assert!(thread.end());
+}
+
+#[test]
+fn a_recording_that_the_disk_was_too_slow_for_is_held_back_too() {
+    let (jobs, stuck) = sync_channel(2);
+    let settings = Recording::of(&Config::default().operation);
+    let settings = Recording { mode: RecordMode::Always, ..settings };
+    let reels = Mutex::default();
+    let recordings = Recordings { settings, clocks: Clocks::begin(None), reels, jobs };
+    let mut given = pieces(5).into_iter();
+    given.by_ref().take(5).for_each(|it| recordings.archive(&room("1"), it, recorded(1, 2)));
+    assert_eq!(stuck.try_iter().count(), 2, "the rest was given up");
+    let last = given.next().expect("a chunk");
+    recordings.archive(&room("1"), last, recorded(1, 2));
+    let told: Vec<_> = stuck.try_iter().collect();
+    assert!(matches!(told[..], [Job::End { .. }]), "{told:?}");
+    for piece in pieces(1) {
+        recordings.archive(&room("1"), piece, recorded(1, 3));
+    }
+    let told: Vec<_> = stuck.try_iter().collect();
+    assert!(matches!(told[..], [Job::Offer { .. }, Job::Begin { .. }]), "{told:?}");
+}
+
+#[test]
+fn two_servers_share_a_directory() {
+    let studio = Studio::new(RecordMode::Always, 1 << 30);
+    let dir = studio.dir.path().to_owned();
+    let give = |to: &Recordings| {
+        pieces(2).into_iter().for_each(|it| to.archive(&room("1"), it, recorded(1, 0)));
+    };
+    give(&studio.recordings);
+    wait_for(&dir, 0, 1);
+    // The second takes the growing file of the first for nobody's, unless that is locked.
+    let (recordings, thread) = Studio::open(RecordMode::Always, 1 << 30, &dir);
+    give(&recordings);
+    wait_for(&dir, 0, 2);
+    recordings.end(&room("1"), RecordingEnd::GameOver);
+    wait_for(&dir, 1, 1);
+    assert!(thread.end());
+    studio.recordings.end(&room("1"), RecordingEnd::GameOver);
+    wait_for(&dir, 2, 0);
+    let (_dir, files) = studio.end();
+    assert!(files.iter().all(|file| replay(file).check() == Ok(())), "{files:?}");
+}
+
+#[test]
+fn old_recordings_go_even_if_nothing_is_recorded() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for (name, days) in [("old.plr", 31), ("young.plr", 29), ("old.txt", 31)] {
+        let path = dir.path().join(name);
+        fs::write(&path, "content").expect("writable");
+        let changed = std::time::SystemTime::now() - Duration::from_secs(days * 86_400);
+        let file = File::options().write(true).open(&path);
+        file.and_then(|it| it.set_modified(changed)).expect("set");
+    }
+    let (_recordings, thread) = Studio::open(RecordMode::Off, 1 << 30, dir.path());
+    assert!(thread.end());
+    assert_eq!(names(dir.path()), ["old.txt", "young.plr"]);
+}
+
+#[test]
+fn a_clock_that_was_set_back_loses_no_recording() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let ahead = std::time::SystemTime::now() + Duration::from_secs(400 * 86_400);
+    let future = dir.path().join("future.plr");
+    fs::write(&future, "content").expect("writable");
+    File::options().write(true).open(&future).and_then(|it| it.set_modified(ahead)).expect("set");
+    let (recordings, thread) = Studio::open(RecordMode::Always, 1 << 30, dir.path());
+    // All in the same minute, as after the clock was set back.
+    for _ in 0..3 {
+        for piece in pieces(1) {
+            recordings.archive(&room("1"), piece, recorded(1, 0));
+        }
+        recordings.end(&room("1"), RecordingEnd::GameOver);
+    }
+    wait_for(dir.path(), 4, 0);
+    assert!(thread.end() && future.exists());
 }

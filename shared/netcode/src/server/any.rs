@@ -11,9 +11,18 @@ use super::transfer::Transfer;
 use crate::path::PathWindow;
 use crate::replay::Piece;
 use crate::rewind::Rewound;
-use crate::time::LocalTime;
+use crate::time::{LocalTime, Micros};
 use crate::wire::control::Status;
 use crate::wire::disconnect::Disconnect;
+
+/// What a room hides from those who do not play.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Secrecy {
+    /// Number of rounds before the running one; `None` if the game has no rounds.
+    pub round: Option<u32>,
+    /// By how much spectators watch later than players play.
+    pub watch_delay: Micros,
+}
 
 /// A [`Room`](super::Room) as its driver sees it.
 pub trait AnyRoom: Debug + Send {
@@ -129,6 +138,10 @@ pub trait AnyRoom: Debug + Send {
     /// Ends the present chunk of the recording, so that all of it can be taken: before the game is
     /// closed, and for a recording of the last minutes.
     fn cut_replay(&mut self);
+
+    /// Returns what is still hidden from those who do not play, and so from those who may be given
+    /// a recording.
+    fn secrecy(&self) -> Secrecy;
 
     /// Whether all rounds of the game have been played.
     fn is_over(&self) -> bool;

@@ -29,7 +29,7 @@ mod transfer;
 mod votes;
 mod workers;
 
-pub use any::AnyRoom;
+pub use any::{AnyRoom, Secrecy};
 pub use config::{RecordConfig, RoomConfig, RoomSettings};
 pub use control::{Command, CommandError, Event};
 pub use interest::{Interest, PlayerInterest};

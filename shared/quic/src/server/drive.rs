@@ -19,6 +19,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::directory::RoomId;
 use super::handle::{Order, OrderError};
+use super::hosting::RecordingEnd;
 use super::network::{Network, PACKETS_PER_TURN};
 use super::rooms::Rooms;
 use crate::clock::Clock;
@@ -269,7 +270,11 @@ impl Driver {
             let _ = stop.send(goodbye.clone());
         }
         for id in self.take_ids() {
-            self.rooms.keep_last(id);
+            let end = match self.rooms.keep_last(id) {
+                true => RecordingEnd::Interrupted,
+                false => RecordingEnd::GameOver,
+            };
+            self.rooms.end_recording(id, end);
             self.rooms.shut(id, goodbye);
             self.drain(id).await;
             self.rooms.handle_events(id);

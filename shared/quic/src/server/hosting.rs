@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use phaselock::replay::Piece;
-use phaselock::server::{Pass, Transfer};
+use phaselock::server::{Pass, Secrecy, Transfer};
 use phaselock::wire::control::Hello;
 use phaselock::wire::disconnect::Disconnect;
 use phaselock::wire::rooms::RoomCode;
@@ -97,13 +97,30 @@ pub trait Keeper: Debug + Send + Sync {
 
 /// Where the recordings of rooms go. Room threads call it, so it must not block.
 pub trait Archive: Debug + Send + Sync {
-    /// Takes the next piece of a room's recording. `people` is the number of players and
-    /// spectators.
-    fn archive(&self, room: &RoomCode, piece: Piece, people: usize);
+    /// Takes the next piece of a room's recording.
+    fn archive(&self, room: &RoomCode, piece: Piece, recorded: Recorded);
 
-    /// Handles the end of a room's game, and so of its recording. May be called more than once, and
-    /// for a room that recorded nothing.
-    fn end(&self, room: &RoomCode);
+    /// Handles the end of a room's recording. May be called more than once, and for a room that
+    /// recorded nothing.
+    fn end(&self, room: &RoomCode, end: RecordingEnd);
+}
+
+/// A room when a piece of its recording was finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// Number of players and spectators.
+    pub people: usize,
+    /// What the room hides.
+    pub secrecy: Secrecy,
+}
+
+/// Why the recording of a room ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordingEnd {
+    /// The game is over.
+    GameOver,
+    /// The server stops. The next start continues the game.
+    Interrupted,
 }
 
 /// The gate and the keeper of a server, and its counters.

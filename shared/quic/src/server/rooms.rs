@@ -25,7 +25,7 @@ use tokio::sync::broadcast;
 
 use super::directory::{Destination, Directory, Heartbeat, RoomId};
 use super::handle::RoomEvent;
-use super::hosting::Gate;
+use super::hosting::{Gate, RecordingEnd};
 use super::meter::Meter;
 use super::pause::{Closed, News, Panics, Pause, given_up, lost};
 use super::plan::Plan;
@@ -228,7 +228,7 @@ impl Rooms {
 
     /// Ends a room's game and returns its members; `None` if its rules panic.
     fn close_game(&mut self, id: RoomId) -> Option<Rotation> {
-        self.end_recording(id);
+        self.end_recording(id, RecordingEnd::GameOver);
         let room = self.running.get_mut(&id)?.room.take()?;
         let close = || room.close_game();
         match self.plan.catches {
@@ -309,7 +309,7 @@ impl Rooms {
 
     /// Reopens a room after a panic, without its members.
     fn reopen(&mut self, id: RoomId) {
-        self.end_recording(id);
+        self.end_recording(id, RecordingEnd::GameOver);
         let Some(running) = self.running.remove(&id) else { return };
         self.gone.push_back((id, lost()));
         tracing::error!(
@@ -324,7 +324,7 @@ impl Rooms {
 
     /// Closes a room whose rules cannot be run.
     fn give_up(&mut self, id: RoomId) {
-        self.end_recording(id);
+        self.end_recording(id, RecordingEnd::GameOver);
         self.running.remove(&id);
         self.directory.close(id);
         self.gone.push_back((id, given_up()));

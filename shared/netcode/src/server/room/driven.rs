@@ -9,7 +9,7 @@ use crate::limits::CATCH_UP_TICKS_MAX;
 use crate::path::PathWindow;
 use crate::replay::Piece;
 use crate::rewind::Rewound;
-use crate::server::any::AnyRoom;
+use crate::server::any::{AnyRoom, Secrecy};
 use crate::server::control::{Command, CommandError, Event};
 use crate::server::feed::Leaving;
 use crate::server::output::{ClientId, Output};
@@ -218,6 +218,12 @@ impl<G: Game> AnyRoom for Room<G> {
 
     fn cut_replay(&mut self) {
         self.simulation.cut_recording();
+    }
+
+    fn secrecy(&self) -> Secrecy {
+        let has_rounds = self.simulation.round_clock().is_some();
+        let round = has_rounds.then(|| self.simulation.rounds_played());
+        Secrecy { round, watch_delay: self.broadcast.gallery().delay() }
     }
 
     fn is_over(&self) -> bool {

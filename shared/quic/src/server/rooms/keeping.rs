@@ -73,13 +73,15 @@ impl Rooms {
         }
     }
 
-    /// Stores a room's checkpoint before it ends with the server.
-    pub(in crate::server) fn keep_last(&mut self, id: RoomId) {
-        self.end_recording(id);
-        if self.plan.hosting.keeper.is_some() {
-            self.keep(id, self.clock.now());
-            self.running.entry(id).and_modify(|running| running.is_kept = false);
+    /// Stores a room's checkpoint before it ends with the server. Returns whether the next start may
+    /// continue the room.
+    pub(in crate::server) fn keep_last(&mut self, id: RoomId) -> bool {
+        if self.plan.hosting.keeper.is_none() {
+            return false;
         }
+        self.keep(id, self.clock.now());
+        let Some(running) = self.running.get_mut(&id) else { return false };
+        std::mem::take(&mut running.is_kept) || running.is_over
     }
 
     fn keep(&mut self, id: RoomId, now: LocalTime) {

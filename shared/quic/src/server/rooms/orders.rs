@@ -9,7 +9,7 @@ use phaselock::wire::disconnect::Disconnect;
 use super::{News, Rooms, Running, SEE_OFF_TIMEOUT};
 use crate::server::directory::RoomId;
 use crate::server::handle::{OrderError, Task};
-use crate::server::hosting::Leaving;
+use crate::server::hosting::{Leaving, RecordingEnd};
 
 /// The minimum time between games that the host starts: clients leave a server that changes its
 /// game more than once a second, and messages may take different times to arrive.
@@ -164,7 +164,7 @@ impl Rooms {
 
     /// Removes a room that has said goodbye to all players.
     pub(in crate::server) fn close(&mut self, id: RoomId, goodbye: Disconnect) {
-        self.end_recording(id);
+        self.end_recording(id, RecordingEnd::GameOver);
         self.running.remove(&id);
         self.directory.close(id);
         self.closed.keep(id, goodbye);
@@ -191,7 +191,7 @@ impl Rooms {
                     )
                 });
                 self.forget(id);
-                self.end_recording(id);
+                self.end_recording(id, RecordingEnd::GameOver);
                 self.running.remove(&id);
             }
         }

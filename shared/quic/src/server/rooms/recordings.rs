@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::Rooms;
 use crate::server::directory::RoomId;
+use crate::server::hosting::{Recorded, RecordingEnd};
 
 impl Rooms {
     /// Passes the finished pieces of a room's recording to the archive.
@@ -12,12 +13,14 @@ impl Rooms {
         let Some(running) = self.running.get_mut(&id) else { return };
         let Some(room) = running.room.as_deref_mut() else { return };
         while let Some(piece) = room.poll_replay() {
-            archive.archive(&running.code, piece, room.seats_taken() + room.watchers());
+            let people = room.seats_taken() + room.watchers();
+            let recorded = Recorded { people, secrecy: room.secrecy() };
+            archive.archive(&running.code, piece, recorded);
         }
     }
 
-    /// Ends the recording of a room's game.
-    pub(in crate::server) fn end_recording(&mut self, id: RoomId) {
+    /// Ends the recording of a room.
+    pub(in crate::server) fn end_recording(&mut self, id: RoomId, end: RecordingEnd) {
         let Some(archive) = self.plan.hosting.archive.clone() else { return };
         let Some(running) = self.running.get_mut(&id) else { return };
         if let Some(room) = running.room.as_deref_mut() {
@@ -26,6 +29,6 @@ impl Rooms {
         }
         let code = running.code.clone();
         self.archive(id);
-        archive.end(&code);
+        archive.end(&code, end);
     }
 }
