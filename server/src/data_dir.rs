@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use phaselock_quic::private;
+
 /// File of the first token, in the data directory. [`ctl`](crate::ctl) reads it.
 pub(crate) const TOKEN_FILE: &str = "admin-token";
 
@@ -19,11 +21,7 @@ pub(crate) fn token_path(data_dir: &Path) -> PathBuf {
 
 /// Creates a directory that only the server's user can access, unless it exists.
 pub(crate) fn make_private_dir(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    private::create_dir(path)
 }
 
 /// Replaces a file by one that only its owner can read.
@@ -39,9 +37,5 @@ pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
 
 /// Creates a file that only its owner can read, unless it exists.
 pub(crate) fn new_private(path: &Path) -> io::Result<File> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    private::create_new(path)
 }

@@ -45,6 +45,8 @@ mod run;
 mod schedule;
 mod sentence;
 mod serve;
+#[cfg(windows)]
+mod service;
 mod signals;
 mod status;
 mod store;

@@ -16,7 +16,10 @@ use crate::config::Settings;
 use crate::error::complain;
 use crate::games::check_games;
 use crate::preflight::preflight;
+#[cfg(not(windows))]
 use crate::serve::serve;
+#[cfg(windows)]
+use crate::service::serve;
 use crate::{status, verify};
 
 /// The program's name, for completion scripts.
@@ -37,7 +40,7 @@ pub fn run(games: &Games) -> ExitCode {
         Err(error) => return ExitCode::from(error.report()),
     };
     let done = match command {
-        Command::Serve(settings) => serve(games, &settings),
+        Command::Serve(settings) => serve(games, &settings).map(ExitCode::from),
         Command::Check(settings) => checked(&settings),
         Command::Show { settings, is_json } => show(&settings, is_json),
         Command::HealthCheck { addr } => status::check_health(addr).map(|()| ExitCode::SUCCESS),

@@ -5,7 +5,6 @@ mod plan;
 mod stopping;
 
 use std::net::TcpListener;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -56,6 +55,7 @@ const FAILED_TIMEOUT: Duration = Duration::from_millis(500);
 /// Exit status after a scheduled restart. It differs from 0, with which a drained server stays
 /// down, 1 for a failure, and 2 for invalid settings.
 const RESTART_STATUS: u8 = 3;
+const FAILURE_STATUS: u8 = 1;
 
 /// What to do after the server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,16 +65,17 @@ enum Then {
 }
 
 impl Then {
-    fn status(self) -> ExitCode {
+    fn status(self) -> u8 {
         match self {
-            Self::StayDown => ExitCode::SUCCESS,
-            Self::StartAgain => ExitCode::from(RESTART_STATUS),
+            Self::StayDown => 0,
+            Self::StartAgain => RESTART_STATUS,
         }
     }
 }
 
-/// Serves these games, which the settings were checked against. Sets up the log.
-pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<ExitCode> {
+/// Serves these games, which the settings were checked against. Sets up the log. Returns the exit
+/// status.
+pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<u8> {
     let config = &settings.config;
     let options = LogOptions {
         format: config.operation.log,
@@ -90,7 +91,7 @@ pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<ExitCode> {
             Ok((log, _)) => log.complain(&text),
             Err(_) => complain(&text),
         }
-        return Ok(ExitCode::FAILURE);
+        return Ok(FAILURE_STATUS);
     }
     let (log, log_ended) = log?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -108,7 +109,7 @@ pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<ExitCode> {
         Ok(_) => log.flush(),
         Err(error) => log.complain(&format!("phaselock-server: {error:#}")),
     }
-    Ok(served.map_or(ExitCode::FAILURE, Then::status))
+    Ok(served.map_or(FAILURE_STATUS, Then::status))
 }
 
 async fn run(

@@ -9,9 +9,9 @@ const FILE_TOO_LONG: i32 = 25;
 /// The meaning of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// SIGTERM, or Ctrl-C.
+    /// SIGTERM, or Ctrl-C; on Windows also Ctrl+Break, and the end of the console or the session.
     Stop,
-    /// SIGHUP.
+    /// SIGHUP; as a Windows service, changed parameters.
     Reload,
 }
 
@@ -50,18 +50,60 @@ impl Signals {
     }
 }
 
-/// The signals of this process.
-#[cfg(not(unix))]
-pub(crate) struct Signals;
+/// Requests of the service control manager.
+#[cfg(windows)]
+static STOP: tokio::sync::Notify = tokio::sync::Notify::const_new();
+#[cfg(windows)]
+static RELOAD: tokio::sync::Notify = tokio::sync::Notify::const_new();
 
-#[cfg(not(unix))]
+/// Sends a signal to this process's server, as a Windows service is asked to stop or to reload.
+#[cfg(windows)]
+pub(crate) fn request(signal: Signal) {
+    match signal {
+        Signal::Stop => STOP.notify_one(),
+        Signal::Reload => RELOAD.notify_one(),
+    }
+}
+
+/// The events by which Windows asks this process to stop, from the creation of this value on.
+///
+/// After all of them but Ctrl+C and Ctrl+Break, Windows ends the process some seconds later, even if
+/// it is still saving its rooms.
+#[cfg(windows)]
+pub(crate) struct Signals {
+    ctrl_c: tokio::signal::windows::CtrlC,
+    ctrl_break: tokio::signal::windows::CtrlBreak,
+    /// The console's window was closed.
+    close: tokio::signal::windows::CtrlClose,
+    log_off: tokio::signal::windows::CtrlLogoff,
+    shut_down: tokio::signal::windows::CtrlShutdown,
+}
+
+#[cfg(windows)]
 impl Signals {
     pub(crate) fn new() -> Result<Self> {
-        Ok(Self)
+        use anyhow::Context as _;
+        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_logoff, ctrl_shutdown};
+        Ok(Self {
+            ctrl_c: ctrl_c().context("cannot wait for Ctrl+C")?,
+            ctrl_break: ctrl_break().context("cannot wait for Ctrl+Break")?,
+            close: ctrl_close().context("cannot wait for the end of the console")?,
+            log_off: ctrl_logoff().context("cannot wait for the end of the session")?,
+            shut_down: ctrl_shutdown().context("cannot wait for the system's shutdown")?,
+        })
     }
 
     /// Returns the next signal; `None` if there will be none.
     pub(crate) async fn next(&mut self) -> Option<Signal> {
-        tokio::signal::ctrl_c().await.ok().map(|()| Signal::Stop)
+        let stopped = tokio::select! {
+            () = STOP.notified() => Some(()),
+            () = RELOAD.notified() => return Some(Signal::Reload),
+            stopped = self.ctrl_c.recv() => stopped,
+            stopped = self.ctrl_break.recv() => stopped,
+            stopped = self.close.recv() => stopped,
+            stopped = self.log_off.recv() => stopped,
+            stopped = self.shut_down.recv() => stopped,
+        };
+        stopped.map(|()| Signal::Stop)
     }
 }

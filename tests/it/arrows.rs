@@ -301,7 +301,8 @@ const ENGINE: Levels = &[
 ];
 
 const DRIVERS: Levels = &[
-    &["clock", "files", "socket", "workers", "framing", "goodbye", "congestion", "settings"],
+    &["clock", "files", "private", "socket", "workers"],
+    &["framing", "goodbye", "congestion", "settings"],
     &["doorkeeping", "web"],
     &["attempts", "conditioned", "packets", "identity", "pins", "player", "verify"],
     &["asking"],
@@ -330,7 +331,7 @@ const SERVER: Levels = &[
     &["data", "webhooks", "agones"],
     &["host"],
     &["admin", "web", "backups", "ctl"],
-    &["commands", "preflight", "host_thread", "serve", "run"],
+    &["commands", "preflight", "host_thread", "serve", "service", "run"],
     &["", "main"],
 ];
 

@@ -205,10 +205,22 @@ async fn stopped() {
     }
 }
 
-/// Resolves when a signal asks the program to stop.
-#[cfg(not(unix))]
+/// Resolves when Windows asks the program to stop.
+#[cfg(windows)]
 async fn stopped() {
-    let _ = tokio::signal::ctrl_c().await;
+    use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
+    let (Ok(mut interrupt), Ok(mut stop), Ok(mut close), Ok(mut shut_down)) =
+        (ctrl_c(), ctrl_break(), ctrl_close(), ctrl_shutdown())
+    else {
+        // Without handlers the events end the program by themselves.
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = stop.recv() => {}
+        _ = close.recv() => {}
+        _ = shut_down.recv() => {}
+    }
 }
 
 #[cfg(test)]

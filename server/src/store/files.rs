@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use phaselock_quic::private;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::ffi::{SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_IOERR, SQLITE_IOERR_FSYNC};
 use rusqlite::{Connection, OpenFlags};
@@ -42,11 +43,7 @@ pub(super) fn identity(file: &Path) -> Option<Identity> {
 /// Creates the file, if there is none, readable only by its owner; its journals get the same mode.
 /// If that fails, opening it reports why.
 pub(super) fn make_private(file: &Path) {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let _ = options.open(file);
+    let _ = private::create_new(file);
 }
 
 /// Returns the path of a database's copy.
@@ -98,8 +95,12 @@ fn write_copy(connection: &Connection, new: &Path) -> rusqlite::Result<()> {
     drop(backup);
     check(&copy)?;
     drop(copy);
-    let synced = File::open(new).and_then(|it| it.sync_all());
-    synced.map_err(|error| failure(SQLITE_IOERR_FSYNC, error.to_string()))
+    sync(new).map_err(|error| failure(SQLITE_IOERR_FSYNC, error.to_string()))
+}
+
+/// Waits until a file is on the disk. Windows does that only for files that may be written.
+fn sync(file: &Path) -> io::Result<()> {
+    File::options().write(true).open(file)?.sync_all()
 }
 
 /// Returns an error of SQLite's type.
@@ -121,7 +122,7 @@ pub(super) fn of_copy(file: &Path) -> io::Result<Option<PathBuf>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         copied => copied?,
     };
-    File::open(&new)?.sync_all()?;
+    sync(&new)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
     let is_whole =
         Connection::open_with_flags(&new, flags).is_ok_and(|copied| check(&copied).is_ok());

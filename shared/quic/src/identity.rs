@@ -13,7 +13,7 @@ mod signer;
 mod tests;
 pub mod web;
 
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(crate) use self::crypto::provider;
 pub use self::error::{CERTIFICATE_FILE, IdentityError, KEY_FILE};
 use self::presented::Presented;
 pub use self::signer::{SignError, Signer, verified};
-use crate::files;
+use crate::{files, private};
 
 /// Chains from certificate authorities take under 10 KiB; a larger file is not a certificate.
 const PEM_BYTES_MAX: usize = 64 * 1024;
@@ -61,7 +61,7 @@ impl Identity {
         let key_pem = read_pem(&key_path)?;
         match (certificate_pem, key_pem) {
             (Some(certificate_pem), Some(key_pem)) => {
-                keep_private(&key_path);
+                private::keep_private(&key_path);
                 Self::from_pem(&certificate_path, &certificate_pem, &key_path, &key_pem)
             }
             (Some(_), None) => {
@@ -72,7 +72,8 @@ impl Identity {
             }
             (None, None) => {
                 let (identity, certificate_pem, key_pem) = Self::generate()?;
-                create_private_dir(data_dir)?;
+                private::create_dir(data_dir)
+                    .map_err(io_error("create the directory", data_dir))?;
                 // The key first: if two servers start at once, the second fails on it.
                 write_new(data_dir, &key_path, &key_pem)?;
                 write_new(data_dir, &certificate_path, &certificate_pem)?;
@@ -93,7 +94,7 @@ impl Identity {
     pub fn load(certificate: &Path, key: &Path) -> Result<Self, IdentityError> {
         let identity = Self::inspect(certificate, key);
         let identity = identity.map_err(|mut errors| errors.swap_remove(0))?;
-        keep_private(key);
+        private::keep_private(key);
         Ok(identity)
     }
 
@@ -277,20 +278,11 @@ fn read_existing_pem(path: &Path) -> Result<Vec<u8>, IdentityError> {
     read_pem(path)?.ok_or_else(missing)
 }
 
-/// An existing directory is left alone, since its owner chose its mode.
-pub(crate) fn create_private_dir(path: &Path) -> Result<(), IdentityError> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(io_error("create the directory", path))
-}
-
 /// Writes a new file, completely or not at all, readable by its owner only.
 pub(crate) fn write_new(dir: &Path, path: &Path, content: &str) -> Result<(), IdentityError> {
-    // A temporary file has mode 0600 on Unix from its first moment.
-    let mut file =
-        tempfile::NamedTempFile::new_in(dir).map_err(io_error("write in the directory", dir))?;
+    let mut file = tempfile::Builder::new()
+        .make_in(dir, private::create_new)
+        .map_err(io_error("write in the directory", dir))?;
     file.write_all(content.as_bytes()).map_err(io_error("write", path))?;
     file.as_file().sync_all().map_err(io_error("write", path))?;
     file.persist_noclobber(path).map_err(|error| io_error("create", path)(error.error))?;
@@ -306,32 +298,3 @@ fn sync_dir(dir: &Path) -> Result<(), IdentityError> {
     }
     Ok(())
 }
-
-/// Makes the key readable by its owner only. If that fails, as with read-only secrets, the server
-/// warns.
-#[cfg(unix)]
-pub(crate) fn keep_private(key: &Path) {
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
-
-    let Ok(mode) = fs::metadata(key).map(|metadata| metadata.permissions().mode() & 0o777) else {
-        return;
-    };
-    if mode & 0o077 == 0 {
-        return;
-    }
-    let (file, mode) = (key.display(), format!("{mode:04o}"));
-    match fs::set_permissions(key, fs::Permissions::from_mode(0o600)) {
-        Ok(()) => tracing::warn!(
-            name: "key_was_open",
-            %file, %mode, "the private key was open to other users; its mode is now 0600"
-        ),
-        Err(error) => tracing::warn!(
-            name: "key_open",
-            %file, %mode, %error, "the private key is open to other users; set its mode to 0600"
-        ),
-    }
-}
-
-#[cfg(not(unix))]
-pub(crate) fn keep_private(_key: &Path) {}

@@ -39,6 +39,7 @@ pub mod local;
 pub mod packets;
 pub mod pins;
 pub mod player;
+pub mod private;
 pub mod query;
 pub mod seek;
 pub mod server;

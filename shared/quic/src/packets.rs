@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
+use quinn::AsyncUdpSocket;
 use quinn::udp::{RecvMeta, Transmit};
-use quinn::{AsyncUdpSocket, Runtime, TokioRuntime};
 use tokio::time::Instant as TokioInstant;
 
 use crate::attempts::unmapped;
-use crate::socket;
+use crate::socket::{self, is_noise};
 
 /// Number of buffers that one system call fills, each with packets of one sender; as in quinn.
 const BATCH: usize = 32;
@@ -137,8 +137,7 @@ impl Intake {
             std::array::from_fn(|_| slices.next().unwrap_or(IoSliceMut::new(&mut [])));
         let filled = loop {
             match ready!(socket.poll_recv(cx, &mut buffers, &mut self.metas)) {
-                // Anyone can cause this error, and it means nothing.
-                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
+                Err(error) if is_noise(&error) => {}
                 filled => break filled,
             }
         };
@@ -204,7 +203,7 @@ impl AnsweringSocket {
     ///
     /// Those of [`socket::bind`].
     pub fn bind(address: SocketAddr, bytes_max: usize) -> io::Result<Self> {
-        let socket = TokioRuntime.wrap_udp_socket(socket::bind(address)?)?;
+        let socket = socket::wrap(socket::bind(address)?)?;
         let intake = Intake::new(&*socket, bytes_max);
         Ok(Self { sender: Sender::new(socket), intake })
     }

@@ -7,7 +7,6 @@
 mod tests;
 
 use std::collections::HashMap;
-use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -17,7 +16,7 @@ use phaselock::fingerprint::{Fingerprint, ParseFingerprintError};
 use phaselock::textfile::{Text, TextError};
 use thiserror::Error;
 
-use crate::files;
+use crate::{files, private};
 
 /// Maximum size of the file in bytes: ten thousand servers. Arbitrary.
 pub const FILE_BYTES_MAX: usize = 1024 * 1024;
@@ -197,14 +196,10 @@ fn append(path: &Path, end: FileEnd, line: &str) -> Result<(), PinError> {
         return Err(PinError::TooBig { path: path.to_owned() });
     }
     if let Some(dir) = path.parent() {
-        std::fs::create_dir_all(dir).map_err(io_error("create the directory", dir))?;
+        private::create_dir(dir).map_err(io_error("create the directory", dir))?;
     }
-    let mut options = OpenOptions::new();
-    options.append(true).create(true);
     // Which servers a player visits is private.
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path).map_err(io_error("open", path))?;
+    let mut file = private::append(path).map_err(io_error("open", path))?;
     // No client reads half of it.
     let _ = file.lock();
     file.write_all(text.as_bytes()).map_err(io_error("write", path))

@@ -11,7 +11,8 @@ use quinn::crypto::{ExportKeyingMaterialError, Session};
 use rcgen::{KeyPair, PKCS_ED25519, PublicKeyData as _, SigningKey as _};
 use ring::signature::{ED25519, UnparsedPublicKey};
 
-use crate::identity::{IdentityError, create_private_dir, keep_private, read_pem, write_new};
+use crate::identity::{IdentityError, read_pem, write_new};
+use crate::private;
 
 /// Where a player's key comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,12 +75,16 @@ impl PlayerKey {
 
     fn load_or_create(path: &Path) -> Result<Self, PlayerKeyError> {
         if let Some(bytes) = Self::read(path)? {
-            keep_private(path);
+            private::keep_private(path);
             return Self::from_pem(path, &bytes);
         }
         let pair = KeyPair::generate_for(&PKCS_ED25519)?;
         let folder = path.parent().unwrap_or(Path::new("."));
-        create_private_dir(folder)?;
+        private::create_dir(folder).map_err(|error| IdentityError::Io {
+            action: "create the directory",
+            path: folder.to_owned(),
+            error,
+        })?;
         match write_new(folder, path, &pair.serialize_pem()) {
             Ok(()) => Ok(Self::of(pair)),
             // Another client of the same player was faster.

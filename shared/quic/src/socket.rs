@@ -1,17 +1,21 @@
 //! UDP sockets: the server's, with buffers for a burst of packets from all clients, and the
 //! clients'.
 
+mod plain;
+
 use std::fmt::Debug;
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use phaselock::address::canonical;
 use quinn::udp::{RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, Runtime, TokioRuntime, UdpPoller};
 use socket2::{Domain, Protocol, Socket, Type};
+
+use self::plain::PlainSocket;
 
 /// Size of the kernel buffer to request for each direction, in bytes. Linux's 208 kB overflow when
 /// 128 clients send within a tick.
@@ -65,6 +69,35 @@ fn bind_exactly(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
+/// Makes a bound socket one of QUIC's. Must be called within a tokio runtime.
+///
+/// Where the system lacks an option that a multi-homed server needs, as old versions of Wine do, the
+/// socket works without it, and a warning says so.
+pub fn wrap(socket: UdpSocket) -> io::Result<Arc<dyn AsyncUdpSocket>> {
+    let spare = socket.try_clone()?;
+    match TokioRuntime.wrap_udp_socket(socket) {
+        Ok(socket) => Ok(socket),
+        Err(error) => {
+            tracing::warn!(
+                name: "socket_plain",
+                %error,
+                "the system cannot tell to which address a packet was sent; on a machine with \
+                 several addresses, answers may leave from another one"
+            );
+            Ok(Arc::new(PlainSocket::new(spare)?))
+        }
+    }
+}
+
+/// Windows' error for a packet that is larger than the buffer (`WSAEMSGSIZE`). Elsewhere such a
+/// packet is cut off, and no error has this number.
+const TOO_LARGE: i32 = 10040;
+
+/// Whether an error of receiving means nothing: anyone can cause it with a packet.
+pub(crate) fn is_noise(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::ConnectionReset || error.raw_os_error() == Some(TOO_LARGE)
+}
+
 /// Source of a client's UDP sockets, one for each attempt to join.
 pub trait Sockets: Debug + Send + Sync {
     /// Creates a socket for communicating with `remote`. Called within a tokio runtime.
@@ -77,7 +110,7 @@ pub struct SystemSockets;
 
 impl Sockets for SystemSockets {
     fn bind(&self, remote: SocketAddr) -> io::Result<Arc<dyn AsyncUdpSocket>> {
-        TokioRuntime.wrap_udp_socket(UdpSocket::bind(unspecified(remote))?)
+        wrap(UdpSocket::bind(unspecified(remote))?)
     }
 }
 
@@ -122,7 +155,12 @@ impl AsyncUdpSocket for EcnCleared {
         buffers: &mut [IoSliceMut<'_>],
         metas: &mut [RecvMeta],
     ) -> Poll<io::Result<usize>> {
-        let filled = self.0.poll_recv(cx, buffers, metas);
+        let filled = loop {
+            match ready!(self.0.poll_recv(cx, buffers, metas)) {
+                Err(error) if is_noise(&error) => {}
+                filled => break Poll::Ready(filled),
+            }
+        };
         metas.iter_mut().for_each(|meta| meta.ecn = None);
         filled
     }
@@ -154,5 +192,13 @@ mod tests {
         let socket = bind(mapped).expect("it binds");
         let ip = socket.local_addr().expect("it is bound").ip();
         assert_eq!(ip, Ipv4Addr::LOCALHOST);
+    }
+
+    #[test]
+    fn errors_that_anyone_can_cause_are_noise() {
+        assert!(is_noise(&io::ErrorKind::ConnectionReset.into()));
+        assert!(is_noise(&io::Error::from_raw_os_error(10040)));
+        assert!(!is_noise(&io::ErrorKind::NotConnected.into()));
+        assert!(!is_noise(&io::ErrorKind::WouldBlock.into()));
     }
 }

@@ -56,13 +56,16 @@ pub struct Gamepads {
 
 impl Gamepads {
     /// No gamepads.
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(any(target_os = "linux", windows)))]
     pub(super) fn none() -> Self {
         Self { shared: Arc::default(), rumble: sync_channel(1).0 }
     }
 
     /// Starts looking for gamepads. If no thread can be started, there are none.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only tests use it there"))]
+    #[cfg_attr(
+        not(any(target_os = "linux", windows)),
+        allow(dead_code, reason = "only tests use it there")
+    )]
     pub(super) fn with(ports: impl Ports) -> Self {
         let shared: Arc<Mutex<Shared>> = Arc::default();
         let (rumble, demands) = sync_channel(RUMBLES_MAX);

@@ -1,7 +1,9 @@
 //! The gamepad: a core that makes sticks and buttons of raw events, and its drivers.
 //!
 //! ```text
-//! evdev (Linux's devices) -> driver (a thread) -> pad (the core) -> values, once a frame
+//! evdev (Linux's devices)  \
+//!                           -> driver (a thread) -> pad (the core) -> values, once a frame
+//! xinput (Windows) -> xpad  /
 //! ```
 //!
 //! Nothing here blocks a frame: the thread waits for devices, the frame takes the newest values.
@@ -13,6 +15,10 @@ pub mod pad;
 pub mod standard;
 #[cfg(test)]
 mod tests;
+#[cfg(windows)]
+mod xinput;
+#[cfg(any(windows, test))]
+mod xpad;
 
 pub use driver::Gamepads;
 pub use pad::{Pads, Rumble};
@@ -23,8 +29,14 @@ pub fn start() -> Gamepads {
     Gamepads::with(evdev::Folder)
 }
 
+/// Starts looking for gamepads that this system can read.
+#[cfg(windows)]
+pub fn start() -> Gamepads {
+    Gamepads::with(xinput::Slots::load())
+}
+
 /// Returns no gamepads: they cannot be read on this system.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", windows)))]
 pub fn start() -> Gamepads {
     Gamepads::none()
 }

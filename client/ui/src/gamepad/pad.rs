@@ -35,7 +35,10 @@ pub trait Pads {
 
 /// An event from a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux reports them"))]
+#[cfg_attr(
+    not(any(target_os = "linux", windows)),
+    allow(dead_code, reason = "no other system reports them")
+)]
 pub(crate) enum Raw {
     /// A button, by its code: down or up.
     Button(u16, bool),

@@ -8,6 +8,7 @@
 
 pub(crate) mod args;
 mod connection;
+mod console;
 mod display;
 mod focus;
 mod holds;
@@ -45,6 +46,7 @@ const SERVERS: &str = "servers.toml";
 /// Runs the program with these games: reads the command line, opens the window, and returns when
 /// the player leaves.
 pub fn run(views: &Views) -> ExitCode {
+    console::attach();
     let args = match Args::parse(std::env::args_os(), views.games()) {
         Ok(args) => args,
         Err(error) => return error.report(),

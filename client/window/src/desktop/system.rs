@@ -10,8 +10,12 @@ pub(super) fn folder() -> Option<PathBuf> {
     Some(base.config_dir().join("phaselock"))
 }
 
-/// The system's language, from its environment variables.
+/// The system's language, from its environment variables; on Windows and macOS, which may not set
+/// them, from the user's settings.
 pub(super) fn language() -> String {
     let set = |key| std::env::var(key).ok().filter(|value| !value.is_empty());
-    ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(set).unwrap_or_default()
+    let set = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(set);
+    #[cfg(any(target_os = "windows", target_os = "macos"))]
+    let set = set.or_else(sys_locale::get_locale);
+    set.unwrap_or_default()
 }

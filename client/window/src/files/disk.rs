@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 const ASIDE_MAX: usize = 100;
 
 pub(crate) use phaselock_quic::files::read;
+use phaselock_quic::private;
 
 /// A file locked for a change, so that no other window changes it.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ impl LockedFile {
     /// Waits until no other window holds the file, which need not exist.
     pub(crate) fn new(path: &Path) -> io::Result<Self> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            fs::create_dir_all(folder)?;
+            private::create_dir(folder)?;
         }
         // Follow a link, so that it remains a link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -53,7 +54,10 @@ impl LockedFile {
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
         // A unique name, in case no lock keeps another window out.
         let fresh = with_end(&self.path, &format!(".{}", std::process::id()));
-        let written = File::create(&fresh).and_then(|mut file| {
+        // Left by a window that was killed.
+        let _ = fs::remove_file(&fresh);
+        // Which servers and players someone knows is private.
+        let written = private::create_new(&fresh).and_then(|mut file| {
             file.write_all(bytes)?;
             file.sync_all()
         });

@@ -67,8 +67,8 @@ use phaselock::server::{RoomConfig, Workers};
 use phaselock::time::LocalTime;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::query::Info;
+use quinn::AsyncUdpSocket;
 use quinn::congestion::ControllerFactory;
-use quinn::{AsyncUdpSocket, Runtime, TokioRuntime};
 use quinn_proto::Endpoint;
 use tokio::runtime::Builder;
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -143,7 +143,7 @@ impl Server {
     pub fn bind_all(addresses: &[SocketAddr], identity: &Identity) -> Result<Self, BindError> {
         let bind = |address: &SocketAddr| {
             socket::bind(*address)
-                .and_then(|socket| TokioRuntime.wrap_udp_socket(socket))
+                .and_then(socket::wrap)
                 .map_err(|error| BindError::Socket { address: *address, error })
         };
         let sockets = addresses.iter().map(bind).collect::<Result<_, _>>()?;

@@ -75,17 +75,21 @@ impl Signals {
     }
 }
 
-#[cfg(not(unix))]
-struct Signals;
+#[cfg(windows)]
+struct Signals(tokio::signal::windows::CtrlC, tokio::signal::windows::CtrlBreak);
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 impl Signals {
     fn new() -> io::Result<Self> {
-        Ok(Self)
+        use tokio::signal::windows::{ctrl_break, ctrl_c};
+        Ok(Self(ctrl_c()?, ctrl_break()?))
     }
 
     async fn next(&mut self) -> Option<()> {
-        tokio::signal::ctrl_c().await.ok()
+        tokio::select! {
+            told = self.0.recv() => told,
+            told = self.1.recv() => told,
+        }
     }
 }
 
