@@ -297,6 +297,7 @@ const ENGINE: Levels = &[
     &["snapshot", "presentation"],
     &["replay"],
     &["client", "server", "games"],
+    &["playback"],
     &[""],
 ];
 
@@ -354,7 +355,7 @@ const SCREENS: Levels = &[
 
 const WINDOW_MODULES: Levels = &[
     &["files", "marks", "meter", "records", "setup", "watch"],
-    &["overlay", "play", "talk"],
+    &["overlay", "play", "replay", "talk"],
     &["developer", "graph", "presentation", "registry"],
     &["people", "settings"],
     &["sounds", "visit"],

@@ -40,6 +40,7 @@ mod packets;
 mod plain;
 mod platformer;
 mod play;
+mod playback;
 mod presentation;
 mod puck;
 mod quic;

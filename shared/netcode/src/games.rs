@@ -9,10 +9,10 @@ use crate::game::{Best, Game, MessageError, Setup, Strength, Unit, assert_name, 
 use crate::limits::GAME_SETUP_BYTES_MAX;
 use crate::motion::Rules;
 use crate::presentation::extrapolation::GameRules;
-use crate::replay::Replay;
+use crate::replay::{Chunk, Header, Moment, MomentFinder, Replay, ReplayError};
 use crate::server::any::AnyRoom;
 use crate::server::{RestoreError, Room, Rotation, Verdict, VerifyError, verify};
-use crate::time::{LocalTime, Rates};
+use crate::time::{LocalTime, Rates, Tick};
 use crate::wire::control::Welcome;
 use crate::wire::description::Description;
 use crate::wire::protocol::{fields_hash, game_hash};
@@ -22,6 +22,12 @@ pub type NewClient = fn(&Welcome, Common, LocalTime) -> Result<Box<dyn AnyClient
 
 /// Restores a room; see [`GameEntry::restore`].
 pub type Restore = fn(Rotation, &[u8], &[u8], LocalTime) -> Result<Box<dyn AnyRoom>, RestoreError>;
+
+/// Opens a room that shows a recording; see [`GameEntry::screen`].
+pub type Screen = fn(Replay, Tick, LocalTime) -> Result<Box<dyn AnyRoom>, ReplayError>;
+
+/// Finds the moments of one chunk after the other; see [`GameEntry::moments`].
+pub type FindMoments = Box<dyn FnMut(&Chunk) -> Vec<Moment> + Send>;
 
 /// Bots on a server that runs inside a player's program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,6 +72,10 @@ pub struct GameEntry {
     pub restore: Restore,
     /// Runs a recording again and compares every tick.
     pub verify: fn(&Replay) -> Result<Verdict, VerifyError>,
+    /// Opens a room that shows a recording from a tick on, which it reaches at the given time.
+    pub screen: Screen,
+    /// Begins to look for moments in a recording.
+    pub moments: fn(&Header) -> FindMoments,
     /// Creates a client from a welcome. Fails if the configuration in the welcome cannot be read.
     pub client: NewClient,
     /// Creates a bot that plays the game. Its random decisions follow from the seed.
@@ -93,6 +103,11 @@ impl GameEntry {
                 Ok(Box::new(Room::<G>::restore(rotation, setup, checkpoint, now)?))
             },
             verify: verify::<G>,
+            screen: |replay, at, now| Ok(Box::new(Room::<G>::screen(replay, at, now)?)),
+            moments: |header| {
+                let mut finder = MomentFinder::<G>::new(header);
+                Box::new(move |chunk| finder.find(chunk))
+            },
             client: |welcome, common, now| Ok(Box::new(Client::<G>::follow(welcome, common, now)?)),
             autopilot: |seed| Box::new(Autopilot::<G>::new(seed)),
             rules: |rates, seed, kind| Box::new(GameRules::<G>::new(rates, seed, kind)),

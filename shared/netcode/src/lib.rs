@@ -102,6 +102,7 @@ pub mod link;
 pub mod motion;
 pub mod path;
 pub mod physics;
+pub mod playback;
 pub mod presentation;
 pub mod random;
 pub mod replay;

@@ -265,6 +265,9 @@ pub const REPLAY_ENTRY_BYTES_MAX: usize = 4 << 20;
 pub const REPLAY_PAST_MAX: usize = 100;
 /// The maximum number of finished pieces of a recording waiting to be fetched. Arbitrary.
 pub const REPLAY_PIECES_MAX: usize = 16;
+/// The maximum number of moments that are found in a recording. Arbitrary: more than a bar on a
+/// screen has pixels.
+pub const MOMENTS_MAX: usize = 4096;
 
 const _: () = {
     assert!(

@@ -495,6 +495,11 @@ impl Session {
         self.notices.pop_front()
     }
 
+    /// Drops all notices but those of states and games.
+    pub(crate) fn forget_news(&mut self) {
+        self.notices.retain(|it| matches!(it, Notice::State(_) | Notice::Game { .. }));
+    }
+
     /// Returns the picture of this moment, if the session plays the game `G`.
     pub fn picture<G: Game>(&mut self, now: LocalTime) -> Option<Picture<G>> {
         let picture = self.client_of_mut::<G>()?.picture(now);

@@ -289,6 +289,13 @@ impl<'a> Parts<'a> {
 }
 
 impl Chunk {
+    /// Iterates over what happened after this many ticks of the chunk.
+    pub fn entries_at(&self, ticks: u64) -> impl Iterator<Item = &Entry> {
+        let from = self.entries.partition_point(|(at, _)| u64::from(*at) < ticks);
+        let entries = self.entries[from..].iter();
+        entries.take_while(move |(at, _)| u64::from(*at) == ticks).map(|(_, entry)| entry)
+    }
+
     /// Returns tick and length of a chunk.
     pub(super) fn head(payload: &[u8]) -> Result<ChunkHead, ReplayError> {
         Parts::read(payload).map(|parts| parts.head)

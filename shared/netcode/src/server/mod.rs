@@ -22,6 +22,7 @@ mod reel;
 mod resimulation;
 mod room;
 mod rotation;
+mod script;
 mod seated;
 mod seats;
 mod simulation;

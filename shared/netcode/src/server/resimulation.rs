@@ -205,42 +205,7 @@ impl<G: Game> Resimulation<G> {
     ///
     /// The recording is of other rules, or its key frame is invalid.
     pub fn new(header: &Header, chunk: &Chunk) -> Result<Self, VerifyError> {
-        let own = game_hash::<G>();
-        let is_own = header.rules_hash == own && header.tables == Tables::of::<G>();
-        if header.game != G::NAME || !is_own {
-            let (game, version) = (header.game.clone(), header.version.clone());
-            return Err(VerifyError::OtherRules { game, rules: header.rules_hash, own, version });
-        }
-        const KEY: ReplayError = ReplayError::Chunk("key frame");
-        let key = &chunk.key;
-        let settings = RoomSettings { rewind: Some(key.rewind.most), ..RoomSettings::default() };
-        let config = RoomConfig {
-            settings,
-            rates: header.rates,
-            seed: header.seed,
-            map_seed: header.map_seed,
-            ..RoomConfig::default()
-        };
-        let mut simulation = Simulation::new(&config, 0, chunk.first, &header.setup);
-        let memory = postcard::from_bytes(&key.memory).map_err(|_| KEY)?;
-        let states = chunk.frames.first().ok_or(KEY)?;
-        let hidden =
-            Hidden { generations: key.generations.clone(), random: key.random.clone(), memory };
-        let slots: Vec<_> = states.states.iter().map(slot).collect();
-        let has_generation = |slot: &Slot<G::Entity>| {
-            key.generations.get(usize::from(slot.id.index)) == Some(&slot.id.generation)
-        };
-        if !slots.iter().all(has_generation) {
-            return Err(KEY.into());
-        }
-        simulation.restore(&slots, hidden);
-        simulation.set_rewind(header.rates, key.rewind.into());
-        for player in &key.players {
-            simulation.set_profile(player.player, profile(player));
-        }
-        let past = chunk.past.iter().flatten();
-        simulation.refill_past(past.map(|frame| (frame.tick, entities(frame))));
-        Ok(Self { simulation, rates: header.rates })
+        Ok(Self { simulation: simulation_at(header, chunk)?, rates: header.rates })
     }
 
     /// Returns the world's tick.
@@ -260,54 +225,7 @@ impl<G: Game> Resimulation<G> {
 
     /// Runs the next tick of a chunk. Returns `false` at its end.
     pub fn step(&mut self, chunk: &Chunk) -> bool {
-        let number = self.tick().since(chunk.first);
-        let at = usize::try_from(number).unwrap_or(usize::MAX);
-        let Some(record) = chunk.ticks.get(at) else { return false };
-        self.change(chunk, number);
-        let (rates, tick) = (self.rates, record.tick);
-        self.simulation.step(rates, |_, _, inputs| {
-            record.steps.iter().for_each(|steps| give(inputs, steps, rates, tick));
-        });
-        while self.simulation.poll_event().is_some() {}
-        while self.simulation.poll_report().is_some() {}
-        true
-    }
-
-    /// Makes the changes of the world after this many ticks of a chunk.
-    fn change(&mut self, chunk: &Chunk, number: u64) {
-        let from = chunk.entries.partition_point(|(ticks, _)| u64::from(*ticks) < number);
-        let entries = chunk.entries[from..].iter();
-        for (_, entry) in entries.take_while(|(ticks, _)| u64::from(*ticks) == number) {
-            if let Entry::Act(act) = entry {
-                self.act(act);
-            }
-        }
-    }
-
-    fn act(&mut self, act: &Act) {
-        let simulation = &mut self.simulation;
-        match act {
-            Act::Join(player) => simulation.join(player.player, profile(player)),
-            Act::Resume(player) => simulation.resume(player.player, profile(player)),
-            Act::Leave(player) => simulation.leave(*player),
-            Act::Rename(player) => simulation.set_profile(player.player, profile(player)),
-            // Refused now as it was then.
-            Act::Request(player, bytes) => drop(simulation.request(*player, bytes)),
-            Act::TicksLeft(ticks) => simulation.set_ticks_left(*ticks),
-            Act::Put(player, side, exchange) => {
-                simulation.put(*player, *side, *exchange);
-            }
-            Act::Draw(end) => drop(simulation.below(*end)),
-            Act::Snap => simulation.snap(),
-            Act::Bring(player, kinds) => {
-                let kind = |(kind, fields): &(u8, Vec<u32>)| TransferredKind {
-                    kind: *kind,
-                    fields: fields.clone(),
-                };
-                simulation.bring(*player, &kinds.iter().map(kind).collect::<Vec<_>>());
-            }
-            Act::Rewind(policy) => simulation.set_rewind(self.rates, (*policy).into()),
-        }
+        run_again(&mut self.simulation, self.rates, chunk)
     }
 
     /// Runs a chunk from its key frame to its end. Returns the first difference.
@@ -343,6 +261,105 @@ impl<G: Game> Resimulation<G> {
         }
         let what = Differing::Hidden;
         first.map(|tick| Difference { tick, stored: tick, what })
+    }
+}
+
+/// Checks that this build can run a recording again.
+pub(super) fn check_rules<G: Game>(header: &Header) -> Result<(), VerifyError> {
+    let own = game_hash::<G>();
+    let is_own = header.rules_hash == own && header.tables == Tables::of::<G>();
+    if header.game == G::NAME && is_own {
+        return Ok(());
+    }
+    let (game, version) = (header.game.clone(), header.version.clone());
+    Err(VerifyError::OtherRules { game, rules: header.rules_hash, own, version })
+}
+
+/// Returns a recorded world at the key frame of a chunk.
+pub(super) fn simulation_at<G: Game>(
+    header: &Header,
+    chunk: &Chunk,
+) -> Result<Simulation<G>, VerifyError> {
+    const KEY: ReplayError = ReplayError::Chunk("key frame");
+    check_rules::<G>(header)?;
+    let key = &chunk.key;
+    let settings = RoomSettings { rewind: Some(key.rewind.most), ..RoomSettings::default() };
+    let config = RoomConfig {
+        settings,
+        rates: header.rates,
+        seed: header.seed,
+        map_seed: header.map_seed,
+        ..RoomConfig::default()
+    };
+    let mut simulation = Simulation::new(&config, 0, chunk.first, &header.setup);
+    let memory = postcard::from_bytes(&key.memory).map_err(|_| KEY)?;
+    let states = chunk.frames.first().ok_or(KEY)?;
+    let hidden =
+        Hidden { generations: key.generations.clone(), random: key.random.clone(), memory };
+    let slots: Vec<_> = states.states.iter().map(slot).collect();
+    let has_generation = |slot: &Slot<G::Entity>| {
+        key.generations.get(usize::from(slot.id.index)) == Some(&slot.id.generation)
+    };
+    if !slots.iter().all(has_generation) {
+        return Err(KEY.into());
+    }
+    simulation.restore(&slots, hidden);
+    simulation.set_rewind(header.rates, key.rewind.into());
+    for player in &key.players {
+        simulation.set_profile(player.player, profile(player));
+    }
+    let past = chunk.past.iter().flatten();
+    simulation.refill_past(past.map(|frame| (frame.tick, entities(frame))));
+    Ok(simulation)
+}
+
+/// Runs the next tick of a chunk. Returns `false` at its end.
+pub(super) fn run_again<G: Game>(
+    simulation: &mut Simulation<G>,
+    rates: Rates,
+    chunk: &Chunk,
+) -> bool {
+    let number = simulation.tick().since(chunk.first);
+    let at = usize::try_from(number).unwrap_or(usize::MAX);
+    let Some(record) = chunk.ticks.get(at) else { return false };
+    for entry in chunk.entries_at(number) {
+        if let Entry::Act(act) = entry {
+            make_act(simulation, rates, act);
+        }
+    }
+    let tick = record.tick;
+    simulation.step(rates, |_, _, inputs| {
+        record.steps.iter().for_each(|steps| give(inputs, steps, rates, tick));
+    });
+    // What the rules emitted is in the recording.
+    while simulation.poll_event().is_some() {}
+    while simulation.poll_report().is_some() {}
+    true
+}
+
+/// Changes the world as something other than a step did then.
+fn make_act<G: Game>(simulation: &mut Simulation<G>, rates: Rates, act: &Act) {
+    match act {
+        Act::Join(player) => simulation.join(player.player, profile(player)),
+        Act::Resume(player) => simulation.resume(player.player, profile(player)),
+        Act::Leave(player) => simulation.leave(*player),
+        Act::Rename(player) => simulation.set_profile(player.player, profile(player)),
+        // Refused now as it was then.
+        Act::Request(player, bytes) => drop(simulation.request(*player, bytes)),
+        Act::TicksLeft(ticks) => simulation.set_ticks_left(*ticks),
+        Act::Put(player, side, exchange) => {
+            simulation.put(*player, *side, *exchange);
+        }
+        Act::Draw(end) => drop(simulation.below(*end)),
+        Act::Snap => simulation.snap(),
+        Act::Bring(player, kinds) => {
+            let kind = |(kind, fields): &(u8, Vec<u32>)| TransferredKind {
+                kind: *kind,
+                fields: fields.clone(),
+            };
+            simulation.bring(*player, &kinds.iter().map(kind).collect::<Vec<_>>());
+        }
+        Act::Rewind(policy) => simulation.set_rewind(rates, (*policy).into()),
     }
 }
 

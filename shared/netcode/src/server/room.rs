@@ -50,6 +50,7 @@ use super::member::Member;
 use super::output::ClientId;
 use super::people::MemberStats;
 use super::rotation::{Rotation, Waiting};
+use super::script::Script;
 use super::seated::Part;
 use super::seats::Seats;
 use super::simulation::Simulation;
@@ -63,6 +64,7 @@ mod reception;
 mod recording;
 mod requests;
 mod round;
+mod screening;
 mod sides;
 mod sleep;
 mod talk;
@@ -78,6 +80,8 @@ pub struct Room<G: Game> {
     seats: Seats<G>,
     broadcast: Broadcast<G>,
     conversation: Conversation,
+    /// The recording that the room shows in place of playing.
+    script: Option<Script>,
 }
 
 /// Players without a seat in the next game, with their goodbyes.
@@ -105,6 +109,7 @@ impl<G: Game> Room<G> {
             seats: Seats::new(Random::new(seed ^ 0xb07)),
             broadcast: Broadcast::new(config, tick),
             conversation,
+            script: None,
             host,
         };
         room.host.push_event(Event::Game { name: G::NAME });
@@ -254,6 +259,9 @@ impl<G: Game> Room<G> {
 
     /// Runs the next tick, and sends the events that the rules emitted.
     fn step(&mut self) {
+        if self.script.is_some() {
+            return self.step_script();
+        }
         let Self { host, simulation, seats, .. } = self;
         let played = simulation.rounds_played();
         let rewind_most = simulation.rewind_most();

@@ -100,6 +100,8 @@ pub(super) struct Seats<G: Game> {
     players: Occupants<G::Input>,
     watchers: Occupants<G::Input>,
     bots: BTreeMap<PlayerId, BotSeat<G>>,
+    /// Who was there when the recording was made that the room shows.
+    cast: BTreeMap<PlayerId, Seat>,
     /// Random numbers for the bots.
     random: Random,
     /// First tick at which to check for free seats again.
@@ -113,6 +115,7 @@ impl<G: Game> Seats<G> {
             players: Occupants::default(),
             watchers: Occupants::default(),
             bots: BTreeMap::new(),
+            cast: BTreeMap::new(),
             random,
             next_look: Tick(0),
         }
@@ -219,7 +222,8 @@ impl<G: Game> Seats<G> {
     /// Returns an unused id and a unique name; the wanted name if it is free.
     pub(super) fn free_player(&self, wanted: String, next: &mut PlayerId) -> (PlayerId, String) {
         let taken = self.players.players().chain(self.watchers.players());
-        let player = free_seat(taken.chain(self.bots.keys().copied()), next);
+        let others = self.bots.keys().chain(self.cast.keys()).copied();
+        let player = free_seat(taken.chain(others), next);
         (player, self.free_name(wanted, None))
     }
 
@@ -253,7 +257,8 @@ impl<G: Game> Seats<G> {
             let person = member.person();
             (person.player(), person.seat())
         });
-        let mut seats: Vec<_> = bots.chain(people).collect();
+        let cast = self.cast.iter().map(|(player, seat)| (*player, seat.clone()));
+        let mut seats: Vec<_> = bots.chain(cast).chain(people).collect();
         seats.sort_by_key(|(player, _)| Some(*player) == reader);
         seats
     }
@@ -277,6 +282,11 @@ impl<G: Game> Seats<G> {
         let mut bot = new_bot::<G>();
         bot.set_strength(strength);
         self.bots.insert(player, BotSeat { name, bot, random });
+    }
+
+    /// Returns who was there when the recording was made that the room shows.
+    pub(super) fn cast_mut(&mut self) -> &mut BTreeMap<PlayerId, Seat> {
+        &mut self.cast
     }
 
     /// Removes the last bot from its seat.

@@ -152,6 +152,13 @@ impl<G: Game> Simulation<G> {
         self.world.past.refill(ticks);
     }
 
+    /// Replaces the entities by those of a recording at a tick.
+    pub(super) fn show(&mut self, tick: Tick, entities: &Entities<G::Entity>) {
+        self.world.tick = tick;
+        self.world.entities.refill(entities.iter());
+        self.world.snap();
+    }
+
     pub(super) fn game(&self) -> &G {
         &self.game
     }

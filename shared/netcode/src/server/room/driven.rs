@@ -120,7 +120,7 @@ impl<G: Game> AnyRoom for Room<G> {
         }
         let due = self.host.due(now);
         let end = due.min(self.tick().plus(ticks_max.min(CATCH_UP_TICKS_MAX)));
-        while self.tick() < end {
+        while self.tick() < end && !self.is_script_over() {
             self.step();
         }
         let Some(late) = self.broadcast.lateness(self.tick()) else { return };
@@ -128,10 +128,12 @@ impl<G: Game> AnyRoom for Room<G> {
         let late_max = SNAPSHOTS_LATE_MAX * self.host.rates().ticks_per_snapshot();
         if self.tick() >= due || late >= late_max {
             self.drop_silent(now);
-            self.drop_idle(now);
-            self.count_down(now);
-            self.watch_people(now);
-            self.look_for_seats(now);
+            if self.script.is_none() {
+                self.drop_idle(now);
+                self.count_down(now);
+                self.watch_people(now);
+                self.look_for_seats(now);
+            }
             self.make_snapshot_if_due();
         }
     }
@@ -228,7 +230,8 @@ impl<G: Game> AnyRoom for Room<G> {
 
     fn is_over(&self) -> bool {
         let rounds = self.host.settings().rounds;
-        rounds.is_some_and(|rounds| self.simulation.rounds_played() >= rounds)
+        self.is_script_over()
+            || rounds.is_some_and(|rounds| self.simulation.rounds_played() >= rounds)
     }
 
     fn close_game(self: Box<Self>) -> Rotation {

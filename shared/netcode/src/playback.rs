@@ -1,0 +1,276 @@
+//! Plays a recording: a room that shows it, and a session that watches, both in virtual time.
+//!
+//! So a recording is drawn by the views of the game, as for any spectator. The caller decides how
+//! fast virtual time runs. To seek, another session joins another room a moment earlier, and both
+//! run up to the tick at once.
+
+use crate::client::{Output as SessionOutput, Part, Session, SessionConfig};
+use crate::games::{FindMoments, GameEntry, UnknownGame};
+use crate::identity::Credentials;
+use crate::limits::MOMENTS_MAX;
+use crate::replay::{Header, Moment, Replay, ReplayError};
+use crate::server::{AnyRoom, ClientId, Output};
+use crate::time::{LocalTime, Micros, Rates, ServerTime, Tick};
+use crate::wire::control::frame;
+
+/// Time for which a new session runs before it is shown, so that its clock is steady and it has the
+/// whole world. A recording begins without it.
+const LEAD_IN: Micros = Micros::from_ms(1000);
+/// The same at the start of a recording.
+const LEAD_IN_MIN: Micros = Micros::from_ms(250);
+
+/// Why a recording cannot be played.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlaybackError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// This program does not have the game.
+    #[error(transparent)]
+    Game(#[from] UnknownGame),
+}
+
+/// A recording that plays.
+pub struct Playback {
+    replay: Replay,
+    entry: GameEntry,
+    config: SessionConfig,
+    room: Box<dyn AnyRoom>,
+    session: Session,
+    now: LocalTime,
+    /// A virtual time, and the server time in the recording then.
+    anchor: (LocalTime, ServerTime),
+    /// Whether nothing after this can be read.
+    is_ended: bool,
+    moments: Vec<Moment>,
+    find: FindMoments,
+    /// Number of chunks whose moments have been found.
+    looked: usize,
+}
+
+impl std::fmt::Debug for Playback {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Playback").field("tick", &self.tick()).finish_non_exhaustive()
+    }
+}
+
+impl Playback {
+    /// Opens a recording at its first tick. `config` has the games that can be played.
+    ///
+    /// # Errors
+    ///
+    /// The recording is empty or damaged, or of a game that is not in the list.
+    pub fn open(replay: Replay, config: SessionConfig) -> Result<Self, PlaybackError> {
+        let entry = config.games.get(&replay.header().game)?.clone();
+        let config = SessionConfig { part: Part::Watch, room: None, ..config };
+        let now = LocalTime(0);
+        let (room, first) = open_from(&entry, &replay, 0, now)?;
+        let mut playback = Self {
+            find: (entry.moments)(replay.header()),
+            session: Session::new(config.clone(), now),
+            anchor: (now, ServerTime(0)),
+            is_ended: false,
+            moments: Vec::new(),
+            looked: 0,
+            replay,
+            entry,
+            config,
+            room,
+            now,
+        };
+        playback.begin(first);
+        Ok(playback)
+    }
+
+    /// Runs a new session in the present room up to a tick.
+    fn begin(&mut self, to: Tick) {
+        let start = self.room.status().tick;
+        self.is_ended = false;
+        self.anchor = (self.now, self.rates().time_of(start));
+        self.session = Session::new(self.config.clone(), self.now);
+        self.exchange();
+        let way = Micros((self.rates().time_of(to) - self.anchor.1).0).max(LEAD_IN_MIN);
+        self.advance(way);
+        self.session.forget_news();
+    }
+
+    /// Moves to a tick, or to the next one that can be read. The picture is complete at once.
+    ///
+    /// # Errors
+    ///
+    /// The recording is damaged just before it; the position does not change.
+    pub fn seek(&mut self, to: Tick) -> Result<(), ReplayError> {
+        let (first, last) = self.replay.span().ok_or(ReplayError::Short)?;
+        let to = to.clamp(first, last);
+        let lead_in = self.rates().tick_at(ServerTime(LEAD_IN.0)).0;
+        let from = to.minus(lead_in).max(first);
+        self.room = (self.entry.screen)(self.replay.clone(), from, self.now)?;
+        self.begin(to);
+        Ok(())
+    }
+
+    /// Lets virtual time pass. At the end of the recording it stands still; damaged parts are
+    /// skipped.
+    pub fn advance(&mut self, by: Micros) {
+        let end = self.now + by;
+        while self.now < end && !self.is_over() {
+            if self.room.is_over() {
+                return self.skip();
+            }
+            self.now = self.room.next_timeout().max(self.now + Micros(1)).min(end);
+            self.room.handle_timeout(self.now);
+            self.exchange();
+            self.session.handle_timeout(self.now);
+        }
+    }
+
+    /// Goes on with the next part that can be read.
+    fn skip(&mut self) {
+        let tick = self.tick();
+        let next = self.replay.chunks().partition_point(|chunk| chunk.first <= tick.0);
+        match open_from(&self.entry, &self.replay, next, self.now) {
+            Ok((room, first)) => {
+                self.room = room;
+                self.begin(first);
+            }
+            Err(_) => self.is_ended = true,
+        }
+    }
+
+    /// Carries messages and packets between room and session until there are none.
+    fn exchange(&mut self) {
+        const CLIENT: ClientId = ClientId(0);
+        loop {
+            let mut is_idle = true;
+            while let Some(output) = self.session.poll_output() {
+                is_idle = false;
+                match output {
+                    SessionOutput::Connect { .. } => {
+                        self.session.handle_connected(self.now, Credentials::default());
+                    }
+                    SessionOutput::Control(framed) => {
+                        let body = framed.get(2..).unwrap_or_default();
+                        match self.room.watchers() == 0 {
+                            true => self.room.handle_first(self.now, CLIENT, body),
+                            false => self.room.handle_control(self.now, CLIENT, body),
+                        }
+                    }
+                    SessionOutput::Datagram(bytes) => {
+                        self.room.handle_datagram(self.now, CLIENT, &bytes);
+                    }
+                    SessionOutput::Close(_) => self.room.handle_left(CLIENT, "closed"),
+                }
+            }
+            while let Some(output) = self.room.poll_output(self.now) {
+                is_idle = false;
+                match output {
+                    Output::Datagram { bytes, .. } => {
+                        self.session.handle_datagram(&bytes, self.now);
+                    }
+                    Output::Control { message, .. } => {
+                        if let Ok(framed) = frame(&message) {
+                            self.session.handle_control(&framed[2..], self.now);
+                        }
+                    }
+                    Output::Close { goodbye, .. } => self.session.handle_lost(self.now, goodbye),
+                }
+            }
+            if is_idle {
+                return;
+            }
+        }
+    }
+
+    /// Returns what the recording is of.
+    pub fn header(&self) -> &Header {
+        self.replay.header()
+    }
+
+    /// Returns the recording.
+    pub fn replay(&self) -> &Replay {
+        &self.replay
+    }
+
+    fn rates(&self) -> Rates {
+        self.replay.header().rates
+    }
+
+    /// Returns the first and the last tick.
+    pub fn span(&self) -> (Tick, Tick) {
+        self.replay.span().unwrap_or_default()
+    }
+
+    /// Returns the tick that has run last.
+    pub fn tick(&self) -> Tick {
+        let (then, time) = self.anchor;
+        let (first, last) = self.span();
+        self.rates().tick_at(ServerTime(time.0 + (self.now - then).0)).clamp(first, last)
+    }
+
+    /// Whether the last tick has been shown.
+    pub fn is_over(&self) -> bool {
+        self.is_ended || self.tick() >= self.span().1
+    }
+
+    /// Whether this build has the rules that made the recording, so that every tick is right.
+    pub fn has_rules(&self) -> bool {
+        self.replay.header().rules_hash == (self.entry.hash)()
+    }
+
+    /// Returns the virtual time, on the session's clock.
+    pub fn now(&self) -> LocalTime {
+        self.now
+    }
+
+    /// Returns the session that watches.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Returns the session that watches, mutably.
+    pub fn session_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    /// Carries out what the session asks for.
+    pub fn transmit(&mut self) {
+        self.exchange();
+    }
+
+    /// Returns the moments that have been found so far.
+    pub fn moments(&self) -> &[Moment] {
+        &self.moments
+    }
+
+    /// Looks for moments in the next chunk: once per frame, so that no frame takes long. Returns
+    /// whether there may be more.
+    pub fn look_for_moments(&mut self) -> bool {
+        if self.looked >= self.replay.chunks().len() || self.moments.len() >= MOMENTS_MAX {
+            return false;
+        }
+        if let Ok(chunk) = self.replay.chunk(self.looked) {
+            self.moments.extend((self.find)(&chunk));
+            self.moments.truncate(MOMENTS_MAX);
+        }
+        self.looked += 1;
+        true
+    }
+}
+
+/// Opens a room at the first chunk from number `from` on that can be read.
+fn open_from(
+    entry: &GameEntry,
+    replay: &Replay,
+    from: usize,
+    now: LocalTime,
+) -> Result<(Box<dyn AnyRoom>, Tick), ReplayError> {
+    let mut found = Err(ReplayError::Short);
+    for chunk in replay.chunks().get(from..).unwrap_or_default() {
+        let first = Tick(chunk.first);
+        found = (entry.screen)(replay.clone(), first, now).map(|room| (room, first));
+        if found.is_ok() {
+            break;
+        }
+    }
+    found
+}
