@@ -172,7 +172,8 @@ fn playback_runs_to_the_end_and_stands_still() {
     let now = playback.now();
     playback.advance(Micros::from_ms(1000));
     assert_eq!(playback.now(), now);
-    let said = told.iter().any(|it| matches!(it, Notice::Chat { text, .. } if text == "hello there"));
+    let said =
+        told.iter().any(|it| matches!(it, Notice::Chat { text, .. } if text == "hello there"));
     assert!(said, "chat is told again: {told:?}");
     let joined = told.iter().any(|it| matches!(it, Notice::Joined { .. }));
     assert!(joined, "who came is told again");

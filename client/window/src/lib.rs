@@ -53,6 +53,7 @@ mod play;
 mod presentation;
 mod records;
 mod registry;
+mod replay;
 mod settings;
 mod setup;
 mod shell;

@@ -57,6 +57,8 @@ pub(crate) struct Status<'a> {
     /// Why the connection was last lost.
     pub(crate) lost: Option<&'a str>,
     pub(crate) now: LocalTime,
+    /// Whether a recording is shown in place of a server.
+    pub(crate) is_recording: bool,
     /// Title of the current game.
     pub(crate) playing: Option<&'static str>,
     /// Time since the server was last heard from.
@@ -94,7 +96,9 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
         // Below, it would cover more valuable figures.
         text_block_within(painter, (Item::Title, &[Way::Right]), place, &lines, room);
     }
-    corner(painter, status);
+    if !status.is_recording {
+        corner(painter, status);
+    }
     match status.state {
         State::Connected => {}
         State::Connecting { attempt } => {
@@ -364,6 +368,8 @@ pub(crate) struct PauseMenu<'a> {
     /// Label of the button for the lesson, if the game has one.
     pub(crate) lesson: Option<&'a str>,
     pub(crate) is_watching: bool,
+    /// Whether a recording is shown in place of a server.
+    pub(crate) is_recording: bool,
     /// Width of the players' card on the right, in points.
     pub(crate) beside: f32,
 }
@@ -371,7 +377,7 @@ pub(crate) struct PauseMenu<'a> {
 impl PauseMenu<'_> {
     /// Draws it. Returns what the player chose.
     pub(crate) fn draw(&self, ctx: &Context) -> Option<Choice> {
-        let Self { title, controls, shared, lesson, is_watching, beside } = *self;
+        let Self { title, controls, shared, lesson, is_watching, is_recording, beside } = *self;
         let mut choice = None;
         let veil = ctx.layer_painter(LayerId::new(Order::Middle, Id::new("veil")));
         veil.rect_filled(ctx.screen_rect(), 0.0, fade(palette::VOID, 0.55));
@@ -384,10 +390,14 @@ impl PauseMenu<'_> {
                     ui.set_width(300.0);
                     ui.spacing_mut().item_spacing = vec2(10.0, 8.0);
                     ui.label(RichText::new(tr("Pause")).size(24.0));
-                    let told = tr("The game goes on without you.");
+                    let told = match is_recording {
+                        true => tr("The recording waits."),
+                        false => tr("The game goes on without you."),
+                    };
                     ui.label(RichText::new(told).size(14.0).color(palette::TEXT_FAINT));
                     ui.add_space(6.0);
                     let buttons = if lesson.is_some() { 6.0 } else { 5.0 } - f32::from(is_watching);
+                    let buttons = buttons - f32::from(is_recording);
                     let room = ctx.screen_rect().height() - PAUSE_AROUND - buttons * PAUSE_BUTTON;
                     ScrollArea::vertical().max_height(room.max(60.0)).show(ui, |ui| {
                         share(ui, shared);
@@ -403,7 +413,7 @@ impl PauseMenu<'_> {
                         choice = Some(Choice::People);
                     }
                     let other = if is_watching { tr("Play") } else { tr("Watch") };
-                    if action(ui, other, false).clicked() {
+                    if !is_recording && action(ui, other, false).clicked() {
                         choice = Some(Choice::ChangePart);
                     }
                     if lesson.is_some_and(|words| action(ui, words, false).clicked()) {
@@ -485,6 +495,7 @@ mod tests {
                 shared: &[],
                 lesson: None,
                 is_watching: false,
+                is_recording: false,
                 beside: 0.0,
             };
             let _ = context.run(RawInput { events, ..RawInput::default() }, |ctx| {
@@ -505,6 +516,7 @@ mod tests {
     fn late_inputs_name_their_cause() {
         let words = |late_cause, without_network, link| {
             late_words(&Status {
+                is_recording: false,
                 title: "",
                 server: "",
                 state: &State::Connected,

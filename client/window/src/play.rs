@@ -43,6 +43,9 @@ pub(crate) trait AnyPlay {
     fn handle_event(&mut self, event: &[u8]);
     /// What a spectator looks at.
     fn watched(&self) -> Watched;
+    /// Takes a spectator's camera, for another view of the game.
+    fn take_camera(&mut self) -> SpectatorCamera;
+    fn set_camera(&mut self, camera: SpectatorCamera);
     /// Mean error of the shown positions of others in the game's unit, while markers are shown.
     fn shown_error(&self) -> Option<f32>;
     fn readings(&self, client: &dyn AnyClient, now: LocalTime) -> Readings;
@@ -210,6 +213,14 @@ impl<V: GameView> AnyPlay for Play<V> {
 
     fn watched(&self) -> Watched {
         self.watch.watched()
+    }
+
+    fn take_camera(&mut self) -> SpectatorCamera {
+        std::mem::take(&mut self.watch)
+    }
+
+    fn set_camera(&mut self, camera: SpectatorCamera) {
+        self.watch = camera;
     }
 
     fn shown_error(&self) -> Option<f32> {

@@ -318,6 +318,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
     }
 
     fn sound(&mut self, secs: f32) {
+        self.sounds.held = self.visit.as_mut().is_some_and(Visit::is_silent);
         let Self { platform, sounds, .. } = self;
         let play = |output: &mut _| platform.play(output);
         sounds.advance(&self.cues, &self.store.settings.sound, secs, play);

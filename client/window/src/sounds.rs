@@ -17,6 +17,8 @@ pub(crate) struct Sounds {
     volumes: Option<Volumes>,
     /// Whether the window is in the background.
     pub(crate) away: bool,
+    /// Whether time does not run as it should be heard: a recording in slow motion.
+    pub(crate) held: bool,
     /// The last reason for silence, and the seconds for which it has been shown.
     notice: Option<(String, f32)>,
 }
@@ -28,6 +30,7 @@ impl Sounds {
             output: if mute { SoundOutput::off() } else { SoundOutput::start(SEED) },
             volumes: None,
             away: false,
+            held: false,
             notice: None,
         }
     }
@@ -41,7 +44,10 @@ impl Sounds {
         secs: f32,
         play: impl FnOnce(&mut SoundOutput),
     ) {
-        let volumes = volumes(settings, self.away);
+        let mut volumes = volumes(settings, self.away);
+        if self.held {
+            volumes.master = 0.0;
+        }
         // A full queue takes it in the next frame.
         if self.volumes != Some(volumes) && self.output.send(Order::Volumes(volumes)) {
             self.volumes = Some(volumes);

@@ -52,6 +52,8 @@ pub(crate) struct Visit {
     /// The server, as the player knows it.
     title: String,
     connection: Box<dyn Connection>,
+    /// Whether a recording is shown in place of a server.
+    is_recording: bool,
     /// Whether the server is in this program.
     is_here: bool,
     /// Whether the server runs on this machine, in this program or another one.
@@ -240,7 +242,13 @@ impl Visit {
             let unmet = asked.unmet((entry.name, resumed), &self.views);
             unmet.iter().for_each(|line| self.talk.add_notice(line, now));
         }
-        self.play = Some((entry, (entry.begin)(now)));
+        let before = self.play.take().filter(|(before, _)| before.name == entry.name);
+        let mut play = (entry.begin)(now);
+        if let Some((_, mut before)) = before.filter(|_| self.is_recording) {
+            // After a seek, the picture follows the same player.
+            play.set_camera(before.take_camera());
+        }
+        self.play = Some((entry, play));
         let session = self.connection.session_mut();
         match (self.chosen.get(entry.title), self.presentation) {
             (Some(kinds), _) => kinds.iter().for_each(|it| session.choose(it.kind, it.choice)),
@@ -266,9 +274,14 @@ impl Visit {
             }
             return controls.release_all();
         }
+        if !self.paused
+            && let Some(player) = self.connection.recording()
+        {
+            player.handle_keys(controls);
+        }
         self.people.take_keys(self.connection.session(), controls);
         self.people.send(self.connection.session_mut());
-        if self.is_connected() && !self.paused {
+        if self.is_connected() && !self.paused && !self.is_recording {
             let opens = [&actions::CHAT, &actions::SIDE_CHAT].iter().any(|it| controls.pressed(it));
             let has_side = opens && self.has_side();
             self.talk.handle_keys(controls, has_side);
@@ -289,7 +302,8 @@ impl Visit {
             let now = self.now();
             self.connection.session_mut().set_loop_filter(now, self.filter);
         }
-        if self.is_watching() && !self.paused && watch::wishes_to_play(controls) {
+        let may_play = self.is_watching() && !self.is_recording;
+        if may_play && !self.paused && watch::wishes_to_play(controls) {
             self.change_part(false);
         }
         // The world goes on; only the player's controls are released.

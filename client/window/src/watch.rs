@@ -136,7 +136,7 @@ pub(crate) fn draw_bar(
     screen: Rect,
     controls: &Controls,
     common: &Common,
-    (watched, places): (Watched, Places),
+    (watched, places): (Watched, Option<Places>),
 ) {
     let Some(delay) = common.watching() else { return };
     let name = watched.target.and_then(|player| common.name_of(player));
@@ -149,7 +149,7 @@ pub(crate) fn draw_bar(
     if delay.as_secs() >= 1.0 {
         what = format!("{what}, {}", fill("{secs} s ago", &[("secs", &secs)]));
     }
-    let seat = match places {
+    let seat = places.map(|places| match places {
         Places { ahead: Some(ahead), .. } => {
             let ahead = ahead.to_string();
             fill("you get the next free seat; ahead of you: {count}", &[("count", &ahead)])
@@ -159,7 +159,7 @@ pub(crate) fn draw_bar(
             fill("no seat is free; {key}: wait for one", &[("key", &key)])
         }
         _ => fill("a seat is free; {key}: play", &[("key", &controls.words(&PLAY))]),
-    };
+    });
     let keys = fill(
         "{next}: next, {before}: previous, {free}: free camera",
         &[
@@ -174,11 +174,8 @@ pub(crate) fn draw_bar(
         started = fill("You watch with a delay of {secs} s", &values);
     }
     let place = (screen.center_bottom() - vec2(0.0, 10.0), Align2::CENTER_BOTTOM);
-    let lines = [
-        (&*what, 20.0, palette::TEXT),
-        (&*keys, 14.0, palette::TEXT_SOFT),
-        (&*seat, 14.0, palette::TEXT_SOFT),
-    ];
+    let mut lines = vec![(&*what, 20.0, palette::TEXT), (&*keys, 14.0, palette::TEXT_SOFT)];
+    lines.extend(seat.as_deref().map(|seat| (seat, 14.0, palette::TEXT_SOFT)));
     text_block(painter, (Item::Watching, &[Way::Up]), place, &lines);
     if !started.is_empty() {
         let color = fade(palette::TEXT, 0.9);

@@ -80,12 +80,14 @@ pub(crate) struct Options {
     pub(crate) setup: Setup,
 }
 
-/// The first scene: the menu, a game on a server in this program or elsewhere, or the laboratory.
+/// The first scene: the menu, a game on a server in this program or elsewhere, a recording, or the
+/// laboratory.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Start {
     Menu,
     Play { games: Vec<String>, bots: Bots },
     Join { invitation: Invitation },
+    Replay { file: PathBuf },
     Lab(Begin),
 }
 
@@ -143,6 +145,7 @@ impl Args {
                 server.fingerprint = fingerprint.or(server.fingerprint);
                 Start::Join { invitation: server }
             }
+            Some(Sub::Replay { file }) => Start::Replay { file },
             Some(Sub::Lab { file, path, methods, export }) => {
                 let read = |path: PathBuf| {
                     let wrong =
@@ -255,6 +258,12 @@ enum Sub {
         /// Game to play, if a room with a free seat plays it [default: the fullest room's]
         #[arg(long)]
         game: Option<String>,
+    },
+    /// Watch a recording of a server
+    Replay {
+        /// The recording, a .plr file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
     },
     /// Draw or load a motion, and see what networks and methods do to it
     Lab {

@@ -1,6 +1,8 @@
 //! What a desktop shows between two visits: the menu, the server list, the search for a server, the
 //! laboratory, and the question whether to trust a changed certificate.
 
+use std::path::Path;
+
 use egui_macroquad::egui::{Context, LayerId};
 use phaselock::games::Games;
 use phaselock::invitation::Invitation;
@@ -15,6 +17,7 @@ use super::args::{Args, Start};
 use super::connection::{self, LocalGame};
 use super::menu::{Menu, Wish};
 use super::online::{Going, Online};
+use super::replays;
 use super::servers::{Answer, Choice, ServerLists, Servers, Trust};
 use crate::platform::{Desk, Lobby, Order};
 use crate::registry::Views;
@@ -136,6 +139,14 @@ impl DesktopLobby {
         order
     }
 
+    /// Shows a recording.
+    fn watch(&mut self, file: &Path, desk: Desk<'_>) -> Option<Order> {
+        self.invitation = None;
+        let config = desk.visit(self.menu.name(), &self.args.options.setup);
+        let begun = replays::watch(file, self.clock, config);
+        self.begin(begun)
+    }
+
     fn begin(&mut self, begun: Result<Visit, String>) -> Option<Order> {
         match begun {
             Ok(visit) => {
@@ -226,6 +237,7 @@ impl Lobby for DesktopLobby {
             Start::Menu => None,
             Start::Play { games, bots } => self.host(LocalGame { games, bots, open: false }, desk),
             Start::Join { invitation } => self.join(invitation, desk),
+            Start::Replay { file } => self.watch(&file, desk),
             Start::Lab(begin) => {
                 self.experiment(&begin);
                 None
@@ -325,6 +337,6 @@ impl Lobby for DesktopLobby {
     }
 
     fn must_join(&self) -> bool {
-        matches!(self.args.start, Start::Play { .. } | Start::Join { .. })
+        matches!(self.args.start, Start::Play { .. } | Start::Join { .. } | Start::Replay { .. })
     }
 }

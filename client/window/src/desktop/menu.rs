@@ -122,7 +122,7 @@ impl Menu {
             link: args.options.setup.link_words(),
         };
         match &args.start {
-            Start::Menu | Start::Lab(_) => {}
+            Start::Menu | Start::Replay { .. } | Start::Lab(_) => {}
             Start::Play { games, bots } => (menu.games, menu.bots) = (games.clone(), *bots),
             Start::Join { invitation } => {
                 (menu.address, menu.enter) = (invitation.to_string(), Enter::Join);

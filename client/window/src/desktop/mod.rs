@@ -17,6 +17,7 @@ mod machine;
 pub(crate) mod menu;
 pub(crate) mod online;
 mod pacing;
+mod replays;
 pub(crate) mod servers;
 mod shown;
 mod system;

@@ -308,6 +308,7 @@ fn layout_of_laboratory_is_clear() {
 /// A visit that has not begun.
 fn status_of<'a>(state: &'a State, link: Option<&'a str>, now: LocalTime) -> Status<'a> {
     Status {
+        is_recording: false,
         title: "a.server.with.a.long.name.example.org:4433",
         server: "",
         state,

@@ -525,13 +525,14 @@ impl<V: GameView> Window<V> {
         if watching {
             let common = third.core().common();
             let places = Places { free: 0, ahead: Some(12) };
-            watch::draw_bar(&painter, screen, &self.controls, common, (watched, places));
+            watch::draw_bar(&painter, screen, &self.controls, common, (watched, Some(places)));
         }
         let reason = Disconnect::new(Code::Lost, "the server did not answer for 10 s");
         let waiting = Link::Waiting { reason, retry_at: now + Micros::from_ms(2500), attempt: 3 };
         overlay::draw(
             &painter,
             &Status {
+                is_recording: false,
                 title: "a.server.with.a.long.name.example.org:4433",
                 server: "A server with a name that is as long",
                 state: if lost { &waiting } else { &Link::Connected },
@@ -568,6 +569,7 @@ impl<V: GameView> Window<V> {
             let beside = self.talk.draw_people(ctx, client.common(), now);
             let hints = self.controls.help();
             let pause = PauseMenu {
+                is_recording: false,
                 title: V::TITLE,
                 controls: &hints,
                 shared: &[],

@@ -7,6 +7,8 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock::time::LocalTime;
 use serde_json::Value;
 
+use crate::replay::Player;
+
 /// A session with its transport to the server.
 pub(crate) trait Connection {
     /// The session.
@@ -40,6 +42,11 @@ pub(crate) trait Connection {
     /// Stores what the session has learnt in this frame.
     fn note(&mut self) {}
 
+    /// The recording, if this is not a server.
+    fn recording(&mut self) -> Option<&mut Player> {
+        None
+    }
+
     /// Values for other programs, by name, in addition to the state of the visit.
     fn status(&self) -> Vec<(String, Value)> {
         Vec::new()
@@ -57,4 +64,39 @@ pub(crate) struct Changed {
     pub(crate) host: String,
     pub(crate) expected: Fingerprint,
     pub(crate) found: Fingerprint,
+}
+
+/// A recording in place of a server.
+impl Connection for Player {
+    fn session(&self) -> &Session {
+        Self::session(self)
+    }
+
+    fn session_mut(&mut self) -> &mut Session {
+        Self::session_mut(self)
+    }
+
+    fn now(&self) -> LocalTime {
+        Self::now(self)
+    }
+
+    fn unix_of_start(&self) -> i64 {
+        Self::unix_of_start(self)
+    }
+
+    fn receive(&mut self) {
+        self.advance();
+    }
+
+    fn transmit(&mut self) {
+        Self::transmit(self);
+    }
+
+    fn recording(&mut self) -> Option<&mut Player> {
+        Some(self)
+    }
+
+    fn close(self: Box<Self>, _reason: &'static str) -> Option<JoinHandle<()>> {
+        None
+    }
 }

@@ -1,6 +1,6 @@
 //! The picture of a visit: the game, what lies over every game, and the pause.
 
-use egui_macroquad::egui::{Context, CursorIcon, LayerId, Painter};
+use egui_macroquad::egui::{Context, CursorIcon, LayerId, Painter, Rect};
 use phaselock::time::LocalTime;
 use phaselock_ui::controls::Controls;
 use phaselock_ui::cues::Cues;
@@ -11,6 +11,7 @@ use phaselock_ui::{actions, background, scoreboard};
 use super::{End, NOTICE_SHOWN, Next, Visit};
 use crate::overlay::{self, Choice, PauseMenu, Status};
 use crate::play::Overlays;
+use crate::replay::BAR_HEIGHT;
 use crate::talk::Talk;
 use crate::{developer, watch};
 
@@ -43,11 +44,11 @@ impl Visit {
     /// a ground.
     fn draw_game(&mut self, painter: &Painter, now: LocalTime, drawing: &VisitFrame<'_>) {
         let VisitFrame { ctx, ref controls, secs, cues, .. } = *drawing;
-        let screen = ctx.screen_rect();
+        let screen = self.stage(ctx);
         let active = self.is_connected() && !self.paused && !self.panel.shown;
         let crowded = self.graph.shown || self.panel.shown || self.talk.is_open();
         let teaches = active && !crowded && !self.details;
-        let points = active && controls.pressed(&actions::PING);
+        let points = active && !self.is_recording && controls.pressed(&actions::PING);
         let has_side = points && self.has_side();
         let hides_cursor = active && !self.is_watching();
         let Some((_, play)) = &mut self.play else {
@@ -88,6 +89,15 @@ impl Visit {
         }
     }
 
+    /// The part of the window for the game: a recording has a bar below it.
+    fn stage(&self, ctx: &Context) -> Rect {
+        let mut screen = ctx.screen_rect();
+        if self.is_recording {
+            screen.max.y -= BAR_HEIGHT;
+        }
+        screen
+    }
+
     /// Draws what lies over every game: the state of the connection, panels, the vote, the talk.
     fn draw_over(&mut self, painter: &Painter, now: LocalTime, drawing: &VisitFrame<'_>) {
         let VisitFrame { ctx, ref controls, .. } = *drawing;
@@ -100,12 +110,13 @@ impl Visit {
             self.graph.draw(painter, now, readings, controls);
         }
         if let Some(((_, play), client)) = playing.filter(|_| self.is_watching() && !self.paused) {
-            let about = (play.watched(), self.places);
-            watch::draw_bar(painter, ctx.screen_rect(), controls, client.common(), about);
+            let about = (play.watched(), (!self.is_recording).then_some(self.places));
+            watch::draw_bar(painter, self.stage(ctx), controls, client.common(), about);
         }
         let pinned = self.pinned.filter(|(_, at)| now - *at < NOTICE_SHOWN);
         let status = Status {
             title: &self.title,
+            is_recording: self.is_recording,
             server: match self.is_here && self.shared.is_empty() {
                 true => tr("This computer"),
                 false => &self.server_name,
@@ -134,6 +145,9 @@ impl Visit {
             self.panel.draw(ctx, self.connection.session_mut(), &**play, controls);
         }
         self.talk.draw(ctx, painter, self.connection.session_mut(), now);
+        if let Some(player) = self.connection.recording() {
+            player.draw(ctx);
+        }
     }
 
     /// Draws the pause, or the card of votes and sides over it. Returns what the player chose.
@@ -155,6 +169,7 @@ impl Visit {
             shared: &self.shared,
             lesson: self.lessons.offer().filter(|_| !is_watching),
             is_watching,
+            is_recording: self.is_recording,
             beside,
         };
         match pause.draw(ctx) {

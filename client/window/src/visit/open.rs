@@ -71,11 +71,12 @@ impl VisitConfig<'_> {
 impl Visit {
     /// Starts a visit over a connection.
     pub(crate) fn new(begun: Begun, config: VisitConfig<'_>) -> Self {
-        let Begun { title, connection, is_here, without_network, shared } = begun;
+        let Begun { title, mut connection, is_here, without_network, shared } = begun;
         let VisitConfig { muted, views, setup, panels, lessons, records, .. } = config;
         let open = |name: &str| panels.iter().any(|it| it == name);
         Self {
             title,
+            is_recording: connection.recording().is_some(),
             is_here,
             without_network,
             views: views.clone(),

@@ -41,6 +41,11 @@ impl Visit {
         (if self.is_watching() { watch::TOUCHABLE } else { own }, is_asked)
     }
 
+    /// Whether it is silent: a recording that does not run at its own speed.
+    pub(crate) fn is_silent(&mut self) -> bool {
+        self.connection.recording().is_some_and(|player| !player.has_sound())
+    }
+
     /// Whether the player is typing a chat line.
     pub(crate) fn talks(&self) -> bool {
         self.talk.is_open()

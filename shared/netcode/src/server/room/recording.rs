@@ -67,17 +67,23 @@ impl<G: Game> Room<G> {
             {
                 None
             }
-            ServerMessage::Chat { .. }
+            message if is_recorded(message) => postcard::to_stdvec(message).ok().map(News::Message),
+            _ => None,
+        });
+    }
+}
+
+/// Whether a recording holds messages of this kind as they were sent.
+pub(super) fn is_recorded(message: &ServerMessage) -> bool {
+    matches!(
+        message,
+        ServerMessage::Chat { .. }
             | ServerMessage::Quick { .. }
             | ServerMessage::Mark { .. }
             | ServerMessage::Game(_)
             | ServerMessage::Round(_)
-            | ServerMessage::Watching { .. } => {
-                postcard::to_stdvec(message).ok().map(News::Message)
-            }
-            _ => None,
-        });
-    }
+            | ServerMessage::Watching { .. }
+    )
 }
 
 fn person((player, seat): &(PlayerId, Seat)) -> Person {

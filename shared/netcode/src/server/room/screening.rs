@@ -2,6 +2,7 @@
 
 use super::Room;
 use super::orders::line;
+use super::recording::is_recorded;
 use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::limits::{CLIENT_BYTES_MAX, ROSTER_CHUNK, WATCHERS_MAX};
@@ -103,17 +104,10 @@ impl<G: Game> Room<G> {
                 self.broadcast(&ServerMessage::Left { player, code: Code::Left });
             }
             // A file may hold any bytes. Only what a room records is passed on.
-            News::Message(body) if can_read => match ServerMessage::parse(&body) {
-                Ok(
-                    message @ (ServerMessage::Chat { .. }
-                    | ServerMessage::Quick { .. }
-                    | ServerMessage::Mark { .. }
-                    | ServerMessage::Game(_)
-                    | ServerMessage::Round(_)
-                    | ServerMessage::Watching { .. }),
-                ) => self.broadcast(&message),
-                _ => {}
-            },
+            News::Message(body) if can_read => {
+                let message = ServerMessage::parse(&body).ok().filter(is_recorded);
+                message.into_iter().for_each(|message| self.broadcast(&message));
+            }
             News::Mark(text) => self.broadcast(&line(text)),
             News::Message(_) | News::Round(_) | News::Report(..) => {}
         }

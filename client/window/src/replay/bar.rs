@@ -1,0 +1,165 @@
+//! The bar below a recording: time, speed, markers, and buttons for mouse and fingers.
+
+use egui_macroquad::egui::{
+    Align2, Area, Button, Color32, Context, FontId, Id, Label, LayerId, Order, Rect, Response,
+    RichText, Sense, Ui, pos2, vec2,
+};
+use phaselock::playback::Playback;
+use phaselock::replay::{Happening, Moment};
+use phaselock::time::{Micros, ServerTime, Tick};
+use phaselock_ui::layout::{self, Item};
+use phaselock_ui::paint::{fade, readable, text_over};
+use phaselock_ui::palette;
+use phaselock_ui::words::{fill, tr};
+
+use super::{LEAP, NORMAL, Player, SPEED_WORDS};
+
+/// Height of the bar with its buttons, in points.
+pub(crate) const BAR_HEIGHT: f32 = 76.0;
+/// Height of the part that is clicked to move, in points.
+const TRACK: f32 = 26.0;
+const MARGIN: f32 = 14.0;
+const BUTTON: f32 = 34.0;
+/// Distance in points within which the pointer is at a marker.
+const NEAR: f32 = 6.0;
+
+impl Player {
+    /// Draws the bar along the lower edge, and does what is clicked.
+    pub(crate) fn draw(&mut self, ctx: &Context) {
+        let screen = ctx.screen_rect();
+        let rect = Rect::from_min_max(
+            pos2(screen.left(), screen.bottom() - BAR_HEIGHT),
+            screen.right_bottom(),
+        );
+        let painter = ctx.layer_painter(LayerId::background());
+        painter.rect_filled(rect, 0.0, palette::PANEL);
+        layout::claim(&painter, Item::Panel, rect);
+        if let Some(note) = self.note() {
+            let size = readable(ctx, 14.0);
+            let at = rect.center_top() - vec2(0.0, 6.0);
+            text_over(&painter, at, Align2::CENTER_BOTTOM, &note, (size, palette::WARN));
+        }
+        Area::new(Id::new("replay-bar"))
+            .order(Order::Middle)
+            .fixed_pos(rect.left_top() + vec2(MARGIN, 6.0))
+            .show(ctx, |ui| {
+                ui.set_width(rect.width() - 2.0 * MARGIN);
+                self.track(ui);
+                ui.horizontal(|ui| self.buttons(ui));
+            });
+    }
+
+    /// The line of time with its markers.
+    fn track(&mut self, ui: &mut Ui) {
+        let size = vec2(ui.available_width(), TRACK);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
+        let (first, last) = self.playback.span();
+        let length = last.since(first).max(1) as f32;
+        let x_of = |tick: Tick| rect.left() + rect.width() * (tick.since(first) as f32 / length);
+        let line = Rect::from_center_size(rect.center(), vec2(rect.width(), 6.0));
+        let painter = ui.painter();
+        painter.rect_filled(line, 3.0, palette::BUTTON);
+        let now = x_of(self.playback.tick());
+        let played = Rect::from_min_max(line.min, pos2(now, line.bottom()));
+        painter.rect_filled(played, 3.0, palette::OWN);
+        for moment in self.playback.moments() {
+            let (color, height) = look(&moment.what);
+            let at = pos2(x_of(moment.tick), rect.center().y);
+            let mark = Rect::from_center_size(at, vec2(2.0, height));
+            painter.rect_filled(mark, 1.0, color);
+        }
+        painter.circle_filled(pos2(now, rect.center().y), 7.0, palette::TEXT);
+        let tick_at = |x: f32| {
+            let part = ((x - rect.left()) / rect.width()).clamp(0.0, 1.0);
+            first.plus((f64::from(part) * f64::from(length)).round() as u64)
+        };
+        if let Some(pointer) = response.hover_pos() {
+            let near = |moment: &&Moment| (x_of(moment.tick) - pointer.x).abs() < NEAR;
+            let found = self.playback.moments().iter().filter(near);
+            let mut lines = vec![clock(&self.playback, tick_at(pointer.x))];
+            lines.extend(found.take(6).map(|moment| words(&moment.what)));
+            response.clone().on_hover_text_at_pointer(lines.join("\n"));
+        }
+        let chosen = response.interact_pointer_pos().map(|pointer| tick_at(pointer.x));
+        let is_moved = response.drag_delta().x != 0.0 || response.clicked();
+        if let Some(tick) = chosen.filter(|_| is_moved) {
+            self.move_to(tick);
+        }
+    }
+
+    fn buttons(&mut self, ui: &mut Ui) {
+        let is_still = self.paused;
+        if button(ui, if is_still { "▶" } else { "⏸" }, tr("pause")).clicked() {
+            self.toggle();
+        }
+        if button(ui, "⏪", tr("5 s back")).clicked() {
+            self.move_by(Micros(-LEAP.0));
+        }
+        if button(ui, "⏩", tr("5 s on")).clicked() {
+            self.move_by(LEAP);
+        }
+        if button(ui, "−", tr("slower")).clicked() {
+            self.change_speed(-1);
+        }
+        let speed = fill("{speed} x", &[("speed", SPEED_WORDS[self.speed])]);
+        let color = if self.speed == NORMAL { palette::TEXT_SOFT } else { palette::OWN };
+        ui.add_sized(
+            vec2(44.0, BUTTON),
+            Label::new(RichText::new(speed).size(readable(ui.ctx(), 15.0)).color(color))
+                .selectable(false),
+        );
+        if button(ui, "+", tr("faster")).clicked() {
+            self.change_speed(1);
+        }
+        let (_, last) = self.playback.span();
+        let time = format!(
+            "{} / {}",
+            clock(&self.playback, self.playback.tick()),
+            clock(&self.playback, last)
+        );
+        let font = FontId::proportional(readable(ui.ctx(), 15.0));
+        let room = ui.available_rect_before_wrap();
+        let at = pos2(room.right(), room.top() + BUTTON / 2.0);
+        ui.painter().text(at, Align2::RIGHT_CENTER, time, font, palette::TEXT_SOFT);
+    }
+}
+
+fn button(ui: &mut Ui, sign: &str, what: &str) -> Response {
+    let sign = RichText::new(sign).size(17.0).color(palette::TEXT);
+    let button = Button::new(sign).fill(fade(palette::BUTTON, 0.9));
+    ui.add_sized(vec2(BUTTON, BUTTON), button).on_hover_text(what)
+}
+
+/// The time of a tick since the start, as minutes and seconds.
+fn clock(playback: &Playback, tick: Tick) -> String {
+    let (first, _) = playback.span();
+    let ServerTime(micros) = playback.header().rates.time_of(Tick(tick.since(first)));
+    let secs = micros / 1_000_000;
+    format!("{}:{:02}", secs / 60, secs % 60)
+}
+
+/// Colour and height of a marker.
+fn look(what: &Happening) -> (Color32, f32) {
+    match what {
+        Happening::Mark(_) => (palette::WARN, 24.0),
+        Happening::Round(_) => (palette::TEXT, 24.0),
+        Happening::Score { .. } => (palette::GOOD, 16.0),
+        Happening::Chat(_) => (palette::TEXT_SOFT, 10.0),
+        Happening::Joined(_) | Happening::Left(_) => (palette::TEXT_FAINT, 10.0),
+    }
+}
+
+fn words(what: &Happening) -> String {
+    match what {
+        Happening::Mark(text) => text.clone(),
+        Happening::Round(_) => tr("The round ends").to_owned(),
+        Happening::Chat(line) => line.clone(),
+        Happening::Score { name, measure, value, .. } => {
+            let value =
+                if value.fract() == 0.0 { format!("{value}") } else { format!("{value:.2}") };
+            format!("{name}: {value} {measure}")
+        }
+        Happening::Joined(name) => fill("{name} has joined", &[("name", name)]),
+        Happening::Left(name) => fill("{name} has left", &[("name", name)]),
+    }
+}
