@@ -296,7 +296,7 @@ const ENGINE: Levels = &[
     &["inputs", "interest"],
     &["snapshot", "presentation"],
     &["replay"],
-    &["client", "server", "games"],
+    &["client", "server", "games", "seek"],
     &["playback"],
     &[""],
 ];
@@ -357,7 +357,7 @@ const WINDOW_MODULES: Levels = &[
     &["files", "marks", "meter", "records", "setup", "watch"],
     &["overlay", "play", "replay", "talk"],
     &["developer", "graph", "presentation", "registry"],
-    &["people", "settings"],
+    &["online", "people", "settings"],
     &["sounds", "visit"],
     &["platform"],
     &["shell"],

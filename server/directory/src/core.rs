@@ -37,7 +37,7 @@ use phaselock_quic::server::buckets::{Bucket, BucketTime, Buckets, Kind};
 pub use self::bounds::{Bounds, PlayBounds};
 use self::entries::{Entries, is_local};
 pub use self::play::{Allocate, AllocatedServer, Allocators, NotAllocated};
-use self::play::{Leaving, Matchmaker};
+use self::play::{Leaving, Matchmaker, PlayerAsks};
 use self::tokens::{Secrets, TokenMint};
 
 /// Seconds for which a server stays listed without announcing itself again.
@@ -218,10 +218,17 @@ impl ServerList {
             return None;
         }
         let answer = match question {
-            Question::Play { play, .. } => self.play(now, from_any_port, play),
+            Question::Play { play, .. } => self.play(now, from_any_port, play, true),
             _ => Answer::Regions(self.play.beacons(is_local(from))),
         };
         answer.encode(nonce, ANNOUNCEMENT_BYTES_MAX)
+    }
+
+    /// Whether a browser may ask whether it may ask, with a request that has no question yet.
+    pub fn handle_preflight(&mut self, now: LocalTime, from: IpAddr) -> bool {
+        let (bucket, limits) = (&mut self.questions, self.bounds.questions);
+        let from = SocketAddr::new(from, 0);
+        pass(bucket, &mut self.buckets, now, (Kind::Query, from), &limits)
     }
 
     /// Answers with a token, which proves the address.
@@ -248,21 +255,22 @@ impl ServerList {
         }
         let (bucket, limits) = (&mut self.plays, self.bounds.plays);
         if pass(bucket, &mut self.buckets, now, (Kind::Knock, from), &limits) {
-            let answer = self.play(now, from, play);
+            let answer = self.play(now, from, play, false);
             self.answer(asked, &answer);
         }
     }
 
     /// Asks the matchmaker, unless the address has too many requests.
-    fn play(&mut self, now: LocalTime, from: SocketAddr, play: Play) -> Answer {
+    fn play(&mut self, now: LocalTime, from: SocketAddr, play: Play, is_browser: bool) -> Answer {
+        let player = PlayerAsks { ip: from.ip(), is_browser };
         if self.play.knows(play.ticket) {
-            return self.play.handle_play(now, from.ip(), play);
+            return self.play.handle_play(now, player, play);
         }
         let is_guess = matches!(play.party, PartyWish::Join(_));
         if is_guess && !self.may_guess(now, from) || !self.takes_ticket(now, from) {
             return Answer::Denied(PlayRefusal::Often);
         }
-        let answer = self.play.handle_play(now, from.ip(), play);
+        let answer = self.play.handle_play(now, player, play);
         if let Answer::Denied(PlayRefusal::Party | PlayRefusal::OtherGame) = answer {
             let (bucket, limits) = (&mut self.guesses, self.bounds.guesses);
             pass(bucket, &mut self.guessers, now, (Kind::Query, from), &limits);

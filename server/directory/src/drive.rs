@@ -18,7 +18,7 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::agones::Agones;
 use crate::args::{Args, LogFormat};
 use crate::core::{AllocatedServer, Allocators, Bounds, ListEvent, NotAllocated, ServerList};
-use crate::http::{self, Asked, Tls};
+use crate::http::{self, Asked, Tls, WebRequest};
 
 /// Pause after an error of the socket, so that a failing one does not use up a processor core.
 const AFTER_ERROR: Duration = Duration::from_millis(20);
@@ -110,9 +110,17 @@ pub async fn serve(
                     tokio::time::sleep(AFTER_ERROR).await;
                 }
             },
-            Some((from, bytes, reply)) = next_question(&mut questions) => {
+            Some((from, request, reply)) = next_question(&mut questions) => {
+                let answer = match request {
+                    WebRequest::Question(bytes) => {
+                        directory.handle_request(clock.now(), from, &bytes)
+                    }
+                    WebRequest::Preflight => {
+                        directory.handle_preflight(clock.now(), from).then(Vec::new)
+                    }
+                };
                 // The asker may have left.
-                let _ = reply.send(directory.handle_request(clock.now(), from, &bytes));
+                let _ = reply.send(answer);
             }
             Some((number, answer)) = answers.recv() => {
                 log_allocated(&answer);

@@ -42,11 +42,22 @@ const HEAD_BYTES_MAX: usize = 16 * 1024;
 const RETRY: Duration = Duration::from_millis(100);
 /// Interval at which the certificate's files are compared with the ones in use.
 const RELOAD: Duration = Duration::from_secs(60);
+/// Seconds for which browsers may remember the answer to a preflight: a day.
+const PREFLIGHT_SECS: &str = "86400";
 /// Maximum requests that wait for the directory.
 const WAITING_MAX: usize = 256;
 
-/// A question, and where its answer goes. `None` stands for too many requests.
-pub type Asked = (IpAddr, Vec<u8>, oneshot::Sender<Option<Vec<u8>>>);
+/// A browser's request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WebRequest {
+    /// Whether a page of another host may send one with headers of its own (Fetch, CORS preflight).
+    Preflight,
+    /// A question of the directory's protocol.
+    Question(Vec<u8>),
+}
+
+/// A request, and where its answer goes. `None` stands for too many requests.
+pub type Asked = (IpAddr, WebRequest, oneshot::Sender<Option<Vec<u8>>>);
 
 /// Returns the channel from connections to the directory.
 pub fn questions() -> (mpsc::Sender<Asked>, mpsc::Receiver<Asked>) {
@@ -238,8 +249,25 @@ async fn answer(
     if request.uri().path() != "/" {
         return said(StatusCode::NOT_FOUND, Bytes::new());
     }
+    if request.method() == Method::OPTIONS {
+        let mut response = match put(WebRequest::Preflight, from, &questions).await {
+            Some(_) => said(StatusCode::NO_CONTENT, Bytes::new()),
+            None => said(StatusCode::TOO_MANY_REQUESTS, Bytes::new()),
+        };
+        let headers = response.headers_mut();
+        for (name, value) in [
+            (header::ACCESS_CONTROL_ALLOW_METHODS, "POST"),
+            (header::ACCESS_CONTROL_ALLOW_HEADERS, "content-type"),
+            (header::ACCESS_CONTROL_MAX_AGE, PREFLIGHT_SECS),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        return response;
+    }
     if request.method() != Method::POST {
-        return said(StatusCode::METHOD_NOT_ALLOWED, Bytes::new());
+        let mut response = said(StatusCode::METHOD_NOT_ALLOWED, Bytes::new());
+        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST, OPTIONS"));
+        return response;
     }
     let body = Limited::new(request.into_body(), ANNOUNCEMENT_BYTES_MAX).collect();
     let Ok(Ok(body)) = timeout(HEAD, body).await else {
@@ -249,14 +277,22 @@ async fn answer(
     if !is_for_http(&body) {
         return said(StatusCode::BAD_REQUEST, Bytes::new());
     }
-    let (reply, answered) = oneshot::channel();
-    // A full queue means the same as too many requests.
-    let is_sent = questions.try_send((from, body.into(), reply)).is_ok();
-    let answered = if is_sent { answered.await.ok().flatten() } else { None };
-    match answered {
+    match put(WebRequest::Question(body.into()), from, &questions).await {
         Some(bytes) => said(StatusCode::OK, bytes.into()),
         None => said(StatusCode::TOO_MANY_REQUESTS, Bytes::new()),
     }
+}
+
+/// Returns the directory's answer; `None` if there are too many requests.
+async fn put(
+    request: WebRequest,
+    from: IpAddr,
+    questions: &mpsc::Sender<Asked>,
+) -> Option<Vec<u8>> {
+    let (reply, answered) = oneshot::channel();
+    // A full queue means the same as too many requests.
+    questions.try_send((from, request, reply)).ok()?;
+    answered.await.ok().flatten()
 }
 
 /// Whether a body is a question that is answered here.

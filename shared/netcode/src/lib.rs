@@ -107,6 +107,7 @@ pub mod presentation;
 pub mod random;
 pub mod replay;
 pub mod rewind;
+pub mod seek;
 pub mod server;
 pub mod snapshot;
 pub mod textfile;

@@ -92,6 +92,11 @@ pub const DIRECTORY_PAGE_MAX: usize = 32;
 pub const REGION_BYTES_MAX: usize = 32;
 /// The maximum number of regions whose pings a player tells a directory.
 pub const REGIONS_MAX: usize = 8;
+/// The maximum number of certificates for browsers that a server names in its status: the one in
+/// force and the next one.
+pub const WEB_HASHES_MAX: usize = 2;
+/// Maximum length of the host that a server names in its status, in bytes.
+pub const WEB_HOST_BYTES_MAX: usize = 64;
 /// Length of a party's code, in letters.
 pub const PARTY_CODE_LETTERS: usize = 6;
 /// The maximum number of people in a party. Arbitrary.

@@ -25,7 +25,7 @@ use phaselock::wire::directory::play::{
     Beacon, PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, Ticket, Waiting,
 };
 use phaselock::wire::directory::{Answer, Listed};
-use phaselock::wire::query::{Info, Nonce, question_of};
+use phaselock::wire::query::{Info, Nonce, WebIdentity, question_of};
 use phaselock_quic::packets::Route;
 use phaselock_quic::server::buckets::{Bucket, BucketTime};
 
@@ -36,7 +36,7 @@ use self::parties::Parties;
 use self::queue::{Queue, Waiter};
 use self::seats::{Holder, Seats};
 pub use self::servers::AllocatedServer;
-use self::servers::{Candidates, Servers};
+use self::servers::{Audience, Candidates, Servers};
 use super::bounds::PlayBounds;
 use super::entries::is_local;
 use super::tokens::Secrets;
@@ -82,10 +82,18 @@ pub(super) struct Leaving {
     pub(super) fingerprint: Fingerprint,
 }
 
+/// A player who asks, from an address that is proven.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlayerAsks {
+    pub(super) ip: IpAddr,
+    /// Whether it is a browser, which asks over HTTP.
+    pub(super) is_browser: bool,
+}
+
 /// Who asks for seats.
 #[derive(Clone, Copy, Debug)]
 struct Asker {
-    ip: IpAddr,
+    audience: Audience,
     crowds: Crowds,
     /// The server that its people leave, if it is a server that asks.
     leaves: Option<SocketAddr>,
@@ -164,13 +172,32 @@ impl Matchmaker {
         self.placed.contains_key(&ticket) || self.queue.get(ticket).is_some()
     }
 
-    /// Handles a player's request, from an address that is proven.
-    pub(super) fn handle_play(&mut self, now: LocalTime, from: IpAddr, play: Play) -> Answer {
+    /// Handles a player's request.
+    pub(super) fn handle_play(&mut self, now: LocalTime, from: PlayerAsks, play: Play) -> Answer {
+        let PlayerAsks { ip, is_browser } = from;
         if play.people > PARTY_MAX {
             return Answer::Denied(PlayRefusal::People);
         }
-        let crowds = crowds::of_player(from);
-        self.ask(now, Asker { ip: from, crowds, leaves: None }, play)
+        let audience = Audience { local: is_local(ip), browser: is_browser };
+        let crowds = crowds::of_player(ip);
+        let answer = self.ask(now, Asker { audience, crowds, leaves: None }, play);
+        if is_browser { self.for_browser(answer) } else { answer }
+    }
+
+    /// Adds how browsers recognize the server to an answer. One that was just allocated has to say
+    /// so first.
+    fn for_browser(&self, answer: Answer) -> Answer {
+        let Answer::Placed(placed) = answer else { return answer };
+        let address = SocketAddr::new(IpAddr::from(placed.server.ip), placed.server.port);
+        let address = SocketAddr::new(address.ip().to_canonical(), address.port());
+        match self.servers.get(address).map(|server| server.web()) {
+            Some(None) => {
+                let (position, again_ms) = (0, AGAIN_NEXT_MS);
+                Answer::Waiting(Waiting { position, again_ms, party: placed.party })
+            }
+            Some(Some(web)) => Answer::Placed(Placed { web: web.clone(), ..placed }),
+            None => Answer::Placed(placed),
+        }
     }
 
     /// Whether a server's certificate is one that an allocator has assigned.
@@ -206,7 +233,8 @@ impl Matchmaker {
             play.pings.push(RegionPing { ms: 0, region });
         }
         let crowds = crowds::of_server(server, is_trusted);
-        self.ask(now, Asker { ip: server.ip(), crowds, leaves: Some(server) }, play)
+        let audience = Audience { local: is_local(server.ip()), browser: false };
+        self.ask(now, Asker { audience, crowds, leaves: Some(server) }, play)
     }
 
     fn ask(&mut self, now: LocalTime, asker: Asker, play: Play) -> Answer {
@@ -245,8 +273,8 @@ impl Matchmaker {
     /// Returns a new request for the queue, unless a bound forbids it.
     fn admit(&mut self, now: LocalTime, asker: Asker, play: Play) -> Result<Waiter, PlayRefusal> {
         let Play { ticket, game, people, party, pings } = play;
-        let Asker { ip, crowds, leaves } = asker;
-        if !self.fleet.plays(&game) && !self.servers.any_plays(&game, now) {
+        let Asker { audience, crowds, leaves } = asker;
+        if !self.fleet.plays(&game) && !self.servers.any_plays(&game, now, audience.browser) {
             return Err(PlayRefusal::Game);
         }
         let requests = |crowd| self.queue.requests_of(crowd) >= self.requests_max(crowd);
@@ -263,8 +291,8 @@ impl Matchmaker {
         }
         let (party, people) = self.join(now, &game, (people, party), (ticket, crowds))?;
         let claim = party.map_or(people, |code| people.max(self.parties.claim(code, ticket)));
-        let (is_local, since, asked) = (is_local(ip), now, now);
-        Ok(Waiter { game, people, party, pings, claim, crowds, is_local, leaves, since, asked })
+        let (since, asked) = (now, now);
+        Ok(Waiter { game, people, party, pings, claim, crowds, audience, leaves, since, asked })
     }
 
     /// Returns the maximum requests of a crowd that wait.
@@ -364,7 +392,7 @@ impl Matchmaker {
                 }
                 None => {
                     let seats = self.seats_for(&waiter);
-                    let wanted = (seats, waiter.is_local);
+                    let wanted = (seats, waiter.audience);
                     let is_passed = now - waiter.since >= PASSED;
                     // One of those that want the same is enough.
                     if is_passed && self.bound(now, &waiter).is_none() && passed.insert(wanted) {
@@ -411,7 +439,7 @@ impl Matchmaker {
         self.queue.get(ticket).filter(|it| it.leaves.is_none()).is_some_and(|waiter| {
             let (game, seats) = (&waiter.game, self.seats_for(waiter));
             let may_come = self.fleet.regions().any(|it| self.fits_in(now, it, game, seats));
-            let wanted = (seats, waiter.is_local);
+            let wanted = (seats, waiter.audience);
             seats > 1 && !may_come && !self.servers.any_fits(game, now, wanted)
         })
     }
@@ -453,7 +481,7 @@ impl Matchmaker {
         }
         // A server that drains moves as many as it can.
         waiter.leaves?;
-        let most = candidates.largest(waiter.is_local, waiter.leaves)?.min(seats);
+        let most = candidates.largest(waiter.audience, waiter.leaves)?.min(seats);
         let server = self.find_near(now, waiter, candidates, most)?;
         Some((server, most))
     }
@@ -467,7 +495,7 @@ impl Matchmaker {
         candidates: &Candidates,
         seats: u32,
     ) -> Option<SocketAddr> {
-        let mut regions: Vec<_> = candidates.regions(waiter.is_local).collect();
+        let mut regions: Vec<_> = candidates.regions(waiter.audience).collect();
         regions.sort_unstable_by_key(|region| (ping(waiter, region), *region));
         regions.dedup();
         let nearest = waiter.pings.iter().map(|it| it.ms).min().unwrap_or(UNKNOWN_MS);
@@ -477,7 +505,7 @@ impl Matchmaker {
         });
         let near = regions.into_iter().filter(|it| !may_come || is_near(ping(waiter, it)));
         let mut found =
-            near.filter_map(|it| candidates.find(it, waiter.is_local, seats, waiter.leaves));
+            near.filter_map(|it| candidates.find(it, waiter.audience, seats, waiter.leaves));
         found.next()
     }
 
@@ -514,6 +542,7 @@ impl Matchmaker {
         let known = waiter.party.and_then(|code| self.parties.room(code, server));
         let room = known.unwrap_or_else(|| found.room(&waiter.game, people + friends, together));
         let listed = Listed::new(server, found.fingerprint);
+        let web = WebIdentity::default();
         let mut holder = (Holder::Ticket(ticket), waiter.crowds);
         let (mut reserved, mut until) = (people, now + RESERVED);
         if let Some(code) = waiter.party {
@@ -529,7 +558,8 @@ impl Matchmaker {
         self.seats.reserve(server, holder, reserved, until);
         self.queue.remove(ticket);
         let people = u16::try_from(people).unwrap_or(u16::MAX);
-        self.placed.insert(ticket, Placed { server: listed, people, room, party: waiter.party });
+        let party = waiter.party;
+        self.placed.insert(ticket, Placed { server: listed, people, room, party, web });
         self.placed_at.push_back((now, ticket));
     }
 

@@ -24,7 +24,7 @@ fn question() -> Vec<u8> {
     Question::Play { play, token: None }.encode(NONCE)
 }
 
-/// Serves with a directory that refuses every game, and answers nothing after three questions.
+/// Serves with a directory that refuses every game, and answers nothing after four requests.
 async fn served(tls: Option<Tls>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -32,10 +32,15 @@ async fn served(tls: Option<Tls>) -> String {
     tokio::spawn(serve(listener, tls, asks));
     tokio::spawn(async move {
         for count in 0.. {
-            let Some((from, bytes, reply)) = asked.recv().await else { return };
-            assert!(from.is_loopback() && Question::parse(&bytes).is_ok());
+            let Some((from, request, reply)) = asked.recv().await else { return };
+            assert!(from.is_loopback());
+            let WebRequest::Question(bytes) = request else {
+                let _ = reply.send((count < 4).then(Vec::new));
+                continue;
+            };
+            assert!(Question::parse(&bytes).is_ok());
             let answer = Answer::Denied(PlayRefusal::Game).encode(NONCE, 99);
-            let _ = reply.send(answer.filter(|_| count < 3));
+            let _ = reply.send(answer.filter(|_| count < 4));
         }
     });
     address.to_string()
@@ -63,6 +68,12 @@ async fn questions_of_browsers_are_answered_and_nothing_else() {
         assert_eq!((status, any_origin), (200, true));
         assert_eq!(Answer::parse(&body, NONCE), Ok(Answer::Denied(PlayRefusal::Game)));
         assert_eq!(post(&agent, &url, &Question::Regions.encode(NONCE)).0, 200);
+        let allowed = agent.options(&url).call().expect("an answer");
+        let header = |name: &str| allowed.headers().get(name).map(|it| it.to_str().unwrap());
+        assert_eq!(allowed.status().as_u16(), 204);
+        assert_eq!(header("access-control-allow-origin"), Some("*"));
+        assert_eq!(header("access-control-allow-methods"), Some("POST"));
+        assert_eq!(header("access-control-allow-headers"), Some("content-type"));
         // Neither the list nor announcements, whose senders must prove that they get UDP packets.
         for wrong in [
             Question::List { after: 0 }.encode(NONCE),
@@ -77,6 +88,7 @@ async fn questions_of_browsers_are_answered_and_nothing_else() {
         assert_eq!(agent.get(&url).call().expect("an answer").status().as_u16(), 405);
         assert_eq!(post(&agent, &url, &question()).0, 200);
         assert_eq!(post(&agent, &url, &question()).0, 429, "the directory does not answer");
+        assert_eq!(agent.options(&url).call().expect("an answer").status().as_u16(), 429);
     })
     .await
     .expect("no panic");

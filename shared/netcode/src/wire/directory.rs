@@ -38,7 +38,7 @@ use self::play::{
     Beacon, PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, Ticket, Waiting,
 };
 use super::error::WireError;
-use super::query::{Fields, Nonce, number, text};
+use super::query::{Fields, Nonce, WebIdentity, number, text};
 use super::rooms::RoomCode;
 use super::text::clip;
 use crate::fingerprint::Fingerprint;
@@ -118,6 +118,8 @@ mod kind {
         POSITION = 18;
         AGAIN = 19;
         REGION = 20;
+        WEB = 21;
+        HOST = 22;
     }
 }
 
@@ -494,6 +496,7 @@ impl Answer {
                 people: told.people.unwrap_or(1),
                 room: told.room,
                 party: told.party,
+                web: told.web,
             }),
             answer::WAITING => Self::Waiting(Waiting {
                 position: told.position,
@@ -522,6 +525,7 @@ struct Told {
     position: u32,
     again_ms: Option<u32>,
     regions: Vec<Beacon>,
+    web: WebIdentity,
 }
 
 impl Told {
@@ -544,6 +548,8 @@ impl Told {
             kind::PARTY => self.party = Some(party(field)?),
             kind::POSITION => self.position = number(field)?,
             kind::AGAIN => self.again_ms = Some(number(field)?),
+            kind::WEB => self.web.read_hash(field)?,
+            kind::HOST => self.web.read_host(field)?,
             kind::REGION if self.regions.len() < REGIONS_MAX => self.regions.push(beacon(field)?),
             _ => {}
         }
@@ -560,6 +566,7 @@ fn put_placed(fields: &mut Fields, placed: &Placed) {
     if let Some(party) = &placed.party {
         fields.put(kind::PARTY, party.as_str().as_bytes());
     }
+    placed.web.put(fields, [kind::WEB, kind::HOST]);
 }
 
 /// Returns the nonce of an answer, by which the asker finds its question; `None` if it is no

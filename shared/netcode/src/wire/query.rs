@@ -19,6 +19,7 @@ use super::text::{clip, printable};
 use crate::fingerprint::Fingerprint;
 use crate::limits::{
     GAMES_MAX, NAME_BYTES_MAX, QUESTION_BYTES, REGION_BYTES_MAX, ROOMS_LISTED_MAX, TEXT_BYTES_MAX,
+    WEB_HASHES_MAX, WEB_HOST_BYTES_MAX,
 };
 
 const QUESTION: &[u8; 10] = b"?phaselock";
@@ -47,6 +48,8 @@ mod kind {
         WATCHERS = 12;
         REGION = 13;
         FREE = 14;
+        WEB = 15;
+        HOST = 16;
     }
 }
 
@@ -58,6 +61,52 @@ const NEEDS_PASSWORD: u32 = 1;
 
 /// Bytes chosen by the asker, which the answer repeats.
 pub type Nonce = [u8; 8];
+
+/// How browsers recognize a server. Empty if no browser can connect to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WebIdentity {
+    /// SHA-256 digests of the certificates that it presents to browsers, the one in force first; at
+    /// most [`WEB_HASHES_MAX`]. Empty if an authority has signed its certificate.
+    pub hashes: Vec<Fingerprint>,
+    /// Host for which an authority has signed its certificate: letters, digits, `.` and `-`, at
+    /// most [`WEB_HOST_BYTES_MAX`] bytes.
+    pub host: String,
+}
+
+impl WebIdentity {
+    /// Writes its fields, with the kinds of a hash and of the host.
+    pub(super) fn put(&self, fields: &mut Fields, [hash, host]: [u8; 2]) {
+        for Fingerprint(digest) in self.hashes.iter().take(WEB_HASHES_MAX) {
+            fields.put(hash, digest);
+        }
+        if is_host(self.host.as_bytes()) {
+            fields.put(host, self.host.as_bytes());
+        }
+    }
+
+    /// Reads the field of a hash.
+    pub(super) fn read_hash(&mut self, field: &[u8]) -> Result<(), WireError> {
+        let digest = field.try_into().map_err(|_| WireError::Range("fingerprint"))?;
+        if self.hashes.len() < WEB_HASHES_MAX {
+            self.hashes.push(Fingerprint(digest));
+        }
+        Ok(())
+    }
+
+    /// Reads the field of the host, which becomes part of a URL.
+    pub(super) fn read_host(&mut self, field: &[u8]) -> Result<(), WireError> {
+        if !is_host(field) {
+            return Err(WireError::Range("host"));
+        }
+        self.host = text(field, WEB_HOST_BYTES_MAX)?;
+        Ok(())
+    }
+}
+
+fn is_host(bytes: &[u8]) -> bool {
+    let is_good = |byte: &u8| byte.is_ascii_alphanumeric() || b".-".contains(byte);
+    (1..=WEB_HOST_BYTES_MAX).contains(&bytes.len()) && bytes.iter().all(is_good)
+}
 
 /// Public status of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,6 +139,8 @@ pub struct Info {
     /// Fingerprint of the certificate that the server claims to present: a hint for people, not a
     /// proof.
     pub fingerprint: Option<Fingerprint>,
+    /// How browsers recognize the server: like the fingerprint, a hint.
+    pub web: WebIdentity,
     /// Public rooms, at most [`ROOMS_LISTED_MAX`].
     pub rooms: Vec<RoomStatus>,
 }
@@ -146,6 +197,7 @@ impl Info {
         for game in self.games.iter().take(GAMES_MAX) {
             fields.text(kind::GAME, game, NAME_BYTES_MAX);
         }
+        self.web.put(&mut fields, [kind::WEB, kind::HOST]);
         for room in self.rooms.iter().take(ROOMS_LISTED_MAX) {
             fields.put(kind::ROOM, &room_field(room));
         }
@@ -189,6 +241,8 @@ impl Info {
                 let digest = field.try_into().map_err(|_| WireError::Range("fingerprint"))?;
                 self.fingerprint = Some(Fingerprint(digest));
             }
+            kind::WEB => self.web.read_hash(field)?,
+            kind::HOST => self.web.read_host(field)?,
             kind::ROOM if self.rooms.len() < ROOMS_LISTED_MAX => self.rooms.push(room(field)?),
             _ => {}
         }
@@ -294,6 +348,10 @@ mod tests {
             rooms_count: 4,
             needs_password: true,
             fingerprint: Some(Fingerprint([9; 32])),
+            web: WebIdentity {
+                hashes: vec![Fingerprint([4; 32]), Fingerprint([5; 32])],
+                host: "play.example.org".into(),
+            },
             rooms: (1..=3).map(room).collect(),
         }
     }

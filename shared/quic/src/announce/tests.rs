@@ -6,6 +6,7 @@ use phaselock::wire::directory::play::{Placed, Play, PlayRefusal, Waiting};
 use phaselock::wire::directory::{
     AnnouncementProof, AnnouncementRefusal, Answer, Listed, Question,
 };
+use phaselock::wire::query::WebIdentity;
 
 use super::{Announcer, Placer, Standing};
 use crate::identity::{Identity, verified};
@@ -91,7 +92,7 @@ fn asked(question: &[u8]) -> (Play, Option<AnnouncementProof>) {
 fn placed(number: u8, people: u16) -> Answer {
     let address = format!("192.0.2.{number}:4433").parse().expect("an address");
     let server = Listed::new(address, Fingerprint([number; 32]));
-    Answer::Placed(Placed { server, people, room: None, party: None })
+    Answer::Placed(Placed { server, people, room: None, party: None, web: WebIdentity::default() })
 }
 
 #[test]

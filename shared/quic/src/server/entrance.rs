@@ -245,6 +245,7 @@ impl Entrance {
         info.region = rooms.gate().region();
         info.free = Some(rooms.directory().free_seats());
         info.fingerprint = Some(self.signer.fingerprint());
+        info.web = self.browsers.as_ref().map(|it| it.identity()).unwrap_or_default();
         outlet.counters().answered(self.questions.len());
         for Question { way, route, nonce, bytes } in self.questions.drain(..) {
             outlet.answer(way, &route, &info.answer(nonce, bytes));

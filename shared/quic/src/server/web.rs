@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use phaselock::identity::Credentials;
 use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::query::WebIdentity;
 use quinn_proto::{Connection, Dir, StreamId};
 use web_transport_proto::http::StatusCode;
 use web_transport_proto::{Capsule, Frame, VarInt};
@@ -37,6 +38,14 @@ const BIDIS: u32 = 4;
 pub(super) struct Web {
     pub(super) options: WebOptions,
     pub(super) certificates: WebCertificates,
+}
+
+impl Web {
+    /// Returns how browsers recognize the server.
+    pub(super) fn identity(&self) -> WebIdentity {
+        let host = self.certificates.host().unwrap_or_default();
+        WebIdentity { hashes: self.certificates.hashes(), host }
+    }
 }
 
 /// State of a session.

@@ -7,6 +7,7 @@ use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::directory::play::{PartyCode, RegionPing, Ticket};
 
 use super::crowds::{Crowd, Crowds, Tally};
+use super::servers::Audience;
 
 /// Time without a repetition of the request after which it is forgotten.
 pub(super) const SILENT: Micros = Micros::from_ms(10_000);
@@ -20,9 +21,10 @@ pub(super) struct Waiter {
     pub(super) pings: Vec<RegionPing>,
     /// Number of seats that count for its crowds while it waits, with those for friends.
     pub(super) claim: u32,
-    /// Crowds of the asker, and whether the asker is on a local network.
+    /// Crowds of the asker.
     pub(super) crowds: Crowds,
-    pub(super) is_local: bool,
+    /// Who must be able to play there.
+    pub(super) audience: Audience,
     /// The server that its people leave, if it is a server that asks. Fewer seats are better than
     /// none then.
     pub(super) leaves: Option<SocketAddr>,

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::limits::REGIONS_MAX;
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::query::{Info, Nonce};
+use phaselock::wire::query::{Info, Nonce, WebIdentity};
 use phaselock::wire::rooms::{RoomCode, RoomStatus};
 use phaselock_quic::packets::Route;
 
@@ -39,6 +39,15 @@ const REGIONS_KNOWN: usize = 32;
 const MISSED_MAX: usize = 8;
 const SHUNNED: Micros = Micros::from_ms(30_000);
 
+/// For whom a server is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Audience {
+    /// Whether the player is on a local network.
+    pub(super) local: bool,
+    /// Whether the player is in a browser.
+    pub(super) browser: bool,
+}
+
 /// A server that players can be sent to.
 #[derive(Debug)]
 pub(super) struct Server {
@@ -54,6 +63,8 @@ pub(super) struct Server {
     /// Number of all seats.
     most: u32,
     seen: Option<LocalTime>,
+    /// How browsers recognize it; `None` until it has said so itself.
+    web: Option<WebIdentity>,
     asked: Option<(Nonce, LocalTime)>,
     silent: u8,
     /// The game for which the server was allocated, and when. `None` for one that is listed.
@@ -90,6 +101,7 @@ impl Server {
             players: 0,
             most: 0,
             seen: None,
+            web: None,
             asked: None,
             silent: 0,
             allocated: None,
@@ -119,10 +131,24 @@ impl Server {
         self.allocated.is_none() && is_local(address.ip())
     }
 
+    /// Whether no browser can connect to the server, as far as is known. One that was allocated
+    /// may not have said so yet, and another one would be like it.
+    fn is_only_native(&self) -> bool {
+        self.allocated.is_none() && self.web.as_ref().is_none_or(|web| *web == Default::default())
+    }
+
+    /// Returns how browsers recognize the server; `None` if it has not said so yet.
+    pub(super) fn web(&self) -> Option<&WebIdentity> {
+        self.web.as_ref()
+    }
+
     /// Whether the server, which has this address, has this number of seats at all, and is open to
-    /// local or other players.
-    fn fits(&self, address: SocketAddr, (seats, local): (u32, bool)) -> bool {
-        self.is_open && self.most >= seats && (local || !self.is_only_local(address))
+    /// such players.
+    fn fits(&self, address: SocketAddr, (seats, audience): (u32, Audience)) -> bool {
+        self.is_open
+            && self.most >= seats
+            && (audience.local || !self.is_only_local(address))
+            && !(audience.browser && self.is_only_native())
     }
 
     /// Returns the number of free seats for a game, without those that are reserved.
@@ -159,10 +185,23 @@ fn free_in(room: &RoomStatus) -> u32 {
     room.players_max.saturating_sub(room.players).into()
 }
 
-/// Servers with free seats for one game: by region and by whether they are for local players only.
-/// The fullest come first, empty ones last.
+/// Servers with free seats for one game: by region and by who can play there. The fullest come
+/// first, empty ones last.
 #[derive(Debug, Default)]
-pub(super) struct Candidates(BTreeMap<(bool, String), BTreeSet<Candidate>>);
+pub(super) struct Candidates(BTreeMap<(Limited, String), BTreeSet<Candidate>>);
+
+/// Who can play on a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Limited {
+    only_local: bool,
+    only_native: bool,
+}
+
+impl Limited {
+    fn admits(self, audience: Audience) -> bool {
+        (audience.local || !self.only_local) && !(audience.browser && self.only_native)
+    }
+}
 
 /// Whether a server is empty, its number of free seats, and its address.
 type Candidate = (bool, u32, SocketAddr);
@@ -172,9 +211,9 @@ impl Candidates {
         self.0.is_empty()
     }
 
-    /// Returns the regions with free seats for local or other players.
-    pub(super) fn regions(&self, local: bool) -> impl Iterator<Item = &str> {
-        let visible = self.0.keys().filter(move |(only_local, _)| local || !only_local);
+    /// Returns the regions with free seats for such players.
+    pub(super) fn regions(&self, audience: Audience) -> impl Iterator<Item = &str> {
+        let visible = self.0.keys().filter(move |(limited, _)| limited.admits(audience));
         visible.map(|(_, region)| region.as_str())
     }
 
@@ -182,25 +221,25 @@ impl Candidates {
     pub(super) fn find(
         &self,
         region: &str,
-        local: bool,
+        audience: Audience,
         people: u32,
         except: Option<SocketAddr>,
     ) -> Option<SocketAddr> {
-        let own = |only_local| self.0.get(&(only_local, region.to_owned()));
-        let sets = [own(false), own(true).filter(|_| local)];
+        let is_visible = |limited: Limited, of: &str| limited.admits(audience) && of == region;
+        let sets = self.0.iter().filter(|((limited, of), _)| is_visible(*limited, of));
         let lowest = SocketAddr::from(([0, 0, 0, 0], 0));
         let fit = |set: &BTreeSet<Candidate>, is_empty| {
             let mut range = set.range((is_empty, people, lowest)..=(is_empty, u32::MAX, highest()));
             range.find(|(_, _, server)| Some(*server) != except).copied()
         };
-        let found = sets.into_iter().flatten();
+        let found = sets.map(|(_, set)| set);
         let found = found.filter_map(|set| fit(set, false).or_else(|| fit(set, true)));
         found.min().map(|(_, _, server)| server)
     }
 
     /// Returns the server with the most free seats of all, and their number.
-    pub(super) fn largest(&self, local: bool, except: Option<SocketAddr>) -> Option<u32> {
-        let visible = self.0.iter().filter(|((only_local, _), _)| local || !only_local);
+    pub(super) fn largest(&self, audience: Audience, except: Option<SocketAddr>) -> Option<u32> {
+        let visible = self.0.iter().filter(|((limited, _), _)| limited.admits(audience));
         let servers = visible.flat_map(|(_, set)| set);
         let servers = servers.filter(|(_, _, server)| Some(*server) != except);
         servers.map(|(_, free, _)| *free).max()
@@ -251,8 +290,9 @@ impl Servers {
         self.identified(server, print).is_some_and(|it| it.allocated.is_some())
     }
 
-    pub(super) fn any_plays(&self, game: &str, now: LocalTime) -> bool {
-        self.0.values().any(|it| it.plays(game, now))
+    /// Whether any server plays a game, to which a browser can connect if one asks.
+    pub(super) fn any_plays(&self, game: &str, now: LocalTime, browser: bool) -> bool {
+        self.0.values().any(|it| it.plays(game, now) && !(browser && it.is_only_native()))
     }
 
     /// Notes what a server has said when it announced itself. One that was allocated stays so.
@@ -289,20 +329,19 @@ impl Servers {
         }
     }
 
-    /// Whether any server of a game that is open to local or other players has this number of seats
-    /// at all.
-    pub(super) fn any_fits(&self, game: &str, now: LocalTime, wanted: (u32, bool)) -> bool {
+    /// Whether any server of a game that is open to such players has this number of seats at all.
+    pub(super) fn any_fits(&self, game: &str, now: LocalTime, wanted: (u32, Audience)) -> bool {
         self.0.iter().any(|(at, it)| it.fits(*at, wanted) && it.plays(game, now))
     }
 
     /// Returns the server of a game that is the nearest to having this number of free seats for
-    /// local or other players: of those that have that many seats at all, the one with the most
+    /// such players: of those that have that many seats at all, the one with the most
     /// free ones. `None` if it has enough.
     pub(super) fn nearest(
         &self,
         game: &str,
         now: LocalTime,
-        wanted: (u32, bool),
+        wanted: (u32, Audience),
         seats: &Seats,
     ) -> Option<SocketAddr> {
         let large = self.0.iter().filter(|(at, it)| it.fits(**at, wanted));
@@ -460,8 +499,9 @@ impl Servers {
             if free > 0 {
                 let is_empty = server.players == 0 && seats.of(*address) == 0;
                 let only_local = server.is_only_local(*address);
+                let limited = Limited { only_local, only_native: server.is_only_native() };
                 let region = regions.get(&*server.region).copied().unwrap_or_default();
-                let set = found.0.entry((only_local, region.to_owned())).or_default();
+                let set = found.0.entry((limited, region.to_owned())).or_default();
                 set.insert((is_empty, free, *address));
             }
         }
@@ -509,6 +549,7 @@ fn tell(server: &mut Server, now: LocalTime, info: &Info) {
     let free = info.free.unwrap_or_else(|| most.saturating_sub(players)).min(SEATS_MAX);
     server.free = if server.is_open { free } else { 0 };
     (server.players, server.seen) = (players, Some(now));
+    server.web = Some(info.web.clone());
     server.most = most.max(players.saturating_add(server.free));
     server.leaving = server.leaving.filter(|_| free == 0);
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use phaselock::limits::{PARTY_MAX, QUESTION_BYTES};
+use phaselock::wire::directory::Listed;
 use phaselock::wire::directory::play::{
     PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, Ticket, Waiting,
 };
-use phaselock::wire::query::parse_question;
+use phaselock::wire::query::{WebIdentity, parse_question};
 use phaselock::wire::rooms::{RoomCode, RoomStatus};
 use phaselock_quic::doorkeeping::Limit;
 use phaselock_quic::identity::Identity;
@@ -108,6 +109,15 @@ impl World {
         panic!("its token is refused")
     }
 
+    /// Asks once from a browser.
+    fn browse(&mut self, play: &Play) -> Answer {
+        let question = Question::Play { play: play.clone(), token: None }.encode([6; 8]);
+        let from = at("198.51.100.2:9").ip();
+        let answer = self.directory.handle_request(self.now, from, &question).expect("an answer");
+        self.deliver();
+        Answer::parse(&answer, [6; 8]).expect("an answer")
+    }
+
     /// Asks from an address of its own, and again until it is placed.
     fn placed(&mut self, play: &Play) -> Placed {
         let ticket = u64::from_le_bytes(play.ticket.0);
@@ -192,6 +202,18 @@ impl World {
 fn info(players: u32, players_max: u32) -> Info {
     let free = Some(players_max - players);
     Info { games: vec!["race".into()], players, players_max, free, ..Info::default() }
+}
+
+fn web_identity() -> WebIdentity {
+    WebIdentity { hashes: vec![Fingerprint([77; 32])], host: String::new() }
+}
+
+fn for_browsers(info: Info) -> Info {
+    Info { web: web_identity(), ..info }
+}
+
+fn listed(server: &str, print: u8) -> Listed {
+    Listed::new(at(server), Fingerprint([print; 32]))
 }
 
 fn in_region(region: &str, info: Info) -> Info {
@@ -637,7 +659,8 @@ fn new_requests_are_limited_by_address() {
 
 #[test]
 fn requests_over_http_need_no_token_and_are_limited_alike() {
-    let mut world = World::with_servers(&[("203.0.113.1:1", in_region("europe", info(1, 16)))]);
+    let server = for_browsers(in_region("europe", info(1, 16)));
+    let mut world = World::with_servers(&[("203.0.113.1:1", server)]);
     let from = "198.51.100.1".parse().expect("an address");
     let play = world.play();
     let ask = |world: &mut World, question: &Question| {
@@ -658,6 +681,41 @@ fn requests_over_http_need_no_token_and_are_limited_alike() {
     assert_eq!(world.directory.handle_request(world.now, from, b"junk"), None);
     let answers = (0..300).filter(|_| ask(&mut world, &question).is_some()).count();
     assert!((100..=128).contains(&answers), "{answers}");
+    let allowed = (0..300).filter(|_| world.directory.handle_preflight(world.now, from)).count();
+    assert!((50..=64).contains(&allowed), "{allowed}");
+}
+
+#[test]
+fn browsers_are_sent_to_servers_to_which_they_can_connect() {
+    let mut world = World::with_servers(&[
+        ("203.0.113.1:1", info(15, 16)),
+        ("203.0.113.2:1", for_browsers(info(1, 16))),
+        ("203.0.113.3:1", Info { games: vec!["puck".into()], ..info(1, 16) }),
+    ]);
+    world.run(2000);
+    let play = world.play();
+    // Others go to the fullest server, and are not told more than fits.
+    let Answer::Placed(native) = world.ask("198.51.100.1:9", &play) else { panic!("seats") };
+    assert_eq!((native.server, native.web), (listed("203.0.113.1:1", 0), WebIdentity::default()));
+    let play = world.play();
+    let Answer::Placed(found) = world.browse(&play) else { panic!("there are seats") };
+    assert_eq!((found.server, found.web), (listed("203.0.113.2:1", 1), web_identity()));
+    let puck = Play { game: "puck".into(), ..world.play() };
+    assert_eq!(world.browse(&puck), Answer::Denied(PlayRefusal::Game));
+
+    // A server that was just allocated has to say first how browsers recognize it.
+    let mut world = fleet();
+    let play = Play { pings: vec![ping(9, "oceania")], ..world.play() };
+    assert!(matches!(world.browse(&play), Answer::Waiting(_)));
+    world.allocated(|_| Ok(allocated("203.0.113.1:1", 4)));
+    assert!(matches!(world.browse(&play), Answer::Waiting(_)), "it was not asked yet");
+    let print = Some(allocated("203.0.113.1:1", 4).fingerprint);
+    let status = Info { fingerprint: print, ..for_browsers(info(0, 4)) };
+    world.servers.insert(at("203.0.113.1:1"), status);
+    world.run(2000);
+    let Answer::Placed(found) = world.browse(&play) else { panic!("it has answered") };
+    assert_eq!(found.web, web_identity());
+    assert!(world.allocates.is_empty(), "no second server is wanted");
 }
 
 #[test]

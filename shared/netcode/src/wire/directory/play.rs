@@ -6,6 +6,7 @@ use std::str::FromStr;
 use super::listed::Listed;
 use crate::limits::PARTY_CODE_LETTERS;
 use crate::random::Random;
+use crate::wire::query::WebIdentity;
 use crate::wire::rooms::RoomCode;
 
 /// Letters of a party's code: none that look or sound like a digit or like each other at a glance,
@@ -128,6 +129,8 @@ pub struct Placed {
     pub room: Option<RoomCode>,
     /// The party's code.
     pub party: Option<PartyCode>,
+    /// How a browser recognizes the server. Empty over UDP, by which no browser asks.
+    pub web: WebIdentity,
 }
 
 /// A place in the queue.

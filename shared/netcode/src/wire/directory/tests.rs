@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fingerprint::Fingerprint;
+use crate::limits::{WEB_HASHES_MAX, WEB_HOST_BYTES_MAX};
 use crate::random::Random;
 
 const NONCE: Nonce = *b"12345678";
@@ -52,7 +53,15 @@ fn longest_placed() -> Placed {
         people: 64,
         room: Some("x".repeat(ROOM_CODE_BYTES_MAX).parse().expect("a code")),
         party: Some(PartyCode::EXAMPLE),
+        web: WebIdentity::default(),
     }
+}
+
+/// The same for a browser, which asks over HTTP.
+fn longest_placed_for_a_browser() -> Placed {
+    let hashes = vec![Fingerprint([8; 32]); WEB_HASHES_MAX];
+    let web = WebIdentity { hashes, host: "h".repeat(WEB_HOST_BYTES_MAX) };
+    Placed { web, ..longest_placed() }
 }
 
 fn beacon(number: u8, region: &str) -> Beacon {
@@ -64,7 +73,13 @@ fn answers() -> [Answer; 13] {
     let party = Some(PartyCode::EXAMPLE);
     [
         Answer::Placed(longest_placed()),
-        Answer::Placed(Placed { server: listed(2), people: 1, room: None, party: None }),
+        Answer::Placed(Placed {
+            server: listed(2),
+            people: 1,
+            room: None,
+            party: None,
+            web: WebIdentity::default(),
+        }),
         Answer::Waiting(Waiting { position: 3, again_ms: 1000, party }),
         Answer::Waiting(Waiting { position: 0, again_ms: 300, party: None }),
         Answer::Denied(PlayRefusal::Party),
@@ -140,6 +155,25 @@ fn answers_are_no_longer_than_they_may_be() {
         let is_page = matches!(answer, Answer::Page { .. } | Answer::Regions(_));
         let bytes = if of_play { PLAY_BYTES } else { first };
         assert!(is_page || answer.encode(NONCE, bytes).is_some(), "{answer:?}");
+    }
+}
+
+#[test]
+fn golden_bytes_of_a_place_for_a_browser() {
+    let placed = Answer::Placed(longest_placed_for_a_browser());
+    let bytes = placed.encode(NONCE, ANNOUNCEMENT_BYTES_MAX).unwrap();
+    assert_eq!(Answer::parse(&bytes, NONCE), Ok(placed));
+    let before = Answer::Placed(longest_placed()).encode(NONCE, PLAY_BYTES).unwrap();
+    let (start, rest) = bytes.split_at(before.len());
+    assert_eq!(start, before);
+    let hash = [&b"\x15\x20\x00"[..], &[8; 32]].concat();
+    let host = [&b"\x16\x40\x00"[..], &[b'h'; WEB_HOST_BYTES_MAX]].concat();
+    assert_eq!(rest, [&hash[..], &hash, &host].concat());
+    // The host becomes part of a URL.
+    for bad in ["", "a/b", "a b", "a@b", "a:1", &"h".repeat(WEB_HOST_BYTES_MAX + 1)] {
+        let field = [&[kind::HOST, u8::try_from(bad.len()).unwrap(), 0], bad.as_bytes()].concat();
+        let bytes = [&before[..], &field].concat();
+        assert!(Answer::parse(&bytes, NONCE).is_err(), "{bad:?}");
     }
 }
 

@@ -1,15 +1,9 @@
 //! Searches in virtual time.
 
-use std::net::SocketAddr;
-
-use phaselock::fingerprint::Fingerprint;
-use phaselock::invitation::Invitation;
-use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::directory::play::{
-    Beacon, PartyCode, PartyWish, Placed, PlayRefusal, Waiting,
-};
-use phaselock::wire::directory::{Answer, Listed, Question};
-use phaselock::wire::query::{Info, parse_question};
+use crate::fingerprint::Fingerprint;
+use crate::wire::directory::Listed;
+use crate::wire::directory::play::Beacon;
+use crate::wire::query::parse_question;
 
 use super::*;
 
@@ -23,6 +17,11 @@ fn wish(party: PartyWish) -> SeekWish {
 
 fn listed() -> Listed {
     Listed::new(at("203.0.113.7:4433"), Fingerprint([7; 32]))
+}
+
+fn placed() -> Placed {
+    let web = WebIdentity::default();
+    Placed { server: listed(), people: 1, room: None, party: None, web }
 }
 
 /// Runs a search until it is over, or for a minute. `answer` gets each packet and returns the
@@ -88,7 +87,7 @@ fn a_player_waits_and_is_placed() {
     let party = Some(PartyCode::EXAMPLE);
     let waiting = |position| Answer::Waiting(Waiting { position, again_ms: 300, party });
     let room = Some("1".parse().expect("a code"));
-    let placed = Placed { server: listed(), people: 1, room: room.clone(), party };
+    let placed = Placed { room: room.clone(), party, ..placed() };
     let mut answers = vec![waiting(2), waiting(0), Answer::Placed(placed)];
     let (mut tickets, mut lost) = (Vec::new(), false);
     let took = run(&mut seeker, |_, bytes| {
@@ -105,7 +104,10 @@ fn a_player_waits_and_is_placed() {
         address: at("203.0.113.7:4433").into(),
         fingerprint: Some(Fingerprint([7; 32])),
     };
-    assert_eq!(*seeker.state(), SeekState::Placed { invitation, room });
+    assert_eq!(
+        *seeker.state(),
+        SeekState::Placed { invitation, room, web: WebIdentity::default() }
+    );
     assert_eq!(seeker.party(), party);
     assert!(tickets.windows(2).all(|pair| pair[0] == pair[1]), "one request, repeated");
     assert!(took < Micros::from_ms(1300), "{took:?}");
@@ -151,7 +153,7 @@ fn the_next_directory_is_asked_if_one_is_silent_or_does_not_know_the_game() {
     let [silent, other, good] = ["192.0.2.1:4435", "192.0.2.2:4435", "192.0.2.3:4435"].map(at);
     let all = vec![silent, other, good];
     let mut seeker = Seeker::new(wish(PartyWish::None), all.clone(), 7, LocalTime(1));
-    let placed = Placed { server: listed(), people: 1, room: None, party: None };
+    let placed = placed();
     let took = run(&mut seeker, |to, bytes| match to {
         _ if to == other => directory(bytes, &mut vec![Answer::Denied(PlayRefusal::Game)]),
         _ if to == good => directory(bytes, &mut vec![Answer::Placed(placed.clone())]),
@@ -196,7 +198,7 @@ fn a_player_who_waits_survives_a_restart_of_the_directory() {
     for down_secs in [1, 5, 20, 28] {
         let directories = vec![at("192.0.2.1:4435")];
         let mut seeker = Seeker::new(wish(PartyWish::None), directories, 7, LocalTime(1));
-        let placed = Placed { server: listed(), people: 1, room: None, party: None };
+        let placed = placed();
         let (mut tickets, mut asked, mut unanswered) = (Vec::new(), 0, 0);
         let up = 10 + down_secs;
         let took = run_until(&mut seeker, LocalTime(8 * MINUTE), |now, _, bytes| {
@@ -268,7 +270,7 @@ fn answers_of_others_and_junk_change_nothing() {
     seeker.handle_timeout(LocalTime(1));
     let (_, question) = seeker.poll_transmit().expect("a question");
     let (_, nonce) = Question::parse(&question).expect("a question");
-    let placed = Placed { server: listed(), people: 1, room: None, party: None };
+    let placed = placed();
     let answer = Answer::Placed(placed).encode(nonce, 200).expect("it fits");
     seeker.handle_packet(LocalTime(2), at("192.0.2.9:4435"), &answer);
     // No place was asked for yet.
@@ -277,4 +279,64 @@ fn answers_of_others_and_junk_change_nothing() {
         seeker.handle_packet(LocalTime(2), directory_at, bytes);
     }
     assert_eq!(*seeker.state(), SeekState::Asking);
+}
+
+/// Runs a search over HTTP until it is over, or for a minute, with these statuses and answers, which
+/// come after 50 ms. Returns the time that it took.
+fn run_over_http(seeker: &mut Seeker, mut answers: Vec<(u16, Option<Answer>)>) -> Micros {
+    let mut now = LocalTime(1);
+    while let Some(due) = seeker.next_timeout().filter(|due| *due < LocalTime(60_000_000)) {
+        now = due.max(now);
+        seeker.handle_timeout(now);
+        while let Some(bytes) = seeker.poll_question() {
+            let (question, nonce) = Question::parse(&bytes).expect("a question");
+            assert!(matches!(question, Question::Play { token: None, .. }), "{question:?}");
+            if answers.is_empty() {
+                continue;
+            }
+            let (status, answer) = answers.remove(0);
+            let body = answer.and_then(|it| it.encode(nonce, 1000)).unwrap_or_default();
+            now = now + Micros::from_ms(50);
+            seeker.handle_answer(now, status, &body);
+        }
+    }
+    assert!(answers.is_empty(), "{answers:?}");
+    now - LocalTime(1)
+}
+
+#[test]
+fn a_browser_asks_over_http_until_it_is_placed() {
+    let wanted = || Seeker::over_http(wish(PartyWish::None), 7, LocalTime(1));
+    let web = WebIdentity { hashes: vec![Fingerprint([3; 32])], host: String::new() };
+    let waiting = |position| Answer::Waiting(Waiting { position, again_ms: 300, party: None });
+    let found = Answer::Placed(Placed { web: web.clone(), ..placed() });
+    let mut seeker = wanted();
+    // The first request does not arrive, and the directory is busy once.
+    let took = run_over_http(
+        &mut seeker,
+        vec![
+            (0, None),
+            (200, Some(waiting(4))),
+            (429, None),
+            (200, Some(waiting(0))),
+            (200, Some(found)),
+        ],
+    );
+    assert!(
+        matches!(seeker.state(), SeekState::Placed { web: told, .. } if *told == web),
+        "{seeker:?}"
+    );
+    assert!(took < Micros::from_ms(3000), "{took:?}");
+
+    let mut seeker = wanted();
+    let took = run_over_http(&mut seeker, vec![(502, None), (0, None), (404, None)]);
+    assert_eq!(*seeker.state(), SeekState::Failed(SeekError::Silent));
+    assert!(took < Micros::from_ms(2000), "{took:?}");
+    let mut seeker = wanted();
+    let took = run_over_http(&mut seeker, vec![]);
+    assert_eq!(*seeker.state(), SeekState::Failed(SeekError::Silent));
+    assert!((14_000_000..16_000_000).contains(&took.0), "{took:?}");
+    let mut seeker = wanted();
+    run_over_http(&mut seeker, vec![(429, None)]);
+    assert_eq!(*seeker.state(), SeekState::Failed(PlayRefusal::Often.into()));
 }

@@ -1,22 +1,33 @@
-//! When to ask what, and what the answers mean: the state machine.
+//! Asks directories where to play.
+//!
+//! A [`Seeker`] first measures the ping of each region that the directory names, and then asks for
+//! a place until it gets one. It asks one directory at a time: the first that knows the game. A
+//! browser asks one directory over HTTP, and measures no pings.
 
 use std::collections::{HashMap, VecDeque};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use phaselock::invitation::Invitation;
-use phaselock::limits::REGIONS_MAX;
-use phaselock::random::Random;
-use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::directory::play::{
+use crate::invitation::Invitation;
+use crate::limits::REGIONS_MAX;
+use crate::random::Random;
+use crate::time::{LocalTime, Micros};
+use crate::wire::directory::play::{
     PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, Ticket, Waiting,
 };
-use phaselock::wire::directory::{Answer, Question, Token, nonce_of_answer};
-use phaselock::wire::query::{Info, Nonce, question_of};
-use phaselock::wire::rooms::RoomCode;
+use crate::wire::directory::{Answer, Question, Token, nonce_of_answer};
+use crate::wire::query::{Info, Nonce, WebIdentity, question_of};
+use crate::wire::rooms::RoomCode;
+
+#[cfg(test)]
+mod tests;
 
 /// Time to wait for an answer, and number of attempts with one address of a directory.
 const PATIENCE: Micros = Micros::from_ms(500);
 const TRIES: u8 = 3;
+/// Time to wait for an answer over HTTP, which may need a new connection with TLS.
+const PATIENCE_HTTP: Micros = Micros::from_ms(5000);
+/// Stands for the directory that is asked over HTTP.
+const OVER_HTTP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
 /// Silence after which a directory in whose queue the player waited is given up. It may be
 /// restarting.
 const SILENCE_MAX: Micros = Micros::from_ms(30_000);
@@ -73,9 +84,20 @@ pub enum SeekState {
         invitation: Invitation,
         /// The room to ask for.
         room: Option<RoomCode>,
+        /// How a browser recognizes the server, if a browser asked.
+        web: WebIdentity,
     },
     /// The search is over.
     Failed(SeekError),
+}
+
+/// How far a search is, for the player.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeekView {
+    /// How far it is.
+    pub state: SeekState,
+    /// Code of the party, as soon as it is known.
+    pub party: Option<PartyCode>,
 }
 
 #[derive(Debug)]
@@ -112,6 +134,8 @@ pub struct Seeker {
     /// Addresses of directories that were not asked yet.
     directories: VecDeque<SocketAddr>,
     directory: Option<SocketAddr>,
+    /// Time to wait for an answer of a directory.
+    patience: Micros,
     nonce: Nonce,
     token: Option<Token>,
     /// Servers that were asked for their status, with the region of each.
@@ -137,6 +161,7 @@ impl Seeker {
             random,
             directories: directories.into(),
             directory: None,
+            patience: PATIENCE,
             nonce: Nonce::default(),
             token: None,
             asked: HashMap::new(),
@@ -153,6 +178,31 @@ impl Seeker {
         }
     }
 
+    /// Creates a search with one directory, which is asked over HTTP: fetch questions with
+    /// [`poll_question`](Self::poll_question).
+    pub fn over_http(wish: SeekWish, seed: u64, now: LocalTime) -> Self {
+        Self { patience: PATIENCE_HTTP, ..Self::new(wish, vec![OVER_HTTP], seed, now) }
+    }
+
+    /// Returns the next question to send over HTTP.
+    pub fn poll_question(&mut self) -> Option<Vec<u8>> {
+        self.poll_transmit().map(|(_, bytes)| bytes)
+    }
+
+    /// Handles the answer to a question over HTTP: its status, and its body. Without an answer, the
+    /// status is 0.
+    pub fn handle_answer(&mut self, now: LocalTime, status: u16, body: &[u8]) {
+        match status {
+            200 => self.handle_packet(now, OVER_HTTP, body),
+            429 if matches!(self.step, Step::Ask { .. }) => {
+                self.handle_refusal(now, PlayRefusal::Often);
+            }
+            // Waiting longer is pointless.
+            _ if matches!(self.step, Step::Ask { .. }) => self.due = self.due.min(now + PATIENCE),
+            _ => {}
+        }
+    }
+
     /// Returns how far the search is.
     pub fn state(&self) -> &SeekState {
         &self.state
@@ -161,6 +211,11 @@ impl Seeker {
     /// Returns the code of the party, as soon as it is known.
     pub fn party(&self) -> Option<PartyCode> {
         self.party
+    }
+
+    /// Returns how far the search is, for the player.
+    pub fn view(&self) -> SeekView {
+        SeekView { state: self.state.clone(), party: self.party }
     }
 
     /// Returns the next packet to send.
@@ -199,6 +254,8 @@ impl Seeker {
         self.asked.clear();
         self.directory = self.directories.pop_front();
         match self.directory {
+            // Browsers cannot measure pings.
+            Some(OVER_HTTP) => self.ask(now, 1),
             Some(_) => self.ask_regions(now, 1),
             None => {
                 let why = self.refusal.map_or(SeekError::Silent, SeekError::Refused);
@@ -212,14 +269,14 @@ impl Seeker {
     }
 
     fn ask_regions(&mut self, now: LocalTime, tries: u8) {
-        (self.step, self.due) = (Step::Regions { tries }, now + PATIENCE);
+        (self.step, self.due) = (Step::Regions { tries }, now + self.patience);
         self.send(&Question::Regions);
     }
 
     fn ask(&mut self, now: LocalTime, tries: u8) {
         // Longer only in a queue; otherwise there are no more attempts.
         let doublings = u32::from(tries.saturating_sub(TRIES)).min(DOUBLINGS_MAX);
-        let patience = Micros(PATIENCE.0 << doublings);
+        let patience = Micros(self.patience.0 << doublings);
         (self.step, self.due) = (Step::Ask { tries }, now + patience);
         self.send(&Question::Play { play: self.play.clone(), token: self.token });
     }
@@ -300,7 +357,7 @@ impl Seeker {
         let fingerprint = Some(placed.server.fingerprint);
         self.party = placed.party.or(self.party);
         let invitation = Invitation { address, fingerprint };
-        self.end(SeekState::Placed { invitation, room: placed.room });
+        self.end(SeekState::Placed { invitation, room: placed.room, web: placed.web });
     }
 
     /// Handles the status of a server, by which a region's ping is measured.
