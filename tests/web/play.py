@@ -16,6 +16,7 @@ import json
 import os
 import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -786,6 +787,72 @@ def by_authority(around):
     server.end()
 
 
+def online(around):
+    """The page asks a directory over HTTPS, which sends the player to one of its servers."""
+    folder = tempfile.mkdtemp(dir=around.folder)
+    digest = signed(folder, "directory.example.org")
+    # Chromium trusts this key without knowing the authority.
+    flags = [f"--ignore-certificate-errors-spki-list={digest}",
+             "--host-resolver-rules=MAP *.example.org 127.0.0.1"]
+    ports = [free(), free()]
+    directory_log = open(os.path.join(around.folder, "directory.log"), "w")
+    around.others.append(subprocess.Popen(
+        [around.bin / "phaselock-directory", "--listen", f"127.0.0.1:{ports[0]}",
+         "--http", f"127.0.0.1:{ports[1]}", "--http-cert", os.path.join(folder, "cert.pem"),
+         "--http-key", os.path.join(folder, "key.pem"), "--log", "json"],
+        stdout=directory_log, stderr=directory_log, stdin=subprocess.DEVNULL))
+    directory = f"https://directory.example.org:{ports[1]}"
+    here = Server(around, "--game", "puck", "--name", "Here", "--web-directory", directory)
+    found = [Server(around, "--game", "skirmish", "--bots", "2", "--name", name, "--directories",
+                    f"127.0.0.1:{ports[0]}", "--web-origins", f"http://127.0.0.1:{here.port}")
+             for name in ("Alpha", "Beta")]
+    end = time.monotonic() + browser.PATIENCE_S
+    while any("a directory lists the server" not in server.told() for server in found):
+        assert time.monotonic() < end, [server.told() for server in found]
+        time.sleep(0.1)
+    preflight = urllib.request.Request(
+        f"https://127.0.0.1:{ports[1]}/", method="OPTIONS",
+        headers={"Origin": "https://play.example.org", "Access-Control-Request-Method": "POST"})
+    insecure = ssl._create_unverified_context()
+    answer = urllib.request.urlopen(preflight, context=insecure, timeout=60)
+    assert (answer.status, answer.headers["Access-Control-Allow-Origin"]) == (204, "*")
+
+    is_online = lambda it: it.get("screen") == "online"
+    is_found = lambda it: it.get("is_playing") and it["server"] in ("Alpha", "Beta")
+    ada = Player(around, here.link(name="Ada", online=1), 1280, 720, flags)
+    ada.comes_to("the screen", is_online)
+    ada.draws()
+    around.look(ada, "online")
+    # Enter presses Play.
+    ada.hold("Enter", 0.15)
+    first = ada.comes_to("a server of the directory", is_found)
+    around.look(ada, "online-game")
+    # The next player gets a seat beside the first one: full servers are filled first.
+    phone = Player(around, "about:blank#", 390, 844, flags)
+    phone.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=5)
+    phone.size(390, 844, phone=True)
+    phone.go(here.link(name="Vera", online=1))
+    phone.comes_to("the screen", is_online)
+    phone.draws()
+    around.look(phone, "online-phone")
+    phone.hold("Enter", 0.15)
+    second = phone.comes_to("a server of the directory", is_found)
+    assert second["server"] == first["server"], (first["server"], second["server"])
+    ada.comes_to("the other player", lambda it: "Vera" in it.get("names", []))
+    assert not ada.errors and not phone.errors, (ada.errors, phone.errors)
+    print(f"a directory sends two browsers to {first['server']!r}, where both play")
+    # Its page has no directory, and says so.
+    alone = Player(around, found[0].link(name="Eve", online=1), 800, 450)
+    alone.comes_to("the screen", is_online)
+    alone.draws()
+    around.look(alone, "online-without-a-directory")
+    alone.hold("Enter", 0.15)
+    alone.draws()
+    assert is_online(alone.status()), "there is nothing to ask"
+    for server in (here, *found):
+        server.end()
+
+
 def in_firefox(around):
     if not firefox.found() or not shutil.which("Xvfb"):
         print("left out: there is no Firefox here, or no virtual display for it")
@@ -869,8 +936,8 @@ def answer(server, name, **headers):
         return error.code, error.headers, error.read().decode()
 
 
-SCENARIOS = [public_page, in_firefox, around_the_game, games, together, on_a_phone, killed,
-             sent_on, links, renewed, bad_network, by_authority, hostile]
+SCENARIOS = [public_page, in_firefox, around_the_game, games, together, on_a_phone, online,
+             killed, sent_on, links, renewed, bad_network, by_authority, hostile]
 
 
 def main():

@@ -7,6 +7,7 @@
   // Constants of the wire; see shared/netcode/WIRE.md.
   const PATH = "/phaselock";
   const DIGEST = "sha256:";
+  const WEB = "web:";
   const PREFACE = 1;
   const CHALLENGE_BYTES = 32;
   const MESSAGE_BYTES_MAX = 8192;
@@ -164,19 +165,25 @@
 
   /**
    * Address of the game and identity of its server; no facts about a server without a page. A
-   * redirect may end with `#` and the fingerprint of the server's certificate.
+   * redirect may end with `#` and the fingerprint of the server's certificate. A server that a
+   * directory has named ends with `#web:` and the digests of its certificates for browsers, or none
+   * if an authority has signed it for this host.
    */
   async function destination(redirect) {
     const [address, fingerprint = ""] = redirect.split("#");
     const asked = address || link.get("server") || "";
     let facts = null;
-    try {
-      facts = await look(asked);
-      if (!redirect) home = facts;
-    } catch (error) {
-      // Another server may have no page; its certificate may be from an authority, or one that
-      // browsers accept by its digest.
-      if (!asked) throw error;
+    if (fingerprint.startsWith(WEB)) {
+      facts = { hashes: fingerprint.slice(WEB.length).split(",").filter(Boolean) };
+    } else {
+      try {
+        facts = await look(asked);
+        if (!redirect) home = facts;
+      } catch (error) {
+        // Another server may have no page; its certificate may be from an authority, or one that
+        // browsers accept by its digest.
+        if (!asked) throw error;
+      }
     }
     const beside = asked || location.host;
     const at = new URL(`https://${beside}${PATH}`);
@@ -383,6 +390,52 @@
     });
   }
 
+  // ---- a directory -------------------------------------------------------------------------
+
+  /** Answers of directories that the client has not fetched, and the most bytes of one. */
+  const answers = [];
+  const ANSWERS_MAX = 16;
+  const ANSWER_BYTES_MAX = 2048;
+
+  /** Reads a body of limited size. */
+  async function bodyOf(answer) {
+    const parts = [];
+    let bytes = 0;
+    for (const reader = answer.body.getReader(); ;) {
+      const { value, done } = await reader.read();
+      if (done) return joined(parts);
+      bytes += value.length;
+      if (bytes > ANSWER_BYTES_MAX) {
+        reader.cancel();
+        throw new Error("the answer is too long");
+      }
+      parts.push(value);
+    }
+  }
+
+  /** Asks a directory by HTTP. The answer has the question's number; its status is 0 without one. */
+  async function ask(number, url, question) {
+    let [status, body] = [0, new Uint8Array(0)];
+    try {
+      const answer = await fetch(url, {
+        method: "POST",
+        body: question,
+        cache: "no-store",
+        credentials: "omit",
+        redirect: "error",
+        signal: AbortSignal.timeout(CONNECT_MS),
+      });
+      if (answer.ok) body = await bodyOf(answer);
+      status = answer.status;
+    } catch {
+      // The client asks again.
+    }
+    const head = new DataView(new ArrayBuffer(6));
+    head.setUint32(0, number, true);
+    head.setUint16(4, status, true);
+    if (answers.length < ANSWERS_MAX) answers.push(joined([new Uint8Array(head.buffer), body]));
+  }
+
   // ---- texts -------------------------------------------------------------------------------
 
   let found = new Uint8Array(0);
@@ -403,7 +456,10 @@
       case "whole link":
         return location.search;
       case "server":
-        return home[rest] === undefined ? null : String(home[rest]);
+        return home[rest] === undefined || home[rest] === null ? null : String(home[rest]);
+      case "random":
+        return [...crypto.getRandomValues(new Uint8Array(8))]
+          .map((byte) => byte.toString(16).padStart(2, "0")).join("");
       case "host":
         return link.get("server") || location.host;
       case "language":
@@ -690,6 +746,11 @@
         connection?.datagrams?.write(bytesAt(at, count)).catch(() => {});
       },
       phaselock_close: (code, at, count) => connection?.close(code, textAt(at, count)),
+      phaselock_ask: (number, url, urlBytes, question, questionBytes) => {
+        ask(number, textAt(url, urlBytes), bytesAt(question, questionBytes));
+      },
+      phaselock_answer_bytes: () => (answers.length ? answers[0].length : -1),
+      phaselock_answer: (to) => put(to, answers.shift()),
       phaselock_event_bytes: () => (events.length ? events[0].length : -1),
       phaselock_event: (to) => put(to, events.shift()),
       phaselock_text_bytes: (at, count) => {

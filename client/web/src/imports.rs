@@ -8,7 +8,8 @@ unsafe extern "C" {
     pub(crate) safe fn phaselock_now() -> f64;
     /// Unix time of that start, in microseconds.
     pub(crate) safe fn phaselock_unix_of_start() -> f64;
-    /// Connects to the server at `to`, or to the page's own if that is empty. The proof of the
+    /// Connects to the server at `to`, or to the page's own if that is empty: an address, and after
+    /// a `#` a fingerprint, or `web:` and the digests by which browsers recognize the server. The proof of the
     /// player's key signs `context` first.
     pub(crate) safe fn phaselock_connect(
         to: *const u8,
@@ -22,6 +23,18 @@ unsafe extern "C" {
     pub(crate) safe fn phaselock_datagram(bytes: *const u8, count: usize);
     /// Closes the connection, or gives up the attempt.
     pub(crate) safe fn phaselock_close(code: u32, text: *const u8, count: usize);
+    /// Sends a directory at `url` a question by HTTP. The answer gets this number.
+    pub(crate) safe fn phaselock_ask(
+        number: u32,
+        url: *const u8,
+        url_bytes: usize,
+        question: *const u8,
+        question_bytes: usize,
+    );
+    /// Length of the next answer of a directory in bytes; -1 if there is none.
+    pub(crate) safe fn phaselock_answer_bytes() -> i32;
+    /// Writes the next answer of a directory to `to`: number, status (u16), and body.
+    pub(crate) safe fn phaselock_answer(to: *mut u8);
     /// Length of the next event in bytes; -1 if there is none.
     pub(crate) safe fn phaselock_event_bytes() -> i32;
     /// Writes the next event to `to`.

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! network (a session's carriage) -+
+//! seek (a search in a directory) -+
 //! page (clock, storage, sound) ---+-> imports -> page/play.js
 //! ```
 //!
@@ -17,3 +18,4 @@
 mod imports;
 pub mod network;
 pub mod page;
+pub mod seek;

@@ -1,11 +1,14 @@
 //! A session over WebTransport.
 
+use phaselock::address::Address;
 use phaselock::client::carriage::{self, Carriage, Event};
 use phaselock::client::{Output, Redirect, Session, SessionConfig};
+use phaselock::fingerprint::Fingerprint;
 use phaselock::identity::{Credentials, PROOF_CONTEXT, Proof, PublicKey};
 use phaselock::limits::TEXT_BYTES_MAX;
 use phaselock::time::LocalTime;
 use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::query::WebIdentity;
 use phaselock::wire::text::{clip, printable};
 
 use crate::imports;
@@ -21,7 +24,7 @@ const DATAGRAM: u8 = 3;
 const SAID: u8 = 4;
 const LOST: u8 = 5;
 
-/// A session over WebTransport, to the server in the page's address. In each frame, call
+/// A session over WebTransport, to the server in the page's address or another one. In each frame, call
 /// [`receive`](Self::receive), press keys on the [`session`](Self::session), and call
 /// [`transmit`](Self::transmit).
 #[derive(Debug)]
@@ -35,6 +38,8 @@ pub struct WebDriver {
 #[derive(Debug)]
 struct Channel {
     clock: PageClock,
+    /// The server to begin with; empty for the one in the page's address.
+    to: String,
 }
 
 impl Carriage for Channel {
@@ -58,7 +63,8 @@ impl Carriage for Channel {
     fn send(&mut self, output: Output) {
         match output {
             Output::Connect { redirect } => {
-                let to = redirect.map_or_else(String::new, |Redirect { address, fingerprint }| {
+                let first = || self.to.clone();
+                let to = redirect.map_or_else(first, |Redirect { address, fingerprint }| {
                     let fingerprint = fingerprint.map_or_else(String::new, |it| format!("#{it}"));
                     address + &fingerprint
                 });
@@ -69,6 +75,18 @@ impl Carriage for Channel {
             Output::Datagram(bytes) => imports::phaselock_datagram(bytes.as_ptr(), bytes.len()),
             Output::Close(goodbye) => close(&goodbye),
         }
+    }
+}
+
+/// Returns the text by which the page connects to a server that a directory has named. `None` if no
+/// browser can connect to it.
+pub fn server_of_browsers(address: &Address, web: &WebIdentity) -> Option<String> {
+    let digits = |hash: &Fingerprint| hash.to_string().replace("sha256:", "");
+    let hashes: Vec<_> = web.hashes.iter().map(digits).collect();
+    match (&*web.host, hashes.is_empty()) {
+        ("", true) => None,
+        (host, true) => Some(format!("{host}:{}#web:", address.port())),
+        _ => Some(format!("{address}#web:{}", hashes.join(","))),
     }
 }
 
@@ -103,13 +121,14 @@ fn read(bytes: &[u8]) -> Option<Event<Vec<u8>>> {
 }
 
 impl WebDriver {
-    /// Starts joining.
-    pub fn begin(config: SessionConfig) -> Self {
+    /// Starts joining the server at `to`, as [`server_of_browsers`] writes it, or the one in the
+    /// page's address.
+    pub fn begin(config: SessionConfig, to: Option<&str>) -> Self {
         let clock = PageClock::start();
         // Servers show another certificate to browsers than over QUIC directly.
         let config = SessionConfig { checks_fingerprint: false, ..config };
-        let mut driver =
-            Self { session: Session::new(config, clock.now()), channel: Channel { clock } };
+        let channel = Channel { clock, to: to.unwrap_or_default().to_owned() };
+        let mut driver = Self { session: Session::new(config, clock.now()), channel };
         driver.transmit();
         driver
     }

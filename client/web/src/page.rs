@@ -69,6 +69,17 @@ pub fn needs_password() -> bool {
     text("server:needs_password").as_deref() == Some("true")
 }
 
+/// Returns the address of the directory that the page asks for a place to play, if the server's
+/// host has set one.
+pub fn directory() -> Option<String> {
+    text("server:directory")
+}
+
+/// Returns 64 random bits that no one can predict.
+pub(crate) fn random() -> u64 {
+    text("random").and_then(|digits| u64::from_str_radix(&digits, 16).ok()).unwrap_or_default()
+}
+
 /// Returns the longest time for which other work kept the page waiting since the last call. The
 /// last frame's own work does not count.
 pub fn held() -> Micros {

@@ -14,6 +14,7 @@
 //!
 //! ```text
 //! desktop, page   what each machine has: command line, menu, servers; the page's card; network
+//!    |     +---> online (a directory chooses the server)
 //!    |
 //!  shell          the frame loop: reads controls, moves the visit on, paints, sounds
 //!    |
@@ -44,6 +45,7 @@ mod layout_tests;
 mod manual_tests;
 mod marks;
 mod meter;
+mod online;
 mod overlay;
 #[cfg(any(target_arch = "wasm32", test))]
 mod page;

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use super::setting::{Kind, START, section};
 use super::values::{
-    list, number, or, parse_optional_address, parse_origins, path, path_or, switch,
+    list, number, or, parse_optional_address, parse_origins, parse_web_directory, path, path_or,
+    switch,
 };
 use super::webhooks::{self, Webhook};
 
@@ -60,6 +61,19 @@ section! {
         },
         restart: START,
         ..Setting::LIST
+    }
+
+    /// Origin of the directory that the page asks for a place to play.
+    web_directory: Option<String> = None => {
+        value: "URL",
+        help: "Directory that the page asks for a place to play, such as \
+               https://directory.example.org:8443, or none",
+        read: |config, text| {
+            config.as_mut().web_directory = parse_web_directory(text)?;
+            Ok(())
+        },
+        show: |config| or(config.as_ref().web_directory.as_ref(), "none"),
+        ..Setting::TEXT
     }
 
     /// Maximum bytes per second for sending the page, to all visitors together.

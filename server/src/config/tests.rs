@@ -170,6 +170,7 @@ fn each_layer_can_set_everything() {
         ("web", "8443"),
         ("web-files", "pages"),
         ("web-origins", "https://Play.example.org:443, http://localhost:8000"),
+        ("web-directory", "https://Directory.example.org:443/"),
         ("web-bytes", "500000"),
         ("public-page", "true"),
         ("webhook", "https://discord.com/api/webhooks/1/x"),
@@ -282,6 +283,7 @@ fn each_layer_can_set_everything() {
             web_origins: ["https://play.example.org", "http://localhost:8000"]
                 .map(str::to_owned)
                 .into(),
+            web_directory: Some("https://directory.example.org".to_owned()),
             web_bytes: 500_000,
             public_page: true,
         },

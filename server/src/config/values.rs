@@ -220,6 +220,20 @@ pub(super) fn parse_origins(text: &OsStr) -> Result<Vec<String>, Faults> {
     rule.parse(text, |word| origin(&word.to_ascii_lowercase()).ok_or(None))
 }
 
+/// Parses the address at which browsers ask a directory; `none` for none.
+pub(super) fn parse_web_directory(text: &OsStr) -> Result<Option<String>, Faults> {
+    let given = text.to_str().unwrap_or_default().to_ascii_lowercase();
+    if given == "none" {
+        return Ok(None);
+    }
+    let given = given.strip_suffix('/').unwrap_or(&given);
+    // The page's policy forbids plain HTTP.
+    let found = origin(given).filter(|origin| origin.starts_with("https://"));
+    let rule = "the HTTPS address of a directory, such as https://directory.example.org:8443, \
+                or none";
+    found.map(Some).ok_or_else(|| rule.into())
+}
+
 fn origin(text: &str) -> Option<String> {
     // Browsers omit a scheme's default port.
     let schemes = [("https://", ":443"), ("http://", ":80")];

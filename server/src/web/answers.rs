@@ -117,6 +117,7 @@ impl Page {
             "host": self.facts.certificates.host(),
             "rooms": rooms.collect::<Vec<_>>(),
             "needs_password": config.joining.password.is_some(),
+            "directory": config.http.web_directory,
         });
         let mut response = axum::Json(facts).into_response();
         let headers = response.headers_mut();

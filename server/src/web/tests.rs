@@ -139,6 +139,7 @@ async fn the_facts_go_to_the_own_page_and_to_allowed_ones() {
     let mut config = Config::default();
     config.play.name = "Here".to_owned();
     config.http.web_origins = vec![origin.to_owned()];
+    config.http.web_directory = Some("https://directory.example.org".to_owned());
     let (_server, mut page) = page_of(folder.path(), config);
     let response = page.answer(&get("/server.json", &[(header::ORIGIN, "https://evil.example")]));
     assert_eq!(response.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN), None);
@@ -146,6 +147,7 @@ async fn the_facts_go_to_the_own_page_and_to_allowed_ones() {
     let facts: serde_json::Value = serde_json::from_str(&body(response).await).expect("JSON");
     assert_eq!(facts["name"], "Here");
     assert_eq!(facts["port"], serde_json::Value::Null, "the page's port");
+    assert_eq!(facts["directory"], "https://directory.example.org");
     let hashes = page.facts.certificates.hashes();
     let hashes: Vec<_> = hashes.iter().map(|it| it.to_string().replace("sha256:", "")).collect();
     assert_eq!(facts["hashes"], serde_json::json!(hashes));

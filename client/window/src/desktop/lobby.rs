@@ -16,9 +16,9 @@ use phaselock_ui::words::fill;
 use super::args::{Args, Start};
 use super::connection::{self, LocalGame};
 use super::menu::{Menu, Wish};
-use super::online::{Going, Online};
 use super::replays;
 use super::servers::{Answer, Choice, ServerLists, Servers, Trust};
+use crate::online::{Going, Online};
 use crate::platform::{Desk, Lobby, Order};
 use crate::registry::Views;
 use crate::settings::Settings;
@@ -201,7 +201,7 @@ impl DesktopLobby {
                 self.servers.show_directories();
                 None
             }
-            Going::Join { invitation, room } => {
+            Going::Join { invitation, room, .. } => {
                 self.args.options.setup.password = None;
                 self.join_part(invitation, Part { room, watch: false }, desk)
             }
@@ -259,7 +259,7 @@ impl Lobby for DesktopLobby {
             self.wished = self.servers.draw(ctx).map(Wished::Servers);
         } else if self.in_online {
             let directories = self.servers.directories();
-            self.wished = self.online.draw(ctx, directories).map(Wished::Online);
+            self.wished = self.online.draw(ctx, &directories).map(Wished::Online);
         } else {
             self.wished = self.menu.draw(ctx, settings).map(Wished::Menu);
         }

@@ -7,20 +7,21 @@ use crate::visit::connection::Changed;
 use egui_macroquad::egui::{Context, LayerId, RawInput, Rect};
 use phaselock::client::State;
 use phaselock::fingerprint::Fingerprint;
+use phaselock::seek::{SeekState, SeekView, SeekWish};
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::directory::play::PartyCode;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::query::Info;
 use phaselock::wire::rooms::RoomStatus;
-use phaselock_quic::seek::{SeekState, SeekView};
+use phaselock_quic::address::Address;
 use phaselock_quic::survey::{Found, Reply, SurveyView, Via};
 
 use super::checker::{problems, sizes_of, texts};
 use super::{Pane, phones, report, variants, windows};
 use crate::desktop::args::Args;
 use crate::desktop::menu::Menu;
-use crate::desktop::online::Online;
 use crate::desktop::servers::{ServerLists, Servers, Tab, Trust};
+use crate::online::{Directories, Online, Search};
 use crate::overlay::{self, Status};
 use crate::page::card::Card;
 use crate::registry::Views;
@@ -405,36 +406,56 @@ fn layout_of_servers_and_of_trust_is_clear() {
     report(found);
 }
 
+/// A page whose host has named no directory.
+struct NoDirectory;
+
+impl Directories for NoDirectory {
+    fn is_empty(&self) -> bool {
+        true
+    }
+
+    fn can_grow(&self) -> bool {
+        false
+    }
+
+    fn seek(&self, _: SeekWish) -> Result<Box<dyn Search>, String> {
+        Err("there is none".to_owned())
+    }
+}
+
 #[test]
 fn layout_of_playing_online_is_clear() {
     let views = phaselock_views::all(Views::new());
     let mut online = Online::new(views.games().names());
-    let directories = || vec!["directory.example.org:4435".parse().expect("an address")];
+    let directory: Vec<Address> = vec!["directory.example.org:4435".parse().expect("an address")];
     let mut found = Vec::new();
     let error = "no directory answers; check their addresses, and your connection";
     for (name, error) in [("choices", None), ("choices with an error", Some(error.to_owned()))] {
         for page in 0..Online::PAGES {
             online.show(page);
             online.error.clone_from(&error);
-            found.extend(lay_out(&format!("online, {name}, {page}"), |ctx| {
-                drop(online.draw_view(ctx, None, directories()));
+            found.extend(lay_out_of_page(&format!("online, {name}, {page}"), |ctx| {
+                drop(online.draw_view(ctx, None, &directory));
             }));
         }
     }
     online.error = None;
-    found.extend(lay_out("online without a directory", |ctx| {
-        drop(online.draw_view(ctx, None, vec![]));
+    found.extend(lay_out_of_page("online without a directory", |ctx| {
+        drop(online.draw_view(ctx, None, &Vec::<Address>::new()));
+    }));
+    found.extend(lay_out_of_page("online in a page without a directory", |ctx| {
+        drop(online.draw_view(ctx, None, &NoDirectory));
     }));
     let waiting = SeekState::Waiting { position: 1234 };
     for (state, party) in [(SeekState::Asking, None), (waiting, Some(PartyCode::EXAMPLE))] {
         let view = SeekView { state, party };
-        found.extend(lay_out("online, searching", |ctx| {
-            drop(online.draw_view(ctx, Some(view.clone()), directories()));
+        found.extend(lay_out_of_page("online, searching", |ctx| {
+            drop(online.draw_view(ctx, Some(view.clone()), &directory));
         }));
     }
     online.tell(PartyCode::EXAMPLE);
-    found.extend(lay_out("online, code of a party", |ctx| {
-        drop(online.draw_view(ctx, None, directories()));
+    found.extend(lay_out_of_page("online, code of a party", |ctx| {
+        drop(online.draw_view(ctx, None, &directory));
     }));
     report(found);
 }

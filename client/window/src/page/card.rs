@@ -15,7 +15,7 @@ use phaselock_ui::{background, palette};
 /// Width of the card, in points, and its height with a password and a reason of some lines: both
 /// grow with letters that a phone would show too small.
 const CARD_WIDTH: f32 = 340.0;
-const CARD_HEIGHT: f32 = 380.0;
+const CARD_HEIGHT: f32 = 432.0;
 /// Room within the card's edge, and between it and the window's, in points.
 const PADDING: f32 = 20.0;
 const MARGIN: f32 = 8.0;
@@ -27,6 +27,8 @@ const LETTERS: f32 = 14.0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
     Join,
+    /// Have a directory choose the server.
+    Online,
     Settings,
 }
 
@@ -73,6 +75,9 @@ impl Card<'_> {
                 let letters = readable(ctx, ACTION_LETTERS);
                 if action_in(ui, tr("Play"), true, letters).clicked() || entered {
                     wish = Some(Wish::Join);
+                }
+                if action_in(ui, tr("Play online"), false, letters).clicked() {
+                    wish = Some(Wish::Online);
                 }
                 if action_in(ui, tr("Settings"), false, letters).clicked() {
                     wish = Some(Wish::Settings);

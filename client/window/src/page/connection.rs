@@ -1,4 +1,5 @@
-//! A visit over WebTransport, to the server in the page's address.
+//! A visit over WebTransport, to the server in the page's address or to one that a directory has
+//! named.
 
 use std::collections::VecDeque;
 use std::thread::JoinHandle;
@@ -23,23 +24,40 @@ struct WebTransport {
     driver: WebDriver,
     /// Token of the seat, as stored in the tab.
     kept: Option<ResumeToken>,
+    /// Name under which the tab stores it.
+    seat: String,
     /// Recent states of the player's entity, as confirmed by the server.
     motion: VecDeque<Value>,
 }
 
-/// Name under which a tab stores the token of its seat. It includes the link, since another link
-/// leads to another seat; no other server gets it.
-fn seat() -> String {
-    format!("seat/{}", page::link().unwrap_or_default())
+/// A server that a directory has named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Its address.
+    pub(super) address: Address,
+    /// The text by which the page connects to it.
+    pub(super) to: String,
 }
 
-/// Joins the page's server.
-pub(super) fn join(title: String, config: VisitConfig<'_>) -> Visit {
-    let resume = of_tab(&seat()).and_then(|token| token.parse().ok().map(ResumeToken));
-    let driver = WebDriver::begin(SessionConfig { resume, ..config.session() });
-    let host = page::host().and_then(|host| host.parse::<Address>().ok());
+/// Name under which a tab stores the token of its seat. It includes the server, or the link, since
+/// another link leads to another seat; no other server gets it.
+fn seat(found: Option<&Found>) -> String {
+    found.map_or_else(
+        || format!("seat/{}", page::link().unwrap_or_default()),
+        |found| format!("seat/{}", found.to),
+    )
+}
+
+/// Joins the page's server, or the one that a directory has found.
+pub(super) fn join(title: String, found: Option<&Found>, config: VisitConfig<'_>) -> Visit {
+    let seat = seat(found);
+    let resume = of_tab(&seat).and_then(|token| token.parse().ok().map(ResumeToken));
+    let config_of_session = SessionConfig { resume, ..config.session() };
+    let driver = WebDriver::begin(config_of_session, found.map(|found| &*found.to));
+    let own = || page::host().and_then(|host| host.parse::<Address>().ok());
+    let host = found.map_or_else(own, |found| Some(found.address.clone()));
     let without_network = host.is_some_and(|host| host.is_loopback());
-    let connection = Box::new(WebTransport { driver, kept: None, motion: VecDeque::new() });
+    let connection = Box::new(WebTransport { driver, kept: None, seat, motion: VecDeque::new() });
     let begun = Begun { title, connection, is_here: false, without_network, shared: Vec::new() };
     Visit::new(begun, config)
 }
@@ -52,7 +70,7 @@ impl WebTransport {
         if token != self.kept {
             self.kept = token;
             let text = token.map(|token| token.0.to_string()).unwrap_or_default();
-            keep_in_tab(&seat(), &text);
+            keep_in_tab(&self.seat, &text);
         }
     }
 
@@ -110,7 +128,7 @@ impl Connection for WebTransport {
     /// Says goodbye; the page takes the time for it.
     fn close(self: Box<Self>, reason: &'static str) -> Option<JoinHandle<()>> {
         // A player who left for good does not take the seat again.
-        keep_in_tab(&seat(), "");
+        keep_in_tab(&self.seat, "");
         self.driver.close(reason);
         None
     }

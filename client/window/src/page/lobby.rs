@@ -1,15 +1,20 @@
-//! What a page shows between two visits: the card from which its server is joined.
+//! What a page shows between two visits: the card from which its server is joined, and the screen on
+//! which a directory chooses another one.
 
 use egui_macroquad::egui::Context;
 use phaselock::limits::TEXT_BYTES_MAX;
 use phaselock::wire::disconnect::Code;
 use phaselock::wire::text::{clip, read_name};
 use phaselock_ui::words::{fill, tr};
+use phaselock_web::network::server_of_browsers;
 use phaselock_web::page;
 
 use super::card::{Card, Wish};
-use super::connection;
+use super::connection::{self, Found};
+use super::seek::PageDirectory;
+use crate::online::{Going, Online};
 use crate::platform::{Desk, Lobby, Order};
+use crate::registry::Views;
 use crate::settings::Settings;
 use crate::setup::{Setup, Wishes, default_name};
 use crate::visit::End;
@@ -30,10 +35,15 @@ pub(super) struct PageLobby {
     /// Why the last visit ended.
     error: Option<String>,
     wish: Option<Wish>,
+    /// The screen on which a directory chooses the server, and whether it is shown, also for visits
+    /// that began there.
+    online: Online,
+    in_online: bool,
+    going: Option<Going>,
 }
 
 impl PageLobby {
-    pub(super) fn new(settings: &Settings) -> Self {
+    pub(super) fn new(settings: &Settings, views: &Views) -> Self {
         let linked = page::linked("name").map(|name| clip(name.trim(), TEXT_BYTES_MAX).to_owned());
         let linked = linked.filter(|name| !name.is_empty());
         let kept = Some(settings.player.name.clone()).filter(|name| !name.is_empty());
@@ -54,19 +64,49 @@ impl PageLobby {
             is_ready,
             error: None,
             wish: None,
+            online: Online::new(views.games().names()),
+            in_online: page::linked("online").is_some(),
+            going: None,
         }
     }
 
-    fn join(&mut self, desk: Desk<'_>) -> Option<Order> {
+    /// Returns the player's name.
+    fn name(&self, settings: &mut Settings) -> String {
         let written = self.name.trim();
         let name = if written.is_empty() { default_name() } else { written.to_owned() };
-        if desk.settings.player.name.is_empty() {
-            desk.settings.player.take_name(&name);
+        if settings.player.name.is_empty() {
+            settings.player.take_name(&name);
         }
+        name
+    }
+
+    fn join(&mut self, desk: Desk<'_>) -> Option<Order> {
+        let name = self.name(desk.settings);
         self.setup.password = Some(self.password.clone()).filter(|word| !word.is_empty());
         let title = page::server_name().unwrap_or_else(|| tr("the server").to_owned());
         self.error = None;
-        let visit = connection::join(title, desk.visit(name, &self.setup));
+        let visit = connection::join(title, None, desk.visit(name, &self.setup));
+        Some(Order::Visit(Box::new(visit)))
+    }
+
+    /// Does what the player asked for on the screen on which a directory chooses the server.
+    fn go(&mut self, going: Going, desk: Desk<'_>) -> Option<Order> {
+        let Going::Join { invitation, room, web } = going else {
+            self.online.close();
+            self.in_online = false;
+            return None;
+        };
+        let address = invitation.address;
+        let Some(to) = server_of_browsers(&address, &web) else {
+            self.online.error = Some(tr("That server admits no browsers.").to_owned());
+            return None;
+        };
+        self.online.error = None;
+        let name = self.name(desk.settings);
+        let setup = Setup { room, ..Setup::default() };
+        let title = address.to_string();
+        let found = Found { address, to };
+        let visit = connection::join(title, Some(&found), desk.visit(name, &setup));
         Some(Order::Visit(Box::new(visit)))
     }
 }
@@ -74,10 +114,16 @@ impl PageLobby {
 impl Lobby for PageLobby {
     /// A player who has been here before, or is invited by name, plays at once.
     fn start(&mut self, desk: Desk<'_>) -> Option<Order> {
-        if self.is_ready && !page::needs_password() { self.join(desk) } else { None }
+        let joins = self.is_ready && !self.in_online && !page::needs_password();
+        if joins { self.join(desk) } else { None }
     }
 
     fn draw(&mut self, ctx: &Context, _settings: &mut Settings, _secs: f32, covered: bool) {
+        if self.in_online && !covered {
+            self.going = self.online.draw(ctx, &PageDirectory::new());
+            self.is_secret = false;
+            return;
+        }
         let mut card = Card {
             server: page::server_name(),
             needs_password: page::needs_password(),
@@ -90,7 +136,15 @@ impl Lobby for PageLobby {
     }
 
     fn decide(&mut self, desk: Desk<'_>) -> Option<Order> {
+        if let Some(going) = self.going.take() {
+            return self.go(going, desk);
+        }
         match self.wish.take()? {
+            Wish::Online => {
+                desk.settings.player.take_name(&self.name);
+                self.in_online = true;
+                None
+            }
             Wish::Join => {
                 desk.settings.player.take_name(&self.name);
                 self.join(desk)
@@ -100,6 +154,13 @@ impl Lobby for PageLobby {
     }
 
     fn ended(&mut self, end: End, _has_begun: bool) {
+        if self.in_online {
+            self.online.error = match end {
+                End::Over(_, reason) => Some(reason),
+                End::Left | End::Changed(_) => None,
+            };
+            return;
+        }
         self.error = match end {
             End::Left | End::Changed(_) => None,
             // The page has the client of another build: its server has been updated.
@@ -121,12 +182,19 @@ impl Lobby for PageLobby {
         };
     }
 
+    /// Shows an error on the player's current screen.
     fn set_error(&mut self, error: Option<String>) {
-        self.error = error;
+        let shown = if self.in_online { &mut self.online.error } else { &mut self.error };
+        *shown = error;
     }
 
     fn error(&self) -> Option<&str> {
-        self.error.as_deref()
+        let shown = if self.in_online { &self.online.error } else { &self.error };
+        shown.as_deref()
+    }
+
+    fn screen(&self) -> Option<&'static str> {
+        self.in_online.then_some("online")
     }
 
     fn is_secret(&self) -> bool {

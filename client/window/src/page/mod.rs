@@ -1,4 +1,5 @@
-//! The window in a web page: it joins only the server in the page's address.
+//! The window in a web page: it joins the server in the page's address, or one that the page's
+//! directory names.
 
 #![cfg_attr(not(target_arch = "wasm32"), allow(dead_code, reason = "tests draw the card alone"))]
 
@@ -9,6 +10,8 @@ mod connection;
 mod lobby;
 #[cfg(target_arch = "wasm32")]
 mod machine;
+#[cfg(target_arch = "wasm32")]
+mod seek;
 #[cfg(target_arch = "wasm32")]
 mod start;
 

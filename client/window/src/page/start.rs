@@ -20,7 +20,7 @@ pub fn run(views: &Views) -> ExitCode {
     let conf = Conf { window_title: "Phaselock".into(), high_dpi: true, ..Conf::default() };
     Window::from_config(conf, async move {
         let store = Store::open(Some(PathBuf::from("settings.toml")));
-        let lobby = PageLobby::new(&store.settings);
+        let lobby = PageLobby::new(&store.settings, &views);
         let languages = Languages::new(page::language().unwrap_or_default());
         let opening = Opening { views, store, languages, fullscreen: false, mute: false };
         // A page has no command line for errors.

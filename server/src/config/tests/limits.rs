@@ -55,6 +55,11 @@ fn values_at_and_beyond_their_limits() {
             &["https://a", "http://[::1]:1,https://b:2"],
             &["", "a", "https://", "https://a/", "https://a b", "ftp://a", "https://a,https://a"],
         ),
+        (
+            "--web-directory",
+            &["none", "https://a", "https://[::1]:1/"],
+            &["", "a", "http://a", "https://", "https://a/b", "https://a,https://b"],
+        ),
         ("--require-identity", &["true", "false"], &["", "yes", "1"]),
         ("--log-file", &["x"], &[""]),
         ("--seed", &["0", "18446744073709551615"], &["", "-1", "18446744073709551616", "0x10"]),

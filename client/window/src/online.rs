@@ -1,23 +1,54 @@
 //! *Play online*: a directory chooses a server, alone or with friends.
 
-use egui_macroquad::egui::{Area, Context, Id, Key, LayerId, RichText, Slider, Ui};
+use std::fmt;
+
+use egui_macroquad::egui::{
+    Area, Context, FontId, Id, Key, Label, LayerId, RichText, ScrollArea, Slider, Ui,
+};
+use phaselock::invitation::Invitation;
 use phaselock::limits::{PARTY_CODE_LETTERS, PARTY_MAX};
+use phaselock::seek::{SeekState, SeekView, SeekWish};
 use phaselock::wire::directory::play::{PartyCode, PartyWish};
+use phaselock::wire::query::WebIdentity;
 use phaselock::wire::rooms::RoomCode;
-use phaselock_quic::address::Address;
-use phaselock_quic::invitation::Invitation;
-use phaselock_quic::seek::{Seek, SeekState, SeekView, SeekWish};
 use phaselock_ui::background;
-use phaselock_ui::parts::{action, card, field, heading, title_case};
+use phaselock_ui::paint::{readable, to_be_read};
+use phaselock_ui::parts::{
+    ACTION_LETTERS, FIELD_LETTERS, PADDING, action_in, card_frame, field, title_case,
+};
 use phaselock_ui::prelude::*;
 
-/// Width of the card in points.
+/// Width of the card in points, and the space between it and the window's edge.
 const WIDTH: f32 = 460.0;
+const MARGIN: f32 = 8.0;
+/// Sizes of letters in points: of the title, of text, and of choices.
+const TITLE: f32 = 23.0;
+const LETTERS: f32 = 14.0;
+const CHOICE: f32 = 15.0;
+const CODE: f32 = 34.0;
 /// People in a new party, unless the player says otherwise, and the most that can be chosen.
 const PEOPLE: u16 = 4;
 const PEOPLE_MAX: u16 = 16;
 
 const _: () = assert!(PEOPLE_MAX <= PARTY_MAX);
+
+/// The directories that can be asked.
+pub(crate) trait Directories {
+    /// Whether there is none.
+    fn is_empty(&self) -> bool;
+
+    /// Whether the player can add some.
+    fn can_grow(&self) -> bool;
+
+    /// Starts a search.
+    fn seek(&self, wish: SeekWish) -> Result<Box<dyn Search>, String>;
+}
+
+/// A search that runs until it is dropped.
+pub(crate) trait Search: fmt::Debug {
+    /// Returns how far it is; called in each frame.
+    fn view(&mut self) -> SeekView;
+}
 
 /// What the player chose.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +59,9 @@ pub(crate) enum Going {
     Join {
         invitation: Invitation,
         room: Option<RoomCode>,
+        /// How a browser recognizes the server.
+        #[cfg_attr(not(target_arch = "wasm32"), allow(dead_code, reason = "pages use it"))]
+        web: WebIdentity,
     },
 }
 
@@ -60,7 +94,7 @@ pub(crate) struct Online {
     company: Company,
     people: u16,
     code: String,
-    seek: Option<Seek>,
+    seek: Option<Box<dyn Search>>,
     /// The code of a party that was made here, until the player joins.
     made: Option<PartyCode>,
     /// Why the last search or visit failed.
@@ -118,12 +152,12 @@ impl Online {
         }
     }
 
-    fn begin(&mut self, directories: Vec<Address>) {
+    fn begin(&mut self, directories: &dyn Directories) {
         self.error = None;
         let begun = self.party().and_then(|party| {
             let people = if party == PartyWish::New { self.people } else { 1 };
             let wish = SeekWish { game: self.game.clone(), people, party };
-            Seek::start(wish, directories).map_err(|error| error.to_string())
+            directories.seek(wish)
         });
         match begun {
             Ok(seek) => self.seek = Some(seek),
@@ -132,8 +166,8 @@ impl Online {
     }
 
     /// Shows the screen; call it once per frame.
-    pub(crate) fn draw(&mut self, ctx: &Context, directories: Vec<Address>) -> Option<Going> {
-        let view = self.seek.as_ref().map(Seek::view);
+    pub(crate) fn draw(&mut self, ctx: &Context, directories: &dyn Directories) -> Option<Going> {
+        let view = self.seek.as_mut().map(|seek| seek.view());
         self.draw_view(ctx, view, directories)
     }
 
@@ -142,7 +176,7 @@ impl Online {
         &mut self,
         ctx: &Context,
         view: Option<SeekView>,
-        directories: Vec<Address>,
+        directories: &dyn Directories,
     ) -> Option<Going> {
         let screen = ctx.screen_rect();
         let painter = ctx.layer_painter(LayerId::background());
@@ -151,9 +185,13 @@ impl Online {
         Area::new(Id::new("online")).anchor(Align2::CENTER_CENTER, vec2(0.0, 0.0)).show(
             ctx,
             |ui| {
-                card(ui, WIDTH, |ui| {
+                card_frame(1.0, PADDING as i8).show(ui, |ui| {
+                    let edges = 2.0 * (PADDING + MARGIN);
+                    let width = WIDTH * to_be_read(ctx, LETTERS);
+                    ui.set_width((width - edges).min(screen.width() - edges));
                     ui.spacing_mut().item_spacing = vec2(8.0, 10.0);
-                    let chosen = match view {
+                    let scroll = ScrollArea::vertical().max_height(screen.height() - edges);
+                    let chosen = scroll.show(ui, |ui| match view {
                         _ if self.made.is_some() && self.seek.is_none() => {
                             self.told(ui, directories);
                             None
@@ -163,8 +201,8 @@ impl Online {
                             None
                         }
                         None => self.choices(ui, directories),
-                    };
-                    going = going.take().or(chosen);
+                    });
+                    going = going.take().or(chosen.inner);
                 });
             },
         );
@@ -193,28 +231,28 @@ impl Online {
                 (self.made, self.seek) = (view?.party, None);
                 None
             }
-            SeekState::Placed { invitation, room } => {
-                let (invitation, room) = (invitation.clone(), room.clone());
+            SeekState::Placed { invitation, room, web } => {
+                let (invitation, room, web) = (invitation.clone(), room.clone(), web.clone());
                 self.close();
-                Some(Going::Join { invitation, room })
+                Some(Going::Join { invitation, room, web })
             }
         }
     }
 
     /// Shows what can be chosen.
-    fn choices(&mut self, ui: &mut Ui, directories: Vec<Address>) -> Option<Going> {
-        let mut going = None;
+    fn choices(&mut self, ui: &mut Ui, directories: &dyn Directories) -> Option<Going> {
+        let choice = readable(ui.ctx(), CHOICE);
         let what = tr("A directory finds you a server with a free seat.");
         heading(ui, tr("Play online"), what);
         ui.horizontal_wrapped(|ui| {
             for name in &self.all {
-                let title = RichText::new(title_case(name)).size(15.0);
+                let title = RichText::new(title_case(name)).size(choice);
                 ui.selectable_value(&mut self.game, name.clone(), title);
             }
         });
         ui.horizontal_wrapped(|ui| {
             for company in Company::ALL {
-                let words = RichText::new(company.words()).size(15.0);
+                let words = RichText::new(company.words()).size(choice);
                 ui.selectable_value(&mut self.company, company, words);
             }
         });
@@ -222,31 +260,43 @@ impl Online {
             Company::Strangers => {}
             Company::NewParty => {
                 ui.horizontal(|ui| {
-                    let words = RichText::new(tr("People")).size(15.0).color(palette::TEXT_SOFT);
-                    ui.label(words);
+                    let words = RichText::new(tr("People")).size(choice);
+                    ui.label(words.color(palette::TEXT_SOFT));
                     ui.add(Slider::new(&mut self.people, 2..=PEOPLE_MAX).show_value(false));
-                    let count = RichText::new(self.people.to_string()).size(17.0);
+                    let count = RichText::new(self.people.to_string()).size(choice);
                     ui.label(count.color(palette::TEXT));
                 });
             }
             Company::Party => {
                 let width = ui.available_width();
                 let hint = PartyCode::EXAMPLE.as_str();
-                ui.add(field(&mut self.code, hint, width, PARTY_CODE_LETTERS + 4));
+                let font = FontId::proportional(readable(ui.ctx(), FIELD_LETTERS));
+                ui.add(field(&mut self.code, hint, width, PARTY_CODE_LETTERS + 4).font(font));
             }
         }
-        if directories.is_empty() {
-            let none = tr("You know no directory yet. Add one to the list of servers.");
-            ui.label(RichText::new(none).size(14.0).color(palette::TEXT_SOFT));
+        self.end_of_choices(ui, directories)
+    }
+
+    /// Shows what the player can do with the choices.
+    fn end_of_choices(&mut self, ui: &mut Ui, directories: &dyn Directories) -> Option<Going> {
+        let mut going = None;
+        let (has_directory, can_grow) = (!directories.is_empty(), directories.can_grow());
+        let none = match can_grow {
+            true => tr("You know no directory yet. Add one to the list of servers."),
+            false => tr("The host of this page has named no directory, so it finds no servers."),
+        };
+        if !has_directory {
+            let none = RichText::new(none).size(readable(ui.ctx(), LETTERS));
+            ui.label(none.color(palette::TEXT_SOFT));
         }
         self.error_line(ui);
-        let (has_directory, mut begins) = (!directories.is_empty(), false);
+        let mut begins = false;
         if has_directory {
-            begins = action(ui, tr("Play"), true).clicked();
-        } else if action(ui, tr("Find servers"), true).clicked() {
+            begins = button(ui, tr("Play"), true);
+        } else if can_grow && button(ui, tr("Find servers"), true) {
             going = Some(Going::Directories);
         }
-        if action(ui, tr("Back"), false).clicked() {
+        if button(ui, tr("Back"), false) {
             going = Some(Going::Back);
         }
         begins |= has_directory && ui.input(|input| input.key_pressed(Key::Enter));
@@ -273,38 +323,53 @@ impl Online {
         if let Some(code) = view.party {
             show_code(ui, code);
         }
-        if action(ui, tr("Cancel"), false).clicked() {
+        if button(ui, tr("Cancel"), false) {
             self.close();
         }
     }
 
     /// Shows the code of a new party, which has a place.
-    fn told(&mut self, ui: &mut Ui, directories: Vec<Address>) {
+    fn told(&mut self, ui: &mut Ui, directories: &dyn Directories) {
         let what = tr("Tell your friends this code. Their seats are kept for two minutes.");
         heading(ui, tr("Play with friends"), what);
         if let Some(code) = self.made {
             show_code(ui, code);
         }
         self.error_line(ui);
-        let begins = action(ui, tr("Join"), true).clicked();
+        let begins = button(ui, tr("Join"), true);
         if begins || ui.input(|input| input.key_pressed(Key::Enter)) {
             self.begin(directories);
         }
-        if action(ui, tr("Cancel"), false).clicked() {
+        if button(ui, tr("Cancel"), false) {
             self.close();
         }
     }
 
     fn error_line(&self, ui: &mut Ui) {
         if let Some(error) = &self.error {
-            ui.label(RichText::new(error).size(13.0).color(palette::BAD));
+            let error = RichText::new(error).size(readable(ui.ctx(), LETTERS));
+            ui.label(error.color(palette::BAD));
         }
     }
 }
 
+/// A button of the card's width. Returns whether it was clicked.
+fn button(ui: &mut Ui, label: &str, primary: bool) -> bool {
+    let letters = readable(ui.ctx(), ACTION_LETTERS);
+    action_in(ui, label, primary, letters).clicked()
+}
+
+/// Adds a heading, with a line below it that explains it; on phones it may need two.
+fn heading(ui: &mut Ui, title: &str, what: &str) {
+    let title = RichText::new(title).size(readable(ui.ctx(), TITLE));
+    ui.label(title.color(palette::TEXT));
+    let what = RichText::new(what).size(readable(ui.ctx(), LETTERS));
+    ui.add(Label::new(what.color(palette::TEXT_FAINT)).wrap().selectable(false));
+}
+
 fn show_code(ui: &mut Ui, code: PartyCode) {
     ui.vertical_centered(|ui| {
-        let words = RichText::new(code.as_str()).size(34.0).monospace();
+        let words = RichText::new(code.as_str()).size(CODE).monospace();
         ui.label(words.color(palette::TEXT));
     });
 }
@@ -313,17 +378,33 @@ fn show_code(ui: &mut Ui, code: PartyCode) {
 mod tests {
     use egui_macroquad::egui::RawInput;
     use phaselock::fingerprint::Fingerprint;
-    use phaselock_quic::seek::SeekError;
+    use phaselock::seek::SeekError;
 
     use super::*;
+
+    /// A machine with a directory, or none, that finds nothing.
+    struct Known(usize);
+
+    impl Directories for Known {
+        fn is_empty(&self) -> bool {
+            self.0 == 0
+        }
+
+        fn can_grow(&self) -> bool {
+            false
+        }
+
+        fn seek(&self, _: SeekWish) -> Result<Box<dyn Search>, String> {
+            Err("no search".into())
+        }
+    }
 
     fn draw(online: &mut Online, view: Option<SeekView>) -> Option<Going> {
         let screen_rect = Some(Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 720.0)));
         let input = RawInput { screen_rect, ..RawInput::default() };
         let mut going = None;
-        let directory = vec!["localhost:1".parse().expect("an address")];
         let _ = Context::default().run(input, |ctx| {
-            going = online.draw_view(ctx, view.clone(), directory.clone());
+            going = online.draw_view(ctx, view.clone(), &Known(1));
         });
         going
     }
@@ -340,8 +421,12 @@ mod tests {
             fingerprint: Some(Fingerprint([7; 32])),
         };
         let room: Option<RoomCode> = Some("2".parse().expect("a code"));
-        let placed = SeekState::Placed { invitation: invitation.clone(), room: room.clone() };
-        let join = Some(Going::Join { invitation, room });
+        let placed = SeekState::Placed {
+            invitation: invitation.clone(),
+            room: room.clone(),
+            web: WebIdentity::default(),
+        };
+        let join = Some(Going::Join { invitation, room, web: WebIdentity::default() });
         assert_eq!(draw(&mut online, view(SeekState::Waiting { position: 3 }, None)), None);
         assert_eq!(draw(&mut online, view(placed.clone(), None)), join);
 
@@ -361,7 +446,7 @@ mod tests {
         let mut online = Online::new(["race"].into_iter());
         online.company = Company::Party;
         online.code = "wrong".into();
-        online.begin(vec![]);
+        online.begin(&Known(0));
         assert!(online.seek.is_none());
         assert_eq!(online.error.as_deref(), Some("A code has 6 letters; check it."));
         online.code = " kmtzrw ".into();

@@ -1,0 +1,28 @@
+//! Searches over UDP, in the directories that the player knows.
+
+use phaselock::seek::{SeekView, SeekWish};
+use phaselock_quic::address::Address;
+use phaselock_quic::seek::Seek;
+
+use crate::online::{Directories, Search};
+
+impl Directories for Vec<Address> {
+    fn is_empty(&self) -> bool {
+        self.as_slice().is_empty()
+    }
+
+    fn can_grow(&self) -> bool {
+        true
+    }
+
+    fn seek(&self, wish: SeekWish) -> Result<Box<dyn Search>, String> {
+        let seek = Seek::start(wish, self.clone()).map_err(|error| error.to_string())?;
+        Ok(Box::new(seek))
+    }
+}
+
+impl Search for Seek {
+    fn view(&mut self) -> SeekView {
+        Self::view(self)
+    }
+}
