@@ -9,8 +9,8 @@ unsafe extern "C" {
     /// Unix time of that start, in microseconds.
     pub(crate) safe fn phaselock_unix_of_start() -> f64;
     /// Connects to the server at `to`, or to the page's own if that is empty: an address, and after
-    /// a `#` a fingerprint, or `web:` and the digests by which browsers recognize the server. The proof of the
-    /// player's key signs `context` first.
+    /// a `#` a fingerprint, or `web:` and the digests by which browsers recognize the server. The
+    /// proof of the player's key signs `context` first.
     pub(crate) safe fn phaselock_connect(
         to: *const u8,
         to_bytes: usize,

@@ -24,8 +24,8 @@ const DATAGRAM: u8 = 3;
 const SAID: u8 = 4;
 const LOST: u8 = 5;
 
-/// A session over WebTransport, to the server in the page's address or another one. In each frame, call
-/// [`receive`](Self::receive), press keys on the [`session`](Self::session), and call
+/// A session over WebTransport, to the server in the page's address or another one. In each frame,
+/// call [`receive`](Self::receive), press keys on the [`session`](Self::session), and call
 /// [`transmit`](Self::transmit).
 #[derive(Debug)]
 pub struct WebDriver {

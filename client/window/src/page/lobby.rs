@@ -1,5 +1,5 @@
-//! What a page shows between two visits: the card from which its server is joined, and the screen on
-//! which a directory chooses another one.
+//! What a page shows between two visits: the card from which its server is joined, and the screen
+//! on which a directory chooses another one.
 
 use egui_macroquad::egui::Context;
 use phaselock::limits::TEXT_BYTES_MAX;
