@@ -195,7 +195,8 @@ impl Recordings {
         let id = reels.last;
         let time = date(self.clocks.unix());
         let time: String = time.trim_end_matches(" UTC").replace(' ', "-").replace(':', "");
-        let stem = format!("{time}-{room}");
+        // Codes of rooms have no underscores.
+        let stem = format!("{time}_{room}");
         let pieces = [&reel.start].into_iter().chain(&reel.chunks).cloned().collect();
         match self.send(room, Job::Begin { id, stem, pieces }) {
             true => reel.file = Some(id),

@@ -9,7 +9,7 @@ const FILE_TOO_LONG: i32 = 25;
 /// The meaning of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// SIGTERM, or Ctrl-C; on Windows also Ctrl+Break, and the end of the console or the session.
+    /// SIGTERM, or Ctrl-C; on Windows also Ctrl+Break, the end of the console, and shutdown.
     Stop,
     /// SIGHUP; as a Windows service, changed parameters.
     Reload,
@@ -75,7 +75,6 @@ pub(crate) struct Signals {
     ctrl_break: tokio::signal::windows::CtrlBreak,
     /// The console's window was closed.
     close: tokio::signal::windows::CtrlClose,
-    log_off: tokio::signal::windows::CtrlLogoff,
     shut_down: tokio::signal::windows::CtrlShutdown,
 }
 
@@ -83,12 +82,11 @@ pub(crate) struct Signals {
 impl Signals {
     pub(crate) fn new() -> Result<Self> {
         use anyhow::Context as _;
-        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_logoff, ctrl_shutdown};
+        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
         Ok(Self {
             ctrl_c: ctrl_c().context("cannot wait for Ctrl+C")?,
             ctrl_break: ctrl_break().context("cannot wait for Ctrl+Break")?,
             close: ctrl_close().context("cannot wait for the end of the console")?,
-            log_off: ctrl_logoff().context("cannot wait for the end of the session")?,
             shut_down: ctrl_shutdown().context("cannot wait for the system's shutdown")?,
         })
     }
@@ -101,7 +99,6 @@ impl Signals {
             stopped = self.ctrl_c.recv() => stopped,
             stopped = self.ctrl_break.recv() => stopped,
             stopped = self.close.recv() => stopped,
-            stopped = self.log_off.recv() => stopped,
             stopped = self.shut_down.recv() => stopped,
         };
         stopped.map(|()| Signal::Stop)

@@ -16,7 +16,7 @@ use phaselock_games::platformer::Platformer;
 use phaselock_games::puck::ShufflePuck;
 use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
-use phaselock_testing::{Sim, room_config};
+use phaselock_testing::{Sim, body, room_config};
 
 const PACE: Pace = Pace { states_hz: 10, chunk_secs: 3, past_every: 2 };
 
@@ -49,9 +49,9 @@ fn played(replay: &Replay) -> Playback {
 /// Returns the file as another build's: with another hash of the rules.
 fn of_another_build(file: &[u8]) -> Vec<u8> {
     let header = Replay::open(file).expect("it is a recording").header().clone();
-    let old = postcard::to_stdvec(&header).expect("it can be written").len() + 2;
+    let old = body(&header).len() + 2;
     let other = Header { rules_hash: !header.rules_hash, ..header };
-    let payload = postcard::to_extend(&other, FORMAT.to_le_bytes().to_vec()).expect("written");
+    let payload = [&FORMAT.to_le_bytes()[..], &body(&other)].concat();
     let mut block = vec![b'H'];
     block.extend(u32::try_from(payload.len()).expect("short").to_le_bytes());
     block.extend(payload);
@@ -265,7 +265,7 @@ fn messages_in_a_file_cannot_send_a_watcher_away() {
         ..Disconnect::new(Code::Left, "go there")
     };
     for message in [ServerMessage::Disconnect(away), ServerMessage::Commands(Vec::new())] {
-        recorder.news(News::Message(postcard::to_stdvec(&message).expect("written")));
+        recorder.news(News::Message(body(&message)));
     }
     let (mut file, mut assembly) = (Vec::new(), phaselock::replay::Assembly::default());
     let mut world = world;

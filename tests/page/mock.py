@@ -378,7 +378,7 @@ class World:
             self.tokens = [one for one in self.tokens if one["name"] != rest]
             return {"done": "revoked"}
         if (verb, head) == ("GET", "replays"):
-            return [{"file": f"2026-11-26-11{35 - i}-1.plr", "game": "race", "bytes": 1234567,
+            return [{"file": f"2026-11-26-11{35 - i}_1.plr", "game": "race", "bytes": 1234567,
                      "began": int(time.time()) - 300 * (i + 1), "ended": int(time.time()) - 300 * i}
                     for i in range(3 if self.players else 0)]
         if (verb, head) == ("POST", "mark"):

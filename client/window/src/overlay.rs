@@ -391,7 +391,7 @@ impl PauseMenu<'_> {
                     ui.spacing_mut().item_spacing = vec2(10.0, 8.0);
                     ui.label(RichText::new(tr("Pause")).size(24.0));
                     let told = match is_recording {
-                        true => tr("The recording waits."),
+                        true => tr("The recording is paused."),
                         false => tr("The game goes on without you."),
                     };
                     ui.label(RichText::new(told).size(14.0).color(palette::TEXT_FAINT));

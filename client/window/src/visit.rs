@@ -294,6 +294,11 @@ impl Visit {
         ] {
             *shown ^= controls.pressed(action);
         }
+        if self.paused
+            && let Some(player) = self.connection.recording()
+        {
+            player.pause();
+        }
         if controls.pressed(&actions::SKIP_LESSON) && !self.paused {
             self.lessons.end();
         }

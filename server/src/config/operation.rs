@@ -145,7 +145,7 @@ section! {
 
     /// Whether recordings contain what players say to all others.
     record_chat: bool = false => {
-        help: "Also record chat, quick messages and marks to all players",
+        help: "Also record chat, quick messages and map marks that go to all players",
         read: |config, text| switch(&mut config.as_mut().record_chat, text),
         show: |config| config.as_ref().record_chat.to_string(),
         restart: START,

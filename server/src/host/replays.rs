@@ -72,7 +72,9 @@ impl Host {
     pub(crate) async fn delete_replay(&self, by: &Author, file: &str) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         let path = self.replay_path(file).await?;
-        let deleted = on_disk(move || fs::remove_file(path)).await;
+        let deleted = on_disk(move || Ok(fs::remove_file(path))).await?;
+        let undeleted = |error| ActError::Failed(format!("cannot delete {file:?}: {error}"));
+        let deleted = deleted.map_err(undeleted);
         let detail = deleted.as_ref().err().map(|error| format!("failed: {error}"));
         let whom = Some(file.to_owned());
         let entry = AuditEntry { whom, detail, ..AuditEntry::of("delete-replay") };

@@ -245,7 +245,7 @@ impl Growing {
 /// Creates a new file whose name begins with `stem`.
 fn create(dir: &Path, stem: &str) -> io::Result<(PathBuf, File)> {
     for number in 0..NAMES_MAX {
-        let name = if number == 0 { stem.to_owned() } else { format!("{stem}-{number}") };
+        let name = if number == 0 { stem.to_owned() } else { format!("{stem}_{number}") };
         let path = dir.join(format!("{name}.{END}.{PART}"));
         match data_dir::new_private(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

@@ -65,7 +65,16 @@ pub(super) fn make_way(settings: &Recording, clocks: &Clocks) -> io::Result<u64>
         match fs::remove_file(&file.path) {
             // Another server uses the directory too.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            removed => removed?,
+            Err(error) => {
+                tracing::warn!(
+                    name: "recording_stuck",
+                    file = %file.path.display(),
+                    %error,
+                    "cannot remove an old recording"
+                );
+                continue;
+            }
+            Ok(()) => {}
         }
         bytes -= file.bytes;
         tracing::info!(
@@ -117,13 +126,12 @@ pub(super) fn take_parts(
     taken
 }
 
-/// Whether the name of a file ends in the code of a room, or in that and a number.
+/// Whether a file is of a room: its name is a time, the room's code, and maybe a number, with
+/// underscores between.
 fn is_of(path: &Path, room: &RoomCode) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let name = name.trim_end_matches(&format!(".{END}.{PART}"));
-    let is_of = |name: &str| name.strip_suffix(room.as_str()).is_some_and(|it| it.ends_with('-'));
-    is_of(name)
-        || is_of(name.trim_end_matches(|it: char| it.is_ascii_digit()).trim_end_matches('-'))
+    name.split('_').nth(1) == Some(room.as_str())
 }
 
 /// Gives an ended file its final name.

@@ -14,9 +14,9 @@ use crate::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 use crate::wire::control::frame;
 
 /// Time for which a new session runs before it is shown, so that its clock is steady and it has the
-/// whole world. A recording begins without it.
+/// whole world.
 const LEAD_IN: Micros = Micros::from_ms(1000);
-/// The same at the start of a recording.
+/// The lead-in at the start of a recording, where nothing comes before.
 const LEAD_IN_MIN: Micros = Micros::from_ms(250);
 
 /// Why a recording cannot be played.
@@ -55,7 +55,7 @@ impl std::fmt::Debug for Playback {
 }
 
 impl Playback {
-    /// Opens a recording at its first tick. `config` has the games that can be played.
+    /// Opens a recording and plays its first 250 ms, so that the picture is complete. `config` has the games that can be played.
     ///
     /// # Errors
     ///
@@ -82,29 +82,35 @@ impl Playback {
         Ok(playback)
     }
 
-    /// Runs a new session in the present room up to a tick.
-    fn begin(&mut self, to: Tick) {
+    /// Has a new session join the present room.
+    fn join(&mut self) {
         let start = self.room.status().tick;
         self.is_ended = false;
         self.anchor = (self.now, self.rates().time_of(start));
         self.session = Session::new(self.config.clone(), self.now);
         self.exchange();
+    }
+
+    /// Runs a new session in the present room up to a tick.
+    fn begin(&mut self, to: Tick) {
+        self.join();
         let way = Micros((self.rates().time_of(to) - self.anchor.1).0).max(LEAD_IN_MIN);
         self.advance(way);
         self.session.forget_news();
     }
 
-    /// Moves to a tick, or to the next one that can be read. The picture is complete at once.
+    /// Moves to a tick. The picture is complete at once.
     ///
     /// # Errors
     ///
-    /// The recording is damaged just before it; the position does not change.
+    /// The recording is damaged there; the position does not change.
     pub fn seek(&mut self, to: Tick) -> Result<(), ReplayError> {
         let (first, last) = self.replay.span().ok_or(ReplayError::Short)?;
         let to = to.clamp(first, last);
         let lead_in = self.rates().tick_at(ServerTime(LEAD_IN.0)).0;
         let from = to.minus(lead_in).max(first);
-        self.room = (self.entry.screen)(self.replay.clone(), from, self.now)?;
+        let screen = |at| (self.entry.screen)(self.replay.clone(), at, self.now);
+        self.room = screen(from).or_else(|_| screen(to))?;
         self.begin(to);
         Ok(())
     }
@@ -114,8 +120,9 @@ impl Playback {
     pub fn advance(&mut self, by: Micros) {
         let end = self.now + by;
         while self.now < end && !self.is_over() {
-            if self.room.is_over() {
-                return self.skip();
+            if self.room.is_over() && !self.skip() {
+                self.is_ended = true;
+                return;
             }
             self.now = self.room.next_timeout().max(self.now + Micros(1)).min(end);
             self.room.handle_timeout(self.now);
@@ -124,17 +131,16 @@ impl Playback {
         }
     }
 
-    /// Goes on with the next part that can be read.
-    fn skip(&mut self) {
+    /// Goes on with the next part that can be read. Returns `false` if there is none.
+    fn skip(&mut self) -> bool {
         let tick = self.tick();
         let next = self.replay.chunks().partition_point(|chunk| chunk.first <= tick.0);
-        match open_from(&self.entry, &self.replay, next, self.now) {
-            Ok((room, first)) => {
-                self.room = room;
-                self.begin(first);
-            }
-            Err(_) => self.is_ended = true,
-        }
+        let Ok((room, _)) = open_from(&self.entry, &self.replay, next, self.now) else {
+            return false;
+        };
+        self.room = room;
+        self.join();
+        true
     }
 
     /// Carries messages and packets between room and session until there are none.
@@ -212,7 +218,7 @@ impl Playback {
         self.is_ended || self.tick() >= self.span().1
     }
 
-    /// Whether this build has the rules that made the recording, so that every tick is right.
+    /// Whether this build has the rules that made the recording, and so can run it again.
     pub fn has_rules(&self) -> bool {
         self.replay.header().rules_hash == (self.entry.hash)()
     }

@@ -11,8 +11,8 @@ use crate::replay::Player;
 use crate::visit::Visit;
 use crate::visit::open::{Begun, VisitConfig};
 
-/// The maximum size of a file that is opened, in bytes: a day of a full room. All of it is held in
-/// memory.
+/// The maximum size of a file that is opened, in bytes: about a day with 64 players. The whole
+/// file is held in memory.
 const FILE_BYTES_MAX: u64 = 512 << 20;
 
 /// Opens a recording to watch it.

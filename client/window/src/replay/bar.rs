@@ -95,7 +95,7 @@ impl Player {
         if button(ui, "⏪", tr("5 s back")).clicked() {
             self.move_by(Micros(-LEAP.0));
         }
-        if button(ui, "⏩", tr("5 s on")).clicked() {
+        if button(ui, "⏩", tr("5 s forward")).clicked() {
             self.move_by(LEAP);
         }
         if button(ui, "−", tr("slower")).clicked() {

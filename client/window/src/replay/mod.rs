@@ -16,9 +16,9 @@ pub(crate) use bar::BAR_HEIGHT;
 
 const PAUSE: Action = Action::new("replay_pause", "pause", &["Space", "K", "Pad:A"]);
 const BACK: Action = Action::new("replay_back", "5 s back", &["J", "Pad:DPadLeft"]);
-const ON: Action = Action::new("replay_on", "5 s on", &["L", "Pad:DPadRight"]);
+const ON: Action = Action::new("replay_on", "5 s forward", &["L", "Pad:DPadRight"]);
 const STEP_BACK: Action = Action::new("replay_step_back", "one tick back", &["Comma"]);
-const STEP_ON: Action = Action::new("replay_step_on", "one tick on", &["Period"]);
+const STEP_ON: Action = Action::new("replay_step_on", "one tick forward", &["Period"]);
 const SLOWER: Action = Action::new("replay_slower", "slower", &["Minus", "Pad:LeftTrigger"]);
 const FASTER: Action = Action::new("replay_faster", "faster", &["Equal", "Pad:RightTrigger"]);
 const NEXT_MOMENT: Action = Action::new("replay_next", "next marker", &["RightBracket"]);
@@ -128,6 +128,11 @@ impl Player {
         }
     }
 
+    /// Stands still.
+    pub(crate) fn pause(&mut self) {
+        self.paused = true;
+    }
+
     fn toggle(&mut self) {
         if self.playback.is_over() {
             // From the start again.
@@ -191,7 +196,8 @@ impl Player {
     fn note(&self) -> Option<String> {
         let other = || {
             let version = &self.playback.header().version;
-            let words = "Version {version} recorded this; between stored states it is guessed.";
+            let words =
+                "Recorded by version {version}; motion between stored states is interpolated.";
             fill(words, &[("version", version)])
         };
         let cut = || tr("This recording was cut short.").to_owned();

@@ -1,4 +1,4 @@
-//! Moments of a recording that people look for: scores, rounds, marks, chat, who came and left.
+//! Moments of a recording that people look for: scores, rounds, marks, chat, who joined and left.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::wire::protocol::LAYOUT;
 /// A moment that people look for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moment {
-    /// The first stored tick at or after it.
+    /// The tick before the event; for a score, the first stored tick that has it.
     pub tick: Tick,
     /// What happened.
     pub what: Happening,
@@ -27,7 +27,7 @@ pub struct Moment {
 pub enum Happening {
     /// The host marked the moment.
     Mark(String),
-    /// A round ended; this many have been played.
+    /// A round ended. Holds the number of rounds played so far.
     Round(u32),
     /// Someone wrote to all, or the server did.
     Chat(String),
@@ -42,7 +42,7 @@ pub enum Happening {
         /// The new value.
         value: f64,
     },
-    /// Someone came.
+    /// Someone joined.
     Joined(String),
     /// Someone left.
     Left(String),
@@ -96,7 +96,7 @@ impl<G: Game> MomentFinder<G> {
                         continue;
                     };
                     let before = self.values.insert(key, value);
-                    // A new round begins at nothing.
+                    // Scores go back to 0 with a new round, which is not a moment.
                     let is_first = before.is_none() && chunk.frames[0].tick == frame.tick;
                     if before == Some(value) || value == 0.0 || is_first {
                         continue;
@@ -112,7 +112,7 @@ impl<G: Game> MomentFinder<G> {
     }
 }
 
-/// Returns what news tell people, and keeps the names up to date.
+/// Converts news to moments, and updates `names`.
 fn told(news: &News, names: &mut BTreeMap<PlayerId, String>, can_read: bool) -> Vec<Happening> {
     match news {
         News::Mark(text) => vec![Happening::Mark(text.clone())],

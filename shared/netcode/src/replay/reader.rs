@@ -18,8 +18,8 @@ use crate::time::Tick;
 #[derive(Clone, Debug)]
 pub struct Replay {
     bytes: Arc<[u8]>,
-    header: Header,
-    chunks: Vec<ChunkEntry>,
+    header: Arc<Header>,
+    chunks: Arc<[ChunkEntry]>,
     is_complete: bool,
 }
 
@@ -53,7 +53,7 @@ impl Replay {
             Ok(index) => (index.chunks, true),
             Err(_) => (scan(&bytes, start), false),
         };
-        Ok(Self { bytes, header, chunks, is_complete })
+        Ok(Self { bytes, header: Arc::new(header), chunks: chunks.into(), is_complete })
     }
 
     /// Returns what the recording is of.

@@ -100,7 +100,7 @@ pub(super) struct Seats<G: Game> {
     players: Occupants<G::Input>,
     watchers: Occupants<G::Input>,
     bots: BTreeMap<PlayerId, BotSeat<G>>,
-    /// Who was there when the recording was made that the room shows.
+    /// Players in the recording that the room shows.
     cast: BTreeMap<PlayerId, Seat>,
     /// Random numbers for the bots.
     random: Random,
@@ -284,7 +284,7 @@ impl<G: Game> Seats<G> {
         self.bots.insert(player, BotSeat { name, bot, random });
     }
 
-    /// Returns who was there when the recording was made that the room shows.
+    /// Returns the players in the recording that the room shows.
     pub(super) fn cast_mut(&mut self) -> &mut BTreeMap<PlayerId, Seat> {
         &mut self.cast
     }

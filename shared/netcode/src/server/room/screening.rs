@@ -1,4 +1,4 @@
-//! A room that shows a recording: the world follows the recording, and all who come watch.
+//! A room that shows a recording: the world follows it, and everyone who joins is a spectator.
 
 use super::Room;
 use super::orders::line;
