@@ -1,7 +1,7 @@
 //! The server as a Windows service, which the system starts, stops and reloads.
 //!
-//! A process learns that it is a service by connecting to the system's service control manager, which
-//! refuses any other process.
+//! A process learns that it is a service by connecting to the system's service control manager,
+//! which refuses any other process.
 
 use std::ffi::OsString;
 use std::sync::OnceLock;

@@ -67,8 +67,8 @@ pub(crate) fn request(signal: Signal) {
 
 /// The events by which Windows asks this process to stop, from the creation of this value on.
 ///
-/// After all of them but Ctrl+C and Ctrl+Break, Windows ends the process some seconds later, even if
-/// it is still saving its rooms.
+/// After all of them but Ctrl+C and Ctrl+Break, Windows ends the process some seconds later, even
+/// if it is still saving its rooms.
 #[cfg(windows)]
 pub(crate) struct Signals {
     ctrl_c: tokio::signal::windows::CtrlC,

@@ -269,6 +269,7 @@ const TABLES: [(&str, &str, Source); 19] = [
         Source::Test("page_for_players_lists_every_setting_and_every_action_of_all_games"),
     ),
     ("reference.md", "| action of a game |", Source::Test("page_for_players_lists_every_action")),
+    ("replays.md", "| key |", Source::Test("manual_has_the_keys_of_the_bar")),
     ("start.md", "| tab |", Source::Test("the_manual_has_every_game_and_every_list_of_servers")),
 ];
 

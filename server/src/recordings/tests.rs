@@ -403,15 +403,22 @@ fn two_servers_share_a_directory() {
     assert!(files.iter().all(|file| replay(file).check() == Ok(())), "{files:?}");
 }
 
+/// Moves the time of a file's last change by some days.
+fn age(path: &Path, days: i64) {
+    let file = File::options().write(true).open(path).expect("it is there");
+    let before = file.metadata().and_then(|facts| facts.modified()).expect("it has a time");
+    let by = Duration::from_secs(days.unsigned_abs() * 86_400);
+    let changed = if days > 0 { before - by } else { before + by };
+    file.set_modified(changed).expect("it is ours");
+}
+
 #[test]
 fn old_recordings_go_even_if_nothing_is_recorded() {
     let dir = tempfile::tempdir().expect("a folder");
     for (name, days) in [("old.plr", 31), ("young.plr", 29), ("old.txt", 31)] {
         let path = dir.path().join(name);
         fs::write(&path, "content").expect("writable");
-        let changed = std::time::SystemTime::now() - Duration::from_secs(days * 86_400);
-        let file = File::options().write(true).open(&path);
-        file.and_then(|it| it.set_modified(changed)).expect("set");
+        age(&path, days);
     }
     let (_recordings, thread) = Studio::open(RecordMode::Off, 1 << 30, dir.path());
     assert!(thread.end());
@@ -421,10 +428,9 @@ fn old_recordings_go_even_if_nothing_is_recorded() {
 #[test]
 fn a_clock_that_was_set_back_loses_no_recording() {
     let dir = tempfile::tempdir().expect("a folder");
-    let ahead = std::time::SystemTime::now() + Duration::from_secs(400 * 86_400);
     let future = dir.path().join("future.plr");
     fs::write(&future, "content").expect("writable");
-    File::options().write(true).open(&future).and_then(|it| it.set_modified(ahead)).expect("set");
+    age(&future, -400);
     let (recordings, thread) = Studio::open(RecordMode::Always, 1 << 30, dir.path());
     // All in the same minute, as after the clock was set back.
     for _ in 0..3 {

@@ -16,7 +16,7 @@ use crate::wire::control::frame;
 /// Time for which a new session runs before it is shown, so that its clock is steady and it has the
 /// whole world.
 const LEAD_IN: Micros = Micros::from_ms(1000);
-/// The lead-in at the start of a recording, where nothing comes before.
+/// Lead-in at the start of a recording, where nothing comes before.
 const LEAD_IN_MIN: Micros = Micros::from_ms(250);
 
 /// Why a recording cannot be played.
@@ -55,7 +55,8 @@ impl std::fmt::Debug for Playback {
 }
 
 impl Playback {
-    /// Opens a recording and plays its first 250 ms, so that the picture is complete. `config` has the games that can be played.
+    /// Opens a recording and plays its first 250 ms, so that the picture is complete. `config` has
+    /// the games that can be played.
     ///
     /// # Errors
     ///

@@ -4,8 +4,8 @@
 //! a place until it gets one. It asks one directory at a time: the first that knows the game. A
 //! browser asks one directory over HTTP, and measures no pings.
 
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::collections::{HashMap, VecDeque};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use crate::invitation::Invitation;
 use crate::limits::REGIONS_MAX;

@@ -71,8 +71,8 @@ fn bind_exactly(address: SocketAddr) -> io::Result<UdpSocket> {
 
 /// Makes a bound socket one of QUIC's. Must be called within a tokio runtime.
 ///
-/// Where the system lacks an option that a multi-homed server needs, as old versions of Wine do, the
-/// socket works without it, and a warning says so.
+/// Where the system lacks an option that a multi-homed server needs, as old versions of Wine do,
+/// the socket works without it, and a warning says so.
 pub fn wrap(socket: UdpSocket) -> io::Result<Arc<dyn AsyncUdpSocket>> {
     let spare = socket.try_clone()?;
     match TokioRuntime.wrap_udp_socket(socket) {

@@ -1,8 +1,8 @@
 //! Where the program's words go on Windows.
 //!
 //! The released program is not a console program, so that no console opens beside the window. It
-//! attaches itself to the console of the program that started it, such as a shell, and prints there.
-//! Started by a click, it has none.
+//! attaches itself to the console of the program that started it, such as a shell, and prints
+//! there. Started by a click, it has none.
 
 /// Prints to the console that the program was started from, if there is one.
 pub(super) fn attach() {

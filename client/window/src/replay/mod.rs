@@ -26,7 +26,7 @@ const LAST_MOMENT: Action = Action::new("replay_before", "previous marker", &["L
 
 /// Speeds, as multiples of the recorded one.
 const SPEEDS: [f64; 7] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
-/// The same for people.
+/// Words for the speeds.
 const SPEED_WORDS: [&str; 7] = ["1/8", "1/4", "1/2", "1", "2", "4", "8"];
 /// Number of the recorded speed.
 const NORMAL: usize = 3;

@@ -281,8 +281,8 @@ fn answers_of_others_and_junk_change_nothing() {
     assert_eq!(*seeker.state(), SeekState::Asking);
 }
 
-/// Runs a search over HTTP until it is over, or for a minute, with these statuses and answers, which
-/// come after 50 ms. Returns the time that it took.
+/// Runs a search over HTTP until it is over, or for a minute, with these statuses and answers,
+/// which come after 50 ms. Returns the time that it took.
 fn run_over_http(seeker: &mut Seeker, mut answers: Vec<(u16, Option<Answer>)>) -> Micros {
     let mut now = LocalTime(1);
     while let Some(due) = seeker.next_timeout().filter(|due| *due < LocalTime(60_000_000)) {

@@ -57,7 +57,7 @@ fn longest_placed() -> Placed {
     }
 }
 
-/// The same for a browser, which asks over HTTP.
+/// Longest place for a browser, which asks over HTTP.
 fn longest_placed_for_a_browser() -> Placed {
     let hashes = vec![Fingerprint([8; 32]); WEB_HASHES_MAX];
     let web = WebIdentity { hashes, host: "h".repeat(WEB_HOST_BYTES_MAX) };

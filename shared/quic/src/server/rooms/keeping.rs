@@ -73,8 +73,8 @@ impl Rooms {
         }
     }
 
-    /// Stores a room's checkpoint before it ends with the server. Returns whether the next start may
-    /// continue the room.
+    /// Stores a room's checkpoint before it ends with the server. Returns whether the next start
+    /// may continue the room.
     pub(in crate::server) fn keep_last(&mut self, id: RoomId) -> bool {
         if self.plan.hosting.keeper.is_none() {
             return false;
