@@ -279,8 +279,10 @@ impl Visit {
         {
             player.handle_keys(controls);
         }
-        self.people.take_keys(self.connection.session(), controls);
-        self.people.send(self.connection.session_mut());
+        if !self.is_recording {
+            self.people.take_keys(self.connection.session(), controls);
+            self.people.send(self.connection.session_mut());
+        }
         if self.is_connected() && !self.paused && !self.is_recording {
             let opens = [&actions::CHAT, &actions::SIDE_CHAT].iter().any(|it| controls.pressed(it));
             let has_side = opens && self.has_side();
