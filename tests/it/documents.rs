@@ -226,7 +226,7 @@ enum Source {
 }
 
 /// Every table of the players' manual: page, head, and where its rows come from.
-const TABLES: [(&str, &str, Source); 19] = [
+const TABLES: [(&str, &str, Source); 20] = [
     ("README.md", "| I want to |", Source::Test("the_players_manual_lists_its_pages")),
     (
         "browser.md",
