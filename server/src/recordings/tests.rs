@@ -113,7 +113,7 @@ fn each_recording_gets_a_file_that_is_named_when_it_ends() {
     assert_eq!(files.len(), 2, "{files:?}");
     for file in &files {
         let name = file.file_name().and_then(|name| name.to_str()).expect("text");
-        assert!(name.contains("-arena") && name.ends_with(".plr"), "{name}");
+        assert!(name.contains("_arena") && name.ends_with(".plr"), "{name}");
         let replay = replay(file);
         assert_eq!(replay.check(), Ok(()));
         assert_eq!(replay.chunks().len(), 5);

@@ -5,7 +5,7 @@
 //! browser asks one directory over HTTP, and measures no pings.
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::invitation::Invitation;
 use crate::limits::REGIONS_MAX;
@@ -139,7 +139,7 @@ pub struct Seeker {
     nonce: Nonce,
     token: Option<Token>,
     /// Servers that were asked for their status, with the region of each.
-    asked: HashMap<Nonce, (SocketAddr, String, LocalTime)>,
+    asked: BTreeMap<Nonce, (SocketAddr, String, LocalTime)>,
     step: Step,
     due: LocalTime,
     /// `None` until the directory has named a place in its queue.
@@ -164,7 +164,7 @@ impl Seeker {
             patience: PATIENCE,
             nonce: Nonce::default(),
             token: None,
-            asked: HashMap::new(),
+            asked: BTreeMap::new(),
             step: Step::Next,
             due: now,
             queued: None,

@@ -16,6 +16,7 @@ use quinn::{AsyncUdpSocket, Runtime, TokioRuntime, UdpPoller};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use self::plain::PlainSocket;
+pub(crate) use self::plain::is_noise;
 
 /// Size of the kernel buffer to request for each direction, in bytes. Linux's 208 kB overflow when
 /// 128 clients send within a tick.
@@ -87,15 +88,6 @@ pub fn wrap(socket: UdpSocket) -> io::Result<Arc<dyn AsyncUdpSocket>> {
             Ok(Arc::new(PlainSocket::new(spare)?))
         }
     }
-}
-
-/// Windows' error for a packet that is larger than the buffer (`WSAEMSGSIZE`). Elsewhere such a
-/// packet is cut off, and no error has this number.
-const TOO_LARGE: i32 = 10040;
-
-/// Whether an error of receiving means nothing: anyone can cause it with a packet.
-pub(crate) fn is_noise(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::ConnectionReset || error.raw_os_error() == Some(TOO_LARGE)
 }
 
 /// Source of a client's UDP sockets, one for each attempt to join.

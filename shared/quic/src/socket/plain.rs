@@ -13,7 +13,14 @@ use quinn::{AsyncUdpSocket, UdpPoller};
 use tokio::io::ReadBuf;
 use tokio::net::UdpSocket;
 
-use super::is_noise;
+/// Windows' error for a packet that is larger than the buffer (`WSAEMSGSIZE`). Elsewhere such a
+/// packet is cut off, and no error has this number.
+const TOO_LARGE: i32 = 10040;
+
+/// Whether an error of receiving means nothing: anyone can cause it with a packet.
+pub(crate) fn is_noise(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::ConnectionReset || error.raw_os_error() == Some(TOO_LARGE)
+}
 
 /// A socket without packet information: replies leave from the address that the system chooses, and
 /// packets may be fragmented.
