@@ -296,10 +296,8 @@ impl Visit {
         ] {
             *shown ^= controls.pressed(action);
         }
-        if self.paused
-            && let Some(player) = self.connection.recording()
-        {
-            player.pause();
+        if let Some(player) = self.connection.recording() {
+            player.hold(self.paused);
         }
         if controls.pressed(&actions::SKIP_LESSON) && !self.paused {
             self.lessons.end();

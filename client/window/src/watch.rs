@@ -44,6 +44,10 @@ const FAR: Action =
 pub(crate) const TOUCHABLE: &[Action] =
     &[PLAY, NEXT, BEFORE, FREE, WAYS[0], WAYS[1], WAYS[2], WAYS[3]];
 
+/// Likewise in a recording, which has no seats.
+pub(crate) const TOUCHABLE_THERE: &[Action] =
+    &[NEXT, BEFORE, FREE, WAYS[0], WAYS[1], WAYS[2], WAYS[3]];
+
 /// Share of the visible height that the free camera moves per second.
 const SPEED: f32 = 1.2;
 /// Maximum distance of the free camera from where it started, in widths of a player's picture: from

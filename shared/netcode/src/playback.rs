@@ -42,6 +42,7 @@ pub struct Playback {
     anchor: (LocalTime, ServerTime),
     /// Whether nothing after this can be read.
     is_ended: bool,
+    has_rules: bool,
     moments: Vec<Moment>,
     find: FindMoments,
     /// Number of chunks whose moments have been found.
@@ -71,6 +72,7 @@ impl Playback {
             session: Session::new(config.clone(), now),
             anchor: (now, ServerTime(0)),
             is_ended: false,
+            has_rules: replay.header().rules_hash == (entry.hash)(),
             moments: Vec::new(),
             looked: 0,
             replay,
@@ -95,8 +97,9 @@ impl Playback {
     /// Runs a new session in the present room up to a tick.
     fn begin(&mut self, to: Tick) {
         self.join();
-        let way = Micros((self.rates().time_of(to) - self.anchor.1).0).max(LEAD_IN_MIN);
-        self.advance(way);
+        let way = Micros((self.rates().time_of(to) - self.anchor.1).0);
+        // Where ticks are missing, the way to the next one may be any length.
+        self.advance(way.clamp(LEAD_IN_MIN, LEAD_IN));
         self.session.forget_news();
     }
 
@@ -107,13 +110,26 @@ impl Playback {
     /// The recording is damaged there; the position does not change.
     pub fn seek(&mut self, to: Tick) -> Result<(), ReplayError> {
         let (first, last) = self.replay.span().ok_or(ReplayError::Short)?;
-        let to = to.clamp(first, last);
+        let to = self.recorded(to.clamp(first, last));
         let lead_in = self.rates().tick_at(ServerTime(LEAD_IN.0)).0;
         let from = to.minus(lead_in).max(first);
         let screen = |at| (self.entry.screen)(self.replay.clone(), at, self.now);
         self.room = screen(from).or_else(|_| screen(to))?;
         self.begin(to);
         Ok(())
+    }
+
+    /// Returns the tick, or the next one of which there is a recording.
+    fn recorded(&self, tick: Tick) -> Tick {
+        let chunks = self.replay.chunks();
+        let next = chunks.partition_point(|chunk| chunk.first <= tick.0);
+        let is_missing = |at: usize| {
+            chunks.get(at).is_none_or(|chunk| tick > Tick(chunk.first).plus(chunk.ticks.into()))
+        };
+        match chunks.get(next).filter(|_| next.checked_sub(1).is_none_or(is_missing)) {
+            Some(chunk) => Tick(chunk.first),
+            None => tick,
+        }
     }
 
     /// Lets virtual time pass. At the end of the recording it stands still; damaged parts are
@@ -211,7 +227,7 @@ impl Playback {
     pub fn tick(&self) -> Tick {
         let (then, time) = self.anchor;
         let (first, last) = self.span();
-        self.rates().tick_at(ServerTime(time.0 + (self.now - then).0)).clamp(first, last)
+        self.rates().tick_at(time + (self.now - then)).clamp(first, last)
     }
 
     /// Whether the last tick has been shown.
@@ -221,7 +237,7 @@ impl Playback {
 
     /// Whether this build has the rules that made the recording, and so can run it again.
     pub fn has_rules(&self) -> bool {
-        self.replay.header().rules_hash == (self.entry.hash)()
+        self.has_rules
     }
 
     /// Returns the virtual time, on the session's clock.

@@ -44,6 +44,7 @@ pub(crate) struct Player {
     last: LocalTime,
     speed: usize,
     paused: bool,
+    is_held: bool,
     /// Why the last seek failed.
     error: Option<String>,
 }
@@ -64,7 +65,15 @@ impl Player {
         let replay = Replay::open(bytes).map_err(|error| words(error.to_string()))?;
         let playback = Playback::open(replay, config).map_err(|error| words(error.to_string()))?;
         let last = clock();
-        Ok(Self { playback, clock, last, speed: NORMAL, paused: false, error: None })
+        Ok(Self {
+            playback,
+            clock,
+            last,
+            speed: NORMAL,
+            paused: false,
+            is_held: false,
+            error: None,
+        })
     }
 
     pub(crate) fn session(&self) -> &Session {
@@ -89,7 +98,7 @@ impl Player {
     pub(crate) fn advance(&mut self) {
         let now = (self.clock)();
         let passed = (now - std::mem::replace(&mut self.last, now)).clamp(Micros::ZERO, FRAME_MAX);
-        if !self.paused {
+        if !self.paused && !self.is_held {
             self.playback.advance(Micros((passed.0 as f64 * SPEEDS[self.speed]).round() as i64));
             self.paused = self.playback.is_over();
         }
@@ -102,7 +111,7 @@ impl Player {
 
     /// Whether the sounds are those that players heard.
     pub(crate) fn has_sound(&self) -> bool {
-        !self.paused && self.speed == NORMAL
+        !self.paused && !self.is_held && self.speed == NORMAL
     }
 
     /// Follows the keys.
@@ -128,9 +137,9 @@ impl Player {
         }
     }
 
-    /// Stands still.
-    pub(crate) fn pause(&mut self) {
-        self.paused = true;
+    /// Stands still while the window's menu is open.
+    pub(crate) fn hold(&mut self, is_held: bool) {
+        self.is_held = is_held;
     }
 
     fn toggle(&mut self) {
@@ -178,13 +187,14 @@ impl Player {
         let now = self.playback.tick();
         let reached = now.minus(self.ticks(REACHED));
         let mut ticks = self.playback.moments().iter().map(|moment| moment.tick);
+        // A moment is understood from what led to it.
+        let before = self.ticks(Micros::from_ms(1000));
         let found = match on {
-            true => ticks.find(|tick| *tick > now.plus(1)),
+            true => ticks.find(|tick| tick.minus(before) > now.plus(1)),
             false => ticks.take_while(|tick| *tick < reached).last(),
         };
-        // A moment is understood from what led to it.
         if let Some(tick) = found {
-            self.move_to(tick.minus(self.ticks(Micros::from_ms(1000))));
+            self.move_to(tick.minus(before));
         }
     }
 

@@ -35,6 +35,10 @@ impl Visit {
 
     /// Actions that have a touch button, and whether a vote waits for the player's ballot.
     pub(crate) fn touchable(&self) -> (&'static [Action], bool) {
+        if self.is_recording {
+            // Its bar has buttons; nobody counts votes.
+            return (watch::TOUCHABLE_THERE, false);
+        }
         let own = self.actions().map(|(_, own)| own).unwrap_or_default();
         let common = self.connection.session().client().map(|client| client.common());
         let is_asked = common.is_some_and(|common| self.people.is_asked(common));

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::header::{Person, are_valid};
 use crate::ids::PlayerId;
-use crate::limits::NAME_BYTES_MAX;
+use crate::limits::{NAME_BYTES_MAX, TEXT_BYTES_MAX};
 use crate::random::Random;
 use crate::rewind::{Favour, Rewind};
 use crate::time::Micros;
-use crate::wire::text::printable;
+use crate::wire::text::{clip, printable};
 
 /// A change of the world by something other than a step, as its rules were told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,7 +102,9 @@ impl Entry {
     /// name is too long or there are too many people. Only the chunk bounds other lengths.
     pub(super) fn clean(&mut self) -> bool {
         match self {
-            Self::News(News::Mark(text) | News::Report(text, ..)) => *text = printable(text),
+            Self::News(News::Mark(text) | News::Report(text, ..)) => {
+                *text = printable(clip(text, TEXT_BYTES_MAX));
+            }
             Self::News(News::Joined(people)) => return are_valid(people),
             Self::Act(Act::Join(player) | Act::Resume(player) | Act::Rename(player)) => {
                 return player.clean();

@@ -50,7 +50,8 @@ impl Replay {
         let bytes = bytes.into();
         let (header, start) = opened(&bytes)?;
         let (chunks, is_complete) = match Index::find(&bytes) {
-            Ok(index) => (index.chunks, true),
+            Ok(index) if index.chunks.iter().all(ends_in_time) => (index.chunks, true),
+            Ok(_) => return Err(ReplayError::Damaged),
             Err(_) => (scan(&bytes, start), false),
         };
         Ok(Self { bytes, header: Arc::new(header), chunks: chunks.into(), is_complete })
@@ -119,6 +120,11 @@ impl Replay {
         (0..self.chunks.len()).try_for_each(|number| self.chunk(number).map(drop))?;
         self.is_complete.then_some(()).ok_or(ReplayError::Short)
     }
+}
+
+/// Whether all ticks of a chunk can exist.
+fn ends_in_time(chunk: &ChunkEntry) -> bool {
+    chunk.first <= Tick::MAX_SENT.0
 }
 
 /// Finds the chunks from `at` on, without an index. A damaged one is left out.

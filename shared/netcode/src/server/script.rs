@@ -4,10 +4,14 @@
 //! every tick is right. Otherwise, and wherever the result differs from the recorded checksum, the
 //! stored states are shown instead, interpolated.
 
+use std::collections::BTreeMap;
+
 use super::resimulation::{check_rules, run_again, simulation_at};
 use super::simulation::Simulation;
 use crate::fields::{Entities, Entity};
 use crate::game::Game;
+use crate::ids::PlayerId;
+use crate::limits::{SEATS_MAX, WATCHERS_MAX};
 use crate::motion::interpolate::TickTime;
 use crate::replay::{Cursor, Entry, News, Person, Replay, ReplayError, Translation, checksum};
 use crate::server::config::RoomConfig;
@@ -37,14 +41,15 @@ impl Script {
         replay: Replay,
         at: Tick,
         config: &RoomConfig,
-    ) -> Result<(Self, Simulation<G>, Vec<Person>), ReplayError> {
+    ) -> Result<(Self, Simulation<G>, Cast), ReplayError> {
         let header = replay.header().clone();
         let translation = Translation::new(&header.tables, G::Entity::KINDS);
         let has_rules = check_rules::<G>(&header).is_ok();
         let mut cursor = Cursor::new(replay);
         let at = cursor.seek(at)?;
         let chunk = cursor.chunk().ok_or(ReplayError::Short)?;
-        let (first, mut people) = (chunk.first, chunk.key.people.clone());
+        let (first, mut people) = (chunk.first, Cast::new());
+        note_people(&mut people, &News::Joined(chunk.key.people.clone()));
         let mut script = Self { cursor, translation, has_rules, is_run: false, is_over: false };
         script.cursor.seek(first)?;
         let mut simulation = Simulation::new(config, 0, first, &header.setup);
@@ -118,14 +123,22 @@ impl Script {
     }
 }
 
-/// Keeps the list of people up to date.
-pub(super) fn note_people(people: &mut Vec<Person>, news: &News) {
+/// Those who are in a room at a moment of a recording.
+pub(super) type Cast = BTreeMap<PlayerId, Person>;
+
+/// Keeps the list of people up to date. A file may name any number of them; only as many as a room
+/// has are kept.
+pub(super) fn note_people(people: &mut Cast, news: &News) {
     match news {
         News::Joined(some) => {
-            people.retain(|person| some.iter().all(|new| new.player != person.player));
-            people.extend(some.iter().cloned());
+            for person in some {
+                let is_full = people.len() >= usize::from(SEATS_MAX + WATCHERS_MAX);
+                if !is_full || people.contains_key(&person.player) {
+                    people.insert(person.player, person.clone());
+                }
+            }
         }
-        News::Left(player) => people.retain(|person| person.player != *player),
+        News::Left(player) => drop(people.remove(player)),
         News::Message(_) | News::Mark(_) | News::Round(_) | News::Report(..) => {}
     }
 }

@@ -5,7 +5,7 @@ use super::orders::line;
 use super::recording::is_recorded;
 use crate::game::Game;
 use crate::ids::PlayerId;
-use crate::limits::{CLIENT_BYTES_MAX, ROSTER_CHUNK, WATCHERS_MAX};
+use crate::limits::{CLIENT_BYTES_MAX, ROSTER_CHUNK, SEATS_MAX, WATCHERS_MAX};
 use crate::random::Random;
 use crate::replay::{News, Person, Replay, ReplayError};
 use crate::server::broadcast::Broadcast;
@@ -61,7 +61,7 @@ impl<G: Game> Room<G> {
         };
         // Recorded ids count from zero.
         *room.host.next_player() = PlayerId(u16::MAX - 1);
-        *room.seats.cast_mut() = people.into_iter().map(seat).collect();
+        *room.seats.cast_mut() = people.into_values().map(seat).collect();
         Ok(room)
     }
 
@@ -93,8 +93,16 @@ impl<G: Game> Room<G> {
     fn tell_again(&mut self, news: News, can_read: bool) {
         match news {
             News::Joined(people) => {
-                let seats: Vec<_> = people.into_iter().map(seat).collect();
-                self.seats.cast_mut().extend(seats.iter().cloned());
+                let mut seats: Vec<_> = people.into_iter().map(seat).collect();
+                let cast = self.seats.cast_mut();
+                seats.retain(|(player, seat)| {
+                    let is_full = cast.len() >= usize::from(SEATS_MAX + WATCHERS_MAX);
+                    let is_taken = !is_full || cast.contains_key(player);
+                    if is_taken {
+                        cast.insert(*player, seat.clone());
+                    }
+                    is_taken
+                });
                 for some in seats.chunks(ROSTER_CHUNK) {
                     self.broadcast(&ServerMessage::Joined(some.to_vec()));
                 }
