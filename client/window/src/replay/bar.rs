@@ -12,7 +12,7 @@ use phaselock_ui::paint::{fade, readable, text_over};
 use phaselock_ui::palette;
 use phaselock_ui::words::{fill, tr};
 
-use super::{LEAP, NORMAL, Player, SPEED_WORDS};
+use super::player::{LEAP, NORMAL, Player, SPEED_WORDS};
 
 /// Height of the bar with its buttons, in points.
 pub(crate) const BAR_HEIGHT: f32 = 76.0;

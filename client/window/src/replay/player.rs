@@ -1,0 +1,229 @@
+//! A recording that plays in the window: how fast, and from where.
+
+use std::sync::Arc;
+
+use phaselock::client::{Session, SessionConfig};
+use phaselock::playback::Playback;
+use phaselock::replay::{Replay, ReplayError};
+use phaselock::time::{LocalTime, Micros, ServerTime, Tick};
+use phaselock_ui::actions::Action;
+use phaselock_ui::controls::Controls;
+use phaselock_ui::words::{fill, tr};
+
+const PAUSE: Action = Action::new("replay_pause", "pause", &["Space", "K", "Pad:A"]);
+const BACK: Action = Action::new("replay_back", "5 s back", &["J", "Pad:DPadLeft"]);
+const ON: Action = Action::new("replay_on", "5 s forward", &["L", "Pad:DPadRight"]);
+const STEP_BACK: Action = Action::new("replay_step_back", "one tick back", &["Comma"]);
+const STEP_ON: Action = Action::new("replay_step_on", "one tick forward", &["Period"]);
+const SLOWER: Action = Action::new("replay_slower", "slower", &["Minus", "Pad:LeftTrigger"]);
+const FASTER: Action = Action::new("replay_faster", "faster", &["Equal", "Pad:RightTrigger"]);
+const NEXT_MOMENT: Action = Action::new("replay_next", "next marker", &["RightBracket"]);
+const LAST_MOMENT: Action = Action::new("replay_before", "previous marker", &["LeftBracket"]);
+
+/// Speeds, as multiples of the recorded one.
+const SPEEDS: [f64; 7] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
+/// Words for the speeds.
+pub(super) const SPEED_WORDS: [&str; 7] = ["1/8", "1/4", "1/2", "1", "2", "4", "8"];
+/// Number of the recorded speed.
+pub(super) const NORMAL: usize = 3;
+/// Time by which a key moves.
+pub(super) const LEAP: Micros = Micros::from_ms(5000);
+/// Maximum time that a frame catches up.
+const FRAME_MAX: Micros = Micros::from_ms(100);
+/// A marker counts as reached for this time, so that a key finds the one before it.
+const REACHED: Micros = Micros::from_ms(1500);
+
+/// A recording that plays.
+pub(crate) struct Player {
+    pub(super) playback: Playback,
+    clock: Box<dyn Fn() -> LocalTime>,
+    last: LocalTime,
+    pub(super) speed: usize,
+    pub(super) paused: bool,
+    is_held: bool,
+    /// Why the last seek failed.
+    error: Option<String>,
+}
+
+impl Player {
+    /// Opens a recording. `clock` is the machine's.
+    ///
+    /// # Errors
+    ///
+    /// The bytes cannot be played, in words for the player.
+    #[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "a page opens no files"))]
+    pub(crate) fn open(
+        bytes: Arc<[u8]>,
+        config: SessionConfig,
+        clock: Box<dyn Fn() -> LocalTime>,
+    ) -> Result<Self, String> {
+        let words = |why: String| fill("This recording cannot be played: {why}.", &[("why", &why)]);
+        let replay = Replay::open(bytes).map_err(|error| words(error.to_string()))?;
+        let playback = Playback::open(replay, config).map_err(|error| words(error.to_string()))?;
+        let last = clock();
+        Ok(Self {
+            playback,
+            clock,
+            last,
+            speed: NORMAL,
+            paused: false,
+            is_held: false,
+            error: None,
+        })
+    }
+
+    pub(crate) fn session(&self) -> &Session {
+        self.playback.session()
+    }
+
+    pub(crate) fn session_mut(&mut self) -> &mut Session {
+        self.playback.session_mut()
+    }
+
+    /// The time in the recording's own clock, which stands still in a pause.
+    pub(crate) fn now(&self) -> LocalTime {
+        self.playback.now()
+    }
+
+    /// Unix time in microseconds at zero of that clock.
+    pub(crate) fn unix_of_start(&self) -> i64 {
+        self.playback.header().unix_micros
+    }
+
+    /// Lets the time since the last frame pass.
+    pub(crate) fn advance(&mut self) {
+        let now = (self.clock)();
+        let passed = (now - std::mem::replace(&mut self.last, now)).clamp(Micros::ZERO, FRAME_MAX);
+        if !self.paused && !self.is_held {
+            self.playback.advance(Micros((passed.0 as f64 * SPEEDS[self.speed]).round() as i64));
+            self.paused = self.playback.is_over();
+        }
+        self.playback.look_for_moments();
+    }
+
+    pub(crate) fn transmit(&mut self) {
+        self.playback.transmit();
+    }
+
+    /// Whether the sounds are those that players heard.
+    pub(crate) fn has_sound(&self) -> bool {
+        !self.paused && !self.is_held && self.speed == NORMAL
+    }
+
+    /// Follows the keys.
+    pub(crate) fn handle_keys(&mut self, controls: &Controls) {
+        if controls.pressed(&PAUSE) {
+            self.toggle();
+        }
+        let count = |action: &Action| i64::from(controls.count(action));
+        match count(&ON) - count(&BACK) {
+            0 => {}
+            leaps => self.move_by(Micros(LEAP.0 * leaps)),
+        }
+        match count(&STEP_ON) - count(&STEP_BACK) {
+            0 => {}
+            steps => self.step(steps),
+        }
+        self.change_speed((count(&FASTER) - count(&SLOWER)) as isize);
+        if controls.pressed(&NEXT_MOMENT) {
+            self.move_to_moment(true);
+        }
+        if controls.pressed(&LAST_MOMENT) {
+            self.move_to_moment(false);
+        }
+    }
+
+    /// Stands still while the window's menu is open.
+    pub(crate) fn hold(&mut self, is_held: bool) {
+        self.is_held = is_held;
+    }
+
+    pub(super) fn toggle(&mut self) {
+        if self.playback.is_over() {
+            // From the start again.
+            let (first, _) = self.playback.span();
+            self.move_to(first);
+            self.paused = false;
+            return;
+        }
+        self.paused = !self.paused;
+    }
+
+    pub(super) fn change_speed(&mut self, by: isize) {
+        self.speed = self.speed.saturating_add_signed(by).min(SPEEDS.len() - 1);
+    }
+
+    /// Pauses, and moves by some ticks.
+    fn step(&mut self, ticks: i64) {
+        self.paused = true;
+        let step = self.playback.header().rates.step();
+        if ticks > 0 {
+            return self.playback.advance(Micros(step.0 * ticks));
+        }
+        self.move_to(self.playback.tick().minus(ticks.unsigned_abs()));
+    }
+
+    pub(super) fn move_by(&mut self, by: Micros) {
+        let ticks = self.ticks(Micros(by.0.abs()));
+        let tick = self.playback.tick();
+        self.move_to(if by < Micros::ZERO { tick.minus(ticks) } else { tick.plus(ticks) });
+    }
+
+    /// Moves to a tick. If it cannot be read, the position does not change.
+    pub(super) fn move_to(&mut self, tick: Tick) {
+        let words = |error: ReplayError| {
+            fill("This place cannot be read: {why}.", &[("why", &error.to_string())])
+        };
+        self.error = self.playback.seek(tick).err().map(words);
+        self.last = (self.clock)();
+    }
+
+    /// Moves to the next marker, or to the one before.
+    fn move_to_moment(&mut self, on: bool) {
+        let now = self.playback.tick();
+        let reached = now.minus(self.ticks(REACHED));
+        let mut ticks = self.playback.moments().iter().map(|moment| moment.tick);
+        // A moment is understood from what led to it.
+        let before = self.ticks(Micros::from_ms(1000));
+        let found = match on {
+            true => ticks.find(|tick| tick.minus(before) > now.plus(1)),
+            false => ticks.take_while(|tick| *tick < reached).last(),
+        };
+        if let Some(tick) = found {
+            self.move_to(tick.minus(before));
+        }
+    }
+
+    fn ticks(&self, time: Micros) -> u64 {
+        self.playback.header().rates.tick_at(ServerTime(time.0)).0
+    }
+
+    /// What stands in the way of an exact picture, in words.
+    pub(super) fn note(&self) -> Option<String> {
+        let other = || {
+            let version = &self.playback.header().version;
+            let words =
+                "Recorded by version {version}; motion between stored states is interpolated.";
+            fill(words, &[("version", version)])
+        };
+        let cut = || tr("This recording was cut short.").to_owned();
+        let is_cut = !self.playback.replay().is_complete() && self.playback.is_over();
+        let exact = self.playback.has_rules();
+        self.error.clone().or(is_cut.then(cut)).or((!exact).then(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn manual_has_the_keys_of_the_bar() {
+        let Some(page) = crate::manual_tests::page("replays.md") else { return };
+        let (_, rows) = page.split_once("\n| key | |\n|---|---|\n").expect("the table");
+        let cells = rows.lines().map_while(|row| row.strip_prefix("| ")?.split_once(" |"));
+        let stated: Vec<_> = cells.flat_map(|(cell, _)| cell.split(", ")).collect();
+        let own = [PAUSE, BACK, ON, STEP_BACK, STEP_ON, SLOWER, FASTER, LAST_MOMENT, NEXT_MOMENT];
+        assert_eq!(stated[..own.len()], own.map(|action| action.keys[0]));
+    }
+}
