@@ -197,8 +197,14 @@ fn moments_are_those_that_people_look_for() {
     assert!(has(&|what| matches!(what, Happening::Chat(line) if line.ends_with(": hello there"))));
     assert!(has(&|what| matches!(what, Happening::Joined(_))));
     let frags = moments.iter().filter(|it| matches!(it.what, Happening::Score { .. })).count();
-    let scores = sim.room.players(sim.now);
-    assert!(frags > 0 && scores.len() == 2, "{frags} frags");
+    assert!(frags > 0);
+    for figures in sim.room.players(sim.now) {
+        let last = moments.iter().rev().find_map(|moment| match moment.what {
+            Happening::Score { player, value, .. } => (player == figures.player).then_some(value),
+            _ => None,
+        });
+        assert_eq!(last.unwrap_or(0.0), figures.scores[0].1, "frags of {}", figures.player);
+    }
     let mark = moments.iter().find(|it| matches!(it.what, Happening::Mark(_))).expect("found");
     assert!((1199..=1201).contains(&mark.tick.0), "{}", mark.tick);
 }
@@ -223,7 +229,6 @@ fn recordings_of_other_rules_are_shown_by_their_stored_states() {
     assert!(compared >= 7, "{compared} cars");
     // A changed game is not taken for this one.
     assert!(Room::<Skirmish>::screen(replay, Tick(0), LocalTime(0)).is_err());
-    sim.run(0.1);
 }
 
 #[test]
@@ -242,8 +247,9 @@ fn damaged_parts_are_skipped() {
     let end = hole.first + u64::from(hole.ticks);
     assert!(playback.tick().0 > end, "{}", playback.tick());
     assert!(known::<Race>(&playback).0.0 > end);
-    playback.seek(in_hole.plus(70)).expect_err("it is damaged there");
-    assert!(playback.tick().0 > end, "it stays where it is");
+    playback.seek(Tick(5)).expect("before the damage");
+    playback.seek(in_hole.plus(70)).expect("what follows can be read");
+    assert!(playback.tick().0.abs_diff(end) < 30, "{} is not behind {end}", playback.tick());
     // Without an end, it stops where the damage begins.
     let mut file = sim.replay();
     let last = *chunks.last().expect("it has chunks");

@@ -90,8 +90,15 @@ impl Playback {
         let start = self.room.status().tick;
         self.is_ended = false;
         self.anchor = (self.now, self.rates().time_of(start));
-        self.session = Session::new(self.config.clone(), self.now);
+        let session = Session::new(self.config.clone(), self.now);
+        let before = std::mem::replace(&mut self.session, session);
         self.exchange();
+        if let Some(client) = before.client() {
+            // What the player chose outlasts a seek.
+            for (kind, _) in (0..).zip(client.kinds()) {
+                self.session.choose(kind, client.choice(kind));
+            }
+        }
     }
 
     /// Runs a new session in the present room up to a tick.
@@ -103,18 +110,21 @@ impl Playback {
         self.session.forget_news();
     }
 
-    /// Moves to a tick. The picture is complete at once.
+    /// Moves to a tick, or to the next one that can be read. The picture is complete at once.
     ///
     /// # Errors
     ///
-    /// The recording is damaged there; the position does not change.
+    /// Nothing from there on can be read; the position does not change.
     pub fn seek(&mut self, to: Tick) -> Result<(), ReplayError> {
         let (first, last) = self.replay.span().ok_or(ReplayError::Short)?;
         let to = self.recorded(to.clamp(first, last));
         let lead_in = self.rates().tick_at(ServerTime(LEAD_IN.0)).0;
         let from = to.minus(lead_in).max(first);
         let screen = |at| (self.entry.screen)(self.replay.clone(), at, self.now);
-        self.room = screen(from).or_else(|_| screen(to))?;
+        let found = screen(from).or_else(|_| screen(to)).map(|room| (room, to));
+        let next = self.replay.chunk_at(to).map_or(0, |number| number + 1);
+        let (room, to) = found.or_else(|_| open_from(&self.entry, &self.replay, next, self.now))?;
+        self.room = room;
         self.begin(to);
         Ok(())
     }
@@ -243,6 +253,14 @@ impl Playback {
     /// Returns the virtual time, on the session's clock.
     pub fn now(&self) -> LocalTime {
         self.now
+    }
+
+    /// Returns the Unix time in microseconds, on the host's clock, at zero of that clock.
+    pub fn unix_of_start(&self) -> i64 {
+        let (then, time) = self.anchor;
+        let header = self.replay.header();
+        let passed = (time - self.rates().time_of(header.first)).0;
+        header.unix_micros.saturating_add(passed).saturating_sub(then.0)
     }
 
     /// Returns the session that watches.

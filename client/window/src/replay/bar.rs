@@ -34,6 +34,7 @@ impl Player {
         let painter = ctx.layer_painter(LayerId::background());
         painter.rect_filled(rect, 0.0, palette::PANEL);
         layout::claim(&painter, Item::Panel, rect);
+        self.bar = rect;
         if let Some(note) = self.note() {
             let size = readable(ctx, 14.0);
             let at = rect.center_top() - vec2(0.0, 6.0);
@@ -59,7 +60,7 @@ impl Player {
         let line = Rect::from_center_size(rect.center(), vec2(rect.width(), 6.0));
         let painter = ui.painter();
         painter.rect_filled(line, 3.0, palette::BUTTON);
-        let now = x_of(self.playback.tick());
+        let now = x_of(self.dragged.unwrap_or(self.playback.tick()));
         let played = Rect::from_min_max(line.min, pos2(now, line.bottom()));
         painter.rect_filled(played, 3.0, palette::OWN);
         for moment in self.playback.moments() {
@@ -81,8 +82,12 @@ impl Player {
             response.clone().on_hover_text_at_pointer(lines.join("\n"));
         }
         let chosen = response.interact_pointer_pos().map(|pointer| tick_at(pointer.x));
-        let is_moved = response.drag_delta().x != 0.0 || response.clicked();
-        if let Some(tick) = chosen.filter(|_| is_moved) {
+        if response.dragged() {
+            // Each move takes a while, so only the last place counts.
+            self.dragged = chosen;
+        }
+        let ended = self.dragged.take_if(|_| response.drag_stopped());
+        if let Some(tick) = ended.or(chosen.filter(|_| response.clicked())) {
             self.move_to(tick);
         }
     }
@@ -127,7 +132,10 @@ impl Player {
 fn button(ui: &mut Ui, sign: &str, what: &str) -> Response {
     let sign = RichText::new(sign).size(17.0).color(palette::TEXT);
     let button = Button::new(sign).fill(fade(palette::BUTTON, 0.9));
-    ui.add_sized(vec2(BUTTON, BUTTON), button).on_hover_text(what)
+    let response = ui.add_sized(vec2(BUTTON, BUTTON), button).on_hover_text(what);
+    // The keyboard has keys of its own for all of them.
+    response.surrender_focus();
+    response
 }
 
 /// The time of a tick since the start, as minutes and seconds.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use egui_macroquad::egui::Rect;
 use phaselock::client::{Session, SessionConfig};
 use phaselock::playback::Playback;
 use phaselock::replay::{Replay, ReplayError};
@@ -41,6 +42,10 @@ pub(crate) struct Player {
     pub(super) speed: usize,
     pub(super) paused: bool,
     is_held: bool,
+    /// Where the pointer drags the position to.
+    pub(super) dragged: Option<Tick>,
+    /// Where the bar was drawn.
+    pub(super) bar: Rect,
     /// Why the last seek failed.
     error: Option<String>,
 }
@@ -68,6 +73,8 @@ impl Player {
             speed: NORMAL,
             paused: false,
             is_held: false,
+            dragged: None,
+            bar: Rect::NOTHING,
             error: None,
         })
     }
@@ -87,7 +94,7 @@ impl Player {
 
     /// Unix time in microseconds at zero of that clock.
     pub(crate) fn unix_of_start(&self) -> i64 {
-        self.playback.header().unix_micros
+        self.playback.unix_of_start()
     }
 
     /// Lets the time since the last frame pass.
@@ -110,8 +117,12 @@ impl Player {
         !self.paused && !self.is_held && self.speed == NORMAL
     }
 
-    /// Follows the keys.
-    pub(crate) fn handle_keys(&mut self, controls: &Controls) {
+    /// Follows the keys. A pointer on the bar is not one in the world.
+    pub(crate) fn handle_keys(&mut self, controls: &mut Controls) {
+        let is_on_bar = controls.pointer.is_some_and(|pointer| self.bar.contains(pointer));
+        if is_on_bar || self.dragged.is_some() {
+            controls.pointer = None;
+        }
         if controls.pressed(&PAUSE) {
             self.toggle();
         }
@@ -215,7 +226,106 @@ impl Player {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use egui_macroquad::egui::pos2;
+    use phaselock::replay::Assembly;
+    use phaselock::server::{AnyRoom, Command, RecordConfig, Room, RoomConfig, RoomSettings};
+
     use super::*;
+
+    /// A player of 20 s of a game with bots, with marks after 5, 10 and 11 s, and its clock.
+    fn player() -> (Player, Rc<Cell<LocalTime>>) {
+        let record = Some(RecordConfig::default());
+        let settings = RoomSettings { bots: 2, ..RoomSettings::default() };
+        let config = RoomConfig { record, settings, ..RoomConfig::default() };
+        let mut room = Room::<phaselock_games::race::Race>::new(config);
+        let (mut file, mut assembly) = (Vec::new(), Assembly::default());
+        while room.tick() < Tick(1200) {
+            let now = room.next_timeout();
+            room.handle_timeout(now);
+            if [300, 600, 660].contains(&room.tick().0) {
+                let mark = Command::Mark { text: "here".into() };
+                room.handle_command(now, mark).expect("it is recorded");
+            }
+        }
+        room.cut_replay();
+        while let Some(piece) = room.poll_replay() {
+            file.extend(assembly.push(&piece).expect("in order"));
+        }
+        file.extend(assembly.end());
+        let time = Rc::new(Cell::new(LocalTime(0)));
+        let clock = Rc::clone(&time);
+        let config = SessionConfig::new(phaselock_games::all(), "Watcher");
+        let player = Player::open(file.into(), config, Box::new(move || clock.get()));
+        (player.expect("it can be played"), time)
+    }
+
+    /// Lets frames of 20 ms pass.
+    fn run(player: &mut Player, time: &Cell<LocalTime>, frames: u32) {
+        for _ in 0..frames {
+            time.set(time.get() + Micros::from_ms(20));
+            player.advance();
+        }
+    }
+
+    #[test]
+    fn time_passes_at_the_chosen_speed_and_not_in_a_pause_or_a_menu() {
+        let (mut player, time) = player();
+        let mut passed = |player: &mut Player, frames| {
+            let before = player.playback.tick();
+            run(player, &time, frames);
+            player.playback.tick().since(before)
+        };
+        assert!(passed(&mut player, 50).abs_diff(60) <= 1 && player.has_sound());
+        player.change_speed(2);
+        assert!(passed(&mut player, 50).abs_diff(240) <= 1 && !player.has_sound());
+        player.hold(true);
+        assert_eq!(passed(&mut player, 50), 0);
+        player.hold(false);
+        player.toggle();
+        assert_eq!(passed(&mut player, 50), 0);
+        player.toggle();
+        player.change_speed(-9);
+        assert!(passed(&mut player, 80).abs_diff(12) <= 1, "an eighth");
+    }
+
+    #[test]
+    fn at_its_end_a_recording_stops_and_can_begin_again() {
+        let (mut player, time) = player();
+        player.change_speed(9);
+        run(&mut player, &time, 200);
+        assert!(player.paused && player.playback.is_over());
+        player.toggle();
+        assert!(!player.paused && player.playback.tick() < Tick(60));
+    }
+
+    #[test]
+    fn next_and_previous_mark_are_others_each_time_even_in_a_pause() {
+        let (mut player, time) = player();
+        run(&mut player, &time, 50);
+        player.toggle();
+        let mut there = |player: &mut Player, on| {
+            player.move_to_moment(on);
+            let tick = player.playback.tick();
+            [240, 540, 600].into_iter().find(|mark| tick.0.abs_diff(*mark) < 30)
+        };
+        let marks = [true, true, true].map(|on| there(&mut player, on));
+        assert_eq!(marks, [Some(240), Some(540), Some(600)]);
+        assert_eq!([false, false].map(|on| there(&mut player, on)), [Some(240); 2]);
+    }
+
+    #[test]
+    fn pointer_on_the_bar_is_not_in_the_world() {
+        let (mut player, _) = player();
+        player.bar = Rect::from_min_max(pos2(0.0, 600.0), pos2(800.0, 676.0));
+        for (at, is_in_world) in [(pos2(5.0, 610.0), false), (pos2(5.0, 590.0), true)] {
+            let mut controls = Controls { pointer: Some(at), ..Controls::default() };
+            player.handle_keys(&mut controls);
+            assert_eq!(controls.pointer.is_some(), is_in_world);
+        }
+    }
 
     #[test]
     fn manual_has_the_keys_of_the_bar() {
