@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn time_passes_at_the_chosen_speed_and_not_in_a_pause_or_a_menu() {
         let (mut player, time) = player();
-        let mut passed = |player: &mut Player, frames| {
+        let passed = |player: &mut Player, frames| {
             let before = player.playback.tick();
             run(player, &time, frames);
             player.playback.tick().since(before)
@@ -306,7 +306,7 @@ mod tests {
         let (mut player, time) = player();
         run(&mut player, &time, 50);
         player.toggle();
-        let mut there = |player: &mut Player, on| {
+        let there = |player: &mut Player, on| {
             player.move_to_moment(on);
             let tick = player.playback.tick();
             [240, 540, 600].into_iter().find(|mark| tick.0.abs_diff(*mark) < 30)
@@ -321,7 +321,8 @@ mod tests {
         let (mut player, _) = player();
         player.bar = Rect::from_min_max(pos2(0.0, 600.0), pos2(800.0, 676.0));
         for (at, is_in_world) in [(pos2(5.0, 610.0), false), (pos2(5.0, 590.0), true)] {
-            let mut controls = Controls { pointer: Some(at), ..Controls::default() };
+            let mut controls = Controls::default();
+            controls.pointer = Some(at);
             player.handle_keys(&mut controls);
             assert_eq!(controls.pointer.is_some(), is_in_world);
         }
