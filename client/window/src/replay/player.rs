@@ -213,9 +213,10 @@ impl Player {
     pub(super) fn note(&self) -> Option<String> {
         let other = || {
             let version = &self.playback.header().version;
-            let words =
-                "Recorded by version {version}; motion between stored states is interpolated.";
-            fill(words, &[("version", version)])
+            fill(
+                "Recorded by version {version}; motion between stored states is interpolated.",
+                &[("version", version)],
+            )
         };
         let cut = || tr("This recording was cut short.").to_owned();
         let is_cut = !self.playback.replay().is_complete() && self.playback.is_over();
