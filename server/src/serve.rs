@@ -25,7 +25,7 @@ use tokio::sync::{mpsc, oneshot, watch as current};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use self::moving::find_exits;
+pub(crate) use self::moving::find_exits;
 use self::plan::Plan;
 #[cfg(test)]
 pub(crate) use self::plan::room_config;

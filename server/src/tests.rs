@@ -2,6 +2,7 @@
 
 mod settings;
 mod sleep;
+mod transfers;
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -46,6 +47,7 @@ pub(crate) struct Served {
     pub(crate) runtime: Runtime,
     pub(crate) dir: tempfile::TempDir,
     pub(crate) kept: Storage,
+    pub(crate) presented: Presented,
     host_thread: HostThread,
     _logs: DefaultGuard,
 }
@@ -97,6 +99,7 @@ fn serve_in(
     let (log, logs) = logging::for_tests();
     let presented = Presented::new(identity(config).expect("an identity"));
     let kept = data::open_by(config, clocks).expect("a directory for it");
+    kept.gate.present(presented.clone());
     let server = Server::bind(config.joining.listen[0], presented.identity()).expect("a socket");
     let server =
         server.guarded_by(Arc::clone(&kept.gate) as _).with_keeper(Arc::new(kept.worlds.clone()));
@@ -106,6 +109,7 @@ fn serve_in(
     let names = config.game_names(&games);
     let selected = games.select(&names).expect("games");
     let room = room_config(config).expect("rates");
+    let presented_too = presented.clone();
     let parts = Parts { games, log: log.clone(), server: handle.clone(), presented };
     let reloader = Reloader::new(settings.clone(), parts);
     runtime.spawn(keep_rules(Arc::clone(&kept.gate), reloader.config()));
@@ -132,7 +136,9 @@ fn serve_in(
     let forever = std::future::pending::<Disconnect>();
     runtime.spawn(async move { server.run_rooms(&selected, room, rooms, forever).await });
     drop(inside);
-    let served = Served { host, address, admin, runtime, dir, kept, host_thread, _logs: logs };
+    let presented = presented_too;
+    let served =
+        Served { host, address, admin, runtime, dir, kept, presented, host_thread, _logs: logs };
     served.until("its rooms", |host| host.handle.is_ticking());
     served
 }
@@ -186,7 +192,17 @@ impl Served {
 
     /// Returns such a player, with a changed configuration.
     pub(crate) fn knock_by(&self, name: &str, change: impl FnOnce(&mut SessionConfig)) -> Player {
-        let address = self.address.to_string().parse().expect("an address");
+        self.knock_at(self.address, name, change)
+    }
+
+    /// Returns such a player, who asks at another address first.
+    pub(crate) fn knock_at(
+        &self,
+        address: SocketAddr,
+        name: &str,
+        change: impl FnOnce(&mut SessionConfig),
+    ) -> Player {
+        let address = address.to_string().parse().expect("an address");
         let keys = PlayerKeys::File(self.key(name));
         let options = Options { keys, ..Options::new(address, Pins::Memory) };
         let mut config = SessionConfig::new(phaselock_games::all(), name);

@@ -20,7 +20,7 @@ const GATHER: Duration = Duration::from_millis(40);
 const SEARCH_TIMEOUT: Duration = Duration::from_millis(1800);
 
 /// Looks for exits whenever rooms ask.
-pub(super) async fn find_exits(exits: Arc<Exits>, announcements: Vec<Announcement>) {
+pub(crate) async fn find_exits(exits: Arc<Exits>, announcements: Vec<Announcement>) {
     let announcements = Arc::new(announcements);
     loop {
         let mut rooms = exits.wanted().await;

@@ -219,8 +219,11 @@ impl Matchmaker {
             _ => {}
         }
         let region = own.map(|it| it.region.clone());
-        // How many players it has is asked first, if that is not known.
-        if !is_trusted && own.is_some_and(|it| !it.is_fresh(now)) && !self.knows(play.ticket) {
+        // How many players it has is asked first: some may have joined since it last said so.
+        let is_enough = |it: &servers::Server| it.is_enough(now, play.people.into());
+        if !is_trusted && !own.is_some_and(is_enough) && !self.knows(play.ticket) {
+            self.question_server(now, server);
+            // The others as well, so that they are known by then.
             self.question(now, &play.game);
             let (position, again_ms) = (0, AGAIN_NEXT_MS);
             return Answer::Waiting(Waiting { position, again_ms, party: None });
@@ -650,18 +653,24 @@ impl Matchmaker {
     /// Asks servers of a game for their status.
     fn question(&mut self, now: LocalTime, game: &str) {
         for server in self.servers.due(game, now, STATUS_EVERY, STATUS_MAX) {
-            let moment = BucketTime::try_from(now.0).unwrap_or_default();
-            if !self.statuses.take(moment, self.bounds.statuses, 0) {
+            if !self.question_server(now, server) {
                 return;
             }
-            let nonce: Nonce = self.secrets.bits().to_le_bytes();
-            match self.servers.ask(server, nonce, now) {
-                Some(route) => {
-                    self.questions.push_back((route, question_of(nonce, QUESTION_BYTES)));
-                }
-                None => self.seats.forget(server),
-            }
         }
+    }
+
+    /// Asks a server for its status. Returns false if too many are asked.
+    fn question_server(&mut self, now: LocalTime, server: SocketAddr) -> bool {
+        let moment = BucketTime::try_from(now.0).unwrap_or_default();
+        if !self.statuses.take(moment, self.bounds.statuses, 0) {
+            return false;
+        }
+        let nonce: Nonce = self.secrets.bits().to_le_bytes();
+        match self.servers.ask(server, nonce, now) {
+            Some(route) => self.questions.push_back((route, question_of(nonce, QUESTION_BYTES))),
+            None => self.seats.forget(server),
+        }
+        true
     }
 }
 

@@ -18,6 +18,9 @@ use crate::core::entries::{is_local, network};
 /// Age from which on a status is too old to place players by it. If there are many servers, not all
 /// of them are asked within a second.
 const FRESH: Micros = Micros::from_ms(7000);
+/// Age up to which a status is believed if a server that drains has more players than it says. Less
+/// than FRESH, and longer than it takes to repeat the question for places.
+const JUST_SAID: Micros = Micros::from_ms(1000);
 /// Time for a server to answer, after which it gets no players until it does.
 const ANSWERS: Micros = Micros::from_ms(1000);
 /// Number of questions without an answer after which a server that was allocated is forgotten.
@@ -114,6 +117,15 @@ impl Server {
     /// Whether what the server has said of itself is new.
     pub(super) fn is_fresh(&self, now: LocalTime) -> bool {
         self.seen.is_some_and(|seen| now - seen <= FRESH)
+    }
+
+    /// Whether enough is known of a server that drains to move this number of its players: its
+    /// status is new and has that many. If it has fewer, players may have joined since, unless it
+    /// is from this second or the server is moving players already.
+    pub(super) fn is_enough(&self, now: LocalTime, people: u32) -> bool {
+        let since = self.seen.map(|seen| now - seen);
+        let is_enough = self.leaving.is_some() || self.players >= people;
+        since.is_some_and(|since| since <= if is_enough { FRESH } else { JUST_SAID })
     }
 
     /// Whether the server plays a game now, or may open a room for it.

@@ -824,17 +824,19 @@ fn a_listed_stranger_moves_only_the_players_that_it_has() {
     let Answer::Placed(placed) = world.place(&liar, 4434, &play) else { panic!("they move") };
     assert_eq!(placed.people, 500);
 
-    // If its status is old, it is asked for it first.
-    let mut world = World::with_servers(&[("203.0.113.1:1", info(0, 1000))]);
-    let server = world.list_own(4433, info(0, 16));
-    world.run(20_000);
-    let own = world.server("203.0.113.7:4433");
-    (own.players, own.free) = (14, Some(0));
-    let play = Play { people: 14, ..world.play() };
-    assert!(matches!(world.place(&server, 4433, &play), Answer::Waiting(_)));
-    world.deliver();
-    let Answer::Placed(placed) = world.place(&server, 4433, &play) else { panic!("they move") };
-    assert_eq!(placed.people, 14);
+    // If its status is old, or if players have joined since, it is asked for it first.
+    for age in [20_000, 3000] {
+        let mut world = World::with_servers(&[("203.0.113.1:1", info(0, 1000))]);
+        let server = world.list_own(4433, info(0, 16));
+        world.run(age);
+        let own = world.server("203.0.113.7:4433");
+        (own.players, own.free) = (14, Some(0));
+        let play = Play { people: 14, ..world.play() };
+        assert!(matches!(world.place(&server, 4433, &play), Answer::Waiting(_)), "{age}");
+        world.deliver();
+        let Answer::Placed(placed) = world.place(&server, 4433, &play) else { panic!("they move") };
+        assert_eq!(placed.people, 14, "{age}");
+    }
 
     // A neighbour cannot empty it.
     let mut world = World::with_servers(&[("203.0.113.1:1", info(0, 1000))]);
