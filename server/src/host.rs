@@ -11,6 +11,7 @@
 //! view      what the API shows              backup    copies of the database
 //!                                           replays   recordings
 //! chat      commands of players             fleet     life under Agones
+//! ghosts    runs of records, for players
 //! ```
 //!
 //! Each act of `acts` to `replays` leaves a line in the audit log.
@@ -22,6 +23,7 @@ mod chat;
 mod events;
 mod figures;
 mod fleet;
+mod ghosts;
 mod orders;
 mod replays;
 mod restarts;

@@ -28,15 +28,17 @@ use tokio::sync::oneshot;
 
 use crate::writer::Writer;
 
-pub(crate) use changes::{AuditLine, Change, PlayerTotals, Record, Result as RoundResult, day_of};
+pub(crate) use changes::{
+    AuditLine, Change, PlayerTotals, Record, RecordRun, Result as RoundResult, day_of,
+};
 use jobs::{Common, Job};
 pub(crate) use jobs::{Health, StoreError, Written};
 use keeping::Keeping;
 pub(crate) use open::OpenError;
 pub(crate) use open::check;
 pub(crate) use read::{
-    Everything, PublicBest, audit as audit_of, public_bests, records as records_of,
-    results as results_of,
+    Everything, PublicBest, audit as audit_of, ghosts as ghosts_of, public_bests,
+    records as records_of, results as results_of, run as run_of,
 };
 
 /// Maximum jobs that wait for the thread. Beyond that, jobs without a waiting caller are dropped

@@ -23,6 +23,7 @@ mod fleet;
 mod floods;
 mod fuzz;
 mod games;
+mod ghosts;
 mod hostile;
 mod idle;
 mod interest;

@@ -171,12 +171,12 @@ fn reports_reach_the_host_and_leave_room_for_who_comes_and_goes() {
         std::iter::from_fn(|| room.poll_event()).collect::<Vec<_>>()
     };
     let few = told(1);
-    let first = Event::Report { name: "climbed", player: None, value: 0.0 };
+    let first = Event::Report { name: "climbed", player: None, value: 0.0, run: None };
     assert_eq!(few.iter().filter(|event| **event == first).count(), 120);
     let many = told(1000);
     assert_eq!(many.len(), ROOM_EVENTS_MAX / 2);
     assert!(matches!(many[..2], [Event::Game { name: "stairs" }, Event::Joined { .. }]));
     // The last ones of a tick are kept.
     let oldest = (1000 - GAME_REPORTS_MAX) as f64;
-    assert_eq!(many[2], Event::Report { name: "climbed", player: None, value: oldest });
+    assert_eq!(many[2], Event::Report { name: "climbed", player: None, value: oldest, run: None });
 }

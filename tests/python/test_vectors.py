@@ -13,15 +13,16 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from phaselock.carriage import PROOF_TEXT
-from phaselock.control import Chat, Commands, Disconnect, Epoch, GameEvent, Hello, Joined, Left
-from phaselock.control import Mark, Message, Places, Quick, Refused, RoundNotice, Seat, Status
+from phaselock.control import Chat, Commands, Disconnect, Epoch, GameEvent, Ghosts, Hello, Joined
+from phaselock.control import Left, Mark, Message, Places, Quick, Refused, RoundNotice, RunPart
+from phaselock.control import Seat, Status
 from phaselock.control import Watching, Welcome
 from phaselock.control import chat_body, frame, query_body, read_message, take_frames
 from phaselock.numbers import WIRE_TEXT, WireError, fnv1a_64
 from phaselock.records import Game, Record
-from phaselock.requests import ChatRequest, GameRequest, HelloRequest, MarkRequest, Query
-from phaselock.requests import EarlyRequest, QuickRequest, Request, Restyle, RoundRequest
-from phaselock.requests import WatchRequest, read_inputs, read_request
+from phaselock.requests import ChatRequest, EarlyRequest, GameRequest, GhostRequest
+from phaselock.requests import HelloRequest, MarkRequest, Query, QuickRequest, Request, Restyle
+from phaselock.requests import RoundRequest, WatchRequest, read_inputs, read_request
 from phaselock.session import Acks
 from phaselock.snapshots import Reader, Snapshot, States
 from phaselock.tables import Rules, levels_of
@@ -145,6 +146,12 @@ def message_values(message: Message) -> Values:
         return {"kind": "Mark", **values}
     if isinstance(message, Commands):
         return {"kind": "Commands", "commands": [list(each) for each in message.commands]}
+    if isinstance(message, Ghosts):
+        offers = [[name, time, str(run), *rest] for name, time, run, *rest in message.offers]
+        return {"kind": "Ghosts", "offers": offers}
+    if isinstance(message, RunPart):
+        values = {"hash": str(message.hash), "from": message.start, "bytes": message.data.hex()}
+        return {"kind": "Ghosts", **values}
     if isinstance(message, GameEvent):
         return {"kind": "Game", "bytes": message.data.hex()}
     if isinstance(message, RoundNotice):
@@ -199,6 +206,9 @@ def request_values(request: Request) -> Values:
         return {"kind": "Restyle", "name": request.name, "look": list(request.look)}
     if isinstance(request, EarlyRequest):
         return {"kind": "Early", **vars(request)}
+    if isinstance(request, GhostRequest):
+        fetch = None if request.fetch is None else str(request.fetch)
+        return {"kind": "Ghosts", "fetch": fetch}
     assert isinstance(request, GameRequest)
     return {"kind": "Game", "number": request.number, "bytes": request.data.hex()}
 

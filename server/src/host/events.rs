@@ -11,7 +11,7 @@ use phaselock_quic::server::RoomEvent;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Semaphore, broadcast, oneshot};
 
-use super::results::{COUNT_SECS, OfRound, played};
+use super::results::{COUNT_SECS, OfRound, Score, played};
 use super::roster::Person;
 use super::state::Host;
 use crate::api::HostEvent;
@@ -33,7 +33,7 @@ pub(crate) async fn listen(
 ) {
     let mut numbers = BTreeMap::new();
     // Players with a role do not wait behind strangers.
-    let [of_role, of_others] = [(); 2].map(|()| Arc::new(Semaphore::new(COMMANDS_MAX)));
+    let [of_role, of_others, of_ghosts] = [(); 3].map(|()| Arc::new(Semaphore::new(COMMANDS_MAX)));
     loop {
         let told = tokio::select! {
             biased;
@@ -52,6 +52,18 @@ pub(crate) async fn listen(
                     tokio::spawn(async move {
                         let _permit = permit;
                         host.handle_line(&person, &text).await;
+                    });
+                }
+            }
+            Ok(RoomEvent { room, event: Event::GhostsAsked { player, course, request } }) => {
+                // If the disk is slow, the client asks again.
+                let person = host.roster().at(&room, player).cloned();
+                let permit = Arc::clone(&of_ghosts).try_acquire_owned();
+                if let (Some(person), Ok(permit)) = (person, permit) {
+                    let host = Arc::clone(&host);
+                    tokio::spawn(async move {
+                        let _permit = permit;
+                        host.answer_ghosts(&person, course, request).await;
                     });
                 }
             }
@@ -143,13 +155,13 @@ impl Host {
                 HostEvent::Round { room: code, played }
             }
             Event::Report { value, .. } if !value.is_finite() => return,
-            Event::Report { name: measure, player, value } => {
+            Event::Report { name: measure, player, value, run } => {
                 if let Some((player, person)) = player.zip(person.as_ref()) {
                     let numbers = numbers.entry(room).or_default();
                     if numbers.len() < NUMBERS_MAX {
                         numbers.insert((player, measure), (person.clone(), value));
                     }
-                    self.note_record(person, measure, value, now);
+                    self.note_record(person, Score { measure, value, run }, now);
                 }
                 HostEvent::Report { room: code, name: measure.to_owned(), player: name(), value }
             }

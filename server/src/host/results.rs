@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use phaselock::ids::PlayerId;
+use phaselock::server::MadeRun;
 use phaselock::wire::rooms::RoomCode;
 
 use super::roster::{KEY_DIGITS_MIN, Person};
@@ -10,7 +11,7 @@ use super::state::{AuditEntry, Host, done};
 use crate::api::{HostEvent, NumberView};
 use crate::author::{Author, Right};
 use crate::error::ActError;
-use crate::store::{Change, PlayerTotals, Record, RoundResult};
+use crate::store::{Change, PlayerTotals, Record, RecordRun, RoundResult};
 use crate::subject::Subject;
 
 /// Seconds of play after which they are added to a player's total; the session is counted with the
@@ -22,6 +23,14 @@ const SCORES_REPORTED_MAX: usize = 256;
 
 /// The latest score of each player and measure in a round.
 pub(super) type OfRound = BTreeMap<(PlayerId, &'static str), (Person, f64)>;
+
+/// A score that the rules reported.
+pub(super) struct Score<'a> {
+    pub(super) measure: &'a str,
+    pub(super) value: f64,
+    /// The run that set it.
+    pub(super) run: Option<MadeRun>,
+}
 
 impl Host {
     /// Adds the time that players have played since it was last added.
@@ -35,7 +44,9 @@ impl Host {
         }
     }
 
-    pub(super) fn note_record(&self, person: &Person, measure: &str, value: f64, time: i64) {
+    /// Keeps a score as the player's record if it is one, with the run that set it.
+    pub(super) fn note_record(&self, person: &Person, score: Score<'_>, time: i64) {
+        let Score { measure, value, run } = score;
         let known = self.facts.records.get(&(person.game.clone(), measure.to_owned()));
         let Some((best, _)) = known else { return };
         let record = Record {
@@ -48,15 +59,25 @@ impl Host {
             best: *best,
             // A result of 0 is not a record.
             is_public: value != 0.0 && self.is_public(&person.room),
+            run: run.map(|MadeRun { course, bytes }| RecordRun {
+                course,
+                bytes,
+                is_shared: self.is_listed(&person.room),
+            }),
         };
         self.store.note(vec![Change::Record(record)]);
     }
 
     /// Whether a room is public: anyone can get into it without a password.
     pub(crate) fn is_public(&self, room: &RoomCode) -> bool {
+        self.config.borrow().joining.password.is_none() && self.is_listed(room)
+    }
+
+    /// Whether anyone who gets into the server can find a room.
+    fn is_listed(&self, room: &RoomCode) -> bool {
         let figures = self.figures.borrow();
         let known = figures.status.rooms.iter().find(|it| it.code == room.as_str());
-        self.config.borrow().joining.password.is_none() && known.is_some_and(|it| it.open)
+        known.is_some_and(|it| it.open)
     }
 
     pub(super) fn note_results(&self, room: &RoomCode, round: u32, numbers: OfRound, time: i64) {

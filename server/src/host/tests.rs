@@ -562,7 +562,7 @@ fn only_public_play_makes_public_records() {
     served.until("both seats", |host| sees(host, "Ada") && sees(host, "Bob"));
     let report = |name: &str, measure, value| {
         let person = host.roster().find(name, None).expect("a player has that name");
-        let event = Event::Report { name: measure, player: Some(person.player), value };
+        let event = Event::Report { name: measure, player: Some(person.player), value, run: None };
         served
             .wait(host.handle_event(RoomEvent { room: person.room, event }, &mut BTreeMap::new()));
     };

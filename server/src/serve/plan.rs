@@ -73,6 +73,7 @@ pub(crate) fn room_config(config: &Config) -> Result<RoomConfig> {
         seed,
         map_seed: map_seed(seed),
         takes_commands: true,
+        keeps_runs: true,
         record: record_config(config),
         workers: workers(config.play.workers)?,
         ..RoomConfig::default()

@@ -1,7 +1,10 @@
 //! Changes of the database, and how each is written.
 
+use std::sync::Arc;
+
 use phaselock::game::Best;
 use phaselock::identity::PublicKey;
+use phaselock::replay::run_hash;
 use rusqlite::{Savepoint, Transaction, params};
 
 use crate::author::Role;
@@ -67,6 +70,19 @@ pub(crate) struct Record {
     pub best: Best,
     /// Whether it was reached in a public room.
     pub is_public: bool,
+    /// The run that set it.
+    pub run: Option<RecordRun>,
+}
+
+/// The run that set a record, which players can race as a ghost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RecordRun {
+    /// The course that it was made on.
+    pub course: u64,
+    /// The run.
+    pub bytes: Arc<[u8]>,
+    /// Whether others may race it: it was made in a room that anyone can find.
+    pub is_shared: bool,
 }
 
 /// What a session adds to a player's totals.
@@ -139,6 +155,10 @@ pub(super) const ALL_TIME: i64 = -1;
 /// Public bests that are kept for each score, per day and of all time: twice the number shown, so
 /// that lists stay full when a player is forgotten.
 const PUBLIC_BESTS_MAX: u32 = 20;
+
+/// Runs that are kept for each score, those of the best records. Arbitrary: at most 30 MB, and with
+/// the runs that were measured 2 MB.
+const RUNS_MAX: u32 = 500;
 
 /// Returns the day since 1970 of a Unix time in seconds.
 pub(crate) fn day_of(unix: i64) -> i64 {
@@ -239,13 +259,39 @@ impl Record {
         let key = self.key.to_string();
         let rows = to
             .prepare_cached(&format!(
-                "INSERT INTO records (game, measure, key, name, value, time, best)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                "INSERT INTO records (game, measure, key, name, value, time, best,
+                                      run, run_hash, run_course, run_shared)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
                  ON CONFLICT (game, measure, key) DO UPDATE
                  SET name = excluded.name, value = excluded.value, time = excluded.time,
-                 best = excluded.best WHERE {better}"
+                 best = excluded.best, run = excluded.run, run_hash = excluded.run_hash,
+                 run_course = excluded.run_course, run_shared = excluded.run_shared
+                 WHERE {better}"
             ))?
-            .execute(params![game, measure, key, name, value, time, best])?;
+            .execute(params![
+                game,
+                measure,
+                key,
+                name,
+                value,
+                time,
+                best,
+                self.run.as_ref().map(|run| &*run.bytes),
+                self.run.as_ref().map(|run| run_hash(&run.bytes).cast_signed()),
+                self.run.as_ref().map(|run| run.course.cast_signed()),
+                self.run.as_ref().is_some_and(|run| run.is_shared),
+            ])?;
+        if self.run.is_some() {
+            to.prepare_cached(
+                "UPDATE records SET run = NULL, run_hash = NULL, run_course = NULL
+                 WHERE rowid IN
+                 (SELECT rowid FROM records
+                  WHERE game = ?1 AND measure = ?2 AND run_hash IS NOT NULL
+                  ORDER BY CASE best WHEN 'most' THEN -value ELSE value END, time
+                  LIMIT -1 OFFSET ?3)",
+            )?
+            .execute(params![game, measure, RUNS_MAX])?;
+        }
         let days = [ALL_TIME, day_of(*time)];
         for day in days.into_iter().filter(|_| self.is_public) {
             to.prepare_cached(&format!(

@@ -14,7 +14,7 @@ use crate::time::span_text;
 
 /// Migrations from each version of the schema to the next; the first creates it. A released
 /// migration never changes: add another one instead.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     "
     CREATE TABLE sentences (
         id INTEGER PRIMARY KEY, act TEXT NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL,
@@ -80,6 +80,14 @@ const MIGRATIONS: [&str; 7] = [
 ",
     "
     ALTER TABLE calendar ADD COLUMN candidate INTEGER NOT NULL DEFAULT 0;
+",
+    // The run that set a record, and whether other players may race it.
+    "
+    ALTER TABLE records ADD COLUMN run BLOB;
+    ALTER TABLE records ADD COLUMN run_hash INTEGER;
+    ALTER TABLE records ADD COLUMN run_course INTEGER;
+    ALTER TABLE records ADD COLUMN run_shared INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX records_by_run ON records (run_hash) WHERE run_hash IS NOT NULL;
 ",
 ];
 

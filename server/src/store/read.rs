@@ -1,6 +1,10 @@
 //! Reads from the database: what the server keeps in memory, and lists for the host.
 
+use std::sync::Arc;
+
 use phaselock::identity::PublicKey;
+use phaselock::limits::GHOSTS_MAX;
+use phaselock::wire::ghost::GhostOffer;
 use rusqlite::{Connection, Params, Row, params};
 
 use super::changes::ALL_TIME;
@@ -200,6 +204,52 @@ pub(crate) fn records(
             }))
         },
     )
+}
+
+/// Returns the ghosts that a player may race on a course of a game, best first: up to
+/// [`GHOSTS_MAX`], and always the player's own.
+pub(crate) fn ghosts(
+    connection: &Connection,
+    game: &str,
+    course: u64,
+    key: &PublicKey,
+) -> rusqlite::Result<Vec<GhostOffer>> {
+    let limit = u32::try_from(GHOSTS_MAX).unwrap_or(u32::MAX);
+    let mut ghosts = rows(
+        connection,
+        "SELECT name, value, run_hash, length(run), key = ?3 FROM records
+         WHERE game = ?1 AND run_course = ?2 AND (run_shared OR key = ?3)
+         ORDER BY key = ?3 DESC, value, time LIMIT ?4",
+        params![game, course.cast_signed(), key.to_string(), limit],
+        |row| {
+            Ok(Some(GhostOffer {
+                name: row.get(0)?,
+                hundredths: (row.get::<_, f64>(1)? * 100.0).round() as u32,
+                hash: row.get::<_, i64>(2)?.cast_unsigned(),
+                bytes: row.get(3)?,
+                own: row.get(4)?,
+            }))
+        },
+    )?;
+    ghosts.sort_by_key(|ghost| ghost.hundredths);
+    Ok(ghosts)
+}
+
+/// Returns the run with this hash, if it belongs to a record that a player may race.
+pub(crate) fn run(
+    connection: &Connection,
+    game: &str,
+    hash: u64,
+    key: &PublicKey,
+) -> rusqlite::Result<Option<Arc<[u8]>>> {
+    let runs = rows(
+        connection,
+        "SELECT run FROM records
+         WHERE run_hash = ?2 AND game = ?1 AND (run_shared OR key = ?3) LIMIT 1",
+        params![game, hash.cast_signed(), key.to_string()],
+        |row| Ok(Some(row.get::<_, Vec<u8>>(0)?.into())),
+    )?;
+    Ok(runs.into_iter().next())
 }
 
 /// A player's best public score in a game.

@@ -51,6 +51,7 @@ fn record(value: f64, best: Best) -> Change {
         value,
         best,
         is_public: false,
+        run: None,
     })
 }
 
@@ -110,6 +111,86 @@ async fn records_are_the_best_of_each_player() {
     assert!((best(vec![record(39.0, Best::Least)]).await - 38.5).abs() < 1e-9);
     assert!((best(vec![record(50.0, Best::Most)]).await - 50.0).abs() < 1e-9);
     assert_eq!(store.read(|db| records_of(db, Some("puck"))).await.expect("it reads").len(), 0);
+    assert!(thread.end());
+}
+
+/// A record of Race's laps by the player with this number, and its run of these bytes.
+fn lap(player: u8, value: f64, run: &[u8], is_shared: bool) -> Change {
+    let Change::Record(record) = record(value, Best::Least) else { unreachable!("it is one") };
+    let run = (!run.is_empty()).then(|| RecordRun { course: 5, bytes: run.into(), is_shared });
+    let (key, name) = (PublicKey([player; 32]), format!("player {player}"));
+    Change::Record(Record { key, name, run, ..record })
+}
+
+#[tokio::test]
+async fn a_record_keeps_its_run_until_it_is_beaten_or_forgotten() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (store, _, thread) = Store::open(dir.path()).expect("it opens");
+    let laps = vec![
+        lap(1, 40.0, b"forty", true),
+        lap(2, 38.0, b"secret", false),
+        // A lap that is no record.
+        lap(1, 41.0, b"slow", true),
+        lap(3, 39.0, b"gone", true),
+    ];
+    store.write(laps).await.expect("it takes them");
+    assert!(thread.end());
+    let (store, _, thread) = Store::open(dir.path()).expect("it opens again");
+    let offers = |store: &Store, course, player| {
+        let store = store.clone();
+        async move {
+            let key = PublicKey([player; 32]);
+            let ghosts = store.read(move |db| ghosts_of(db, "race", course, &key)).await;
+            let ghosts = ghosts.expect("it can be read").into_iter();
+            ghosts.map(|it| (it.hundredths, it.bytes, it.own)).collect::<Vec<_>>()
+        }
+    };
+    assert_eq!(offers(&store, 5, 1).await, [(3900, 4, false), (4000, 5, true)]);
+    assert_eq!(offers(&store, 5, 2).await[0], (3800, 6, true), "its own, wherever it was made");
+    assert_eq!(offers(&store, 6, 1).await, [], "another course");
+    let run = |store: &Store, bytes: &'static [u8], player| {
+        let (store, hash) = (store.clone(), phaselock::replay::run_hash(bytes));
+        async move {
+            let key = PublicKey([player; 32]);
+            store.read(move |db| run_of(db, "race", hash, &key)).await.expect("it can be read")
+        }
+    };
+    assert_eq!(run(&store, b"forty", 2).await.as_deref(), Some(&b"forty"[..]));
+    assert_eq!(run(&store, b"slow", 1).await, None);
+    assert_eq!(run(&store, b"secret", 1).await, None, "only its maker may race it");
+    assert!(run(&store, b"secret", 2).await.is_some());
+    // The run belongs to the record, so one without a run takes the old one's place.
+    let changes = vec![lap(1, 37.0, b"", true), Change::Forget(PublicKey([3; 32]))];
+    store.write(changes).await.expect("it takes them");
+    assert_eq!((run(&store, b"forty", 1).await, run(&store, b"gone", 1).await), (None, None));
+    assert_eq!(offers(&store, 5, 1).await, []);
+    assert!(thread.end());
+}
+
+#[tokio::test]
+async fn only_the_best_runs_are_kept_and_offered() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (store, _, thread) = Store::open(dir.path()).expect("it opens");
+    let laps = (0..600_u16).map(|n| {
+        let Change::Record(record) = lap(0, f64::from(n) + 1.0, &n.to_le_bytes(), true) else {
+            unreachable!("it is one")
+        };
+        let mut key = PublicKey([9; 32]);
+        key.0[..2].copy_from_slice(&n.to_le_bytes());
+        Change::Record(Record { key, ..record })
+    });
+    store.write(laps.rev().collect()).await.expect("it takes them");
+    let count =
+        "SELECT count(run), count(*), max(value) FILTER (WHERE run IS NOT NULL) FROM records";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let counted: (u32, u32, f64) =
+        store.read(move |db| db.query_row(count, [], row)).await.expect("it can be read");
+    assert_eq!(counted, (500, 600, 500.0));
+    let mut key = PublicKey([9; 32]);
+    key.0[..2].copy_from_slice(&400_u16.to_le_bytes());
+    let ghosts = store.read(move |db| ghosts_of(db, "race", 5, &key)).await.expect("it reads");
+    let values: Vec<_> = ghosts.iter().map(|it| it.hundredths).collect();
+    assert_eq!((values.len(), values[0], values[14], values[15]), (16, 100, 1500, 40_100));
     assert!(thread.end());
 }
 
@@ -244,6 +325,7 @@ async fn old_records_are_deleted_in_parts_and_people_on_demand() {
             value: place.into(),
             best: Best::Most,
             is_public: true,
+            run: None,
         }));
     }
     store.write(changes).await.expect("it takes them");
@@ -291,6 +373,7 @@ async fn public_bests_cover_a_span_and_list_each_player_once() {
             value,
             best: Best::Least,
             is_public,
+            run: None,
         })
     };
     let mut changes = vec![

@@ -270,6 +270,17 @@ pub const REPLAY_ENTRY_BYTES_MAX: usize = 4 << 20;
 pub const REPLAY_PAST_MAX: usize = 100;
 /// The maximum number of finished pieces of a recording waiting to be fetched. Arbitrary.
 pub const REPLAY_PIECES_MAX: usize = 16;
+/// Maximum duration of a run that is kept as a ghost, in seconds: the longest race.
+pub const RUN_SECS_MAX: u32 = 300;
+/// The maximum number of states in a run: 20 a second for [`RUN_SECS_MAX`], and a few more where
+/// the tick rate is no multiple of that.
+pub const RUN_SAMPLES_MAX: usize = 12_000;
+/// Maximum size of a run in bytes: 30 kB a minute for two minutes. Laps have a tenth of it.
+pub const RUN_BYTES_MAX: usize = 60_000;
+/// Bytes of a run that a client is sent at a time.
+pub const RUN_PART_BYTES: usize = 1024;
+/// Maximum number of ghosts that a client is offered.
+pub const GHOSTS_MAX: usize = 16;
 /// The maximum number of moments that are found in a recording. Arbitrary: more than a bar on a
 /// screen has pixels.
 pub const MOMENTS_MAX: usize = 4096;

@@ -21,6 +21,9 @@ PATTERNS = 8
 QUICK_MESSAGES = 32
 MARK_KINDS = 4
 MARK_UNITS_MAX = 1 << 20
+GHOSTS_MAX = 16
+RUN_BYTES_MAX = 60_000
+RUN_PART_BYTES = 1024
 COMMANDS_MAX = 32
 ROOMS_MAX = 16
 ROOM_CODE_CHARACTERS = set("abcdefghijklmnopqrstuvwxyz0123456789-")
@@ -366,6 +369,22 @@ class Commands:
     commands: list[tuple[str, str]]
 
 
+@dataclass
+class Ghosts:
+    """Ghosts that can be fetched: name, hundredths of a second, hash, size, whether its own."""
+
+    offers: list[tuple[str, int, int, int, bool]]
+
+
+@dataclass
+class RunPart:
+    """Part of a run: the run's hash, the number of bytes before, and the bytes."""
+
+    hash: int
+    start: int
+    data: bytes
+
+
 Message = (
     Disconnect
     | Status
@@ -382,6 +401,8 @@ Message = (
     | Quick
     | Mark
     | Commands
+    | Ghosts
+    | RunPart
 )
 
 
@@ -546,6 +567,8 @@ def read_message(data: bytes) -> Message | None:
             raise WireError(f"a mark {message.mark}")
     elif kind == 14:
         message = _read_commands(body)
+    elif kind == 15:
+        message = _read_ghosts(body)
     else:
         return None
     body.end()
@@ -555,6 +578,25 @@ def read_message(data: bytes) -> Message | None:
 def _read_seat(body: Body) -> Seat:
     player, name, bot = body.number(16), body.text(NAME_BYTES_MAX), body.flag()
     return Seat(player, name, bot, read_look(body), body.option(body.number))
+
+
+def _read_ghosts(body: Body) -> Ghosts | RunPart:
+    if body.word("Offers", "Part") == "Part":
+        part = RunPart(body.number(), body.number(32), body.octets())
+        if len(part.data) > RUN_PART_BYTES:
+            raise WireError(f"a part of a run of {len(part.data)} bytes")
+        return part
+    count = body.number()
+    if count > GHOSTS_MAX:
+        raise WireError(f"a list of {count} ghosts")
+    offers = []
+    for _ in range(count):
+        name, hundredths = body.text(NAME_BYTES_MAX), body.number(32)
+        offer = name, hundredths, body.number(), body.number(32), body.flag()
+        if not 0 < offer[3] <= RUN_BYTES_MAX:
+            raise WireError(f"a run of {offer[3]} bytes")
+        offers.append(offer)
+    return Ghosts(offers)
 
 
 def _read_commands(body: Body) -> Commands:

@@ -99,6 +99,13 @@ class EarlyRequest:
     kinds: int
 
 
+@dataclass
+class GhostRequest:
+    """Request for the run with this hash; None for the list of ghosts."""
+
+    fetch: int | None
+
+
 Request = (
     HelloRequest
     | Query
@@ -110,6 +117,7 @@ Request = (
     | MarkRequest
     | Restyle
     | EarlyRequest
+    | GhostRequest
 )
 
 
@@ -152,6 +160,9 @@ def read_request(data: bytes) -> Request | None:
         request = Restyle(body.text(), (body.u8(), body.u8()))
     elif kind == 9:
         request = EarlyRequest(body.u8(), body.number(32))
+    elif kind == 10:
+        wants = body.word("List", "Fetch")
+        request = GhostRequest(body.number() if wants == "Fetch" else None)
     else:
         return None
     body.end()

@@ -3,12 +3,13 @@
 use std::fmt::Debug;
 
 use phaselock::limits::{
-    COMMAND_BYTES_MAX, COMMANDS_MAX, CONTROL_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX,
-    QUICK_MESSAGES_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX, TICKET_BYTES_MAX, USAGE_BYTES_MAX,
-    WATCHERS_MAX,
+    COMMAND_BYTES_MAX, COMMANDS_MAX, CONTROL_BYTES_MAX, GAMES_MAX, GHOSTS_MAX, NAME_BYTES_MAX,
+    QUICK_MESSAGES_MAX, ROSTER_CHUNK, RUN_BYTES_MAX, RUN_PART_BYTES, TEXT_BYTES_MAX,
+    TICKET_BYTES_MAX, USAGE_BYTES_MAX, WATCHERS_MAX,
 };
 use phaselock::time::Tick;
 use phaselock::wire::control::{ClientMessage, ServerMessage, body_len, frame};
+use phaselock::wire::ghost::GhostNotice;
 use phaselock::wire::round::{Poll, Proposal, RoundNotice};
 use phaselock::wire::text::{clean_name, clip, printable};
 use serde::Serialize;
@@ -105,6 +106,16 @@ fn one_of_server(body: &[u8]) -> bool {
                 shown(&command.name, COMMAND_BYTES_MAX);
                 shown(&command.usage, USAGE_BYTES_MAX);
             }
+        }
+        ServerMessage::Ghosts(GhostNotice::Offers(offers)) => {
+            assert!(offers.len() <= GHOSTS_MAX);
+            for offer in offers {
+                shown(&offer.name, NAME_BYTES_MAX);
+                assert!(offer.bytes as usize <= RUN_BYTES_MAX);
+            }
+        }
+        ServerMessage::Ghosts(GhostNotice::Part { bytes, .. }) => {
+            assert!(bytes.len() <= RUN_PART_BYTES);
         }
     }
     true

@@ -18,6 +18,7 @@ use phaselock::wire::control::{
     ClientMessage, Hello, Refusal, ServerMessage, Status, Welcome, frame,
 };
 use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::ghost::{GhostNotice, GhostRequest};
 use phaselock::wire::input::{Ack, InputPacket, Pressed, write_input};
 use phaselock::wire::protocol::wire_hash;
 use phaselock::wire::rooms::{RoomCode, RoomStatus};
@@ -170,6 +171,7 @@ fn client_messages() -> Vec<Vec<u8>> {
             ClientMessage::Mark { to: Audience::All, mark: Mark { kind: 1, x: -70_000, y: 9 } },
             ClientMessage::Restyle { name: "Eve".into(), look: Look { color: 5, pattern: 5 } },
             ClientMessage::Early { number: 0, kinds: 0b101 },
+            ClientMessage::Ghosts(GhostRequest::Fetch { hash: 77 }),
             ClientMessage::Game { number: 0, bytes: vec![0, 1, 2] },
             ClientMessage::Round(RoundRequest::Ready(true)),
             ClientMessage::Round(RoundRequest::Side(200)),
@@ -226,6 +228,7 @@ fn server_messages() -> Vec<Vec<u8>> {
             mark: Mark { kind: 3, x: 1 << 20, y: -1 },
         },
         ServerMessage::Commands(vec![CommandHint { name: "help".into(), usage: "".into() }]),
+        ServerMessage::Ghosts(GhostNotice::Part { hash: 77, from: 0, bytes: vec![1, 2] }),
         ServerMessage::Refused { request: 77, refusal: Refusal::Unknown },
         ServerMessage::Game(vec![1, 2, 3]),
         ServerMessage::Round(RoundNotice::House(House {

@@ -2,9 +2,11 @@
 
 use phaselock::fields::{Entities, Entity, Kind};
 use phaselock::game::Game;
-use phaselock::limits::{ENTITIES_MAX, REPLAY_CHUNK_TICKS_MAX};
+use phaselock::limits::{ENTITIES_MAX, REPLAY_CHUNK_TICKS_MAX, RUN_SAMPLES_MAX, RUN_SECS_MAX};
 use phaselock::motion::interpolate::TickTime;
-use phaselock::replay::{Cursor, MAGIC, Replay, Translation, read_header};
+use phaselock::replay::{Cursor, MAGIC, Replay, Run, Translation, course_of, read_header};
+use phaselock::time::Rates;
+use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
 
 use super::taken;
@@ -16,13 +18,14 @@ const KINDS: &[Kind] = Thing::KINDS;
 /// The maximum number of chunks that are read: a file of a few kilobytes may list one many times.
 const CHUNKS_MAX: usize = 8;
 
-/// Any file. Its checksums are made right first; otherwise the decoders behind them would see
-/// nothing.
+/// Any file, or any run after its course. A file's checksums are made right first; otherwise the
+/// decoders behind them would see nothing.
 pub fn replay(data: &[u8]) -> bool {
     // As it is, it must not be taken for whole if a bit has changed; that is tested elsewhere.
     taken(Replay::open(data).and_then(|replay| replay.check()));
+    let is_run = run(data);
     let bytes = sealed(data);
-    let Some(replay) = taken(Replay::open(bytes.clone())) else { return false };
+    let Some(replay) = taken(Replay::open(bytes.clone())) else { return is_run };
     assert_eq!(read_header(&bytes).as_ref(), Ok(replay.header()));
     let translation = Translation::new(&replay.header().tables, KINDS);
     let mut read = false;
@@ -51,6 +54,32 @@ pub fn replay(data: &[u8]) -> bool {
         }
     }
     read
+}
+
+fn varint(mut number: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
+}
+
+/// Any run, which a server may send: read as one of Race's, whose course is put in.
+fn run(data: &[u8]) -> bool {
+    let (game, rates) = (Race::at(Rates::DEFAULT), Rates::DEFAULT);
+    let Some(course) = course_of(&game, rates) else { return false };
+    let Some((head, rest)) = data.split_at_checked(1) else { return false };
+    let bytes = [head, &varint(course), rest].concat();
+    let Some(run) = taken(Run::read(&game, rates, &bytes)) else { return false };
+    assert!((2..=RUN_SAMPLES_MAX).contains(&run.len()));
+    assert!((0.0..=f64::from(RUN_SECS_MAX + 1)).contains(&run.secs()));
+    for n in 0..=20 {
+        let secs = f64::from(n) / 20.0 * run.secs();
+        assert!(run.at::<<Race as Game>::Entity>(secs).is_some());
+    }
+    true
 }
 
 /// Returns the file with the checksums of all blocks that it seems to have.

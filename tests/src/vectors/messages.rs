@@ -12,6 +12,7 @@ use phaselock::wire::control::{
     ClientMessage, Hello, Refusal, Seat, ServerMessage, Status, WISH_PLAIN, Welcome, frame,
 };
 use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::ghost::{GhostNotice, GhostOffer, GhostRequest};
 use phaselock::wire::protocol::{fields_hash, game_hash, wire_hash};
 use phaselock::wire::rooms::RoomStatus;
 use phaselock::wire::round::{
@@ -112,6 +113,8 @@ fn of_clients() -> Vec<ClientMessage> {
         ClientMessage::Restyle { name: "Ülo".into(), look: Look { color: 1, pattern: 2 } },
         ClientMessage::Early { number: 3, kinds: 0 },
         ClientMessage::Early { number: 255, kinds: u32::MAX },
+        ClientMessage::Ghosts(GhostRequest::List),
+        ClientMessage::Ghosts(GhostRequest::Fetch { hash: u64::MAX }),
     ]
 }
 
@@ -224,6 +227,18 @@ fn of_servers() -> Vec<ServerMessage> {
         },
         ServerMessage::Commands(vec![hint("help", ""), hint("kick", "PLAYER [TIME] [REASON]")]),
         ServerMessage::Commands(Vec::new()),
+        ServerMessage::Ghosts(GhostNotice::Offers(Vec::new())),
+        ServerMessage::Ghosts(GhostNotice::Offers(vec![
+            GhostOffer {
+                name: "Eve".into(),
+                hundredths: 3825,
+                hash: 1 << 63,
+                bytes: 4096,
+                own: false,
+            },
+            GhostOffer { name: "Ülo".into(), hundredths: 4000, hash: 0, bytes: 60_000, own: true },
+        ])),
+        ServerMessage::Ghosts(GhostNotice::Part { hash: 300, from: 1024, bytes: vec![0, 255] }),
     ]);
     messages
 }
@@ -280,6 +295,13 @@ pub fn client_values(message: &ClientMessage) -> String {
         ]),
         ClientMessage::Early { number, kinds } => {
             object(&[("kind", value("Early")), ("number", value(number)), ("kinds", value(kinds))])
+        }
+        ClientMessage::Ghosts(request) => {
+            let hash = match request {
+                GhostRequest::List => value(None::<u8>),
+                GhostRequest::Fetch { hash } => wide(*hash),
+            };
+            object(&[("kind", value("Ghosts")), ("fetch", hash)])
         }
     }
 }
@@ -383,6 +405,19 @@ pub fn server_values(message: &ServerMessage) -> String {
             let commands = commands.iter().map(|it| value((&it.name, &it.usage)));
             object(&[("kind", value("Commands")), ("commands", list(commands))])
         }
+        ServerMessage::Ghosts(GhostNotice::Offers(offers)) => {
+            let offers = offers.iter().map(|it| {
+                let (bytes, own) = (value(it.bytes), value(it.own));
+                list([value(&it.name), value(it.hundredths), wide(it.hash), bytes, own])
+            });
+            object(&[("kind", value("Ghosts")), ("offers", list(offers))])
+        }
+        ServerMessage::Ghosts(GhostNotice::Part { hash, from, bytes }) => object(&[
+            ("kind", value("Ghosts")),
+            ("hash", wide(*hash)),
+            ("from", value(from)),
+            ("bytes", hex(bytes)),
+        ]),
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use glam::Vec2;
 
+use phaselock::replay::run_hash;
 use phaselock::time::{Rates, Tick};
 
 /// Seconds of the level's cycle, in which each platform goes back and forth a whole number of
@@ -97,6 +98,9 @@ pub fn tick_of(rates: Rates, clock: f32) -> Tick {
     Tick((clock * ticks as f32).round() as u64 % ticks)
 }
 
+/// The only level; see [`Level::read`].
+const DRAWING: &str = include_str!("level.txt");
+
 /// The map.
 #[derive(Debug)]
 pub struct Level {
@@ -117,8 +121,13 @@ pub struct Level {
 impl Level {
     /// Returns the only level.
     pub fn the() -> &'static Self {
-        static LEVEL: LazyLock<Level> = LazyLock::new(|| Level::read(include_str!("level.txt")));
+        static LEVEL: LazyLock<Level> = LazyLock::new(|| Level::read(DRAWING));
         &LEVEL
+    }
+
+    /// Returns a hash of the drawing, which tells levels apart.
+    pub fn hash(&self) -> u64 {
+        run_hash(DRAWING.as_bytes())
     }
 
     /// Parses a drawing: `#` is solid, `-` a board, `^` spikes, `S` a spring, `o` a coin; `@` the

@@ -19,8 +19,8 @@ use glam::Vec2;
 use crate::records::owned;
 use crate::rounds::{self, Round};
 use phaselock::game::{
-    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, Measure, Relevance, Slot, Subticks,
-    Unit, Viewpoint, World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, Measure, Relevance, Runs, Slot,
+    Subticks, Unit, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
@@ -62,6 +62,7 @@ impl Game for Platformer {
                 of: |entities, player| Some(owned::<Score, _>(entities, player)?.1.points.into()),
             },
         ],
+        runs: Some(Runs { measure: "time", stage: Self::stage, map: |game| game.level.hash() }),
         // The best method of the past. Where a landing lies between two states, it sinks feet into
         // the floor in one of a thousand pictures (`tests/it/platformer.rs`).
         presentation: |_| Choice::Hermite,

@@ -2,11 +2,11 @@
 
 use super::entities::{Command, Piece, Player, Score};
 use super::level::{self, Level};
-use super::movement::{OwnTick, at_start, movement_from, snap, ticks};
+use super::movement::{OwnTick, READY_SECS, at_start, movement_from, snap, ticks};
 use super::race::{self, LAST_SECS, LENGTHS, Standings, race_at, ran_since_start};
 use crate::records::runs;
 use crate::rounds::{self, Contest, Phase, Round, round};
-use phaselock::game::{Ahead, Entities, Inputs, Known, Memory, Subtick, World};
+use phaselock::game::{Ahead, Entities, Inputs, Known, Memory, RunStage, Subtick, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::time::{Rates, Tick};
 
@@ -50,6 +50,19 @@ impl Platformer {
             ..Player::default()
         };
         at_start(self.level, &player)
+    }
+
+    /// Returns whether a player runs in a race or has finished it. The time begins with the signal.
+    pub(super) fn stage(&self, piece: &Piece) -> Option<RunStage> {
+        let Piece::Player(player) = piece else { return None };
+        let ready = u32::try_from(ticks(self.rates, READY_SECS)).unwrap_or(u32::MAX);
+        let ticks = u32::from(player.ran).checked_sub(ready);
+        let is_home = player.stage == self.level.goal();
+        Some(RunStage {
+            is_running: !is_home && ticks.is_some(),
+            finished: u16::from(is_home),
+            ticks,
+        })
     }
 
     /// Runs one tick of the authoritative world.

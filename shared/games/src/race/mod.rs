@@ -33,7 +33,7 @@ use crate::records::{owned, remove_where};
 use crate::rounds::{self, Round};
 use phaselock::game::{
     Ahead, Best, Coding, Entities, Game, Inputs, Kit, Measure, Misprediction, MispredictionCause,
-    Relevance, Slot, Unit, Viewpoint, World,
+    Relevance, Runs, Slot, Unit, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
@@ -81,6 +81,7 @@ impl Game for Race {
                 of: |entities, player| rounds::secs(owned::<Score, _>(entities, player)?.1.best),
             },
         ],
+        runs: Some(Runs { measure: "lap", stage: Self::stage, map: |race| race.track.hash() }),
         // Two cars side by side must be shown where they are now, or they seem to touch at a
         // distance: `tests/it/race.rs` measures a metre and more between them in the past, and at
         // most half a metre with this; `tests/it/presentation.rs` checks that it has a quarter of

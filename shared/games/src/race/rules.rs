@@ -4,10 +4,10 @@ use super::contact::{TOUCH, collide};
 use super::drive::{self, GHOST_SECS, drive, put, ticks};
 use super::entities::{Car, Command, Lights, Piece, Score, lights};
 use super::score::RaceMemory;
-use super::track::Track;
+use super::track::{LAPS, Track};
 use crate::records::{owned_mut, runs};
 use crate::rounds::{self, Contest, Lengths, Phase, Round, round};
-use phaselock::game::{Ahead, Entities, Inputs, Known, World};
+use phaselock::game::{Ahead, Entities, Inputs, Known, RunStage, World};
 use phaselock::ids::EntityId;
 use phaselock::time::Rates;
 
@@ -78,6 +78,13 @@ impl Race {
             drive::snap(&mut car);
         }
         Some(car.into())
+    }
+
+    /// Returns the laps that a car has finished, and whether it is in one.
+    pub(super) fn stage(&self, piece: &Piece) -> Option<RunStage> {
+        let Piece::Car(car) = piece else { return None };
+        let is_running = (1..=LAPS).contains(&car.lap());
+        Some(RunStage { is_running, finished: car.lap().saturating_sub(1), ticks: None })
     }
 
     /// Returns the car of a player who joins now.

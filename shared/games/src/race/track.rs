@@ -11,6 +11,7 @@ use super::circuit::even_points;
 pub use super::circuit::{BARRIER, BEND, HALF_WIDTH, KERB, Sample};
 use super::line::racing_line;
 use super::near::Near;
+use phaselock::replay::run_hash;
 
 /// Number of gates around the track.
 pub const GATES: u16 = 32;
@@ -82,6 +83,12 @@ impl Track {
     pub fn get() -> &'static Self {
         static TRACK: LazyLock<Track> = LazyLock::new(Track::new);
         &TRACK
+    }
+
+    /// Returns a hash of the gates, which tells circuits apart.
+    pub fn hash(&self) -> u64 {
+        let points = self.gates.iter().flat_map(|gate| gate.at.to_array());
+        run_hash(&points.flat_map(f32::to_le_bytes).collect::<Vec<_>>())
     }
 
     fn new() -> Self {

@@ -30,7 +30,7 @@ pub use request::{Request, Setup, apply_request, configured};
 pub use rounds::{Place, RoundClock, RoundPart};
 pub use rules::{
     Bot, Coding, Configure, Early, Extrapolate, Game, HandleRequest, Idle, Kit, Measure, NewBot,
-    PlaceOf, Profile, PutOn, Sides, World, new_bot,
+    PlaceOf, Profile, PutOn, RunStage, Runs, Sides, StageOf, World, new_bot,
 };
 pub use subtick::{Subtick, Subticks, Timed};
 pub use terms::{

@@ -296,6 +296,9 @@ pub struct Kit<G: Game> {
     /// Per-player figures at the end of a round. The rules [report](World::report) them, and the
     /// host and the player may keep them as records. None by default.
     pub measures: &'static [Measure<G>],
+    /// Timed attempts of players, whose course the host may keep with a record, as a ghost to race
+    /// against. `None` by default.
+    pub runs: Option<Runs<G>>,
 }
 
 impl<G: Game> Kit<G> {
@@ -319,6 +322,7 @@ impl<G: Game> Kit<G> {
         request: |_, _, _, _| Err(MessageError::Unreadable),
         watch_delay: Micros::from_ms(10_000),
         measures: &[],
+        runs: None,
     };
 }
 
@@ -342,6 +346,47 @@ impl<G: Game> std::fmt::Debug for Measure<G> {
             .field("best", best)
             .field("unit", unit)
             .finish()
+    }
+}
+
+/// Timed attempts of players, such as laps.
+pub struct Runs<G: Game> {
+    /// Name of the measure that an attempt may improve. The lower its value, the better.
+    pub measure: &'static str,
+    /// Returns how far an entity is with its attempts; `None` for kinds that make none.
+    pub stage: StageOf<G>,
+    /// Returns a hash of the map, such as [`run_hash`](crate::replay::run_hash) makes. Runs of
+    /// other maps are not shown.
+    pub map: fn(&G) -> u64,
+}
+
+/// Returns how far an entity is with its attempts.
+pub type StageOf<G> = fn(&G, &<G as Game>::Entity) -> Option<RunStage>;
+
+/// How far an entity is with its timed attempts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunStage {
+    /// Whether an attempt is running.
+    pub is_running: bool,
+    /// Number of attempts that it has finished. Each one adds 1; any other change means that it
+    /// began anew.
+    pub finished: u16,
+    /// Ticks since the attempt began, if the entity counts them. Otherwise an attempt begins with
+    /// the tick in which `is_running` is set, or in which the one before it ends.
+    pub ticks: Option<u32>,
+}
+
+impl<G: Game> Clone for Runs<G> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G: Game> Copy for Runs<G> {}
+
+impl<G: Game> std::fmt::Debug for Runs<G> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Runs").field(&self.measure).finish()
     }
 }
 

@@ -37,6 +37,7 @@ mod header;
 mod moments;
 mod reader;
 mod recorder;
+mod runs;
 mod steps;
 mod tables;
 #[cfg(test)]
@@ -52,5 +53,7 @@ pub use moments::{Happening, Moment, MomentFinder};
 pub use reader::{Cursor, Replay, read_header};
 pub(crate) use recorder::states_of;
 pub use recorder::{Assembly, Pace, Piece, Recorder};
+pub(crate) use runs::RunWriter;
+pub use runs::{Run, course_of, run_hash};
 pub use steps::{PlayerSteps, RecordedStep, RecordedView};
 pub use tables::{Column, ColumnMotion, Table, Tables, Translation};

@@ -128,6 +128,9 @@ pub struct RoomConfig {
     /// Records the room; see [`AnyRoom::poll_replay`](super::AnyRoom::poll_replay). `None`, the
     /// default, records nothing.
     pub record: Option<RecordConfig>,
+    /// Whether the room keeps the runs of people for [`Event::Report`](super::Event::Report), and
+    /// passes requests for ghosts to the host. `false` by default.
+    pub keeps_runs: bool,
     /// Threads that pack snapshots. By default the driver provides its own; without any, the
     /// calling thread packs.
     pub workers: Option<Arc<dyn Workers>>,
@@ -146,6 +149,7 @@ impl Default for RoomConfig {
             number: 0,
             takes_commands: false,
             record: None,
+            keeps_runs: false,
             workers: None,
         }
     }

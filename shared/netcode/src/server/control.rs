@@ -1,16 +1,19 @@
 //! Commands of the host to a room, and events of the room for the host.
 
 use core::net::SocketAddr;
+use std::sync::Arc;
 
 use super::config::RoomSettings;
 use super::mute::Mute;
 use super::people::Target;
+use super::run_keeper::MadeRun;
 use crate::fields::UnknownKind;
 use crate::identity::PublicKey;
 use crate::ids::PlayerId;
 use crate::motion::send_rule::SendRule;
 use crate::time::Micros;
 use crate::wire::disconnect::{Code, Disconnect};
+use crate::wire::ghost::{GhostOffer, GhostRequest};
 use crate::wire::talk::{Audience, CommandHint};
 
 /// A command of the host.
@@ -37,6 +40,21 @@ pub enum Command {
         player: Target,
         /// The commands.
         commands: Vec<CommandHint>,
+    },
+    /// Sends a player the list of ghosts; only the first
+    /// [`GHOSTS_MAX`](crate::limits::GHOSTS_MAX).
+    Ghosts {
+        /// The player.
+        player: Target,
+        /// The ghosts, best first.
+        ghosts: Vec<GhostOffer>,
+    },
+    /// Sends a player a run, a part at a time, in place of one that is still being sent.
+    SendRun {
+        /// The player.
+        player: Target,
+        /// Bytes of the run.
+        bytes: Arc<[u8]>,
     },
     /// Shows a line to all players.
     Say {
@@ -227,5 +245,17 @@ pub enum Event {
         player: Option<PlayerId>,
         /// The number.
         value: f64,
+        /// The player's run that set it, if the room
+        /// [keeps runs](super::RoomConfig::keeps_runs).
+        run: Option<MadeRun>,
+    },
+    /// A player asks for ghosts. The host answers with [`Command::Ghosts`] or [`Command::SendRun`].
+    GhostsAsked {
+        /// The player.
+        player: PlayerId,
+        /// The course that the player is on.
+        course: u64,
+        /// What the player asks for.
+        request: GhostRequest,
     },
 }

@@ -22,6 +22,7 @@ mod reel;
 mod resimulation;
 mod room;
 mod rotation;
+mod run_keeper;
 mod script;
 mod seated;
 mod seats;
@@ -41,5 +42,6 @@ pub use resimulation::{Damage, Difference, Differing, Resimulation, Verdict, Ver
 pub use room::Room;
 pub use room::checkpoint::{RestoreError, game_of};
 pub use rotation::Rotation;
+pub use run_keeper::MadeRun;
 pub use transfer::{TicketBody, Transfer, TransferredKind};
 pub use workers::{Alone, Job, Workers};

@@ -58,6 +58,7 @@ use super::simulation::Simulation;
 mod changes;
 pub(super) mod checkpoint;
 mod driven;
+mod ghosts;
 mod idle;
 mod orders;
 mod reception;
@@ -272,6 +273,7 @@ impl<G: Game> Room<G> {
         self.send_events();
         self.send_late_events();
         self.report_rounds(played);
+        self.send_runs();
         self.broadcast.handle_tick();
     }
 
@@ -332,9 +334,11 @@ impl<G: Game> Room<G> {
 
     /// Reports to the host what the rules reported, and that a round is over.
     fn report_rounds(&mut self, played_before: u32) {
-        while let Some((name, player, value)) = self.simulation.poll_report() {
+        while let Some(report) = self.simulation.poll_report() {
+            let run = self.simulation.take_run(&report);
+            let (name, player, value) = report;
             self.simulation.note_news(|| Some(News::Report(name.to_owned(), player, value)));
-            self.host.report(Event::Report { name, player, value });
+            self.host.report(Event::Report { name, player, value, run });
         }
         let played = self.simulation.rounds_played();
         if played > played_before {

@@ -1,6 +1,7 @@
 //! The world and its history, under the rules of one game: the part of a room that calls the rules.
 
 use super::config::RoomConfig;
+use super::run_keeper::{MadeRun, RunKeeper};
 use super::transfer::TransferredKind;
 use crate::fields::{Entities, Entity, Slot};
 use crate::game::{
@@ -35,6 +36,8 @@ pub(super) struct Simulation<G: Game> {
     inputs: Inputs<G::Input>,
     /// Records every change of the world, if it is recorded.
     recorder: Option<Box<Recorder<G>>>,
+    /// Keeps the runs of people, if the host wants them.
+    runs: Option<Box<RunKeeper<G>>>,
 }
 
 /// Returns a player as a recording has it: without its key.
@@ -83,9 +86,11 @@ impl<G: Game> Simulation<G> {
         world.tick = tick;
         world.past = Past::new(config.rates, rewind_of::<G>(config));
         game.populate(&mut world);
+        let runs = config.keeps_runs.then(|| RunKeeper::new(&game, config.rates)).flatten();
         Self {
             game,
             world,
+            runs: runs.map(Box::new),
             hash: game_hash::<G>(),
             setup,
             inputs: Inputs::default(),
@@ -196,7 +201,7 @@ impl<G: Game> Simulation<G> {
         rates: Rates,
         collect: impl FnOnce(&G, &World<G>, &mut Inputs<G::Input>),
     ) {
-        let Self { game, world, inputs, recorder, .. } = self;
+        let Self { game, world, inputs, recorder, runs, .. } = self;
         inputs.clear();
         collect(game, world, inputs);
         world.tick = world.tick.plus(1);
@@ -209,6 +214,9 @@ impl<G: Game> Simulation<G> {
         world.outbox.refill(rates);
         if let Some(recorder) = recorder {
             recorder.tick(world, inputs);
+        }
+        if let Some(runs) = runs {
+            runs.handle_tick(game, world);
         }
     }
 
@@ -356,6 +364,17 @@ impl<G: Game> Simulation<G> {
     /// Takes the next number that the rules reported.
     pub(super) fn poll_report(&mut self) -> Option<Report> {
         self.world.outbox.pop_report()
+    }
+
+    /// Takes the run that set a number that the rules reported.
+    pub(super) fn take_run(&mut self, report: &Report) -> Option<MadeRun> {
+        let (name, player, value) = *report;
+        self.runs.as_mut()?.take(name, player?, value)
+    }
+
+    /// Returns the course of the game's runs, if they are kept.
+    pub(super) fn course(&self) -> Option<u64> {
+        self.runs.as_ref().map(|runs| runs.course())
     }
 
     /// Takes the next shot that was tested against the past.

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 pub use self::refusal::Refusal;
 use super::disconnect::{Code, Disconnect};
 use super::error::WireError;
+use super::ghost::{GhostNotice, GhostRequest};
 use super::rooms::{RoomCode, RoomStatus};
 use super::round::{RoundNotice, RoundRequest};
 use super::talk::{Audience, CommandHint, Look, Mark};
@@ -85,6 +86,8 @@ pub enum ClientMessage {
         /// A bit for each kind.
         kinds: u32,
     },
+    /// A request for ghosts of the current game.
+    Ghosts(GhostRequest),
 }
 
 /// A client's request to join.
@@ -265,6 +268,8 @@ pub enum ServerMessage {
     /// Commands that the player may write into the chat, after a slash; at most [`COMMANDS_MAX`].
     /// They replace the previous ones.
     Commands(Vec<CommandHint>),
+    /// Ghosts, in answer to a request.
+    Ghosts(GhostNotice),
 }
 
 /// Status of a server.
@@ -352,7 +357,7 @@ pub fn body_len(prefix: [u8; 2]) -> Result<usize, WireError> {
 }
 
 /// Numbers of the last kind of client message and of server message.
-const LAST_KINDS: [u32; 2] = [9, 14];
+const LAST_KINDS: [u32; 2] = [10, 15];
 
 /// Returns the kind of a message: the number of its variant.
 fn kind(body: &[u8]) -> Result<u32, WireError> {
@@ -437,6 +442,7 @@ impl ClientMessage {
             Self::Mark { .. } => 7,
             Self::Restyle { .. } => 8,
             Self::Early { .. } => 9,
+            Self::Ghosts(_) => 10,
         }
     }
 
@@ -499,6 +505,7 @@ impl ServerMessage {
                 }
             }
             Self::Round(notice) => notice.check()?,
+            Self::Ghosts(notice) => notice.check()?,
             Self::Watching { players, .. } if players.len() > WATCHERS_MAX.into() => {
                 return Err(WireError::Range("list of watchers"));
             }

@@ -1,7 +1,7 @@
 //! The hash that distinguishes builds.
 
 /// 64-bit FNV-1a. Not meant against adversaries: with a forged hash, a peer only misreads packets.
-pub(super) fn fnv1a(bytes: &[u8]) -> u64 {
+pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })

@@ -20,10 +20,12 @@ pub(in crate::server) enum Request {
     Part,
     /// Another set of kinds that are shown at the present.
     Early,
+    /// Ghosts.
+    Ghosts,
 }
 
 impl Request {
-    const COUNT: usize = Self::Early as usize + 1;
+    const COUNT: usize = Self::Ghosts as usize + 1;
 
     /// All limits are arbitrary.
     fn limit(self) -> RequestLimit {
@@ -44,6 +46,8 @@ impl Request {
             // A player may step through all methods. Clients keep to the interval, so that none of
             // their messages is refused.
             Self::Early => (20, 250),
+            // A list and a run, in each game. Clients ask once every ten seconds.
+            Self::Ghosts => (6, 3000),
         };
         RequestLimit { burst, interval: Micros::from_ms(interval_ms) }
     }

@@ -1,9 +1,13 @@
 //! Which formats a member's client can read, and how much its path carries.
 
-use crate::limits::{DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN};
+use std::sync::Arc;
+
+use crate::limits::{DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN, RUN_PART_BYTES};
 use crate::path::SendRate;
+use crate::replay::run_hash;
 use crate::server::clock::RoomTime;
 use crate::wire::control::Hello;
+use crate::wire::ghost::GhostNotice;
 
 /// How snapshots are delivered to a client, in all games.
 #[derive(Debug)]
@@ -18,6 +22,17 @@ pub(in crate::server) struct Delivery {
     datagram_bytes: usize,
     /// Send rate at the start of the game.
     rate: SendRate,
+    /// The run that is being sent.
+    run: Option<OutgoingRun>,
+}
+
+/// A run that is being sent.
+#[derive(Debug)]
+struct OutgoingRun {
+    hash: u64,
+    bytes: Arc<[u8]>,
+    /// Number of bytes sent.
+    sent: usize,
 }
 
 impl Delivery {
@@ -29,6 +44,7 @@ impl Delivery {
             games: hello.games,
             datagram_bytes: DATAGRAM_BYTES_MAX,
             rate: SendRate::new(time.now, bytes_per_second, interval),
+            run: None,
         }
     }
 
@@ -57,6 +73,24 @@ impl Delivery {
 
     pub(in crate::server) fn rate(&self) -> &SendRate {
         &self.rate
+    }
+
+    /// Sends a run, in place of one that is being sent.
+    pub(in crate::server) fn set_run(&mut self, bytes: Arc<[u8]>) {
+        self.run = Some(OutgoingRun { hash: run_hash(&bytes), bytes, sent: 0 });
+    }
+
+    /// Takes the next part of the run that is being sent.
+    pub(in crate::server) fn poll_run(&mut self) -> Option<GhostNotice> {
+        let OutgoingRun { hash, bytes, sent } = self.run.as_mut()?;
+        let part: Vec<_> = bytes.iter().skip(*sent).take(RUN_PART_BYTES).copied().collect();
+        let notice =
+            GhostNotice::Part { hash: *hash, from: u32::try_from(*sent).ok()?, bytes: part };
+        *sent += RUN_PART_BYTES;
+        if *sent >= bytes.len() {
+            self.run = None;
+        }
+        Some(notice)
     }
 
     pub(in crate::server) fn set_rate(&mut self, rate: SendRate) {

@@ -36,6 +36,8 @@ impl<G: Game> Room<G> {
                 commands.truncate(COMMANDS_MAX);
                 self.host.send(client, ServerMessage::Commands(commands));
             }
+            Command::Ghosts { player, ghosts } => self.offer_ghosts(player, ghosts)?,
+            Command::SendRun { player, bytes } => self.send_run(player, bytes)?,
             Command::Say { text } => {
                 let text = clean_line(&text).ok_or(CommandError::Empty)?;
                 self.broadcast(&line(text));
@@ -71,7 +73,7 @@ impl<G: Game> Room<G> {
     }
 
     /// Returns the client of a player who is present.
-    fn client_of(&self, target: Target) -> Result<ClientId, CommandError> {
+    pub(super) fn client_of(&self, target: Target) -> Result<ClientId, CommandError> {
         let mut everybody = self.seats.everybody();
         let found = everybody.find(|(_, member)| member.is_here() && member.person().is(target));
         found.map(|(client, _)| client).ok_or(CommandError::NoPlayer(target.seat))

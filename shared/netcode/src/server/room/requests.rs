@@ -52,6 +52,10 @@ impl<G: Game> Room<G> {
                 self.handle_early(now, client, (number, KindSet::from_bits(kinds)));
                 Ok(())
             }
+            ClientMessage::Ghosts(request) => {
+                self.handle_ghosts(now, client, request);
+                Ok(())
+            }
             ClientMessage::Restyle { name, look } => self.handle_restyle(now, client, &name, look),
             // The driver passes a client's first message to another method.
             ClientMessage::Hello(_) | ClientMessage::Query => Err(Refusal::Unknown),

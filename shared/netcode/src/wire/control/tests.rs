@@ -3,8 +3,10 @@
 use super::*;
 use crate::fingerprint::Fingerprint;
 use crate::identity::{Proof, PublicKey};
+use crate::limits::{GHOSTS_MAX, RUN_BYTES_MAX, RUN_PART_BYTES};
 use crate::wire::disconnect::Code;
 use crate::wire::documented;
+use crate::wire::ghost::GhostOffer;
 use proptest::prelude::*;
 
 fn hello() -> Hello {
@@ -58,14 +60,36 @@ fn kinds_are_those_of_the_document() {
         ClientMessage::Mark { to: Audience::Side, mark: Mark { kind: 1, x: -1, y: 1 } },
         ClientMessage::Restyle { name: "Ada".into(), look: Look { color: 11, pattern: 7 } },
         ClientMessage::Early { number: 7, kinds: 0b101 },
+        ClientMessage::Ghosts(GhostRequest::Fetch { hash: 7 }),
     ] {
         let body = frame(&message).unwrap()[2..].to_vec();
         assert_eq!(kind(&body), Ok(message.kind()));
         assert_eq!(ClientMessage::parse(&body), Ok(message));
     }
-    assert_eq!(ClientMessage::parse(&[10]), Err(WireError::Message(10)));
-    assert_eq!(ServerMessage::parse(&[15, 1, 2]), Err(WireError::Message(15)));
+    assert_eq!(ClientMessage::parse(&[11]), Err(WireError::Message(11)));
+    assert_eq!(ServerMessage::parse(&[16, 1, 2]), Err(WireError::Message(16)));
     assert_eq!(frame(&ServerMessage::Game(vec![5])).unwrap(), [3, 0, 8, 1, 5]);
+}
+
+#[test]
+fn ghosts_beyond_the_limits_are_refused() {
+    let offer = GhostOffer { name: "Ada".into(), hundredths: 1, hash: 2, bytes: 3, own: true };
+    let offers = |offer: GhostOffer, count| GhostNotice::Offers(vec![offer; count]);
+    let part = |len| GhostNotice::Part { hash: 1, from: 0, bytes: vec![0; len] };
+    let long = u32::try_from(RUN_BYTES_MAX + 1).unwrap();
+    for (notice, is_valid) in [
+        (offers(offer.clone(), GHOSTS_MAX), true),
+        (offers(offer.clone(), GHOSTS_MAX + 1), false),
+        (offers(GhostOffer { bytes: 0, ..offer.clone() }, 1), false),
+        (offers(GhostOffer { bytes: long, ..offer.clone() }, 1), false),
+        (offers(GhostOffer { name: "x".repeat(33), ..offer }, 1), false),
+        (part(RUN_PART_BYTES), true),
+        (part(RUN_PART_BYTES + 1), false),
+    ] {
+        let framed = frame(&ServerMessage::Ghosts(notice.clone())).unwrap();
+        let parsed = ServerMessage::parse(&framed[2..]);
+        assert_eq!(parsed.is_ok(), is_valid, "{notice:?}");
+    }
 }
 
 #[test]

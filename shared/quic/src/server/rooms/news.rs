@@ -17,7 +17,7 @@ impl Rooms {
             let Some(Running { span, code, .. }) = self.running.get(&id) else { return };
             let inside = span.enter();
             match &event {
-                Event::Report { name, player, value } => {
+                Event::Report { name, player, value, .. } => {
                     tracing::info!(
                         name: "game_report",
                         name,
@@ -37,6 +37,7 @@ impl Rooms {
                     played,
                     "a round is over"
                 ),
+                Event::GhostsAsked { .. } => {}
                 _ => is_changed = true,
             }
             drop(inside);
