@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use glam::Vec2;
+use phaselock::client::{GhostChoice, Picture};
 use phaselock::fields::{Entity, age_of};
 use phaselock::game::{Best, Game};
 use phaselock::limits::{RUN_BYTES_MAX, RUN_PART_BYTES};
@@ -11,7 +12,7 @@ use phaselock::replay::{Run, run_hash};
 use phaselock::server::{AnyRoom, Command, Event, MadeRun, RoomConfig};
 use phaselock::time::{Micros, Rates, Tick};
 use phaselock::wire::control::{ClientMessage, ServerMessage};
-use phaselock::wire::ghost::{GhostNotice, GhostRequest};
+use phaselock::wire::ghost::{GhostNotice, GhostOffer, GhostRequest};
 use phaselock_games::platformer::Platformer;
 use phaselock_games::race::Race;
 use phaselock_testing::{Sim, Wire, body, room_config};
@@ -66,9 +67,7 @@ fn play<G: Game>(sim: &mut Sim<G>) -> Played {
             began = began.filter(|_| stage.is_running).or(stage.is_running.then_some(tick));
         });
         while let Some(event) = sim.room.poll_event() {
-            let Event::Report { name, player: of, value, run } = event else {
-                continue;
-            };
+            let Event::Report { name, player: of, value, run } = event else { continue };
             if of == Some(player) && name == runs.measure {
                 let run = run.expect("the run comes with the score");
                 return Played { value, run, track, attempts };
@@ -140,6 +139,108 @@ fn the_best_lap_of_a_race_comes_with_its_time() {
 #[test]
 fn the_run_of_a_platformer_race_comes_with_its_time() {
     check::<Platformer>();
+}
+
+/// Answers requests for ghosts as a host does that has one record.
+fn host<G: Game>(sim: &mut Sim<G>, record: &Played) {
+    let hash = run_hash(&record.run.bytes);
+    while let Some(event) = sim.room.poll_event() {
+        let Event::GhostsAsked { player, course, request } = event else { continue };
+        assert_eq!(course, record.run.course);
+        let player = player.into();
+        let order = match request {
+            GhostRequest::Fetch { hash: wanted } if wanted == hash => {
+                Command::SendRun { player, bytes: record.run.bytes.clone() }
+            }
+            _ => {
+                let hundredths = (record.value * 100.0).round() as u32;
+                let bytes = record.run.bytes.len() as u32;
+                let name = "client 0".to_owned();
+                let ghosts = vec![GhostOffer { name, hundredths, hash, bytes, own: false }];
+                Command::Ghosts { player, ghosts }
+            }
+        };
+        sim.room.handle_command(sim.now, order).expect("the player is here");
+    }
+}
+
+/// Another player races the ghost, which starts with each of the player's own attempts and is where
+/// the run was after the same time.
+#[allow(clippy::print_stdout, reason = "prints the deviation")]
+fn race<G: Game>(tolerance: f32) {
+    let mut sim = keeping::<G>();
+    sim.join_bot(CABLE);
+    sim.run(0.5);
+    let record = play(&mut sim);
+    let second = sim.join_bot(LinkConfig::delayed(60, 10));
+    sim.clients[second].session.choose_ghost(GhostChoice::Best);
+    let screen = std::rc::Rc::new(std::cell::RefCell::new(None));
+    sim.clients[second].screen = Some(screen.clone());
+    sim.run(1.0);
+    let (rates, player) = (sim.clients[second].core().rates(), sim.clients[second].core().player());
+    let run = Run::read(sim.clients[second].core().game(), rates, &record.run.bytes);
+    let run = run.expect("it can be read");
+    let stage_of = G::KIT.runs.expect("it has runs").stage;
+    // The true starts of the player's attempts.
+    let (mut began, mut before) = (None, None);
+    let (mut shown, mut worst, mut gaps) = (0, 0.0_f32, Vec::new());
+    for _ in 0..240 {
+        sim.run_each(1.0, |sim| {
+            host(sim, &record);
+            let world = sim.room.world();
+            let game = sim.clients[second].core().game();
+            let mut owned = world.entities.owned_by(player);
+            let stage = owned.find_map(|it| {
+                let age = age_of(it.entity.fields(), &it.entity.pack());
+                Some((stage_of(game, &it.entity)?, age))
+            });
+            if let Some((stage, age)) = stage {
+                let tick = world.tick.minus(age);
+                let last = before.replace((stage.is_running, stage.finished));
+                if stage.is_running && last != before {
+                    began = Some(stage.ticks.map_or(tick, |ticks| tick.minus(ticks.into())));
+                }
+                began = began.filter(|_| stage.is_running);
+            }
+            let picture: Option<Picture<G>> = screen.borrow_mut().take();
+            let Some((picture, ghost)) = picture.zip(sim.clients[second].core().ghost()) else {
+                return;
+            };
+            let Some(began) = began else { return };
+            let secs = (picture.own_time - rates.time_of(began)).as_secs();
+            // Around the start, server and client are in different attempts.
+            if !(0.5..run.secs() - 0.5).contains(&secs) {
+                return;
+            }
+            let expected = run.at::<G::Entity>(secs).expect("it has states");
+            let [expected, there] =
+                [&expected, &ghost.entity].map(|it| game.position(it).expect("it has one"));
+            worst = worst.max(expected.distance(there));
+            gaps.push(ghost.behind.abs());
+            shown += 1;
+            assert_eq!(ghost.name, "client 0");
+        });
+        if shown > 1000 {
+            break;
+        }
+    }
+    let mean = gaps.iter().sum::<f64>() / gaps.len().max(1) as f64;
+    println!("{}: {shown} frames, at most {worst:.2} m off, {mean:.2} s apart", G::NAME);
+    assert!(shown > 1000, "{shown}");
+    assert!(worst < tolerance, "{worst} m");
+    let stats = sim.clients[second].core().stats();
+    println!("{} mispredictions in {} ticks", stats.mispredictions, stats.ticks);
+}
+
+#[test]
+fn another_player_races_the_ghost_of_the_best_lap() {
+    // Two ticks at full speed.
+    race::<Race>(1.5);
+}
+
+#[test]
+fn another_player_races_the_ghost_through_the_level() {
+    race::<Platformer>(0.5);
 }
 
 #[test]

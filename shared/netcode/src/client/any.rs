@@ -4,6 +4,7 @@ use std::any::Any;
 use std::fmt::Debug;
 
 use super::common::Common;
+use super::ghosts::FetchedGhost;
 use super::recorder::Recorded;
 use crate::clock::pll::LoopFilter;
 use crate::fields::{Kind, Packed};
@@ -65,6 +66,11 @@ pub trait AnyClient: Any + Debug + Send {
     fn early(&self) -> KindSet;
     /// Adds the picture of a second method to [`Client::traces`](super::Client::traces).
     fn set_ghost(&mut self, ghost: Option<Choice>);
+    /// Returns the hash of the run that is shown as a ghost, or `None` if none is. The outer `None`
+    /// is for a game that has no runs, and for spectators.
+    fn raced(&self) -> Option<Option<u64>>;
+    /// Shows a run as a ghost, or no longer. Returns `false` if the run cannot be used.
+    fn race(&mut self, ghost: Option<&FetchedGhost>) -> bool;
     /// Starts or stops recording the local player's motion.
     fn record_motion(&mut self, on: bool);
     /// Takes the next recorded state. A few hundred are kept; beyond that the oldest are dropped.

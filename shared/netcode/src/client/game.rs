@@ -6,8 +6,10 @@ use super::any::AnyClient;
 use super::common::Common;
 use super::departures::Departures;
 use super::frame_inputs::{FrameInputs, FrameMoment};
+use super::ghosts::FetchedGhost;
 use super::input_delay::merged;
 use super::news::News;
+use super::pace::{Ghost, Pace};
 use super::picture::Picture;
 use super::prediction::Prediction;
 use super::recorder::{Recorded, Recorder};
@@ -60,6 +62,9 @@ pub struct Client<G: Game> {
     pressed: Vec<Pressed<G::Input>>,
     /// Recorder of the local player's motion, if it is recorded.
     recorder: Option<Recorder>,
+    /// The run that the player races, and the ghost in the last picture.
+    pace: Option<Pace>,
+    ghost: Option<Ghost<G::Entity>>,
 }
 
 impl<G: Game> Client<G> {
@@ -112,6 +117,8 @@ impl<G: Game> Client<G> {
             transmit: None,
             pressed: Vec::new(),
             recorder: None,
+            pace: None,
+            ghost: None,
         })
     }
 
@@ -427,6 +434,9 @@ impl<G: Game> Client<G> {
             entities.remove(id);
         }
         let own = self.prediction.drawn(now, ahead, |slot| entities.insert(slot));
+        let pair = self.pace.as_mut().zip(own.and_then(|own| entities.get(own)));
+        let rules = (&self.game, self.common.rates);
+        self.ghost = pair.and_then(|(pace, slot)| pace.show(rules, slot, own_time));
         let entities = Arc::clone(&self.shown);
         Picture { entities, own, server_time, own_time, presentation_time }
     }
@@ -643,6 +653,19 @@ impl<G: Game> AnyClient for Client<G> {
 
     fn set_ghost(&mut self, ghost: Option<Choice>) {
         self.presenter.set_ghost(ghost);
+    }
+
+    fn raced(&self) -> Option<Option<u64>> {
+        let races = G::KIT.runs.is_some() && self.common.watching.is_none();
+        races.then(|| self.pace.as_ref().map(|pace| pace.hash))
+    }
+
+    fn race(&mut self, ghost: Option<&FetchedGhost>) -> bool {
+        let rates = self.common.rates;
+        let pace = ghost.map(|ghost| Pace::new(&self.game, rates, ghost));
+        let is_usable = !matches!(pace, Some(Err(_)));
+        self.pace = pace.and_then(Result::ok);
+        is_usable
     }
 
     fn record_motion(&mut self, on: bool) {

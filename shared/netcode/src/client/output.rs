@@ -1,6 +1,7 @@
 //! Types at the surface of a session: settings, state, outputs for the transport, notices for the
 //! player.
 
+use super::ghosts::GhostChoice;
 use super::recorder::Recorded;
 use crate::clock::pll::LoopFilter;
 use crate::fields::Kind;
@@ -45,6 +46,8 @@ pub struct SessionConfig {
     /// ticks, for players who are shown at the present by the rules. On by default; it costs a few
     /// bytes.
     pub early: bool,
+    /// The ghost to race; none by default.
+    pub ghost: GhostChoice,
     /// Token of the last session, to take over the seat of a program that has ended.
     pub resume: Option<ResumeToken>,
     /// Whether the transport checks the fingerprint of a redirect's target; `true` by default. A
@@ -70,6 +73,7 @@ impl SessionConfig {
             part: Part::default(),
             input_delay: 0,
             early: true,
+            ghost: GhostChoice::Off,
             resume: None,
             checks_fingerprint: true,
             silence_max: Micros::from_ms(3000),

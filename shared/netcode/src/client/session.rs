@@ -23,6 +23,7 @@ use std::collections::VecDeque;
 use super::any::AnyClient;
 use super::controller::{Controller, downcast};
 use super::game::Client;
+use super::ghosts::Ghosts;
 use super::output::{MotionSample, Notice, Output, Redirect, SessionConfig, State};
 use super::picture::Picture;
 use super::session_input::SessionInput;
@@ -42,6 +43,8 @@ use crate::wire::snapshot::KindSet;
 
 /// How long to wait for an answer to the hello.
 const HELLO_TIMEOUT: Micros = Micros::from_ms(4000);
+/// Kind of a request for ghosts.
+const GHOSTS: u32 = 10;
 /// Minimum time for three games of a rotation, so that the client can play.
 const GAME_MIN: Micros = Micros::from_ms(1000);
 /// Length of a stay after which the count of failures is reset. Arbitrary, and longer than a server
@@ -110,6 +113,8 @@ pub struct Session {
     recorded_over: bool,
     /// Kinds for which the server was last asked for early steering, and when.
     early_told: (KindSet, Option<LocalTime>),
+    /// The ghosts that the server offers.
+    ghosts: Ghosts,
 }
 
 /// Returns the reason for an end with a text for the player, even if the peer sent none.
@@ -127,6 +132,8 @@ fn explained(reason: Disconnect) -> Disconnect {
 impl Session {
     /// Creates a session and starts joining.
     pub fn new(config: SessionConfig, now: LocalTime) -> Self {
+        let mut ghosts = Ghosts::default();
+        ghosts.choose(config.ghost.clone());
         let mut session = Self {
             token: config.resume,
             config,
@@ -149,6 +156,7 @@ impl Session {
             recorded_inputs: None,
             recorded_over: false,
             early_told: (KindSet::NONE, None),
+            ghosts,
         };
         session.dial();
         session
@@ -242,6 +250,7 @@ impl Session {
             (Ok(ServerMessage::Disconnect(reason)), _) => self.close(arrival, reason),
             (Ok(ServerMessage::Welcome(welcome)), _) => self.begin(&welcome, hello_sent, arrival),
             (Ok(ServerMessage::Round(notice)), None) => self.handle_round(notice, arrival),
+            (Ok(ServerMessage::Ghosts(notice)), None) => self.ghosts.handle(notice, arrival),
             (Ok(message), None) => self.handle_message(message),
             // A message of a later version.
             (Err(WireError::Message(_)), _) => {}
@@ -264,6 +273,8 @@ impl Session {
         }
         let Some(client) = &mut self.client else { return };
         match message {
+            // An older server; no player asked for it.
+            ServerMessage::Refused { request: GHOSTS, .. } => self.ghosts.stop(),
             ServerMessage::Refused { request, refusal } => {
                 self.notify(Notice::Refused { request, refusal });
             }
@@ -292,6 +303,7 @@ impl Session {
         }
         self.looked = now;
         self.tell_early(now);
+        self.ask_ghosts(now);
         match self.step {
             Step::Greeted(sent) if now - sent >= HELLO_TIMEOUT => {
                 let text = "the server did not answer the hello";

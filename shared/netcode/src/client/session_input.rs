@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ghosts::GhostChoice;
 use crate::clock::pll::LoopFilter;
 use crate::identity::Credentials;
 use crate::motion::choice::Choice;
@@ -53,4 +54,6 @@ pub enum SessionInput {
     Leave(String),
     /// [`Session::set_input_delay`](super::Session::set_input_delay).
     InputDelay(u8),
+    /// [`Session::choose_ghost`](super::Session::choose_ghost).
+    Ghost(GhostChoice),
 }

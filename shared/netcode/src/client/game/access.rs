@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Client;
 use crate::client::common::Common;
+use crate::client::pace::Ghost;
 use crate::client::stats::Stats;
 use crate::clock::delay::Delay;
 use crate::clock::lead::Lead;
@@ -23,6 +24,11 @@ impl<G: Game> Client<G> {
     /// Returns the entities as last drawn.
     pub fn shown(&self) -> &Entities<G::Entity> {
         &self.shown
+    }
+
+    /// Returns the ghost beside the player in the last picture.
+    pub fn ghost(&self) -> Option<&Ghost<G::Entity>> {
+        self.ghost.as_ref()
     }
 
     /// Returns all received states.

@@ -48,6 +48,7 @@ impl Session {
         self.client = Some(client);
         self.stays += 1;
         self.early_told = (KindSet::NONE, None);
+        self.ghosts.restart();
         self.begun.rotate_right(1);
         self.begun[0] = now;
         let (server, resumed) = (welcome.server.clone(), welcome.resumed);

@@ -97,6 +97,7 @@ impl Session {
             SessionInput::Round(request) => drop(self.ask_round(request.clone())),
             SessionInput::Watch(on) => drop(self.watch(*on)),
             SessionInput::InputDelay(ticks) => self.set_input_delay(*ticks),
+            SessionInput::Ghost(choice) => self.choose_ghost(choice.clone()),
             SessionInput::Leave(reason) => self.leave(reason),
         }
         // Packets are numbered when they are fetched.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{Session, Step};
+use crate::client::ghosts::GhostChoice;
 use crate::client::output::{Notice, Output, Part};
 use crate::client::session_input::SessionInput;
 use crate::game::{MessageError, write_message};
@@ -112,6 +113,31 @@ impl Session {
         // If too many requests are waiting, the server is told later.
         if self.ask(&ClientMessage::Early { number, kinds: kinds.to_bits() }).is_ok() {
             self.early_told = (kinds, Some(now));
+        }
+    }
+
+    /// Chooses the ghost that the player races, in this game and all following ones.
+    pub fn choose_ghost(&mut self, choice: GhostChoice) {
+        self.note(|| SessionInput::Ghost(choice.clone()));
+        self.config.ghost = choice.clone();
+        self.ghosts.choose(choice);
+    }
+
+    /// Asks for ghosts, and shows the chosen one once it has come.
+    pub(super) fn ask_ghosts(&mut self, now: LocalTime) {
+        let client = self.client.as_mut().filter(|_| self.step == Step::Playing);
+        let Some((client, raced)) = client.and_then(|it| it.raced().map(|raced| (it, raced)))
+        else {
+            return;
+        };
+        let ghost = self.ghosts.fetched();
+        let wanted = ghost.as_ref().map(|ghost| ghost.hash);
+        if wanted != raced && !client.race(ghost.as_ref()) {
+            wanted.into_iter().for_each(|hash| self.ghosts.refuse(hash));
+        }
+        if let Some(request) = self.ghosts.poll_request(now) {
+            // If too many requests are waiting, it is asked again later.
+            let _ = self.ask(&ClientMessage::Ghosts(request));
         }
     }
 
