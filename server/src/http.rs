@@ -12,11 +12,10 @@ use std::time::Duration;
 
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioTimer;
+use phaselock::address::household;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
-
-use crate::subject::household;
 
 /// Longest time for the head of a request, and between two requests on a connection.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);

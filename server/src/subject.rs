@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 
-use ipnet::{IpNet, Ipv6Net};
+use ipnet::IpNet;
 use phaselock::address::{Address, split_port, split_zone};
 use phaselock::identity::PublicKey;
 
@@ -52,14 +52,6 @@ impl From<BadSubject> for ActError {
 /// A network: an address, and the number of leading bits that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Network(IpNet);
-
-/// Returns the address, or for IPv6 the /64 that a household has.
-pub(crate) fn household(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => Ipv6Net::new_assert(address, 64).network().into(),
-        address => address,
-    }
-}
 
 /// Bits before an IPv4-mapped address, `::ffff:192.0.2.7` (RFC 4291, 2.5.5.2).
 const MAPPED_BITS: u8 = 96;

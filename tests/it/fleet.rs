@@ -80,7 +80,7 @@ impl Gate for Post {
         let mut transfer = None;
         if let Some(ticket) = &hello.ticket {
             match used.0.accept(&self.key, ticket, presented) {
-                Ok(brought) => transfer = Some(Box::new(brought)),
+                Ok((_, brought)) => transfer = Some(Box::new(brought)),
                 Err(error) => used.1.push(error),
             }
         }

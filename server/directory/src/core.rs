@@ -26,7 +26,7 @@ use phaselock::random::Random;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::directory::play::{PartyWish, Play, PlayRefusal};
 use phaselock::wire::directory::{
-    AnnouncementProof, AnnouncementRefusal, Answer, Question, Token, page,
+    AnnouncementProof, AnnouncementRefusal, Answer, ProofPurpose, Question, Token, page,
 };
 use phaselock::wire::query::{Info, Nonce, question_of};
 use phaselock_quic::doorkeeping::Limits;
@@ -37,7 +37,7 @@ use phaselock_quic::server::buckets::{Bucket, BucketTime, Buckets, Kind};
 pub use self::bounds::{Bounds, PlayBounds};
 use self::entries::{Entries, is_local};
 pub use self::play::{Allocate, AllocatedServer, Allocators, NotAllocated};
-use self::play::{Leaving, Matchmaker, PlayerAsks};
+use self::play::{Matchmaker, PlayerAsks};
 use self::tokens::{Secrets, TokenMint};
 
 /// Seconds for which a server stays listed without announcing itself again.
@@ -83,6 +83,16 @@ struct PendingServer {
     due: LocalTime,
 }
 
+/// A server's request for places, with its proof.
+struct PlaceAsks {
+    /// Address and nonce of the request, and the maximum bytes of its answer.
+    asked: (Route, Nonce, usize),
+    port: u16,
+    /// Address at which players reach the server, as it says itself.
+    own: Option<SocketAddr>,
+    proof: AnnouncementProof,
+}
+
 /// The list of servers.
 #[derive(Debug)]
 pub struct ServerList {
@@ -93,7 +103,7 @@ pub struct ServerList {
     announcements: Bucket,
     signatures: Bucket,
     plays: Bucket,
-    tickets: Bucket,
+    requests: Bucket,
     guesses: Bucket,
     guessers: Buckets,
     secrets: Secrets,
@@ -121,7 +131,7 @@ impl ServerList {
         let mut random = Random::new(seed);
         Self {
             plays: Bucket::default(),
-            tickets: Bucket::default(),
+            requests: Bucket::default(),
             guesses: Bucket::default(),
             guessers: Buckets::new(random.bits()),
             secrets: Secrets::new(secret, seed, "list"),
@@ -179,11 +189,14 @@ impl ServerList {
             Ok((Question::Play { play, token }, nonce)) => {
                 self.handle_play(now, (route, nonce, bytes.len()), play, token);
             }
-            Ok((Question::Place { play, port, proof }, nonce)) => {
+            Ok((Question::Place { play, port, own, proof }, nonce)) => {
                 let asked = (route, nonce, bytes.len());
                 match proof {
                     None => self.challenge(now, asked, port),
-                    Some(proof) => self.handle_place(now, asked, play, (port, &proof)),
+                    Some(proof) => {
+                        let from = PlaceAsks { asked, port, own, proof };
+                        self.handle_place(now, from, play);
+                    }
                 }
             }
             Ok((Question::Regions, nonce)) => {
@@ -263,11 +276,11 @@ impl ServerList {
     /// Asks the matchmaker, unless the address has too many requests.
     fn play(&mut self, now: LocalTime, from: SocketAddr, play: Play, is_browser: bool) -> Answer {
         let player = PlayerAsks { ip: from.ip(), is_browser };
-        if self.play.knows(play.ticket) {
+        if self.play.knows(play.request) {
             return self.play.handle_play(now, player, play);
         }
         let is_guess = matches!(play.party, PartyWish::Join(_));
-        if is_guess && !self.may_guess(now, from) || !self.takes_ticket(now, from) {
+        if is_guess && !self.may_guess(now, from) || !self.takes_request(now, from) {
             return Answer::Denied(PlayRefusal::Often);
         }
         let answer = self.play.handle_play(now, player, play);
@@ -286,18 +299,13 @@ impl ServerList {
         self.guessers.has(now, Kind::Query, from.ip(), &limits) && all.take(now, limits.total, 0)
     }
 
-    fn takes_ticket(&mut self, now: LocalTime, from: SocketAddr) -> bool {
-        let (bucket, limits) = (&mut self.tickets, self.bounds.tickets);
+    fn takes_request(&mut self, now: LocalTime, from: SocketAddr) -> bool {
+        let (bucket, limits) = (&mut self.requests, self.bounds.requests);
         pass(bucket, &mut self.buckets, now, (Kind::Handshake, from), &limits)
     }
 
-    fn handle_place(
-        &mut self,
-        now: LocalTime,
-        asked: (Route, Nonce, usize),
-        play: Play,
-        (port, proof): (u16, &AnnouncementProof),
-    ) {
+    fn handle_place(&mut self, now: LocalTime, server: PlaceAsks, play: Play) {
+        let PlaceAsks { asked, port, own, proof } = server;
         let from = asked.0.remote;
         if !self.mint.is_valid(now, from, port, &proof.token) {
             return self.challenge(now, asked, port);
@@ -308,14 +316,14 @@ impl ServerList {
         {
             return;
         }
-        let answer = match verified(proof, port) {
+        let answer = match verified(ProofPurpose::Places(own), &proof, port) {
             None => Answer::Refused(AnnouncementRefusal::Signature),
             Some(fingerprint) => {
                 let mut server = from;
                 server.set_port(port);
-                let leaving = Leaving { server, fingerprint };
-                let is_free = self.play.knows(play.ticket) || self.play.trusts(leaving);
-                if is_free || self.takes_ticket(now, from) {
+                let leaving = self.play.leaving(server, own, fingerprint);
+                let is_free = self.play.knows(play.request) || self.play.trusts(leaving);
+                if is_free || self.takes_request(now, from) {
                     self.play.handle_place(now, leaving, play)
                 } else {
                     Answer::Denied(PlayRefusal::Often)
@@ -380,7 +388,7 @@ impl ServerList {
         if is_asked || is_busy || !self.signatures.take(moment(now), self.bounds.signatures, 0) {
             return;
         }
-        let Some(fingerprint) = verified(proof, port) else {
+        let Some(fingerprint) = verified(ProofPurpose::Announcement, proof, port) else {
             return self.refuse(announced, AnnouncementRefusal::Signature);
         };
         if let Err(refusal) = self.entries.check(now, server, fingerprint, &self.bounds) {

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use phaselock::address::household;
 use phaselock::limits::ANNOUNCEMENT_BYTES_MAX;
 use rustls::ServerConfig;
 use rustls::crypto::ring::default_provider;
@@ -147,14 +148,6 @@ impl Drop for Entered {
                 open.remove(&self.1);
             }
         }
-    }
-}
-
-/// Returns the address by which connections are counted: for IPv6, its /64.
-fn household(ip: IpAddr) -> IpAddr {
-    match ip.to_canonical() {
-        IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() >> 64 << 64).into(),
-        ip => ip,
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::subject::household;
+use phaselock::address::household;
 
 /// Shortest time between two lines about an address.
 const INTERVAL: Duration = Duration::from_secs(60);

@@ -101,6 +101,14 @@ impl Exits {
         Some(Exit { people: 1, ..exit.clone() })
     }
 
+    /// Returns a server to which players of a room go, for a spectator, who needs no seat.
+    pub(super) fn glance(&self, room: &RoomCode) -> Option<Redirect> {
+        match self.rooms().get(room)? {
+            Search::Done(_, exits) => exits.first().map(|exit| exit.redirect.clone()),
+            Search::Wanted(_) | Search::Begun => None,
+        }
+    }
+
     /// Takes the rooms that ask.
     pub(crate) fn take_wanted(&self) -> Vec<Leaving> {
         let mut wanted = Vec::new();
@@ -129,10 +137,14 @@ impl Exits {
         *self.own.lock().unwrap_or_else(PoisonError::into_inner) = own;
     }
 
-    /// Sets what was found for a room. This server, which a directory may know by another address,
-    /// is not an exit.
+    /// Returns the address at which players reach this server, if it is known.
+    pub(crate) fn own(&self) -> Option<SocketAddr> {
+        *self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets what was found for a room. This server is not an exit, whatever a directory says.
     pub(crate) fn settle(&self, room: RoomCode, mut found: Vec<Exit>) {
-        let own = *self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = self.own();
         found.retain(|exit| own.is_none() || exit.redirect.address.parse().ok() != own);
         self.rooms().insert(room, Search::Done(Instant::now(), found));
     }
@@ -169,6 +181,9 @@ mod tests {
         let mut taken = (0..3).map(|_| exits.take(&one.room).map(|it| it.redirect.address));
         let taken = [taken.next(), taken.next(), taken.next()].map(Option::flatten);
         assert_eq!(taken, [Some("a:1".into()), Some("b:1".into()), None]);
+        // Spectators need no seats, and go where the first players go.
+        let glance = |of: &Leaving| exits.glance(&of.room).map(|it| it.address);
+        assert_eq!((glance(&one), glance(&two)), (Some("a:1".into()), None));
         tokio::time::advance(KEPT).await;
         assert!(!exits.are_known(&one), "the seats are no longer kept");
         exits.begin(false);

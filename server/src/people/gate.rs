@@ -177,12 +177,18 @@ impl Gate for Gatekeeper {
         }
         let mute = self.access.against(Act::Mute, Some(hello.credentials.key), Some(address), now);
         let mute = mute.map(|it| it.as_mute(now));
+        let (ticket, transfer) = self.transfers.accept(hello, address, now).unzip();
         Ok(Pass {
             address: Some(address),
             mute,
             is_staff: self.access.keeps_order(hello.credentials.key),
-            transfer: self.transfers.accept(hello, address, now),
+            transfer,
+            ticket,
         })
+    }
+
+    fn take_back_ticket(&self, id: [u8; 16]) {
+        self.transfers.take_back(id);
     }
 
     fn may_see_off(&self, leaving: &Leaving) -> bool {
@@ -198,7 +204,11 @@ impl Gate for Gatekeeper {
         let mut goodbye = goodbye.clone();
         let mut kept = None;
         // Seats were reserved for players who are present, and only they have a transfer.
-        if goodbye.redirect.is_none() && transfer.is_some() {
+        if goodbye.redirect.is_none() {
+            if transfer.is_none() {
+                // Spectators go where the players go.
+                return Redirect::on(self.exits.glance(room).as_ref(), goodbye);
+            }
             let Some(Exit { redirect, room, .. }) = self.exits.take(room) else { return goodbye };
             goodbye = Redirect::on(Some(&redirect), goodbye);
             kept = room;

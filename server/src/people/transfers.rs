@@ -61,21 +61,26 @@ impl Transfers {
         key.issue(Stamp { id, issuer, target, address, now }, transfer)
     }
 
-    /// Returns what a player brings if the ticket counts. Otherwise the player is a newcomer like
-    /// any other.
+    /// Notes that the bearer of a ticket got no seat.
+    pub(super) fn take_back(&self, id: [u8; 16]) {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).give_back(id);
+    }
+
+    /// Returns the id of a ticket and what the player brings if the ticket counts. Otherwise the
+    /// player is a newcomer like any other.
     pub(super) fn accept(
         &self,
         hello: &Hello,
         address: SocketAddr,
         now: i64,
-    ) -> Option<Box<Transfer>> {
+    ) -> Option<([u8; 16], Box<Transfer>)> {
         let (ticket, key, here) = (hello.ticket.as_ref()?, self.key()?, self.own.get()?);
         let bearer = hello.credentials.key;
         let address_here = *self.address.read().unwrap_or_else(PoisonError::into_inner);
         let presented = Presented { bearer, here: here.fingerprint(), address: address_here, now };
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         match used.accept(&key, ticket, presented) {
-            Ok(transfer) => {
+            Ok((id, transfer)) => {
                 let (name, game) = (&*transfer.name, &*transfer.game);
                 tracing::info!(
                     name: "ticket_accepted",
@@ -84,7 +89,7 @@ impl Transfers {
                     game,
                     "a player comes from another server of the fleet"
                 );
-                Some(Box::new(transfer))
+                Some((id, Box::new(transfer)))
             }
             // As often as players may join.
             Err(error) => {
@@ -157,7 +162,7 @@ mod tests {
             ticket: Some(ticket.to_vec()),
         };
         let address = "192.0.2.7:5000".parse().expect("an address");
-        new.accept(&hello, address, now).map(|transfer| transfer.name)
+        new.accept(&hello, address, now).map(|(_, transfer)| transfer.name)
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(crate) async fn find_exits(exits: Arc<Exits>, announcements: Vec<Announcemen
             let (exits, announcements) = (Arc::clone(&exits), Arc::clone(&announcements));
             tokio::spawn(async move {
                 let people = rooms.iter().map(|room| u32::from(room.people)).sum();
-                let found = search(&announcements, game, people).await;
+                let found = search(&announcements, game, people, exits.own()).await;
                 for (room, found) in share(rooms, found) {
                     exits.settle(room, found);
                 }
@@ -45,7 +45,12 @@ pub(crate) async fn find_exits(exits: Arc<Exits>, announcements: Vec<Announcemen
 
 /// Asks the directories one after the other for seats for these people. Each may take an even share
 /// of the time that is left.
-async fn search(announcements: &[Announcement], game: &str, people: u32) -> Vec<Exit> {
+async fn search(
+    announcements: &[Announcement],
+    game: &str,
+    people: u32,
+    own: Option<SocketAddr>,
+) -> Vec<Exit> {
     let mut found: Vec<Exit> = Vec::new();
     let end = Instant::now() + SEARCH_TIMEOUT;
     for (announcement, left) in announcements.iter().zip((1..=announcements.len()).rev()) {
@@ -55,7 +60,7 @@ async fn search(announcements: &[Announcement], game: &str, people: u32) -> Vec<
             break;
         }
         let note = |placed, remote| found.push(exit(placed, remote));
-        let asked = place(announcement, game, missing, note);
+        let asked = place(announcement, game, missing, own, note);
         let directory = &announcement.directory;
         let share = (end - Instant::now()) / u32::try_from(left).unwrap_or(u32::MAX);
         match timeout(share, asked).await {

@@ -102,17 +102,27 @@ impl Served {
         Some((player.name.clone(), !player.is_watching, has_score))
     }
 
-    /// Has a player come with this ticket while others play. Returns the player, and what the host
-    /// sees.
+    /// Has a player come with this ticket while others play, who watches if there is no seat.
+    /// Returns the player, and what the host sees.
     fn come(
         &self,
         others: &mut [Player],
         name: &str,
         ticket: Vec<u8>,
     ) -> (Player, (String, bool, bool)) {
+        self.come_to(Part::Wait, others, name, ticket)
+    }
+
+    /// Has a player come for this part while others play.
+    fn come_to(
+        &self,
+        part: Part,
+        others: &mut [Player],
+        name: &str,
+        ticket: Vec<u8>,
+    ) -> (Player, (String, bool, bool)) {
         let there = self.redirecting(ticket);
-        // Without a seat, the player watches.
-        let mut player = self.knock_at(there, name, |config| config.part = Part::Wait);
+        let mut player = self.knock_at(there, name, |config| config.part = part);
         let key = self.key_of(name);
         let mut since = None;
         player.until("being seen", |it| {
@@ -199,7 +209,11 @@ fn hostile_tickets_give_no_seat() {
         drop(player);
         served.is_left_by(zoe, name);
     }
-    // None of this has used it up.
+    // None of this has used it up, and neither does watching.
+    let (player, (_, has_seat, _)) = served.come_to(Part::Watch, zoe, "Ada", good.clone());
+    assert!(!has_seat);
+    drop(player);
+    served.is_left_by(zoe, "Ada");
     let (player, seen) = served.come(zoe, "Ada", good.clone());
     assert_eq!(seen, ("Lovelace".to_owned(), true, true), "it is hers");
     drop(player);

@@ -11,12 +11,12 @@ use std::time::Duration;
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody as _};
 use hyper::body::{Frame, SizeHint};
+use phaselock::address::household;
 use phaselock_quic::doorkeeping::{Limit, Limits};
 use phaselock_quic::server::buckets::{BucketTime, Buckets, Kind};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::http::{Answering, InFlight};
-use crate::subject::household;
 
 /// Maximum bytes that are sent at a time. Shorter bodies are sent at once.
 const CHUNK: usize = 16 * 1024;

@@ -4,7 +4,7 @@
 //! its zone, which names the network interface (RFC 4007): `fe80::1%eth0`, or `fe80::1%2` by
 //! interface number.
 
-use core::net::{IpAddr, SocketAddr};
+use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// Default port of servers.
 pub const DEFAULT_PORT: u16 = 4433;
@@ -113,6 +113,15 @@ pub fn canonical(address: SocketAddr) -> SocketAddr {
     }
 }
 
+/// Returns the address by which limits count whoever is behind it: for IPv6, the /64 that a household
+/// has.
+pub fn household(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        address => address,
+    }
+}
+
 /// Whether two addresses belong to one host: equal IP addresses and, if they are link-local, equal
 /// zones.
 pub fn is_same_host(one: SocketAddr, other: SocketAddr) -> bool {
@@ -191,6 +200,16 @@ pub fn host_key(host: &str, port: u16) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_household_has_one_address_or_a_network_of_64_bits() {
+        let of = |text: &str| household(text.parse().expect(text)).to_string();
+        assert_eq!(of("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+        assert_eq!(
+            (of("192.0.2.7"), of("::ffff:192.0.2.7")),
+            ("192.0.2.7".into(), of("192.0.2.7"))
+        );
+    }
 
     #[test]
     fn loopback_addresses_are_recognised_by_name_and_number() {

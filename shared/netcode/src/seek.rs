@@ -12,7 +12,7 @@ use crate::limits::REGIONS_MAX;
 use crate::random::Random;
 use crate::time::{LocalTime, Micros};
 use crate::wire::directory::play::{
-    PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, Ticket, Waiting,
+    PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, RequestId, Waiting,
 };
 use crate::wire::directory::{Answer, Question, Token, nonce_of_answer};
 use crate::wire::query::{Info, Nonce, WebIdentity, question_of};
@@ -155,9 +155,9 @@ impl Seeker {
     pub fn new(wish: SeekWish, directories: Vec<SocketAddr>, seed: u64, now: LocalTime) -> Self {
         let mut random = Random::new(seed);
         let SeekWish { game, people, party } = wish;
-        let ticket = Ticket(random.bits().to_le_bytes());
+        let request = RequestId(random.bits().to_le_bytes());
         Self {
-            play: Play { ticket, game, people, party, pings: Vec::new() },
+            play: Play { request, game, people, party, pings: Vec::new() },
             random,
             directories: directories.into(),
             directory: None,

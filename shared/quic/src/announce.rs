@@ -14,4 +14,4 @@ mod tests;
 
 pub use self::announcer::{Announcer, Standing};
 pub use self::driver::{Announcement, announce};
-pub use self::placing::{Placer, place};
+pub use self::placing::{Placer, PlacesWish, place};

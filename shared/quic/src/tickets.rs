@@ -172,13 +172,13 @@ impl UsedTickets {
         Self { started, used: BTreeMap::new() }
     }
 
-    /// Accepts a ticket, once. Returns what the player brings.
+    /// Accepts a ticket, once, and notes it as used. Returns its id and what the player brings.
     pub fn accept(
         &mut self,
         key: &FleetKey,
         ticket: &[u8],
         presented: Presented,
-    ) -> Result<Transfer, TicketError> {
+    ) -> Result<([u8; 16], Transfer), TicketError> {
         let Presented { bearer, here, address: own, now } = presented;
         let TicketBody { id, target, address, issued, transfer, .. } = key.open(ticket)?;
         // A name says nothing about which server it is.
@@ -212,7 +212,12 @@ impl UsedTickets {
             return Err(TicketError::TooMany);
         }
         self.used.insert(id, expires);
-        Ok(transfer)
+        Ok((id, transfer))
+    }
+
+    /// Notes that a ticket was not used after all: its bearer got no seat.
+    pub fn give_back(&mut self, id: [u8; 16]) {
+        self.used.remove(&id);
     }
 }
 
@@ -269,10 +274,14 @@ mod tests {
     #[test]
     fn a_ticket_counts_once() {
         let mut used = used();
-        assert_eq!(used.accept(&key(), &ticket(1), presented(NOW)), Ok(transfer()));
+        assert_eq!(used.accept(&key(), &ticket(1), presented(NOW)), Ok(([1; 16], transfer())));
         let again = used.accept(&key(), &ticket(1), presented(NOW + 1));
         assert_eq!(again, Err(TicketError::Used));
-        assert_eq!(used.accept(&key(), &ticket(2), presented(NOW + 1)), Ok(transfer()));
+        assert_eq!(used.accept(&key(), &ticket(2), presented(NOW + 1)), Ok(([2; 16], transfer())));
+        // Its bearer got no seat.
+        used.give_back([1; 16]);
+        assert!(used.accept(&key(), &ticket(1), presented(NOW + 2)).is_ok());
+        assert!(used.accept(&key(), &ticket(1), presented(NOW + 3)).is_err());
         let length = ticket(1).len();
         assert!(length < 200, "{length}");
     }
@@ -346,7 +355,7 @@ mod tests {
         let long = TransferredKind { kind: 1, fields: vec![u32::MAX; 64] };
         let all = Transfer { kinds: vec![long; 4], ..transfer() };
         let ticket = key().issue(stamp(1), all).expect("it fits without the score");
-        let brought = used().accept(&key(), &ticket, presented(NOW)).expect("it is good");
+        let (_, brought) = used().accept(&key(), &ticket, presented(NOW)).expect("it is good");
         assert_eq!((brought.name, brought.kinds), ("Ada".to_owned(), Vec::new()));
         let name = "x".repeat(TICKET_BYTES_MAX);
         assert_eq!(key().issue(stamp(1), Transfer { name, ..transfer() }), None);

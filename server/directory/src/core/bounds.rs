@@ -24,7 +24,7 @@ pub struct Bounds {
     /// address, of which a waiting player needs three at most).
     pub plays: Limits,
     /// New requests for a place (default: 32 at once and 32 per minute from an address).
-    pub tickets: Limits,
+    pub requests: Limits,
     /// Codes of parties that do not exist (default: 8 at once and 8 per minute from an address, and
     /// 120 at once and per minute in total).
     pub guesses: Limits,
@@ -49,7 +49,7 @@ impl Default for Bounds {
             announcements: limits(Limit::new(32, 16), Limit::new(1024, 60_000)),
             signatures: Limit::new(200, 12_000),
             plays: limits(Limit::new(128, 600), Limit::new(16_384, 1_200_000)),
-            tickets: limits(Limit::new(32, 32), Limit::new(4096, 60_000)),
+            requests: limits(Limit::new(32, 32), Limit::new(4096, 60_000)),
             guesses: limits(Limit::new(8, 8), Limit::new(120, 120)),
             play: PlayBounds::default(),
         }

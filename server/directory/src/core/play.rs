@@ -22,7 +22,7 @@ use phaselock::limits::{PARTY_MAX, QUESTION_BYTES};
 use phaselock::random::Random;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::directory::play::{
-    Beacon, PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, Ticket, Waiting,
+    Beacon, PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, RequestId, Waiting,
 };
 use phaselock::wire::directory::{Answer, Listed};
 use phaselock::wire::query::{Info, Nonce, WebIdentity, question_of};
@@ -110,9 +110,9 @@ pub(super) struct Matchmaker {
     queue: Queue,
     parties: Parties,
     fleet: Fleet,
-    /// Answers for repeated requests, and their tickets by age.
-    placed: HashMap<Ticket, Placed>,
-    placed_at: VecDeque<(LocalTime, Ticket)>,
+    /// Answers for repeated requests, and their requests by age.
+    placed: HashMap<RequestId, Placed>,
+    placed_at: VecDeque<(LocalTime, RequestId)>,
     /// Games that people looked for, and when the last one did.
     looked_for: BTreeMap<String, LocalTime>,
     statuses: Bucket,
@@ -168,8 +168,8 @@ impl Matchmaker {
     }
 
     /// Whether a request is known, so that it costs nothing new.
-    pub(super) fn knows(&self, ticket: Ticket) -> bool {
-        self.placed.contains_key(&ticket) || self.queue.get(ticket).is_some()
+    pub(super) fn knows(&self, request: RequestId) -> bool {
+        self.placed.contains_key(&request) || self.queue.get(request).is_some()
     }
 
     /// Handles a player's request.
@@ -200,6 +200,22 @@ impl Matchmaker {
         }
     }
 
+    /// Returns the server that asks from this address for places, and says that players reach it at
+    /// `own`. A server of the fleet is believed; another one only about an address at which a server
+    /// with its certificate is listed.
+    pub(super) fn leaving(
+        &self,
+        server: SocketAddr,
+        own: Option<SocketAddr>,
+        fingerprint: Fingerprint,
+    ) -> Leaving {
+        let is_its = |own: &SocketAddr| {
+            self.servers.is_of_fleet(fingerprint)
+                || self.servers.identified(*own, fingerprint).is_some()
+        };
+        Leaving { server: own.filter(is_its).unwrap_or(server), fingerprint }
+    }
+
     /// Whether a server's certificate is one that an allocator has assigned.
     pub(super) fn trusts(&self, leaving: Leaving) -> bool {
         self.servers.is_of_fleet(leaving.fingerprint)
@@ -221,7 +237,7 @@ impl Matchmaker {
         let region = own.map(|it| it.region.clone());
         // How many players it has is asked first: some may have joined since it last said so.
         let is_enough = |it: &servers::Server| it.is_enough(now, play.people.into());
-        if !is_trusted && !own.is_some_and(is_enough) && !self.knows(play.ticket) {
+        if !is_trusted && !own.is_some_and(is_enough) && !self.knows(play.request) {
             self.question_server(now, server);
             // The others as well, so that they are known by then.
             self.question(now, &play.game);
@@ -236,46 +252,49 @@ impl Matchmaker {
             play.pings.push(RegionPing { ms: 0, region });
         }
         let crowds = crowds::of_server(server, is_trusted);
-        let audience = Audience { local: is_local(server.ip()), browser: false };
+        // A server of a fleet may have asked from the address of its pod, which says nothing about
+        // its players.
+        let local = !is_trusted && is_local(server.ip());
+        let audience = Audience { local, browser: false };
         self.ask(now, Asker { audience, crowds, leaves: Some(server) }, play)
     }
 
     fn ask(&mut self, now: LocalTime, asker: Asker, play: Play) -> Answer {
-        let ticket = play.ticket;
-        if let Some(placed) = self.placed.get(&ticket) {
+        let request = play.request;
+        if let Some(placed) = self.placed.get(&request) {
             return Answer::Placed(placed.clone());
         }
-        if self.queue.get(ticket).is_some() {
-            self.queue.renew(ticket, now, play.pings);
+        if self.queue.get(request).is_some() {
+            self.queue.renew(request, now, play.pings);
         } else {
             let waiter = match self.admit(now, asker, play) {
                 Ok(waiter) => waiter,
                 Err(refusal) => return Answer::Denied(refusal),
             };
             let game = waiter.game.clone();
-            self.queue.push(ticket, waiter);
+            self.queue.push(request, waiter);
             self.question(now, &game);
             // If many wait, this has its time, too.
             if self.queue.of_game(&game) <= SERVED_AT_ONCE {
                 self.serve(now, &game);
             }
         }
-        if let Some(waiter) = self.queue.get(ticket) {
+        if let Some(waiter) = self.queue.get(request) {
             self.looked_for.insert(waiter.game.clone(), now);
         }
-        match self.placed.get(&ticket) {
+        match self.placed.get(&request) {
             Some(placed) => Answer::Placed(placed.clone()),
-            None if self.is_hopeless(now, ticket) => {
-                self.forget(ticket);
+            None if self.is_hopeless(now, request) => {
+                self.forget(request);
                 Answer::Denied(PlayRefusal::People)
             }
-            None => self.answer_waiting(now, ticket),
+            None => self.answer_waiting(now, request),
         }
     }
 
     /// Returns a new request for the queue, unless a bound forbids it.
     fn admit(&mut self, now: LocalTime, asker: Asker, play: Play) -> Result<Waiter, PlayRefusal> {
-        let Play { ticket, game, people, party, pings } = play;
+        let Play { request, game, people, party, pings } = play;
         let Asker { audience, crowds, leaves } = asker;
         if !self.fleet.plays(&game) && !self.servers.any_plays(&game, now, audience.browser) {
             return Err(PlayRefusal::Game);
@@ -292,8 +311,8 @@ impl Matchmaker {
         if people == 0 || people > left {
             return Err(PlayRefusal::Often);
         }
-        let (party, people) = self.join(now, &game, (people, party), (ticket, crowds))?;
-        let claim = party.map_or(people, |code| people.max(self.parties.claim(code, ticket)));
+        let (party, people) = self.join(now, &game, (people, party), (request, crowds))?;
+        let claim = party.map_or(people, |code| people.max(self.parties.claim(code, request)));
         let (since, asked) = (now, now);
         Ok(Waiter { game, people, party, pings, claim, crowds, audience, leaves, since, asked })
     }
@@ -319,16 +338,16 @@ impl Matchmaker {
     }
 
     /// Removes a request from the queue, and its party if that has no place.
-    fn forget(&mut self, ticket: Ticket) {
-        let party = self.queue.remove(ticket).and_then(|waiter| waiter.party);
+    fn forget(&mut self, request: RequestId) {
+        let party = self.queue.remove(request).and_then(|waiter| waiter.party);
         if let Some(code) = party {
-            self.parties.abandon(code, ticket);
+            self.parties.abandon(code, request);
         }
     }
 
-    fn answer_waiting(&mut self, now: LocalTime, ticket: Ticket) -> Answer {
-        let position = self.queue.position(ticket);
-        let party = self.queue.get(ticket).and_then(|waiter| waiter.party);
+    fn answer_waiting(&mut self, now: LocalTime, request: RequestId) -> Answer {
+        let position = self.queue.position(request);
+        let party = self.queue.get(request).and_then(|waiter| waiter.party);
         if let Some(code) = party {
             self.parties.renew(code, now);
         }
@@ -342,7 +361,7 @@ impl Matchmaker {
         now: LocalTime,
         game: &str,
         (people, wish): (u32, PartyWish),
-        founder: (Ticket, Crowds),
+        founder: (RequestId, Crowds),
     ) -> Result<(Option<PartyCode>, u32), PlayRefusal> {
         match wish {
             PartyWish::None => Ok((None, people)),
@@ -386,11 +405,11 @@ impl Matchmaker {
             waiters.into_iter().map(|(it, waiter)| (it, waiter.clone())).collect();
         let mut needs: BTreeMap<String, Need> = BTreeMap::new();
         let mut passed = BTreeSet::new();
-        for (ticket, waiter) in waiters {
+        for (request, waiter) in waiters {
             let found = self.find(now, &waiter, &candidates);
             match found {
                 Some((server, people)) => {
-                    self.place(now, (ticket, &waiter), server, people);
+                    self.place(now, (request, &waiter), server, people);
                     candidates = self.refreshed(now, game, candidates, server);
                 }
                 None => {
@@ -438,8 +457,8 @@ impl Matchmaker {
     }
 
     /// Whether no server has as many seats as a request needs at once, as far as is known.
-    fn is_hopeless(&self, now: LocalTime, ticket: Ticket) -> bool {
-        self.queue.get(ticket).filter(|it| it.leaves.is_none()).is_some_and(|waiter| {
+    fn is_hopeless(&self, now: LocalTime, request: RequestId) -> bool {
+        self.queue.get(request).filter(|it| it.leaves.is_none()).is_some_and(|waiter| {
             let (game, seats) = (&waiter.game, self.seats_for(waiter));
             let may_come = self.fleet.regions().any(|it| self.fits_in(now, it, game, seats));
             let wanted = (seats, waiter.audience);
@@ -530,7 +549,7 @@ impl Matchmaker {
     fn place(
         &mut self,
         now: LocalTime,
-        (ticket, waiter): (Ticket, &Waiter),
+        (request, waiter): (RequestId, &Waiter),
         server: SocketAddr,
         people: u32,
     ) {
@@ -546,7 +565,7 @@ impl Matchmaker {
         let room = known.unwrap_or_else(|| found.room(&waiter.game, people + friends, together));
         let listed = Listed::new(server, found.fingerprint);
         let web = WebIdentity::default();
-        let mut holder = (Holder::Ticket(ticket), waiter.crowds);
+        let mut holder = (Holder::Request(request), waiter.crowds);
         let (mut reserved, mut until) = (people, now + RESERVED);
         if let Some(code) = waiter.party {
             if self.parties.settle(code, server, room.clone()) {
@@ -559,11 +578,11 @@ impl Matchmaker {
             self.parties.renew(code, now);
         }
         self.seats.reserve(server, holder, reserved, until);
-        self.queue.remove(ticket);
+        self.queue.remove(request);
         let people = u16::try_from(people).unwrap_or(u16::MAX);
         let party = waiter.party;
-        self.placed.insert(ticket, Placed { server: listed, people, room, party, web });
-        self.placed_at.push_back((now, ticket));
+        self.placed.insert(request, Placed { server: listed, people, room, party, web });
+        self.placed_at.push_back((now, request));
     }
 
     /// Handles a packet that may be the answer of a server.
@@ -630,14 +649,14 @@ impl Matchmaker {
             let widest = crowds.into_iter().flatten().last();
             self.servers.miss(now, server, widest);
         }
-        for ticket in self.queue.silent(now) {
-            self.forget(ticket);
+        for request in self.queue.silent(now) {
+            self.forget(request);
         }
         self.fleet.expire(now, &mut self.random);
         self.parties.expire(now);
         while self.placed_at.front().is_some_and(|(at, _)| now - *at >= REPEATED) {
-            if let Some((_, ticket)) = self.placed_at.pop_front() {
-                self.placed.remove(&ticket);
+            if let Some((_, request)) = self.placed_at.pop_front() {
+                self.placed.remove(&request);
             }
         }
         self.looked_for.retain(|_, at| now - *at < LOOKED_FOR);

@@ -76,7 +76,11 @@ impl Server {
             assert_eq!(to, self.from, "no other client is informed");
             let answer = Answer::parse(&bytes, nonce).expect("an answer");
             if let Answer::Challenge(token) = answer {
-                let proof = self.identity.signer().prove(token, port).expect("a proof");
+                let proof = self
+                    .identity
+                    .signer()
+                    .prove(ProofPurpose::Announcement, token, port)
+                    .expect("a proof");
                 let announced = Question::Announce { port, proof: Some(proof) }.encode(nonce);
                 directory.handle_packet(clock, self.from, &announced);
             }
@@ -137,7 +141,7 @@ fn a_server_silent_at_its_announced_port_is_refused() {
     let own = std::mem::replace(&mut other.identity, Identity::ephemeral().expect("one"));
     let nonce = [3; 8];
     let token = directory.mint.token(secs(9), other.from, 4433);
-    let proof = own.signer().prove(token, 4433).expect("a proof");
+    let proof = own.signer().prove(ProofPurpose::Announcement, token, 4433).expect("a proof");
     let announced = Question::Announce { port: 4433, proof: Some(proof) }.encode(nonce);
     directory.handle_packet(secs(9), other.from, &announced);
     let asked = sent(&mut directory);
@@ -159,7 +163,8 @@ fn forged_addresses_are_never_listed_nor_flooded() {
     let nonce = [3; 8];
     // It sees its own token, but none that is sent to the forged address.
     let token = directory.mint.token(secs(1), attacker.from, 4433);
-    let proof = attacker.identity.signer().prove(token, 4433).expect("a proof");
+    let proof =
+        attacker.identity.signer().prove(ProofPurpose::Announcement, token, 4433).expect("a proof");
     let announced = Question::Announce { port: 4433, proof: Some(proof) }.encode(nonce);
     let first = Question::Announce { port: 4433, proof: None }.encode(nonce);
     let listing = Question::List { after: 0 }.encode(nonce);
@@ -329,7 +334,8 @@ fn answers_and_questions_come_from_the_contacted_address() {
     let Ok(Answer::Challenge(token)) = Answer::parse(&challenge.bytes, nonce) else {
         panic!("a challenge");
     };
-    let proof = server.identity.signer().prove(token, port).expect("a proof");
+    let proof =
+        server.identity.signer().prove(ProofPurpose::Announcement, token, port).expect("a proof");
     let proven = Question::Announce { port, proof: Some(proof) }.encode(nonce);
     directory.handle_packet(secs(1), route, &proven);
     let [asked] = &sent(&mut directory)[..] else { panic!("it is asked back") };

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use phaselock::wire::directory::play::{PartyWish, Play, PlayRefusal, Ticket};
+use phaselock::wire::directory::play::{PartyWish, Play, PlayRefusal, RequestId};
 use phaselock::wire::directory::{Answer, Question};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use tokio::task::spawn_blocking;
@@ -15,7 +15,7 @@ const NONCE: [u8; 8] = [7; 8];
 
 fn question() -> Vec<u8> {
     let play = Play {
-        ticket: Ticket([1; 8]),
+        request: RequestId([1; 8]),
         game: "race".into(),
         people: 1,
         party: PartyWish::None,

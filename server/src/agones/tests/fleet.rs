@@ -16,7 +16,7 @@ use phaselock::wire::query::{Info, parse_question};
 use phaselock_directory::core::{
     Allocate, AllocatedServer, Allocators, Bounds, NotAllocated, ServerList, Transmit,
 };
-use phaselock_quic::announce::Placer;
+use phaselock_quic::announce::{Placer, PlacesWish};
 use phaselock_quic::identity::Identity;
 use phaselock_quic::seek::{SeekState, SeekWish, Seeker};
 
@@ -495,7 +495,9 @@ impl Fleet {
         for (number, (address, pod)) in (1..).zip(&mut self.pods) {
             if pod.node == node {
                 let people = u16::try_from(pod.players.len()).expect("few");
-                let placer = Placer::new("race", people, address.port(), number, now);
+                let (game, port) = ("race".to_owned(), address.port());
+                let wish = PlacesWish { game, people, port, own: Some(*address) };
+                let placer = Placer::new(wish, number, now);
                 pod.drains = Some(Drain { placer, used: 0, until: now + SEE_OFF_TIMEOUT });
             }
         }

@@ -89,13 +89,13 @@ fn a_player_waits_and_is_placed() {
     let room = Some("1".parse().expect("a code"));
     let placed = Placed { room: room.clone(), party, ..placed() };
     let mut answers = vec![waiting(2), waiting(0), Answer::Placed(placed)];
-    let (mut tickets, mut lost) = (Vec::new(), false);
+    let (mut requests, mut lost) = (Vec::new(), false);
     let took = run(&mut seeker, |_, bytes| {
         if let Ok((Question::Play { play, .. }, _)) = Question::parse(bytes) {
-            tickets.push(play.ticket);
+            requests.push(play.request);
         }
         // One packet is lost.
-        if tickets.len() == 3 && !std::mem::replace(&mut lost, true) {
+        if requests.len() == 3 && !std::mem::replace(&mut lost, true) {
             return None;
         }
         directory(bytes, &mut answers)
@@ -109,7 +109,7 @@ fn a_player_waits_and_is_placed() {
         SeekState::Placed { invitation, room, web: WebIdentity::default() }
     );
     assert_eq!(seeker.party(), party);
-    assert!(tickets.windows(2).all(|pair| pair[0] == pair[1]), "one request, repeated");
+    assert!(requests.windows(2).all(|pair| pair[0] == pair[1]), "one request, repeated");
     assert!(took < Micros::from_ms(1300), "{took:?}");
 }
 
@@ -199,11 +199,11 @@ fn a_player_who_waits_survives_a_restart_of_the_directory() {
         let directories = vec![at("192.0.2.1:4435")];
         let mut seeker = Seeker::new(wish(PartyWish::None), directories, 7, LocalTime(1));
         let placed = placed();
-        let (mut tickets, mut asked, mut unanswered) = (Vec::new(), 0, 0);
+        let (mut requests, mut asked, mut unanswered) = (Vec::new(), 0, 0);
         let up = 10 + down_secs;
         let took = run_until(&mut seeker, LocalTime(8 * MINUTE), |now, _, bytes| {
             if let Ok((Question::Play { play, .. }, _)) = Question::parse(bytes) {
-                tickets.push(play.ticket);
+                requests.push(play.request);
             }
             let secs = now.0 / 1_000_000;
             unanswered += usize::from((10..up).contains(&secs));
@@ -222,7 +222,7 @@ fn a_player_who_waits_survives_a_restart_of_the_directory() {
         });
         assert!(matches!(seeker.state(), SeekState::Placed { .. }), "{down_secs}: {seeker:?}");
         assert!(took < Micros::from_ms(1000 * (up + 267)), "{took:?}");
-        assert!(tickets.windows(2).all(|pair| pair[0] == pair[1]), "one request, repeated");
+        assert!(requests.windows(2).all(|pair| pair[0] == pair[1]), "one request, repeated");
         assert!(asked <= 66, "{asked} questions in four minutes of refusals");
         assert!(unanswered <= 14, "{unanswered} questions to a directory that is down");
     }

@@ -121,6 +121,9 @@ pub trait AnyRoom: Debug + Send {
     /// Returns the number of seats that people have, including seats kept for them.
     fn seats_taken(&self) -> usize;
 
+    /// Whether a client has a seat.
+    fn has_seat(&self, client: ClientId) -> bool;
+
     /// Returns the number of spectators, including those who are away.
     fn watchers(&self) -> usize;
 

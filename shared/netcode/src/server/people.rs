@@ -38,6 +38,8 @@ pub struct Pass {
     /// What the newcomer brings from another server, if a ticket proves it. Such a player gets a
     /// seat like staff, ahead of the queue, and the name even if a stranger has it.
     pub transfer: Option<Box<Transfer>>,
+    /// Id of that ticket, which the driver gives back to the host's gate if there is no seat.
+    pub ticket: Option<[u8; 16]>,
 }
 
 /// Counters of a session.

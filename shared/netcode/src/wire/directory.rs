@@ -16,7 +16,7 @@
 //! ```
 //!
 //! ```text
-//! player -> directory   play: ticket, game, people, party, pings of regions
+//! player -> directory   play: request, game, people, party, pings of regions
 //! directory -> player   challenge: token
 //! player -> directory   play: the same with the token
 //! directory -> player   waiting: position, when to ask again; placed: server, room; or denied
@@ -33,9 +33,11 @@
 //! *Invariant:* all of this never changes, as with the [status](super::query): kinds are only
 //! added, unknown ones are ignored, and kind 0 ends the fields.
 
+use core::net::{IpAddr, SocketAddr};
+
 pub use self::listed::Listed;
 use self::play::{
-    Beacon, PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, Ticket, Waiting,
+    Beacon, PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, RequestId, Waiting,
 };
 use super::error::WireError;
 use super::query::{Fields, Nonce, WebIdentity, number, text};
@@ -109,7 +111,7 @@ mod kind {
         TOTAL = 9;
         SECONDS = 10;
         REASON = 11;
-        TICKET = 12;
+        REQUEST = 12;
         GAME = 13;
         PEOPLE = 14;
         PARTY = 15;
@@ -120,6 +122,7 @@ mod kind {
         REGION = 20;
         WEB = 21;
         HOST = 22;
+        OWN = 23;
     }
 }
 
@@ -129,11 +132,32 @@ pub(super) use kind::KINDS;
 /// Proof to a directory that an address belongs to the asker.
 pub type Token = [u8; 24];
 
-/// Returns the text that a server signs: a token, its port, and the SHA-256 digest of its
-/// certificate.
-pub fn signed_text(token: &Token, port: u16, certificate: Fingerprint) -> Vec<u8> {
-    let label = b"phaselock directory announcement";
-    [&label[..], token, &port.to_le_bytes(), &certificate.0].concat()
+/// For what a server proves that it has the key of its certificate. A proof for one purpose is
+/// invalid for the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProofPurpose {
+    /// To be listed.
+    Announcement,
+    /// To get places for its players. The address is the one at which players reach the server, if
+    /// it knows.
+    Places(Option<SocketAddr>),
+}
+
+/// Returns the text that a server signs: the purpose, a token, its port, and the SHA-256 digest of
+/// its certificate.
+pub fn signed_text(
+    purpose: ProofPurpose,
+    token: &Token,
+    port: u16,
+    certificate: Fingerprint,
+) -> Vec<u8> {
+    let (label, own) = match purpose {
+        ProofPurpose::Announcement => (&b"phaselock directory announcement"[..], Vec::new()),
+        ProofPurpose::Places(own) => {
+            (&b"phaselock directory places"[..], own.map(own_field).unwrap_or_default())
+        }
+    };
+    [label, token, &port.to_le_bytes(), &certificate.0, &own].concat()
 }
 
 /// Proof that a server has the key of its certificate, and is at its address.
@@ -180,6 +204,9 @@ pub enum Question {
         play: Play,
         /// UDP port of the server that drains.
         port: u16,
+        /// Address at which players reach that server, if it knows and it is another one than the
+        /// asker's: in a cluster, servers ask from the addresses of their pods.
+        own: Option<SocketAddr>,
         /// The server's proof.
         proof: Option<AnnouncementProof>,
     },
@@ -293,8 +320,11 @@ impl Question {
                 }
             }
             Self::Regions => {}
-            Self::Place { play, port, proof } => {
+            Self::Place { play, port, own, proof } => {
                 put_play(&mut fields, play);
+                if let Some(own) = own {
+                    fields.put(kind::OWN, &own_field(*own));
+                }
                 put_proof(&mut fields, *port, proof.as_ref());
             }
         }
@@ -313,8 +343,8 @@ impl Question {
             ask::ANNOUNCE => Self::Announce { port: asked.port()?, proof: asked.proof() },
             ask::PLAY => Self::Play { token: asked.token, play: asked.play()? },
             ask::PLACE => {
-                let (port, proof) = (asked.port()?, asked.proof());
-                Self::Place { port, proof, play: asked.play()? }
+                let (port, own, proof) = (asked.port()?, asked.own, asked.proof());
+                Self::Place { port, own, proof, play: asked.play()? }
             }
             ask::REGIONS => Self::Regions,
             other => return Err(WireError::Kind(other)),
@@ -332,11 +362,12 @@ struct Asked<'a> {
     scheme: Option<u16>,
     certificate: Option<&'a [u8]>,
     signature: Option<&'a [u8]>,
-    ticket: Option<Ticket>,
+    request: Option<RequestId>,
     game: Option<String>,
     people: Option<u16>,
     party: PartyWish,
     pings: Vec<RegionPing>,
+    own: Option<SocketAddr>,
 }
 
 impl<'a> Asked<'a> {
@@ -353,10 +384,14 @@ impl<'a> Asked<'a> {
                 kind::SIGNATURE => {
                     self.signature = Some(within(field, ANNOUNCED_SIGNATURE_BYTES_MAX)?);
                 }
-                kind::TICKET => self.ticket = Some(Ticket(fixed(field, "ticket")?)),
+                kind::REQUEST => self.request = Some(RequestId(fixed(field, "request")?)),
                 kind::GAME => self.game = Some(text(field, NAME_BYTES_MAX)?),
                 kind::PEOPLE => self.people = Some(short(field)?),
                 kind::PARTY => self.party = party_wish(field)?,
+                kind::OWN => {
+                    let (ip, port) = address(field)?;
+                    self.own = Some(SocketAddr::new(IpAddr::from(ip).to_canonical(), port));
+                }
                 kind::PING if self.pings.len() < REGIONS_MAX => {
                     let (ms, region) = field.split_first_chunk().ok_or(WireError::Short)?;
                     let region = text(region, REGION_BYTES_MAX)?;
@@ -387,13 +422,13 @@ impl<'a> Asked<'a> {
         if !(1..=PLAYERS_MAX).contains(&people) {
             return Err(WireError::Range("people"));
         }
-        let ticket = self.ticket.ok_or(WireError::Range("ticket"))?;
-        Ok(Play { ticket, game, people, party: self.party, pings: self.pings })
+        let request = self.request.ok_or(WireError::Range("request"))?;
+        Ok(Play { request, game, people, party: self.party, pings: self.pings })
     }
 }
 
 fn put_play(fields: &mut Fields, play: &Play) {
-    fields.put(kind::TICKET, &play.ticket.0);
+    fields.put(kind::REQUEST, &play.request.0);
     fields.text(kind::GAME, &play.game, NAME_BYTES_MAX);
     fields.put(kind::PEOPLE, &play.people.to_le_bytes());
     match &play.party {
@@ -656,6 +691,12 @@ const MAPPED: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 /// Fingerprint, port (u16), and the address: 4 or 16 bytes.
 fn server_field(server: &Listed) -> Vec<u8> {
     [&server.fingerprint.0[..], &server.port.to_le_bytes(), address_bytes(&server.ip)].concat()
+}
+
+/// Port (u16), and the address: 4 or 16 bytes.
+fn own_field(own: SocketAddr) -> Vec<u8> {
+    let Listed { ip, port, .. } = Listed::new(own, Fingerprint([0; 32]));
+    [&port.to_le_bytes()[..], address_bytes(&ip)].concat()
 }
 
 fn server(field: &[u8]) -> Result<Listed, WireError> {

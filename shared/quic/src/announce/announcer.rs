@@ -2,7 +2,7 @@
 
 use phaselock::random::Random;
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::directory::{AnnouncementRefusal, Answer, Question};
+use phaselock::wire::directory::{AnnouncementRefusal, Answer, ProofPurpose, Question};
 use phaselock::wire::query::Nonce;
 
 use crate::identity::{SignError, Signer};
@@ -143,7 +143,7 @@ impl Announcer {
                 if !matches!(self.step, Step::First { .. }) {
                     return None;
                 }
-                match signer.prove(token, self.port) {
+                match signer.prove(ProofPurpose::Announcement, token, self.port) {
                     Ok(proof) => {
                         let question = Question::Announce { port: self.port, proof: Some(proof) };
                         let bytes = question.encode(self.nonce);

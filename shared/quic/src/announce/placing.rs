@@ -1,13 +1,14 @@
 //! Asks a directory where the players of a server that drains can go on: the state machine, and the
 //! task that drives it.
 
+use std::io;
 use std::net::SocketAddr;
 
 use phaselock::limits::QUESTION_BYTES;
 use phaselock::random::Random;
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::directory::play::{PartyWish, Placed, Play, PlayRefusal, Ticket};
-use phaselock::wire::directory::{Answer, Question, Token};
+use phaselock::wire::directory::play::{PartyWish, Placed, Play, PlayRefusal, RequestId};
+use phaselock::wire::directory::{Answer, ProofPurpose, Question, Token};
 use phaselock::wire::query::Nonce;
 use tokio::net::UdpSocket;
 use tokio::time::sleep_until;
@@ -19,21 +20,34 @@ use crate::identity::Signer;
 
 /// Time until a question is repeated. Short: players wait for the answer.
 const AGAIN: Micros = Micros::from_ms(300);
+/// Time for the first answer at one address of a directory, after which the next one is tried.
+const FIRST_ANSWER: Micros = Micros::from_ms(600);
 /// Maximum number of servers among which the players of a server are divided. Arbitrary.
 const SERVERS_MAX: usize = 64;
 
 /// Maximum number of tokens to sign. Arbitrary; usually there is one.
 const CHALLENGES_MAX: u8 = 8;
 
+/// For whom a server that drains wants seats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacesWish {
+    /// The game.
+    pub game: String,
+    /// Number of people who play it.
+    pub people: u16,
+    /// The server's port.
+    pub port: u16,
+    /// Address at which players reach the server, if it knows.
+    pub own: Option<SocketAddr>,
+}
+
 /// Asks a directory for seats until each player has one, or until it has no more.
 #[derive(Debug)]
 pub struct Placer {
-    game: String,
-    people: u16,
-    port: u16,
+    wish: PlacesWish,
     random: Random,
     nonce: Nonce,
-    ticket: Ticket,
+    request: RequestId,
     token: Option<Token>,
     challenges: u8,
     due: LocalTime,
@@ -43,24 +57,22 @@ pub struct Placer {
 }
 
 impl Placer {
-    /// Creates one that asks for seats for this number of people who play a game, for a server at
-    /// this port.
-    pub fn new(game: &str, people: u16, port: u16, seed: u64, now: LocalTime) -> Self {
+    /// Creates a search for seats.
+    pub fn new(wish: PlacesWish, seed: u64, now: LocalTime) -> Self {
         let mut random = Random::new(seed);
-        let (nonce, ticket) = (random.bits().to_le_bytes(), Ticket(random.bits().to_le_bytes()));
+        let (nonce, request) =
+            (random.bits().to_le_bytes(), RequestId(random.bits().to_le_bytes()));
         Self {
-            game: game.to_owned(),
-            people,
-            port,
+            is_over: wish.people == 0,
+            wish,
             random,
             nonce,
-            ticket,
+            request,
             token: None,
             challenges: 0,
             due: now,
             found: Vec::new(),
             refusal: None,
-            is_over: people == 0,
         }
     }
 
@@ -91,8 +103,9 @@ impl Placer {
 
     fn question(&mut self, now: LocalTime, signer: &Signer) -> Option<Vec<u8>> {
         self.due = now + AGAIN;
-        let port = self.port;
-        let proof = match self.token.map(|token| signer.prove(token, port)) {
+        let PlacesWish { port, own, .. } = self.wish;
+        let purpose = ProofPurpose::Places(own);
+        let proof = match self.token.map(|token| signer.prove(purpose, token, port)) {
             None => None,
             Some(Ok(proof)) => Some(proof),
             Some(Err(_)) => {
@@ -102,13 +115,13 @@ impl Placer {
             }
         };
         let play = Play {
-            ticket: self.ticket,
-            game: self.game.clone(),
-            people: self.people,
+            request: self.request,
+            game: self.wish.game.clone(),
+            people: self.wish.people,
             party: PartyWish::None,
             pings: Vec::new(),
         };
-        Some(Question::Place { play, port, proof }.encode(self.nonce))
+        Some(Question::Place { play, port, own, proof }.encode(self.nonce))
     }
 
     /// Handles a packet from the directory. Returns the packet to send, if any.
@@ -128,13 +141,14 @@ impl Placer {
                 self.question(now, signer)
             }
             Answer::Placed(placed) => {
-                let people = placed.people.min(self.people);
-                self.people -= people;
+                let people = placed.people.min(self.wish.people);
+                self.wish.people -= people;
                 self.found.push(Placed { people, ..placed });
-                self.is_over = people == 0 || self.people == 0 || self.found.len() >= SERVERS_MAX;
+                self.is_over =
+                    people == 0 || self.wish.people == 0 || self.found.len() >= SERVERS_MAX;
                 // Another question, for the others.
                 self.nonce = self.random.bits().to_le_bytes();
-                self.ticket = Ticket(self.random.bits().to_le_bytes());
+                self.request = RequestId(self.random.bits().to_le_bytes());
                 if self.is_over { None } else { self.question(now, signer) }
             }
             // A server may be starting.
@@ -152,34 +166,72 @@ impl Placer {
     }
 }
 
-/// Asks a directory for seats for these people, until it has answered for all of them. Sends each
-/// server with seats to `found` at once, so that none is lost if the caller's time is up. Returns
-/// why the directory refused, if it did.
+/// Asks a directory for seats for these people, until it has answered for all of them. `reached` is
+/// the address at which players reach the server, if it is known. Sends each server with seats to
+/// `found` at once, so that none is lost if the caller's time is up. Returns why the directory
+/// refused, if it did.
 pub async fn place(
     announcement: &Announcement,
     game: &str,
     people: u16,
+    reached: Option<SocketAddr>,
     mut found: impl FnMut(Placed, SocketAddr),
-) -> std::io::Result<Option<PlayRefusal>> {
-    let Announcement { directory, listen, signer, port } = announcement;
-    let addresses =
-        lookup(directory).await.map_err(|error| std::io::Error::other(error.to_string()))?;
-    // The one from which the server announces itself.
-    let best = addresses.iter().min_by_key(|address| !address.is_ipv4());
-    let Some(remote) = best.copied() else { return Ok(None) };
+) -> io::Result<Option<PlayRefusal>> {
+    let Announcement { directory, port, .. } = announcement;
+    let mut addresses =
+        lookup(directory).await.map_err(|error| io::Error::other(error.to_string()))?;
+    // The server announces itself from an IPv4 address if it can.
+    addresses.sort_by_key(|address| !address.is_ipv4());
+    let wish = PlacesWish { game: game.to_owned(), people, port: *port, own: reached };
+    place_at(announcement, &wish, addresses, &mut found).await
+}
+
+/// Asks at the directory's addresses until one answers.
+pub(super) async fn place_at(
+    announcement: &Announcement,
+    wish: &PlacesWish,
+    addresses: Vec<SocketAddr>,
+    found: &mut impl FnMut(Placed, SocketAddr),
+) -> io::Result<Option<PlayRefusal>> {
+    let mut last = Ok(None);
+    for remote in addresses {
+        match ask(announcement, wish.clone(), remote, found).await {
+            Ok(Some(placer)) => return Ok(placer.refusal()),
+            Ok(None) => last = Err(io::ErrorKind::TimedOut.into()),
+            // Perhaps this machine has no route to it.
+            Err(error) => last = Err(error),
+        }
+    }
+    last
+}
+
+/// Asks at one of the directory's addresses. Returns `None` if it does not answer at all.
+async fn ask(
+    announcement: &Announcement,
+    wish: PlacesWish,
+    remote: SocketAddr,
+    found: &mut impl FnMut(Placed, SocketAddr),
+) -> io::Result<Option<Placer>> {
+    let Announcement { listen, signer, .. } = announcement;
     let socket = UdpSocket::bind(own(listen, remote)).await?;
     socket.connect(remote).await?;
     let clock = Clock::start();
-    let mut placer = Placer::new(game, people, *port, Clock::seed(), clock.now());
-    let mut told = 0;
+    let begun = clock.now();
+    let mut placer = Placer::new(wish, Clock::seed(), begun);
+    let (mut told, mut is_answered) = (0, false);
     while !placer.is_over() {
+        if !is_answered && clock.now() - begun >= FIRST_ANSWER {
+            return Ok(None);
+        }
         let mut bytes = [0; QUESTION_BYTES];
         let send = tokio::select! {
             () = sleep_until(clock.instant(placer.next_timeout())) => {
                 placer.handle_timeout(clock.now(), signer)
             }
             received = socket.recv(&mut bytes) => {
-                placer.handle_packet(clock.now(), &bytes[..received?], signer)
+                let received = received?;
+                is_answered = true;
+                placer.handle_packet(clock.now(), &bytes[..received], signer)
             }
         };
         for placed in &placer.found()[told..] {
@@ -191,5 +243,5 @@ pub async fn place(
             let _ = socket.send(&send).await;
         }
     }
-    Ok(placer.refusal())
+    Ok(Some(placer))
 }

@@ -4,11 +4,13 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock::time::LocalTime;
 use phaselock::wire::directory::play::{Placed, Play, PlayRefusal, Waiting};
 use phaselock::wire::directory::{
-    AnnouncementProof, AnnouncementRefusal, Answer, Listed, Question,
+    AnnouncementProof, AnnouncementRefusal, Answer, Listed, ProofPurpose, Question,
 };
 use phaselock::wire::query::WebIdentity;
+use tokio::net::UdpSocket;
 
-use super::{Announcer, Placer, Standing};
+use super::placing::place_at;
+use super::{Announcement, Announcer, Placer, PlacesWish, Standing};
 use crate::identity::{Identity, verified};
 
 fn secs(secs: i64) -> LocalTime {
@@ -38,7 +40,10 @@ fn server_proves_itself_and_announces_itself_again_in_time() {
         let first = announcer.handle_timeout(secs(now)).expect("an announcement");
         let challenge = answer(&first, &Answer::Challenge([9; 24]));
         let second = announcer.handle_packet(secs(now), &challenge, &signer).expect("a proof");
-        assert_eq!(verified(&proof_of(&second), 4433), Some(identity.fingerprint));
+        assert_eq!(
+            verified(ProofPurpose::Announcement, &proof_of(&second), 4433),
+            Some(identity.fingerprint)
+        );
         assert!(announcer.handle_packet(secs(now), &challenge, &signer).is_none(), "once");
         assert!(announcer.has_answer());
         let listed = answer(&second, &Answer::Listed { seconds: 600 });
@@ -83,7 +88,7 @@ fn refusals_are_told_and_forged_answers_are_not_heard() {
 
 /// Returns the request and the proof of a question for places.
 fn asked(question: &[u8]) -> (Play, Option<AnnouncementProof>) {
-    let Ok((Question::Place { play, port: 4433, proof }, _)) = Question::parse(question) else {
+    let Ok((Question::Place { play, port: 4433, proof, .. }, _)) = Question::parse(question) else {
         panic!("it asks for places");
     };
     (play, proof)
@@ -95,11 +100,16 @@ fn placed(number: u8, people: u16) -> Answer {
     Answer::Placed(Placed { server, people, room: None, party: None, web: WebIdentity::default() })
 }
 
+fn wish(people: u16) -> PlacesWish {
+    let own = Some("203.0.113.9:7001".parse().expect("an address"));
+    PlacesWish { game: "chess".into(), people, port: 4433, own }
+}
+
 #[test]
 fn a_server_asks_for_places_until_all_players_have_one() {
     let identity = Identity::ephemeral().expect("an identity");
     let signer = identity.signer();
-    let mut placer = Placer::new("chess", 10, 4433, 7, secs(0));
+    let mut placer = Placer::new(wish(10), 7, secs(0));
     let first = placer.handle_timeout(secs(0), &signer).expect("a question");
     assert!(asked(&first).1.is_none());
     assert!(placer.handle_timeout(secs(0), &signer).is_none(), "it waits");
@@ -107,7 +117,9 @@ fn a_server_asks_for_places_until_all_players_have_one() {
     let second = placer.handle_packet(secs(0), &challenge, &signer).expect("a proof");
     let (play, proof) = asked(&second);
     assert_eq!((&*play.game, play.people), ("chess", 10));
-    assert_eq!(verified(&proof.expect("a proof"), 4433), Some(identity.fingerprint));
+    let purpose = ProofPurpose::Places(wish(10).own);
+    let proof = proof.expect("a proof");
+    assert_eq!(verified(purpose, &proof, 4433), Some(identity.fingerprint));
     // The directory starts a server first.
     let waiting = Answer::Waiting(Waiting { position: 0, again_ms: 100, party: None });
     assert!(placer.handle_packet(secs(0), &answer(&second, &waiting), &signer).is_none());
@@ -120,7 +132,7 @@ fn a_server_asks_for_places_until_all_players_have_one() {
     let rest = placer.handle_packet(due, &part, &signer).expect("it asks for the others");
     assert!(placer.handle_packet(due, &part, &signer).is_none(), "once");
     let (others, proof) = asked(&rest);
-    assert!(others.people == 4 && others.ticket != play.ticket && proof.is_some());
+    assert!(others.people == 4 && others.request != play.request && proof.is_some());
     placer.handle_packet(due, &answer(&rest, &placed(2, 9)), &signer);
     let found: Vec<_> = placer.found().iter().map(|it| (it.server.ip[15], it.people)).collect();
     assert_eq!((found, placer.is_over()), (vec![(1, 6), (2, 4)], true));
@@ -130,7 +142,7 @@ fn a_server_asks_for_places_until_all_players_have_one() {
 #[test]
 fn a_refusal_ends_the_search_and_a_hostile_directory_is_not_answered_for_ever() {
     let signer = Identity::ephemeral().expect("an identity").signer();
-    let mut placer = Placer::new("chess", 10, 4433, 7, secs(0));
+    let mut placer = Placer::new(wish(10), 7, secs(0));
     let first = placer.handle_timeout(secs(0), &signer).expect("a question");
     let challenge = answer(&first, &Answer::Challenge([9; 24]));
     let signed = (0..99).filter(|_| placer.handle_packet(secs(0), &challenge, &signer).is_some());
@@ -138,5 +150,34 @@ fn a_refusal_ends_the_search_and_a_hostile_directory_is_not_answered_for_ever() 
     let denied = Answer::Denied(PlayRefusal::Stranger);
     placer.handle_packet(secs(0), &answer(&first, &denied), &signer);
     assert_eq!((placer.refusal(), placer.is_over()), (Some(PlayRefusal::Stranger), true));
-    assert!(Placer::new("chess", 0, 4433, 7, secs(0)).is_over(), "nobody leaves");
+    assert!(Placer::new(wish(0), 7, secs(0)).is_over(), "nobody leaves");
+}
+
+#[tokio::test]
+async fn the_next_address_of_a_directory_is_asked_if_one_is_silent() {
+    let here = "127.0.0.1:0";
+    let silent = UdpSocket::bind(here).await.expect("a socket");
+    let directory = UdpSocket::bind(here).await.expect("a socket");
+    let addresses = [&silent, &directory].map(|it| it.local_addr().expect("it is bound"));
+    let announcement = Announcement {
+        directory: addresses[0].into(),
+        port: 4433,
+        listen: Vec::new(),
+        signer: Identity::ephemeral().expect("an identity").signer(),
+    };
+    let answers = async {
+        let mut bytes = [0; 2048];
+        for people in [2, 8] {
+            let (count, from) = directory.recv_from(&mut bytes).await.expect("a question");
+            let answer = answer(&bytes[..count], &placed(9, people));
+            directory.send_to(&answer, from).await.expect("it is sent");
+        }
+    };
+    let mut found = Vec::new();
+    let (addresses, wish) = (addresses.to_vec(), wish(10));
+    let mut note = |placed: Placed, from| found.push((placed.people, from));
+    let asks = place_at(&announcement, &wish, addresses.clone(), &mut note);
+    let (refusal, ()) = tokio::join!(asks, answers);
+    assert_eq!(refusal.expect("one answers"), None);
+    assert_eq!(found, [(2, addresses[1]), (8, addresses[1])]);
 }

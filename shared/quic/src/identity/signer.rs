@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use phaselock::fingerprint::Fingerprint;
 use phaselock::limits::{ANNOUNCED_CERTIFICATE_BYTES_MAX, ANNOUNCED_SIGNATURE_BYTES_MAX};
-use phaselock::wire::directory::{AnnouncementProof, Token, signed_text};
+use phaselock::wire::directory::{AnnouncementProof, ProofPurpose, Token, signed_text};
 use rustls::SignatureScheme;
 use rustls::pki_types::CertificateDer;
 use webpki::EndEntityCert;
@@ -43,7 +43,12 @@ impl Signer {
     }
 
     /// Creates the proof for a directory that gave this token to the server at this port.
-    pub fn prove(&self, token: Token, port: u16) -> Result<AnnouncementProof, SignError> {
+    pub fn prove(
+        &self,
+        purpose: ProofPurpose,
+        token: Token,
+        port: u16,
+    ) -> Result<AnnouncementProof, SignError> {
         let certified = self.0.get();
         let certificate = certified.cert.first().ok_or(SignError::Key)?;
         if certificate.len() > ANNOUNCED_CERTIFICATE_BYTES_MAX {
@@ -51,7 +56,7 @@ impl Signer {
         }
         let schemes = provider().signature_verification_algorithms.supported_schemes();
         let signer = certified.key.choose_scheme(&schemes).ok_or(SignError::Key)?;
-        let text = signed_text(&token, port, fingerprint_of(certificate));
+        let text = signed_text(purpose, &token, port, fingerprint_of(certificate));
         let signature = signer.sign(&text).map_err(|_| SignError::Key)?;
         if signature.len() > ANNOUNCED_SIGNATURE_BYTES_MAX {
             return Err(SignError::Key);
@@ -61,14 +66,18 @@ impl Signer {
     }
 }
 
-/// Returns the fingerprint of the certificate whose key signed this token and port; `None` if the
-/// proof is invalid.
-pub fn verified(proof: &AnnouncementProof, port: u16) -> Option<Fingerprint> {
+/// Returns the fingerprint of the certificate whose key signed this token and port for a purpose;
+/// `None` if the proof is invalid.
+pub fn verified(
+    purpose: ProofPurpose,
+    proof: &AnnouncementProof,
+    port: u16,
+) -> Option<Fingerprint> {
     let der = CertificateDer::from(&*proof.certificate);
     let fingerprint = fingerprint_of(&der);
     let certificate = EndEntityCert::try_from(&der).ok()?;
     let scheme = SignatureScheme::from(proof.scheme);
-    let text = signed_text(&proof.token, port, fingerprint);
+    let text = signed_text(purpose, &proof.token, port, fingerprint);
     let supported = provider().signature_verification_algorithms.mapping;
     let (_, algorithms) = supported.iter().find(|(it, _)| *it == scheme)?;
     let is_valid = algorithms
@@ -82,30 +91,44 @@ mod tests {
     use super::*;
     use crate::identity::Identity;
 
+    const LIST: ProofPurpose = ProofPurpose::Announcement;
+    const PLACES: ProofPurpose = ProofPurpose::Places(None);
+
+    /// Whose proof it is, for a server that wants to be listed.
+    fn listed(proof: &AnnouncementProof, port: u16) -> Option<Fingerprint> {
+        verified(LIST, proof, port)
+    }
+
     #[test]
     fn signature_holds_for_one_token_one_port_and_one_certificate() {
         let [one, two] = [0; 2].map(|_| Identity::ephemeral().expect("an identity"));
-        let proof = one.signer().prove([7; 24], 4433).expect("a proof");
+        let proof = one.signer().prove(LIST, [7; 24], 4433).expect("a proof");
         assert_eq!(one.signer().fingerprint(), one.fingerprint);
-        assert_eq!(verified(&proof, 4433), Some(one.fingerprint));
-        assert_eq!(verified(&proof, 4434), None, "another port");
+        assert_eq!(listed(&proof, 4433), Some(one.fingerprint));
+        assert_eq!(listed(&proof, 4434), None, "another port");
+        assert_eq!(verified(PLACES, &proof, 4433), None, "another purpose");
+        let own = ProofPurpose::Places(Some(([203, 0, 113, 7], 7001).into()));
+        let places = one.signer().prove(own, [7; 24], 4433).expect("a proof");
+        assert_eq!(verified(own, &places, 4433), Some(one.fingerprint));
+        assert_eq!(verified(PLACES, &places, 4433), None, "another address");
+        assert_eq!(listed(&places, 4433), None, "another purpose");
         let replayed = AnnouncementProof { token: [8; 24], ..proof.clone() };
-        assert_eq!(verified(&replayed, 4433), None, "another token");
+        assert_eq!(listed(&replayed, 4433), None, "another token");
         let stolen = AnnouncementProof { certificate: two.certificate.to_vec(), ..proof.clone() };
-        assert_eq!(verified(&stolen, 4433), None, "another's certificate");
+        assert_eq!(listed(&stolen, 4433), None, "another's certificate");
         for scheme in [0, 0x0401, 0x0807, u16::MAX] {
             assert_eq!(
-                verified(&AnnouncementProof { scheme, ..proof.clone() }, 4433),
+                listed(&AnnouncementProof { scheme, ..proof.clone() }, 4433),
                 None,
                 "{scheme:#x}"
             );
         }
         for certificate in [vec![], vec![0x30; 9], proof.certificate[..99].to_vec()] {
-            assert_eq!(verified(&AnnouncementProof { certificate, ..proof.clone() }, 4433), None);
+            assert_eq!(listed(&AnnouncementProof { certificate, ..proof.clone() }, 4433), None);
         }
         one.present(&two);
         assert_eq!(one.signer().fingerprint(), two.fingerprint, "the one that is presented");
-        let proof = one.signer().prove([7; 24], 4433).expect("a proof");
-        assert_eq!(verified(&proof, 4433), Some(two.fingerprint));
+        let proof = one.signer().prove(LIST, [7; 24], 4433).expect("a proof");
+        assert_eq!(listed(&proof, 4433), Some(two.fingerprint));
     }
 }

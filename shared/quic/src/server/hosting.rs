@@ -49,6 +49,9 @@ pub trait Gate: Debug + Send + Sync {
     /// to send.
     fn judge(&self, hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect>;
 
+    /// Takes back the ticket of a newcomer who got no seat, by its id: it was not used.
+    fn take_back_ticket(&self, _id: [u8; 16]) {}
+
     /// Whether a drained room may send its players away now. If not, the server asks again after
     /// the room's next tick, for up to two seconds: until it is known where the players can go.
     fn may_see_off(&self, _leaving: &Leaving) -> bool {

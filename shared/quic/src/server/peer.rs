@@ -256,7 +256,8 @@ impl Peer {
         let remote = self.location.known();
         let pass = hello.as_ref().map(|hello| rooms.judge(hello, remote)).transpose()?;
         let pass = pass.unwrap_or_default();
-        let to = rooms.choose(hello.as_ref(), &pass)?;
+        let to = rooms.choose(hello.as_ref(), &pass);
+        let to = to.inspect_err(|_| rooms.give_back(pass.ticket))?;
         let first = FirstMessage { body: first, pass };
         if rooms.are_at(to) {
             return self.enter(to.room, first, time, rooms);

@@ -358,6 +358,13 @@ impl Rooms {
         self.plan.hosting.gate.judge(hello, address)
     }
 
+    /// Gives the gate back the ticket of a newcomer who got no seat.
+    pub(super) fn give_back(&self, ticket: Option<[u8; 16]>) {
+        if let Some(id) = ticket {
+            self.plan.hosting.gate.take_back_ticket(id);
+        }
+    }
+
     /// Returns the server's current name.
     pub(super) fn name(&self) -> String {
         self.plan.name()
@@ -398,13 +405,20 @@ impl Rooms {
         first: FirstMessage,
     ) -> Result<(), Disconnect> {
         let FirstMessage { body, pass } = first;
+        let ticket = pass.ticket;
         if !self.running.contains_key(&id) {
             self.start(id, Panics::default());
         }
-        let entered = self.call(id, |room| room.handle_arrival(now, client, &body, pass));
+        let entered = self.call(id, |room| {
+            room.handle_arrival(now, client, &body, pass);
+            room.has_seat(client)
+        });
+        if entered != Some(true) {
+            self.give_back(ticket);
+        }
         self.directory.arrive(id);
         self.measure(id);
-        entered.ok_or_else(|| self.closed.goodbye(id).unwrap_or_else(|| self.ended()))
+        entered.map(|_| ()).ok_or_else(|| self.closed.goodbye(id).unwrap_or_else(|| self.ended()))
     }
 
     pub(super) fn handle_control(

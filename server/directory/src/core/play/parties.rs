@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::directory::play::{PartyCode, Ticket};
+use phaselock::wire::directory::play::{PartyCode, RequestId};
 use phaselock::wire::rooms::RoomCode;
 
 use super::crowds::{Crowd, Crowds, Tally};
@@ -19,7 +19,7 @@ struct Party {
     people: u32,
     place: Option<(SocketAddr, Option<RoomCode>)>,
     /// The request that made it, and the crowds of its asker.
-    founder: (Ticket, Crowds),
+    founder: (RequestId, Crowds),
     /// Whether a second member has asked.
     is_joined: bool,
     renewed: LocalTime,
@@ -47,7 +47,7 @@ impl Parties {
         now: LocalTime,
         code: PartyCode,
         (game, people): (&str, u32),
-        founder: (Ticket, Crowds),
+        founder: (RequestId, Crowds),
     ) -> Option<PartyCode> {
         if self.by_code.contains_key(&code) {
             return None;
@@ -83,9 +83,9 @@ impl Parties {
     }
 
     /// Removes a party that has no place, if this request made it.
-    pub(super) fn abandon(&mut self, code: PartyCode, ticket: Ticket) {
+    pub(super) fn abandon(&mut self, code: PartyCode, request: RequestId) {
         let party = self.by_code.get(&code);
-        if party.is_some_and(|it| it.place.is_none() && it.founder.0 == ticket && !it.is_joined) {
+        if party.is_some_and(|it| it.place.is_none() && it.founder.0 == request && !it.is_joined) {
             self.remove(code);
         }
     }
@@ -99,8 +99,8 @@ impl Parties {
 
     /// Returns the number of seats that count for a request: for the one that made the party, those
     /// of the friends as well.
-    pub(super) fn claim(&self, code: PartyCode, ticket: Ticket) -> u32 {
-        let party = self.by_code.get(&code).filter(|party| party.founder.0 == ticket);
+    pub(super) fn claim(&self, code: PartyCode, request: RequestId) -> u32 {
+        let party = self.by_code.get(&code).filter(|party| party.founder.0 == request);
         party.map_or(0, |party| party.people)
     }
 

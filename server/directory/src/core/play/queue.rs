@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::directory::play::{PartyCode, RegionPing, Ticket};
+use phaselock::wire::directory::play::{PartyCode, RegionPing, RequestId};
 
 use super::crowds::{Crowd, Crowds, Tally};
 use super::servers::Audience;
@@ -36,8 +36,8 @@ pub(super) struct Waiter {
 /// All requests that wait.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    waiters: HashMap<Ticket, (u64, Waiter)>,
-    by_game: BTreeMap<String, BTreeMap<u64, Ticket>>,
+    waiters: HashMap<RequestId, (u64, Waiter)>,
+    by_game: BTreeMap<String, BTreeMap<u64, RequestId>>,
     requests: Tally,
     people: Tally,
     last: u64,
@@ -48,13 +48,13 @@ impl Queue {
         self.waiters.len()
     }
 
-    pub(super) fn get(&self, ticket: Ticket) -> Option<&Waiter> {
-        self.waiters.get(&ticket).map(|(_, waiter)| waiter)
+    pub(super) fn get(&self, request: RequestId) -> Option<&Waiter> {
+        self.waiters.get(&request).map(|(_, waiter)| waiter)
     }
 
     /// Notes that a request was repeated, with newer pings.
-    pub(super) fn renew(&mut self, ticket: Ticket, now: LocalTime, pings: Vec<RegionPing>) {
-        if let Some((_, waiter)) = self.waiters.get_mut(&ticket) {
+    pub(super) fn renew(&mut self, request: RequestId, now: LocalTime, pings: Vec<RegionPing>) {
+        if let Some((_, waiter)) = self.waiters.get_mut(&request) {
             (waiter.asked, waiter.pings) = (now, pings);
         }
     }
@@ -69,16 +69,16 @@ impl Queue {
         self.people.of(crowd)
     }
 
-    pub(super) fn push(&mut self, ticket: Ticket, waiter: Waiter) {
+    pub(super) fn push(&mut self, request: RequestId, waiter: Waiter) {
         self.last += 1;
-        self.by_game.entry(waiter.game.clone()).or_default().insert(self.last, ticket);
+        self.by_game.entry(waiter.game.clone()).or_default().insert(self.last, request);
         self.requests.add(waiter.crowds, 1);
         self.people.add(waiter.crowds, waiter.claim);
-        self.waiters.insert(ticket, (self.last, waiter));
+        self.waiters.insert(request, (self.last, waiter));
     }
 
-    pub(super) fn remove(&mut self, ticket: Ticket) -> Option<Waiter> {
-        let (place, waiter) = self.waiters.remove(&ticket)?;
+    pub(super) fn remove(&mut self, request: RequestId) -> Option<Waiter> {
+        let (place, waiter) = self.waiters.remove(&request)?;
         if let Some(of_game) = self.by_game.get_mut(&waiter.game) {
             of_game.remove(&place);
             if of_game.is_empty() {
@@ -91,8 +91,8 @@ impl Queue {
     }
 
     /// Returns the number of requests for the same game ahead of one.
-    pub(super) fn position(&self, ticket: Ticket) -> u32 {
-        let Some((place, waiter)) = self.waiters.get(&ticket) else { return 0 };
+    pub(super) fn position(&self, request: RequestId) -> u32 {
+        let Some((place, waiter)) = self.waiters.get(&request) else { return 0 };
         let ahead = self.by_game.get(&waiter.game).map(|of_game| of_game.range(..place).count());
         ahead.and_then(|ahead| u32::try_from(ahead).ok()).unwrap_or_default()
     }
@@ -108,15 +108,15 @@ impl Queue {
     }
 
     /// Returns the first requests for a game.
-    pub(super) fn first(&self, game: &str, most: usize) -> Vec<(Ticket, &Waiter)> {
+    pub(super) fn first(&self, game: &str, most: usize) -> Vec<(RequestId, &Waiter)> {
         let of_game = self.by_game.get(game).into_iter().flat_map(BTreeMap::values);
-        let found = of_game.filter_map(|ticket| Some((*ticket, &self.waiters.get(ticket)?.1)));
+        let found = of_game.filter_map(|request| Some((*request, &self.waiters.get(request)?.1)));
         found.take(most).collect()
     }
 
     /// Returns the requests that were not repeated.
-    pub(super) fn silent(&self, now: LocalTime) -> Vec<Ticket> {
+    pub(super) fn silent(&self, now: LocalTime) -> Vec<RequestId> {
         let silent = self.waiters.iter().filter(|(_, (_, it))| now - it.asked >= SILENT);
-        silent.map(|(ticket, _)| *ticket).collect()
+        silent.map(|(request, _)| *request).collect()
     }
 }

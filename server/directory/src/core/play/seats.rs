@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use phaselock::time::LocalTime;
-use phaselock::wire::directory::play::{PartyCode, Ticket};
+use phaselock::wire::directory::play::{PartyCode, RequestId};
 
 use super::crowds::{Crowd, Crowds, Tally};
 
@@ -12,7 +12,7 @@ use super::crowds::{Crowd, Crowds, Tally};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holder {
     /// One request.
-    Ticket(Ticket),
+    Request(RequestId),
     /// Members of a party who have not asked yet.
     Party(PartyCode),
 }
@@ -77,7 +77,7 @@ impl Seats {
     /// Notes that a number of players have arrived at a server: their seats count there from now
     /// on.
     pub(super) fn arrive(&mut self, server: SocketAddr, people: u32) {
-        self.free(server, people, |it| matches!(it.holder, Holder::Ticket(_)));
+        self.free(server, people, |it| matches!(it.holder, Holder::Request(_)));
     }
 
     fn free(&mut self, server: SocketAddr, mut people: u32, of: impl Fn(&Reserved) -> bool) {
@@ -100,7 +100,7 @@ impl Seats {
         self.by_server.retain(|server, reserved| {
             for it in reserved.extract_if(.., |it| it.until <= now) {
                 by_crowd.subtract(it.crowds, it.people);
-                if matches!(it.holder, Holder::Ticket(_)) {
+                if matches!(it.holder, Holder::Request(_)) {
                     missed.push((*server, it.crowds));
                 }
             }

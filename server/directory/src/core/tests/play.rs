@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use phaselock::limits::{PARTY_MAX, QUESTION_BYTES};
 use phaselock::wire::directory::Listed;
 use phaselock::wire::directory::play::{
-    PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, Ticket, Waiting,
+    PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, RequestId, Waiting,
 };
 use phaselock::wire::query::{WebIdentity, parse_question};
 use phaselock::wire::rooms::{RoomCode, RoomStatus};
@@ -25,7 +25,7 @@ struct World {
     directory: ServerList,
     servers: BTreeMap<SocketAddr, Info>,
     now: LocalTime,
-    tickets: u64,
+    requests: u64,
     allocates: Vec<Allocate>,
 }
 
@@ -33,7 +33,7 @@ impl World {
     fn new(bounds: Bounds, allocators: Allocators) -> Self {
         let directory = ServerList::with_allocators(bounds, &SECRET, 7, allocators);
         let (servers, allocates) = Default::default();
-        Self { directory, servers, now: secs(1), tickets: 0, allocates }
+        Self { directory, servers, now: secs(1), requests: 0, allocates }
     }
 
     fn with_servers(servers: &[(&str, Info)]) -> Self {
@@ -79,9 +79,9 @@ impl World {
     }
 
     fn play(&mut self) -> Play {
-        self.tickets += 1;
+        self.requests += 1;
         Play {
-            ticket: Ticket(self.tickets.to_le_bytes()),
+            request: RequestId(self.requests.to_le_bytes()),
             game: "race".into(),
             people: 1,
             party: PartyWish::None,
@@ -120,8 +120,8 @@ impl World {
 
     /// Asks from an address of its own, and again until it is placed.
     fn placed(&mut self, play: &Play) -> Placed {
-        let ticket = u64::from_le_bytes(play.ticket.0);
-        let from = format!("100.{}.{}.1:9", 64 + ticket / 250, ticket % 250);
+        let request = u64::from_le_bytes(play.request.0);
+        let from = format!("100.{}.{}.1:9", 64 + request / 250, request % 250);
         let begun = self.now;
         loop {
             match self.ask(&from, play) {
@@ -142,7 +142,7 @@ impl World {
         let wide = Limit::new(9000, 9000);
         let wide = Limits { address: wide, network: wide, site: wide, total: wide };
         let bounds = &mut self.directory.bounds;
-        (bounds.questions, bounds.tickets, bounds.plays) = (wide, wide, wide);
+        (bounds.questions, bounds.requests, bounds.plays) = (wide, wide, wide);
     }
 
     /// Adds a listed server with its own key, at port 4433 or another one of 203.0.113.7.
@@ -157,10 +157,21 @@ impl World {
 
     /// A server of 203.0.113.7 asks for places for its players.
     fn place(&mut self, identity: &Identity, port: u16, play: &Play) -> Answer {
-        let (from, nonce) = (at(HOME), [5; 8]);
+        self.place_from(at(HOME), (identity, port, None), play)
+    }
+
+    /// A server asks from an address for places, and says at which one players reach it.
+    fn place_from(
+        &mut self,
+        from: SocketAddr,
+        (identity, port, own): (&Identity, u16, Option<SocketAddr>),
+        play: &Play,
+    ) -> Answer {
+        let nonce = [5; 8];
         let token = self.directory.mint.token(self.now, from, port);
-        let proof = identity.signer().prove(token, port).expect("a proof");
-        let place = Question::Place { play: play.clone(), port, proof: Some(proof) };
+        let proof =
+            identity.signer().prove(ProofPurpose::Places(own), token, port).expect("a proof");
+        let place = Question::Place { play: play.clone(), port, own, proof: Some(proof) };
         let bytes = place.encode(nonce);
         self.directory.handle_packet(self.now, from, &bytes);
         let answer = self.directory.transmits.pop_front().expect("an answer").bytes;
@@ -517,7 +528,7 @@ fn allocated_servers_that_announce_themselves_stay_allocated_and_unlisted() {
     assert_eq!(server.announce(&mut world.directory, world.now), listed);
     let public = list(&mut world.directory, world.now, "198.51.100.9:9");
     assert!(public.iter().all(|it| it.fingerprint != print), "{public:?}");
-    let leaving = Leaving { server: server.address, fingerprint: print };
+    let leaving = world.directory.play.leaving(server.address, None, print);
     assert!(world.directory.play.trusts(leaving));
     let region = |world: &World| world.directory.play.beacons(false)[0].region.clone();
     assert_eq!(region(&world), "oceania");
@@ -543,7 +554,7 @@ fn servers_that_drain_move_their_players_and_get_no_more() {
     world.run(1000);
     assert!(matches!(world.ask("198.51.100.1:9", &newcomer), Answer::Waiting(_)));
     // A question without a proof gets a token for this address and port.
-    let first = Question::Place { play, port: 4433, proof: None }.encode([6; 8]);
+    let first = Question::Place { play, port: 4433, own: None, proof: None }.encode([6; 8]);
     world.directory.handle_packet(world.now, at(HOME), &first);
     let answer = world.directory.transmits.pop_front().expect("an answer").bytes;
     assert!(matches!(Answer::parse(&answer, [6; 8]), Ok(Answer::Challenge(_))));
@@ -571,7 +582,7 @@ fn forged_addresses_and_tokens_get_challenges_and_leave_nothing() {
         world.run(10);
     }
     assert!(went * 10 < came, "{went} of {came} bytes");
-    assert!(!world.directory.play.knows(Ticket(1_u64.to_le_bytes())));
+    assert!(!world.directory.play.knows(RequestId(1_u64.to_le_bytes())));
     assert_eq!(world.directory.waiting(), 0);
 }
 
@@ -1054,4 +1065,32 @@ fn the_seats_of_the_last_server_count_for_the_next() {
     }
     world.deliver();
     assert_eq!(world.allocates.len(), 5, "one for each of them");
+}
+
+#[test]
+fn a_server_that_asks_from_its_pod_gets_no_places_on_itself() {
+    let mut world = fleet();
+    let identity = Identity::ephemeral().expect("an identity");
+    let print = identity.fingerprint;
+    let node = at("203.0.113.1:7001");
+    let play = Play { pings: vec![ping(9, "oceania")], ..world.play() };
+    world.ask("198.51.100.1:9", &play);
+    let own = AllocatedServer { fingerprint: print, ..allocated("203.0.113.1:7001", 16) };
+    world.servers.insert(node, Info { fingerprint: Some(print), ..info(1, 16) });
+    world.allocated(|_| Ok(own.clone()));
+    world.run(2000);
+    // It has room for its own players, and a pod has a local address. One listed server is local,
+    // too, and its players are not.
+    world.list("10.1.2.9:4433", info(0, 16));
+    world.run(2000);
+    let pod = at("10.1.2.3:50000");
+    let leaves = Play { people: 2, ..world.play() };
+    let asked = world.place_from(pod, (&identity, 7001, Some(node)), &leaves);
+    assert!(matches!(asked, Answer::Waiting(_)), "{asked:?}");
+    let other = world.play();
+    assert!(matches!(world.ask("198.51.100.3:9", &other), Answer::Waiting(_)), "it is leaving");
+    // Another server's certificate says nothing about this one.
+    let stranger = Identity::ephemeral().expect("an identity");
+    let asked = world.place_from(pod, (&stranger, 7001, Some(node)), &leaves);
+    assert_eq!(asked, Answer::Denied(PlayRefusal::Stranger));
 }

@@ -62,7 +62,7 @@ impl Person {
 
     /// Adds what the host knows, as of `now`.
     pub(in crate::server) fn with(self, pass: Pass, now: LocalTime) -> Self {
-        let Pass { address, mute, is_staff, transfer } = pass;
+        let Pass { address, mute, is_staff, transfer, .. } = pass;
         let is_transferred = self.is_transferred || transfer.is_some();
         let muted = |mute| Muted::from(mute, now);
         let (played, brought) = transfer.map_or((Micros::ZERO, None), |it| (it.played, it.mute));

@@ -202,6 +202,10 @@ impl<G: Game> AnyRoom for Room<G> {
         self.seats.players().len()
     }
 
+    fn has_seat(&self, client: ClientId) -> bool {
+        self.seats.players().has(client)
+    }
+
     fn watchers(&self) -> usize {
         self.seats.watchers().len()
     }

@@ -16,11 +16,11 @@ const LETTERS: &[u8; 19] = b"BCDFGHJKMNPQRSTVWXZ";
 /// Random bytes that name one request for a place. The asker chooses them, and repeats them until
 /// it is placed. Anyone who knows them can ask in its place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Ticket(pub [u8; 8]);
+pub struct RequestId(pub [u8; 8]);
 
-impl fmt::Debug for Ticket {
+impl fmt::Debug for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Ticket(..)")
+        f.write_str("RequestId(..)")
     }
 }
 
@@ -105,7 +105,7 @@ pub struct Beacon {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Play {
     /// Names the request, in all its repetitions.
-    pub ticket: Ticket,
+    pub request: RequestId,
     /// The game.
     pub game: String,
     /// Number of seats: 1 or more. For a new party, the number of people who are expected; seats

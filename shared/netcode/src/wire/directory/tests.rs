@@ -30,7 +30,7 @@ fn listed(number: u8) -> Listed {
 fn play(party: PartyWish) -> Play {
     let ping = |ms, region: &str| RegionPing { ms, region: region.into() };
     Play {
-        ticket: Ticket(*b"abcdefgh"),
+        request: RequestId(*b"abcdefgh"),
         game: "golf".into(),
         people: 2,
         party,
@@ -111,9 +111,6 @@ fn golden_bytes() {
     let (head, rest) = bytes.split_at(30);
     assert_eq!(head, b"!directory\x0112345678\x01\x09\x04\x00\x01\0\0\0\x07\x26\x00");
     assert_eq!(rest, [&[2; 32][..], &[0x51, 0x11, 0, 0, 0, 2]].concat());
-    let text = signed_text(&[7; 24], 4433, Fingerprint([1; 32]));
-    let label = b"phaselock directory announcement";
-    assert_eq!(text, [&label[..], &[7; 24], &[0x51, 0x11], &[1; 32]].concat());
 }
 
 #[test]
@@ -127,8 +124,13 @@ fn questions_and_answers_survive_the_wire() {
         Question::Play { play: play(PartyWish::New), token: Some([7; 24]) },
         Question::Play { play: longest_play(), token: Some([7; 24]) },
         Question::Regions,
-        Question::Place { play: play(PartyWish::None), port: 4433, proof: None },
-        Question::Place { play: longest_play(), port: 4433, proof: Some(proof()) },
+        Question::Place { play: play(PartyWish::None), port: 4433, own: None, proof: None },
+        Question::Place {
+            play: longest_play(),
+            port: 4433,
+            own: Some("203.0.113.7:7001".parse().unwrap()),
+            proof: Some(proof()),
+        },
     ] {
         let bytes = question.encode(NONCE);
         assert_eq!(Question::parse(&bytes), Ok((question, NONCE)));
@@ -270,4 +272,23 @@ proptest! {
             prop_assert!(Answer::parse(&again, NONCE).is_ok());
         }
     }
+}
+
+#[test]
+fn golden_bytes_of_what_a_server_signs() {
+    let (token, print) = ([7; 24], Fingerprint([9; 32]));
+    let common = [&[7; 24][..], b"\x51\x11", &[9; 32]].concat();
+    let text = |purpose| signed_text(purpose, &token, 4433, print);
+    let announced = [&b"phaselock directory announcement"[..], &common].concat();
+    assert_eq!(text(ProofPurpose::Announcement), announced);
+    let places = [&b"phaselock directory places"[..], &common].concat();
+    assert_eq!(text(ProofPurpose::Places(None)), places);
+    let own = "203.0.113.7:7001".parse().unwrap();
+    let with_own = [&places[..], b"\x59\x1b\xcb\x00\x71\x07"].concat();
+    assert_eq!(text(ProofPurpose::Places(Some(own))), with_own);
+    let question =
+        Question::Place { play: play(PartyWish::None), port: 1, own: Some(own), proof: None };
+    let bytes = question.encode(NONCE);
+    let field = b"\x17\x06\x00\x59\x1b\xcb\x00\x71\x07";
+    assert!(bytes.windows(field.len()).any(|it| it == field), "{bytes:?}");
 }
