@@ -19,6 +19,10 @@ pub struct Args {
     /// UDP address or port to serve on; `[::]` includes IPv4
     #[arg(long, value_name = "ADDR", default_value = "4435", value_parser = listen)]
     pub listen: SocketAddr,
+    /// Address under which servers know this directory, with the port if it is not 4435; can be
+    /// repeated. If given, proofs that servers made for other directories are refused
+    #[arg(long = "name", value_name = "ADDR", value_parser = Address::parse_directory)]
+    pub names: Vec<Address>,
     /// Format of the log on standard error
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
     pub log: LogFormat,
@@ -163,6 +167,9 @@ mod tests {
         assert_eq!((args.listen.port(), args.log), (0, LogFormat::Json));
         let error = parse("phaselock-directory --listen here").unwrap_err().to_string();
         assert!(error.contains("write a port such as 4435"), "{error}");
+        let args = parse("phaselock-directory --name a.example.org --name 192.0.2.1:1").unwrap();
+        let names: Vec<_> = args.names.iter().map(Address::to_string).collect();
+        assert_eq!(names, ["a.example.org:4435", "192.0.2.1:1"]);
         let line = "phaselock-directory --http 8443 --http-cert a.pem --http-key b.pem";
         let args = parse(line).unwrap();
         assert_eq!(args.http, Some("[::]:8443".parse().unwrap()));

@@ -20,6 +20,7 @@ mod tokens;
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
+use phaselock::address::Address;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::limits::{ANNOUNCEMENT_BYTES_MAX, QUESTION_BYTES};
 use phaselock::random::Random;
@@ -96,6 +97,8 @@ struct PlaceAsks {
 /// The list of servers.
 #[derive(Debug)]
 pub struct ServerList {
+    /// Addresses under which servers know this directory; empty if it does not know them.
+    names: Vec<Address>,
     bounds: Bounds,
     mint: TokenMint,
     buckets: Buckets,
@@ -130,6 +133,7 @@ impl ServerList {
     ) -> Self {
         let mut random = Random::new(seed);
         Self {
+            names: Vec::new(),
             plays: Bucket::default(),
             requests: Bucket::default(),
             guesses: Bucket::default(),
@@ -317,6 +321,7 @@ impl ServerList {
             return;
         }
         let answer = match verified(ProofPurpose::Places(own), &proof, port) {
+            _ if !self.is_named(&proof) => Answer::Refused(AnnouncementRefusal::Directory),
             None => Answer::Refused(AnnouncementRefusal::Signature),
             Some(fingerprint) => {
                 let mut server = from;
@@ -346,6 +351,19 @@ impl ServerList {
     /// Returns the next request to an allocator.
     pub fn poll_allocate(&mut self) -> Option<Allocate> {
         self.play.poll_allocate()
+    }
+
+    /// Sets the addresses under which servers know this directory. It refuses proofs for others,
+    /// which another directory may have passed on.
+    #[must_use]
+    pub fn named(self, names: Vec<Address>) -> Self {
+        Self { names, ..self }
+    }
+
+    /// Whether a proof is for this directory, as far as it knows its names.
+    fn is_named(&self, proof: &AnnouncementProof) -> bool {
+        let is_own = |name: Address| self.names.contains(&name);
+        self.names.is_empty() || Address::parse_directory(&proof.directory).is_ok_and(is_own)
     }
 
     fn handle_list(
@@ -387,6 +405,9 @@ impl ServerList {
         let is_busy = self.pending.len() >= self.bounds.pending;
         if is_asked || is_busy || !self.signatures.take(moment(now), self.bounds.signatures, 0) {
             return;
+        }
+        if !self.is_named(proof) {
+            return self.refuse(announced, AnnouncementRefusal::Directory);
         }
         let Some(fingerprint) = verified(ProofPurpose::Announcement, proof, port) else {
             return self.refuse(announced, AnnouncementRefusal::Signature);

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use phaselock::limits::ANNOUNCEMENT_BYTES_MAX;
 use phaselock::time::Micros;
+use phaselock_quic::address::Address;
 use phaselock_quic::clock::Clock;
 use phaselock_quic::packets::AnsweringSocket;
 use tokio::net::TcpListener;
@@ -50,7 +51,13 @@ pub fn run(args: &Args) -> Result<()> {
             tokio::spawn(http::serve(listener, tls, asks));
         }
         tracing::info!(%address, "listening");
-        let ends = Ends { questions, agones };
+        if agones.is_some() && args.names.is_empty() {
+            tracing::warn!(
+                "another directory that servers announce themselves to can ask for places in \
+                 their name; set --name to the address that servers have in `directories`"
+            );
+        }
+        let ends = Ends { questions, agones, names: args.names.clone() };
         serve(&mut socket, Bounds::default(), ends, stopped()).await?;
         tracing::info!("stopped");
         Ok(())
@@ -71,6 +78,8 @@ pub struct Ends {
     pub questions: Option<mpsc::Receiver<Asked>>,
     /// Agones' allocators.
     pub agones: Option<Arc<Agones>>,
+    /// Addresses under which servers know the directory; empty if it does not know them.
+    pub names: Vec<Address>,
 }
 
 /// An allocator's answer, with the number of its request.
@@ -87,10 +96,10 @@ pub async fn serve(
     getrandom::fill(&mut secret).context("the system's random number generator failed")?;
     let mut seed = [0; 8];
     getrandom::fill(&mut seed).context("the system's random number generator failed")?;
-    let Ends { mut questions, agones } = ends;
+    let Ends { mut questions, agones, names } = ends;
     let allocators = agones.as_ref().map_or_else(Allocators::default, |agones| agones.offers());
     let seed = u64::from_le_bytes(seed);
-    let mut directory = ServerList::with_allocators(bounds, &secret, seed, allocators);
+    let mut directory = ServerList::with_allocators(bounds, &secret, seed, allocators).named(names);
     let (told, mut answers) = mpsc::channel(bounds.play.allocations.max(1));
     let clock = Clock::start();
     let mut stop = std::pin::pin!(stop);
@@ -265,8 +274,7 @@ mod tests {
     #[tokio::test]
     async fn a_player_finds_a_server_that_announced_itself() {
         let mut socket = bind("127.0.0.1:0".parse().expect("an address")).expect("a socket");
-        let directory: phaselock_quic::address::Address =
-            socket.local_addr().expect("an address").into();
+        let directory: Address = socket.local_addr().expect("an address").into();
         tokio::spawn(async move {
             let stop = std::future::pending();
             serve(&mut socket, Bounds::default(), Ends::default(), stop).await

@@ -80,7 +80,10 @@ pub const ROOMS_LISTED_MAX: usize = 16;
 pub const QUESTION_BYTES: usize = 1200;
 /// Maximum size of an announcement to a directory, in bytes. With a CA-signed certificate it
 /// may be sent as two fragments.
-pub const ANNOUNCEMENT_BYTES_MAX: usize = 2048;
+pub const ANNOUNCEMENT_BYTES_MAX: usize = 2304;
+/// Maximum length of a directory's address in an announcement, in bytes: the longest name that DNS
+/// has, a colon, and a port.
+pub const DIRECTORY_NAME_BYTES_MAX: usize = 260;
 /// Maximum size of a certificate in an announcement in bytes, which leaves space for the longest
 /// signature in use.
 pub const ANNOUNCED_CERTIFICATE_BYTES_MAX: usize = 1400;
@@ -307,7 +310,10 @@ const _: () = {
     assert!(SNAPSHOT_BURST_BYTES >= DATAGRAM_BYTES_MAX + SNAPSHOT_BYTES_MIN);
     assert!(CONTROL_BYTES_MAX < 1 << 16, "the length of a control message is sent in 16 bits");
     assert!(
-        ANNOUNCED_CERTIFICATE_BYTES_MAX + ANNOUNCED_SIGNATURE_BYTES_MAX + 100
+        ANNOUNCED_CERTIFICATE_BYTES_MAX
+            + ANNOUNCED_SIGNATURE_BYTES_MAX
+            + DIRECTORY_NAME_BYTES_MAX
+            + 100
             <= ANNOUNCEMENT_BYTES_MAX
     );
     assert!(

@@ -9,6 +9,8 @@ use phaselock_quic::identity::Identity;
 use super::*;
 
 const SECRET: [u8; 32] = [5; 32];
+/// How servers name the directory.
+const NAME: &str = "directory.example.org:4435";
 
 fn secs(secs: i64) -> LocalTime {
     LocalTime(secs * 1_000_000)
@@ -79,7 +81,7 @@ impl Server {
                 let proof = self
                     .identity
                     .signer()
-                    .prove(ProofPurpose::Announcement, token, port)
+                    .prove(ProofPurpose::Announcement, NAME, token, port)
                     .expect("a proof");
                 let announced = Question::Announce { port, proof: Some(proof) }.encode(nonce);
                 directory.handle_packet(clock, self.from, &announced);
@@ -131,6 +133,25 @@ fn a_server_is_listed_renewed_and_expired() {
 }
 
 #[test]
+fn proofs_for_another_directory_are_refused() {
+    let named = |names: &[&str]| {
+        let names = names.iter().map(|name| Address::parse_directory(name).expect("a name"));
+        directory(Bounds::default()).named(names.collect())
+    };
+    let server = Server::new("203.0.113.7:4433");
+    let listed = Some(Answer::Listed { seconds: LISTED_SECS });
+    for names in [&[][..], &["directory.example.org"], &["192.0.2.1", "Directory.example.org"]] {
+        assert_eq!(server.announce(&mut named(names), secs(1)), listed, "{names:?}");
+    }
+    for names in [&["other.example.org"][..], &["directory.example.org:4436"]] {
+        let mut directory = named(names);
+        let refused = Some(Answer::Refused(AnnouncementRefusal::Directory));
+        assert_eq!(server.announce(&mut directory, secs(1)), refused, "{names:?}");
+        assert!(directory.pending.is_empty() && directory.listed() == 0);
+    }
+}
+
+#[test]
 fn a_server_silent_at_its_announced_port_is_refused() {
     let mut directory = directory(Bounds::default());
     let closed = Server { answers: false, ..Server::new("203.0.113.7:4433") };
@@ -141,7 +162,7 @@ fn a_server_silent_at_its_announced_port_is_refused() {
     let own = std::mem::replace(&mut other.identity, Identity::ephemeral().expect("one"));
     let nonce = [3; 8];
     let token = directory.mint.token(secs(9), other.from, 4433);
-    let proof = own.signer().prove(ProofPurpose::Announcement, token, 4433).expect("a proof");
+    let proof = own.signer().prove(ProofPurpose::Announcement, NAME, token, 4433).expect("a proof");
     let announced = Question::Announce { port: 4433, proof: Some(proof) }.encode(nonce);
     directory.handle_packet(secs(9), other.from, &announced);
     let asked = sent(&mut directory);
@@ -163,8 +184,11 @@ fn forged_addresses_are_never_listed_nor_flooded() {
     let nonce = [3; 8];
     // It sees its own token, but none that is sent to the forged address.
     let token = directory.mint.token(secs(1), attacker.from, 4433);
-    let proof =
-        attacker.identity.signer().prove(ProofPurpose::Announcement, token, 4433).expect("a proof");
+    let proof = attacker
+        .identity
+        .signer()
+        .prove(ProofPurpose::Announcement, NAME, token, 4433)
+        .expect("a proof");
     let announced = Question::Announce { port: 4433, proof: Some(proof) }.encode(nonce);
     let first = Question::Announce { port: 4433, proof: None }.encode(nonce);
     let listing = Question::List { after: 0 }.encode(nonce);
@@ -334,8 +358,11 @@ fn answers_and_questions_come_from_the_contacted_address() {
     let Ok(Answer::Challenge(token)) = Answer::parse(&challenge.bytes, nonce) else {
         panic!("a challenge");
     };
-    let proof =
-        server.identity.signer().prove(ProofPurpose::Announcement, token, port).expect("a proof");
+    let proof = server
+        .identity
+        .signer()
+        .prove(ProofPurpose::Announcement, NAME, token, port)
+        .expect("a proof");
     let proven = Question::Announce { port, proof: Some(proof) }.encode(nonce);
     directory.handle_packet(secs(1), route, &proven);
     let [asked] = &sent(&mut directory)[..] else { panic!("it is asked back") };

@@ -496,7 +496,13 @@ impl Fleet {
             if pod.node == node {
                 let people = u16::try_from(pod.players.len()).expect("few");
                 let (game, port) = ("race".to_owned(), address.port());
-                let wish = PlacesWish { game, people, port, own: Some(*address) };
+                let wish = PlacesWish {
+                    directory: String::new(),
+                    game,
+                    people,
+                    port,
+                    own: Some(*address),
+                };
                 let placer = Placer::new(wish, number, now);
                 pod.drains = Some(Drain { placer, used: 0, until: now + SEE_OFF_TIMEOUT });
             }

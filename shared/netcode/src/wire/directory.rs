@@ -46,8 +46,8 @@ use super::text::clip;
 use crate::fingerprint::Fingerprint;
 use crate::limits::{
     ANNOUNCED_CERTIFICATE_BYTES_MAX, ANNOUNCED_SIGNATURE_BYTES_MAX, ANNOUNCEMENT_BYTES_MAX,
-    DIRECTORY_PAGE_MAX, NAME_BYTES_MAX, PLAYERS_MAX, QUESTION_BYTES, REGION_BYTES_MAX, REGIONS_MAX,
-    ROOM_CODE_BYTES_MAX,
+    DIRECTORY_NAME_BYTES_MAX, DIRECTORY_PAGE_MAX, NAME_BYTES_MAX, PLAYERS_MAX, QUESTION_BYTES,
+    REGION_BYTES_MAX, REGIONS_MAX, ROOM_CODE_BYTES_MAX,
 };
 
 mod listed;
@@ -123,6 +123,7 @@ mod kind {
         WEB = 21;
         HOST = 22;
         OWN = 23;
+        DIRECTORY = 24;
     }
 }
 
@@ -143,21 +144,40 @@ pub enum ProofPurpose {
     Places(Option<SocketAddr>),
 }
 
-/// Returns the text that a server signs: the purpose, a token, its port, and the SHA-256 digest of
-/// its certificate.
-pub fn signed_text(
-    purpose: ProofPurpose,
-    token: &Token,
-    port: u16,
-    certificate: Fingerprint,
-) -> Vec<u8> {
+/// What a server signs.
+#[derive(Clone, Copy, Debug)]
+pub struct SignedFacts<'a> {
+    /// What for.
+    pub purpose: ProofPurpose,
+    /// The directory, as the server's host has named it. So a directory cannot pass a proof on to
+    /// another one.
+    pub directory: &'a str,
+    /// The directory's token.
+    pub token: &'a Token,
+    /// UDP port of the server.
+    pub port: u16,
+    /// SHA-256 digest of the server's certificate.
+    pub certificate: Fingerprint,
+}
+
+/// Returns the text that a server signs.
+pub fn signed_text(facts: SignedFacts<'_>) -> Vec<u8> {
+    let SignedFacts { purpose, directory, token, port, certificate } = facts;
     let (label, own) = match purpose {
         ProofPurpose::Announcement => (&b"phaselock directory announcement"[..], Vec::new()),
         ProofPurpose::Places(own) => {
             (&b"phaselock directory places"[..], own.map(own_field).unwrap_or_default())
         }
     };
-    [label, token, &port.to_le_bytes(), &certificate.0, &own].concat()
+    let mut signed = [label, token, &port.to_le_bytes(), &certificate.0].concat();
+    // Announcements of older servers name none. The length keeps the name apart from what follows.
+    if !directory.is_empty() || purpose != ProofPurpose::Announcement {
+        let directory = clip(directory, DIRECTORY_NAME_BYTES_MAX).as_bytes();
+        signed.extend(u16::try_from(directory.len()).unwrap_or(u16::MAX).to_le_bytes());
+        signed.extend(directory);
+    }
+    signed.extend(own);
+    signed
 }
 
 /// Proof that a server has the key of its certificate, and is at its address.
@@ -171,6 +191,9 @@ pub struct AnnouncementProof {
     pub scheme: u16,
     /// Signature of [`signed_text`] with the certificate's key.
     pub signature: Vec<u8>,
+    /// The directory that the proof is for, as the server's host has named it: `host:port`. Empty
+    /// in announcements of older servers.
+    pub directory: String,
 }
 
 /// A question to a directory.
@@ -243,10 +266,14 @@ pub enum AnnouncementRefusal {
          own, or wait some minutes after a move"
     )]
     Taken,
+    #[error(
+        "the proof is for another directory; name the directory in `directories` as it names itself"
+    )]
+    Directory,
 }
 
 impl AnnouncementRefusal {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Token,
         Self::Signature,
         Self::Silent,
@@ -254,6 +281,7 @@ impl AnnouncementRefusal {
         Self::Full,
         Self::Network,
         Self::Taken,
+        Self::Directory,
     ];
 
     /// Returns its number on the wire; 0 for none of these.
@@ -362,6 +390,7 @@ struct Asked<'a> {
     scheme: Option<u16>,
     certificate: Option<&'a [u8]>,
     signature: Option<&'a [u8]>,
+    directory: String,
     request: Option<RequestId>,
     game: Option<String>,
     people: Option<u16>,
@@ -384,6 +413,7 @@ impl<'a> Asked<'a> {
                 kind::SIGNATURE => {
                     self.signature = Some(within(field, ANNOUNCED_SIGNATURE_BYTES_MAX)?);
                 }
+                kind::DIRECTORY => self.directory = text(field, DIRECTORY_NAME_BYTES_MAX)?,
                 kind::REQUEST => self.request = Some(RequestId(fixed(field, "request")?)),
                 kind::GAME => self.game = Some(text(field, NAME_BYTES_MAX)?),
                 kind::PEOPLE => self.people = Some(short(field)?),
@@ -413,6 +443,7 @@ impl<'a> Asked<'a> {
             certificate: self.certificate?.to_vec(),
             scheme: self.scheme?,
             signature: self.signature?.to_vec(),
+            directory: self.directory.clone(),
         })
     }
 
@@ -444,11 +475,14 @@ fn put_play(fields: &mut Fields, play: &Play) {
 
 fn put_proof(fields: &mut Fields, port: u16, proof: Option<&AnnouncementProof>) {
     fields.put(kind::PORT, &port.to_le_bytes());
-    if let Some(AnnouncementProof { token, certificate, scheme, signature }) = proof {
+    if let Some(AnnouncementProof { token, certificate, scheme, signature, directory }) = proof {
         fields.put(kind::TOKEN, token);
         fields.put(kind::SCHEME, &scheme.to_le_bytes());
         fields.put(kind::SIGNATURE, signature);
         fields.put(kind::CERTIFICATE, certificate);
+        if !directory.is_empty() {
+            fields.text(kind::DIRECTORY, directory, DIRECTORY_NAME_BYTES_MAX);
+        }
     }
 }
 

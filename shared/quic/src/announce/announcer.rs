@@ -66,6 +66,8 @@ enum Step {
 /// Announces one server to one directory, repeatedly.
 #[derive(Debug)]
 pub struct Announcer {
+    /// The directory's name; empty if it does not know that field.
+    directory: String,
     port: u16,
     random: Random,
     nonce: Nonce,
@@ -75,10 +77,12 @@ pub struct Announcer {
 }
 
 impl Announcer {
-    /// Creates an announcer for a server at this port, which starts at `now`.
-    pub fn new(port: u16, seed: u64, now: LocalTime) -> Self {
+    /// Creates an announcer to the directory of this name (`host:port`) for a server at this port,
+    /// which starts at `now`.
+    pub fn new(directory: String, port: u16, seed: u64, now: LocalTime) -> Self {
         let (random, nonce) = (Random::new(seed), Nonce::default());
-        Self { port, random, nonce, step: Step::Waiting, due: now, standing: Standing::Asking }
+        let (step, standing) = (Step::Waiting, Standing::Asking);
+        Self { directory, port, random, nonce, step, due: now, standing }
     }
 
     /// Returns the newest result.
@@ -143,7 +147,7 @@ impl Announcer {
                 if !matches!(self.step, Step::First { .. }) {
                     return None;
                 }
-                match signer.prove(ProofPurpose::Announcement, token, self.port) {
+                match signer.prove(ProofPurpose::Announcement, &self.directory, token, self.port) {
                     Ok(proof) => {
                         let question = Question::Announce { port: self.port, proof: Some(proof) };
                         let bytes = question.encode(self.nonce);
@@ -162,6 +166,12 @@ impl Announcer {
             Answer::Refused(AnnouncementRefusal::Token) => {
                 let standing = self.standing.clone();
                 self.wait(now, TOKEN_WAIT, standing);
+            }
+            // A directory of version 0.1.0 checks a signature without its name. One that knows its
+            // names accepts none without, so no other directory gains by asking for it.
+            Answer::Refused(AnnouncementRefusal::Signature) if !self.directory.is_empty() => {
+                self.directory.clear();
+                (self.step, self.due) = (Step::Waiting, now);
             }
             Answer::Refused(refusal) => {
                 self.wait(now, REFUSED_WAIT, Standing::Refused(refusal));

@@ -85,7 +85,7 @@ impl Reached {
         let failed = |error| Standing::Unreachable(format!("cannot reach {directory}: {error}"));
         let socket = UdpSocket::bind(own(listen, remote)).await.map_err(failed)?;
         socket.connect(remote).await.map_err(failed)?;
-        let announcer = Announcer::new(*port, Clock::seed(), LocalTime(0));
+        let announcer = Announcer::new(directory.to_string(), *port, Clock::seed(), LocalTime(0));
         let mut reached = Self { socket, clock: Clock::start(), announcer };
         while !reached.announcer.has_answer() {
             reached.step(signer).await.map_err(failed)?;

@@ -31,6 +31,8 @@ const CHALLENGES_MAX: u8 = 8;
 /// For whom a server that drains wants seats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacesWish {
+    /// Name of the directory, `host:port`.
+    pub directory: String,
     /// The game.
     pub game: String,
     /// Number of people who play it.
@@ -103,9 +105,9 @@ impl Placer {
 
     fn question(&mut self, now: LocalTime, signer: &Signer) -> Option<Vec<u8>> {
         self.due = now + AGAIN;
-        let PlacesWish { port, own, .. } = self.wish;
+        let PlacesWish { ref directory, port, own, .. } = self.wish;
         let purpose = ProofPurpose::Places(own);
-        let proof = match self.token.map(|token| signer.prove(purpose, token, port)) {
+        let proof = match self.token.map(|token| signer.prove(purpose, directory, token, port)) {
             None => None,
             Some(Ok(proof)) => Some(proof),
             Some(Err(_)) => {
@@ -182,7 +184,8 @@ pub async fn place(
         lookup(directory).await.map_err(|error| io::Error::other(error.to_string()))?;
     // The server announces itself from an IPv4 address if it can.
     addresses.sort_by_key(|address| !address.is_ipv4());
-    let wish = PlacesWish { game: game.to_owned(), people, port: *port, own: reached };
+    let (directory, game, port) = (directory.to_string(), game.to_owned(), *port);
+    let wish = PlacesWish { directory, game, people, port, own: reached };
     place_at(announcement, &wish, addresses, &mut found).await
 }
 

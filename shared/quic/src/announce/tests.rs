@@ -13,6 +13,8 @@ use super::placing::place_at;
 use super::{Announcement, Announcer, Placer, PlacesWish, Standing};
 use crate::identity::{Identity, verified};
 
+const HOST: &str = "directory.example.org:4435";
+
 fn secs(secs: i64) -> LocalTime {
     LocalTime(secs * 1_000_000)
 }
@@ -33,7 +35,7 @@ fn proof_of(question: &[u8]) -> AnnouncementProof {
 fn server_proves_itself_and_announces_itself_again_in_time() {
     let identity = Identity::ephemeral().expect("an identity");
     let signer = identity.signer();
-    let mut announcer = Announcer::new(4433, 7, secs(0));
+    let mut announcer = Announcer::new(HOST.into(), 4433, 7, secs(0));
     for now in [0, 300] {
         assert_eq!(announcer.next_timeout(), secs(now));
         assert_eq!(announcer.has_answer(), now > 0);
@@ -55,7 +57,7 @@ fn server_proves_itself_and_announces_itself_again_in_time() {
 #[test]
 fn lost_packets_are_sent_again_and_silence_is_told() {
     let signer = Identity::ephemeral().expect("an identity").signer();
-    let mut announcer = Announcer::new(4433, 7, secs(0));
+    let mut announcer = Announcer::new(HOST.into(), 4433, 7, secs(0));
     let mut sent = 0;
     while *announcer.standing() == Standing::Asking {
         let due = announcer.next_timeout();
@@ -74,7 +76,7 @@ fn lost_packets_are_sent_again_and_silence_is_told() {
 #[test]
 fn refusals_are_told_and_forged_answers_are_not_heard() {
     let signer = Identity::ephemeral().expect("an identity").signer();
-    let mut announcer = Announcer::new(4433, 7, secs(0));
+    let mut announcer = Announcer::new(HOST.into(), 4433, 7, secs(0));
     let first = announcer.handle_timeout(secs(0)).expect("an announcement");
     let forged = Answer::Listed { seconds: 600 }.encode([1; 8], 99).expect("it fits");
     assert!(announcer.handle_packet(secs(0), &forged, &signer).is_none());
@@ -84,6 +86,25 @@ fn refusals_are_told_and_forged_answers_are_not_heard() {
     assert_eq!(*announcer.standing(), Standing::Refused(AnnouncementRefusal::Silent));
     assert!(announcer.standing().to_string().contains("forward it in the router"));
     assert_eq!(announcer.next_timeout(), secs(181));
+}
+
+#[test]
+fn an_older_directory_gets_a_proof_without_its_name() {
+    let identity = Identity::ephemeral().expect("an identity");
+    let signer = identity.signer();
+    let mut announcer = Announcer::new(HOST.into(), 4433, 7, secs(0));
+    for (now, name) in [(0, HOST), (1, "")] {
+        let first = announcer.handle_timeout(secs(now)).expect("an announcement");
+        let challenge = answer(&first, &Answer::Challenge([9; 24]));
+        let second = announcer.handle_packet(secs(now), &challenge, &signer).expect("a proof");
+        let proof = proof_of(&second);
+        assert_eq!(proof.directory, name);
+        let signer_of = verified(ProofPurpose::Announcement, &proof, 4433);
+        assert_eq!(signer_of, Some(identity.fingerprint));
+        let refused = answer(&second, &Answer::Refused(AnnouncementRefusal::Signature));
+        announcer.handle_packet(secs(now), &refused, &signer);
+    }
+    assert_eq!(*announcer.standing(), Standing::Refused(AnnouncementRefusal::Signature));
 }
 
 /// Returns the request and the proof of a question for places.
@@ -102,7 +123,7 @@ fn placed(number: u8, people: u16) -> Answer {
 
 fn wish(people: u16) -> PlacesWish {
     let own = Some("203.0.113.9:7001".parse().expect("an address"));
-    PlacesWish { game: "chess".into(), people, port: 4433, own }
+    PlacesWish { directory: HOST.into(), game: "chess".into(), people, port: 4433, own }
 }
 
 #[test]
@@ -119,6 +140,7 @@ fn a_server_asks_for_places_until_all_players_have_one() {
     assert_eq!((&*play.game, play.people), ("chess", 10));
     let purpose = ProofPurpose::Places(wish(10).own);
     let proof = proof.expect("a proof");
+    assert_eq!(proof.directory, HOST);
     assert_eq!(verified(purpose, &proof, 4433), Some(identity.fingerprint));
     // The directory starts a server first.
     let waiting = Answer::Waiting(Waiting { position: 0, again_ms: 100, party: None });

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use phaselock::fingerprint::Fingerprint;
 use phaselock::limits::{ANNOUNCED_CERTIFICATE_BYTES_MAX, ANNOUNCED_SIGNATURE_BYTES_MAX};
-use phaselock::wire::directory::{AnnouncementProof, ProofPurpose, Token, signed_text};
+use phaselock::wire::directory::{
+    AnnouncementProof, ProofPurpose, SignedFacts, Token, signed_text,
+};
 use rustls::SignatureScheme;
 use rustls::pki_types::CertificateDer;
 use webpki::EndEntityCert;
@@ -42,10 +44,12 @@ impl Signer {
         self.0.get().cert.first().map_or(Fingerprint([0; 32]), fingerprint_of)
     }
 
-    /// Creates the proof for a directory that gave this token to the server at this port.
+    /// Creates the proof for a directory of this name (`host:port`) that gave this token to the
+    /// server at this port.
     pub fn prove(
         &self,
         purpose: ProofPurpose,
+        directory: &str,
         token: Token,
         port: u16,
     ) -> Result<AnnouncementProof, SignError> {
@@ -56,18 +60,25 @@ impl Signer {
         }
         let schemes = provider().signature_verification_algorithms.supported_schemes();
         let signer = certified.key.choose_scheme(&schemes).ok_or(SignError::Key)?;
-        let text = signed_text(purpose, &token, port, fingerprint_of(certificate));
+        let text = signed_text(SignedFacts {
+            purpose,
+            directory,
+            token: &token,
+            port,
+            certificate: fingerprint_of(certificate),
+        });
         let signature = signer.sign(&text).map_err(|_| SignError::Key)?;
         if signature.len() > ANNOUNCED_SIGNATURE_BYTES_MAX {
             return Err(SignError::Key);
         }
         let scheme = u16::from(signer.scheme());
-        Ok(AnnouncementProof { token, certificate: certificate.to_vec(), scheme, signature })
+        let (certificate, directory) = (certificate.to_vec(), directory.to_owned());
+        Ok(AnnouncementProof { token, certificate, scheme, signature, directory })
     }
 }
 
-/// Returns the fingerprint of the certificate whose key signed this token and port for a purpose;
-/// `None` if the proof is invalid.
+/// Returns the fingerprint of the certificate whose key signed this token and port for a purpose
+/// and for the directory that the proof names; `None` if the proof is invalid.
 pub fn verified(
     purpose: ProofPurpose,
     proof: &AnnouncementProof,
@@ -77,7 +88,9 @@ pub fn verified(
     let fingerprint = fingerprint_of(&der);
     let certificate = EndEntityCert::try_from(&der).ok()?;
     let scheme = SignatureScheme::from(proof.scheme);
-    let text = signed_text(purpose, &proof.token, port, fingerprint);
+    let (directory, token) = (&*proof.directory, &proof.token);
+    let text =
+        signed_text(SignedFacts { purpose, directory, token, port, certificate: fingerprint });
     let supported = provider().signature_verification_algorithms.mapping;
     let (_, algorithms) = supported.iter().find(|(it, _)| *it == scheme)?;
     let is_valid = algorithms
@@ -93,6 +106,7 @@ mod tests {
 
     const LIST: ProofPurpose = ProofPurpose::Announcement;
     const PLACES: ProofPurpose = ProofPurpose::Places(None);
+    const HOST: &str = "directory.example.org:4435";
 
     /// Whose proof it is, for a server that wants to be listed.
     fn listed(proof: &AnnouncementProof, port: u16) -> Option<Fingerprint> {
@@ -102,16 +116,22 @@ mod tests {
     #[test]
     fn signature_holds_for_one_token_one_port_and_one_certificate() {
         let [one, two] = [0; 2].map(|_| Identity::ephemeral().expect("an identity"));
-        let proof = one.signer().prove(LIST, [7; 24], 4433).expect("a proof");
+        let proof = one.signer().prove(LIST, HOST, [7; 24], 4433).expect("a proof");
         assert_eq!(one.signer().fingerprint(), one.fingerprint);
         assert_eq!(listed(&proof, 4433), Some(one.fingerprint));
         assert_eq!(listed(&proof, 4434), None, "another port");
         assert_eq!(verified(PLACES, &proof, 4433), None, "another purpose");
         let own = ProofPurpose::Places(Some(([203, 0, 113, 7], 7001).into()));
-        let places = one.signer().prove(own, [7; 24], 4433).expect("a proof");
+        let places = one.signer().prove(own, HOST, [7; 24], 4433).expect("a proof");
         assert_eq!(verified(own, &places, 4433), Some(one.fingerprint));
         assert_eq!(verified(PLACES, &places, 4433), None, "another address");
         assert_eq!(listed(&places, 4433), None, "another purpose");
+        for directory in ["evil.example.org:4435", ""] {
+            let relayed = AnnouncementProof { directory: directory.into(), ..proof.clone() };
+            assert_eq!(listed(&relayed, 4433), None, "another directory");
+            let relayed = AnnouncementProof { directory: directory.into(), ..places.clone() };
+            assert_eq!(verified(own, &relayed, 4433), None, "another directory");
+        }
         let replayed = AnnouncementProof { token: [8; 24], ..proof.clone() };
         assert_eq!(listed(&replayed, 4433), None, "another token");
         let stolen = AnnouncementProof { certificate: two.certificate.to_vec(), ..proof.clone() };
@@ -128,7 +148,7 @@ mod tests {
         }
         one.present(&two);
         assert_eq!(one.signer().fingerprint(), two.fingerprint, "the one that is presented");
-        let proof = one.signer().prove(LIST, [7; 24], 4433).expect("a proof");
+        let proof = one.signer().prove(LIST, HOST, [7; 24], 4433).expect("a proof");
         assert_eq!(listed(&proof, 4433), Some(two.fingerprint));
     }
 }

@@ -170,7 +170,7 @@ impl World {
         let nonce = [5; 8];
         let token = self.directory.mint.token(self.now, from, port);
         let proof =
-            identity.signer().prove(ProofPurpose::Places(own), token, port).expect("a proof");
+            identity.signer().prove(ProofPurpose::Places(own), NAME, token, port).expect("a proof");
         let place = Question::Place { play: play.clone(), port, own, proof: Some(proof) };
         let bytes = place.encode(nonce);
         self.directory.handle_packet(self.now, from, &bytes);
@@ -1065,6 +1065,20 @@ fn the_seats_of_the_last_server_count_for_the_next() {
     }
     world.deliver();
     assert_eq!(world.allocates.len(), 5, "one for each of them");
+}
+
+#[test]
+fn a_proof_for_another_directory_moves_no_one() {
+    for (name, is_refused) in [("other.example.org", true), ("directory.example.org", false)] {
+        let mut world = World::with_servers(&[("203.0.113.1:1", info(0, 1000))]);
+        let server = world.list_own(4433, info(12, 16));
+        world.directory.names = vec![Address::parse_directory(name).expect("a name")];
+        let play = Play { people: 12, ..world.play() };
+        let answer = world.place(&server, 4433, &play);
+        let refused = Answer::Refused(AnnouncementRefusal::Directory);
+        assert_eq!(answer == refused, is_refused, "{answer:?}");
+        assert_eq!(matches!(answer, Answer::Placed(_)), !is_refused);
+    }
 }
 
 #[test]

@@ -15,6 +15,7 @@ fn proof() -> AnnouncementProof {
         certificate: vec![1; 400],
         scheme: 0x0403,
         signature: vec![2; 71],
+        directory: "directory.example.org:4435".into(),
     }
 }
 
@@ -278,10 +279,21 @@ proptest! {
 fn golden_bytes_of_what_a_server_signs() {
     let (token, print) = ([7; 24], Fingerprint([9; 32]));
     let common = [&[7; 24][..], b"\x51\x11", &[9; 32]].concat();
-    let text = |purpose| signed_text(purpose, &token, 4433, print);
+    let text_for = |purpose, directory| {
+        signed_text(SignedFacts {
+            purpose,
+            directory,
+            token: &token,
+            port: 4433,
+            certificate: print,
+        })
+    };
+    let text = |purpose| text_for(purpose, "");
     let announced = [&b"phaselock directory announcement"[..], &common].concat();
     assert_eq!(text(ProofPurpose::Announcement), announced);
-    let places = [&b"phaselock directory places"[..], &common].concat();
+    let named = [&announced[..], b"\x05\x00a.b:1"].concat();
+    assert_eq!(text_for(ProofPurpose::Announcement, "a.b:1"), named);
+    let places = [&b"phaselock directory places"[..], &common, b"\x00\x00"].concat();
     assert_eq!(text(ProofPurpose::Places(None)), places);
     let own = "203.0.113.7:7001".parse().unwrap();
     let with_own = [&places[..], b"\x59\x1b\xcb\x00\x71\x07"].concat();
