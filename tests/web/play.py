@@ -926,6 +926,100 @@ def public_page(around):
     server.end()
 
 
+class Recordings(Pages):
+    """Pages beside a recording, one that stalls, one of 10 GB, and one that never ends."""
+
+    def do_GET(self):
+        path = self.path.split("?")[0]
+        if path not in ("/stalled.plr", "/huge.plr", "/endless.plr"):
+            return super().do_GET()
+        self.send_response(200)
+        if path != "/endless.plr":
+            self.send_header("content-length", "1000" if path == "/stalled.plr" else "10000000000")
+        self.end_headers()
+        try:
+            self.wfile.write(b"x" * 100)
+            while path != "/endless.plr":
+                time.sleep(1)
+                self.wfile.flush()
+                if not self.server.is_open:
+                    return None
+            while True:
+                self.wfile.write(b"x" * (1 << 20))
+        except OSError:
+            return None
+
+
+def recorded(around):
+    """A recording of a match of bots, which a browser watches."""
+    folder = tempfile.mkdtemp(dir=around.folder)
+    server = Server(around, "--game", "race", "--bots", "3", "--record", "always",
+                    "--record-dir", folder)
+    watcher = Player(around, server.link(name="Ada", watch=""), 480, 270)
+    watcher.plays()
+    time.sleep(25)
+    watcher.close()
+    around.players.remove(watcher)
+    server.end()
+    found = sorted(Path(folder).glob("*.plr"))
+    assert found, f"there is no recording: {os.listdir(folder)}: {server.told()}"
+    return found[0]
+
+
+def recording(around):
+    """A page shows a recording, by mouse and keys, and tells what is wrong with others."""
+    site = Path(around.folder, "site")
+    shutil.copytree(around.page, site)
+    shutil.copy(recorded(around), site / "match.plr")
+    (site / "text.plr").write_text("not a recording")
+    damaged = bytearray((site / "match.plr").read_bytes())
+    damaged[40] ^= 1
+    (site / "damaged.plr").write_bytes(damaged)
+    handler = functools.partial(Recordings, directory=site)
+    pages = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    pages.is_open = True
+    threading.Thread(target=pages.serve_forever, daemon=True).start()
+    link = lambda name: f"http://127.0.0.1:{pages.server_port}/?replay={name}"
+    player = Player(around, link("match.plr"), 1280, 720)
+    status = player.comes_to("the recording", lambda it: it.get("game") and it.get("replay"))
+    assert status["game"] == "race" and len(status["names"]) >= 3, status
+    first, last = status["replay"]["first"], status["replay"]["last"]
+    assert last - first > 15 * 60, status["replay"]
+    around.look(player, "replay")
+    # The line of time is 57 points above the lower edge, and 14 from the others.
+    for part in (0.9, 0.2, 0.6):
+        at = dict(x=14 + (1280 - 28) * part, y=720 - 57, button="left", clickCount=1)
+        player.call("Input.dispatchMouseEvent", type="mouseMoved", x=at["x"], y=at["y"])
+        player.draws()
+        for kind in ("mousePressed", "mouseReleased"):
+            player.call("Input.dispatchMouseEvent", type=kind, **at)
+            player.draws()
+        wanted = first + (last - first) * part
+        player.comes_to(f"{part} of it", lambda it: abs(it["replay"]["tick"] - wanted) < 150)
+    player.hold("Space", 0.15)
+    player.comes_to("the pause", lambda it: it["replay"]["is_paused"])
+    around.look(player, "replay-paused")
+    print("a page shows a recording, and moves in it by mouse")
+    player.size(390, 780, phone=True)
+    player.draws()
+    around.picture(player, "replay-upright")
+    for name, why in [("text.plr", "not a recording"), ("damaged.plr", "cannot be played"),
+                      ("nosuch.plr", "404"), ("huge.plr", "larger than 128 MiB"),
+                      ("endless.plr", "larger than 128 MiB"), ("stalled.plr", "no data for 20 s"),
+                      ("http://127.0.0.1:1/a.plr", "cannot be reached")]:
+        player.size(480, 270)
+        player.go(link(name))
+        status = player.comes_to(f"the fault of {name}", lambda it: it.get("reason"))
+        assert why in status["reason"], (name, status["reason"])
+    around.picture(player, "replay-fault")
+    # The page has no server, and some recordings are not there.
+    errors = [it for it in player.errors if not it.startswith("Failed to load resource")]
+    assert not errors, errors
+    print("what is wrong with a recording is told, and a stalled one is given up")
+    pages.is_open = False
+    pages.shutdown()
+
+
 def answer(server, name, **headers):
     """Status, headers and text of a file of the server's page."""
     asked = urllib.request.Request(f"http://127.0.0.1:{server.port}/{name}", headers=headers)
@@ -936,8 +1030,8 @@ def answer(server, name, **headers):
         return error.code, error.headers, error.read().decode()
 
 
-SCENARIOS = [public_page, in_firefox, around_the_game, games, together, on_a_phone, online,
-             killed, sent_on, links, renewed, bad_network, by_authority, hostile]
+SCENARIOS = [public_page, recording, in_firefox, around_the_game, games, together, on_a_phone,
+             online, killed, sent_on, links, renewed, bad_network, by_authority, hostile]
 
 
 def main():

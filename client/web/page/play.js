@@ -436,6 +436,98 @@
     if (answers.length < ANSWERS_MAX) answers.push(joined([new Uint8Array(head.buffer), body]));
   }
 
+  // ---- a recording -------------------------------------------------------------------------
+
+  /** A file that is downloaded, with a limit of its size. */
+  class Download {
+    constructor(url, bytesMax) {
+      Object.assign(this, { bytesMax, parts: [], bytes: 0, size: -1, state: 0, error: "" });
+      this.abort = new AbortController();
+      this.read(url).then(
+        () => { this.state = 1; },
+        (error) => {
+          [this.parts, this.state, this.error] = [[], -1, String(error.message)];
+          this.abort.abort();
+        },
+      );
+    }
+
+    /** Reads from a URL, or the file that was dropped on the page. */
+    async read(url) {
+      const body = url === "" ? this.open(dropped) : await this.ask(new URL(url, location.href));
+      if (this.size > this.bytesMax) throw this.tooLarge();
+      for (const reader = body.getReader(); ;) {
+        const { value, done } = await reader.read();
+        if (done) return;
+        if (this.bytes + value.length > this.bytesMax) throw this.tooLarge();
+        this.bytes += value.length;
+        this.parts.push(value);
+      }
+    }
+
+    open(file) {
+      this.size = file.size;
+      return file.stream();
+    }
+
+    async ask(at) {
+      const asked = { credentials: "omit", signal: this.abort.signal };
+      const answer = await fetch(at, asked).catch(() => {
+        throw new Error(say(
+          "its server cannot be reached, or does not allow this page to read it",
+          "ihr Server ist nicht erreichbar oder lässt diese Seite nicht darauf zugreifen",
+        ));
+      });
+      if (!answer.ok) {
+        throw new Error(say(
+          `the server answers ${answer.status}`,
+          `der Server antwortet mit ${answer.status}`,
+        ));
+      }
+      // Of a compressed answer, the length is another.
+      const length = answer.headers.get("content-length");
+      if (length && !answer.headers.get("content-encoding")) this.size = Number(length);
+      return answer.body;
+    }
+
+    tooLarge() {
+      const most = Math.floor(this.bytesMax / 2 ** 20);
+      return new Error(say(`it is larger than ${most} MiB`, `sie ist größer als ${most} MiB`));
+    }
+
+    take(to) {
+      let at = to;
+      for (const part of this.parts) {
+        put(at, part);
+        at += part.length;
+      }
+      this.parts = [];
+    }
+  }
+
+  let download = null;
+  /** The last file that was dropped on the page, and whether the client does not know it yet. */
+  let dropped = null;
+  let isNew = false;
+
+  addEventListener("dragover", (event) => event.preventDefault());
+  addEventListener("drop", (event) => {
+    event.preventDefault();
+    dropped = event.dataTransfer.files[0] ?? dropped;
+    isNew = event.dataTransfer.files.length > 0;
+  });
+
+  function takeDropped() {
+    const name = isNew ? dropped.name : null;
+    isNew = false;
+    return name;
+  }
+
+  function stopDownload() {
+    download?.abort.abort();
+    download = null;
+  }
+
   // ---- texts -------------------------------------------------------------------------------
 
   let found = new Uint8Array(0);
@@ -462,6 +554,10 @@
           .map((byte) => byte.toString(16).padStart(2, "0")).join("");
       case "host":
         return link.get("server") || location.host;
+      case "dropped":
+        return takeDropped();
+      case "download error":
+        return download?.error ?? "";
       case "language":
         return navigator.language || null;
       default:
@@ -751,6 +847,15 @@
       },
       phaselock_answer_bytes: () => (answers.length ? answers[0].length : -1),
       phaselock_answer: (to) => put(to, answers.shift()),
+      phaselock_download: (url, urlBytes, bytesMax) => {
+        stopDownload();
+        download = new Download(textAt(url, urlBytes), bytesMax);
+      },
+      phaselock_download_stop: stopDownload,
+      phaselock_download_state: () => download?.state ?? -1,
+      phaselock_download_bytes: () => download?.bytes ?? 0,
+      phaselock_download_size: () => download?.size ?? -1,
+      phaselock_download_take: (to) => download?.take(to),
       phaselock_event_bytes: () => (events.length ? events[0].length : -1),
       phaselock_event: (to) => put(to, events.shift()),
       phaselock_text_bytes: (at, count) => {
@@ -862,13 +967,15 @@
       "Use a current Chrome, Edge or Firefox, or Safari 26.4 or later.",
       "Nimm ein aktuelles Chrome, Edge oder Firefox, oder Safari ab Version 26.4.",
     );
+    // A recording needs no connection and no key.
+    const watches = link.has("replay");
     const reasons = [
-      [typeof WebTransport === "undefined", say("It lacks WebTransport.", "Ihm fehlt WebTransport.")],
+      [!watches && typeof WebTransport === "undefined", say("It lacks WebTransport.", "Ihm fehlt WebTransport.")],
       [typeof WebAssembly === "undefined", say("It lacks WebAssembly.", "Ihm fehlt WebAssembly.")],
       [!document.createElement("canvas").getContext("webgl"), say("It lacks WebGL.", "Ihm fehlt WebGL.")],
     ];
     try {
-      await crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"]);
+      if (!watches) await crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"]);
     } catch {
       reasons.push([true, say("It lacks Ed25519.", "Ihm fehlt Ed25519.")]);
     }

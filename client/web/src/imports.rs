@@ -35,6 +35,19 @@ unsafe extern "C" {
     pub(crate) safe fn phaselock_answer_bytes() -> i32;
     /// Writes the next answer of a directory to `to`: number, status (u16), and body.
     pub(crate) safe fn phaselock_answer(to: *mut u8);
+    /// Starts to download a recording of at most this many bytes, in place of an earlier one.
+    /// An empty URL reads the file that was dropped on the page last.
+    pub(crate) safe fn phaselock_download(url: *const u8, url_bytes: usize, bytes_max: f64);
+    /// Ends the download, and forgets it.
+    pub(crate) safe fn phaselock_download_stop();
+    /// State of the download: 0 while it runs, 1 when it is complete, -1 when it has failed.
+    pub(crate) safe fn phaselock_download_state() -> i32;
+    /// Bytes that have arrived.
+    pub(crate) safe fn phaselock_download_bytes() -> f64;
+    /// Bytes of the whole file, as far as the server says; -1 if it does not.
+    pub(crate) safe fn phaselock_download_size() -> f64;
+    /// Writes the bytes that have arrived to `to`, and forgets them.
+    pub(crate) safe fn phaselock_download_take(to: *mut u8);
     /// Length of the next event in bytes; -1 if there is none.
     pub(crate) safe fn phaselock_event_bytes() -> i32;
     /// Writes the next event to `to`.

@@ -4,6 +4,7 @@
 //! ```text
 //! network (a session's carriage) -+
 //! seek (a search in a directory) -+
+//! download (a recording) ---------+
 //! page (clock, storage, sound) ---+-> imports -> page/play.js
 //! ```
 //!
@@ -15,6 +16,7 @@
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 #![cfg(target_arch = "wasm32")]
 
+pub mod download;
 mod imports;
 pub mod network;
 pub mod page;

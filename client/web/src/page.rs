@@ -91,6 +91,16 @@ pub fn host() -> Option<String> {
     text("host")
 }
 
+/// Takes the name of a file that was dropped on the page since the last call.
+pub fn take_dropped() -> Option<String> {
+    text("dropped")
+}
+
+/// Returns why the last download failed.
+pub(crate) fn download_error() -> Option<String> {
+    text("download error")
+}
+
 fn text(name: &str) -> Option<String> {
     let count = imports::phaselock_text_bytes(name.as_ptr(), name.len());
     let mut bytes = vec![0; usize::try_from(count).ok()?];

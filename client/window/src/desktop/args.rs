@@ -23,6 +23,7 @@ use phaselock_lab::formulas::Formula;
 use phaselock_lab::load::load;
 use phaselock_lab::usage::report;
 
+use super::download::is_url;
 use crate::settings::values::WindowSize;
 use crate::setup::{BOTS_DEFAULT, BOTS_MAX, Setup};
 use phaselock_lab::scene::Begin;
@@ -87,8 +88,24 @@ pub(crate) enum Start {
     Menu,
     Play { games: Vec<String>, bots: Bots },
     Join { invitation: Invitation },
-    Replay { file: PathBuf },
+    Replay { source: Source },
     Lab(Begin),
+}
+
+/// Where a recording is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    File(PathBuf),
+    Url(String),
+}
+
+impl Source {
+    fn of(path: PathBuf) -> Self {
+        match path.to_str().filter(|text| is_url(text)) {
+            Some(url) => Self::Url(url.to_owned()),
+            None => Self::File(path),
+        }
+    }
 }
 
 /// A mistake on the command line, or a request for something to read instead of a window.
@@ -145,7 +162,7 @@ impl Args {
                 server.fingerprint = fingerprint.or(server.fingerprint);
                 Start::Join { invitation: server }
             }
-            Some(Sub::Replay { file }) => Start::Replay { file },
+            Some(Sub::Replay { source }) => Start::Replay { source: Source::of(source) },
             Some(Sub::Lab { file, path, methods, export }) => {
                 let read = |path: PathBuf| {
                     let wrong =
@@ -261,9 +278,9 @@ enum Sub {
     },
     /// Watch a recording of a server
     Replay {
-        /// The recording, a .plr file
-        #[arg(value_name = "FILE")]
-        file: PathBuf,
+        /// The recording, a .plr file, or its address, https://... or http://...
+        #[arg(value_name = "FILE-OR-URL")]
+        source: PathBuf,
     },
     /// Draw or load a motion, and see what networks and methods do to it
     Lab {
@@ -426,6 +443,17 @@ mod tests {
         let directories: Vec<_> =
             args.options.directories.iter().map(ToString::to_string).collect();
         assert_eq!(directories, ["a.example:4435", "[::1]:9"]);
+    }
+
+    #[test]
+    fn recordings_are_files_or_addresses_of_the_web() {
+        let source = |line: &str| match parse(line).unwrap().start {
+            Start::Replay { source } => source,
+            other => panic!("{other:?}"),
+        };
+        let url = "https://example.org/a.plr?b=c";
+        assert_eq!(source(&format!("replay {url}")), Source::Url(url.to_owned()));
+        assert_eq!(source("replay a/b.plr"), Source::File("a/b.plr".into()));
     }
 
     #[test]

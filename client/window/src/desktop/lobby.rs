@@ -13,7 +13,7 @@ use phaselock_quic::clock::Clock;
 use phaselock_ui::background;
 use phaselock_ui::words::fill;
 
-use super::args::{Args, Start};
+use super::args::{Args, Source, Start};
 use super::connection::{self, LocalGame};
 use super::menu::{Menu, Wish};
 use super::replays;
@@ -21,6 +21,7 @@ use super::servers::{Answer, Choice, ServerLists, Servers, Trust};
 use crate::online::{Going, Online};
 use crate::platform::{Desk, Lobby, Order};
 use crate::registry::Views;
+use crate::replay::{Loaded, Loading};
 use crate::settings::Settings;
 use crate::setup::Wishes;
 use crate::visit::{End, Visit};
@@ -32,6 +33,7 @@ enum Wished {
     Servers(Choice),
     Online(Going),
     Trust(Answer),
+    Loaded(Loaded),
 }
 
 /// Where to play on a server, as chosen from the list.
@@ -59,6 +61,8 @@ pub(super) struct DesktopLobby {
     /// that began there.
     online: Online,
     in_online: bool,
+    /// A recording that is downloaded.
+    loading: Option<Loading>,
     /// The question whether a changed certificate is trusted.
     trust: Option<Trust>,
     /// The server of the visit, unless it is in this program.
@@ -88,6 +92,7 @@ impl DesktopLobby {
             in_list: false,
             online: Online::new(views.games().names()),
             in_online: false,
+            loading: None,
             trust: None,
             invitation: None,
             part: Default::default(),
@@ -137,6 +142,25 @@ impl DesktopLobby {
         let setup = &mut self.args.options.setup;
         (setup.room, setup.watch) = before;
         order
+    }
+
+    /// Shows a recording that has been downloaded.
+    fn watch_loaded(&mut self, loaded: Loaded, desk: Desk<'_>) -> Option<Order> {
+        let loading = self.loading.take()?;
+        self.invitation = None;
+        let begun = match loaded {
+            Loaded::Bytes(bytes) => {
+                let (clock, title) = (self.clock, loading.title().to_owned());
+                let config = desk.visit(self.menu.name(), &self.args.options.setup);
+                Visit::of_recording(title, bytes, move || clock.now(), config)
+            }
+            Loaded::Failed(why) => Err(why),
+            Loaded::Cancelled => {
+                self.set_error(None);
+                return None;
+            }
+        };
+        self.begin(begun)
     }
 
     /// Shows a recording.
@@ -237,7 +261,11 @@ impl Lobby for DesktopLobby {
             Start::Menu => None,
             Start::Play { games, bots } => self.host(LocalGame { games, bots, open: false }, desk),
             Start::Join { invitation } => self.join(invitation, desk),
-            Start::Replay { file } => self.watch(&file, desk),
+            Start::Replay { source: Source::File(file) } => self.watch(&file, desk),
+            Start::Replay { source: Source::Url(url) } => {
+                self.loading = Some(replays::download(url));
+                None
+            }
             Start::Lab(begin) => {
                 self.experiment(&begin);
                 None
@@ -252,6 +280,8 @@ impl Lobby for DesktopLobby {
         } else if covered {
             let y = screen.top() + screen.height() * 0.2;
             background::draw(&painter, screen, y, ctx.input(|input| input.time));
+        } else if let Some(loading) = &mut self.loading {
+            self.wished = loading.draw(ctx).map(Wished::Loaded);
         } else if let Some(trust) = &self.trust {
             background::grid(&painter, screen, background::STEP);
             self.wished = trust.draw(ctx).map(Wished::Trust);
@@ -277,6 +307,7 @@ impl Lobby for DesktopLobby {
             Wished::Servers(choice) => self.choose(choice, desk),
             Wished::Online(going) => self.go(going, desk),
             Wished::Trust(answer) => self.answer(answer, desk),
+            Wished::Loaded(loaded) => self.watch_loaded(loaded, desk),
         }
     }
 
@@ -329,6 +360,7 @@ impl Lobby for DesktopLobby {
     fn screen(&self) -> Option<&'static str> {
         match () {
             () if self.in_lab => Some("laboratory"),
+            () if self.loading.is_some() => Some("download"),
             () if self.trust.is_some() => Some("trust"),
             () if self.in_list => Some("servers"),
             () if self.in_online => Some("online"),

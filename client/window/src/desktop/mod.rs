@@ -10,6 +10,7 @@ pub(crate) mod args;
 mod connection;
 mod console;
 mod display;
+mod download;
 mod focus;
 mod holds;
 mod lobby;

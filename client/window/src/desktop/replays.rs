@@ -1,4 +1,4 @@
-//! Recordings in files.
+//! Recordings in files and on the web.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,9 +7,10 @@ use std::path::Path;
 use phaselock_quic::clock::Clock;
 use phaselock_ui::words::fill;
 
-use crate::replay::Player;
+use super::download::{HttpDownload, too_large};
+use crate::replay::Loading;
 use crate::visit::Visit;
-use crate::visit::open::{Begun, VisitConfig};
+use crate::visit::open::VisitConfig;
 
 /// The maximum size of a file that is opened, in bytes: about a day with 64 players. The whole
 /// file is held in memory.
@@ -22,15 +23,13 @@ pub(super) fn watch(path: &Path, clock: Clock, config: VisitConfig<'_>) -> Resul
         let (path, why) = (path.display().to_string(), error.to_string());
         fill("Cannot read {file}: {why}.", &[("file", &path), ("why", &why)])
     })?;
-    let player = Player::open(bytes.into(), config.session(), Box::new(move || clock.now()))?;
-    let begun = Begun {
-        title: name,
-        connection: Box::new(player),
-        is_here: false,
-        without_network: true,
-        shared: Vec::new(),
-    };
-    Ok(Visit::new(begun, config))
+    Visit::of_recording(name, bytes, move || clock.now(), config)
+}
+
+/// Starts to download a recording.
+pub(super) fn download(url: String) -> Loading {
+    let download = HttpDownload::start(url.clone(), FILE_BYTES_MAX);
+    Loading::new(url, Box::new(download))
 }
 
 /// Reads a file of at most [`FILE_BYTES_MAX`].
@@ -38,7 +37,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > FILE_BYTES_MAX {
-        true => Err(io::Error::other("it is larger than 512 MiB")),
+        true => Err(io::Error::other(too_large(FILE_BYTES_MAX))),
         false => Ok(bytes),
     }
 }

@@ -25,6 +25,7 @@ use crate::online::{Directories, Online, Search};
 use crate::overlay::{self, Status};
 use crate::page::card::Card;
 use crate::registry::Views;
+use crate::replay::{Download, Loading, Progress};
 use crate::settings::Store;
 use crate::settings::languages::Languages;
 use crate::settings::screen::{self, Env, Screen};
@@ -240,6 +241,8 @@ fn letters_of_cards_can_be_read_on_a_phone() {
         let status = status_of(&state, None, now);
         overlay::draw(&ctx.layer_painter(LayerId::background()), &status);
     });
+    let mut loading = download();
+    check_letters("download", phones(Needs::Page), |ctx| assert_eq!(loading.draw(ctx), None));
     let mut controls = Controls::default();
     controls.set_glass(true);
     check_letters("lesson", phones(Needs::Menu), |ctx| {
@@ -323,6 +326,28 @@ fn status_of<'a>(state: &'a State, link: Option<&'a str>, now: LocalTime) -> Sta
         pinned: None,
         menu_keys: "Esc, Start",
     }
+}
+
+/// A download in its middle.
+struct HalfWay;
+
+impl Download for HalfWay {
+    fn view(&mut self) -> Progress {
+        Progress::Running { received: 41_000_000, size: Some(123_456_789) }
+    }
+}
+
+/// The screen of a download from a long address.
+fn download() -> Loading {
+    let folder = "recordings/of/a/server/with/a/long/name";
+    let url = format!("https://files.example.org/{folder}/2026-11-26-1135_race_{folder}.plr");
+    Loading::new(url, Box::new(HalfWay))
+}
+
+#[test]
+fn layout_of_a_download_is_clear() {
+    let mut loading = download();
+    report(lay_out_of_page("download", |ctx| assert_eq!(loading.draw(ctx), None)));
 }
 
 #[test]

@@ -7,17 +7,19 @@ use phaselock::wire::disconnect::Code;
 use phaselock::wire::text::{clip, read_name};
 use phaselock_ui::words::{fill, tr};
 use phaselock_web::network::server_of_browsers;
-use phaselock_web::page;
+use phaselock_web::page::{self, PageClock};
 
 use super::card::{Card, Wish};
 use super::connection::{self, Found};
+use super::replays;
 use super::seek::PageDirectory;
 use crate::online::{Going, Online};
 use crate::platform::{Desk, Lobby, Order};
 use crate::registry::Views;
+use crate::replay::{Loaded, Loading};
 use crate::settings::Settings;
 use crate::setup::{Setup, Wishes, default_name};
-use crate::visit::End;
+use crate::visit::{End, Visit};
 
 /// The card before and after a game.
 pub(super) struct PageLobby {
@@ -40,6 +42,9 @@ pub(super) struct PageLobby {
     online: Online,
     in_online: bool,
     going: Option<Going>,
+    /// A recording that is downloaded, and how that ended.
+    loading: Option<Loading>,
+    loaded: Option<Loaded>,
 }
 
 impl PageLobby {
@@ -67,6 +72,8 @@ impl PageLobby {
             online: Online::new(views.games().names()),
             in_online: page::linked("online").is_some(),
             going: None,
+            loading: page::linked("replay").map(replays::download),
+            loaded: None,
         }
     }
 
@@ -87,6 +94,27 @@ impl PageLobby {
         self.error = None;
         let visit = connection::join(title, None, desk.visit(name, &self.setup));
         Some(Order::Visit(Box::new(visit)))
+    }
+
+    /// Shows the recording that has been downloaded.
+    fn watch(&mut self, loaded: Loaded, desk: Desk<'_>) -> Option<Order> {
+        let title = self.loading.take()?.title().to_owned();
+        let clock = PageClock::start();
+        let begun = match loaded {
+            Loaded::Bytes(bytes) => {
+                let config = desk.visit(default_name(), &self.setup);
+                Visit::of_recording(title, bytes, move || clock.now(), config)
+            }
+            Loaded::Failed(why) => Err(why),
+            Loaded::Cancelled => return None,
+        };
+        match begun {
+            Ok(visit) => Some(Order::Visit(Box::new(visit))),
+            Err(why) => {
+                self.set_error(Some(why));
+                None
+            }
+        }
     }
 
     /// Does what the player asked for on the screen on which a directory chooses the server.
@@ -114,11 +142,16 @@ impl PageLobby {
 impl Lobby for PageLobby {
     /// A player who has been here before, or is invited by name, plays at once.
     fn start(&mut self, desk: Desk<'_>) -> Option<Order> {
-        let joins = self.is_ready && !self.in_online && !page::needs_password();
+        let is_elsewhere = self.in_online || self.loading.is_some();
+        let joins = self.is_ready && !is_elsewhere && !page::needs_password();
         if joins { self.join(desk) } else { None }
     }
 
     fn draw(&mut self, ctx: &Context, _settings: &mut Settings, _secs: f32, covered: bool) {
+        if let Some(loading) = self.loading.as_mut().filter(|_| !covered) {
+            self.loaded = loading.draw(ctx);
+            return;
+        }
         if self.in_online && !covered {
             self.going = self.online.draw(ctx, &PageDirectory::new());
             self.is_secret = false;
@@ -136,6 +169,12 @@ impl Lobby for PageLobby {
     }
 
     fn decide(&mut self, desk: Desk<'_>) -> Option<Order> {
+        if let Some(name) = page::take_dropped() {
+            self.loading = Some(replays::read_dropped(name));
+        }
+        if let Some(loaded) = self.loaded.take() {
+            return self.watch(loaded, desk);
+        }
         if let Some(going) = self.going.take() {
             return self.go(going, desk);
         }
@@ -194,7 +233,7 @@ impl Lobby for PageLobby {
     }
 
     fn screen(&self) -> Option<&'static str> {
-        self.in_online.then_some("online")
+        self.loading.as_ref().map(|_| "download").or(self.in_online.then_some("online"))
     }
 
     fn is_secret(&self) -> bool {

@@ -1,5 +1,5 @@
 //! The window in a web page: it joins the server in the page's address, or one that the page's
-//! directory names.
+//! directory names, or shows the recording in the page's address.
 
 #![cfg_attr(not(target_arch = "wasm32"), allow(dead_code, reason = "tests draw the card alone"))]
 
@@ -10,6 +10,8 @@ mod connection;
 mod lobby;
 #[cfg(target_arch = "wasm32")]
 mod machine;
+#[cfg(target_arch = "wasm32")]
+mod replays;
 #[cfg(target_arch = "wasm32")]
 mod seek;
 #[cfg(target_arch = "wasm32")]

@@ -10,6 +10,7 @@ use phaselock::time::{LocalTime, Micros, ServerTime, Tick};
 use phaselock_ui::actions::Action;
 use phaselock_ui::controls::Controls;
 use phaselock_ui::words::{fill, tr};
+use serde_json::{Value, json};
 
 const PAUSE: Action = Action::new("replay_pause", "pause", &["Space", "K", "Pad:A"]);
 const BACK: Action = Action::new("replay_back", "5 s back", &["J", "Pad:DPadLeft"]);
@@ -56,7 +57,6 @@ impl Player {
     /// # Errors
     ///
     /// The bytes cannot be played, in words for the player.
-    #[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "a page opens no files"))]
     pub(crate) fn open(
         bytes: Arc<[u8]>,
         config: SessionConfig,
@@ -115,6 +115,19 @@ impl Player {
     /// Whether the sounds are those that players heard.
     pub(crate) fn has_sound(&self) -> bool {
         !self.paused && !self.is_held && self.speed == NORMAL
+    }
+
+    /// Position for other programs: ticks, and whether time stands still.
+    pub(crate) fn status(&self) -> Value {
+        let ((first, last), tick) = (self.playback.span(), self.playback.tick());
+        json!({
+            "tick": tick.0,
+            "first": first.0,
+            "last": last.0,
+            "is_paused": self.paused,
+            "speed": SPEEDS[self.speed],
+            "moments": self.playback.moments().len(),
+        })
     }
 
     /// Follows the keys. A pointer on the bar is not one in the world.

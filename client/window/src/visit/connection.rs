@@ -96,6 +96,10 @@ impl Connection for Player {
         Some(self)
     }
 
+    fn status(&self) -> Vec<(String, Value)> {
+        vec![("replay".to_owned(), Self::status(self))]
+    }
+
     fn close(self: Box<Self>, _reason: &'static str) -> Option<JoinHandle<()>> {
         None
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use phaselock::client::{Part, SessionConfig};
 use phaselock::invitation::Invitation;
+use phaselock::time::LocalTime;
 use phaselock::wire::talk::Look;
 
 use super::connection::Connection;
@@ -15,6 +16,7 @@ use crate::people::People;
 use crate::presentation::Panel;
 use crate::records::{RecordTracker, Records};
 use crate::registry::Views;
+use crate::replay::Player;
 use crate::setup::Setup;
 use crate::talk::Talk;
 use crate::watch::Places;
@@ -69,6 +71,28 @@ impl VisitConfig<'_> {
 }
 
 impl Visit {
+    /// Starts to show a recording. `clock` is the machine's.
+    ///
+    /// # Errors
+    ///
+    /// The bytes cannot be played, in words for the player.
+    pub(crate) fn of_recording(
+        title: String,
+        bytes: Vec<u8>,
+        clock: impl Fn() -> LocalTime + 'static,
+        config: VisitConfig<'_>,
+    ) -> Result<Self, String> {
+        let player = Player::open(bytes.into(), config.session(), Box::new(clock))?;
+        let begun = Begun {
+            title,
+            connection: Box::new(player),
+            is_here: false,
+            without_network: true,
+            shared: Vec::new(),
+        };
+        Ok(Self::new(begun, config))
+    }
+
     /// Starts a visit over a connection.
     pub(crate) fn new(begun: Begun, config: VisitConfig<'_>) -> Self {
         let Begun { title, mut connection, is_here, without_network, shared } = begun;
