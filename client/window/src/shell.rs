@@ -326,6 +326,8 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
 
     fn rumble(&mut self) {
         let most = f32::from(self.store.settings.gamepad.rumble) / 100.0;
+        // Of a world in slow motion, nothing is felt either.
+        let most = if self.sounds.held { 0.0 } else { most };
         for cues::CueRumble { strength, secs } in self.cues.take_rumbles() {
             let length = Duration::try_from_secs_f32(secs).unwrap_or_default();
             self.platform.pads().rumble(Rumble { strength: strength * most, length });

@@ -44,10 +44,7 @@ impl Sounds {
         secs: f32,
         play: impl FnOnce(&mut SoundOutput),
     ) {
-        let mut volumes = volumes(settings, self.away);
-        if self.held {
-            volumes.master = 0.0;
-        }
+        let volumes = volumes(settings, self.away, self.held);
         // A full queue takes it in the next frame.
         if self.volumes != Some(volumes) && self.output.send(Order::Volumes(volumes)) {
             self.volumes = Some(volumes);
@@ -87,13 +84,19 @@ impl Sounds {
     }
 }
 
-/// Volumes from the settings, for a window in the background or not.
-fn volumes(settings: &Sound, away: bool) -> Volumes {
+/// Volumes from the settings, for a window in the background or not. While time is `held`, only the
+/// sounds of the menu are heard.
+fn volumes(settings: &Sound, away: bool, held: bool) -> Volumes {
+    let of_world = if held { 0.0 } else { 1.0 };
     let part = |percent: u16| f32::from(percent.min(100)) / 100.0;
     let muted = settings.mute || (away && settings.mute_in_background);
     Volumes {
         master: if muted { 0.0 } else { part(settings.master) },
-        channels: [part(settings.effects), part(settings.music), part(settings.interface)],
+        channels: [
+            part(settings.effects) * of_world,
+            part(settings.music) * of_world,
+            part(settings.interface),
+        ],
     }
 }
 
@@ -105,11 +108,14 @@ mod tests {
     #[test]
     fn background_and_mute_are_silent_and_each_channel_has_its_volume() {
         let sound = Sound { music: 30, ..Settings::default().sound };
-        let open = volumes(&sound, false);
+        let open = volumes(&sound, false, false);
         assert_eq!((open.master, open.channels[1]), (0.8, 0.3));
-        assert_eq!(volumes(&sound, true).master, 0.0);
+        let held = volumes(&sound, false, true);
+        assert_eq!((held.master, &held.channels[..2]), (open.master, &[0.0, 0.0][..]));
+        assert!(held.channels[2] > 0.0 && held.channels[2] == open.channels[2]);
+        assert_eq!(volumes(&sound, true, false).master, 0.0);
         let loud = Sound { mute_in_background: false, ..sound };
-        assert_eq!(volumes(&loud, true), open);
-        assert_eq!(volumes(&Sound { mute: true, ..loud }, false).master, 0.0);
+        assert_eq!(volumes(&loud, true, false), open);
+        assert_eq!(volumes(&Sound { mute: true, ..loud }, false, false).master, 0.0);
     }
 }

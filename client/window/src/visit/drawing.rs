@@ -133,7 +133,8 @@ impl Visit {
             menu_keys: &controls.words(&actions::MENU),
         };
         overlay::draw(painter, &status);
-        if let Some((_, client)) = playing
+        // In a recording, the keys of a ballot do nothing.
+        if let Some((_, client)) = playing.filter(|_| !self.is_recording)
             && let Some(vote) = self.people.vote(client.common(), &self.views, controls, now)
         {
             vote.draw(painter);
