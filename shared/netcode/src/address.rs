@@ -113,8 +113,8 @@ pub fn canonical(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Returns the address by which limits count whoever is behind it: for IPv6, the /64 that a household
-/// has.
+/// Returns the address by which limits count the people behind it: for IPv6, the /64 that a
+/// household has.
 pub fn household(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),

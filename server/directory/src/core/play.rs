@@ -201,8 +201,8 @@ impl Matchmaker {
     }
 
     /// Returns the server that asks from this address for places, and says that players reach it at
-    /// `own`. A server of the fleet is believed; another one only about an address at which a server
-    /// with its certificate is listed.
+    /// `own`. A server of the fleet is believed; another one only about an address at which a
+    /// server with its certificate is listed.
     pub(super) fn leaving(
         &self,
         server: SocketAddr,
