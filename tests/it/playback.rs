@@ -9,6 +9,7 @@ use phaselock::link::LinkConfig;
 use phaselock::playback::{Playback, PlaybackError};
 use phaselock::replay::{
     About, Assembly, FORMAT, Happening, Header, MAGIC, News, Pace, Person, Recorder, Replay,
+    checksum,
 };
 use phaselock::server::{AnyRoom, Command, RecordConfig, Room, RoomConfig};
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
@@ -270,7 +271,7 @@ fn two_seconds(mut recorder: Recorder<Race>, mut world: World<Race>) -> Vec<u8> 
     let (mut file, mut assembly) = (Vec::new(), Assembly::default());
     for _ in 0..120 {
         world.tick = world.tick.plus(1);
-        recorder.tick(&world, &Default::default());
+        recorder.tick(&world, &Default::default(), checksum(&world));
     }
     recorder.cut(&world);
     while let Some(piece) = recorder.poll() {

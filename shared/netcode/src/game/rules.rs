@@ -14,7 +14,7 @@ use super::terms::{
     Ahead, Best, Known, Late, Misprediction, MispredictionCause, Relevance, Strength, Unit,
     Viewpoint,
 };
-use crate::fields::{Entities, Entity, KindOf, Record, Slot};
+use crate::fields::{Entities, Entity, KindOf, Packed, Record, Slot};
 use crate::identity::PublicKey;
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::ENTITIES_MAX;
@@ -585,8 +585,15 @@ impl<G: Game> World<G> {
 
     /// Snaps each entity to the wire's grid, so that clients can receive exactly this state.
     pub fn snap(&mut self) {
+        self.snap_each(|_, _| {});
+    }
+
+    /// [Snaps](Self::snap), and passes on each entity with its integers on the grid.
+    pub(crate) fn snap_each(&mut self, mut each: impl FnMut(&Slot<G::Entity>, &Packed)) {
         for slot in self.entities.iter_mut() {
-            slot.entity = G::Entity::unpack(slot.entity.kind(), &slot.entity.pack());
+            let packed = slot.entity.pack();
+            slot.entity = G::Entity::unpack(slot.entity.kind(), &packed);
+            each(slot, &packed);
         }
     }
 }

@@ -40,6 +40,9 @@ impl Model {
 
 /// Codes decisions in one direction.
 pub(super) trait Coder {
+    /// Whether it is a decoder, whose results are wanted.
+    const READS: bool;
+
     /// Codes a decision, and returns it. A decoder ignores `bit`.
     fn bit(&mut self, model: &mut Model, bit: bool) -> bool;
 
@@ -103,6 +106,8 @@ impl Encoder {
 }
 
 impl Coder for Encoder {
+    const READS: bool = false;
+
     #[inline]
     fn bit(&mut self, model: &mut Model, bit: bool) -> bool {
         let bound = model.bound(self.range);
@@ -159,6 +164,8 @@ impl<'a> Decoder<'a> {
 const LEFT_OUT_MAX: usize = 4;
 
 impl Coder for Decoder<'_> {
+    const READS: bool = true;
+
     #[inline]
     fn bit(&mut self, model: &mut Model, _: bool) -> bool {
         let bound = model.bound(self.range);

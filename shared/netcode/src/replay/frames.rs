@@ -100,10 +100,11 @@ impl FrameCoder {
         self.inputs.extend(steps.iter().filter_map(newest));
     }
 
-    /// Codes the entities at a tick after the last one. An encoder is given them.
-    pub(super) fn code(
+    /// Codes the entities at a tick after the last one. An encoder is given them, and nothing is
+    /// returned.
+    pub(super) fn code<C: Coder>(
         &mut self,
-        coder: &mut impl Coder,
+        coder: &mut C,
         tick: Tick,
         given: &[(u16, EntityState)],
     ) -> Result<States, ReplayError> {
@@ -133,7 +134,8 @@ impl FrameCoder {
             true
         });
         self.arrivals(coder, given)?;
-        Ok(self.known.iter().map(|course| (course.index, course.state)).collect())
+        let read = self.known.iter().filter(|_| C::READS);
+        Ok(read.map(|course| (course.index, course.state)).collect())
     }
 
     /// Codes the entities that are new.
@@ -223,17 +225,16 @@ impl KindModels {
         course: &mut Course,
         packed: &Packed,
     ) {
-        let mut now = course.state.packed;
+        let (mut now, mut plain) = (course.state.packed, [0; FIELDS_MAX]);
         for at in self.order.iter().copied() {
-            now[at] = self.expect(step, course, &now, at).1;
+            (plain[at], now[at]) = self.expect(step, course, &now, at);
         }
         let model = &mut self.expected[usize::from(course.expected & 7)];
         let is_expected = coder.bit(model, now == *packed);
         course.expected = course.expected << 1 | u8::from(is_expected);
         if is_expected {
             for at in self.order.iter().copied() {
-                let (plain, _) = self.expect(step, course, &now, at);
-                course.trends[at].learn(step.table.columns[at].way(plain, now[at]), 0);
+                course.trends[at].learn(step.table.columns[at].way(plain[at], now[at]), 0);
             }
         } else {
             now = course.state.packed;

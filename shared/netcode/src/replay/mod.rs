@@ -44,6 +44,7 @@ mod tables;
 mod tests;
 
 pub use checksum::checksum;
+pub(crate) use checksum::snapped_checksum;
 pub use chunk::{Chunk, Frame, TickRecord};
 pub use entries::{Act, Entry, KeyState, News, Player, RewindPolicy};
 pub use error::ReplayError;

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::checksum::checksum;
 use super::chunk::{ChunkWriter, PastStates, TickRecord};
 use super::entries::{Act, Entry, KeyState, News, Player};
 use super::error::ReplayError;
@@ -95,6 +94,8 @@ pub struct Recorder<G: Game> {
     chunks: u32,
     pieces: VecDeque<Piece>,
     people: BTreeMap<PlayerId, Person>,
+    /// The steps of the last tick: their memory serves for the next one.
+    steps: Vec<PlayerSteps>,
     error: Option<ReplayError>,
     game: std::marker::PhantomData<fn() -> G>,
 }
@@ -116,6 +117,7 @@ impl<G: Game> Recorder<G> {
             chunks: 0,
             pieces: VecDeque::from([Piece::Start(start)]),
             people,
+            steps: Vec::new(),
             error: None,
             game: std::marker::PhantomData,
         };
@@ -168,13 +170,16 @@ impl<G: Game> Recorder<G> {
         (self.error, self.chunk) = (Some(error), None);
     }
 
-    /// Adds a tick that has run with these inputs.
-    pub fn tick(&mut self, world: &World<G>, inputs: &Inputs<G::Input>) {
+    /// Adds a tick that has run with these inputs, and the [`checksum`](super::checksum()) of the
+    /// world after it.
+    pub fn tick(&mut self, world: &World<G>, inputs: &Inputs<G::Input>, checksum: u16) {
         let Some(chunk) = &mut self.chunk else { return };
-        let steps = inputs.players().map(|player| steps_of(inputs, player)).collect();
-        let checksum = checksum(world);
+        let mut steps = std::mem::take(&mut self.steps);
+        note_steps(&mut steps, inputs);
         let record = TickRecord { tick: world.tick, steps, checksum };
-        if let Err(error) = chunk.tick(&record, || states_of(&world.entities)) {
+        let added = chunk.tick(&record, || states_of(&world.entities));
+        self.steps = record.steps;
+        if let Err(error) = added {
             self.fail(error);
             return;
         }
@@ -274,18 +279,30 @@ pub(crate) fn states_of<E: Entity>(entities: &Entities<E>) -> States {
     entities.iter().map(|slot| (slot.id.index, EntityState::of(slot))).collect()
 }
 
-fn steps_of<I: Record>(inputs: &Inputs<I>, player: PlayerId) -> PlayerSteps {
-    let (origin, late) = inputs.arrival(player);
-    let steps = inputs.steps(player).iter().map(|step| RecordedStep {
-        age: step.age,
-        packed: step.input.pack(),
-        subtick: step.subtick,
-        view: step.view.map(|view| RecordedView {
-            claimed: view.claimed,
-            accepted: view.accepted,
-            adjusted: view.adjusted,
-        }),
-    });
-    let steps = steps.collect();
-    PlayerSteps { player, origin, late, age: inputs.age(player), steps }
+/// Replaces the steps of another tick by those of `inputs`.
+fn note_steps<I: Record>(all: &mut Vec<PlayerSteps>, inputs: &Inputs<I>) {
+    let mut count = 0;
+    for player in inputs.players() {
+        let (origin, late) = inputs.arrival(player);
+        let last = all.get_mut(count).map(|last| std::mem::take(&mut last.steps));
+        let mut steps = last.unwrap_or_default();
+        steps.clear();
+        steps.extend(inputs.steps(player).iter().map(|step| RecordedStep {
+            age: step.age,
+            packed: step.input.pack(),
+            subtick: step.subtick,
+            view: step.view.map(|view| RecordedView {
+                claimed: view.claimed,
+                accepted: view.accepted,
+                adjusted: view.adjusted,
+            }),
+        }));
+        let noted = PlayerSteps { player, origin, late, age: inputs.age(player), steps };
+        match all.get_mut(count) {
+            Some(last) => *last = noted,
+            None => all.push(noted),
+        }
+        count += 1;
+    }
+    all.truncate(count);
 }

@@ -133,10 +133,11 @@ impl StepCoder {
         }
     }
 
-    /// Codes the steps of a tick, by ascending player. An encoder is given them.
-    pub(super) fn code(
+    /// Codes the steps of a tick, by ascending player. An encoder is given them, and none are
+    /// returned.
+    pub(super) fn code<C: Coder>(
         &mut self,
-        coder: &mut impl Coder,
+        coder: &mut C,
         given: &[PlayerSteps],
     ) -> Result<Vec<PlayerSteps>, ReplayError> {
         self.roll(coder, given)?;
@@ -182,9 +183,9 @@ impl StepCoder {
         Ok(())
     }
 
-    fn player(
+    fn player<C: Coder>(
         &mut self,
-        coder: &mut impl Coder,
+        coder: &mut C,
         habit: &mut Habit,
         given: &PlayerSteps,
     ) -> Result<PlayerSteps, ReplayError> {
@@ -210,7 +211,7 @@ impl StepCoder {
                 return Err(DAMAGED);
             }
         }
-        let mut steps = Vec::with_capacity(count as usize);
+        let mut steps = Vec::with_capacity(if C::READS { count as usize } else { 0 });
         for at in 0..count as usize {
             let step = given.steps.get(at).copied().unwrap_or(RecordedStep {
                 age: 0,
@@ -226,7 +227,9 @@ impl StepCoder {
             let is_changed = habit.changed & 1 != 0;
             let subtick = self.instant(coder, is_changed, step.subtick)?;
             let view = self.view.code(coder, habit, step.view)?;
-            steps.push(RecordedStep { age, packed: habit.packed, subtick, view });
+            if C::READS {
+                steps.push(RecordedStep { age, packed: habit.packed, subtick, view });
+            }
         }
         Ok(PlayerSteps { player: habit.player, origin: habit.origin, late, age: habit.age, steps })
     }

@@ -10,7 +10,7 @@ use crate::game::{
 };
 use crate::ids::PlayerId;
 use crate::random::Random;
-use crate::replay::{Act, News, Player, Recorder};
+use crate::replay::{Act, News, Player, Recorder, snapped_checksum};
 use crate::rewind::{Past, Rewind, Rewound};
 use crate::time::{Micros, Rates, Tick};
 use crate::wire::protocol::game_hash;
@@ -209,11 +209,17 @@ impl<G: Game> Simulation<G> {
         if G::LATE == Late::Wait {
             world.state_ages(inputs);
         }
-        world.snap();
+        let checksum = match recorder {
+            Some(_) => snapped_checksum(world),
+            None => {
+                world.snap();
+                0
+            }
+        };
         world.past.push(world.tick, &world.entities);
         world.outbox.refill(rates);
         if let Some(recorder) = recorder {
-            recorder.tick(world, inputs);
+            recorder.tick(world, inputs, checksum);
         }
         if let Some(runs) = runs {
             runs.handle_tick(game, world);
