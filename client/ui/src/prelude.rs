@@ -21,6 +21,6 @@ pub use super::looks::Dress;
 pub use super::paint::*;
 pub use super::palette;
 pub use super::particles::{Fading, Flash, Mote, Particles, Sparks, Trail};
-pub use super::scoreboard::{Scoreboard, name_tag};
+pub use super::scoreboard::{Scoreboard, ghost_gap, name_tag};
 pub use super::view::{Frame, GameView, LessonStep, Register, Scene};
 pub use super::words::{fill, tr};

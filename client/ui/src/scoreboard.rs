@@ -310,6 +310,14 @@ fn bot_tag(painter: &Painter, at: Pos2, zoom: f32, strength: f32) {
     painter.galley(rect.center() - galley.size() / 2.0, galley, color);
 }
 
+/// Paints by how many seconds the player is behind a ghost, or ahead of it, at the middle of the
+/// lower edge.
+pub fn ghost_gap(painter: &Painter, at: Pos2, behind: f64) {
+    let words = format!("{behind:+.2}");
+    let color = if behind > 0.0 { palette::WARN } else { palette::GOOD };
+    name_tag(painter, at, Align2::CENTER_BOTTOM, (&words, false), (14.0, color));
+}
+
 /// Paints a player's name, with the sign of a bot to its right, unless something over the world
 /// covers its place.
 pub fn name_tag(

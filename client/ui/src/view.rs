@@ -7,7 +7,7 @@ use std::ops::Deref;
 
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
 use glam::Vec2;
-use phaselock::client::{Picture, Seat};
+use phaselock::client::{Ghost, Picture, Seat};
 use phaselock::fields::{Holds, Record};
 use phaselock::game::{Game, RoundPart};
 use phaselock::ids::{EntityId, PlayerId};
@@ -166,6 +166,8 @@ pub struct Scene<'a, G: Game> {
     /// What a spectator looks at; `None` while playing. A followed player counts as one's own:
     /// [`player`](Self::player) and the picture's `own` are that player's.
     pub watched: Option<Watched>,
+    /// The ghost that the player races, while an attempt runs.
+    pub ghost: Option<&'a Ghost<G::Entity>>,
     /// The frame to paint.
     pub frame: Frame<'a>,
 }

@@ -144,6 +144,7 @@ impl<V: GameView> Seat<V> {
                 house: client.common().house(),
                 round_trip_ms: None,
                 watched: None,
+                ghost: None,
                 age_secs: frame as f32 * FRAME_MS as f32 / 1000.0,
                 frame: Frame {
                     painter: &painter,

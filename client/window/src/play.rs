@@ -188,6 +188,7 @@ impl<V: GameView> AnyPlay for Play<V> {
             round_trip_ms: self.meter.figures().round_trip_ms,
             age_secs: (now - self.began).as_secs() as f32,
             watched,
+            ghost: client.ghost().filter(|_| watched.is_none()),
             frame,
         };
         let roster = scene.roster;

@@ -241,6 +241,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         let settings = &mut self.store.settings;
         visit.follow_profile(&settings.player.name, settings.player.look());
         visit.follow_input_delay(settings.player.input_delay);
+        visit.follow_ghost(&settings.player.ghost);
         let next = visit.update(&mut self.controls, self.platform.motion(), &self.cues, held);
         let panels = visit.panels();
         if settings.last.panels != panels {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use egui_macroquad::egui::Color32;
-use phaselock::client::{Notice, State};
+use phaselock::client::{GhostChoice, Notice, State};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::invitation::Invitation;
@@ -73,6 +73,7 @@ pub(crate) struct Visit {
     changed: Option<LocalTime>,
     /// Input delay in ticks, as last set.
     input_delay: u16,
+    ghost: GhostChoice,
     /// Why the last attempt failed, or why the game before it ended.
     lost: Option<String>,
     pinned: Option<(Fingerprint, LocalTime)>,

@@ -128,6 +128,7 @@ impl<V: GameView> Stage<V> {
                 round_trip_ms: Some(20.0),
                 age_secs: self.age_secs,
                 watched: None,
+                ghost: None,
                 frame,
             }));
         });

@@ -145,6 +145,24 @@ impl Bodies {
     }
 }
 
+/// The ghost that the player races: an outline, with its name.
+pub(super) fn draw_ghost(brush: &Brush<'_>, player: &Player, name: &str) {
+    let (feet, half) = (player.feet(), HALF_WIDTH);
+    let corners = [(-half, 0.0), (half, 0.0), (half, -HEIGHT), (-half, -HEIGHT)];
+    let corners = corners.map(|(right, down)| feet + Vec2::new(right, down));
+    let edge = Stroke::new((0.06 * brush.metre).max(1.0), fade(palette::TEXT, 0.5));
+    brush.polygon(corners, fade(palette::TEXT, 0.16), edge);
+    let over = brush.point(feet - Vec2::Y * (HEIGHT + 0.3));
+    let lettering = (12.0, fade(palette::TEXT, 0.5));
+    name_tag(brush.painter, over, Align2::CENTER_BOTTOM, (name, false), lettering);
+}
+
+/// Time by which the player is behind the ghost, above the player.
+pub(super) fn draw_gap(brush: &Brush<'_>, player: &Player, behind: f64) {
+    let over = brush.point(player.feet() - Vec2::Y * (HEIGHT + 0.6));
+    ghost_gap(brush.painter, over, behind);
+}
+
 /// The platform that a player rides or lands on soon, plus 1, and the seconds until then.
 fn ride_of(level: &Level, rates: Rates, player: &Player) -> Option<(u8, f32)> {
     if player.ride > 0 {

@@ -14,7 +14,7 @@ use macroquad::rand::gen_range;
 use phaselock::game::RoundPart;
 use phaselock_games::platformer::level::clock_at;
 use phaselock_games::platformer::movement::{READY_SECS, RUN_SPEED, ticks};
-use phaselock_games::platformer::{Command, HALF_WIDTH, HEIGHT, Platformer, Player, Score};
+use phaselock_games::platformer::{Command, HALF_WIDTH, HEIGHT, Piece, Platformer, Player, Score};
 use phaselock_games::rounds::{Phase, Round, round};
 use phaselock_ui::cues::common;
 use phaselock_ui::prelude::*;
@@ -220,6 +220,11 @@ impl PlatformerScreen {
         scenery::draw_tiles(brush, level, scene.age_secs);
         scenery::draw_things(brush, level, own, scene.age_secs);
         self.particles.draw_below(brush);
+        if let Some(ghost) = scene.ghost
+            && let Piece::Player(player) = &ghost.entity
+        {
+            bodies::draw_ghost(brush, player, &ghost.name);
+        }
         // The local player is above everyone.
         let shown = self.bodies.of(players).filter(|(_, body)| brush.camera.sees(body.at, 2.0));
         let mut shown: Vec<_> = shown.collect();
@@ -231,6 +236,9 @@ impl PlatformerScreen {
             body.draw(brush, scene.is_own(slot.id), scene.dress_of(slot.owner));
         }
         self.particles.draw_above(brush);
+        if let Some((player, ghost)) = own.zip(scene.ghost) {
+            bodies::draw_gap(brush, player, ghost.behind);
+        }
         for (slot, body) in shown.into_iter().filter(|(slot, _)| !scene.is_own(slot.id)) {
             if let Some((tag, owner)) = scene.owner_tag(slot.owner).zip(slot.owner) {
                 body.draw_tag(brush, tag, scene.record_of::<Score>(owner).place > 0);

@@ -152,6 +152,23 @@ fn tail_lights(brush: &Brush<'_>, car: &Car, there: f32) {
     }
 }
 
+/// The ghost that the player races: an outline, with its name.
+pub(super) fn draw_ghost(world: &Brush<'_>, car: &Car, name: &str) {
+    let brush = &world.local(car.position(), car.nose());
+    let left = BODY.into_iter().rev().map(|(ahead, right)| (ahead, -right));
+    let edge = Stroke::new((0.12 * brush.metre).max(1.0), fade(palette::TEXT, 0.5));
+    brush.polygon(BODY.into_iter().chain(left), fade(palette::TEXT, 0.16), edge);
+    let over = world.point(car.position() - Vec2::Y * 2.2);
+    let lettering = (12.0, fade(palette::TEXT, 0.5));
+    name_tag(world.painter, over, Align2::CENTER_BOTTOM, (name, false), lettering);
+}
+
+/// Time by which the player is behind the ghost, above the player's car.
+pub(super) fn draw_gap(brush: &Brush<'_>, car: &Car, behind: f64) {
+    let over = brush.point(car.position() - Vec2::Y * 3.0);
+    ghost_gap(brush.painter, over, behind);
+}
+
 /// Name above a car.
 pub(super) fn draw_tag(brush: &Brush<'_>, car: &Car, tag: (&str, bool)) {
     let over = brush.point(car.position() - Vec2::Y * 2.2);

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use phaselock::game::RoundPart;
 use phaselock_games::race::drive::{RESET_SECS, TOP_SPEED};
 use phaselock_games::race::track::{BARRIER, GATES, HALF_WIDTH, LAPS};
-use phaselock_games::race::{Car, Command, Race, Score, lights};
+use phaselock_games::race::{Car, Command, Piece, Race, Score, lights};
 use phaselock_games::rounds::{Phase, round};
 use phaselock_ui::cues::common;
 use phaselock_ui::prelude::*;
@@ -297,6 +297,11 @@ impl RaceScreen {
             let stroke = Stroke::new(0.5 * brush.metre, fade(palette::WARN, 0.7));
             brush.painter.line_segment(ends.map(|end| brush.point(end)), stroke);
         }
+        if let Some(ghost) = scene.ghost
+            && let Piece::Car(car) = &ghost.entity
+        {
+            cars::draw_ghost(brush, car, &ghost.name);
+        }
         let cars = scene.picture.entities.records::<Car>();
         let mut cars: Vec<_> =
             cars.filter(|slot| brush.camera.sees(slot.entity.position(), BARRIER)).collect();
@@ -316,6 +321,9 @@ impl RaceScreen {
         self.ground.draw_barriers(brush);
         self.particles.draw_above(brush);
 
+        if let Some((car, ghost)) = own.zip(scene.ghost) {
+            cars::draw_gap(brush, car, ghost.behind);
+        }
         let here = own.map_or(brush.camera.middle, Car::position);
         cars.retain(|slot| !scene.is_own(slot.id));
         cars.sort_by(|a, b| {

@@ -483,6 +483,7 @@ impl<V: GameView> Window<V> {
             round_trip_ms: Some(23.0),
             age_secs: 1.0 + f32::from(frame) / 60.0,
             watched: watching.then_some(watched),
+            ghost: None,
             frame: Frame {
                 painter: &painter,
                 screen,

@@ -63,6 +63,12 @@ pub(crate) const KEYS: &[Key] = &[
         "Ticks by which your inputs are delayed, 0 to 3; more delay means fewer corrections.",
         |it| Slot::Number(&mut it.player.input_delay, 0..=INPUT_DELAY_MAX),
     ),
+    key(
+        "player",
+        "ghost",
+        "Ghost that you race: \"off\", \"own\" (your record), \"best\", or \"of NAME\".",
+        |it| Slot::Word(&mut it.player.ghost),
+    ),
     key("sound", "master", "Master volume, in percent.", |it| {
         Slot::Number(&mut it.sound.master, PERCENT)
     }),

@@ -1,5 +1,6 @@
 //! All settings, as a plain value.
 
+use phaselock::client::GhostChoice;
 use phaselock::games::Bots;
 use phaselock::wire::talk::Look;
 use phaselock::wire::text::{NameError, read_name};
@@ -44,6 +45,8 @@ pub(crate) struct Player {
     pub(crate) look: u16,
     /// Ticks by which inputs are delayed.
     pub(crate) input_delay: u16,
+    /// The ghost to race.
+    pub(crate) ghost: GhostChoice,
 }
 
 impl Player {
@@ -132,7 +135,13 @@ impl Seen {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            player: Player { name: String::new(), color: 0, look: 0, input_delay: 0 },
+            player: Player {
+                name: String::new(),
+                color: 0,
+                look: 0,
+                input_delay: 0,
+                ghost: GhostChoice::Own,
+            },
             sound: Sound {
                 master: 80,
                 effects: 80,

@@ -14,6 +14,10 @@ use egui_macroquad::egui::{
 };
 
 use self::rows::{note, row, switch};
+use phaselock::client::GhostChoice;
+use phaselock::limits::NAME_BYTES_MAX;
+use phaselock::wire::text::clip;
+
 use super::keys::INPUT_DELAY_MAX;
 use super::model::Settings;
 use super::store::Store;
@@ -185,6 +189,35 @@ impl Screen {
             tr("In ticks. At 0, your player reacts at once. With a higher delay, you are \
                 corrected less often, and others see sooner what you do."),
         );
+        row(ui, tr("Ghost"), |ui| ghost(ui, &mut player.ghost));
+        note(
+            ui,
+            tr(
+                "In Race and Platformer you race the run that set this record on the server: mine, \
+                the best, or that of the player with this name.",
+            ),
+        );
+    }
+}
+
+/// Chooses the ghost to race.
+fn ghost(ui: &mut Ui, choice: &mut GhostChoice) {
+    for (value, words) in [
+        (GhostChoice::Off, tr("No ghost")),
+        (GhostChoice::Own, tr("Mine")),
+        (GhostChoice::Best, tr("The best")),
+    ] {
+        ui.selectable_value(choice, value, words);
+    }
+    let mut name = match choice {
+        GhostChoice::Of(name) => name.clone(),
+        _ => String::new(),
+    };
+    let hint = RichText::new(tr("Player's name")).color(palette::TEXT_FAINT);
+    let edit = TextEdit::singleline(&mut name).char_limit(NAME_CHARS_MAX).hint_text(hint);
+    if ui.add(edit.desired_width(120.0)).changed() {
+        let name = clip(&name, NAME_BYTES_MAX).to_owned();
+        *choice = if name.is_empty() { GhostChoice::Own } else { GhostChoice::Of(name) };
     }
 }
 

@@ -1,6 +1,8 @@
 //! Values of settings that are written as words.
 
+use phaselock::client::GhostChoice;
 use phaselock::game::Strength;
+use phaselock::limits::NAME_BYTES_MAX;
 use toml_edit::Value;
 
 use phaselock_ui::color_vision::Palette;
@@ -49,6 +51,30 @@ impl Word for FrameCap {
             Self::Display => "display".into(),
             Self::None => "none".into(),
             Self::PerSecond(number) => i64::from(*number).into(),
+        }
+    }
+}
+
+impl Word for GhostChoice {
+    fn take(&mut self, value: &Value) -> Result<(), String> {
+        *self = match value.as_str() {
+            Some("off") => Self::Off,
+            Some("own") => Self::Own,
+            Some("best") => Self::Best,
+            Some(text) if text.len() <= NAME_BYTES_MAX + 3 && text.starts_with("of ") => {
+                Self::Of(text[3..].to_owned())
+            }
+            _ => return Err("\"off\", \"own\", \"best\" or \"of\" and a player's name".into()),
+        };
+        Ok(())
+    }
+
+    fn value(&self) -> Value {
+        match self {
+            Self::Off => "off".into(),
+            Self::Own => "own".into(),
+            Self::Best => "best".into(),
+            Self::Of(name) => format!("of {name}").into(),
         }
     }
 }

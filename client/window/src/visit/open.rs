@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use phaselock::client::{Part, SessionConfig};
+use phaselock::client::{GhostChoice, Part, SessionConfig};
 use phaselock::invitation::Invitation;
 use phaselock::time::LocalTime;
 use phaselock::wire::talk::Look;
@@ -119,6 +119,7 @@ impl Visit {
             profile: None,
             changed: None,
             input_delay: 0,
+            ghost: GhostChoice::Off,
             link: setup.link_words(),
             filter: setup.filter,
             graph: NetGraph::new(setup.net_graph || open(GRAPH)),

@@ -1,6 +1,7 @@
 //! Settings that take effect during a game: name and looks, once they stay as they are, and the
 //! input delay.
 
+use phaselock::client::GhostChoice;
 use phaselock::limits::INPUT_DELAY_TICKS_MAX;
 use phaselock::time::Micros;
 use phaselock::wire::talk::Look;
@@ -16,6 +17,14 @@ impl Visit {
         if std::mem::replace(&mut self.input_delay, ticks) != ticks {
             let ticks = u8::try_from(ticks).unwrap_or(INPUT_DELAY_TICKS_MAX);
             self.connection.session_mut().set_input_delay(ticks);
+        }
+    }
+
+    /// Applies the choice of a ghost of the settings.
+    pub(crate) fn follow_ghost(&mut self, choice: &GhostChoice) {
+        if self.ghost != *choice {
+            self.ghost = choice.clone();
+            self.connection.session_mut().choose_ghost(choice.clone());
         }
     }
 
