@@ -230,7 +230,7 @@ mod tests {
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhello");
         });
         assert!(end(HttpDownload::start(cut, 9)).is_err());
-        let nothing = serve(|stream| drop(stream));
+        let nothing = serve(drop);
         assert!(end(HttpDownload::start(nothing, 9)).is_err());
     }
 
