@@ -344,6 +344,7 @@ pub(crate) fn room_changes(config: &Config) -> RoomSettings {
         send: play.send.clone(),
         rewind: play.rewind_ms.map(|ms| Micros::from_ms(i64::from(ms))),
         favour: play.favour,
+        kill_replays: play.kill_replays,
         resume: secs(play.resume_seconds),
         rounds: Some(play.rounds),
         sleep: (play.sleep_seconds > 0).then(|| secs(play.sleep_seconds)),

@@ -18,6 +18,7 @@ mod directory;
 mod documents;
 mod driver;
 mod early;
+mod eyes;
 mod feel;
 mod fleet;
 mod floods;

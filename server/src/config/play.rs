@@ -276,6 +276,16 @@ section! {
         ..Setting::TEXT
     }
 
+    /// Whether players who were shot may see what the shooter saw.
+    kill_replays: bool = true => {
+        help: "Whether the server tells players how the shot that killed them was judged, so that \
+               they can see it as the shooter did",
+        read: |config, text| switch(&mut config.as_mut().kill_replays, text),
+        show: |config| config.as_ref().kill_replays.to_string(),
+        is_of_room: true,
+        ..Setting::SWITCH
+    }
+
     /// Seconds for which a player who loses the connection keeps the seat, 0 to 3600.
     resume_seconds: u32 = (RESUME_DEFAULT.0 / 1_000_000) as u32 => {
         value: "SECONDS",

@@ -10,8 +10,9 @@ use crate::limits::GAME_SETUP_BYTES_MAX;
 use crate::motion::Rules;
 use crate::presentation::extrapolation::GameRules;
 use crate::replay::{Chunk, Header, Moment, MomentFinder, Replay, ReplayError};
+use crate::rewind::Rewound;
 use crate::server::any::AnyRoom;
-use crate::server::{RestoreError, Room, Rotation, Verdict, VerifyError, verify};
+use crate::server::{RestoreError, Room, Rotation, ShotFinder, Verdict, VerifyError, verify};
 use crate::time::{LocalTime, Rates, Tick};
 use crate::wire::control::Welcome;
 use crate::wire::description::Description;
@@ -28,6 +29,9 @@ pub type Screen = fn(Replay, Tick, LocalTime) -> Result<Box<dyn AnyRoom>, Replay
 
 /// Finds the moments of one chunk after the other; see [`GameEntry::moments`].
 pub type FindMoments = Box<dyn FnMut(&Chunk) -> Vec<Moment> + Send>;
+
+/// Explains the shots of some more ticks of a recording; see [`GameEntry::shots`].
+pub type FindShots = Box<dyn FnMut(&Replay, u32, &mut Vec<Rewound>) -> bool + Send>;
 
 /// Bots on a server that runs inside a player's program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,6 +80,8 @@ pub struct GameEntry {
     pub screen: Screen,
     /// Begins to look for moments in a recording.
     pub moments: fn(&Header) -> FindMoments,
+    /// Begins to [explain](ShotFinder) the shots of a recording.
+    pub shots: fn() -> FindShots,
     /// Creates a client from a welcome. Fails if the configuration in the welcome cannot be read.
     pub client: NewClient,
     /// Creates a bot that plays the game. Its random decisions follow from the seed.
@@ -107,6 +113,10 @@ impl GameEntry {
             moments: |header| {
                 let mut finder = MomentFinder::<G>::new(header);
                 Box::new(move |chunk| finder.find(chunk))
+            },
+            shots: || {
+                let mut finder = ShotFinder::<G>::default();
+                Box::new(move |replay, ticks, shots| finder.find(replay, ticks, shots))
             },
             client: |welcome, common, now| Ok(Box::new(Client::<G>::follow(welcome, common, now)?)),
             autopilot: |seed| Box::new(Autopilot::<G>::new(seed)),

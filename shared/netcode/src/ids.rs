@@ -24,7 +24,7 @@ impl fmt::Display for PlayerId {
 ///
 /// Slots are reused, so that gaps between them stay short on the wire. The generation distinguishes
 /// an entity from earlier ones in its slot. It wraps after 256 entities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EntityId {
     /// Index of the slot, less than [`limits::ENTITIES_MAX`](crate::limits::ENTITIES_MAX).
     pub index: u16,

@@ -207,6 +207,15 @@ pub const REWIND_MAX: Micros = Micros::from_ms(500);
 /// The maximum number of rewound shots waiting to be fetched. Arbitrary: two ticks in which 128
 /// players shoot.
 pub const REWOUND_MAX: usize = 256;
+/// How long a client remembers what it received, if it is asked to: the seconds that a kill replay
+/// shows, and the longest rewind.
+pub const RECOLLECTION: Micros = Micros::from_ms(3_000);
+/// The maximum number of states that a client remembers: 64 entities at 60 snapshots a second for
+/// longer than that.
+pub const RECOLLECTION_STATES_MAX: usize = 16_384;
+/// The maximum number of shots of a recording that are explained. Arbitrary: half an hour of 64
+/// players takes 2 MB.
+pub const SHOTS_MAX: usize = 16_384;
 /// The maximum lag of a player's own time behind the world's, in games that wait for late inputs.
 /// It bridges a short stall and limits what a player gains by holding back inputs. The exact value
 /// is arbitrary.

@@ -5,10 +5,11 @@
 //! run up to the tick at once.
 
 use crate::client::{Output as SessionOutput, Part, Session, SessionConfig};
-use crate::games::{FindMoments, GameEntry, UnknownGame};
+use crate::games::{FindMoments, FindShots, GameEntry, UnknownGame};
 use crate::identity::Credentials;
-use crate::limits::MOMENTS_MAX;
+use crate::limits::{MOMENTS_MAX, SHOTS_MAX};
 use crate::replay::{Header, Moment, Replay, ReplayError};
+use crate::rewind::Rewound;
 use crate::server::{AnyRoom, ClientId, Output};
 use crate::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 use crate::wire::control::frame;
@@ -47,6 +48,9 @@ pub struct Playback {
     find: FindMoments,
     /// Number of chunks whose moments have been found.
     looked: usize,
+    shots: Vec<Rewound>,
+    find_shots: FindShots,
+    has_all_shots: bool,
 }
 
 impl std::fmt::Debug for Playback {
@@ -69,6 +73,9 @@ impl Playback {
         let (room, first) = open_from(&entry, &replay, 0, now)?;
         let mut playback = Self {
             find: (entry.moments)(replay.header()),
+            shots: Vec::new(),
+            find_shots: (entry.shots)(),
+            has_all_shots: false,
             session: Session::new(config.clone(), now),
             anchor: (now, ServerTime(0)),
             is_ended: false,
@@ -295,6 +302,25 @@ impl Playback {
         }
         self.looked += 1;
         true
+    }
+}
+
+impl Playback {
+    /// Returns the shots that have been explained so far, in the order of time.
+    pub fn shots(&self) -> &[Rewound] {
+        &self.shots
+    }
+
+    /// Explains the shots of up to this number of further ticks, by running the recording again:
+    /// once per frame, so that no frame takes long. Returns whether there may be more. A recording
+    /// of other rules has none.
+    pub fn look_for_shots(&mut self, ticks: u32) -> bool {
+        if self.has_all_shots || !self.has_rules || self.shots.len() >= SHOTS_MAX {
+            return false;
+        }
+        self.has_all_shots = !(self.find_shots)(&self.replay, ticks, &mut self.shots);
+        self.shots.truncate(SHOTS_MAX);
+        !self.has_all_shots
     }
 }
 

@@ -9,15 +9,20 @@
 //! - Nothing here changes the present.
 //! - The recorded past is bounded by the policy and by [`REWIND_MAX`], and reuses its memory.
 
+mod ruling;
+
 use std::collections::VecDeque;
 
 use glam::Vec2;
+use serde::{Deserialize, Serialize};
 
 use crate::fields::{Entities, Entity, Motion, Slot};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::{REWIND_MAX, REWOUND_MAX};
 use crate::motion::interpolate::{TickTime, blend_values, cut_between};
 use crate::time::{Micros, Rates, Tick};
+
+pub use ruling::{Outcome, Ruling, Tested};
 
 /// A game's policy for lag compensation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +73,16 @@ pub struct ViewTime {
     pub adjusted: Adjusted,
 }
 
+impl ViewTime {
+    /// The present of a tick, for shots that are not rewound.
+    pub fn present(tick: Tick) -> Self {
+        let at = TickTime { tick, fraction: 0.0 };
+        Self { at, claimed: None, accepted: Micros::ZERO, adjusted: Adjusted::No }
+    }
+}
+
 /// Why a claim was adjusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Adjusted {
     /// The claim was accepted unchanged.
     No,
@@ -96,8 +109,22 @@ pub struct Rewound {
     pub along: Vec2,
     /// View time of the shooter.
     pub view: ViewTime,
+    /// The maximum rewind.
+    pub most: Micros,
     /// The hit, if there was one.
     pub hit: Option<RewoundHit>,
+    /// The hit box of the player that was hit. For a shot that hit no player, the nearest one to
+    /// its line, but only if [every shot is explained](Past::explains_all).
+    pub tested: Option<Tested>,
+}
+
+impl Rewound {
+    /// Returns what the target may know.
+    pub fn ruling(&self) -> Ruling {
+        let Self { shooter, tick, view, most, tested, .. } = *self;
+        let ViewTime { claimed, accepted, adjusted, .. } = view;
+        Ruling { shooter, tick, claimed, accepted, adjusted, most, tested }
+    }
 }
 
 /// A hit in the past.
@@ -119,6 +146,8 @@ pub struct Past<E> {
     /// Oldest first.
     ticks: VecDeque<(Tick, Entities<E>)>,
     rewound: VecDeque<Rewound>,
+    tells_victims: bool,
+    explains_all: bool,
 }
 
 impl<E> Default for Past<E> {
@@ -129,6 +158,8 @@ impl<E> Default for Past<E> {
             ticks_max: 0,
             ticks: VecDeque::new(),
             rewound: VecDeque::new(),
+            tells_victims: false,
+            explains_all: false,
         }
     }
 }
@@ -155,6 +186,27 @@ impl<E: Entity> Past<E> {
     /// Returns the policy in force.
     pub fn policy(&self) -> Rewind {
         self.policy
+    }
+
+    /// Whether the rules should tell players how the shots that killed them were judged.
+    pub fn tells_victims(&self) -> bool {
+        self.tells_victims
+    }
+
+    /// Sets whether the rules should tell players how the shots that killed them were judged.
+    pub fn tell_victims(&mut self, on: bool) {
+        self.tells_victims = on;
+    }
+
+    /// Whether the rules should [note](Self::note) and explain every shot, including those that are
+    /// judged in the present or hit no player.
+    pub fn explains_all(&self) -> bool {
+        self.explains_all
+    }
+
+    /// Sets whether the rules should note and explain every shot.
+    pub fn explain_all(&mut self, on: bool) {
+        self.explains_all = on;
     }
 
     /// Records the moving entities of a tick that has run.
@@ -518,6 +570,8 @@ mod tests {
                 from: Vec2::ZERO,
                 along: Vec2::X,
                 view,
+                most: Micros::ZERO,
+                tested: None,
                 hit: None,
             });
         }

@@ -1,4 +1,5 @@
-//! A shooting range: Skirmish in which each player has a fixed start and course, and none dies.
+//! A shooting range: Skirmish in which each player has a fixed start and course, and none dies
+//! unless the map is [`FRAIL`].
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,9 +21,12 @@ pub(crate) const FIELD: Vec2 = Vec2::new(0.0, 7.2);
 /// Start of the third: to the right, below the shade of the box.
 pub(crate) const CORNER: Vec2 = Vec2::new(11.0, 14.4);
 
-/// The rules.
+/// Seed of the map on which one hit kills.
+pub(crate) const FRAIL: u64 = 0xf4a1;
+
+/// The rules, and the health that players have in each tick.
 #[derive(Debug)]
-pub(crate) struct Range(Skirmish);
+pub(crate) struct Range(Skirmish, u8);
 
 impl Game for Range {
     const NAME: &'static str = "range";
@@ -38,20 +42,22 @@ impl Game for Range {
     type Memory = <Skirmish as Game>::Memory;
 
     fn new(rates: Rates, seed: u64) -> Self {
-        Self(Skirmish::new(rates, seed))
+        Self(Skirmish::new(rates, seed), if seed == FRAIL { 1 } else { HEALTH })
     }
 
     fn join(&self, world: &mut World<Self>, player: PlayerId) {
         let position = [STAND, FIELD, CORNER][usize::from(player.0) % 3];
-        let entity = Player { x: position.x, y: position.y, health: HEALTH, ..Player::default() };
+        let entity = Player { x: position.x, y: position.y, health: self.1, ..Player::default() };
         world.spawn(Some(player), Piece::Player(entity));
     }
 
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
         self.0.advance(world, inputs);
         for slot in world.entities.iter_mut() {
-            if let Piece::Player(player) = &mut slot.entity {
-                player.health = HEALTH;
+            if let Piece::Player(player) = &mut slot.entity
+                && player.health > 0
+            {
+                player.health = self.1;
             }
         }
     }

@@ -10,6 +10,7 @@ mod bodies;
 mod bot;
 mod entities;
 pub mod flight;
+mod messages;
 pub mod movement;
 mod pickups;
 pub mod props;
@@ -44,6 +45,7 @@ use entities::avatar_of;
 pub use entities::{
     Command, Goods, Mine, Pickup, Piece, Player, Prop, Score, Shell, player, players, scores,
 };
+pub use messages::SkirmishEvent;
 use movement::extrapolate;
 use rules::CO_PREDICTION_REACH;
 pub use rules::{FRAGS, HEALTH, LENGTHS, RANGE, RESPAWN_SECS, Skirmish};

@@ -8,7 +8,7 @@ use super::props::Contacts;
 use super::weapons::Weapon;
 use phaselock::game::{Entities, Memory, Subtick};
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::rewind::ViewTime;
+use phaselock::rewind::{Ruling, ViewTime};
 
 /// A rifle's shot.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +18,16 @@ pub(super) struct Shot {
     pub(super) view: Option<ViewTime>,
     /// When the trigger was pulled, if it is known more exactly than by the tick.
     pub(super) subtick: Option<Subtick>,
+}
+
+/// A rifle's shot that hit something.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Judged {
+    pub(super) shooter: EntityId,
+    /// A player or a prop.
+    pub(super) target: EntityId,
+    /// How it was judged, if it hit a player.
+    pub(super) ruling: Option<Ruling>,
 }
 
 /// Scratch lists for each tick, kept to reuse their memory, and blasts that wait for the next tick.
@@ -31,9 +41,8 @@ pub struct Scratch {
     pub(super) fired: Vec<(EntityId, PlayerId, Weapon)>,
     #[serde(skip)]
     pub(super) returning: Vec<EntityId>,
-    /// Shooters and their targets.
     #[serde(skip)]
-    pub(super) hits: Vec<(EntityId, EntityId)>,
+    pub(super) hits: Vec<Judged>,
     #[serde(skip)]
     pub(super) hurts: Vec<Hurt>,
     #[serde(skip)]

@@ -7,12 +7,13 @@ use super::bodies::BodyShape;
 use super::entities::{Piece, Player, Prop, Score, player, players};
 use super::movement::RADIUS;
 use super::rules::{CO_PREDICTION_REACH, RANGE, RESPAWN_SECS, Skirmish};
-use super::scratch::Shot;
+use super::scratch::{Judged, Shot};
 use super::weapons::Means;
 use phaselock::game::{Entities, Game, Slot, World};
 use phaselock::ids::EntityId;
 use phaselock::physics::{Aabb, has_line_of_sight, ray_to_box, ray_to_circle, ray_to_walls};
-use phaselock::rewind::{Favour, Rewound, RewoundHit, ViewTime};
+use phaselock::rewind::{Favour, Outcome, Past, Rewound, RewoundHit, Tested, ViewTime};
+use phaselock::time::Tick;
 
 /// Damage of a hit: five hits kill.
 const DAMAGE: u8 = 20;
@@ -61,52 +62,87 @@ impl Skirmish {
             .map(|(_, id)| id)
     }
 
-    /// Returns the first target of a shot.
-    pub(super) fn target<G: Game<Entity = Piece>>(
+    /// Judges a shot. Returns its first target, if it hits anything.
+    pub(super) fn judge<G: Game<Entity = Piece>>(
         &self,
         world: &mut World<G>,
         seen: &mut Entities<Piece>,
         shot: Shot,
-    ) -> Option<EntityId> {
-        let now = player(&world.entities, shot.shooter)?.position();
-        match shot.view {
-            Some(view) => self.rewound_hit(world, seen, shot, view),
-            None => {
-                let entities = &world.entities;
-                self.hit(entities, entities, Favour::Shooter, (shot.shooter, now))
+    ) -> Option<Judged> {
+        let World { tick, entities, past, .. } = world;
+        let entities = &*entities;
+        let Shot { shooter, view, .. } = shot;
+        let owner = entities.get(shooter)?.owner;
+        let along = player(entities, shooter)?.facing();
+        let (from, favour) = match view {
+            Some(view) => {
+                past.at(view.at, entities, seen);
+                (origin(past, (*tick, entities), shot)?, past.policy().favour)
             }
+            None => (player(entities, shooter)?.position(), Favour::Shooter),
+        };
+        // Without a view time, the shot meets the others where they are.
+        let seen = if view.is_some() { &*seen } else { entities };
+        let target = self.hit(entities, seen, favour, (shooter, from));
+        let tried = Tried { entities, seen, favour, shooter, from, along };
+        let hit = target.and_then(|target| {
+            let position = |of: &Entities<Piece>| player(of, target).map(|it| it.position());
+            Some(RewoundHit { target, then: position(seen)?, now: position(entities)? })
+        });
+        let tested = match hit {
+            Some(RewoundHit { target, then, .. }) => Some((target, then, Outcome::Hit)),
+            None if past.explains_all() => self.nearest(&tried),
+            None => None,
+        };
+        let tested = tested.map(|(target, then, outcome)| {
+            Tested::circle((from, along), (target, then), RADIUS, outcome)
+        });
+        let judged = owner.map(|shooter| Rewound {
+            shooter,
+            tick: *tick,
+            from,
+            along,
+            view: view.unwrap_or(ViewTime::present(*tick)),
+            most: past.policy().most,
+            hit,
+            tested,
+        });
+        if let Some(judged) = judged
+            && (view.is_some() || past.explains_all())
+        {
+            past.note(judged);
         }
+        let ruling = judged.filter(|_| hit.is_some()).map(|judged| judged.ruling());
+        target.map(|target| Judged { shooter, target, ruling })
     }
 
-    /// Returns the first target of a shot in the world as the shooter saw it: with the others at
-    /// its view time, and the shooter where its client drew it when the trigger was pulled.
-    fn rewound_hit<G: Game<Entity = Piece>>(
-        &self,
-        world: &mut World<G>,
-        seen: &mut Entities<Piece>,
-        shot: Shot,
-        view: ViewTime,
-    ) -> Option<EntityId> {
-        let Shot { shooter, subtick, .. } = shot;
-        let World { tick, entities, past, .. } = world;
-        past.at(view.at, entities, seen);
-        let now = player(entities, shooter)?;
-        let then = subtick.and_then(|it| past.entity_at(shooter, it.at(*tick), entities));
-        let then = then.and_then(|slot| slot.entity.player().copied());
-        // A position in an earlier life does not count.
-        let then = then.filter(|then| then.spawns == now.spawns && then.health > 0);
-        let from = then.unwrap_or(now).position();
-        let target = self.hit(entities, seen, past.policy().favour, (shooter, from));
-        let position = |of: &Entities<Piece>, id| player(of, id).map(|player| player.position());
-        let hit = target.and_then(|target| {
-            let (then, now) = (position(seen, target)?, position(entities, target)?);
-            Some(RewoundHit { target, then, now })
-        });
-        if let Some(shooter) = entities.get(shooter).and_then(|slot| slot.owner) {
-            let along = now.facing();
-            past.note(Rewound { shooter, tick: *tick, from, along, view, hit });
-        }
-        target
+    /// Returns the living player nearest to the line of a shot that hit no player, its position at
+    /// the view time, and why it was not hit.
+    fn nearest(&self, tried: &Tried<'_>) -> Option<(EntityId, Vec2, Outcome)> {
+        let Tried { entities, seen, favour, shooter, from, along } = *tried;
+        let ahead = |slot: &Slot<Player>| {
+            let far = (slot.entity.position() - from).dot(along);
+            (0.0..=RANGE).contains(&far)
+        };
+        let beside = |slot: &Slot<Player>| (slot.entity.position() - from).perp_dot(along).abs();
+        let nearest = players(seen)
+            .filter(|slot| slot.id != shooter && slot.entity.health > 0 && ahead(slot))
+            .min_by(|a, b| beside(a).total_cmp(&beside(b)))?;
+        let now = player(entities, nearest.id);
+        let now = now.filter(|now| now.health > 0 && now.spawns == nearest.entity.spawns);
+        let walls = &self.arena.walls;
+        let outcome = match now {
+            _ if beside(&nearest) > RADIUS => Outcome::Missed,
+            None => Outcome::Gone,
+            Some(now)
+                if favour == Favour::Defender
+                    && !has_line_of_sight(from, now.position(), walls) =>
+            {
+                Outcome::Covered
+            }
+            Some(_) => Outcome::Blocked,
+        };
+        Some((nearest.id, nearest.entity.position(), outcome))
     }
 
     /// Applies a shot to its target, a player or a barrel.
@@ -164,6 +200,31 @@ impl Skirmish {
             }
         }
     }
+}
+
+/// A shot as it was tested.
+struct Tried<'a> {
+    entities: &'a Entities<Piece>,
+    seen: &'a Entities<Piece>,
+    favour: Favour,
+    shooter: EntityId,
+    from: Vec2,
+    along: Vec2,
+}
+
+/// Returns where the shooter's client drew the shooter when the trigger was pulled.
+fn origin(
+    past: &Past<Piece>,
+    (tick, entities): (Tick, &Entities<Piece>),
+    shot: Shot,
+) -> Option<Vec2> {
+    let Shot { shooter, subtick, .. } = shot;
+    let now = player(entities, shooter)?;
+    let then = subtick.and_then(|it| past.entity_at(shooter, it.at(tick), entities));
+    let then = then.and_then(|slot| slot.entity.player().copied());
+    // A position in an earlier life does not count.
+    let then = then.filter(|then| then.spawns == now.spawns && then.health > 0);
+    Some(then.unwrap_or(now).position())
 }
 
 /// Returns the distance along a ray to a prop, in metres.

@@ -14,7 +14,7 @@ use phaselock::fields::{Entity as _, Record};
 use phaselock::game::{Bot as _, Subtick, Timed};
 use phaselock::limits::PREDICTED_SPAWN_INDEX_MIN;
 use phaselock::random::Random;
-use phaselock::rewind::{Favour, Past, RewoundHit, ViewTime};
+use phaselock::rewind::{Favour, Outcome, Past, Rewound, RewoundHit, ViewTime};
 use phaselock::time::Tick;
 
 fn world_of(players: u16, seed: u64) -> (Skirmish, World<Skirmish>) {
@@ -221,14 +221,22 @@ fn five_hits_kill_and_walls_stop_shots() {
 /// Fires one shot of player 0 at (-6, 0) to the right. Player 1 was at (-3, 0) four ticks ago and
 /// is now as `now` makes it. Returns whether it hit, and the recorded hit.
 fn rewound_shot(favour: Favour, now: impl FnOnce(&mut Player)) -> (bool, Option<RewoundHit>) {
+    let (hit, told) = shot_at(Vec2::new(-3.0, 0.0), favour, now);
+    (hit, told.hit)
+}
+
+/// Fires one shot of player 0 at (-6, 0) to the right. Player 1 was at `then` four ticks ago and is
+/// now as `now` makes it. Returns whether it hit, and how it was judged.
+fn shot_at(then: Vec2, favour: Favour, now: impl FnOnce(&mut Player)) -> (bool, Rewound) {
     let (game, mut world) = world_of(2, 3);
     let policy = phaselock::rewind::Rewind { favour, ..phaselock::rewind::Rewind::DEFAULT };
     world.past = Past::new(Rates::DEFAULT, policy);
+    world.past.explain_all(true);
     let ids = [0, 1].map(|player| Skirmish::avatar(&world.entities, PlayerId(player)));
     let [shooter, target] = ids.map(|id| id.expect("it is there"));
-    for (id, x) in [(shooter, -6.0), (target, -3.0)] {
+    for (id, at) in [(shooter, Vec2::new(-6.0, 0.0)), (target, then)] {
         let player = player_mut(&mut world.entities, id).expect("it is there");
-        (player.x, player.y) = (x, 0.0);
+        (player.x, player.y) = (at.x, at.y);
     }
     for tick in 0..10 {
         world.past.push(Tick(tick), &world.entities);
@@ -251,7 +259,7 @@ fn rewound_shot(favour: Favour, now: impl FnOnce(&mut Player)) -> (bool, Option<
     let position = |slot: Option<Slot<Piece>>| slot.and_then(|slot| slot.entity.player().copied());
     let after = position(world.entities.get(target).copied()).map(|player| player.position());
     assert_eq!(after, position(others).map(|player| player.position()), "it stays where it is");
-    (hits == 1, told.hit)
+    (hits == 1, told)
 }
 
 #[test]
@@ -453,4 +461,30 @@ fn cause_of(
         entities: &world.entities,
         age: &|_| 0,
     })
+}
+
+#[test]
+fn each_shot_is_explained_by_the_hit_box_nearest_to_its_line() {
+    let stays = |_: &mut Player| {};
+    let beside = |y: f32| Vec2::new(-3.0, y);
+    let explained = |then, favour, now: fn(&mut Player)| {
+        let (hit, told) = shot_at(then, favour, now);
+        let tested = told.ruling().tested.expect("player 1 is ahead");
+        assert_eq!((tested.at, tested.radius), (then, RADIUS));
+        assert_eq!((hit, told.hit.is_some()), (tested.outcome == Outcome::Hit, hit));
+        (tested.outcome, tested.inside)
+    };
+    let (outcome, inside) = explained(beside(0.125), Favour::Shooter, stays);
+    assert!(outcome == Outcome::Hit && (inside - (RADIUS - 0.125)).abs() < 1e-5, "{inside}");
+    let (outcome, inside) = explained(beside(-1.0), Favour::Shooter, stays);
+    assert!(outcome == Outcome::Missed && (inside - (RADIUS - 1.0)).abs() < 1e-5, "{inside}");
+    let covered = |player: &mut Player| (player.x, player.y) = (6.0, 0.0);
+    assert_eq!(explained(beside(0.0), Favour::Defender, covered).0, Outcome::Covered);
+    assert_eq!(explained(beside(0.0), Favour::Shooter, covered).0, Outcome::Hit);
+    // The pillar in the middle.
+    assert_eq!(explained(Vec2::new(6.0, 0.0), Favour::Shooter, stays).0, Outcome::Blocked);
+    let dead = |player: &mut Player| (player.health, player.respawn) = (0, 9);
+    assert_eq!(explained(beside(0.0), Favour::Shooter, dead).0, Outcome::Gone);
+    let (_, told) = shot_at(Vec2::new(-9.0, 0.0), Favour::Shooter, stays);
+    assert_eq!(told.tested, None, "behind the shooter");
 }

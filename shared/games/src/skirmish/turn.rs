@@ -5,15 +5,17 @@ use glam::Vec2;
 use super::blast::{self, BLASTS_MAX, Blast, Hurt};
 use super::entities::{Command, Mine, Piece, Player, Prop, Shell, player, players};
 use super::flight::{burst_ticks, fly, launch};
+use super::messages::SkirmishEvent;
 use super::movement::{RADIUS, movement};
 use super::pickups::pick_up;
 use super::props::{Contacts, hands};
 use super::rules::Skirmish;
-use super::scratch::{Scratch, Shot};
+use super::scratch::{Judged, Scratch, Shot};
 use super::weapons::{Means, Weapon};
 use crate::rounds::{Phase, round};
 use phaselock::game::{Ahead, Entities, Game, Inputs, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
+use phaselock::rewind::Ruling;
 use phaselock::time::Tick;
 
 /// Maximum number of mines of one player; another one replaces the oldest.
@@ -287,15 +289,20 @@ impl Skirmish {
         let Scratch { shooters, hits, seen, .. } = scratch;
         hits.clear();
         for shot in shooters.iter() {
-            let target = self.target(world, seen, *shot);
-            hits.extend(target.map(|target| (shot.shooter, target)));
+            hits.extend(self.judge(world, seen, *shot));
         }
-        let entities = &mut world.entities;
-        if round(entities).phase() == Phase::Results {
+        if round(&world.entities).phase() == Phase::Results {
             return;
         }
-        for (shooter, target) in hits.iter() {
-            self.shot(entities, *shooter, *target);
+        for Judged { shooter, target, ruling } in hits.iter() {
+            let lives = |world: &World<G>| {
+                player(&world.entities, *target).is_some_and(|player| player.health > 0)
+            };
+            let lived = lives(world);
+            self.shot(&mut world.entities, *shooter, *target);
+            if let Some(ruling) = ruling.filter(|_| lived && !lives(world)) {
+                tell(world, *target, ruling);
+            }
         }
     }
 
@@ -397,5 +404,15 @@ pub(super) fn predicted_spawn(piece: &Piece) -> Option<u16> {
         Piece::Shell(shell) => Some(u16::from(shell.grenade) << 8 | u16::from(shell.shot)),
         Piece::Mine(mine) => Some(2 << 8 | u16::from(mine.shot)),
         _ => None,
+    }
+}
+
+/// Tells a player who was shot how the shot was judged, if the host wants that.
+fn tell<G: Game<Entity = Piece>>(world: &mut World<G>, victim: EntityId, ruling: Ruling) {
+    let Some(owner) = world.entities.get(victim).and_then(|slot| slot.owner) else { return };
+    let is_person = world.profile(owner).is_some_and(|profile| profile.key.is_some());
+    if world.past.tells_victims() && is_person {
+        // If there are too many events, the victim does without.
+        let _ = world.emit(Some(owner), &SkirmishEvent::Killed(ruling));
     }
 }

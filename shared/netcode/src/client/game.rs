@@ -12,6 +12,7 @@ use super::news::News;
 use super::pace::{Ghost, Pace};
 use super::picture::Picture;
 use super::prediction::Prediction;
+use super::recollection::{Heard, Recollection};
 use super::recorder::{Recorded, Recorder};
 use super::view_times::ViewTimes;
 use crate::clock::pll::LoopFilter;
@@ -65,6 +66,8 @@ pub struct Client<G: Game> {
     /// The run that the player races, and the ghost in the last picture.
     pace: Option<Pace>,
     ghost: Option<Ghost<G::Entity>>,
+    /// What was received in the last seconds, if it is remembered.
+    recollection: Option<Box<Recollection>>,
 }
 
 impl<G: Game> Client<G> {
@@ -119,6 +122,7 @@ impl<G: Game> Client<G> {
             recorder: None,
             pace: None,
             ghost: None,
+            recollection: None,
         })
     }
 
@@ -524,10 +528,20 @@ impl<G: Game> AnyClient for Client<G> {
             let early = self.store.early(index);
             let heard = StateArrival { index, tick, arrival: came, early };
             self.presenter.handle(&self.game, heard, state);
+            if let Some(recollection) = &mut self.recollection {
+                let (arrival, state) = (came, told.state);
+                let heard = Heard { index, tick, arrival, said: true, state };
+                recollection.push(self.common.rates, heard);
+            }
         }
         for (index, state) in self.store.unsaid() {
             let heard = StateArrival { index, tick, arrival: came, early: &[] };
             self.presenter.handle_unsaid(&self.game, heard, state);
+            if let Some(recollection) = &mut self.recollection {
+                let (arrival, state) = (came, Some(*state));
+                let heard = Heard { index, tick, arrival, said: false, state };
+                recollection.push(self.common.rates, heard);
+            }
         }
         let header = &received.header;
         // Once per snapshot, however many packets it takes.

@@ -44,6 +44,9 @@ pub struct RoomSettings {
     pub rewind: Option<Micros>,
     /// Who wins a close call in lag compensation. `None` for the game's default.
     pub favour: Option<Favour>,
+    /// Whether players are told how the shots that killed them were judged, so that their programs
+    /// can show what the shooter saw. Games without lag compensation tell nothing.
+    pub kill_replays: bool,
     /// How long a seat is kept after its player's connection is lost: 0 to
     /// [`RESUME_MAX`](crate::limits::RESUME_MAX).
     pub resume: Micros,
@@ -64,7 +67,7 @@ pub struct RoomSettings {
 }
 
 impl Default for RoomSettings {
-    /// 16 people, no spectators, no bots, no limit of rounds.
+    /// 16 people, no spectators, no bots, kill replays, no limit of rounds.
     fn default() -> Self {
         Self {
             name: "Phaselock".into(),
@@ -78,6 +81,7 @@ impl Default for RoomSettings {
             send: Vec::new(),
             rewind: None,
             favour: None,
+            kill_replays: true,
             resume: RESUME_DEFAULT,
             idle: None,
             sleep: None,

@@ -218,6 +218,11 @@ impl<G: Game> Resimulation<G> {
         self.simulation.world()
     }
 
+    /// Has the rules explain every shot from now on, for [`poll_rewound`](Self::poll_rewound).
+    pub fn explain_shots(&mut self) {
+        self.simulation.explain_shots();
+    }
+
     /// Takes the next shot that was tested against the past in the ticks that ran.
     pub fn poll_rewound(&mut self) -> Option<Rewound> {
         self.simulation.poll_rewound()

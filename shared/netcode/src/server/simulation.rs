@@ -85,6 +85,7 @@ impl<G: Game> Simulation<G> {
         let mut world = World::new(seed);
         world.tick = tick;
         world.past = Past::new(config.rates, rewind_of::<G>(config));
+        world.past.tell_victims(config.settings.kill_replays);
         game.populate(&mut world);
         let runs = config.keeps_runs.then(|| RunKeeper::new(&game, config.rates)).flatten();
         Self {
@@ -133,6 +134,12 @@ impl<G: Game> Simulation<G> {
     /// Changes the settings.
     pub(super) fn configure(&mut self, config: &RoomConfig) {
         self.set_rewind(config.rates, rewind_of::<G>(config));
+        self.world.past.tell_victims(config.settings.kill_replays);
+    }
+
+    /// Has the rules explain every shot from now on.
+    pub(super) fn explain_shots(&mut self) {
+        self.world.past.explain_all(true);
     }
 
     /// Changes the policy of lag compensation.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::Client;
 use crate::client::common::Common;
 use crate::client::pace::Ghost;
+use crate::client::recollection::Recollection;
 use crate::client::stats::Stats;
 use crate::clock::delay::Delay;
 use crate::clock::lead::Lead;
@@ -84,6 +85,16 @@ impl<G: Game> Client<G> {
     /// Returns the counters since the client joined.
     pub fn stats(&self) -> &Stats {
         self.common.stats()
+    }
+
+    /// Remembers from now on what is received, for [`Hindsight`](crate::client::Hindsight).
+    pub fn remember(&mut self) {
+        self.recollection.get_or_insert_default();
+    }
+
+    /// Returns what was received in the last seconds, if it is remembered.
+    pub(in crate::client) fn recollection(&self) -> Option<&Recollection> {
+        self.recollection.as_deref()
     }
 
     /// Returns the delay of a spectator; `None` for a player.
