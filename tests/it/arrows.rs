@@ -339,7 +339,7 @@ const SERVER: Levels = &[
 const UI: Levels = &[
     &["actions", "camera", "palette", "screenshot", "color_vision", "typing", "words"],
     &["bindings", "paint", "camera_rig"],
-    &["background", "brush", "controls", "explain", "layout", "letters", "parts"],
+    &["background", "brush", "controls", "explain", "layout", "letters", "parts", "ruling"],
     &["block", "gamepad", "inset", "looks", "navigate", "particles", "renderer"],
     &["cues", "glass", "look"],
     &["view"],
@@ -354,7 +354,7 @@ const SCREENS: Levels = &[
 ];
 
 const WINDOW_MODULES: Levels = &[
-    &["files", "marks", "meter", "records", "setup", "watch"],
+    &["eyes", "files", "marks", "meter", "records", "setup", "watch"],
     &["overlay", "play", "replay", "talk"],
     &["developer", "graph", "presentation", "registry"],
     &["online", "people", "settings"],

@@ -70,9 +70,9 @@ pub const OTHERS: Action =
 /// Switches to the other clock loop while the graph is shown.
 pub const CLOCK_LOOP: Action =
     Action::new("clock_loop", "clock loop (with the net graph)", &["F5"]).hint("");
-/// Ends the running lesson.
+/// Ends the running lesson, or the replay of a death.
 pub const SKIP_LESSON: Action =
-    Action::new("skip_lesson", "end the lesson", &["Backspace"]).hint("");
+    Action::new("skip_lesson", "end the lesson, skip a replay", &["Backspace"]).hint("");
 /// Enters or leaves full screen.
 pub const FULLSCREEN: Action = Action::new("fullscreen", "full screen", &["F11"]).hint("");
 

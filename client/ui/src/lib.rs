@@ -49,6 +49,7 @@ pub mod particles;
 pub mod parts;
 pub mod prelude;
 pub mod renderer;
+pub mod ruling;
 pub mod scoreboard;
 pub mod screenshot;
 pub mod typing;

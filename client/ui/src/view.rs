@@ -12,6 +12,7 @@ use phaselock::fields::{Holds, Record};
 use phaselock::game::{Game, RoundPart};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::interpolate::TickTime;
+use phaselock::rewind::Ruling;
 use phaselock::time::Rates;
 use phaselock::wire::round::{House, Presence};
 
@@ -41,6 +42,9 @@ pub trait GameView: Default + 'static {
     /// Steps of the lesson that runs at the first start of the game. None by default.
     const LESSON: &'static [LessonStep<Self::Game>] = &[];
 
+    /// Whether the view explains deaths, so that what is received must be remembered.
+    const EXPLAINS: bool = false;
+
     /// The input that the controls ask for.
     fn input(&self, controls: &Controls) -> <Self::Game as Game>::Input;
 
@@ -50,6 +54,12 @@ pub trait GameView: Default + 'static {
     /// Returns a request to the game, encoded by [`write_message`](phaselock::game::write_message).
     /// Called once per frame, with that frame's controls.
     fn poll_request(&mut self, _controls: &Controls) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Returns how the shot that killed the player was judged, while it may be shown: until the
+    /// player is back. Called once per frame.
+    fn death(&mut self, _scene: &Scene<'_, Self::Game>) -> Option<Ruling> {
         None
     }
 

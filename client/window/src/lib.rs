@@ -37,6 +37,7 @@
 #[cfg(not(target_arch = "wasm32"))]
 mod desktop;
 mod developer;
+mod eyes;
 mod files;
 mod graph;
 #[cfg(test)]

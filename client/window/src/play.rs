@@ -2,21 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phaselock::client::{AnyClient, Seat, Session, Stats};
+use phaselock::client::{AnyClient, Client, Seat, Session, Stats};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::fields::KindOf;
 use phaselock::game::{Game, Slot};
 use phaselock::ids::PlayerId;
 use phaselock::motion::choice::Choice;
 use phaselock::presentation::presenter::{Trace, is_moving};
-use phaselock::time::{LocalTime, Micros};
+use phaselock::rewind::Ruling;
+use phaselock::time::{LocalTime, Micros, Tick};
 
 use glam::Vec2;
 
+use super::eyes::Eyes;
 use super::marks::EntityMarks;
 use super::meter::{Figures, Meter};
 use super::records::{Reached, RecordTracker};
 use super::watch::SpectatorCamera;
+use phaselock_ui::actions;
 use phaselock_ui::camera::Camera;
 use phaselock_ui::controls::Controls;
 use phaselock_ui::cues::common;
@@ -41,6 +44,8 @@ pub(crate) trait AnyPlay {
         overlays: Overlays<'_>,
     ) -> Option<(Camera, Option<Vec2>)>;
     fn handle_event(&mut self, event: &[u8]);
+    /// Shows a recording as the shooter of a shot saw it.
+    fn look_through(&mut self, shot: Option<Ruling>);
     /// What a spectator looks at.
     fn watched(&self) -> Watched;
     /// Takes a spectator's camera, for another view of the game.
@@ -113,6 +118,12 @@ pub(crate) struct Play<V: GameView> {
     watch: SpectatorCamera,
     /// Length of the last frame in seconds.
     secs: f32,
+    /// The picture through a shooter's eyes, while it is shown.
+    eyes: Option<Eyes<V>>,
+    /// A shot of a recording that is shown through its shooter's eyes.
+    shot: Option<Ruling>,
+    /// Tick of the death whose replay was skipped.
+    skipped: Option<Tick>,
 }
 
 impl<V: GameView> Play<V> {
@@ -125,6 +136,9 @@ impl<V: GameView> Play<V> {
             shown_error: None,
             watch: SpectatorCamera::default(),
             secs: 0.0,
+            eyes: None,
+            shot: None,
+            skipped: None,
         }
     }
 }
@@ -143,6 +157,9 @@ impl<V: GameView> AnyPlay for Play<V> {
             session.press_frame::<V::Game>(now, |_| Default::default());
             return;
         }
+        if controls.pressed(&actions::SKIP_LESSON) {
+            self.skipped = self.eyes.take().map(|eyes| eyes.ruling().tick).or(self.skipped);
+        }
         if let Some(request) = self.view.poll_request(controls) {
             // If the server refuses it as too frequent, the player is told.
             let _ = session.request_bytes(request);
@@ -156,6 +173,10 @@ impl<V: GameView> AnyPlay for Play<V> {
         self.view.handle_event(event);
     }
 
+    fn look_through(&mut self, shot: Option<Ruling>) {
+        self.shot = shot;
+    }
+
     fn draw(
         &mut self,
         session: &mut Session,
@@ -166,6 +187,9 @@ impl<V: GameView> AnyPlay for Play<V> {
         self.secs = frame.secs;
         let mut picture = session.picture::<V::Game>(now)?;
         let client = session.client_of_mut::<V::Game>()?;
+        if V::EXPLAINS {
+            client.remember();
+        }
         let traces = if frame.marks { client.traces() } else { Vec::new() };
         self.meter.observe(now, client.stats());
         let watched = client.watching().map(|_| self.watch.watched());
@@ -192,6 +216,10 @@ impl<V: GameView> AnyPlay for Play<V> {
             frame,
         };
         let roster = scene.roster;
+        if let Some(camera) = self.draw_eyes(client, &scene, now) {
+            notice_comings(&mut self.present, roster, frame);
+            return Some((camera, client.game().wraps()));
+        }
         let camera = self.view.draw(&scene);
         let Overlays { lesson, records } = overlays;
         if let Some(lesson) = lesson.filter(|_| watched.is_none()) {
@@ -297,6 +325,32 @@ fn notice_comings(
 }
 
 impl<V: GameView> Play<V> {
+    /// Draws what a shooter saw in place of the scene, if a death or a shot is shown. Returns the
+    /// camera.
+    fn draw_eyes(
+        &mut self,
+        client: &Client<V::Game>,
+        scene: &Scene<'_, V::Game>,
+        now: LocalTime,
+    ) -> Option<Camera> {
+        let is_death = scene.watched.is_none();
+        let ruling = if is_death {
+            self.view.death(scene).filter(|death| self.skipped != Some(death.tick))
+        } else {
+            self.shot
+        };
+        let Some(ruling) = ruling else {
+            self.eyes = None;
+            return None;
+        };
+        let before = self.eyes.take().filter(|eyes| eyes.is_of(&ruling, is_death));
+        let eyes = self.eyes.insert(before.unwrap_or_else(|| Eyes::new(client, ruling, now)));
+        eyes.turn_to(ruling);
+        let at =
+            if is_death { eyes.replayed(client, now) } else { scene.picture.presentation_time };
+        Some(eyes.draw(client, scene, (at, is_death)))
+    }
+
     /// Marks positions from snapshots and from other methods.
     fn draw_marks(
         &mut self,

@@ -13,13 +13,15 @@ mod things;
 
 use std::cmp::Reverse;
 
-use phaselock::game::RoundPart;
+use phaselock::game::{RoundPart, read_message};
 use phaselock::physics::turns;
+use phaselock::rewind::Ruling;
 use phaselock_games::rounds::{Phase, round};
 use phaselock_games::skirmish::arena::HALF;
 use phaselock_games::skirmish::movement::RADIUS;
 use phaselock_games::skirmish::{
-    BLAST_REACH, Command, Goods, Player, Score, Shell, Skirmish, Weapon, players,
+    BLAST_REACH, Command, Goods, Player, RESPAWN_SECS, Score, Shell, Skirmish, SkirmishEvent,
+    Weapon, players,
 };
 use phaselock_ui::prelude::*;
 
@@ -70,6 +72,9 @@ pub struct SkirmishScreen {
     /// Deaths in the local score while the player was alive: a death is seen before its score names
     /// the killer.
     deaths_alive: u16,
+    /// How the shot that killed the player was judged, and the number of the life that it ended,
+    /// once known.
+    death: Option<(Ruling, Option<u8>)>,
 }
 
 impl GameView for SkirmishScreen {
@@ -79,6 +84,7 @@ impl GameView for SkirmishScreen {
     const BACKDROP: Color32 = palette::FLOOR;
     const CUES: &'static [&'static Cue] = cues::ALL;
     const LESSON: &'static [LessonStep<Skirmish>] = lesson::STEPS;
+    const EXPLAINS: bool = true;
 
     fn input(&self, controls: &Controls) -> Command {
         let by_mouse =
@@ -110,6 +116,26 @@ impl GameView for SkirmishScreen {
             "Pickup" => tr("Supplies"),
             other => other,
         }
+    }
+
+    fn handle_event(&mut self, event: &[u8]) {
+        if let Ok(SkirmishEvent::Killed(ruling)) = read_message(event)
+            && ruling.is_sane()
+        {
+            self.death = Some((ruling, None));
+        }
+    }
+
+    fn death(&mut self, scene: &Scene<'_, Skirmish>) -> Option<Ruling> {
+        let (ruling, life) = self.death.as_mut()?;
+        let own = scene.own::<Player>()?;
+        // The news may come before the picture shows the death, or long after it.
+        let is_back = own.spawns != *life.get_or_insert(own.spawns);
+        let (now, second) = (scene.own_tick().tick, u64::from(scene.rates.tick_hz));
+        let out = (RESPAWN_SECS * second as f32) as u64;
+        let is_over = is_back || now > ruling.tick.plus(out) || ruling.tick > now.plus(second);
+        self.death = self.death.filter(|_| !is_over);
+        self.death.map(|(ruling, _)| ruling)
     }
 
     fn part(&self, scene: &Scene<'_, Skirmish>) -> Option<RoundPart> {

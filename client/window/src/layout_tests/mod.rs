@@ -121,6 +121,7 @@ fn states() -> Vec<State> {
         State { begun: true, ..play },
         State { name: "last seconds", secs: 8, ..play },
         State { name: "death", dead: true, ..play },
+        State { name: "explained death", dead: true, explained: true, ..play },
         State { name: "death in warm-up", dead: true, begun: true, ..warm_up },
         State { name: "talk", layers: Layers { talk: true, ..Layers::NONE }, ..play },
         State { name: "quick list", layers: Layers { quick: true, ..Layers::NONE }, ..play },

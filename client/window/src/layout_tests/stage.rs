@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::developer;
+use crate::eyes::Eyes;
 use crate::graph::NetGraph;
 use crate::overlay::{self, PauseMenu, Status};
 use crate::people::People;
@@ -15,12 +16,13 @@ use crate::talk::Talk;
 use crate::watch::{self, Places};
 use egui_macroquad::egui::{Context, LayerId, Pos2, RawInput, Rect, vec2};
 use glam::Vec2;
-use phaselock::client::{Part, Picture, Seat, State as Link};
+use phaselock::client::{Client, Part, Picture, Seat, State as Link};
 use phaselock::fields::Holds;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::game::{Best, Entities, Game, RoundPart, Unit};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::link::LinkConfig;
+use phaselock::rewind::{Adjusted, Outcome, Ruling, Tested};
 use phaselock::time::{LocalTime, Micros, Tick};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::round::{Proposal, RoundRequest, VoteKinds};
@@ -112,6 +114,8 @@ pub(super) struct State {
     /// Whether the part has just begun.
     pub(super) begun: bool,
     pub(super) dead: bool,
+    /// Whether the picture is what the player's killer saw.
+    pub(super) explained: bool,
     pub(super) table: Table,
     pub(super) players: u16,
     pub(super) layers: Layers,
@@ -125,6 +129,7 @@ impl State {
             secs: 40,
             begun: false,
             dead: false,
+            explained: false,
             table: Table::None,
             players: 9,
             layers: Layers::NONE,
@@ -221,7 +226,9 @@ where
         sim.part = Part::Watch;
         sim.join_bot(link);
         // Newcomers call no votes.
-        sim.run(31.0);
+        sim.run(30.0);
+        sim.clients[0].core_mut().remember();
+        sim.run(1.0);
         let call = RoundRequest::Call(Proposal::Game("another".to_owned()));
         let called = sim.clients[1].session.ask_round(call);
         assert_eq!(called, Ok(()));
@@ -334,6 +341,27 @@ where
     }
 }
 
+/// A ruling with many words, about a shot of a bot.
+fn ruling<G: Game>(client: &Client<G>) -> Ruling {
+    let own = G::avatar(client.shown(), client.player()).expect("it plays");
+    let tested = Tested {
+        target: own,
+        at: Vec2::ZERO,
+        radius: 0.5,
+        inside: 0.25,
+        outcome: Outcome::Covered,
+    };
+    Ruling {
+        shooter: PlayerId(0),
+        tick: client.newest_tick(),
+        claimed: Some(Micros::from_ms(1234)),
+        accepted: Micros::from_ms(200),
+        adjusted: Adjusted::Implausible,
+        most: Micros::from_ms(250),
+        tested: Some(tested),
+    }
+}
+
 /// True for items that the player has asked for, and that lie over everything.
 fn is_asked_for(item: Item) -> bool {
     [Item::Table, Item::Records, Item::Panel].contains(&item)
@@ -363,6 +391,7 @@ fn covering(items: &[(Item, Rect)], at: Pos2) -> impl Iterator<Item = String> {
 /// The window's own state from frame to frame.
 struct Window<V: GameView> {
     view: V,
+    eyes: Option<Eyes<V>>,
     play: Play<V>,
     graph: NetGraph,
     panel: Panel,
@@ -401,6 +430,7 @@ impl<V: GameView> Window<V> {
         panel.shown = state.layers.methods;
         Self {
             view: V::default(),
+            eyes: None,
             play: Play::new(now),
             graph: NetGraph::new(state.layers.graph),
             panel,
@@ -498,7 +528,15 @@ impl<V: GameView> Window<V> {
                 cues: &Cues::default(),
             },
         };
-        self.camera = Some(self.view.draw(&scene));
+        self.camera = Some(match state.explained {
+            true => {
+                let ruling = ruling(client);
+                let eyes = self.eyes.get_or_insert_with(|| Eyes::new(client, ruling, now));
+                let at = client.rates().time_of(ruling.tick);
+                eyes.draw(client, &scene, (at, true))
+            }
+            false => self.view.draw(&scene),
+        });
         if state.part == 2 {
             self.records.advance(Some(RoundPart::Results), true);
             let lap = Reached {

@@ -6,11 +6,12 @@ use egui_macroquad::egui::{
 };
 use phaselock::playback::Playback;
 use phaselock::replay::{Happening, Moment};
+use phaselock::rewind::Rewound;
 use phaselock::time::{Micros, ServerTime, Tick};
 use phaselock_ui::layout::{self, Item};
 use phaselock_ui::paint::{fade, readable, text_over};
-use phaselock_ui::palette;
 use phaselock_ui::words::{fill, tr};
+use phaselock_ui::{palette, ruling};
 
 use super::player::{LEAP, NORMAL, Player, SPEED_WORDS};
 
@@ -69,6 +70,16 @@ impl Player {
             let mark = Rect::from_center_size(at, vec2(2.0, height));
             painter.rect_filled(mark, 1.0, color);
         }
+        let mut last = f32::NEG_INFINITY;
+        for shot in self.playback.shots().iter().filter(|shot| shot.hit.is_some()) {
+            let x = x_of(shot.tick);
+            // Hundreds of hits share a point of the line.
+            if x - last >= 1.0 {
+                let mark = Rect::from_center_size(pos2(x, line.bottom() + 3.0), vec2(1.0, 4.0));
+                painter.rect_filled(mark, 0.0, palette::BAD);
+                last = x;
+            }
+        }
         painter.circle_filled(pos2(now, rect.center().y), 7.0, palette::TEXT);
         let tick_at = |x: f32| {
             let part = ((x - rect.left()) / rect.width()).clamp(0.0, 1.0);
@@ -79,6 +90,15 @@ impl Player {
             let found = self.playback.moments().iter().filter(near);
             let mut lines = vec![clock(&self.playback, tick_at(pointer.x))];
             lines.extend(found.take(6).map(|moment| words(&moment.what)));
+            let near = |shot: &&Rewound| (x_of(shot.tick) - pointer.x).abs() < NEAR;
+            let shots = self.playback.shots().iter().filter(|shot| shot.hit.is_some());
+            let roster = self.playback.session().client().map(|client| client.common().roster());
+            lines.extend(shots.filter(near).take(4).map(|shot| {
+                let seat = roster.and_then(|roster| roster.get(&shot.shooter));
+                let name = seat.map_or(tr("someone"), |seat| &seat.name);
+                let ruling = shot.ruling();
+                format!("{name}: {} {}", ruling::view_time(&ruling), ruling::outcome(&ruling))
+            }));
             response.clone().on_hover_text_at_pointer(lines.join("\n"));
         }
         let chosen = response.interact_pointer_pos().map(|pointer| tick_at(pointer.x));
@@ -102,6 +122,9 @@ impl Player {
         }
         if button(ui, "⏩", tr("5 s forward")).clicked() {
             self.move_by(LEAP);
+        }
+        if !self.playback.shots().is_empty() {
+            self.has_eyes ^= button(ui, "👁", tr("through the shooter's eyes")).clicked();
         }
         if button(ui, "−", tr("slower")).clicked() {
             self.change_speed(-1);

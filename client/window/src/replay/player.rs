@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use egui_macroquad::egui::Rect;
 use phaselock::client::{Session, SessionConfig};
+use phaselock::ids::PlayerId;
 use phaselock::playback::Playback;
 use phaselock::replay::{Replay, ReplayError};
+use phaselock::rewind::{Rewound, Ruling};
 use phaselock::time::{LocalTime, Micros, ServerTime, Tick};
 use phaselock_ui::actions::Action;
 use phaselock_ui::controls::Controls;
@@ -20,6 +22,7 @@ const STEP_ON: Action = Action::new("replay_step_on", "one tick forward", &["Per
 const SLOWER: Action = Action::new("replay_slower", "slower", &["Minus", "Pad:LeftTrigger"]);
 const FASTER: Action = Action::new("replay_faster", "faster", &["Equal", "Pad:RightTrigger"]);
 const NEXT_MOMENT: Action = Action::new("replay_next", "next marker", &["RightBracket"]);
+const EYES: Action = Action::new("replay_eyes", "through the shooter's eyes", &["X"]);
 const LAST_MOMENT: Action = Action::new("replay_before", "previous marker", &["LeftBracket"]);
 
 /// Speeds, as multiples of the recorded one.
@@ -32,6 +35,10 @@ pub(super) const NORMAL: usize = 3;
 pub(super) const LEAP: Micros = Micros::from_ms(5000);
 /// Maximum time that a frame catches up.
 const FRAME_MAX: Micros = Micros::from_ms(100);
+/// Ticks that are run again in each frame to explain shots.
+const SHOT_TICKS: u32 = 60;
+/// Time after a shot for which it is still the one that is explained.
+const SHOWN_BEHIND: Micros = Micros::from_ms(500);
 /// A marker counts as reached for this time, so that a key finds the one before it.
 const REACHED: Micros = Micros::from_ms(1500);
 
@@ -47,6 +54,8 @@ pub(crate) struct Player {
     pub(super) dragged: Option<Tick>,
     /// Where the bar was drawn.
     pub(super) bar: Rect,
+    /// Whether the picture is what the followed player saw.
+    pub(super) has_eyes: bool,
     /// Why the last seek failed.
     error: Option<String>,
 }
@@ -75,6 +84,7 @@ impl Player {
             is_held: false,
             dragged: None,
             bar: Rect::NOTHING,
+            has_eyes: false,
             error: None,
         })
     }
@@ -106,6 +116,19 @@ impl Player {
             self.paused = self.playback.is_over();
         }
         self.playback.look_for_moments();
+        self.playback.look_for_shots(SHOT_TICKS);
+    }
+
+    /// Returns the shot of a player that the picture explains: the next one, or the last. `None`
+    /// unless the player looks through the shooters' eyes.
+    pub(crate) fn shot_of(&self, player: PlayerId) -> Option<Ruling> {
+        // The picture is a bit behind.
+        let now = self.playback.tick().minus(self.ticks(SHOWN_BEHIND));
+        let shots = self.playback.shots();
+        let next = shots.partition_point(|shot| shot.tick < now);
+        let of = |shot: &&Rewound| shot.shooter == player;
+        let found = shots[next..].iter().find(of).or_else(|| shots[..next].iter().rev().find(of));
+        found.filter(|_| self.has_eyes).map(Rewound::ruling)
     }
 
     pub(crate) fn transmit(&mut self) {
@@ -149,6 +172,7 @@ impl Player {
             steps => self.step(steps),
         }
         self.change_speed((count(&FASTER) - count(&SLOWER)) as isize);
+        self.has_eyes ^= controls.pressed(&EYES);
         if controls.pressed(&NEXT_MOMENT) {
             self.move_to_moment(true);
         }
@@ -244,17 +268,22 @@ mod tests {
     use std::rc::Rc;
 
     use egui_macroquad::egui::pos2;
+    use phaselock::game::Game;
     use phaselock::replay::Assembly;
     use phaselock::server::{AnyRoom, Command, RecordConfig, Room, RoomConfig, RoomSettings};
 
     use super::*;
 
-    /// A player of 20 s of a game with bots, with marks after 5, 10 and 11 s, and its clock.
+    /// A player of 20 s of a race with bots, with marks after 5, 10 and 11 s, and its clock.
     fn player() -> (Player, Rc<Cell<LocalTime>>) {
+        player_of::<phaselock_games::race::Race>()
+    }
+
+    fn player_of<G: Game>() -> (Player, Rc<Cell<LocalTime>>) {
         let record = Some(RecordConfig::default());
         let settings = RoomSettings { bots: 2, ..RoomSettings::default() };
         let config = RoomConfig { record, settings, ..RoomConfig::default() };
-        let mut room = Room::<phaselock_games::race::Race>::new(config);
+        let mut room = Room::<G>::new(config);
         let (mut file, mut assembly) = (Vec::new(), Assembly::default());
         while room.tick() < Tick(1200) {
             let now = room.next_timeout();
@@ -331,6 +360,25 @@ mod tests {
     }
 
     #[test]
+    fn eyes_are_those_of_the_followed_player_at_the_nearest_shot() {
+        let (mut player, time) = player_of::<phaselock_games::skirmish::Skirmish>();
+        run(&mut player, &time, 200);
+        let shots = player.playback.shots().to_vec();
+        assert!(shots.len() > 10, "{} shots", shots.len());
+        let shooter = shots[0].shooter;
+        assert_eq!(player.shot_of(shooter), None, "nobody asked");
+        player.has_eyes = true;
+        player.move_to(Tick(300));
+        let shown = player.shot_of(shooter).expect("it shoots");
+        let of = shots.iter().filter(|shot| shot.shooter == shooter).map(|shot| shot.tick);
+        assert_eq!(
+            shown.tick,
+            of.clone().find(|tick| *tick >= Tick(270)).or(of.last()).expect("one")
+        );
+        assert_eq!(player.shot_of(PlayerId(999)), None);
+    }
+
+    #[test]
     fn pointer_on_the_bar_is_not_in_the_world() {
         let (mut player, _) = player();
         player.bar = Rect::from_min_max(pos2(0.0, 600.0), pos2(800.0, 676.0));
@@ -348,7 +396,8 @@ mod tests {
         let (_, rows) = page.split_once("\n| key | |\n|---|---|\n").expect("the table");
         let cells = rows.lines().map_while(|row| row.strip_prefix("| ")?.split_once(" |"));
         let stated: Vec<_> = cells.flat_map(|(cell, _)| cell.split(", ")).collect();
-        let own = [PAUSE, BACK, ON, STEP_BACK, STEP_ON, SLOWER, FASTER, LAST_MOMENT, NEXT_MOMENT];
+        let own =
+            [PAUSE, BACK, ON, STEP_BACK, STEP_ON, SLOWER, FASTER, LAST_MOMENT, NEXT_MOMENT, EYES];
         assert_eq!(stated[..own.len()], own.map(|action| action.keys[0]));
     }
 }

@@ -72,6 +72,11 @@ impl Visit {
             cues,
             controls,
         };
+        if let Some(player) = self.connection.recording() {
+            let followed = play.watched();
+            let followed = followed.target.filter(|_| followed.free.is_none());
+            play.look_through(followed.and_then(|followed| player.shot_of(followed)));
+        }
         let lesson = self.lessons.running().filter(|_| teaches);
         let beside = Overlays { lesson, records: &mut self.records };
         let drawn = play.draw(self.connection.session_mut(), now, frame, beside);
