@@ -276,12 +276,12 @@ mod tests {
 
     /// A player of 20 s of a race with bots, with marks after 5, 10 and 11 s, and its clock.
     fn player() -> (Player, Rc<Cell<LocalTime>>) {
-        player_of::<phaselock_games::race::Race>()
+        player_of::<phaselock_games::race::Race>(2)
     }
 
-    fn player_of<G: Game>() -> (Player, Rc<Cell<LocalTime>>) {
+    fn player_of<G: Game>(bots: u16) -> (Player, Rc<Cell<LocalTime>>) {
         let record = Some(RecordConfig::default());
-        let settings = RoomSettings { bots: 2, ..RoomSettings::default() };
+        let settings = RoomSettings { bots, ..RoomSettings::default() };
         let config = RoomConfig { record, settings, ..RoomConfig::default() };
         let mut room = Room::<G>::new(config);
         let (mut file, mut assembly) = (Vec::new(), Assembly::default());
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn eyes_are_those_of_the_followed_player_at_the_nearest_shot() {
-        let (mut player, time) = player_of::<phaselock_games::skirmish::Skirmish>();
+        let (mut player, time) = player_of::<phaselock_games::skirmish::Skirmish>(10);
         run(&mut player, &time, 200);
         let shots = player.playback.shots().to_vec();
         assert!(shots.len() > 10, "{} shots", shots.len());
