@@ -310,8 +310,7 @@ fn bot_tag(painter: &Painter, at: Pos2, zoom: f32, strength: f32) {
     painter.galley(rect.center() - galley.size() / 2.0, galley, color);
 }
 
-/// Paints by how many seconds the player is behind a ghost, or ahead of it, at the middle of the
-/// lower edge.
+/// Draws how many seconds the player is behind a ghost (negative: ahead), centred above `at`.
 pub fn ghost_gap(painter: &Painter, at: Pos2, behind: f64) {
     let words = format!("{behind:+.2}");
     let color = if behind > 0.0 { palette::WARN } else { palette::GOOD };

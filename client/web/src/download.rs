@@ -10,7 +10,7 @@ pub struct WebDownload {
     is_taken: bool,
 }
 
-/// How far a download is.
+/// Progress of a download.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WebProgress {
     /// This many bytes have arrived, of a total if the server says it.
@@ -20,7 +20,7 @@ pub enum WebProgress {
         /// Bytes of the whole file.
         size: Option<u64>,
     },
-    /// The file; told once.
+    /// The complete file; returned once.
     Done(Vec<u8>),
     /// Why there is no file, in words for the player.
     Failed(String),

@@ -276,7 +276,8 @@ section! {
         ..Setting::TEXT
     }
 
-    /// Whether players who were shot may see what the shooter saw.
+    /// Whether players are told how the shots that killed them were judged, so that they can see
+    /// what the shooter saw.
     kill_replays: bool = true => {
         help: "Whether the server tells players how the shot that killed them was judged, so that \
                they can see it as the shooter did",

@@ -62,7 +62,7 @@ impl Host {
             run: run.map(|MadeRun { course, bytes }| RecordRun {
                 course,
                 bytes,
-                is_shared: self.is_listed(&person.room),
+                is_shared: self.is_public(&person.room),
             }),
         };
         self.store.note(vec![Change::Record(record)]);

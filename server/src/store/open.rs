@@ -88,6 +88,9 @@ const MIGRATIONS: [&str; 8] = [
     ALTER TABLE records ADD COLUMN run_course INTEGER;
     ALTER TABLE records ADD COLUMN run_shared INTEGER NOT NULL DEFAULT 0;
     CREATE INDEX records_by_run ON records (run_hash) WHERE run_hash IS NOT NULL;
+    CREATE INDEX records_by_course ON records (game, run_course, value)
+        WHERE run_course IS NOT NULL;
+    CREATE INDEX records_with_run ON records (game, measure) WHERE run_hash IS NOT NULL;
 ",
 ];
 

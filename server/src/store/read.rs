@@ -218,7 +218,8 @@ pub(crate) fn ghosts(
     let mut ghosts = rows(
         connection,
         "SELECT name, value, run_hash, length(run), key = ?3 FROM records
-         WHERE game = ?1 AND run_course = ?2 AND (run_shared OR key = ?3)
+         WHERE game = ?1 AND run_course = ?2 AND run_course IS NOT NULL
+             AND (run_shared OR key = ?3)
          ORDER BY key = ?3 DESC, value, time LIMIT ?4",
         params![game, course.cast_signed(), key.to_string(), limit],
         |row| {

@@ -278,7 +278,7 @@ enum Sub {
     },
     /// Watch a recording of a server
     Replay {
-        /// The recording, a .plr file, or its address, https://... or http://...
+        /// The recording: a .plr file, or an http:// or https:// URL
         #[arg(value_name = "FILE-OR-URL")]
         source: PathBuf,
     },

@@ -248,9 +248,8 @@ mod tests {
             assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", download.view());
             thread::sleep(Duration::from_millis(5));
         }
-        let dropped = Instant::now();
+        // The other side answers no more before this returns.
         drop(download);
-        assert!(dropped.elapsed() < Duration::from_secs(1));
         drop(go_on);
     }
 }

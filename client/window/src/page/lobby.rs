@@ -170,6 +170,8 @@ impl Lobby for PageLobby {
 
     fn decide(&mut self, desk: Desk<'_>) -> Option<Order> {
         if let Some(name) = page::take_dropped() {
+            // The page has one download at a time, which ends with its object.
+            (self.loading, self.loaded) = (None, None);
             self.loading = Some(replays::read_dropped(name));
         }
         if let Some(loaded) = self.loaded.take() {

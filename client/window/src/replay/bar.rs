@@ -91,7 +91,8 @@ impl Player {
             let mut lines = vec![clock(&self.playback, tick_at(pointer.x))];
             lines.extend(found.take(6).map(|moment| words(&moment.what)));
             let near = |shot: &&Rewound| (x_of(shot.tick) - pointer.x).abs() < NEAR;
-            let shots = self.playback.shots().iter().filter(|shot| shot.hit.is_some());
+            let shots = self.playback.shots().iter();
+            let shots = shots.filter(|shot| shot.hit.is_some() && shot.ruling().is_sane());
             let roster = self.playback.session().client().map(|client| client.common().roster());
             lines.extend(shots.filter(near).take(4).map(|shot| {
                 let seat = roster.and_then(|roster| roster.get(&shot.shooter));

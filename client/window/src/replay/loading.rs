@@ -22,7 +22,7 @@ pub(crate) trait Download {
     fn view(&mut self) -> Progress;
 }
 
-/// How far a download is.
+/// Progress of a download.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// This many bytes have arrived, of a total if that is known.

@@ -35,8 +35,9 @@ pub(super) const NORMAL: usize = 3;
 pub(super) const LEAP: Micros = Micros::from_ms(5000);
 /// Maximum time that a frame catches up.
 const FRAME_MAX: Micros = Micros::from_ms(100);
-/// Ticks that are run again in each frame to explain shots.
-const SHOT_TICKS: u32 = 60;
+/// Ticks that are run again at once to explain shots, and the part of a frame that they may take.
+const SHOT_TICKS: u32 = 4;
+const SHOTS_TIME: Micros = Micros::from_ms(4);
 /// Time after a shot for which it is still the one that is explained.
 const SHOWN_BEHIND: Micros = Micros::from_ms(500);
 /// A marker counts as reached for this time, so that a key finds the one before it.
@@ -116,7 +117,8 @@ impl Player {
             self.paused = self.playback.is_over();
         }
         self.playback.look_for_moments();
-        self.playback.look_for_shots(SHOT_TICKS);
+        let until = (self.clock)() + SHOTS_TIME;
+        while self.playback.look_for_shots(SHOT_TICKS) && (self.clock)() < until {}
     }
 
     /// Returns the shot of a player that the picture explains: the next one, or the last. `None`
@@ -128,7 +130,8 @@ impl Player {
         let next = shots.partition_point(|shot| shot.tick < now);
         let of = |shot: &&Rewound| shot.shooter == player;
         let found = shots[next..].iter().find(of).or_else(|| shots[..next].iter().rev().find(of));
-        found.filter(|_| self.has_eyes).map(Rewound::ruling)
+        // A file may claim any times.
+        found.filter(|_| self.has_eyes).map(Rewound::ruling).filter(Ruling::is_sane)
     }
 
     pub(crate) fn transmit(&mut self) {

@@ -238,7 +238,9 @@ impl Matchmaker {
         // How many players it has is asked first: some may have joined since it last said so.
         let is_enough = |it: &servers::Server| it.is_enough(now, play.people.into());
         if !is_trusted && !own.is_some_and(is_enough) && !self.knows(play.request) {
-            self.question_server(now, server);
+            if !own.is_some_and(|it| it.is_asked(now)) {
+                self.question_server(now, server);
+            }
             // The others as well, so that they are known by then.
             self.question(now, &play.game);
             let (position, again_ms) = (0, AGAIN_NEXT_MS);

@@ -195,6 +195,7 @@ fn best(name: &str, key: u8, value: f64, is_public: bool) -> Change {
         value,
         best: Best::Most,
         is_public,
+        run: None,
     })
 }
 

@@ -49,7 +49,7 @@ impl<G: Game> Hindsight<G> {
 
     /// Returns the picture at a server time: the viewer's entities as they were then, and all
     /// others `lag` earlier. `client` must [remember](Client::remember). If time goes backwards,
-    /// begin again with another one.
+    /// create a new `Hindsight`.
     pub fn picture(&mut self, client: &Client<G>, at: ServerTime, lag: Micros) -> Picture<G> {
         let secs = self.last.replace(at).map_or(0.0, |last| (at - last).as_secs().max(0.0));
         let view = at - lag;

@@ -1,4 +1,4 @@
-//! The ghost beside the player: where it is, and how far ahead.
+//! The ghost beside the player: where it is, and how far the player is behind it.
 
 use super::ghosts::FetchedGhost;
 use crate::fields::Slot;
@@ -6,8 +6,8 @@ use crate::game::{Game, RunStage};
 use crate::replay::{ReplayError, Run};
 use crate::time::{Rates, ServerTime, Tick};
 
-/// How far the place is sought in a run that the player has reached, in states either way: two
-/// seconds.
+/// How many states of the run are searched for the player's position, before and after the last
+/// match: two seconds.
 const SOUGHT: usize = 40;
 
 /// A ghost as it is shown in a frame.

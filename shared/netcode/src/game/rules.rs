@@ -363,13 +363,13 @@ pub struct Runs<G: Game> {
 /// Returns how far an entity is with its attempts.
 pub type StageOf<G> = fn(&G, &<G as Game>::Entity) -> Option<RunStage>;
 
-/// How far an entity is with its timed attempts.
+/// Progress of an entity's timed attempts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunStage {
     /// Whether an attempt is running.
     pub is_running: bool,
     /// Number of attempts that it has finished. Each one adds 1; any other change means that it
-    /// began anew.
+    /// started over.
     pub finished: u16,
     /// Ticks since the attempt began, if the entity counts them. Otherwise an attempt begins with
     /// the tick in which `is_running` is set, or in which the one before it ends.

@@ -12,8 +12,8 @@ pub fn checksum<G: Game>(world: &World<G>) -> u16 {
     sum.bits()
 }
 
-/// [Snaps](World::snap) a world to the grid, and returns its [`checksum`] at no more than the cost of
-/// the sum: the integers on the grid are at hand.
+/// [Snaps](World::snap) a world to the grid, and returns its [`checksum`]. Costs no more than the
+/// checksum alone, because snapping yields the integers that it sums.
 pub(crate) fn snapped_checksum<G: Game>(world: &mut World<G>) -> u16 {
     let mut sum = Checksum::new(&world.random);
     world.snap_each(|slot, packed| sum.add(slot, packed));

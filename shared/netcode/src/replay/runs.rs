@@ -1,8 +1,9 @@
 //! A run: the states of one entity during a timed attempt, such as a lap, so that others can race
 //! its ghost.
 //!
-//! A run holds the entity about twenty times a second, coded as in a recording. It names the
-//! *course* that it was made on, a hash of rules, map and tick rate, and can be read only there.
+//! A run holds at least 20 states per second (one per tick at lower tick rates), coded as in a
+//! recording. It names the *course* that it was made on, a hash of rules, map and tick rate, and
+//! can be read only there.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use crate::time::{Rates, Tick};
 use crate::wire::hash::fnv1a;
 use crate::wire::protocol::game_hash;
 
-/// States per second of a run, at least.
+/// Minimum number of states per second of a run, unless the tick rate is lower.
 const SAMPLE_HZ: u32 = 20;
 /// Format of a run's bytes.
 const RUN_FORMAT: u8 = 1;

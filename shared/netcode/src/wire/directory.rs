@@ -133,7 +133,7 @@ pub(super) use kind::KINDS;
 /// Proof to a directory that an address belongs to the asker.
 pub type Token = [u8; 24];
 
-/// For what a server proves that it has the key of its certificate. A proof for one purpose is
+/// Why a server proves that it has the private key of its certificate. A proof for one purpose is
 /// invalid for the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProofPurpose {
@@ -267,7 +267,8 @@ pub enum AnnouncementRefusal {
     )]
     Taken,
     #[error(
-        "the proof is for another directory; name the directory in `directories` as it names itself"
+        "the server signed for another directory; in `directories`, use an address that the \
+         directory has as its `--name`"
     )]
     Directory,
 }

@@ -28,7 +28,7 @@ const SERVERS_MAX: usize = 64;
 /// Maximum number of tokens to sign. Arbitrary; usually there is one.
 const CHALLENGES_MAX: u8 = 8;
 
-/// For whom a server that drains wants seats.
+/// The seats that a draining server asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacesWish {
     /// Name of the directory, `host:port`.

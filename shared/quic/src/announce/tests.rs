@@ -1,5 +1,7 @@
 //! Announcements in virtual time.
 
+use std::time::Duration;
+
 use phaselock::fingerprint::Fingerprint;
 use phaselock::time::LocalTime;
 use phaselock::wire::directory::play::{Placed, Play, PlayRefusal, Waiting};
@@ -8,6 +10,7 @@ use phaselock::wire::directory::{
 };
 use phaselock::wire::query::WebIdentity;
 use tokio::net::UdpSocket;
+use tokio::time::timeout;
 
 use super::placing::place_at;
 use super::{Announcement, Announcer, Placer, PlacesWish, Standing};
@@ -199,7 +202,8 @@ async fn the_next_address_of_a_directory_is_asked_if_one_is_silent() {
     let (addresses, wish) = (addresses.to_vec(), wish(10));
     let mut note = |placed: Placed, from| found.push((placed.people, from));
     let asks = place_at(&announcement, &wish, addresses.clone(), &mut note);
-    let (refusal, ()) = tokio::join!(asks, answers);
+    let both = async { tokio::join!(asks, answers) };
+    let (refusal, ()) = timeout(Duration::from_secs(60), both).await.expect("both end");
     assert_eq!(refusal.expect("one answers"), None);
     assert_eq!(found, [(2, addresses[1]), (8, addresses[1])]);
 }

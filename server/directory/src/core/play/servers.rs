@@ -18,8 +18,8 @@ use crate::core::entries::{is_local, network};
 /// Age from which on a status is too old to place players by it. If there are many servers, not all
 /// of them are asked within a second.
 const FRESH: Micros = Micros::from_ms(7000);
-/// Age up to which a status is believed if a server that drains has more players than it says. Less
-/// than FRESH, and longer than it takes to repeat the question for places.
+/// How old the status of a draining server may be if that server asks for seats for more players
+/// than the status counts. Less than `FRESH`, and longer than it takes to repeat the question.
 const JUST_SAID: Micros = Micros::from_ms(1000);
 /// Time for a server to answer, after which it gets no players until it does.
 const ANSWERS: Micros = Micros::from_ms(1000);
@@ -119,9 +119,9 @@ impl Server {
         self.seen.is_some_and(|seen| now - seen <= FRESH)
     }
 
-    /// Whether enough is known of a server that drains to move this number of its players: its
-    /// status is new and has that many. If it has fewer, players may have joined since, unless it
-    /// is from this second or the server is moving players already.
+    /// Whether the status is recent enough to move this number of players from a draining server.
+    /// It may be older if it counts that many, or if the server is already moving players.
+    /// Otherwise more players may have joined since.
     pub(super) fn is_enough(&self, now: LocalTime, people: u32) -> bool {
         let since = self.seen.map(|seen| now - seen);
         let is_enough = self.leaving.is_some() || self.players >= people;
@@ -163,10 +163,15 @@ impl Server {
             && !(audience.browser && self.is_only_native())
     }
 
+    /// Whether the answer to a question may still come.
+    pub(super) fn is_asked(&self, now: LocalTime) -> bool {
+        self.asked.is_some_and(|(_, at)| now - at <= ANSWERS)
+    }
+
     /// Returns the number of free seats for a game, without those that are reserved.
     fn free_for(&self, game: &str, now: LocalTime) -> u32 {
         let is_fresh = self.is_fresh(now);
-        let is_silent = self.asked.is_some_and(|(_, at)| now - at > ANSWERS);
+        let is_silent = self.asked.is_some() && !self.is_asked(now);
         let is_shunned = self.leaving.is_some() || now < self.shunned_until;
         if !is_fresh || is_silent || is_shunned || !self.plays(game, now) {
             return 0;

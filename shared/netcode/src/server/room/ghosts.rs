@@ -18,7 +18,7 @@ use crate::wire::ghost::{GhostNotice, GhostOffer, GhostRequest};
 const PARTS_PER_SECOND: u32 = 5;
 
 impl<G: Game> Room<G> {
-    /// Passes a player's request to the host. No player asked for it, so none is told of a refusal.
+    /// Passes a player's request to the host. Clients ask on their own, so a refusal is not shown.
     pub(super) fn handle_ghosts(
         &mut self,
         now: LocalTime,
