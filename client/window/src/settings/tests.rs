@@ -10,6 +10,7 @@ use super::values::{FrameCap, Language, WindowSize};
 use super::{Settings, Store};
 use crate::manual_tests;
 use crate::records::New;
+use phaselock::client::GhostChoice;
 use phaselock::game::Strength;
 use phaselock::textfile::TextError;
 use phaselock_quic::local::Bots;
@@ -24,6 +25,7 @@ fn others() -> Settings {
     settings.player.name = "Ada".into();
     (settings.player.color, settings.player.look) = (11, 7);
     settings.player.input_delay = 2;
+    settings.player.ghost = GhostChoice::Of("Grace".into());
     let sound = &mut settings.sound;
     (sound.master, sound.effects, sound.music, sound.interface) = (1, 2, 3, 4);
     (sound.mute, sound.mute_in_background) = (true, false);
