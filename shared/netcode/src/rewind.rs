@@ -14,7 +14,6 @@ mod ruling;
 use std::collections::VecDeque;
 
 use glam::Vec2;
-use serde::{Deserialize, Serialize};
 
 use crate::fields::{Entities, Entity, Motion, Slot};
 use crate::ids::{EntityId, PlayerId};
@@ -22,7 +21,7 @@ use crate::limits::{REWIND_MAX, REWOUND_MAX};
 use crate::motion::interpolate::{TickTime, blend_values, cut_between};
 use crate::time::{Micros, Rates, Tick};
 
-pub use ruling::{Outcome, Ruling, Tested};
+pub use ruling::{Adjusted, Outcome, Ruling, Tested};
 
 /// A game's policy for lag compensation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,21 +78,6 @@ impl ViewTime {
         let at = TickTime { tick, fraction: 0.0 };
         Self { at, claimed: None, accepted: Micros::ZERO, adjusted: Adjusted::No }
     }
-}
-
-/// Why a claim was adjusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Adjusted {
-    /// The claim was accepted unchanged.
-    No,
-    /// According to the server's measurements the client cannot have seen that moment.
-    Implausible,
-    /// The claims changed faster than an honest client's clocks would.
-    Unsteady,
-    /// The claim exceeds the maximum rewind.
-    Limit,
-    /// The input and its claim came too late; the previous claim still applies.
-    Missing,
 }
 
 /// A shot that was tested against the past.

@@ -192,10 +192,8 @@ impl Screen {
         row(ui, tr("Ghost"), |ui| ghost(ui, &mut player.ghost));
         note(
             ui,
-            tr(
-                "In Race and Platformer you race the run that set this record on the server: mine, \
-                the best, or that of the player with this name.",
-            ),
+            tr("In games against the clock you race the run that set a record on the server: \
+                yours, the best, or that of the player with this name."),
         );
     }
 }

@@ -3,7 +3,6 @@
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
-use super::Adjusted;
 use crate::ids::{EntityId, PlayerId};
 use crate::time::{Micros, Tick};
 
@@ -42,6 +41,21 @@ impl Ruling {
             .all(|time| span.contains(time))
             && self.tested.is_none_or(is_finite)
     }
+}
+
+/// Why a claim was adjusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Adjusted {
+    /// The claim was accepted unchanged.
+    No,
+    /// According to the server's measurements the client cannot have seen that moment.
+    Implausible,
+    /// The claims changed faster than an honest client's clocks would.
+    Unsteady,
+    /// The claim exceeds the maximum rewind.
+    Limit,
+    /// The input and its claim came too late; the previous claim still applies.
+    Missing,
 }
 
 /// A hit box that a shot was tested against.
