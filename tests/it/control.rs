@@ -147,7 +147,7 @@ fn chat_flood_is_refused_and_counted_and_disturbs_no_one() {
 fn unknown_request_is_refused_and_a_malformed_one_ends_the_session() {
     let mut room = Room::<Skirmish>::new(room_config(1, 0));
     greet(&mut room, LocalTime(0), 0, &hello_of(1, None));
-    for kind in [10_u8, 90] {
+    for kind in [11_u8, 90] {
         let said = send_control(&mut room, LocalTime(0), 0, &[kind, 1, 2, 3]);
         let refused = ServerMessage::Refused { request: kind.into(), refusal: Refusal::Unknown };
         assert_eq!(said, [refused]);
