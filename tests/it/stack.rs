@@ -213,8 +213,8 @@ impl Player {
                     self.welcomed = Instant::now();
                     self.until_steady = None;
                 }
-                // The rest of the crowd comes and goes.
-                Notice::Joined { .. } | Notice::Left { .. } => {}
+                // The rest of the crowd comes and goes, and shoots.
+                Notice::Joined { .. } | Notice::Left { .. } | Notice::Event(_) => {}
                 other => panic!("expected no message, got {other:?}"),
             }
         }
