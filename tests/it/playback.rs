@@ -282,6 +282,25 @@ fn two_seconds(mut recorder: Recorder<Race>, mut world: World<Race>) -> Vec<u8> 
 }
 
 #[test]
+fn watcher_of_a_long_recording_is_never_dropped() {
+    let mut sim = recorded::<Race>(8, 24.0);
+    let mut playback = played(&opened(&mut sim));
+    let mut told = Vec::new();
+    while !playback.is_over() {
+        // As a window does for each picture.
+        playback.advance(Micros::from_ms(16));
+        let now = playback.now();
+        playback.session_mut().press_frame::<Race>(now, |_| Default::default());
+        playback.transmit();
+        told.extend(std::iter::from_fn(|| playback.session_mut().poll_notice()));
+    }
+    let is_lost =
+        |it: &Notice| matches!(it, Notice::State(State::Waiting { .. } | State::Ended { .. }));
+    assert!(!told.iter().any(is_lost), "{told:?}");
+    assert_eq!(*playback.session().state(), State::Connected);
+}
+
+#[test]
 fn crowd_in_a_file_leaves_a_place_for_the_watcher() {
     let world = World::<Race>::new(1);
     let mut recorder = Recorder::<Race>::new(About::default(), Rates::DEFAULT, PACE, &world);

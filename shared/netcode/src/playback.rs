@@ -212,7 +212,10 @@ impl Playback {
                             self.session.handle_control(&framed[2..], self.now);
                         }
                     }
-                    Output::Close { goodbye, .. } => self.session.handle_lost(self.now, goodbye),
+                    Output::Close { goodbye, .. } => {
+                        self.room.handle_left(CLIENT, "closed");
+                        self.session.handle_lost(self.now, goodbye);
+                    }
                 }
             }
             if is_idle {

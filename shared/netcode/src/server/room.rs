@@ -258,8 +258,10 @@ impl<G: Game> Room<G> {
         lost
     }
 
-    /// Runs the next tick, and sends the events that the rules emitted.
+    /// Runs the next tick, or shows that of a recording, and sends the events that the rules
+    /// emitted.
     fn step(&mut self) {
+        self.seats.refill();
         if self.script.is_some() {
             return self.step_script();
         }

@@ -204,8 +204,12 @@ impl<G: Game> Seats<G> {
         }
     }
 
-    /// Adds the inputs of all players for a tick, with view times at most `rewind_most` old, and
-    /// refills the members' allowances.
+    /// Adds one tick's allowance of input packets for everybody.
+    pub(super) fn refill(&mut self) {
+        self.everybody_mut().for_each(|seated| seated.member_mut().refill());
+    }
+
+    /// Adds the inputs of all players for a tick, with view times at most `rewind_most` old.
     pub(super) fn collect(
         &mut self,
         rates: Rates,
@@ -216,7 +220,6 @@ impl<G: Game> Seats<G> {
         for seated in self.players.0.values_mut() {
             seated.take::<G>(rates, tick, rewind_most, inputs);
         }
-        self.everybody_mut().for_each(|seated| seated.member_mut().refill());
     }
 
     /// Returns an unused id and a unique name; the wanted name if it is free.
