@@ -184,6 +184,7 @@ fn race<G: Game>(tolerance: f32) {
     // The true starts of the player's attempts.
     let (mut began, mut before) = (None, None);
     let (mut shown, mut worst, mut gaps) = (0, 0.0_f32, Vec::new());
+    let (mut was_here, mut was_elsewhere) = (0.0, 0.0);
     for _ in 0..240 {
         sim.run_each(1.0, |sim| {
             host(sim, &record);
@@ -216,7 +217,17 @@ fn race<G: Game>(tolerance: f32) {
             let [expected, there] =
                 [&expected, &ghost.entity].map(|it| game.position(it).expect("it has one"));
             worst = worst.max(expected.distance(there));
-            gaps.push(ghost.behind.abs());
+            gaps.push(ghost.behind);
+            // The ghost was here when it was earlier by so much, not later.
+            let own = picture.own.and_then(|own| picture.entities.get(own));
+            let own = own.and_then(|own| game.position(&own.entity)).expect("it has one");
+            let off = |secs: f64| {
+                let there =
+                    run.at::<G::Entity>(secs.clamp(0.0, run.secs())).expect("it has states");
+                f64::from(game.position(&there).expect("it has one").distance(own))
+            };
+            was_here += off(secs - ghost.behind);
+            was_elsewhere += off(secs + ghost.behind);
             shown += 1;
             assert_eq!(ghost.name, "client 0");
         });
@@ -224,10 +235,11 @@ fn race<G: Game>(tolerance: f32) {
             break;
         }
     }
-    let mean = gaps.iter().sum::<f64>() / gaps.len().max(1) as f64;
+    let mean = gaps.iter().map(|gap: &f64| gap.abs()).sum::<f64>() / gaps.len().max(1) as f64;
     println!("{}: {shown} frames, at most {worst:.2} m off, {mean:.2} s apart", G::NAME);
     assert!(shown > 1000, "{shown}");
     assert!(worst < tolerance, "{worst} m");
+    assert!(was_here < was_elsewhere / 2.0, "{was_here} and {was_elsewhere} m in all");
     let stats = sim.clients[second].core().stats();
     println!("{} mispredictions in {} ticks", stats.mispredictions, stats.ticks);
 }

@@ -320,8 +320,10 @@ impl ServerList {
         {
             return;
         }
-        let answer = match verified(ProofPurpose::Places(own), &proof, port) {
-            _ if !self.is_named(&proof) => Answer::Refused(AnnouncementRefusal::Directory),
+        let is_named = self.is_named(&proof);
+        let verify = || verified(ProofPurpose::Places(own), &proof, port);
+        let answer = match is_named.then(verify).flatten() {
+            None if !is_named => Answer::Refused(AnnouncementRefusal::Directory),
             None => Answer::Refused(AnnouncementRefusal::Signature),
             Some(fingerprint) => {
                 let mut server = from;

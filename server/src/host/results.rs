@@ -70,14 +70,9 @@ impl Host {
 
     /// Whether a room is public: anyone can get into it without a password.
     pub(crate) fn is_public(&self, room: &RoomCode) -> bool {
-        self.config.borrow().joining.password.is_none() && self.is_listed(room)
-    }
-
-    /// Whether anyone who gets into the server can find a room.
-    fn is_listed(&self, room: &RoomCode) -> bool {
         let figures = self.figures.borrow();
         let known = figures.status.rooms.iter().find(|it| it.code == room.as_str());
-        known.is_some_and(|it| it.open)
+        self.config.borrow().joining.password.is_none() && known.is_some_and(|it| it.open)
     }
 
     pub(super) fn note_results(&self, room: &RoomCode, round: u32, numbers: OfRound, time: i64) {

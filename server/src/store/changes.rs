@@ -81,7 +81,7 @@ pub(crate) struct RecordRun {
     pub course: u64,
     /// The run.
     pub bytes: Arc<[u8]>,
-    /// Whether others may race it: it was made in a room that anyone can find.
+    /// Whether others may race it: it was made in a public room.
     pub is_shared: bool,
 }
 

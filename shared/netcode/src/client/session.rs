@@ -38,13 +38,12 @@ use crate::time::{LocalTime, Micros, Tick};
 use crate::wire::WireError;
 use crate::wire::control::{ClientMessage, Hello, ServerMessage, frame};
 use crate::wire::disconnect::{Code, Disconnect};
+use crate::wire::ghost::GhostRequest;
 use crate::wire::protocol::wire_hash;
 use crate::wire::snapshot::KindSet;
 
 /// How long to wait for an answer to the hello.
 const HELLO_TIMEOUT: Micros = Micros::from_ms(4000);
-/// Kind of a request for ghosts.
-const GHOSTS: u32 = 10;
 /// Minimum time for three games of a rotation, so that the client can play.
 const GAME_MIN: Micros = Micros::from_ms(1000);
 /// Length of a stay after which the count of failures is reset. Arbitrary, and longer than a server
@@ -274,7 +273,11 @@ impl Session {
         let Some(client) = &mut self.client else { return };
         match message {
             // An older server; no player asked for it.
-            ServerMessage::Refused { request: GHOSTS, .. } => self.ghosts.stop(),
+            ServerMessage::Refused { request, .. }
+                if request == ClientMessage::Ghosts(GhostRequest::List).kind() =>
+            {
+                self.ghosts.stop();
+            }
             ServerMessage::Refused { request, refusal } => {
                 self.notify(Notice::Refused { request, refusal });
             }

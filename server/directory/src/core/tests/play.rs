@@ -1082,6 +1082,19 @@ fn a_proof_for_another_directory_moves_no_one() {
 }
 
 #[test]
+fn a_request_for_places_that_names_another_directory_is_refused() {
+    let mut world = World::with_servers(&[]);
+    let server = world.list_own(4433, info(2, 16));
+    let play = world.play();
+    for (name, is_refused) in [(NAME, false), ("other.example.org", true)] {
+        world.directory.names = [Address::parse_directory(name).expect("a name")].into();
+        let answer = world.place(&server, 4433, &play);
+        let refused = Answer::Refused(AnnouncementRefusal::Directory);
+        assert_eq!(answer == refused, is_refused, "{name}: {answer:?}");
+    }
+}
+
+#[test]
 fn a_server_that_asks_from_its_pod_gets_no_places_on_itself() {
     let mut world = fleet();
     let identity = Identity::ephemeral().expect("an identity");
