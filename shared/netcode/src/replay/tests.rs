@@ -232,6 +232,28 @@ fn pieces_that_no_one_takes_are_dropped_but_not_the_start() {
 }
 
 #[test]
+fn inputs_of_the_last_ticks_are_reported_across_chunks_and_without_damaged_ones() {
+    let (mut pieces, _) = record(5.0, pace(10));
+    let mut history = InputHistory::default();
+    let whole = open(&file(&pieces));
+    let (first, second) = (PlayerId(0), PlayerId(999));
+    let ticks = |history: &mut InputHistory, replay: &Replay, last, count| -> Vec<u64> {
+        let reports = history.reports(replay, first, (Tick(last), count));
+        reports.iter().map(|report| report.tick.0).collect()
+    };
+    let player = whole.chunk(0).expect("it can be read").ticks[0].steps[0].player;
+    assert_eq!(player, first, "the first bot is the player that is asked for");
+    assert_eq!(ticks(&mut history, &whole, 130, 20), (111..=130).collect::<Vec<_>>());
+    assert_eq!(ticks(&mut history, &whole, 5, 20), (1..=5).collect::<Vec<_>>());
+    assert_eq!(ticks(&mut history, &whole, 300, 10_000), (61..=300).collect::<Vec<_>>());
+    assert!(history.reports(&whole, second, (Tick(130), 20)).is_empty());
+    pieces.remove(2);
+    let replay = open(&file(&pieces));
+    let mut history = InputHistory::default();
+    assert_eq!(ticks(&mut history, &replay, 190, 120), (121..=190).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_planted_difference_is_found() {
     let (pieces, _) = record(1.0, pace(10));
     let replay = open(&file(&pieces));
