@@ -9,9 +9,20 @@ const SAMPLE_BYTES: u32 = 2;
 
 /// Writes frames as 16-bit stereo.
 pub fn write(mut to: impl Write, frames: &[Stereo]) -> io::Result<()> {
+    write_header(&mut to, frames.len())?;
+    write_frames(&mut to, frames)?;
+    to.flush()
+}
+
+/// Writes the header of a file with this number of frames, which [`write_frames`] appends.
+///
+/// # Errors
+///
+/// Besides those of the writer, if the file would be larger than 4 GiB.
+pub fn write_header(mut to: impl Write, frames: usize) -> io::Result<()> {
     let frame_bytes = 2 * SAMPLE_BYTES;
     let too_long = |_| io::Error::new(io::ErrorKind::InvalidInput, "too long for a WAV file");
-    let bytes = u32::try_from(frames.len()).ok().and_then(|frames| frames.checked_mul(frame_bytes));
+    let bytes = u32::try_from(frames).ok().and_then(|frames| frames.checked_mul(frame_bytes));
     let bytes = bytes.and_then(|bytes| bytes.checked_add(36).map(|_| bytes));
     let bytes = bytes.ok_or(()).map_err(too_long)?;
     to.write_all(b"RIFF")?;
@@ -25,11 +36,15 @@ pub fn write(mut to: impl Write, frames: &[Stereo]) -> io::Result<()> {
     to.write_all(&(frame_bytes as u16).to_le_bytes())?;
     to.write_all(&(8 * SAMPLE_BYTES as u16).to_le_bytes())?;
     to.write_all(b"data")?;
-    to.write_all(&bytes.to_le_bytes())?;
+    to.write_all(&bytes.to_le_bytes())
+}
+
+/// Appends frames.
+pub fn write_frames(mut to: impl Write, frames: &[Stereo]) -> io::Result<()> {
     for sample in frames.iter().flatten() {
         to.write_all(&((sample.clamp(-1.0, 1.0) * 32_767.0) as i16).to_le_bytes())?;
     }
-    to.flush()
+    Ok(())
 }
 
 #[cfg(test)]

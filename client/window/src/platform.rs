@@ -15,6 +15,7 @@ use phaselock_ui::glass::Glass;
 use phaselock_ui::look::Needs;
 
 use crate::registry::Views;
+use crate::replay::OpenFilm;
 use crate::settings::values::FrameCap;
 use crate::settings::{Display, Settings};
 use crate::setup::Setup;
@@ -71,6 +72,12 @@ pub(crate) trait Platform {
 
     /// Plays the sound of a frame, if no thread does that.
     fn play(&mut self, _output: &mut SoundOutput) {}
+
+    /// Opens the place for a clip: a new file in a folder, named after the recording. `None` if
+    /// this machine cannot save any.
+    fn clip(&self, _folder: Option<PathBuf>, _title: &str) -> Option<OpenFilm> {
+        None
+    }
 
     /// Notes the window's size, unless it fills the screen.
     fn note_size(&self, _display: &mut Display) {}
@@ -171,6 +178,11 @@ pub(crate) trait Lobby {
 
     /// The error that is shown.
     fn error(&self) -> Option<&str>;
+
+    /// Why the program did not do what the command line asked for.
+    fn failure(&self) -> Option<&str> {
+        None
+    }
 
     /// Name of the screen, unless it is the menu.
     fn screen(&self) -> Option<&'static str> {

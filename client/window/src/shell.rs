@@ -17,6 +17,7 @@ use phaselock_ui::gamepad::Rumble;
 use phaselock_ui::look::{Extent, Needs, draw_notice, is_clicked, style, turn_wheel};
 use phaselock_ui::parts::NAME_CHARS_MAX;
 use phaselock_ui::renderer::Renderer;
+use phaselock_ui::screenshot::Picture;
 use phaselock_ui::{actions, camera_rig, color_vision, navigate, palette, typing};
 
 use crate::platform::{Desk, Lobby, Order, Platform, Presence};
@@ -32,6 +33,9 @@ use crate::visit::{Next, Visit};
 
 /// Maximum time that the picture advances in one frame, in seconds.
 const FRAME_SECS_MAX: f64 = 0.25;
+
+/// Name of the folder of clips, next to the settings.
+const CLIPS: &str = "clips";
 
 /// The window, from the first frame to the last one.
 pub(crate) struct Shell<P, L> {
@@ -103,7 +107,8 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
             self.sounds.away = presence != Presence::Foreground;
             self.store.poll(Duration::from_micros(began.0.unsigned_abs()));
             is_over |= self.platform.is_over();
-            if presence == Presence::Hidden && !self.platform.paints_unseen() {
+            let is_painted = self.platform.paints_unseen() || self.is_filming();
+            if presence == Presence::Hidden && !is_painted {
                 self.controls.release_all();
                 self.update_between();
                 self.sound(secs);
@@ -114,9 +119,12 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
             if is_over {
                 return self.end();
             }
-            self.platform.pace(began, self.store.settings.display.frame_cap, presence);
-            while self.platform.waits() {
-                self.update_between();
+            // An export is as fast as the machine can draw it.
+            if !self.is_filming() {
+                self.platform.pace(began, self.store.settings.display.frame_cap, presence);
+                while self.platform.waits() {
+                    self.update_between();
+                }
             }
             next_frame().await;
         }
@@ -124,7 +132,11 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
 
     fn end(mut self) -> Result<(), String> {
         // Writing a picture and the settings takes time that must not count as a delay.
-        let verdict = if self.platform.is_late() { self.verdict() } else { Ok(()) };
+        let verdict = match self.lobby.failure() {
+            Some(failure) => Err(failure.to_owned()),
+            None if self.platform.is_late() => self.verdict(),
+            None => Ok(()),
+        };
         self.platform.finish()?;
         self.store.save();
         self.leave();
@@ -181,8 +193,13 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
             self.controls.release_all();
         }
         self.update();
+        let secs = self.visit.as_mut().and_then(Visit::film_secs).unwrap_or(secs);
         let next = self.paint(secs, pixels_per_point, &wanted);
-        self.sound(secs);
+        if self.is_filming() {
+            self.film();
+        } else {
+            self.sound(secs);
+        }
         self.rumble();
         self.lobby.painted();
         self.follow(next);
@@ -257,6 +274,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
             self.lobby.arrived(&server);
         }
         self.follow(next);
+        self.save_clip();
     }
 
     /// Paints the frame. Returns how the visit goes on.
@@ -325,6 +343,26 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         sounds.advance(&self.cues, &self.store.settings.sound, secs, play);
     }
 
+    fn is_filming(&mut self) -> bool {
+        self.visit.as_mut().is_some_and(Visit::is_filming)
+    }
+
+    /// Hands picture and sounds of this frame to the export.
+    fn film(&mut self) {
+        let Some(visit) = &mut self.visit else { return };
+        let next = visit.film(Picture::of_screen(), self.cues.take_orders());
+        self.follow(next);
+    }
+
+    /// Starts to save the clip that the player has marked.
+    fn save_clip(&mut self) {
+        let Some(visit) = &mut self.visit else { return };
+        let Some(cut) = visit.take_cut() else { return };
+        if let Some(open) = self.platform.clip(self.store.sibling(CLIPS), visit.title()) {
+            visit.save_clip(cut, open);
+        }
+    }
+
     fn rumble(&mut self) {
         let most = f32::from(self.store.settings.gamepad.rumble) / 100.0;
         // Of a world in slow motion, nothing is felt either.
@@ -352,7 +390,10 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         match order {
             None => {}
             Some(Order::Visit(visit)) => {
-                self.visit = Some(*visit);
+                let visit = self.visit.insert(*visit);
+                if self.platform.clip(self.store.sibling(CLIPS), visit.title()).is_some() {
+                    visit.allow_films();
+                }
                 self.controls.release_all();
             }
             Some(Order::Settings) => self.screen = Some(Screen::default()),

@@ -33,6 +33,7 @@ use phaselock_ui::words::fill;
 
 pub(crate) mod connection;
 pub(crate) mod drawing;
+mod filming;
 pub(crate) mod motion_files;
 pub(crate) mod open;
 mod profile;
@@ -54,6 +55,8 @@ pub(crate) struct Visit {
     connection: Box<dyn Connection>,
     /// Whether a recording is shown in place of a server.
     is_recording: bool,
+    /// Whether the visit ends with the export that is under way.
+    ends_with_film: bool,
     /// Whether the server is in this program.
     is_here: bool,
     /// Whether the server runs on this machine, in this program or another one.
@@ -111,6 +114,8 @@ pub(crate) enum Next {
 pub(crate) enum End {
     /// The player leaves.
     Left,
+    /// The export that the command line asked for is done: where it is, or why it failed.
+    Filmed(Result<String, String>),
     /// The session is over, with code and text of the reason.
     Over(Code, String),
     /// The server's certificate has changed.
@@ -161,6 +166,11 @@ impl Visit {
             if let Some((_, play)) = self.play.as_mut() {
                 play.press(self.connection.session_mut(), now, controls);
             }
+        }
+        if next == Next::Stay
+            && let Some(end) = self.cancelled()
+        {
+            next = Next::End(end);
         }
         self.connection.transmit();
         next
@@ -272,6 +282,12 @@ impl Visit {
             // The keys are used for typing.
             if controls.pressed(&actions::MENU) {
                 self.talk.close();
+            }
+            return controls.release_all();
+        }
+        if self.is_filming() {
+            if controls.pressed(&actions::MENU) {
+                self.cancel_film();
             }
             return controls.release_all();
         }

@@ -16,6 +16,7 @@ use phaselock::game::Strength;
 use phaselock::games::Bots;
 use phaselock::games::Games;
 use phaselock::invitation::Invitation;
+use phaselock::time::Micros;
 use phaselock::wire::text::{NameError, read_name};
 use phaselock_lab::Contender;
 use phaselock_lab::file::MotionFile;
@@ -88,8 +89,29 @@ pub(crate) enum Start {
     Menu,
     Play { games: Vec<String>, bots: Bots },
     Join { invitation: Invitation },
-    Replay { source: Source },
+    Replay { source: Source, export: Option<Export> },
     Lab(Begin),
+}
+
+/// The part of a recording that is exported, and where to.
+#[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
+pub(crate) struct Export {
+    /// Export pictures and sound at normal speed, and exit: an animated PNG if this ends in .png,
+    /// otherwise a new folder with a PNG per picture and the sound as WAV
+    #[arg(long = "export", value_name = "PATH", required = false)]
+    pub(crate) path: PathBuf,
+    /// Where the export starts, as in 1:20.5 [default: the start]
+    #[arg(long, value_name = "TIME", value_parser = position, requires = "path")]
+    pub(crate) from: Option<Micros>,
+    /// Where the export ends [default: the end]
+    #[arg(long, value_name = "TIME", value_parser = position, requires = "path")]
+    pub(crate) to: Option<Micros>,
+    /// Pictures per second, 1 to 120 [default: 20 in an animated PNG, otherwise 60]
+    #[arg(
+        long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=120),
+        requires = "path"
+    )]
+    pub(crate) fps: Option<u32>,
 }
 
 /// Where a recording is.
@@ -162,7 +184,9 @@ impl Args {
                 server.fingerprint = fingerprint.or(server.fingerprint);
                 Start::Join { invitation: server }
             }
-            Some(Sub::Replay { source }) => Start::Replay { source: Source::of(source) },
+            Some(Sub::Replay { source, export }) => {
+                Start::Replay { source: Source::of(source), export }
+            }
             Some(Sub::Lab { file, path, methods, export }) => {
                 let read = |path: PathBuf| {
                     let wrong =
@@ -281,6 +305,8 @@ enum Sub {
         /// The recording: a .plr file, or an http:// or https:// URL
         #[arg(value_name = "FILE-OR-URL")]
         source: PathBuf,
+        #[command(flatten)]
+        export: Option<Export>,
     },
     /// Draw or load a motion, and see what networks and methods do to it
     Lab {
@@ -326,6 +352,20 @@ fn no_game(games: &Games) -> String {
 
 fn name(text: &str) -> Result<String, NameError> {
     read_name(text).map(str::to_owned)
+}
+
+/// Parses a position in a recording: seconds, or minutes and seconds, or hours as well.
+fn position(text: &str) -> Result<Micros, &'static str> {
+    const WRONG: &str = "write minutes and seconds, as in 1:20.5";
+    let (front, secs) = text.rsplit_once(':').map_or(("0", text), |(front, secs)| (front, secs));
+    let (hours, minutes) = front.rsplit_once(':').unwrap_or(("0", front));
+    let whole = |part: &str| part.parse::<u16>().map_err(|_| WRONG);
+    let secs: f64 = secs.parse().map_err(|_| WRONG)?;
+    if !(0.0..1e6).contains(&secs) {
+        return Err(WRONG);
+    }
+    let before = u32::from(whole(hours)?) * 3600 + u32::from(whole(minutes)?) * 60;
+    Ok(Micros(((f64::from(before) + secs) * 1e6).round() as i64))
 }
 
 fn seconds(text: &str) -> Result<Duration, &'static str> {
@@ -448,12 +488,38 @@ mod tests {
     #[test]
     fn recordings_are_files_or_addresses_of_the_web() {
         let source = |line: &str| match parse(line).unwrap().start {
-            Start::Replay { source } => source,
+            Start::Replay { source, .. } => source,
             other => panic!("{other:?}"),
         };
         let url = "https://example.org/a.plr?b=c";
         assert_eq!(source(&format!("replay {url}")), Source::Url(url.to_owned()));
         assert_eq!(source("replay a/b.plr"), Source::File("a/b.plr".into()));
+    }
+
+    #[test]
+    fn export_has_a_place_a_part_and_a_rate() {
+        let export = |line: &str| match parse(line).map(|args| args.start) {
+            Ok(Start::Replay { export, .. }) => export,
+            other => panic!("{line}: {other:?}"),
+        };
+        assert_eq!(export("replay a.plr"), None);
+        let all = Export { path: "out".into(), from: None, to: None, fps: None };
+        assert_eq!(export("replay a.plr --export out"), Some(all.clone()));
+        let part = export("replay a.plr --export out --from 1:20.5 --to 1:02:03 --fps 30");
+        let (from, to) = (Some(Micros(80_500_000)), Some(Micros(3_723_000_000)));
+        assert_eq!(part, Some(Export { from, to, fps: Some(30), ..all }));
+        for wrong in [
+            "--from 1",
+            "--export out --from -1",
+            "--export out --to 1:x",
+            "--export out --to nan",
+            "--export out --to 1e9",
+            "--export out --fps 0",
+            "--export out --from :5",
+            "--export out --to 1:2:3:4",
+        ] {
+            assert!(parse(&format!("replay a.plr {wrong}")).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -13,15 +13,15 @@ use phaselock_quic::clock::Clock;
 use phaselock_ui::background;
 use phaselock_ui::words::fill;
 
-use super::args::{Args, Source, Start};
+use super::args::{Args, Export, Source, Start};
 use super::connection::{self, LocalGame};
 use super::menu::{Menu, Wish};
-use super::replays;
 use super::servers::{Answer, Choice, ServerLists, Servers, Trust};
+use super::{film, replays};
 use crate::online::{Going, Online};
 use crate::platform::{Desk, Lobby, Order};
 use crate::registry::Views;
-use crate::replay::{Loaded, Loading};
+use crate::replay::{Loaded, Loading, OpenFilm};
 use crate::settings::Settings;
 use crate::setup::Wishes;
 use crate::visit::{End, Visit};
@@ -63,6 +63,9 @@ pub(super) struct DesktopLobby {
     in_online: bool,
     /// A recording that is downloaded.
     loading: Option<Loading>,
+    /// The export that the command line asks for, until it begins, and how it ended.
+    export: Option<Export>,
+    exported: Option<Result<String, String>>,
     /// The question whether a changed certificate is trusted.
     trust: Option<Trust>,
     /// The server of the visit, unless it is in this program.
@@ -93,6 +96,8 @@ impl DesktopLobby {
             online: Online::new(views.games().names()),
             in_online: false,
             loading: None,
+            export: None,
+            exported: None,
             trust: None,
             invitation: None,
             part: Default::default(),
@@ -152,7 +157,8 @@ impl DesktopLobby {
             Loaded::Bytes(bytes) => {
                 let (clock, title) = (self.clock, loading.title().to_owned());
                 let config = desk.visit(self.menu.name(), &self.args.options.setup);
-                Visit::of_recording(title, bytes, move || clock.now(), config)
+                let visit = Visit::of_recording(title, bytes, move || clock.now(), config);
+                self.begin_export(visit)
             }
             Loaded::Failed(why) => Err(why),
             Loaded::Cancelled => {
@@ -168,7 +174,21 @@ impl DesktopLobby {
         self.invitation = None;
         let config = desk.visit(self.menu.name(), &self.args.options.setup);
         let begun = replays::watch(file, self.clock, config);
+        let begun = self.begin_export(begun);
         self.begin(begun)
+    }
+
+    /// Starts the export of a recording that the command line asked for.
+    fn begin_export(&mut self, visit: Result<Visit, String>) -> Result<Visit, String> {
+        let Some(Export { path, from, to, fps }) = self.export.take() else { return visit };
+        let fps = fps.unwrap_or_else(|| film::fps(&path));
+        let begun = visit.and_then(|mut visit| {
+            let open: OpenFilm = Box::new(move |format| film::open(&path, format));
+            visit.begin_export(|player| player.cut(from, to, fps), open)?;
+            Ok(visit)
+        });
+        self.exported = begun.as_ref().err().cloned().map(Err);
+        begun
     }
 
     fn begin(&mut self, begun: Result<Visit, String>) -> Option<Order> {
@@ -261,10 +281,15 @@ impl Lobby for DesktopLobby {
             Start::Menu => None,
             Start::Play { games, bots } => self.host(LocalGame { games, bots, open: false }, desk),
             Start::Join { invitation } => self.join(invitation, desk),
-            Start::Replay { source: Source::File(file) } => self.watch(&file, desk),
-            Start::Replay { source: Source::Url(url) } => {
-                self.loading = Some(replays::download(url));
-                None
+            Start::Replay { source, export } => {
+                self.export = export;
+                match source {
+                    Source::File(file) => self.watch(&file, desk),
+                    Source::Url(url) => {
+                        self.loading = Some(replays::download(url));
+                        None
+                    }
+                }
             }
             Start::Lab(begin) => {
                 self.experiment(&begin);
@@ -302,6 +327,9 @@ impl Lobby for DesktopLobby {
     }
 
     fn decide(&mut self, desk: Desk<'_>) -> Option<Order> {
+        if self.exported.is_some() {
+            return Some(Order::Quit);
+        }
         match self.wished.take()? {
             Wished::Menu(wish) => self.follow(wish, desk),
             Wished::Servers(choice) => self.choose(choice, desk),
@@ -317,6 +345,12 @@ impl Lobby for DesktopLobby {
         }
         match end {
             End::Left => {}
+            End::Filmed(ended) => {
+                if let Ok(path) = &ended {
+                    eprintln!("phaselock: wrote {path}");
+                }
+                self.exported = Some(ended);
+            }
             End::Changed(changed) => {
                 let of = |invitation| Trust { changed, invitation };
                 self.trust = self.invitation.take().map(of);
@@ -366,6 +400,10 @@ impl Lobby for DesktopLobby {
             () if self.in_online => Some("online"),
             () => None,
         }
+    }
+
+    fn failure(&self) -> Option<&str> {
+        self.exported.as_ref()?.as_ref().err().map(String::as_str)
     }
 
     fn must_join(&self) -> bool {

@@ -2,6 +2,7 @@
 //! command line asks for.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use macroquad::input::{is_quit_requested, prevent_quit};
@@ -14,10 +15,12 @@ use phaselock_ui::screenshot::Screenshot;
 
 use super::args::Options;
 use super::display::points;
+use super::film;
 use super::focus::Focus;
 use super::holds::Holds;
 use super::pacing::{Pacer, UPDATE_EVERY, frame_least};
 use crate::platform::{Platform, Presence};
+use crate::replay::OpenFilm;
 use crate::settings::Display;
 use crate::settings::values::{FrameCap, WindowSize};
 
@@ -103,6 +106,11 @@ impl Platform for Desktop {
 
     fn pads(&mut self) -> &mut dyn Pads {
         &mut self.gamepads
+    }
+
+    fn clip(&self, folder: Option<PathBuf>, title: &str) -> Option<OpenFilm> {
+        let (folder, title) = (folder?, title.to_owned());
+        Some(Box::new(move |format| film::open(&film::new_clip(&folder, &title)?, format)))
     }
 
     fn note_size(&self, display: &mut Display) {

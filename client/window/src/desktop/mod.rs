@@ -6,11 +6,13 @@
 //!                               -> connection (phaselock_quic)
 //! ```
 
+mod apng;
 pub(crate) mod args;
 mod connection;
 mod console;
 mod display;
 mod download;
+mod film;
 mod focus;
 mod holds;
 mod lobby;

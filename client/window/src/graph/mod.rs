@@ -5,6 +5,7 @@
 //! Texts name both, so nothing depends on colour.
 
 mod plot;
+mod recorded;
 mod samples;
 
 use phaselock::clock::pll::LoopFilter;
@@ -14,6 +15,8 @@ use super::play::Readings;
 use phaselock_ui::actions;
 use phaselock_ui::explain;
 use phaselock_ui::prelude::*;
+pub(crate) use recorded::{Recorded, ticks_shown};
+
 use plot::{Curve, Mark, Plot, nice};
 use samples::{Sample, Samples};
 
@@ -156,7 +159,7 @@ impl NetGraph {
         });
         for (n, (kind, words)) in LANES.iter().zip(&self.words).take(count).enumerate() {
             let top = PADDING + HEAD + n as f32 * (lane + GAP);
-            kind.write(painter, inset, (top, lane), words);
+            write(painter, inset, (top, lane), (kind.title(), words));
             let left = PADDING + WORDS;
             let plotted = inset.part((left, top), (right - left, lane));
             let letters = inset.font(PLOT_LETTERS);
@@ -283,34 +286,6 @@ impl Lane {
         }
     }
 
-    fn write(
-        self,
-        painter: &Painter,
-        inset: Inset<'_>,
-        (top, height): (f32, f32),
-        words: &[Words],
-    ) {
-        let first = top + (height - 3.0 * ROW) / 2.0;
-        let row_y = |row: u8| first + (f32::from(row) + 0.5) * ROW;
-        let write = |x: f32, row: u8, words: &str, color: Color32| {
-            inset.text((x, row_y(row)), Align2::LEFT_CENTER, words, (LETTERS, color)).right()
-        };
-        let title = write(PADDING, 0, self.title(), palette::TEXT_SOFT);
-        let mut ends = [title, PADDING - 8.0, PADDING - 8.0];
-        for words in words {
-            let end = &mut ends[usize::from(words.row)];
-            let mut x = *end + 8.0;
-            if let Some(key) = words.key {
-                match key {
-                    Key::Curve(curve) => curve.sample(painter, inset.at(x, row_y(words.row))),
-                    Key::Mark(mark) => mark.paint(painter, inset.at(x + 7.0, row_y(words.row))),
-                }
-                x += 18.0;
-            }
-            *end = write(x, words.row, &words.text, palette::TEXT);
-        }
-    }
-
     fn plot(self, plot: &mut Plot<'_>, samples: &Samples) {
         let heard = |value: fn(&Sample) -> f32| {
             samples.iter().map(move |s| (s.at(), s.heard.then(|| value(s))))
@@ -377,6 +352,34 @@ impl Lane {
         let rejoined = samples.iter().filter(|s| s.rejoined).map(Sample::at);
         plot.rejoined(rejoined, self == Self::RoundTrip);
         plot.finish();
+    }
+}
+
+/// Writes a lane's title and words.
+fn write(
+    painter: &Painter,
+    inset: Inset<'_>,
+    (top, height): (f32, f32),
+    (title, words): (&str, &[Words]),
+) {
+    let first = top + (height - 3.0 * ROW) / 2.0;
+    let row_y = |row: u8| first + (f32::from(row) + 0.5) * ROW;
+    let write = |x: f32, row: u8, words: &str, color: Color32| {
+        inset.text((x, row_y(row)), Align2::LEFT_CENTER, words, (LETTERS, color)).right()
+    };
+    let title = write(PADDING, 0, title, palette::TEXT_SOFT);
+    let mut ends = [title, PADDING - 8.0, PADDING - 8.0];
+    for words in words {
+        let end = &mut ends[usize::from(words.row)];
+        let mut x = *end + 8.0;
+        if let Some(key) = words.key {
+            match key {
+                Key::Curve(curve) => curve.sample(painter, inset.at(x, row_y(words.row))),
+                Key::Mark(mark) => mark.paint(painter, inset.at(x + 7.0, row_y(words.row))),
+            }
+            x += 18.0;
+        }
+        *end = write(x, words.row, &words.text, palette::TEXT);
     }
 }
 

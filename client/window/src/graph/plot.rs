@@ -35,7 +35,7 @@ pub(super) enum Mark {
 }
 
 impl Curve {
-    fn color(self) -> Color32 {
+    pub(super) fn color(self) -> Color32 {
         match self {
             Self::Main => palette::OWN,
             Self::Other => palette::FOE,

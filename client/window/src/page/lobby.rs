@@ -198,12 +198,12 @@ impl Lobby for PageLobby {
         if self.in_online {
             self.online.error = match end {
                 End::Over(_, reason) => Some(reason),
-                End::Left | End::Changed(_) => None,
+                End::Left | End::Changed(_) | End::Filmed(_) => None,
             };
             return;
         }
         self.error = match end {
-            End::Left | End::Changed(_) => None,
+            End::Left | End::Changed(_) | End::Filmed(_) => None,
             // The page has the client of another build: its server has been updated.
             End::Over(Code::OtherWire | Code::OtherGame, reason) => {
                 Some(reason).filter(|_| !page::reload())

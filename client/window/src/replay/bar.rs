@@ -2,7 +2,7 @@
 
 use egui_macroquad::egui::{
     Align2, Area, Button, Color32, Context, FontId, Id, Label, LayerId, Order, Rect, Response,
-    RichText, Sense, Ui, pos2, vec2,
+    RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2,
 };
 use phaselock::playback::Playback;
 use phaselock::replay::{Happening, Moment};
@@ -27,6 +27,10 @@ const NEAR: f32 = 6.0;
 impl Player {
     /// Draws the bar along the lower edge, and does what is clicked.
     pub(crate) fn draw(&mut self, ctx: &Context) {
+        if self.film_secs().is_some() {
+            self.bar = Rect::NOTHING;
+            return;
+        }
         let screen = ctx.screen_rect();
         let rect = Rect::from_min_max(
             pos2(screen.left(), screen.bottom() - BAR_HEIGHT),
@@ -64,6 +68,11 @@ impl Player {
         let now = x_of(self.dragged.unwrap_or(self.playback.tick()));
         let played = Rect::from_min_max(line.min, pos2(now, line.bottom()));
         painter.rect_filled(played, 3.0, palette::OWN);
+        if let Some(start) = self.clip.map(x_of) {
+            let range = line.with_min_x(start.min(now)).with_max_x(start.max(now)).expand(2.0);
+            let edge = Stroke::new(2.0, palette::WARN);
+            painter.rect_stroke(range, 3.0, edge, StrokeKind::Outside);
+        }
         for moment in self.playback.moments() {
             let (color, height) = look(&moment.what);
             let at = pos2(x_of(moment.tick), rect.center().y);
@@ -126,6 +135,15 @@ impl Player {
         }
         if !self.playback.shots().is_empty() {
             self.has_eyes ^= button(ui, "👁", tr("through the shooter's eyes")).clicked();
+        }
+        if self.can_film {
+            let what = match self.clip {
+                None => tr("start of a clip"),
+                Some(_) => tr("end of the clip, and save it"),
+            };
+            if button(ui, "✂", what).clicked() {
+                self.mark_clip();
+            }
         }
         if button(ui, "−", tr("slower")).clicked() {
             self.change_speed(-1);

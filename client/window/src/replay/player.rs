@@ -6,13 +6,17 @@ use egui_macroquad::egui::Rect;
 use phaselock::client::{Session, SessionConfig};
 use phaselock::ids::PlayerId;
 use phaselock::playback::Playback;
-use phaselock::replay::{Replay, ReplayError};
+use phaselock::replay::{InputHistory, InputReport, Replay, ReplayError};
 use phaselock::rewind::{Rewound, Ruling};
-use phaselock::time::{LocalTime, Micros, ServerTime, Tick};
+use phaselock::time::{LocalTime, Micros, Rates, ServerTime, Tick};
+use phaselock_sound::mixer::Order;
 use phaselock_ui::actions::Action;
 use phaselock_ui::controls::Controls;
+use phaselock_ui::screenshot::Picture;
 use phaselock_ui::words::{fill, tr};
 use serde_json::{Value, json};
+
+use super::film::{Cut, Filming, OpenFilm};
 
 const PAUSE: Action = Action::new("replay_pause", "pause", &["Space", "K", "Pad:A"]);
 const BACK: Action = Action::new("replay_back", "5 s back", &["J", "Pad:DPadLeft"]);
@@ -22,6 +26,8 @@ const STEP_ON: Action = Action::new("replay_step_on", "one tick forward", &["Per
 const SLOWER: Action = Action::new("replay_slower", "slower", &["Minus", "Pad:LeftTrigger"]);
 const FASTER: Action = Action::new("replay_faster", "faster", &["Equal", "Pad:RightTrigger"]);
 const NEXT_MOMENT: Action = Action::new("replay_next", "next marker", &["RightBracket"]);
+const CLIP: Action =
+    Action::new("replay_clip", "start or end of a clip, which is then saved", &["C"]);
 const EYES: Action = Action::new("replay_eyes", "through the shooter's eyes", &["X"]);
 const LAST_MOMENT: Action = Action::new("replay_before", "previous marker", &["LeftBracket"]);
 
@@ -38,6 +44,8 @@ const FRAME_MAX: Micros = Micros::from_ms(100);
 /// Ticks that are run again at once to explain shots, and the part of a frame that they may take.
 const SHOT_TICKS: u32 = 4;
 const SHOTS_TIME: Micros = Micros::from_ms(4);
+/// Pictures per second of a clip: smooth enough for a chat, and a third of the bytes of 60.
+pub(crate) const CLIP_FPS: u32 = 20;
 /// Time after a shot for which it is still the one that is explained.
 const SHOWN_BEHIND: Micros = Micros::from_ms(500);
 /// A marker counts as reached for this time, so that a key finds the one before it.
@@ -59,6 +67,15 @@ pub(crate) struct Player {
     pub(super) has_eyes: bool,
     /// Why the last seek failed.
     error: Option<String>,
+    /// Whether clips can be saved on this machine.
+    pub(super) can_film: bool,
+    /// Start of the clip whose end is not chosen yet.
+    pub(super) clip: Option<Tick>,
+    /// A clip that is to be saved.
+    cut: Option<Cut>,
+    /// The export that is under way.
+    filming: Option<Filming>,
+    inputs: InputHistory,
 }
 
 impl Player {
@@ -87,6 +104,11 @@ impl Player {
             bar: Rect::NOTHING,
             has_eyes: false,
             error: None,
+            can_film: false,
+            clip: None,
+            cut: None,
+            filming: None,
+            inputs: InputHistory::default(),
         })
     }
 
@@ -110,9 +132,13 @@ impl Player {
 
     /// Lets the time since the last frame pass.
     pub(crate) fn advance(&mut self) {
+        if let Some(filming) = &mut self.filming {
+            let step = filming.step();
+            self.playback.advance(step);
+        }
         let now = (self.clock)();
         let passed = (now - std::mem::replace(&mut self.last, now)).clamp(Micros::ZERO, FRAME_MAX);
-        if !self.paused && !self.is_held {
+        if !self.paused && !self.is_held && self.filming.is_none() {
             self.playback.advance(Micros((passed.0 as f64 * SPEEDS[self.speed]).round() as i64));
             self.paused = self.playback.is_over();
         }
@@ -141,6 +167,17 @@ impl Player {
     /// Whether the sounds are those that players heard.
     pub(crate) fn has_sound(&self) -> bool {
         !self.paused && !self.is_held && self.speed == NORMAL
+    }
+
+    /// Returns the last tick that ran, and what the server made of a player's inputs in this many
+    /// ticks up to it.
+    pub(crate) fn inputs_of(&mut self, player: PlayerId, count: u64) -> (Tick, Vec<InputReport>) {
+        let tick = self.playback.tick();
+        (tick, self.inputs.reports(self.playback.replay(), player, (tick, count)))
+    }
+
+    pub(crate) fn rates(&self) -> Rates {
+        self.playback.header().rates
     }
 
     /// Position for other programs: ticks, and whether time stands still.
@@ -176,12 +213,94 @@ impl Player {
         }
         self.change_speed((count(&FASTER) - count(&SLOWER)) as isize);
         self.has_eyes ^= controls.pressed(&EYES);
+        if controls.pressed(&CLIP) {
+            self.mark_clip();
+        }
         if controls.pressed(&NEXT_MOMENT) {
             self.move_to_moment(true);
         }
         if controls.pressed(&LAST_MOMENT) {
             self.move_to_moment(false);
         }
+    }
+
+    /// Notes that clips can be saved on this machine.
+    pub(crate) fn allow_films(&mut self) {
+        self.can_film = true;
+    }
+
+    /// Begins a clip at this place, or ends it, so that it will be saved.
+    pub(super) fn mark_clip(&mut self) {
+        if !self.can_film {
+            return;
+        }
+        let now = self.playback.tick();
+        match self.clip.take() {
+            None => self.clip = Some(now),
+            Some(before) => {
+                self.cut = Some(Cut { from: before.min(now), to: before.max(now), fps: CLIP_FPS });
+            }
+        }
+    }
+
+    /// Takes the clip that the player wants to save.
+    pub(crate) fn take_cut(&mut self) -> Option<Cut> {
+        self.cut.take()
+    }
+
+    /// Returns the part between two times since the start; without them, from the start or to the
+    /// end.
+    #[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "a page has no command line"))]
+    pub(crate) fn cut(&self, from: Option<Micros>, to: Option<Micros>, fps: u32) -> Cut {
+        let (first, last) = self.playback.span();
+        let at = |time| first.plus(self.ticks(time)).min(last);
+        Cut { from: from.map_or(first, at), to: to.map_or(last, at), fps }
+    }
+
+    /// Starts to export a part.
+    ///
+    /// # Errors
+    ///
+    /// The part is empty, too long or damaged, or the place for it cannot be opened; in words for
+    /// the player.
+    pub(crate) fn begin_film(&mut self, cut: Cut, open: OpenFilm) -> Result<(), String> {
+        let rates = self.playback.header().rates;
+        let format = cut.format(Micros((rates.time_of(cut.to) - rates.time_of(cut.from)).0))?;
+        self.move_to(cut.from);
+        match self.error.take() {
+            Some(error) => return Err(error),
+            None => self.filming = Some(Filming::new(open(format)?, format)),
+        }
+        self.paused = true;
+        Ok(())
+    }
+
+    /// Returns the seconds that pass per picture while a part is exported.
+    pub(crate) fn film_secs(&self) -> Option<f32> {
+        self.filming.as_ref().map(Filming::secs)
+    }
+
+    /// Takes a picture of the export, and the sounds that begin with it. Returns how the export
+    /// ended, if it did.
+    pub(crate) fn film(
+        &mut self,
+        picture: Picture,
+        orders: impl Iterator<Item = Order>,
+    ) -> Option<Result<String, String>> {
+        let added = self.filming.as_mut()?.add(picture, orders);
+        match added {
+            Ok(false) => None,
+            Ok(true) => Some(self.filming.take()?.finish()),
+            Err(why) => {
+                self.filming = None;
+                Some(Err(why))
+            }
+        }
+    }
+
+    /// Gives up the export; what it wrote is removed.
+    pub(crate) fn cancel_film(&mut self) {
+        self.filming = None;
     }
 
     /// Stands still while the window's menu is open.
@@ -275,6 +394,7 @@ mod tests {
     use phaselock::replay::Assembly;
     use phaselock::server::{AnyRoom, Command, RecordConfig, Room, RoomConfig, RoomSettings};
 
+    use super::super::film::tests::{Counter, Taken, picture};
     use super::*;
 
     /// A player of 20 s of a race with bots, with marks after 5, 10 and 11 s, and its clock.
@@ -380,6 +500,45 @@ mod tests {
     }
 
     #[test]
+    fn export_takes_every_picture_at_its_own_time_however_slow_the_machine_is() {
+        let (mut player, time) = player();
+        let cut = player.cut(Some(Micros::from_ms(5000)), Some(Micros::from_ms(7000)), 20);
+        let taken = Taken::default();
+        let counter = Counter(taken.clone());
+        player.begin_film(cut, Box::new(move |_| Ok(Box::new(counter)))).expect("it fits");
+        let mut ticks = Vec::new();
+        let ended = loop {
+            // Frames of any length; some are not painted.
+            run(&mut player, &time, 1 + ticks.len() as u32 % 3);
+            ticks.push(player.playback.tick().0);
+            if let Some(ended) = player.film(picture(), std::iter::empty()) {
+                break ended;
+            }
+        };
+        assert_eq!(ended, Ok("memory".to_owned()));
+        assert_eq!(*taken.borrow(), (40, 2 * 48_000));
+        let from = cut.from.0;
+        assert!((0..).zip(&ticks).all(|(n, tick)| tick.abs_diff(from + 3 * n) <= 1), "{ticks:?}");
+        assert!(player.film_secs().is_none() && player.paused);
+    }
+
+    #[test]
+    fn clip_lies_between_two_presses_in_either_order() {
+        let (mut player, _) = player();
+        player.move_to(Tick(600));
+        player.mark_clip();
+        assert_eq!(player.clip, None, "no clips on this machine");
+        player.allow_films();
+        player.mark_clip();
+        assert!(player.clip.is_some() && player.take_cut().is_none());
+        player.move_to(Tick(300));
+        player.mark_clip();
+        let cut = player.take_cut().expect("both ends are known");
+        assert!(cut.from.0.abs_diff(300) <= 1 && cut.to.0.abs_diff(600) <= 1, "{cut:?}");
+        assert_eq!(player.clip, None);
+    }
+
+    #[test]
     fn pointer_on_the_bar_is_not_in_the_world() {
         let (mut player, _) = player();
         player.bar = Rect::from_min_max(pos2(0.0, 600.0), pos2(800.0, 676.0));
@@ -397,8 +556,9 @@ mod tests {
         let (_, rows) = page.split_once("\n| key | |\n|---|---|\n").expect("the table");
         let cells = rows.lines().map_while(|row| row.strip_prefix("| ")?.split_once(" |"));
         let stated: Vec<_> = cells.flat_map(|(cell, _)| cell.split(", ")).collect();
-        let own =
-            [PAUSE, BACK, ON, STEP_BACK, STEP_ON, SLOWER, FASTER, LAST_MOMENT, NEXT_MOMENT, EYES];
-        assert_eq!(stated[..own.len()], own.map(|action| action.keys[0]));
+        let jumps = [PAUSE, BACK, ON, STEP_BACK, STEP_ON, SLOWER, FASTER, LAST_MOMENT, NEXT_MOMENT];
+        let own: Vec<_> = jumps.into_iter().chain([EYES, CLIP]).collect();
+        assert!(stated.len() > own.len());
+        assert!(stated.iter().zip(&own).all(|(key, action)| *key == action.keys[0]), "{stated:?}");
     }
 }

@@ -9,6 +9,7 @@ use phaselock_ui::words::tr;
 use phaselock_ui::{actions, background, scoreboard};
 
 use super::{End, NOTICE_SHOWN, Next, Visit};
+use crate::graph::{self, Recorded};
 use crate::overlay::{self, Choice, PauseMenu, Status};
 use crate::play::Overlays;
 use crate::replay::BAR_HEIGHT;
@@ -32,6 +33,11 @@ impl Visit {
         let now = self.now();
         let painter = drawing.ctx.layer_painter(LayerId::background());
         self.draw_game(&painter, now, &drawing);
+        if self.is_filming() {
+            // The picture is of the game, without the window's own things.
+            self.talk.draw(drawing.ctx, &painter, self.connection.session_mut(), now);
+            return Next::Stay;
+        }
         self.draw_over(&painter, now, &drawing);
         self.people.is_open &= self.paused;
         if !self.paused || drawing.covered {
@@ -95,9 +101,9 @@ impl Visit {
     }
 
     /// The part of the window for the game: a recording has a bar below it.
-    fn stage(&self, ctx: &Context) -> Rect {
+    fn stage(&mut self, ctx: &Context) -> Rect {
         let mut screen = ctx.screen_rect();
-        if self.is_recording {
+        if self.is_recording && !self.is_filming() {
             screen.max.y -= BAR_HEIGHT;
         }
         screen
@@ -106,17 +112,20 @@ impl Visit {
     /// Draws what lies over every game: the state of the connection, panels, the vote, the talk.
     fn draw_over(&mut self, painter: &Painter, now: LocalTime, drawing: &VisitFrame<'_>) {
         let VisitFrame { ctx, ref controls, .. } = *drawing;
+        let stage = self.stage(ctx);
         let session = self.connection.session();
         let playing = self.play.as_ref().zip(session.client());
         let readings = playing.map(|((_, play), client)| play.readings(client, now));
         if let Some(readings) = &readings {
             // Also while hidden, so that it can show the seconds before.
             self.graph.observe(now, readings);
-            self.graph.draw(painter, now, readings, controls);
+            if !self.is_recording {
+                self.graph.draw(painter, now, readings, controls);
+            }
         }
         if let Some(((_, play), client)) = playing.filter(|_| self.is_watching() && !self.paused) {
             let about = (play.watched(), (!self.is_recording).then_some(self.places));
-            watch::draw_bar(painter, self.stage(ctx), controls, client.common(), about);
+            watch::draw_bar(painter, stage, controls, client.common(), about);
         }
         let pinned = self.pinned.filter(|(_, at)| now - *at < NOTICE_SHOWN);
         let status = Status {
@@ -151,9 +160,28 @@ impl Visit {
             self.panel.draw(ctx, self.connection.session_mut(), &**play, controls);
         }
         self.talk.draw(ctx, painter, self.connection.session_mut(), now);
+        self.draw_recorded_graph(painter, stage, controls);
         if let Some(player) = self.connection.recording() {
             player.draw(ctx);
         }
+    }
+
+    /// Draws the net graph of the followed player in a recording.
+    fn draw_recorded_graph(&mut self, painter: &Painter, stage: Rect, controls: &Controls) {
+        if !self.graph.shown || !self.is_recording {
+            return;
+        }
+        let Some(target) = self.play.as_ref().and_then(|(_, play)| play.watched().target) else {
+            return;
+        };
+        let common = self.connection.session().client().map(|client| client.common());
+        let name = common.and_then(|it| it.roster().get(&target)).map(|seat| seat.name.clone());
+        let Some(player) = self.connection.recording() else { return };
+        let rates = player.rates();
+        let (tick, reports) = player.inputs_of(target, graph::ticks_shown(rates));
+        let name = name.as_deref().unwrap_or_default();
+        let recorded = Recorded { name, reports: &reports, tick, rates, stage };
+        recorded.draw(painter, controls.pointer);
     }
 
     /// Draws the pause, or the card of votes and sides over it. Returns what the player chose.

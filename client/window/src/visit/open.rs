@@ -101,6 +101,7 @@ impl Visit {
         Self {
             title,
             is_recording: connection.recording().is_some(),
+            ends_with_film: false,
             is_here,
             without_network,
             views: views.clone(),
