@@ -33,6 +33,7 @@ mod kept;
 mod lab;
 mod late;
 mod messages;
+mod minutes;
 mod motion;
 mod narrow;
 mod networks;

@@ -282,6 +282,15 @@ pub const REPLAY_ENTRY_BYTES_MAX: usize = 4 << 20;
 pub const REPLAY_PAST_MAX: usize = 100;
 /// The maximum number of finished pieces of a recording waiting to be fetched. Arbitrary.
 pub const REPLAY_PIECES_MAX: usize = 16;
+/// How much of its session a client keeps, if it keeps it, for the player to save.
+pub const LAST_MINUTES: Micros = Micros::from_ms(600_000);
+/// Maximum size of that in memory, in bytes: ten minutes with 64 players take half of it.
+pub const LAST_MINUTES_BYTES_MAX: usize = 8 << 20;
+/// The maximum number and size of news that a client keeps until the tick to which they belong is
+/// recorded, half a second later. Arbitrary.
+pub const FOOTAGE_NEWS_MAX: usize = 1024;
+/// See [`FOOTAGE_NEWS_MAX`].
+pub const FOOTAGE_NEWS_BYTES_MAX: usize = 1 << 20;
 /// Maximum duration of a run that is kept as a ghost, in seconds: the longest race.
 pub const RUN_SECS_MAX: u32 = 300;
 /// The maximum number of states in a run: 20 a second for [`RUN_SECS_MAX`], and a few more where

@@ -68,7 +68,8 @@ impl Playback {
     /// The recording is empty or damaged, or of a game that is not in the list.
     pub fn open(replay: Replay, config: SessionConfig) -> Result<Self, PlaybackError> {
         let entry = config.games.get(&replay.header().game)?.clone();
-        let config = SessionConfig { part: Part::Watch, room: None, ..config };
+        let config =
+            SessionConfig { part: Part::Watch, room: None, keeps_minutes: false, ..config };
         let now = LocalTime(0);
         let (room, first) = open_from(&entry, &replay, 0, now)?;
         let mut playback = Self {
@@ -79,7 +80,8 @@ impl Playback {
             session: Session::new(config.clone(), now),
             anchor: (now, ServerTime(0)),
             is_ended: false,
-            has_rules: replay.header().rules_hash == (entry.hash)(),
+            has_rules: replay.header().viewer.is_none()
+                && replay.header().rules_hash == (entry.hash)(),
             moments: Vec::new(),
             looked: 0,
             replay,

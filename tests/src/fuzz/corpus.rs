@@ -109,7 +109,7 @@ fn record_coded<G: Game>(plain: bool) -> Recording {
     Recording { welcome: welcome.expect("it is welcomed"), messages, up, down }
 }
 
-/// Recordings: whole, without an end, and of a game whose entities come and go.
+/// Recordings: whole, without an end, of games whose entities come and go, and a player's own view.
 fn replays() -> Vec<Vec<u8>> {
     fn recording<G: Game>(secs: f64, states_hz: u32) -> Vec<u8> {
         let pace = Pace { states_hz, chunk_secs: 1, past_every: 2 };
@@ -119,9 +119,18 @@ fn replays() -> Vec<Vec<u8>> {
         sim.run(secs);
         sim.replay()
     }
+    fn own_view() -> Vec<u8> {
+        let mut sim = Sim::<Skirmish>::new(7, 2);
+        sim.join(LinkConfig::delayed(40, 30), bot::<Skirmish>(11));
+        sim.clients[0].session.keep_minutes(true);
+        sim.run(2.5);
+        let now = sim.now;
+        let saved = sim.clients[0].session.save_last_minutes(now);
+        saved.into_iter().next().map(|part| part.bytes).unwrap_or_default()
+    }
     let bells = recording::<Bells>(2.5, 10);
     let cut = bells[..bells.len() - 200].to_vec();
-    vec![bells, cut, recording::<Skirmish>(1.5, 5), recording::<Race>(1.2, 2)]
+    vec![bells, cut, recording::<Skirmish>(1.5, 5), recording::<Race>(1.2, 2), own_view()]
 }
 
 fn inputs() -> Vec<Vec<u8>> {

@@ -4,11 +4,13 @@ use std::any::Any;
 use std::fmt::Debug;
 
 use super::common::Common;
+use super::footage::GameOrigin;
 use super::ghosts::FetchedGhost;
 use super::recorder::Recorded;
 use crate::clock::pll::LoopFilter;
 use crate::fields::{Kind, Packed};
 use crate::motion::choice::Choice;
+use crate::replay::Piece;
 use crate::snapshot::store::{Received, StoreError};
 use crate::time::{LocalTime, Micros, Tick};
 use crate::wire::control::ServerMessage;
@@ -75,6 +77,14 @@ pub trait AnyClient: Any + Debug + Send {
     fn record_motion(&mut self, on: bool);
     /// Takes the next recorded state. A few hundred are kept; beyond that the oldest are dropped.
     fn poll_motion(&mut self) -> Option<Recorded>;
+    /// Starts or stops recording what the client is sent.
+    fn record_footage(&mut self, origin: Option<GameOrigin>);
+    /// Adds a message to that recording.
+    fn note_footage(&mut self, message: &ServerMessage);
+    /// Ends the present chunk of that recording.
+    fn cut_footage(&mut self);
+    /// Takes the next piece of that recording.
+    fn poll_footage(&mut self) -> Option<Piece>;
     /// Leaves the game and keeps what the next game on the same server needs.
     fn into_common(self: Box<Self>) -> Common;
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::any::AnyClient;
 use super::common::Common;
 use super::departures::Departures;
+use super::footage::{Footage, GameOrigin};
 use super::frame_inputs::{FrameInputs, FrameMoment};
 use super::ghosts::FetchedGhost;
 use super::input_delay::merged;
@@ -24,6 +25,7 @@ use crate::motion::choice::Choice;
 use crate::motion::interpolate::TickTime;
 use crate::motion::{Moment, Timeline};
 use crate::presentation::presenter::{Presenter, StateArrival, Trace};
+use crate::replay::Piece;
 use crate::snapshot::store::{Received, Store, StoreError};
 use crate::time::{LocalTime, Micros, Offset, ServerTime, Tick};
 use crate::wire::control::{ServerMessage, Welcome};
@@ -68,6 +70,8 @@ pub struct Client<G: Game> {
     ghost: Option<Ghost<G::Entity>>,
     /// What was received in the last seconds, if it is remembered.
     recollection: Option<Box<Recollection>>,
+    /// Recording of what is received, if it is recorded.
+    footage: Option<Box<Footage<G>>>,
 }
 
 impl<G: Game> Client<G> {
@@ -123,6 +127,7 @@ impl<G: Game> Client<G> {
             pace: None,
             ghost: None,
             recollection: None,
+            footage: None,
         })
     }
 
@@ -528,6 +533,9 @@ impl<G: Game> AnyClient for Client<G> {
             let early = self.store.early(index);
             let heard = StateArrival { index, tick, arrival: came, early };
             self.presenter.handle(&self.game, heard, state);
+            if let Some(footage) = &mut self.footage {
+                footage.handle(&self.game, heard, state);
+            }
             if let Some(recollection) = &mut self.recollection {
                 let (arrival, state) = (came, told.state);
                 let heard = Heard { index, tick, arrival, said: true, state };
@@ -537,11 +545,17 @@ impl<G: Game> AnyClient for Client<G> {
         for (index, state) in self.store.unsaid() {
             let heard = StateArrival { index, tick, arrival: came, early: &[] };
             self.presenter.handle_unsaid(&self.game, heard, state);
+            if let Some(footage) = &mut self.footage {
+                footage.handle_unsaid(&self.game, heard, state);
+            }
             if let Some(recollection) = &mut self.recollection {
                 let (arrival, state) = (came, Some(*state));
                 let heard = Heard { index, tick, arrival, said: false, state };
                 recollection.push(self.common.rates, heard);
             }
+        }
+        if let Some(footage) = &mut self.footage {
+            footage.advance(&self.game, &self.common, self.store.newest());
         }
         let header = &received.header;
         // Once per snapshot, however many packets it takes.
@@ -688,6 +702,27 @@ impl<G: Game> AnyClient for Client<G> {
 
     fn poll_motion(&mut self) -> Option<Recorded> {
         self.recorder.as_mut()?.poll()
+    }
+
+    fn record_footage(&mut self, origin: Option<GameOrigin>) {
+        let rates = self.common.rates;
+        self.footage = origin.map(|origin| Box::new(Footage::new(rates, origin)));
+    }
+
+    fn note_footage(&mut self, message: &ServerMessage) {
+        if let Some(footage) = &mut self.footage {
+            footage.handle_message(self.store.newest(), message);
+        }
+    }
+
+    fn cut_footage(&mut self) {
+        if let Some(footage) = &mut self.footage {
+            footage.cut(&self.game);
+        }
+    }
+
+    fn poll_footage(&mut self) -> Option<Piece> {
+        self.footage.as_mut()?.poll()
     }
 
     fn into_common(self: Box<Self>) -> Common {

@@ -48,6 +48,9 @@ pub struct SessionConfig {
     pub early: bool,
     /// The ghost to race; none by default.
     pub ghost: GhostChoice,
+    /// Whether to keep the last minutes of the session, for
+    /// [`Session::save_last_minutes`](super::Session::save_last_minutes). Off by default.
+    pub keeps_minutes: bool,
     /// Token of the last session, to take over the seat of a program that has ended.
     pub resume: Option<ResumeToken>,
     /// Whether the transport checks the fingerprint of a redirect's target; `true` by default. A
@@ -74,6 +77,7 @@ impl SessionConfig {
             input_delay: 0,
             early: true,
             ghost: GhostChoice::Off,
+            keeps_minutes: false,
             resume: None,
             checks_fingerprint: true,
             silence_max: Micros::from_ms(3000),

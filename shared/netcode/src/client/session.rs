@@ -22,8 +22,10 @@ use std::collections::VecDeque;
 
 use super::any::AnyClient;
 use super::controller::{Controller, downcast};
+use super::footage::GameOrigin;
 use super::game::Client;
 use super::ghosts::Ghosts;
+use super::last_minutes::LastMinutes;
 use super::output::{MotionSample, Notice, Output, Redirect, SessionConfig, State};
 use super::picture::Picture;
 use super::session_input::SessionInput;
@@ -110,6 +112,9 @@ pub struct Session {
     /// Recorded input, if it is recorded, and whether the recording overflowed.
     recorded_inputs: Option<VecDeque<SessionInput>>,
     recorded_over: bool,
+    /// The last minutes of the session, if they are kept, and where the present game is from.
+    minutes: Option<LastMinutes>,
+    origin: Option<GameOrigin>,
     /// Kinds for which the server was last asked for early steering, and when.
     early_told: (KindSet, Option<LocalTime>),
     /// The ghosts that the server offers.
@@ -135,6 +140,8 @@ impl Session {
         ghosts.choose(config.ghost.clone());
         let mut session = Self {
             token: config.resume,
+            minutes: config.keeps_minutes.then(LastMinutes::default),
+            origin: None,
             config,
             step: Step::Dialing,
             state: State::Connecting { attempt: 1 },
@@ -282,8 +289,14 @@ impl Session {
                 self.notify(Notice::Refused { request, refusal });
             }
             ServerMessage::Places { free, ahead } => self.notify(Notice::Places { free, ahead }),
-            ServerMessage::Game(bytes) => self.notify(Notice::Event(bytes)),
-            message => client.handle_message(&message),
+            ServerMessage::Game(bytes) => {
+                client.note_footage(&ServerMessage::Game(bytes.clone()));
+                self.notify(Notice::Event(bytes));
+            }
+            message => {
+                client.note_footage(&message);
+                client.handle_message(&message);
+            }
         }
     }
 
@@ -295,7 +308,9 @@ impl Session {
             return None;
         }
         (self.heard, self.excused) = (self.heard.max(arrival), false);
-        self.client.as_mut()?.handle_datagram(bytes, arrival).ok()
+        let received = self.client.as_mut()?.handle_datagram(bytes, arrival).ok()?;
+        self.collect_footage(arrival);
+        Some(received)
     }
 
     /// Handles the passage of time: gives up on a silent server, or starts the next attempt.

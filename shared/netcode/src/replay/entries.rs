@@ -8,6 +8,7 @@ use crate::limits::{NAME_BYTES_MAX, TEXT_BYTES_MAX};
 use crate::random::Random;
 use crate::rewind::{Favour, Rewind};
 use crate::time::Micros;
+use crate::wire::control::ServerMessage;
 use crate::wire::text::{clip, printable};
 
 /// A change of the world by something other than a step, as its rules were told.
@@ -86,6 +87,36 @@ pub enum News {
     Round(u32),
     /// The rules reported a number.
     Report(String, Option<PlayerId>, f64),
+}
+
+impl News {
+    /// Returns the news of a message to a client, unless it is only of the moment.
+    pub(crate) fn of(message: &ServerMessage) -> Option<Self> {
+        match message {
+            ServerMessage::Joined(seats) => {
+                let people = seats.iter().map(|(player, seat)| Person::of((player, seat)));
+                Some(Self::Joined(people.collect()))
+            }
+            ServerMessage::Left { player, .. } => Some(Self::Left(*player)),
+            message => Self::repeats(message)
+                .then(|| postcard::to_stdvec(message).ok().map(Self::Message))
+                .flatten(),
+        }
+    }
+
+    /// Whether messages of this kind are recorded as they were sent, and sent again to those who
+    /// watch.
+    pub(crate) fn repeats(message: &ServerMessage) -> bool {
+        matches!(
+            message,
+            ServerMessage::Chat { .. }
+                | ServerMessage::Quick { .. }
+                | ServerMessage::Mark { .. }
+                | ServerMessage::Game(_)
+                | ServerMessage::Round(_)
+                | ServerMessage::Watching { .. }
+        )
+    }
 }
 
 /// An entry between two ticks.

@@ -117,13 +117,14 @@ impl Index {
         bytes
     }
 
-    /// Finds the index from the end of a file.
-    pub(super) fn find(bytes: &[u8]) -> Result<Self, ReplayError> {
+    /// Finds the index from the end of a file: all of it but the first `skipped` bytes.
+    pub(super) fn find(bytes: &[u8], skipped: u64) -> Result<Self, ReplayError> {
         const END: usize = 8 + FRAMING;
         let last = bytes.len().checked_sub(END).ok_or(ReplayError::Short)?;
         let end = Block::read(&bytes[last..])?;
         let at = end.payload.try_into().map_err(|_| ReplayError::Damaged)?;
-        let at = usize::try_from(u64::from_le_bytes(at)).map_err(|_| ReplayError::Damaged)?;
+        let at = u64::from_le_bytes(at).checked_sub(skipped).ok_or(ReplayError::Short)?;
+        let at = usize::try_from(at).map_err(|_| ReplayError::Damaged)?;
         let block = Block::read(bytes.get(at..last).ok_or(ReplayError::Damaged)?)?;
         if (end.kind, block.kind) != (BlockKind::End, BlockKind::Index) || at + block.len() != last
         {

@@ -12,12 +12,16 @@ use crate::limits::{
     SEATS_MAX, TEXT_BYTES_MAX, WATCHERS_MAX,
 };
 use crate::time::{Rates, Tick};
+use crate::wire::control::Seat;
 use crate::wire::protocol::{LAYOUT, fields_hash, game_hash};
 use crate::wire::talk::Look;
 use crate::wire::text::printable;
 
-/// Version of the format. Raised whenever a layout in `REPLAY.md` changes.
-pub const FORMAT: u16 = 1;
+/// Newest version of the format. Raised whenever a layout in `REPLAY.md` changes.
+pub const FORMAT: u16 = 2;
+/// The format of a room's recording, which has no [viewer](Header::viewer). Older builds read it
+/// too.
+const ROOM_FORMAT: u16 = 1;
 
 /// A player or spectator in a recording.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +34,14 @@ pub struct Person {
     pub bot: bool,
     /// The player's appearance.
     pub look: Look,
+}
+
+impl Person {
+    /// Returns who has a seat.
+    pub(crate) fn of((player, seat): (&PlayerId, &Seat)) -> Self {
+        let Seat { name, bot, look, .. } = seat;
+        Self { player: *player, name: name.clone(), bot: *bot, look: *look }
+    }
 }
 
 /// Whether these people can be in one room. Makes their names printable.
@@ -74,9 +86,13 @@ pub struct Header {
     pub people: Vec<Person>,
     /// The records of the game.
     pub tables: Tables,
+    /// The player whose client made the recording, of what it was sent; `None` if the room made it.
+    /// In the file it comes last, and only if there is one.
+    #[serde(skip)]
+    pub viewer: Option<PlayerId>,
 }
 
-/// What a room adds to the header of its recording.
+/// What a room or a client adds to the header of its recording.
 #[derive(Clone, Debug, Default)]
 pub struct About {
     /// Name of the server, for people.
@@ -91,12 +107,14 @@ pub struct About {
     pub unix_micros: i64,
     /// Who is there.
     pub people: Vec<Person>,
+    /// The player whose client makes the recording, if it is not the room.
+    pub viewer: Option<PlayerId>,
 }
 
 impl Header {
     /// Returns the header of a game's recording from a tick on.
     pub fn of<G: Game>(about: About, rates: Rates, every: u16, first: Tick) -> Self {
-        let About { server, setup, map_seed, seed, unix_micros, people } = about;
+        let About { server, setup, map_seed, seed, unix_micros, people, viewer } = about;
         Self {
             game: G::NAME.to_owned(),
             rules_version: G::RULES_VERSION,
@@ -114,26 +132,37 @@ impl Header {
             unix_micros,
             people,
             tables: Tables::of::<G>(),
+            viewer,
         }
     }
 
     pub(super) fn write(&self) -> Vec<u8> {
-        let payload = FORMAT.to_le_bytes().to_vec();
-        postcard::to_extend(self, payload).unwrap_or_default()
+        let format = if self.viewer.is_some() { FORMAT } else { ROOM_FORMAT };
+        let payload = postcard::to_extend(self, format.to_le_bytes().to_vec()).unwrap_or_default();
+        match self.viewer {
+            Some(viewer) => postcard::to_extend(&viewer, payload).unwrap_or_default(),
+            None => payload,
+        }
     }
 
     pub(super) fn read(payload: &[u8]) -> Result<Self, ReplayError> {
         let (format, rest) = payload.split_first_chunk::<2>().ok_or(ReplayError::Damaged)?;
-        match u16::from_le_bytes(*format) {
-            FORMAT => {}
-            newer @ FORMAT.. => return Err(ReplayError::Newer(newer)),
+        let format = u16::from_le_bytes(*format);
+        match format {
+            ROOM_FORMAT..=FORMAT => {}
+            newer if newer > FORMAT => return Err(ReplayError::Newer(newer)),
             older => return Err(ReplayError::Older(older)),
         }
         if MAGIC.len() + FRAMING + payload.len() > REPLAY_HEADER_BYTES_MAX {
             return Err(ReplayError::Header("length"));
         }
-        let (mut header, rest): (Self, _) =
-            postcard::take_from_bytes(rest).map_err(|_| ReplayError::Header("layout"))?;
+        const LAYOUT: ReplayError = ReplayError::Header("layout");
+        let (mut header, mut rest): (Self, _) =
+            postcard::take_from_bytes(rest).map_err(|_| LAYOUT)?;
+        if format > ROOM_FORMAT {
+            let (viewer, after) = postcard::take_from_bytes(rest).map_err(|_| LAYOUT)?;
+            (header.viewer, rest) = (Some(viewer), after);
+        }
         if !rest.is_empty() {
             return Err(ReplayError::Header("length"));
         }

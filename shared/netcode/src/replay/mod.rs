@@ -28,6 +28,7 @@
 
 mod checksum;
 mod chunk;
+mod clip;
 mod coder;
 mod entries;
 mod error;
@@ -47,13 +48,14 @@ mod tests;
 pub use checksum::checksum;
 pub(crate) use checksum::snapped_checksum;
 pub use chunk::{Chunk, Frame, TickRecord};
+pub use clip::clip;
 pub use entries::{Act, Entry, KeyState, News, Player, RewindPolicy};
 pub use error::ReplayError;
 pub use file::{ChunkEntry, MAGIC};
 pub use header::{About, FORMAT, Header, Person};
 pub use history::{InputHistory, InputReport};
 pub use moments::{Happening, Moment, MomentFinder};
-pub use reader::{Cursor, Replay, read_header};
+pub use reader::{Cursor, Replay, read_header, read_span};
 pub(crate) use recorder::states_of;
 pub use recorder::{Assembly, Pace, Piece, Recorder};
 pub(crate) use runs::RunWriter;

@@ -29,6 +29,18 @@ pub fn read_header(bytes: &[u8]) -> Result<Header, ReplayError> {
     opened(bytes).map(|(header, _)| header)
 }
 
+/// Reads the first and the last tick from the last bytes of a file of `length` bytes, for lists.
+/// `None` if there is no intact index among them.
+pub fn read_span(end: &[u8], length: u64) -> Option<(Tick, Tick)> {
+    let index = Index::find(end, length.checked_sub(end.len() as u64)?).ok()?;
+    span_of(&index.chunks)
+}
+
+fn span_of(chunks: &[ChunkEntry]) -> Option<(Tick, Tick)> {
+    let (first, last) = (chunks.first()?, chunks.last()?);
+    Some((Tick(first.first), Tick(last.first).plus(last.ticks.into())))
+}
+
 /// Reads the header, and returns the position after it.
 fn opened(bytes: &[u8]) -> Result<(Header, usize), ReplayError> {
     let rest = bytes.strip_prefix(&MAGIC).ok_or(ReplayError::Foreign)?;
@@ -49,7 +61,7 @@ impl Replay {
     pub fn open(bytes: impl Into<Arc<[u8]>>) -> Result<Self, ReplayError> {
         let bytes = bytes.into();
         let (header, start) = opened(&bytes)?;
-        let (chunks, is_complete) = match Index::find(&bytes) {
+        let (chunks, is_complete) = match Index::find(&bytes, 0) {
             Ok(index) if index.chunks.iter().all(ends_in_time) => (index.chunks, true),
             Ok(_) => return Err(ReplayError::Damaged),
             Err(_) => (scan(&bytes, start), false),
@@ -60,6 +72,11 @@ impl Replay {
     /// Returns what the recording is of.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// Returns the whole file.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// Whether the file was ended properly. Otherwise the last seconds may be missing.
@@ -74,8 +91,7 @@ impl Replay {
 
     /// Returns the first and the last tick; `None` if there is no chunk.
     pub fn span(&self) -> Option<(Tick, Tick)> {
-        let (first, last) = (self.chunks.first()?, self.chunks.last()?);
-        Some((Tick(first.first), Tick(last.first).plus(last.ticks.into())))
+        span_of(&self.chunks)
     }
 
     /// Returns the number of the chunk with a tick: the last one whose key frame is not later.

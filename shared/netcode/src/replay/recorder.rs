@@ -225,9 +225,21 @@ impl<G: Game> Recorder<G> {
     /// next one.
     pub fn cut(&mut self, world: &World<G>) {
         if self.chunk.as_ref().is_some_and(|chunk| chunk.head().ticks > 0) {
+            self.skip(world);
+        }
+    }
+
+    /// Goes on with a world that is any number of ticks ahead, in another chunk.
+    pub(crate) fn skip(&mut self, world: &World<G>) {
+        if self.error.is_none() {
             self.finish();
             self.begin(world);
         }
+    }
+
+    /// Returns the number of ticks between two stored states.
+    pub(crate) fn every(&self) -> u64 {
+        self.header.every.into()
     }
 
     fn finish(&mut self) {

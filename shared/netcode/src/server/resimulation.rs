@@ -40,6 +40,12 @@ pub enum VerifyError {
         /// The version that made the recording.
         version: String,
     },
+    /// A client made it.
+    #[error(
+        "this is what one player's client was sent, without the inputs of others, so it cannot be \
+         verified; only a server's recording can"
+    )]
+    OwnView,
     /// The states against which shots are tested are missing.
     #[error("the recording has no chunk from which it can be run again")]
     NoStart,
@@ -150,6 +156,7 @@ pub struct Verdict {
 ///
 /// Nothing of the recording can be run, or it is not of this build's rules.
 pub fn verify<G: Game>(replay: &Replay) -> Result<Verdict, VerifyError> {
+    check_rules::<G>(replay.header())?;
     let mut verdict = Verdict { ticks: 0, skipped: 0, damage: None, difference: None };
     let mut world: Option<Resimulation<G>> = None;
     let mut next: Option<Tick> = None;
@@ -271,6 +278,9 @@ impl<G: Game> Resimulation<G> {
 
 /// Checks that this build can run a recording again.
 pub(super) fn check_rules<G: Game>(header: &Header) -> Result<(), VerifyError> {
+    if header.viewer.is_some() {
+        return Err(VerifyError::OwnView);
+    }
     let own = game_hash::<G>();
     let is_own = header.rules_hash == own && header.tables == Tables::of::<G>();
     if header.game == G::NAME && is_own {

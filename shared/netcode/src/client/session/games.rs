@@ -2,6 +2,7 @@
 
 use super::{GAME_MIN, Session, Step};
 use crate::client::common::Common;
+use crate::client::footage::GameOrigin;
 use crate::client::output::{Notice, State};
 use crate::time::LocalTime;
 use crate::wire::control::Welcome;
@@ -29,6 +30,7 @@ impl Session {
             return self.close(now, Disconnect::new(Code::OtherGame, text));
         };
         self.collect_motion();
+        self.cut_footage(now);
         let before = self.client.take();
         let common = match (hello_sent, before) {
             (None, Some(client)) => client.into_common(),
@@ -45,6 +47,9 @@ impl Session {
         client.set_loop_filter(now, self.config.filter);
         client.set_input_delay(self.config.input_delay);
         client.record_motion(self.motion.is_some());
+        let origin = GameOrigin { server: welcome.server.clone(), setup: welcome.setup.clone() };
+        client.record_footage(self.minutes.is_some().then(|| origin.clone()));
+        self.origin = Some(origin);
         self.client = Some(client);
         self.stays += 1;
         self.early_told = (KindSet::NONE, None);

@@ -1,11 +1,13 @@
 //! Recordings of a session: the local player's motion, and all input.
 
 use super::{Session, Step};
-use crate::client::output::MotionSample;
+use crate::client::last_minutes::{LastMinutes, SavedPart};
+use crate::client::output::{MotionSample, Notice};
 use crate::client::session_input::SessionInput;
 use crate::fields::Packed;
 use crate::limits::{FIELDS_MAX, MOTION_MAX};
 use crate::time::{LocalTime, Micros};
+use crate::wire::control::ServerMessage;
 
 impl Session {
     /// Starts recording the local player's motion, for [`poll_motion`](Self::poll_motion).
@@ -51,6 +53,52 @@ impl Session {
     /// Takes the next entry of the recording.
     pub fn poll_input(&mut self) -> Option<SessionInput> {
         self.recorded_inputs.as_mut()?.pop_front()
+    }
+
+    /// Keeps the last minutes of the session from now on, or no longer.
+    pub fn keep_minutes(&mut self, on: bool) {
+        self.config.keeps_minutes = on;
+        if on == self.minutes.is_some() {
+            return;
+        }
+        self.minutes = on.then(LastMinutes::default);
+        if let Some(client) = &mut self.client {
+            client.record_footage(self.origin.clone().filter(|_| on));
+        }
+    }
+
+    /// Whether the last minutes of the session are kept.
+    pub fn keeps_minutes(&self) -> bool {
+        self.minutes.is_some()
+    }
+
+    /// Returns the last minutes of the session up to half a second ago, if they are kept: a file
+    /// for each game, oldest first.
+    pub fn save_last_minutes(&mut self, now: LocalTime) -> Vec<SavedPart> {
+        self.cut_footage(now);
+        self.minutes.as_ref().map(LastMinutes::save).unwrap_or_default()
+    }
+
+    /// Keeps something that was said and that the player has read. What is said by people who are
+    /// muted is not kept.
+    pub fn keep_said(&mut self, notice: &Notice) {
+        let (Some(client), Some(message)) = (&mut self.client, said(notice)) else { return };
+        client.note_footage(&message);
+    }
+
+    /// Ends what is recorded of the present game so far.
+    pub(super) fn cut_footage(&mut self, now: LocalTime) {
+        if let Some(client) = self.client.as_mut().filter(|_| self.minutes.is_some()) {
+            client.cut_footage();
+        }
+        self.collect_footage(now);
+    }
+
+    pub(super) fn collect_footage(&mut self, now: LocalTime) {
+        let (Some(minutes), Some(client)) = (&mut self.minutes, &mut self.client) else { return };
+        while let Some(piece) = client.poll_footage() {
+            minutes.push(now, client.game_name(), piece);
+        }
     }
 
     /// Reports a delay caused by the machine; see
@@ -102,6 +150,23 @@ impl Session {
         }
         // Packets are numbered when they are fetched.
         while self.poll_output().is_some() {}
+    }
+}
+
+/// Returns the message of something that was said.
+fn said(notice: &Notice) -> Option<ServerMessage> {
+    match notice {
+        Notice::Chat { from, to, text } => {
+            let from = from.as_ref().map(|from| from.player);
+            Some(ServerMessage::Chat { from, to: *to, text: text.clone() })
+        }
+        Notice::Quick { from, to, number } => {
+            Some(ServerMessage::Quick { from: from.player, to: *to, number: *number })
+        }
+        Notice::Mark { from, to, mark } => {
+            Some(ServerMessage::Mark { from: from.player, to: *to, mark: *mark })
+        }
+        _ => None,
     }
 }
 

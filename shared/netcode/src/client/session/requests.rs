@@ -10,7 +10,7 @@ use crate::game::{MessageError, write_message};
 use crate::limits::TEXT_BYTES_MAX;
 use crate::time::{LocalTime, Micros};
 use crate::wire::control::{
-    ClientMessage, WISH_GAME, WISH_PLAIN, WISH_SILENCE, WISH_WAIT, WISH_WATCH, frame,
+    ClientMessage, ServerMessage, WISH_GAME, WISH_PLAIN, WISH_SILENCE, WISH_WAIT, WISH_WATCH, frame,
 };
 use crate::wire::round::{Poll, RoundNotice, RoundRequest};
 use crate::wire::talk::{Audience, Look, Mark};
@@ -144,6 +144,10 @@ impl Session {
     /// Handles a notice about the round.
     pub(super) fn handle_round(&mut self, notice: RoundNotice, arrival: LocalTime) {
         let Some(client) = &mut self.client else { return };
+        // What is allowed here makes no difference to a recording.
+        if !matches!(notice, RoundNotice::House(_)) {
+            client.note_footage(&ServerMessage::Round(notice.clone()));
+        }
         let common = client.common_mut();
         let told = match &notice {
             RoundNotice::Poll(poll) => {

@@ -3,10 +3,9 @@
 use super::Room;
 use super::orders::line;
 use crate::game::Game;
-use crate::ids::PlayerId;
 use crate::replay::{About, News, Person, Recorder};
 use crate::server::output::ClientId;
-use crate::wire::control::{Seat, ServerMessage};
+use crate::wire::control::ServerMessage;
 
 impl<G: Game> Room<G> {
     /// Records the world from now on, if the room is configured so.
@@ -22,7 +21,8 @@ impl<G: Game> Room<G> {
             map_seed: config.map_seed.wrapping_add(number),
             seed: config.seed.wrapping_add(number),
             unix_micros: config.unix_micros.saturating_add(passed),
-            people: roster.iter().map(person).collect(),
+            people: roster.iter().map(|(player, seat)| Person::of((player, seat))).collect(),
+            viewer: None,
         };
         self.simulation.record(|world| Recorder::new(about, rates, record.pace, world));
     }
@@ -58,8 +58,6 @@ impl<G: Game> Room<G> {
     pub(super) fn record_message(&mut self, message: &ServerMessage) {
         let Some(record) = self.host.config().record else { return };
         self.simulation.note_news(|| match message {
-            ServerMessage::Joined(seats) => Some(News::Joined(seats.iter().map(person).collect())),
-            ServerMessage::Left { player, .. } => Some(News::Left(*player)),
             ServerMessage::Chat { from: Some(_), .. }
             | ServerMessage::Quick { .. }
             | ServerMessage::Mark { .. }
@@ -67,26 +65,7 @@ impl<G: Game> Room<G> {
             {
                 None
             }
-            message if is_recorded(message) => postcard::to_stdvec(message).ok().map(News::Message),
-            _ => None,
+            message => News::of(message),
         });
     }
-}
-
-/// Whether a recording holds messages of this kind as they were sent.
-pub(super) fn is_recorded(message: &ServerMessage) -> bool {
-    matches!(
-        message,
-        ServerMessage::Chat { .. }
-            | ServerMessage::Quick { .. }
-            | ServerMessage::Mark { .. }
-            | ServerMessage::Game(_)
-            | ServerMessage::Round(_)
-            | ServerMessage::Watching { .. }
-    )
-}
-
-fn person((player, seat): &(PlayerId, Seat)) -> Person {
-    let Seat { name, bot, look, .. } = seat;
-    Person { player: *player, name: name.clone(), bot: *bot, look: *look }
 }

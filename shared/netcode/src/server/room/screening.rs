@@ -2,7 +2,6 @@
 
 use super::Room;
 use super::orders::line;
-use super::recording::is_recorded;
 use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::limits::{CLIENT_BYTES_MAX, ROSTER_CHUNK, SEATS_MAX, WATCHERS_MAX};
@@ -113,7 +112,7 @@ impl<G: Game> Room<G> {
             }
             // A file may hold any bytes. Only what a room records is passed on.
             News::Message(body) if can_read => {
-                let message = ServerMessage::parse(&body).ok().filter(is_recorded);
+                let message = ServerMessage::parse(&body).ok().filter(News::repeats);
                 message.into_iter().for_each(|message| self.broadcast(&message));
             }
             News::Mark(text) => self.broadcast(&line(text)),
