@@ -354,7 +354,7 @@ const SCREENS: Levels = &[
 ];
 
 const WINDOW_MODULES: Levels = &[
-    &["eyes", "files", "marks", "meter", "records", "setup", "watch"],
+    &["date", "eyes", "files", "marks", "meter", "records", "setup", "watch"],
     &["overlay", "play", "replay", "talk"],
     &["developer", "graph", "presentation", "registry"],
     &["online", "people", "settings"],

@@ -73,6 +73,9 @@ pub const CLOCK_LOOP: Action =
 /// Ends the running lesson, or the replay of a death.
 pub const SKIP_LESSON: Action =
     Action::new("skip_lesson", "end the lesson, skip a replay", &["Backspace"]).hint("");
+/// Saves the last minutes as a recording.
+pub const SAVE_MINUTES: Action =
+    Action::new("save_minutes", "save the last ten minutes", &["F8"]).hint("");
 /// Enters or leaves full screen.
 pub const FULLSCREEN: Action = Action::new("fullscreen", "full screen", &["F11"]).hint("");
 
@@ -92,6 +95,7 @@ pub const ALL: &[Action] = &[
     OTHERS,
     CLOCK_LOOP,
     SKIP_LESSON,
+    SAVE_MINUTES,
     FULLSCREEN,
 ];
 

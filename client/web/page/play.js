@@ -18,6 +18,8 @@
   const OPEN_MS = 20000;
   // Milliseconds within which a page reloads itself at most once.
   const RELOAD_MS = 60000;
+  // Milliseconds for which a saved file stays in memory.
+  const SAVED_MS = 60000;
   // Maximum number of events waiting for a frame; if the page stalls for longer, datagrams are lost.
   const EVENTS_MAX = 2048;
   const EVENTS_FULL_MS = 20;
@@ -523,6 +525,15 @@
     return name;
   }
 
+  /** Saves bytes as a file, as if the player had downloaded them. */
+  function save(name, bytes) {
+    const link = document.createElement("a");
+    [link.download, link.href] = [name, URL.createObjectURL(new Blob([bytes]))];
+    link.click();
+    // The browser reads it later.
+    setTimeout(() => URL.revokeObjectURL(link.href), SAVED_MS);
+  }
+
   function stopDownload() {
     download?.abort.abort();
     download = null;
@@ -856,6 +867,8 @@
       phaselock_download_bytes: () => download?.bytes ?? 0,
       phaselock_download_size: () => download?.size ?? -1,
       phaselock_download_take: (to) => download?.take(to),
+      phaselock_save: (name, nameBytes, bytes, count) =>
+        save(textAt(name, nameBytes), bytesAt(bytes, count)),
       phaselock_event_bytes: () => (events.length ? events[0].length : -1),
       phaselock_event: (to) => put(to, events.shift()),
       phaselock_text_bytes: (at, count) => {

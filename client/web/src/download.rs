@@ -1,4 +1,4 @@
-//! A download of a recording.
+//! Recordings: downloads, and files that the player saves.
 
 use crate::imports;
 use crate::page::download_error;
@@ -67,4 +67,9 @@ impl Drop for WebDownload {
     fn drop(&mut self) {
         imports::phaselock_download_stop();
     }
+}
+
+/// Saves a file where the browser puts downloads.
+pub fn save(name: &str, bytes: &[u8]) {
+    imports::phaselock_save(name.as_ptr(), name.len(), bytes.as_ptr(), bytes.len());
 }

@@ -48,6 +48,13 @@ unsafe extern "C" {
     pub(crate) safe fn phaselock_download_size() -> f64;
     /// Writes the bytes that have arrived to `to`, and forgets them.
     pub(crate) safe fn phaselock_download_take(to: *mut u8);
+    /// Saves bytes as a file, as downloads are saved.
+    pub(crate) safe fn phaselock_save(
+        name: *const u8,
+        name_bytes: usize,
+        bytes: *const u8,
+        count: usize,
+    );
     /// Length of the next event in bytes; -1 if there is none.
     pub(crate) safe fn phaselock_event_bytes() -> i32;
     /// Writes the next event to `to`.

@@ -87,6 +87,14 @@ pub(crate) trait Platform {
         None
     }
 
+    /// Saves a recording under this name, or another one if there is such a file.
+    fn save(&mut self, name: String, bytes: Vec<u8>);
+
+    /// Takes what has become of a recording: the file, or why there is none.
+    fn poll_saved(&mut self) -> Option<Result<String, String>> {
+        None
+    }
+
     /// Whether other programs get the state of the window.
     fn reports_status(&self) -> bool;
 

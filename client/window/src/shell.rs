@@ -259,6 +259,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         visit.follow_profile(&settings.player.name, settings.player.look());
         visit.follow_input_delay(settings.player.input_delay);
         visit.follow_ghost(&settings.player.ghost);
+        visit.follow_keeping(settings.player.keep_minutes);
         let next = visit.update(&mut self.controls, self.platform.motion(), &self.cues, held);
         let panels = visit.panels();
         if settings.last.panels != panels {
@@ -269,6 +270,12 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         }
         while let Some(new) = visit.records.poll_new() {
             settings.note_record(new);
+        }
+        for (name, bytes) in visit.take_unsaved() {
+            self.platform.save(name, bytes);
+        }
+        while let Some(saved) = self.platform.poll_saved() {
+            visit.tell_saved(saved);
         }
         if let Some(server) = visit.take_arrival() {
             self.lobby.arrived(&server);

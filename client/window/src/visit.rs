@@ -23,7 +23,7 @@ use super::presentation::Panel;
 use super::records::RecordTracker;
 use super::registry::{ViewEntry, Views};
 use super::talk::Talk;
-use super::watch::{self, Places};
+use super::watch::{self, Places, SpectatorCamera};
 use phaselock_ui::actions;
 use phaselock_ui::controls::Controls;
 use phaselock_ui::cues::{Cues, common};
@@ -34,6 +34,7 @@ use phaselock_ui::words::fill;
 pub(crate) mod connection;
 pub(crate) mod drawing;
 mod filming;
+pub(crate) mod minutes;
 pub(crate) mod motion_files;
 pub(crate) mod open;
 mod profile;
@@ -77,6 +78,10 @@ pub(crate) struct Visit {
     /// Input delay in ticks, as last set.
     input_delay: u16,
     ghost: GhostChoice,
+    /// Name under which a recording that was downloaded can be kept.
+    keepable: Option<String>,
+    /// Recordings that are to be saved: their names and bytes.
+    unsaved: Vec<(String, Vec<u8>)>,
     /// Why the last attempt failed, or why the game before it ended.
     lost: Option<String>,
     pinned: Option<(Fingerprint, LocalTime)>,
@@ -218,7 +223,8 @@ impl Visit {
                     }
                 }
                 told => {
-                    if self.talk.handle(told, now) {
+                    if self.talk.handle(told.clone(), now) {
+                        self.connection.session_mut().keep_said(&told);
                         cues.play(&common::CHAT);
                     }
                 }
@@ -255,6 +261,9 @@ impl Visit {
         }
         let before = self.play.take().filter(|(before, _)| before.name == entry.name);
         let mut play = (entry.begin)(now);
+        if let Some(player) = self.connection.recording() {
+            play.set_camera(SpectatorCamera::prefers(player.viewer()));
+        }
         if let Some((_, mut before)) = before.filter(|_| self.is_recording) {
             // After a seek, the picture follows the same player.
             play.set_camera(before.take_camera());
@@ -315,6 +324,9 @@ impl Visit {
         }
         if let Some(player) = self.connection.recording() {
             player.hold(self.paused);
+        }
+        if controls.pressed(&actions::SAVE_MINUTES) {
+            self.save();
         }
         if controls.pressed(&actions::SKIP_LESSON) && !self.paused {
             self.lessons.end();

@@ -69,6 +69,8 @@ pub(crate) struct Places {
 #[derive(Debug, Default)]
 pub(crate) struct SpectatorCamera {
     watched: Watched,
+    /// Whom to follow whenever possible, until the spectator chooses.
+    preferred: Option<PlayerId>,
     /// The camera of the last frame.
     camera: Option<Camera>,
     pointer: Option<egui_macroquad::egui::Pos2>,
@@ -79,6 +81,11 @@ pub(crate) struct SpectatorCamera {
 }
 
 impl SpectatorCamera {
+    /// Follows this player whenever possible, until the spectator chooses another.
+    pub(crate) fn prefers(preferred: Option<PlayerId>) -> Self {
+        Self { preferred, ..Self::default() }
+    }
+
     pub(crate) fn watched(&self) -> Watched {
         self.watched
     }
@@ -93,9 +100,10 @@ impl SpectatorCamera {
         let at = self.watched.target.and_then(|target| players.iter().position(|it| *it == target));
         let step = i32::from(controls.pressed(&NEXT)) - i32::from(controls.pressed(&BEFORE));
         if step != 0 {
-            self.watched.free = None;
+            (self.watched.free, self.preferred) = (None, None);
         }
-        self.watched.target = next(players, at, step);
+        let preferred = self.preferred.filter(|it| players.contains(it));
+        self.watched.target = preferred.or_else(|| next(players, at, step));
         if controls.pressed(&FREE) {
             let middle = self.camera.map_or(Vec2::ZERO, |camera| camera.middle);
             let length = self.camera.map_or(0.0, |camera| 2.0 * camera.half().max_element());
@@ -205,6 +213,29 @@ mod tests {
             (Some(4), Some(1), Some(1))
         );
         assert_eq!(next(&[], None, 1), None);
+    }
+
+    #[test]
+    fn preferred_player_is_followed_whenever_there_until_the_watcher_chooses() {
+        use phaselock_ui::bindings::Binding;
+        use phaselock_ui::controls::Devices;
+
+        let [one, own, other] = [1, 4, 9].map(PlayerId);
+        let mut camera = SpectatorCamera::prefers(Some(own));
+        let mut controls = Controls::default();
+        let mut follow = |camera: &mut SpectatorCamera, players: &[PlayerId], key: Option<&str>| {
+            controls.bind("watch", &[NEXT], &Default::default());
+            let struck = key.into_iter().filter_map(Binding::parse).collect();
+            controls.handle(Devices { struck, ..Devices::default() });
+            camera.advance(&controls, players, 1.0 / 60.0);
+            controls.between();
+            camera.watched().target
+        };
+        assert_eq!(follow(&mut camera, &[one, own], None), Some(own));
+        assert_eq!(follow(&mut camera, &[one, other], None), Some(one), "it is dead");
+        assert_eq!(follow(&mut camera, &[one, own, other], None), Some(own));
+        assert_eq!(follow(&mut camera, &[one, own, other], Some("E")), Some(other));
+        assert_eq!(follow(&mut camera, &[one, own, other], None), Some(other));
     }
 
     #[test]

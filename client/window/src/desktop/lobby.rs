@@ -16,7 +16,9 @@ use phaselock_ui::words::fill;
 use super::args::{Args, Export, Source, Start};
 use super::connection::{self, LocalGame};
 use super::menu::{Menu, Wish};
+use super::recordings::{Picked, Recordings};
 use super::servers::{Answer, Choice, ServerLists, Servers, Trust};
+use super::system::recordings_dir;
 use super::{film, replays};
 use crate::online::{Going, Online};
 use crate::platform::{Desk, Lobby, Order};
@@ -32,6 +34,7 @@ enum Wished {
     Menu(Wish),
     Servers(Choice),
     Online(Going),
+    Recordings(Picked),
     Trust(Answer),
     Loaded(Loaded),
 }
@@ -61,6 +64,9 @@ pub(super) struct DesktopLobby {
     /// that began there.
     online: Online,
     in_online: bool,
+    /// The list of recordings, and whether it is shown, also for visits that began there.
+    recordings: Recordings,
+    in_recordings: bool,
     /// A recording that is downloaded.
     loading: Option<Loading>,
     /// The export that the command line asks for, until it begins, and how it ended.
@@ -87,7 +93,6 @@ impl DesktopLobby {
         Self {
             menu: Menu::new(&args, views.games(), settings),
             games: views.games().clone(),
-            args,
             clock,
             lab: None,
             in_lab: false,
@@ -95,6 +100,8 @@ impl DesktopLobby {
             in_list: false,
             online: Online::new(views.games().names()),
             in_online: false,
+            recordings: Recordings::new(recordings_dir(&args.options), views.clone()),
+            in_recordings: false,
             loading: None,
             export: None,
             exported: None,
@@ -102,6 +109,7 @@ impl DesktopLobby {
             invitation: None,
             part: Default::default(),
             wished: None,
+            args,
         }
     }
 
@@ -158,7 +166,7 @@ impl DesktopLobby {
                 let (clock, title) = (self.clock, loading.title().to_owned());
                 let config = desk.visit(self.menu.name(), &self.args.options.setup);
                 let visit = Visit::of_recording(title, bytes, move || clock.now(), config);
-                self.begin_export(visit)
+                self.begin_export(visit.map(Visit::keepable))
             }
             Loaded::Failed(why) => Err(why),
             Loaded::Cancelled => {
@@ -214,6 +222,7 @@ impl DesktopLobby {
             }
             Wish::Search => self.in_list = true,
             Wish::Online => self.in_online = true,
+            Wish::Recordings => self.in_recordings = true,
             Wish::Settings => return Some(Order::Settings),
             Wish::Experiment => self.experiment(&Begin::default()),
             Wish::Quit => return Some(Order::Quit),
@@ -249,6 +258,18 @@ impl DesktopLobby {
                 self.args.options.setup.password = None;
                 self.join_part(invitation, Part { room, watch: false }, desk)
             }
+        }
+    }
+
+    /// Does what the player asked for in the list of recordings.
+    fn pick(&mut self, picked: Picked, desk: Desk<'_>) -> Option<Order> {
+        self.recordings.close();
+        match picked {
+            Picked::Back => {
+                self.in_recordings = false;
+                None
+            }
+            Picked::Watch(file) => self.watch(&file, desk),
         }
     }
 
@@ -315,6 +336,8 @@ impl Lobby for DesktopLobby {
         } else if self.in_online {
             let directories = self.servers.directories();
             self.wished = self.online.draw(ctx, &directories).map(Wished::Online);
+        } else if self.in_recordings {
+            self.wished = self.recordings.draw(ctx).map(Wished::Recordings);
         } else {
             self.wished = self.menu.draw(ctx, settings).map(Wished::Menu);
         }
@@ -334,6 +357,7 @@ impl Lobby for DesktopLobby {
             Wished::Menu(wish) => self.follow(wish, desk),
             Wished::Servers(choice) => self.choose(choice, desk),
             Wished::Online(going) => self.go(going, desk),
+            Wished::Recordings(picked) => self.pick(picked, desk),
             Wished::Trust(answer) => self.answer(answer, desk),
             Wished::Loaded(loaded) => self.watch_loaded(loaded, desk),
         }
@@ -377,18 +401,19 @@ impl Lobby for DesktopLobby {
 
     /// Shows an error on the player's current screen.
     fn set_error(&mut self, error: Option<String>) {
-        let [servers, online, menu] = match (self.in_list, self.in_online) {
-            (true, _) => [error, None, None],
-            (false, true) => [None, error, None],
-            (false, false) => [None, None, error],
-        };
-        (self.servers.error, self.online.error) = (servers, online);
-        self.menu.set_error(menu);
+        (self.servers.error, self.online.error, self.recordings.error) = (None, None, None);
+        self.menu.set_error(None);
+        match () {
+            () if self.in_list => self.servers.error = error,
+            () if self.in_online => self.online.error = error,
+            () if self.in_recordings => self.recordings.error = error,
+            () => self.menu.set_error(error),
+        }
     }
 
     fn error(&self) -> Option<&str> {
         let of_list = self.servers.error.as_deref().or(self.online.error.as_deref());
-        of_list.or(self.menu.error())
+        of_list.or(self.recordings.error.as_deref()).or(self.menu.error())
     }
 
     fn screen(&self) -> Option<&'static str> {
@@ -398,6 +423,7 @@ impl Lobby for DesktopLobby {
             () if self.trust.is_some() => Some("trust"),
             () if self.in_list => Some("servers"),
             () if self.in_online => Some("online"),
+            () if self.in_recordings => Some("recordings"),
             () => None,
         }
     }

@@ -19,6 +19,8 @@ use super::film;
 use super::focus::Focus;
 use super::holds::Holds;
 use super::pacing::{Pacer, UPDATE_EVERY, frame_least};
+use super::saver::Saver;
+use super::system::recordings_dir;
 use crate::platform::{Platform, Presence};
 use crate::replay::OpenFilm;
 use crate::settings::Display;
@@ -54,6 +56,7 @@ pub(super) struct Desktop {
     /// When the next frame is due, counted from the first one.
     due: Duration,
     outputs: Outputs,
+    saver: Saver,
     status: bool,
     exit_after: Option<Duration>,
     /// Whether the command line sets the window's size.
@@ -73,6 +76,7 @@ impl Desktop {
             pacer: Pacer::default(),
             due: Duration::ZERO,
             outputs,
+            saver: Saver::new(recordings_dir(options)),
             status: options.status,
             exit_after: options.exit_after,
             is_sized: options.window.is_some(),
@@ -128,6 +132,14 @@ impl Platform for Desktop {
         self.outputs.motion.as_mut()
     }
 
+    fn save(&mut self, name: String, bytes: Vec<u8>) {
+        self.saver.save(name, bytes);
+    }
+
+    fn poll_saved(&mut self) -> Option<Result<String, String>> {
+        self.saver.poll()
+    }
+
     fn reports_status(&self) -> bool {
         self.status
     }
@@ -146,6 +158,7 @@ impl Platform for Desktop {
     }
 
     fn finish(&mut self) -> Result<(), String> {
+        self.saver.finish();
         let Some(screenshot) = &mut self.outputs.screenshot else { return Ok(()) };
         screenshot.take().map_err(|error| error.to_string())
     }

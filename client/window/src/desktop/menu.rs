@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use egui_macroquad::egui::text::{LayoutJob, TextWrapping};
 use egui_macroquad::egui::{
-    Area, Button, ComboBox, Context, CursorIcon, FontId, Galley, Id, Key, Label, LayerId, Response,
-    RichText, Sense, Slider, Ui,
+    Align, Area, Button, ComboBox, Context, CursorIcon, FontId, Galley, Id, Key, Label, LayerId,
+    Layout, Response, RichText, Sense, Slider, Ui,
 };
 use phaselock::game::Strength;
 use phaselock::games::Bots;
@@ -34,8 +34,8 @@ const CARD_WIDTH: f32 = 350.0;
 const WIDTH: f32 = 2.0 * CARD_WIDTH + GAP;
 const CARD_HEIGHT: f32 = 256.0;
 const FOOT_HEIGHT: f32 = 44.0;
-const QUIT_WIDTH: f32 = 120.0;
-const ONLINE_WIDTH: f32 = 132.0;
+/// Minimum width of the buttons at the foot, and of the one beside the name.
+const FOOT_WIDTH: f32 = 120.0;
 /// Height in points of everything below the title, with space for the foot.
 const HEIGHT: f32 = 484.0;
 /// Space in points that the title and its line need above the rest.
@@ -86,6 +86,8 @@ pub(crate) enum Wish {
     Search,
     /// Have a directory choose a server.
     Online,
+    /// Open the list of recordings.
+    Recordings,
     Experiment,
     Settings,
     Quit,
@@ -202,28 +204,12 @@ impl Menu {
                 if let Some(text) = &error {
                     self.banner(ui, text);
                 }
-                self.name_field(ui, settings);
+                wish = self.name_field(ui, settings);
                 ui.horizontal_top(|ui| {
-                    wish = self.play_card(ui);
+                    wish = wish.take().or(self.play_card(ui));
                     wish = wish.take().or(self.join_card(ui, told));
                 });
-                ui.horizontal(|ui| {
-                    let online = Button::new(RichText::new(tr("Play online")).size(15.0));
-                    if ui.add(online.min_size(vec2(ONLINE_WIDTH, FOOT_HEIGHT))).clicked() {
-                        wish = Some(Wish::Online);
-                    }
-                    if laboratory(ui).clicked() {
-                        wish = Some(Wish::Experiment);
-                    }
-                    let settings = Button::new(RichText::new(tr("Settings")).size(15.0));
-                    if ui.add(settings.min_size(vec2(QUIT_WIDTH, FOOT_HEIGHT))).clicked() {
-                        wish = Some(Wish::Settings);
-                    }
-                    let quit = Button::new(RichText::new(tr("Quit")).size(15.0));
-                    if ui.add(quit.min_size(vec2(QUIT_WIDTH, FOOT_HEIGHT))).clicked() {
-                        wish = Some(Wish::Quit);
-                    }
-                });
+                wish = wish.take().or(foot(ui));
             });
         let bottom = area.response.rect.bottom();
         let foot = screen.center_bottom() - vec2(0.0, 18.0);
@@ -273,18 +259,28 @@ impl Menu {
         }
     }
 
-    fn name_field(&mut self, ui: &mut Ui, settings: &mut Settings) {
+    /// Shows the name, and the button for all other settings.
+    fn name_field(&mut self, ui: &mut Ui, settings: &mut Settings) -> Option<Wish> {
+        let mut wish = None;
         card(ui, WIDTH, |ui| {
             ui.horizontal(|ui| {
                 let label = RichText::new(tr("Your name")).size(15.0).color(palette::TEXT_SOFT);
                 ui.add_sized(vec2(84.0, 34.0), Label::new(label));
-                let width = ui.available_width();
-                if ui.add(name_field(&mut self.name, tr("Player"), width)).changed() {
-                    settings.player.take_name(&self.name);
-                }
+                let rest = vec2(ui.available_width(), 34.0);
+                ui.allocate_ui_with_layout(rest, Layout::right_to_left(Align::Center), |ui| {
+                    let other = Button::new(RichText::new(tr("Settings")).size(15.0));
+                    if ui.add(other.min_size(vec2(FOOT_WIDTH, 34.0))).clicked() {
+                        wish = Some(Wish::Settings);
+                    }
+                    let width = ui.available_width();
+                    if ui.add(name_field(&mut self.name, tr("Player"), width)).changed() {
+                        settings.player.take_name(&self.name);
+                    }
+                });
             });
             name_note(ui, &self.name);
         });
+        wish
     }
 
     fn play_card(&mut self, ui: &mut Ui) -> Option<Wish> {
@@ -481,9 +477,31 @@ fn space_above_action(ui: &mut Ui) {
     ui.add_space(rest.max(0.0));
 }
 
+/// The row below the cards.
+fn foot(ui: &mut Ui) -> Option<Wish> {
+    let mut wish = None;
+    let mut button = |ui: &mut Ui, words: &str, pressed: Wish| {
+        let button = Button::new(RichText::new(words).size(15.0));
+        if ui.add(button.min_size(vec2(FOOT_WIDTH, FOOT_HEIGHT))).clicked() {
+            wish = Some(pressed);
+        }
+    };
+    let mut experiments = false;
+    ui.horizontal(|ui| {
+        button(ui, tr("Play online"), Wish::Online);
+        button(ui, tr("Recordings"), Wish::Recordings);
+        let rest = vec2(ui.available_width(), FOOT_HEIGHT);
+        ui.allocate_ui_with_layout(rest, Layout::right_to_left(Align::Center), |ui| {
+            button(ui, tr("Quit"), Wish::Quit);
+            experiments = laboratory(ui).clicked();
+        });
+    });
+    wish.or(experiments.then_some(Wish::Experiment))
+}
+
 /// The button that opens the laboratory, with a description.
 fn laboratory(ui: &mut Ui) -> Response {
-    let width = WIDTH - 2.0 * (QUIT_WIDTH + GAP) - (ONLINE_WIDTH + GAP);
+    let width = ui.available_width();
     let (rect, response) = ui.allocate_exact_size(vec2(width, FOOT_HEIGHT), Sense::click());
     let look = ui.style().interact(&response);
     let (fill, edge) = (look.bg_fill, look.bg_stroke);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! run -> args, display -> machine (clock, focus, pace of frames, gamepads)
-//!                      -> lobby -> menu, servers, online, the laboratory's scene
+//!                      -> lobby -> menu, servers, online, recordings, the laboratory's scene
 //!                               -> connection (phaselock_quic)
 //! ```
 
@@ -19,7 +19,9 @@ mod lobby;
 mod machine;
 pub(crate) mod menu;
 mod pacing;
+pub(crate) mod recordings;
 mod replays;
+mod saver;
 mod seek;
 pub(crate) mod servers;
 mod shown;

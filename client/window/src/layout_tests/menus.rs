@@ -7,12 +7,15 @@ use crate::visit::connection::Changed;
 use egui_macroquad::egui::{Context, LayerId, RawInput, Rect};
 use phaselock::client::State;
 use phaselock::fingerprint::Fingerprint;
+use phaselock::replay::Piece;
 use phaselock::seek::{SeekState, SeekView, SeekWish};
-use phaselock::time::{LocalTime, Micros};
+use phaselock::server::{AnyRoom, RecordConfig, Room, RoomConfig, RoomSettings};
+use phaselock::time::{LocalTime, Micros, Tick};
 use phaselock::wire::directory::play::PartyCode;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::query::Info;
 use phaselock::wire::rooms::RoomStatus;
+use phaselock_games::race::Race;
 use phaselock_quic::address::Address;
 use phaselock_quic::survey::{Found, Reply, SurveyView, Via};
 
@@ -20,6 +23,7 @@ use super::checker::{problems, sizes_of, texts};
 use super::{Pane, phones, report, variants, windows};
 use crate::desktop::args::Args;
 use crate::desktop::menu::Menu;
+use crate::desktop::recordings::Recordings;
 use crate::desktop::servers::{ServerLists, Servers, Tab, Trust};
 use crate::online::{Directories, Online, Search};
 use crate::overlay::{self, Status};
@@ -307,6 +311,48 @@ fn layout_of_laboratory_is_clear() {
     report(lay_out("laboratory", |ctx| {
         let _ = lab.draw(ctx, 1.0 / 60.0);
     }));
+}
+
+#[test]
+fn layout_of_recordings_is_clear() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let views = phaselock_views::all(Views::new());
+    let mut empty = Recordings::new(Some(folder.path().to_owned()), views.clone());
+    let mut found = lay_out("no recordings", |ctx| assert_eq!(empty.draw(ctx), None));
+    let mut room = Room::<Race>::new(RoomConfig {
+        record: Some(RecordConfig::default()),
+        settings: RoomSettings { bots: 9, ..RoomSettings::default() },
+        ..RoomConfig::default()
+    });
+    while room.tick() < Tick(700) {
+        let now = room.next_timeout();
+        room.handle_timeout(now);
+    }
+    room.cut_replay();
+    let pieces = std::iter::from_fn(|| room.poll_replay());
+    let file: Vec<u8> = pieces
+        .flat_map(|piece| match piece {
+            Piece::Start(bytes) | Piece::Chunk(bytes) => bytes,
+        })
+        .collect();
+    let long = "of-a-server-with-a-name-that-is-as-long-as-any-file-name-should-be";
+    for number in 0..9 {
+        let bytes = if number % 3 == 2 { b"foreign" } else { &file[..] };
+        let name = format!("2026-11-26-11350{number}_race_{long}.plr");
+        std::fs::write(folder.path().join(name), bytes).expect("written");
+    }
+    let mut screen = Recordings::new(Some(folder.path().to_owned()), views);
+    let context = Pane::of((1280.0, 720.0), Needs::Menu, 1.0).context();
+    while !screen.is_settled() {
+        let _ = context.run(RawInput::default(), |ctx| assert_eq!(screen.draw(ctx), None));
+    }
+    found.extend(lay_out("recordings", |ctx| assert_eq!(screen.draw(ctx), None)));
+    screen.error = Some("This recording cannot be played: the recording is damaged.".to_owned());
+    found.extend(lay_out("recordings, one is deleted", |ctx| {
+        screen.ask_to_delete();
+        assert_eq!(screen.draw(ctx), None);
+    }));
+    report(found);
 }
 
 /// A visit that has not begun.

@@ -103,7 +103,7 @@ impl PageLobby {
         let begun = match loaded {
             Loaded::Bytes(bytes) => {
                 let config = desk.visit(default_name(), &self.setup);
-                Visit::of_recording(title, bytes, move || clock.now(), config)
+                Visit::of_recording(title, bytes, move || clock.now(), config).map(Visit::keepable)
             }
             Loaded::Failed(why) => Err(why),
             Loaded::Cancelled => return None,

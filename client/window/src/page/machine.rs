@@ -1,5 +1,7 @@
 //! The page as a platform: clock, visibility, gamepad, touch and sound.
 
+use std::collections::VecDeque;
+
 use egui_macroquad::egui::Id;
 use phaselock::time::{LocalTime, Micros};
 use phaselock_sound::output::SoundOutput;
@@ -7,6 +9,7 @@ use phaselock_ui::controls::PadValues;
 use phaselock_ui::gamepad::{Pads, Rumble, standard};
 use phaselock_ui::glass::Glass;
 use phaselock_ui::look::Needs;
+use phaselock_web::download;
 use phaselock_web::page::{self, PageClock, PageField};
 
 use crate::platform::{Platform, Presence};
@@ -39,6 +42,8 @@ pub(super) struct Page {
     clock: PageClock,
     pads: PagePads,
     glass: Glass,
+    /// Names of recordings that were handed to the browser.
+    saved: VecDeque<String>,
 }
 
 impl Platform for Page {
@@ -78,6 +83,16 @@ impl Platform for Page {
 
     fn play(&mut self, output: &mut SoundOutput) {
         output.render(page::sound_waiting(), page::sound);
+    }
+
+    fn save(&mut self, name: String, bytes: Vec<u8>) {
+        download::save(&name, &bytes);
+        self.saved.push_back(name);
+    }
+
+    /// The browser tells the player if it cannot.
+    fn poll_saved(&mut self) -> Option<Result<String, String>> {
+        self.saved.pop_front().map(Ok)
     }
 
     fn reports_status(&self) -> bool {

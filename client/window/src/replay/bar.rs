@@ -8,8 +8,9 @@ use phaselock::playback::Playback;
 use phaselock::replay::{Happening, Moment};
 use phaselock::rewind::Rewound;
 use phaselock::time::{Micros, ServerTime, Tick};
-use phaselock_ui::layout::{self, Item};
-use phaselock_ui::paint::{fade, readable, text_over};
+use phaselock_ui::block::text_block;
+use phaselock_ui::layout::{self, Item, Way};
+use phaselock_ui::paint::{fade, readable};
 use phaselock_ui::words::{fill, tr};
 use phaselock_ui::{palette, ruling};
 
@@ -41,9 +42,10 @@ impl Player {
         layout::claim(&painter, Item::Panel, rect);
         self.bar = rect;
         if let Some(note) = self.note() {
-            let size = readable(ctx, 14.0);
-            let at = rect.center_top() - vec2(0.0, 6.0);
-            text_over(&painter, at, Align2::CENTER_BOTTOM, &note, (size, palette::WARN));
+            // Above the bar for spectators.
+            let place = (rect.center_top() - vec2(0.0, 6.0), Align2::CENTER_BOTTOM);
+            let lines = [(&*note, readable(ctx, 14.0), palette::WARN)];
+            text_block(&painter, (Item::ProgramNotice, &[Way::Up]), place, &lines);
         }
         Area::new(Id::new("replay-bar"))
             .order(Order::Middle)

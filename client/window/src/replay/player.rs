@@ -125,6 +125,16 @@ impl Player {
         self.playback.now()
     }
 
+    /// The whole file.
+    pub(crate) fn file(&self) -> &[u8] {
+        self.playback.replay().bytes()
+    }
+
+    /// The player whose client made the recording, if it was not the server.
+    pub(crate) fn viewer(&self) -> Option<PlayerId> {
+        self.playback.header().viewer
+    }
+
     /// Unix time in microseconds at zero of that clock.
     pub(crate) fn unix_of_start(&self) -> i64 {
         self.playback.unix_of_start()
@@ -377,9 +387,16 @@ impl Player {
                 &[("version", version)],
             )
         };
+        let own = |viewer: PlayerId| {
+            let people = &self.playback.header().people;
+            let name = people.iter().find(|person| person.player == viewer);
+            let name = name.map_or(tr("someone"), |person| &person.name);
+            fill("This is all that {name} was sent.", &[("name", name)])
+        };
         let cut = || tr("This recording was cut short.").to_owned();
         let is_cut = !self.playback.replay().is_complete() && self.playback.is_over();
         let exact = self.playback.has_rules();
+        let other = || self.viewer().map_or_else(other, own);
         self.error.clone().or(is_cut.then(cut)).or((!exact).then(other))
     }
 }

@@ -69,6 +69,12 @@ pub(crate) const KEYS: &[Key] = &[
         "Ghost that you race: \"off\", \"own\" (your record), \"best\", or \"of NAME\".",
         |it| Slot::Word(&mut it.player.ghost),
     ),
+    key(
+        "player",
+        "keep_minutes",
+        "Keep the last ten minutes of play in memory, to save them.",
+        |it| Slot::Switch(&mut it.player.keep_minutes),
+    ),
     key("sound", "master", "Master volume, in percent.", |it| {
         Slot::Number(&mut it.sound.master, PERCENT)
     }),

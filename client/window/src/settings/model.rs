@@ -47,6 +47,8 @@ pub(crate) struct Player {
     pub(crate) input_delay: u16,
     /// The ghost to race.
     pub(crate) ghost: GhostChoice,
+    /// Whether the last minutes are kept, to save them.
+    pub(crate) keep_minutes: bool,
 }
 
 impl Player {
@@ -141,6 +143,7 @@ impl Default for Settings {
                 look: 0,
                 input_delay: 0,
                 ghost: GhostChoice::Own,
+                keep_minutes: true,
             },
             sound: Sound {
                 master: 80,

@@ -195,6 +195,11 @@ impl Screen {
             tr("In games against the clock you race the run that set a record on the server: \
                 yours, the best, or that of the player with this name."),
         );
+        switch(ui, tr("Keep the last ten minutes"), &mut player.keep_minutes);
+        note(
+            ui,
+            tr("A key saves them as a recording, with what you saw and read. Nobody else gets it."),
+        );
     }
 }
 

@@ -25,6 +25,7 @@ fn others() -> Settings {
     settings.player.name = "Ada".into();
     (settings.player.color, settings.player.look) = (11, 7);
     settings.player.input_delay = 2;
+    settings.player.keep_minutes = false;
     settings.player.ghost = GhostChoice::Of("Grace".into());
     let sound = &mut settings.sound;
     (sound.master, sound.effects, sound.music, sound.interface) = (1, 2, 3, 4);

@@ -121,6 +121,8 @@ impl Visit {
             changed: None,
             input_delay: 0,
             ghost: GhostChoice::Off,
+            keepable: None,
+            unsaved: Vec::new(),
             link: setup.link_words(),
             filter: setup.filter,
             graph: NetGraph::new(setup.net_graph || open(GRAPH)),

@@ -1,0 +1,393 @@
+//! The folder of recordings, which a thread of its own reads: its files, and for those in view the
+//! header, the length and a picture.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::UNIX_EPOCH;
+
+use phaselock::limits::REPLAY_HEADER_BYTES_MAX;
+use phaselock::replay::{Header, Replay, read_header, read_span};
+use phaselock::time::{ServerTime, Tick};
+
+use super::picture::Picture;
+use crate::visit::minutes::END;
+
+/// The maximum number of files that are listed: the newest. Arbitrary.
+const FILES_MAX: usize = 20_000;
+/// The maximum number of files whose contents are remembered: some screens full.
+const FACTS_MAX: usize = 200;
+/// The maximum number of files that the thread is asked about at a time, so that it soon comes to
+/// those in view.
+const ASKED_MAX: usize = 8;
+/// Bytes at the end of a file among which its index is looked for: that of 14 hours.
+const END_BYTES: u64 = 64 << 10;
+/// Maximum size of a file that gets a picture, in bytes: an hour with 64 players. It is read whole.
+const PICTURE_BYTES_MAX: u64 = 32 << 20;
+
+/// A file in the folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Listed {
+    pub(super) path: PathBuf,
+    pub(super) bytes: u64,
+    /// Unix time of the last change in seconds.
+    pub(super) changed: i64,
+}
+
+impl Listed {
+    /// Name of the file.
+    pub(super) fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+/// What a file says about itself.
+#[derive(Clone, Debug)]
+pub(super) struct Facts {
+    pub(super) header: Header,
+    /// Length in seconds; `None` if the file was cut short.
+    pub(super) secs: Option<u64>,
+    pub(super) picture: Option<Picture>,
+}
+
+/// What is known of a file: what it says, or why it cannot be read.
+pub(super) type Known = Result<Facts, String>;
+
+enum Job {
+    Scan,
+    Load(PathBuf),
+    Delete(PathBuf),
+}
+
+enum Told {
+    Files(Result<Vec<Listed>, String>),
+    Loaded(PathBuf, Box<Known>),
+    /// Why a file could not be deleted.
+    Kept(String),
+}
+
+/// The folder, as far as it has been read.
+pub(super) struct Shelf {
+    jobs: Sender<Job>,
+    told: Receiver<Told>,
+    /// The files, newest first; `None` before the folder has been read.
+    files: Option<Arc<[Listed]>>,
+    /// Why the folder could not be read, or a file not be deleted.
+    pub(super) problem: Option<String>,
+    known: BTreeMap<PathBuf, Arc<Known>>,
+    /// Files in the order in which they became known.
+    order: VecDeque<PathBuf>,
+    asked: Vec<PathBuf>,
+}
+
+impl Shelf {
+    /// Starts to read a folder, which need not exist.
+    ///
+    /// # Errors
+    ///
+    /// There is no thread for it.
+    pub(super) fn open(dir: PathBuf) -> io::Result<Self> {
+        let (jobs, waiting) = channel();
+        let (tell, told) = channel();
+        let work = move || serve(&dir, &waiting, &tell);
+        thread::Builder::new().name("recordings".to_owned()).spawn(work)?;
+        let (files, problem, known) = (None, None, BTreeMap::new());
+        let (order, asked) = (VecDeque::new(), Vec::new());
+        let shelf = Self { jobs, told, files, problem, known, order, asked };
+        shelf.send(Job::Scan);
+        Ok(shelf)
+    }
+
+    /// Gives the thread something to do. It lives as long as this.
+    fn send(&self, job: Job) {
+        let _ = self.jobs.send(job);
+    }
+
+    /// Returns the files, newest first; `None` until the folder has been read.
+    pub(super) fn files(&self) -> Option<Arc<[Listed]>> {
+        self.files.clone()
+    }
+
+    /// Returns what is known of a file, or asks for it.
+    pub(super) fn known(&mut self, path: &Path) -> Option<Arc<Known>> {
+        let known = self.known.get(path).cloned();
+        let is_asked = self.asked.iter().any(|it| it == path);
+        if known.is_none() && !is_asked && self.asked.len() < ASKED_MAX {
+            self.asked.push(path.to_owned());
+            self.send(Job::Load(path.to_owned()));
+        }
+        known
+    }
+
+    /// Whether the folder has been read, and all that was asked for.
+    #[cfg(test)]
+    pub(super) fn is_settled(&self) -> bool {
+        self.files.is_some() && self.asked.is_empty()
+    }
+
+    /// Deletes a file.
+    pub(super) fn delete(&self, path: &Path) {
+        self.send(Job::Delete(path.to_owned()));
+        self.send(Job::Scan);
+    }
+
+    /// Takes what the thread has found out.
+    pub(super) fn poll(&mut self) {
+        while let Ok(told) = self.told.try_recv() {
+            match told {
+                Told::Files(Ok(files)) => self.files = Some(files.into()),
+                Told::Files(Err(why)) => {
+                    (self.files, self.problem) = (Some(Arc::default()), Some(why));
+                }
+                Told::Kept(why) => self.problem = Some(why),
+                Told::Loaded(path, known) => {
+                    self.asked.retain(|it| *it != path);
+                    self.known.insert(path.clone(), Arc::new(*known));
+                    self.order.push_back(path);
+                    if self.order.len() > FACTS_MAX
+                        && let Some(oldest) = self.order.pop_front()
+                    {
+                        self.known.remove(&oldest);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Does jobs until nobody wants to know.
+fn serve(dir: &Path, jobs: &Receiver<Job>, tell: &Sender<Told>) {
+    while let Ok(job) = jobs.recv() {
+        let told = match job {
+            Job::Scan => Told::Files(scan(dir).map_err(|error| told(dir, &error))),
+            Job::Load(path) => {
+                let known = load(&path);
+                Told::Loaded(path, Box::new(known))
+            }
+            Job::Delete(path) => match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    Told::Kept(told(&path, &error))
+                }
+                _ => continue,
+            },
+        };
+        if tell.send(told).is_err() {
+            return;
+        }
+    }
+}
+
+fn told(path: &Path, error: &io::Error) -> String {
+    format!("{}: {error}", path.display())
+}
+
+/// Returns the recordings in a folder, newest first.
+fn scan(dir: &Path) -> io::Result<Vec<Listed>> {
+    let entries = match fs::read_dir(dir) {
+        // Nothing has been saved yet.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        // It may have been deleted meanwhile.
+        let Ok(facts) = fs::metadata(&path) else { continue };
+        if path.extension().is_none_or(|end| end != END) || !facts.is_file() {
+            continue;
+        }
+        let changed = facts.modified().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+        let changed = changed.and_then(|it| i64::try_from(it.as_secs()).ok()).unwrap_or(0);
+        files.push(Listed { path, bytes: facts.len(), changed });
+        if files.len() >= 2 * FILES_MAX {
+            keep_newest(&mut files);
+        }
+    }
+    keep_newest(&mut files);
+    Ok(files)
+}
+
+fn keep_newest(files: &mut Vec<Listed>) {
+    files.sort_by(|a, b| b.changed.cmp(&a.changed).then_with(|| b.path.cmp(&a.path)));
+    files.truncate(FILES_MAX);
+}
+
+/// Reads what a file says about itself.
+fn load(path: &Path) -> Known {
+    let words = |error: io::Error| error.to_string();
+    let mut file = File::open(path).map_err(words)?;
+    let length = file.metadata().map_err(words)?.len();
+    let mut start = Vec::new();
+    let most = REPLAY_HEADER_BYTES_MAX as u64;
+    (&mut file).take(most).read_to_end(&mut start).map_err(words)?;
+    let header = read_header(&start).map_err(|error| error.to_string())?;
+    let replay = (length <= PICTURE_BYTES_MAX).then(|| whole(file_at_start(&mut file)?)).flatten();
+    let span = match &replay {
+        Some(replay) => replay.span().filter(|_| replay.is_complete()),
+        None => end_of(&mut file, length).ok().and_then(|end| read_span(&end, length)),
+    };
+    let secs = span.map(|(first, last)| {
+        let ServerTime(micros) = header.rates.time_of(Tick(last.since(first)));
+        micros.unsigned_abs() / 1_000_000
+    });
+    let picture = replay.as_ref().and_then(Picture::of);
+    Ok(Facts { header, secs, picture })
+}
+
+fn file_at_start(file: &mut File) -> Option<&mut File> {
+    file.seek(SeekFrom::Start(0)).ok()?;
+    Some(file)
+}
+
+/// Reads a recording that has at most [`PICTURE_BYTES_MAX`].
+fn whole(file: &mut File) -> Option<Replay> {
+    let mut bytes = Vec::new();
+    file.take(PICTURE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    Replay::open(bytes).ok()
+}
+
+/// Reads the last bytes of a file.
+fn end_of(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
+    file.seek(SeekFrom::Start(length.saturating_sub(END_BYTES)))?;
+    let mut end = Vec::new();
+    file.take(END_BYTES).read_to_end(&mut end)?;
+    Ok(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant, SystemTime};
+
+    use phaselock::replay::Assembly;
+    use phaselock::server::{AnyRoom, RecordConfig, Room, RoomConfig, RoomSettings};
+    use phaselock_games::race::Race;
+
+    use super::*;
+
+    /// A recording of some seconds of a race with bots.
+    fn recording(ticks: u64) -> Vec<u8> {
+        let record = Some(RecordConfig::default());
+        let settings = RoomSettings { bots: 3, ..RoomSettings::default() };
+        let mut room = Room::<Race>::new(RoomConfig { record, settings, ..RoomConfig::default() });
+        while room.tick() < Tick(ticks) {
+            let now = room.next_timeout();
+            room.handle_timeout(now);
+        }
+        room.cut_replay();
+        let (mut file, mut assembly) = (Vec::new(), Assembly::default());
+        while let Some(piece) = room.poll_replay() {
+            file.extend(assembly.push(&piece).expect("in order"));
+        }
+        file.extend(assembly.end());
+        file
+    }
+
+    /// Waits until the thread has told something.
+    fn wait<T>(shelf: &mut Shelf, mut found: impl FnMut(&mut Shelf) -> Option<T>) -> T {
+        let until = Instant::now() + Duration::from_secs(60);
+        loop {
+            shelf.poll();
+            if let Some(found) = found(shelf) {
+                return found;
+            }
+            assert!(Instant::now() < until, "the thread tells nothing");
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    #[test]
+    fn files_are_listed_with_what_they_say_newest_first() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let whole = recording(700);
+        let mut other = whole.clone();
+        other[8 + 5 + 20] ^= 1;
+        for (number, (name, bytes)) in [
+            ("whole.plr", &whole[..]),
+            ("cut.plr", &whole[..whole.len() - 30]),
+            ("damaged.plr", &other[..]),
+            ("foreign.plr", &b"a text"[..]),
+            ("notes.txt", &b"a text"[..]),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let path = folder.path().join(name);
+            fs::write(&path, bytes).expect("written");
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 - number as u64);
+            let file = File::options().write(true).open(&path).expect("written");
+            file.set_modified(time).expect("set");
+        }
+        fs::create_dir(folder.path().join("folder.plr")).expect("made");
+        let mut shelf = Shelf::open(folder.path().to_owned()).expect("a thread");
+        let files = wait(&mut shelf, |it| it.files());
+        let names: Vec<_> = files.iter().map(Listed::name).collect();
+        assert_eq!(names, ["whole.plr", "cut.plr", "damaged.plr", "foreign.plr"]);
+        let mut known = |name: &str| {
+            let path = folder.path().join(name);
+            wait(&mut shelf, |it| it.known(&path))
+        };
+        let facts = known("whole.plr");
+        let facts = facts.as_ref().as_ref().expect("it can be read");
+        assert_eq!((facts.header.game.as_str(), facts.secs), ("race", Some(11)));
+        assert!(facts.picture.as_ref().expect("cars move").visited() > 20);
+        let cut = known("cut.plr");
+        assert_eq!(cut.as_ref().as_ref().expect("it can be read").secs, None);
+        let reason = |known: Arc<Known>| known.as_ref().as_ref().err().cloned();
+        assert_eq!(reason(known("damaged.plr")).as_deref(), Some("the recording is damaged"));
+        assert!(reason(known("foreign.plr")).expect("a reason").contains("not a recording"));
+    }
+
+    #[test]
+    fn length_of_a_large_file_is_read_from_its_end() {
+        let bytes = recording(300);
+        let end = &bytes[bytes.len() - 200..];
+        assert_eq!(read_span(end, bytes.len() as u64), Some((Tick(0), Tick(300))));
+        assert_eq!(read_span(&end[190..], bytes.len() as u64), None);
+        assert_eq!(read_span(end, 100), None);
+    }
+
+    #[test]
+    fn ten_thousand_files_cost_little_and_what_is_known_is_bounded() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for number in 0..10_000 {
+            fs::write(folder.path().join(format!("{number:05}.plr")), "no").expect("written");
+        }
+        let mut shelf = Shelf::open(folder.path().to_owned()).expect("a thread");
+        let files = wait(&mut shelf, |it| it.files());
+        assert_eq!(files.len(), 10_000);
+        // As if the list were scrolled through.
+        for rows in files[..1_000].chunks(20) {
+            for row in rows {
+                shelf.known(&row.path);
+            }
+            assert!(shelf.asked.len() <= ASKED_MAX);
+            wait(&mut shelf, |it| it.asked.is_empty().then_some(()));
+            assert!(shelf.known.len() <= FACTS_MAX && shelf.order.len() <= FACTS_MAX);
+        }
+    }
+
+    #[test]
+    fn files_are_deleted_and_a_missing_folder_is_empty() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let missing = folder.path().join("none");
+        let mut shelf = Shelf::open(missing).expect("a thread");
+        assert!(wait(&mut shelf, |it| it.files()).is_empty());
+        assert_eq!(shelf.problem, None);
+        let path = folder.path().join("a.plr");
+        fs::write(&path, "no").expect("written");
+        let mut shelf = Shelf::open(folder.path().to_owned()).expect("a thread");
+        assert_eq!(wait(&mut shelf, |it| it.files()).len(), 1);
+        shelf.delete(&path);
+        wait(&mut shelf, |it| it.files().filter(|files| files.is_empty()));
+        assert!(!path.exists());
+        // A folder in place of a file cannot be deleted so.
+        fs::create_dir(&path).expect("made");
+        shelf.delete(&path);
+        let told = wait(&mut shelf, |it| it.problem.clone());
+        assert!(told.contains("a.plr: "), "{told}");
+    }
+}

@@ -1,0 +1,95 @@
+//! The last minutes of a visit, which a key saves as a recording.
+
+use phaselock::client::SavedPart;
+use phaselock_ui::words::{fill, tr};
+
+use super::Visit;
+use crate::date::file_time;
+
+/// Extension of a recording.
+pub(crate) const END: &str = "plr";
+/// Maximum length of the name of a download. Arbitrary; file systems take 255 bytes.
+const NAME_LETTERS_MAX: usize = 80;
+
+impl Visit {
+    /// Keeps the last minutes, or no longer, as the settings say.
+    pub(crate) fn follow_keeping(&mut self, on: bool) {
+        if !self.is_recording {
+            self.connection.session_mut().keep_minutes(on);
+        }
+    }
+
+    /// Lets a recording that was downloaded be kept.
+    #[must_use]
+    pub(crate) fn keepable(self) -> Self {
+        Self { keepable: Some(file_name(&self.title)), ..self }
+    }
+
+    /// Has the last minutes saved, or the recording that is watched.
+    pub(super) fn save(&mut self) {
+        let now = self.now();
+        match (self.connection.recording(), self.keepable.take()) {
+            (None, _) => self.save_minutes(),
+            (Some(player), Some(name)) => self.unsaved.push((name, player.file().to_vec())),
+            (Some(_), None) => self.talk.add_notice(tr("You have this recording already."), now),
+        }
+    }
+
+    fn save_minutes(&mut self) {
+        let now = self.now();
+        let parts = self.connection.session_mut().save_last_minutes(now);
+        if parts.is_empty() {
+            let told = match self.connection.session().keeps_minutes() {
+                true => tr("There is nothing to save yet."),
+                false => tr("The last minutes are not kept: the settings say so."),
+            };
+            return self.talk.add_notice(told, now);
+        }
+        let unix = self.connection.unix_of_start().saturating_add(now.0) / 1_000_000;
+        let name = |game: &str| format!("{}_{game}.{END}", file_time(unix));
+        let files = parts.into_iter().map(|SavedPart { game, bytes }| (name(game), bytes));
+        self.unsaved.extend(files);
+    }
+
+    /// Takes the recordings that are to be saved: their names and bytes.
+    pub(crate) fn take_unsaved(&mut self) -> Vec<(String, Vec<u8>)> {
+        std::mem::take(&mut self.unsaved)
+    }
+
+    /// Tells the player what has become of a recording.
+    pub(crate) fn tell_saved(&mut self, saved: Result<String, String>) {
+        let told = match saved {
+            Ok(file) => fill("Saved as {file}.", &[("file", &file)]),
+            Err(why) => fill("Cannot save the recording: {why}.", &[("why", &why)]),
+        };
+        self.talk.add_notice(&told, self.now());
+    }
+}
+
+/// Returns a name for the file of a recording that has this title, which may contain anything.
+fn file_name(title: &str) -> String {
+    let stem = title.strip_suffix(".plr").unwrap_or(title);
+    let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || "-_.".contains(*letter);
+    let stem: String = stem.chars().filter(is_plain).take(NAME_LETTERS_MAX).collect();
+    let stem = stem.trim_start_matches('.');
+    format!("{}.{END}", if stem.is_empty() { "recording" } else { stem })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_name_of_a_download_is_harmless() {
+        for (title, name) in [
+            ("match-1.plr", "match-1.plr"),
+            ("a%20b?.plr", "a20b.plr"),
+            ("../../etc/passwd", "etcpasswd.plr"),
+            ("..", "recording.plr"),
+            ("Spiel \u{202e}", "Spiel.plr"),
+        ] {
+            assert_eq!(file_name(title), name);
+        }
+        assert!(file_name(&"x".repeat(9_999)).len() < 100);
+    }
+}
