@@ -253,6 +253,8 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
 
     /// Updates the visit, and notes its results in the settings.
     fn update(&mut self) {
+        // Before the visit is updated, which then begins to show the clip's start.
+        self.save_clip();
         let held = self.platform.held();
         let Some(visit) = &mut self.visit else { return };
         let settings = &mut self.store.settings;
@@ -281,7 +283,6 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
             self.lobby.arrived(&server);
         }
         self.follow(next);
-        self.save_clip();
     }
 
     /// Paints the frame. Returns how the visit goes on.
@@ -290,6 +291,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         let colors = self.store.settings.display.palette;
         let (plays, covered) = (self.plays(), self.screen.is_some());
         let screen_waits = self.screen.as_ref().is_some_and(Screen::waits);
+        let is_filming = self.is_filming();
         let (mut next, mut writes) = (Next::Stay, None);
         let Self { renderer, visit, lobby, platform, controls, cues, screen, store, .. } = self;
         let (views, languages, sounds) = (&self.views, &self.languages, &self.sounds);
@@ -317,10 +319,10 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
                 *screen = None;
                 lobby.settings_closed(&store.settings);
             }
-            if is_clicked(ctx) {
+            if !is_filming && is_clicked(ctx) {
                 cues.play(&common::CLICK);
             }
-            if let Some(reason) = sounds.notice() {
+            if let Some(reason) = sounds.notice().filter(|_| !is_filming) {
                 draw_notice(ctx, reason, visit.is_some());
             }
             color_vision::apply(ctx, colors);

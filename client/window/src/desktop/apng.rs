@@ -27,8 +27,11 @@ pub(super) struct ClipFile {
 
 impl ClipFile {
     pub(super) fn create(path: &Path, format: FilmFormat) -> io::Result<Self> {
+        if path.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::IsADirectory));
+        }
         let part = path.with_extension("png.part");
-        let file = Some(File::create(&part)?);
+        let file = Some(File::create_new(&part)?);
         Ok(Self { path: path.to_owned(), part, format, file, writer: None, before: None })
     }
 

@@ -96,8 +96,8 @@ pub(crate) enum Start {
 /// The part of a recording that is exported, and where to.
 #[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
 pub(crate) struct Export {
-    /// Export pictures and sound at normal speed, and exit: an animated PNG if this ends in .png,
-    /// otherwise a new folder with a PNG per picture and the sound as WAV
+    /// Export the recording and exit. If PATH ends in .png, write an animated PNG without sound;
+    /// otherwise write a PNG per frame and the sound as WAV to PATH, a new or empty folder
     #[arg(long = "export", value_name = "PATH", required = false)]
     pub(crate) path: PathBuf,
     /// Where the export starts, as in 1:20.5 [default: the start]
@@ -106,7 +106,7 @@ pub(crate) struct Export {
     /// Where the export ends [default: the end]
     #[arg(long, value_name = "TIME", value_parser = position, requires = "path")]
     pub(crate) to: Option<Micros>,
-    /// Pictures per second, 1 to 120 [default: 20 in an animated PNG, otherwise 60]
+    /// Frames per second, 1 to 120 [default: 20 in an animated PNG, otherwise 60]
     #[arg(
         long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=120),
         requires = "path"

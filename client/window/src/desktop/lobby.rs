@@ -168,8 +168,11 @@ impl DesktopLobby {
                 let visit = Visit::of_recording(title, bytes, move || clock.now(), config);
                 self.begin_export(visit.map(Visit::keepable))
             }
-            Loaded::Failed(why) => Err(why),
+            Loaded::Failed(why) => self.begin_export(Err(why)),
             Loaded::Cancelled => {
+                let why = fill("{url} was not downloaded.", &[("url", loading.title())]);
+                // An export was all that the command line asked for.
+                let _ = self.begin_export(Err(why));
                 self.set_error(None);
                 return None;
             }

@@ -111,12 +111,12 @@ impl Lane {
     fn about(self) -> &'static str {
         match self {
             Self::Inputs => {
-                tr("Ticks in which the server had no input of this player, and inputs that came \
-                    after their tick.")
+                tr("Ticks for which the server had no input from this player, and inputs that \
+                    arrived after their tick.")
             }
             Self::View => {
-                tr("How far in the past this player saw others: as the server accepted it for \
-                    shots, and as the client claimed it.")
+                tr("How far in the past this player saw others: the time that the server accepted \
+                    for shots, and the time that the client claimed.")
             }
             Self::Lag => tr(
                 "How far this player's own steps ran behind the world, because inputs came late.",
@@ -127,16 +127,19 @@ impl Lane {
     /// The current numbers.
     fn words(self, recorded: &Recorded<'_>) -> Vec<Words> {
         if recorded.is_bot() {
-            return vec![Words::plain(1, tr("a bot of the server").into())];
+            return vec![Words::plain(1, tr("server bot").into())];
+        }
+        let unknown = || tr("unknown").to_owned();
+        if recorded.reports.is_empty() {
+            return vec![Words::plain(1, unknown())];
         }
         let last = recorded.reports.last();
-        let unknown = || tr("unknown").to_owned();
         match self {
             Self::Inputs => {
                 let late: u64 = recorded.reports.iter().map(|report| report.late).sum();
                 let late = fill("{count} late", &[("count", &late.to_string())]);
                 let missed = recorded.missed().count().to_string();
-                let missed = fill("{count} ticks without", &[("count", &missed)]);
+                let missed = fill("{count} missing", &[("count", &missed)]);
                 vec![Words::mark(1, Mark::Late, late), Words::line(2, Curve::Band, missed)]
             }
             Self::View => {

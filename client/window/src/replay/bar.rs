@@ -140,8 +140,8 @@ impl Player {
         }
         if self.can_film {
             let what = match self.clip {
-                None => tr("start of a clip"),
-                Some(_) => tr("end of the clip, and save it"),
+                None => tr("start a clip"),
+                Some(_) => tr("end the clip and save it"),
             };
             if button(ui, "✂", what).clicked() {
                 self.mark_clip();

@@ -26,8 +26,7 @@ const STEP_ON: Action = Action::new("replay_step_on", "one tick forward", &["Per
 const SLOWER: Action = Action::new("replay_slower", "slower", &["Minus", "Pad:LeftTrigger"]);
 const FASTER: Action = Action::new("replay_faster", "faster", &["Equal", "Pad:RightTrigger"]);
 const NEXT_MOMENT: Action = Action::new("replay_next", "next marker", &["RightBracket"]);
-const CLIP: Action =
-    Action::new("replay_clip", "start or end of a clip, which is then saved", &["C"]);
+const CLIP: Action = Action::new("replay_clip", "start a clip, or end and save it", &["C"]);
 const EYES: Action = Action::new("replay_eyes", "through the shooter's eyes", &["X"]);
 const LAST_MOMENT: Action = Action::new("replay_before", "previous marker", &["LeftBracket"]);
 
@@ -274,8 +273,10 @@ impl Player {
     /// The part is empty, too long or damaged, or the place for it cannot be opened; in words for
     /// the player.
     pub(crate) fn begin_film(&mut self, cut: Cut, open: OpenFilm) -> Result<(), String> {
-        let rates = self.playback.header().rates;
-        let format = cut.format(Micros((rates.time_of(cut.to) - rates.time_of(cut.from)).0))?;
+        // Playback takes no time for what was not recorded.
+        let ticks = self.playback.replay().ticks_between(cut.from, cut.to);
+        let length = self.rates().time_of(Tick(ticks));
+        let format = cut.format(Micros(length.0))?;
         self.move_to(cut.from);
         match self.error.take() {
             Some(error) => return Err(error),

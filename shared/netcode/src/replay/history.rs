@@ -9,7 +9,8 @@ use crate::game::Origin;
 use crate::ids::PlayerId;
 use crate::time::Tick;
 
-/// Maximum number of chunks that are kept: those of the last ten seconds, and one more.
+/// The maximum number of chunks to cache. Ten seconds span at most two chunks of the usual length;
+/// the rest is for shorter ones.
 const CHUNKS_MAX: usize = 4;
 
 /// What the server made of a player's input in one tick.

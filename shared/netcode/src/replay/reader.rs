@@ -94,6 +94,17 @@ impl Replay {
         span_of(&self.chunks)
     }
 
+    /// Returns the number of ticks after `from` and up to `to` of which there is a recording. Damaged
+    /// chunks count.
+    pub fn ticks_between(&self, from: Tick, to: Tick) -> u64 {
+        let recorded = self.chunks.iter().map(|chunk| {
+            let first = Tick(chunk.first);
+            let last = first.plus(chunk.ticks.into());
+            if last > from && first < to { last.min(to).since(first.max(from)) } else { 0 }
+        });
+        recorded.fold(0, u64::saturating_add)
+    }
+
     /// Returns the number of the chunk with a tick: the last one whose key frame is not later.
     pub fn chunk_at(&self, tick: Tick) -> Option<usize> {
         self.chunks.partition_point(|chunk| chunk.first <= tick.0).checked_sub(1)

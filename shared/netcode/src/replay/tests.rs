@@ -210,6 +210,9 @@ fn verification_begins_where_the_past_is_and_skips_what_is_missing() {
     let replay = open(&file(&pieces));
     let verdict = verify::<Range>(&replay).expect("other chunks can be run again");
     assert_eq!((verdict.ticks, verdict.skipped, verdict.difference), (240, 60, None));
+    let between = |from, to| replay.ticks_between(Tick(from), Tick(to));
+    assert_eq!([between(0, 60), between(10, 110), between(70, 110)], [60, 50, 0]);
+    assert_eq!([between(0, 9999), between(110, 130), between(130, 110)], [240, 10, 0]);
     let mut cursor = Cursor::new(replay);
     for (tick, found) in [(60, 60), (61, 60), (119, 60), (120, 120), (9999, 300)] {
         assert_eq!(cursor.seek(Tick(tick)), Ok(Tick(found)));
