@@ -5,9 +5,11 @@ mod access_lists;
 mod attempts;
 mod exits;
 mod gate;
+mod redirects;
 mod transfers;
 
 pub(crate) use access_lists::{AccessLists, GivenRole};
 pub(crate) use attempts::{FailedLogins, Secret};
 pub(crate) use exits::{Exit, Exits};
 pub(crate) use gate::{Gatekeeper, Rules};
+pub(crate) use redirects::redirected;

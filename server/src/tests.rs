@@ -18,6 +18,7 @@ use phaselock_quic::client::{Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
 use phaselock_quic::player::PlayerKeys;
 use phaselock_quic::server::{RoomsConfig, Server};
+use phaselock_quic::web::WebOptions;
 use tokio::runtime::Runtime;
 use tracing::subscriber::DefaultGuard;
 
@@ -101,6 +102,8 @@ fn serve_in(
     let kept = data::open_by(config, clocks).expect("a directory for it");
     kept.gate.present(presented.clone());
     let server = Server::bind(config.joining.listen[0], presented.identity()).expect("a socket");
+    let options = WebOptions { origins: Vec::new() };
+    let server = server.for_browsers(presented.identity(), options).expect("for browsers");
     let server =
         server.guarded_by(Arc::clone(&kept.gate) as _).with_keeper(Arc::new(kept.worlds.clone()));
     let (address, handle) = (server.address(), server.handle());

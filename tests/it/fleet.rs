@@ -15,16 +15,18 @@ use phaselock::server::{
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::control::{ClientMessage, Hello};
 use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::query::WebIdentity;
 use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::round::RoundRequest;
 use phaselock_games::{
     asteroids::Asteroids, platformer::Platformer, puck::ShufflePuck, race::Race, skirmish::Skirmish,
 };
-use phaselock_quic::client::{Driver, Options, Pins};
+use phaselock_quic::client::{Driver, Options, Pins, Transport};
 use phaselock_quic::clock::Clock;
 use phaselock_quic::identity::Identity;
 use phaselock_quic::server::{Gate, Leaving, RoomsConfig, Server, ServerHandle};
 use phaselock_quic::tickets::{FleetKey, Presented, Stamp, TicketError, UsedTickets};
+use phaselock_quic::web::WebOptions;
 use phaselock_testing::ether::Ether;
 use phaselock_testing::{body, hello, room_config};
 use tokio::sync::oneshot;
@@ -121,6 +123,8 @@ impl Gate for Post {
 struct Member {
     address: SocketAddr,
     post: Arc<Post>,
+    /// How browsers recognize it.
+    web: WebIdentity,
     handle: ServerHandle,
     stop: oneshot::Sender<()>,
     server: JoinHandle<()>,
@@ -138,6 +142,9 @@ impl Member {
         });
         let server = Server::with_controller(ether.socket(), &identity, None, None);
         let server = server.expect("a server").guarded_by(Arc::clone(&post) as _);
+        let options = WebOptions { origins: Vec::new() };
+        let server = server.for_browsers(&identity, options).expect("for browsers");
+        let web = WebIdentity { hashes: identity.web().hashes(), host: String::new() };
         let (address, handle) = (server.address(), server.handle());
         let (stop, stopped) = oneshot::channel::<()>();
         let shutdown = async {
@@ -149,15 +156,30 @@ impl Member {
             let (games, rooms) = (Games::new().with::<Tally>(), RoomsConfig::default());
             server.run_rooms(&games, config, rooms, shutdown).await.expect("threads");
         });
-        Self { address, post, handle, stop, server }
+        Self { address, post, web, handle, stop, server }
     }
 
     fn join(&self, ether: &Ether, name: &str, link: Option<&str>) -> Player {
+        self.join_over(ether, Transport::Native, name, link)
+    }
+
+    fn join_over(
+        &self,
+        ether: &Ether,
+        carriage: Transport,
+        name: &str,
+        link: Option<&str>,
+    ) -> Player {
         let address = self.address.to_string().parse().expect("an address");
+        let shown = match carriage {
+            Transport::Native => self.post.own,
+            Transport::WebTransport(_) => self.web.hashes[0],
+        };
         let options = Options {
             sockets: Arc::new(ether.clone()),
             link: link.map(|link| link.parse().expect("conditions")),
-            ..Options::new(address, Pins::Fixed(self.post.own))
+            carriage,
+            ..Options::new(address, Pins::Fixed(shown))
         };
         let config = SessionConfig::new(Games::new().with::<Tally>(), name);
         let driver = Driver::spawn_here(options, config, Clock::start());
@@ -169,6 +191,7 @@ impl Member {
         let goodbye = Disconnect {
             redirect: Some(other.address.to_string()),
             fingerprint: Some(other.post.own),
+            web: other.web.clone(),
             ..Disconnect::new(Code::Draining, "scale-down")
         };
         let drain = Command::Drain { goodbye, within, restarts: false };
@@ -300,6 +323,47 @@ async fn players_of_a_drained_server_play_on_elsewhere_within_a_second() {
         assert_eq!(new.handle.rooms()[0].seats_taken, 7, "one more than the server has");
         assert_eq!(new.post.refused(), []);
         players.push(stranger);
+        drop(players);
+        old.end().await;
+        new.end().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn browsers_follow_to_the_server_whose_digests_they_are_told_and_to_no_other() {
+    for is_right in [true, false] {
+        let ether = Ether::default();
+        let [old, mut new] = [2; 2].map(|seats| Member::start(&ether, seats));
+        if !is_right {
+            new.web.hashes = vec![Fingerprint([1; 32])];
+        }
+        let browser = || Transport::WebTransport(None);
+        let mut players =
+            ["Ada", "Bob"].map(|name| old.join_over(&ether, browser(), name, Some("delay=50ms")));
+        until("playing", &mut players, |all| all.iter().all(Player::plays)).await;
+        players.iter_mut().for_each(|player| player.points = 3);
+        play(&mut players, Duration::from_secs(2)).await;
+        players.iter_mut().for_each(|player| player.points = 0);
+        play(&mut players, Duration::from_secs(1)).await;
+        let before: Vec<_> = players.iter().map(|it| it.kept().expect("it plays")).collect();
+        assert!(before.iter().all(|(_, _, points)| *points > 100), "{before:?}");
+
+        old.drain_to(&new, Micros::from_ms(10)).await;
+        if is_right {
+            until("playing on", &mut players, |all| all.iter().all(|it| it.back.is_some())).await;
+            play(&mut players, Duration::from_secs(1)).await;
+            let took = |it: &Player| it.back.unwrap().duration_since(it.goodbye.unwrap());
+            let took: Vec<_> = players.iter().map(took).collect();
+            assert!(took.iter().all(|took| *took < Duration::from_secs(1)), "{took:?}");
+            let after: Vec<_> = players.iter().map(|it| it.kept().expect("it plays")).collect();
+            assert_eq!((after, new.post.refused()), (before, Vec::new()));
+            assert_eq!(new.handle.traffic().transports, [("native", 0), ("web", 2)]);
+        } else {
+            play(&mut players, Duration::from_secs(3)).await;
+            let reasons = &players[0].reasons;
+            assert!(reasons.iter().any(|it| it.contains("certificate than announced")));
+            assert_eq!(new.handle.rooms()[0].seats_taken, 0);
+        }
         drop(players);
         old.end().await;
         new.end().await;

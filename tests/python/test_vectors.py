@@ -168,6 +168,7 @@ def message_values(message: Message) -> Values:
     if isinstance(message, Disconnect):
         for name in ("fingerprint", "ticket"):
             values[name] = None if values[name] is None else values[name].hex()
+        values["hashes"] = [digest.hex() for digest in message.hashes]
     plain = Disconnect | Status | Welcome | Left | Epoch | Refused | Watching | Places
     assert isinstance(message, plain)
     return {"kind": type(message).__name__, **values}

@@ -510,17 +510,16 @@ def killed(around):
 
 def sent_on(around):
     """A stopping server redirects its players, and they return if the other one refuses them."""
-    flags = ["--ignore-certificate-errors"]
     port = free()
     other = Server(around, "--game", "puck", "--name", "Beta",
                    "--web-origins", f"http://127.0.0.1:{port}")
     first = Server(around, "--game", "puck", "--name", "Alpha", "--drain-seconds", "1",
                    "--redirect", f"127.0.0.1:{other.port}", port=port)
-    player = Player(around, first.link(name="Ada"), 480, 270, flags)
+    player = Player(around, first.link(name="Ada"), 480, 270)
     player.plays()
     first.end()
     player.comes_to("the other server", lambda it: it.get("is_playing") and it["server"] == "Beta")
-    print("a server that ends leads its players to another")
+    print("a server that ends leads its players to another, whose certificate it names")
     other.end()
     # That server is gone as well, and the page's own is back; now it redirects to a stranger.
     stranger = Server(around, "--game", "puck", "--name", "Gamma")
@@ -528,7 +527,7 @@ def sent_on(around):
                    "--redirect", f"127.0.0.1:{stranger.port}", port=port)
     player.comes_to("its server", lambda it: it.get("is_playing") and it["server"] == "Alpha")
     first.end()
-    there = f"127.0.0.1:{stranger.port} cannot be reached"
+    there = f"sent you to 127.0.0.1:{stranger.port}"
     said = player.comes_to("the refusal", lambda it: there in (it.get("reason") or ""))
     first = Server(around, "--game", "puck", "--name", "Alpha", port=port)
     player.comes_to("its server", lambda it: it.get("is_playing") and it["server"] == "Alpha")

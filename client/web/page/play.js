@@ -167,9 +167,9 @@
 
   /**
    * Address of the game and identity of its server; no facts about a server without a page. A
-   * redirect may end with `#` and the fingerprint of the server's certificate. A server that a
-   * directory has named ends with `#web:` and the digests of its certificates for browsers, or none
-   * if an authority has signed it for this host.
+   * server that a directory or a redirect has named ends with `#web:` and the digests of its
+   * certificates for browsers, or none if an authority has signed it for this host. If a redirect
+   * does not name them, it may end with `#` and the fingerprint of the server's certificate.
    */
   async function destination(redirect) {
     const [address, fingerprint = ""] = redirect.split("#");

@@ -64,10 +64,7 @@ impl Carriage for Channel {
         match output {
             Output::Connect { redirect } => {
                 let first = || self.to.clone();
-                let to = redirect.map_or_else(first, |Redirect { address, fingerprint }| {
-                    let fingerprint = fingerprint.map_or_else(String::new, |it| format!("#{it}"));
-                    address + &fingerprint
-                });
+                let to = redirect.as_ref().map_or_else(first, server_of_redirect);
                 let context = PROOF_CONTEXT;
                 imports::phaselock_connect(to.as_ptr(), to.len(), context.as_ptr(), context.len());
             }
@@ -78,8 +75,8 @@ impl Carriage for Channel {
     }
 }
 
-/// Returns the text by which the page connects to a server that a directory has named. `None` if no
-/// browser can connect to it.
+/// Returns the text by which the page connects to a server that a directory or a redirect has
+/// named. `None` if no browser can connect to it, as far as is known.
 pub fn server_of_browsers(address: &Address, web: &WebIdentity) -> Option<String> {
     let digits = |hash: &Fingerprint| hash.to_string().replace("sha256:", "");
     let hashes: Vec<_> = web.hashes.iter().map(digits).collect();
@@ -88,6 +85,16 @@ pub fn server_of_browsers(address: &Address, web: &WebIdentity) -> Option<String
         (host, true) => Some(format!("{host}:{}#web:", address.port())),
         _ => Some(format!("{address}#web:{}", hashes.join(","))),
     }
+}
+
+/// Returns the text by which the page connects to the server of a redirect.
+pub fn server_of_redirect(redirect: &Redirect) -> String {
+    let Redirect { address, fingerprint, web } = redirect;
+    let known = address.parse().ok().and_then(|address| server_of_browsers(&address, web));
+    known.unwrap_or_else(|| {
+        let fingerprint = fingerprint.map_or_else(String::new, |it| format!("#{it}"));
+        format!("{address}{fingerprint}")
+    })
 }
 
 fn close(goodbye: &Disconnect) {
@@ -121,11 +128,12 @@ fn read(bytes: &[u8]) -> Option<Event<Vec<u8>>> {
 }
 
 impl WebDriver {
-    /// Starts joining the server at `to`, as [`server_of_browsers`] writes it, or the one in the
-    /// page's address.
+    /// Starts joining the server at `to`, as [`server_of_browsers`] or [`server_of_redirect`] writes
+    /// it, or the one in the page's address.
     pub fn begin(config: SessionConfig, to: Option<&str>) -> Self {
         let clock = PageClock::start();
-        // Servers show another certificate to browsers than over QUIC directly.
+        // Servers show another certificate to browsers than over QUIC directly, which redirects
+        // name as well.
         let config = SessionConfig { checks_fingerprint: false, ..config };
         let channel = Channel { clock, to: to.unwrap_or_default().to_owned() };
         let mut driver = Self { session: Session::new(config, clock.now()), channel };

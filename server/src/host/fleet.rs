@@ -19,7 +19,7 @@ use crate::agones::{
     Agent, Allocation, Answer, Call, END_MAX, Note, Order, Server, Sidecar, Update, label,
 };
 use crate::author::{Author, Role};
-use crate::config::Redirect;
+use crate::people::redirected;
 
 /// Time between looks at the server before its rooms tick, and from then on.
 const START_INTERVAL: Duration = Duration::from_millis(20);
@@ -290,8 +290,9 @@ impl Host {
     /// Stops the server, in which no one has played for long.
     async fn stop_empty(&self) {
         let text = "no one has played here for long, so the server shuts down; join another one";
-        let redirect = self.config.borrow().joining.redirect.clone();
-        let goodbye = Redirect::on(redirect.as_ref(), Disconnect::new(Code::Draining, text));
+        let config = Arc::clone(&self.config.borrow());
+        let goodbye = Disconnect::new(Code::Draining, text);
+        let goodbye = redirected(config.joining.redirect.as_ref(), &config, goodbye).await;
         if let Err(error) = self.drain_as(&agones(), false, goodbye, Micros::from_ms(1000)).await {
             tracing::warn!(name: "agones_stop_failed", %error, "cannot stop; trying again");
         }

@@ -1,5 +1,6 @@
 //! Games and drains: orders to the rooms.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use phaselock::limits::RESUME_MAX;
@@ -15,6 +16,7 @@ use crate::api::Drain;
 use crate::author::{Author, Right};
 use crate::config::{self, Redirect};
 use crate::error::ActError;
+use crate::people::redirected;
 use crate::store::Written;
 use crate::time::{BadSpan, parse_span};
 
@@ -51,8 +53,9 @@ impl Host {
         let must_be = |what: &str, text: &str, rule: String| {
             ActError::Bad(format!("the {what} is {text:?}, but must be {rule}"))
         };
+        let config = Arc::clone(&self.config.borrow());
         let redirect = match &request.redirect {
-            None => self.config.borrow().joining.redirect.clone(),
+            None => config.joining.redirect.clone(),
             Some(text) => {
                 let target = Redirect::parse(text);
                 Some(target.map_err(|rule| must_be("redirect", text, rule))?)
@@ -71,7 +74,8 @@ impl Host {
         };
         let there = redirect.as_ref();
         let there = there.map(|to| format!("; players are sent to {}", to.address));
-        let goodbye = Redirect::on(redirect.as_ref(), Disconnect::new(Code::Draining, text));
+        let goodbye = Disconnect::new(Code::Draining, text);
+        let goodbye = redirected(redirect.as_ref(), &config, goodbye).await;
         // A server that a person drains stays down, even if it was about to restart.
         let written = self.drain_as(by, false, goodbye, within).await?;
         let done_text = format!(

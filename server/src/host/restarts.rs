@@ -11,8 +11,8 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::state::{AuditEntry, Host, done};
 use crate::author::{Author, Right, Role};
-use crate::config::Redirect;
 use crate::error::ActError;
+use crate::people::redirected;
 use crate::schedule::{Schedule, Step};
 use crate::time::date;
 
@@ -73,19 +73,18 @@ impl Host {
         if self.handle.draining().is_some() || self.facts.is_stopping.load(Ordering::Relaxed) {
             return Err(ActError::Conflict("the server is already draining".into()));
         }
-        let (secs, redirect) = {
-            let config = self.config.borrow();
-            let secs = Some(config.play.drain_seconds).filter(|secs| *secs > 0);
-            (secs.unwrap_or(DRAIN_DEFAULT_SECS), config.joining.redirect.clone())
-        };
-        let within = Micros::from_ms(1000 * i64::from(secs));
+        let config = Arc::clone(&self.config.borrow());
+        let redirect = config.joining.redirect.as_ref();
+        let secs = Some(config.play.drain_seconds).filter(|secs| *secs > 0);
+        let within = Micros::from_ms(1000 * i64::from(secs.unwrap_or(DRAIN_DEFAULT_SECS)));
         // Players who are sent to another server join that one instead.
         let back = if redirect.is_none() { "; you can join again right after" } else { "" };
         let text = format!(
             "the server restarts after this round, or in {} at the latest{back}",
             within.in_words()
         );
-        let goodbye = Redirect::on(redirect.as_ref(), Disconnect::new(Code::Draining, text));
+        let goodbye = Disconnect::new(Code::Draining, text);
+        let goodbye = redirected(redirect, &config, goodbye).await;
         self.drain_as(&scheduler(), true, goodbye, within).await.map(drop)
     }
 

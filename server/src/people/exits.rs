@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use phaselock::wire::disconnect::Disconnect;
+use phaselock::wire::query::WebIdentity;
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::server::Leaving;
 use tokio::sync::Notify;
@@ -24,10 +26,19 @@ const KEPT: Duration = Duration::from_secs(5);
 pub(crate) struct Exit {
     /// The server.
     pub redirect: Redirect,
+    /// How browsers recognize it.
+    pub web: WebIdentity,
     /// The room there, if the directory has named one.
     pub room: Option<RoomCode>,
     /// Number of seats.
     pub people: u16,
+}
+
+impl Exit {
+    /// Adds the server to a goodbye.
+    pub(super) fn on(&self, goodbye: Disconnect) -> Disconnect {
+        Disconnect { web: self.web.clone(), ..Redirect::on(Some(&self.redirect), goodbye) }
+    }
 }
 
 /// What is known for a room.
@@ -102,9 +113,9 @@ impl Exits {
     }
 
     /// Returns a server to which players of a room go, for a spectator, who needs no seat.
-    pub(super) fn glance(&self, room: &RoomCode) -> Option<Redirect> {
+    pub(super) fn glance(&self, room: &RoomCode) -> Option<Exit> {
         match self.rooms().get(room)? {
-            Search::Done(_, exits) => exits.first().map(|exit| exit.redirect.clone()),
+            Search::Done(_, exits) => exits.first().cloned(),
             Search::Wanted(_) | Search::Begun => None,
         }
     }
@@ -161,7 +172,7 @@ mod tests {
 
     fn exit(address: &str, people: u16) -> Exit {
         let redirect = Redirect { address: address.into(), fingerprint: None };
-        Exit { redirect, room: None, people }
+        Exit { redirect, web: WebIdentity::default(), room: None, people }
     }
 
     #[tokio::test(start_paused = true)]
@@ -182,7 +193,7 @@ mod tests {
         let taken = [taken.next(), taken.next(), taken.next()].map(Option::flatten);
         assert_eq!(taken, [Some("a:1".into()), Some("b:1".into()), None]);
         // Spectators need no seats, and go where the first players go.
-        let glance = |of: &Leaving| exits.glance(&of.room).map(|it| it.address);
+        let glance = |of: &Leaving| exits.glance(&of.room).map(|it| it.redirect.address);
         assert_eq!((glance(&one), glance(&two)), (Some("a:1".into()), None));
         tokio::time::advance(KEPT).await;
         assert!(!exits.are_known(&one), "the seats are no longer kept");

@@ -16,11 +16,10 @@ use subtle::ConstantTimeEq as _;
 
 use super::access_lists::AccessLists;
 use super::attempts::{FailedLogins, Secret};
-use super::exits::{Exit, Exits};
+use super::exits::Exits;
 use super::transfers::Transfers;
 use crate::certificate::Presented;
 use crate::clocks::Clocks;
-use crate::config::Redirect;
 use crate::deny::DenyLists;
 use crate::sentence::Act;
 
@@ -207,11 +206,14 @@ impl Gate for Gatekeeper {
         if goodbye.redirect.is_none() {
             if transfer.is_none() {
                 // Spectators go where the players go.
-                return Redirect::on(self.exits.glance(room).as_ref(), goodbye);
+                return match self.exits.glance(room) {
+                    Some(exit) => exit.on(goodbye),
+                    None => goodbye,
+                };
             }
-            let Some(Exit { redirect, room, .. }) = self.exits.take(room) else { return goodbye };
-            goodbye = Redirect::on(Some(&redirect), goodbye);
-            kept = room;
+            let Some(exit) = self.exits.take(room) else { return goodbye };
+            goodbye = exit.on(goodbye);
+            kept = exit.room;
         }
         let target = goodbye.redirect.as_deref().zip(goodbye.fingerprint);
         let ticket = target.zip(transfer).and_then(|(target, transfer)| {

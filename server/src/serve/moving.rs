@@ -86,9 +86,10 @@ async fn search(
 }
 
 fn exit(placed: Placed, directory: SocketAddr) -> Exit {
-    let Placed { server, people, room, .. } = placed;
+    let Placed { server, people, room, web, .. } = placed;
     let address = server.address(directory).to_string();
-    Exit { redirect: Redirect { address, fingerprint: Some(server.fingerprint) }, room, people }
+    let redirect = Redirect { address, fingerprint: Some(server.fingerprint) };
+    Exit { redirect, web, room, people }
 }
 
 /// Divides exits among rooms, so that the players of a room stay together where possible.
@@ -114,6 +115,8 @@ fn share(rooms: Vec<Leaving>, found: Vec<Exit>) -> Vec<(RoomCode, Vec<Exit>)> {
 
 #[cfg(test)]
 mod tests {
+    use phaselock::wire::query::WebIdentity;
+
     use super::*;
 
     #[test]
@@ -126,6 +129,7 @@ mod tests {
         };
         let exit = |address: &str, people| Exit {
             redirect: Redirect { address: address.into(), fingerprint: None },
+            web: WebIdentity::default(),
             room: None,
             people,
         };

@@ -10,9 +10,9 @@ use phaselock_quic::server::ServerHandle;
 use tokio::sync::mpsc;
 use tokio::sync::watch::Receiver as Current;
 
-use crate::config::{Config, Redirect};
+use crate::config::Config;
 use crate::notify::Notifier;
-use crate::people::Exits;
+use crate::people::{Exits, redirected};
 use crate::reload::Reloader;
 use crate::signals::{Signal, Signals};
 
@@ -66,11 +66,15 @@ impl Stopping {
         stop.recv().await;
         is_stopping.store(true, Ordering::Relaxed);
         let drain_seconds = config.borrow().play.drain_seconds;
-        let redirected = |goodbye| Redirect::on(config.borrow().joining.redirect.as_ref(), goodbye);
         let drain = Micros::from_ms(1000 * i64::from(drain_seconds));
         // Goodbyes and the last writes to a stalled disk come on top.
         let within = (u64::from(drain_seconds) + 20) * 1_000_000;
         notifier.send(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={within}"));
+        let goodbye = {
+            let config = Arc::clone(&config.borrow());
+            let goodbye = Disconnect::new(Code::Shutdown, "the server is shutting down");
+            redirected(config.joining.redirect.as_ref(), &config, goodbye).await
+        };
         // Even a drain that ends at once asks where the players can go.
         if drain > Micros::ZERO || exits.are_on() {
             let text = match drain {
@@ -78,11 +82,13 @@ impl Stopping {
                 _ => "the server is shutting down after this round; join again later",
             };
             exits.begin(false);
-            let goodbye = redirected(Disconnect::new(Code::Draining, text));
+            let (code, text) = (Code::Draining, text.to_owned());
+            let retry_after = code.retry_after();
+            let goodbye = Disconnect { code, text, retry_after, ..goodbye.clone() };
             let order = Command::Drain { goodbye, within: drain, restarts: false };
             let _ = handle.command(order).await;
             stop.recv().await;
         }
-        redirected(Disconnect::new(Code::Shutdown, "the server is shutting down"))
+        goodbye
     }
 }

@@ -276,4 +276,7 @@ fn a_directory_sends_the_players_of_a_drained_server_to_another_one() {
         assert_eq!(new.sees(key), Some((format!("{name} L."), true, true)));
     }
     assert!(players.iter().all(|it| it.ends.iter().all(|end| end.code != Code::Full)));
+    // The directory has said how browsers would recognize the other one.
+    let hashes = new.presented.identity().web().hashes();
+    assert!(players.iter().all(|it| it.ends.iter().any(|end| end.web.hashes == hashes)));
 }

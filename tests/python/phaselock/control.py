@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import string
+from dataclasses import dataclass, field
 from typing import Any, Callable, NamedTuple, TypeVar
 
 from .numbers import MESSAGE_BYTES_MAX, NAME_BYTES_MAX, PLAIN_CODING, ROSTER_MAX, SETUP_BYTES_MAX
-from .numbers import WATCH_DELAY_MAX, WATCHERS_MAX
+from .numbers import WATCH_DELAY_MAX, WATCHERS_MAX, WEB_HASHES_MAX, WEB_HOST_BYTES_MAX
 from .numbers import TEXT_BYTES_MAX, TICK_MAX, TICKET_BYTES_MAX, WIRE_TEXT, WireError
 from .numbers import fnv1a_64, unzigzag, zigzag
 
+# Bytes of a host's name.
+HOST_LETTERS = set(string.ascii_letters + string.digits + ".-")
 TICK_HZ_MIN = 10
 TICK_HZ_MAX = 128
 SNAPSHOT_HZ_MIN = 2
@@ -215,6 +218,8 @@ class Disconnect:
     redirect: str | None
     fingerprint: bytes | None = None
     ticket: bytes | None = None
+    hashes: list[bytes] = field(default_factory=list)
+    host: str = ""
 
 
 @dataclass
@@ -469,6 +474,18 @@ def read_ticket(body: Body) -> bytes | None:
     return ticket
 
 
+def read_web(body: Body) -> tuple[list[bytes], str]:
+    """How browsers recognise another server."""
+    count = body.number()
+    if count > WEB_HASHES_MAX:
+        raise WireError(f"{count} digests of certificates")
+    hashes = [body.take(32) for _ in range(count)]
+    host = body.text(WEB_HOST_BYTES_MAX)
+    if not set(host) <= HOST_LETTERS:
+        raise WireError(f"{host!r} is no host")
+    return hashes, host
+
+
 def read_look(body: Body, colors: int = COLORS) -> tuple[int, int]:
     """Colour and marking; clients may also send a colour that stands for none."""
     # Hellos of earlier versions end before the look.
@@ -519,6 +536,8 @@ def read_message(data: bytes) -> Message | None:
             goodbye.fingerprint = body.option(lambda: body.take(32))
         if not body.is_over():
             goodbye.ticket = read_ticket(body)
+        if not body.is_over():
+            goodbye.hashes, goodbye.host = read_web(body)
         return goodbye
     if kind == 1:
         names = body.text(TEXT_BYTES_MAX), body.text(TEXT_BYTES_MAX), body.text(NAME_BYTES_MAX)

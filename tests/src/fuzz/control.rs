@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use phaselock::limits::{
     COMMAND_BYTES_MAX, COMMANDS_MAX, CONTROL_BYTES_MAX, GAMES_MAX, GHOSTS_MAX, NAME_BYTES_MAX,
     QUICK_MESSAGES_MAX, ROSTER_CHUNK, RUN_BYTES_MAX, RUN_PART_BYTES, TEXT_BYTES_MAX,
-    TICKET_BYTES_MAX, USAGE_BYTES_MAX, WATCHERS_MAX,
+    TICKET_BYTES_MAX, USAGE_BYTES_MAX, WATCHERS_MAX, WEB_HASHES_MAX, WEB_HOST_BYTES_MAX,
 };
 use phaselock::time::Tick;
 use phaselock::wire::control::{ClientMessage, ServerMessage, body_len, frame};
@@ -58,6 +58,8 @@ fn one_of_server(body: &[u8]) -> bool {
             shown(&goodbye.text, TEXT_BYTES_MAX);
             goodbye.redirect.iter().for_each(|redirect| shown(redirect, TEXT_BYTES_MAX));
             assert!(goodbye.ticket.as_ref().is_none_or(|it| it.len() <= TICKET_BYTES_MAX));
+            assert!(goodbye.web.hashes.len() <= WEB_HASHES_MAX);
+            shown(&goodbye.web.host, WEB_HOST_BYTES_MAX);
         }
         ServerMessage::Chat { text, .. } => shown(text, TEXT_BYTES_MAX),
         ServerMessage::Joined(seats) => {

@@ -7,6 +7,7 @@
 use std::io;
 
 use phaselock::fields::Record;
+use phaselock::fingerprint::Fingerprint;
 use phaselock::game::{Game, Subtick};
 use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
@@ -21,6 +22,7 @@ use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::ghost::{GhostNotice, GhostRequest};
 use phaselock::wire::input::{Ack, InputPacket, Pressed, write_input};
 use phaselock::wire::protocol::wire_hash;
+use phaselock::wire::query::WebIdentity;
 use phaselock::wire::rooms::{RoomCode, RoomStatus};
 use phaselock::wire::round::{
     Ballot, House, Outcome, Presence, Proposal, RoundNotice, RoundRequest,
@@ -222,6 +224,7 @@ fn server_messages() -> Vec<Vec<u8>> {
     let closed = |text: &str| ServerMessage::Disconnect(Disconnect::new(Code::Full, text));
     let redirect = Disconnect {
         redirect: Some("example.org:4433".into()),
+        web: WebIdentity { hashes: vec![Fingerprint([5; 32])], host: "example.org".into() },
         ..Disconnect::new(Code::Other(9999), "elsewhere")
     };
     let extra = [

@@ -1,8 +1,9 @@
 //! Datagrams and messages that a reader refuses, and some odd ones that it accepts.
 
+use phaselock::fingerprint::Fingerprint;
 use phaselock::limits::{
     CONTROL_BYTES_MAX, GAME_SETUP_BYTES_MAX, NAME_BYTES_MAX, PACKET_ENTITIES_MAX, ROSTER_CHUNK,
-    TEXT_BYTES_MAX, TICKET_BYTES_MAX,
+    TEXT_BYTES_MAX, TICKET_BYTES_MAX, WEB_HASHES_MAX, WEB_HOST_BYTES_MAX,
 };
 use phaselock::time::Tick;
 use phaselock::wire::WireError;
@@ -10,6 +11,7 @@ use phaselock::wire::bits::BitWriter;
 use phaselock::wire::control::{ClientMessage, Hello, ServerMessage, Welcome, body_len};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::input::read_input;
+use phaselock::wire::query::WebIdentity;
 use phaselock_testing::body;
 
 use super::craft::Craft;
@@ -265,6 +267,11 @@ fn of_servers() -> Vec<String> {
         |text: String, redirect| said(Disconnect { redirect, ..Disconnect::new(Code::Full, text) });
     let ticket = Some(vec![0; TICKET_BYTES_MAX + 1]);
     let with_ticket = Disconnect { ticket, ..Disconnect::new(Code::Full, "full") };
+    let of_web = |count, host: &str| {
+        let (hashes, host) = (vec![Fingerprint([8; 32]); count], host.to_owned());
+        let web = WebIdentity { hashes, host };
+        said(Disconnect { web, ..Disconnect::new(Code::Full, "full") })
+    };
     let seats = |count: usize, name: usize| {
         let mut seats = vec![3, count as u8];
         for _ in 0..count {
@@ -283,6 +290,9 @@ fn of_servers() -> Vec<String> {
         ("a goodbye's text of 257 bytes", goodbye(text(TEXT_BYTES_MAX + 1), None)),
         ("a redirect of 257 bytes", goodbye(text(1), Some(text(TEXT_BYTES_MAX + 1)))),
         ("a goodbye's ticket of 513 bytes", said(with_ticket)),
+        ("a goodbye with three digests", of_web(WEB_HASHES_MAX + 1, "")),
+        ("a goodbye with a path for a host", of_web(1, "a/b")),
+        ("a goodbye's host of 65 bytes", of_web(0, &text(WEB_HOST_BYTES_MAX + 1))),
         ("a welcome of half its bytes", good[..good.len() / 2].to_vec()),
         ("9 ticks a second", rated(9, 3)),
         ("129 ticks a second", rated(129, 3)),

@@ -14,6 +14,7 @@ use phaselock::wire::control::{
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::ghost::{GhostNotice, GhostOffer, GhostRequest};
 use phaselock::wire::protocol::{fields_hash, game_hash, wire_hash};
+use phaselock::wire::query::WebIdentity;
 use phaselock::wire::rooms::RoomStatus;
 use phaselock::wire::round::{
     Ballot, House, Outcome, Poll, Presence, Proposal, ReadyUp, RoundNotice, RoundRequest, VoteKinds,
@@ -134,6 +135,10 @@ fn of_servers() -> Vec<ServerMessage> {
     let with_ticket = Disconnect {
         fingerprint: Some(Fingerprint(std::array::from_fn(|at| at as u8))),
         ticket: Some(vec![7; TICKET_BYTES_MAX]),
+        web: WebIdentity {
+            hashes: vec![Fingerprint([9; 32]), Fingerprint([10; 32])],
+            host: "two.example.org".into(),
+        },
         ..redirect.clone()
     };
     let status = Status {
@@ -317,6 +322,8 @@ pub fn server_values(message: &ServerMessage) -> String {
             ("redirect", value(&goodbye.redirect)),
             ("fingerprint", optional_hex(goodbye.fingerprint.as_ref().map(|it| &it.0[..]))),
             ("ticket", optional_hex(goodbye.ticket.as_deref())),
+            ("hashes", list(goodbye.web.hashes.iter().map(|it| hex(&it.0)))),
+            ("host", value(&goodbye.web.host)),
         ]),
         ServerMessage::Status(status) => object(&[
             ("kind", value("Status")),

@@ -181,23 +181,22 @@ impl Matchmaker {
         let audience = Audience { local: is_local(ip), browser: is_browser };
         let crowds = crowds::of_player(ip);
         let answer = self.ask(now, Asker { audience, crowds, leaves: None }, play);
-        if is_browser { self.for_browser(answer) } else { answer }
+        if is_browser { self.for_browser(answer, |_| true) } else { answer }
     }
 
-    /// Adds how browsers recognize the server to an answer. One that was just allocated has to say
-    /// so first.
-    fn for_browser(&self, answer: Answer) -> Answer {
+    /// Adds how browsers recognize the server to an answer. If `waits` says so, one that was just
+    /// allocated has to say it first.
+    fn for_browser(&self, answer: Answer, waits: impl Fn(&servers::Server) -> bool) -> Answer {
         let Answer::Placed(placed) = answer else { return answer };
         let address = SocketAddr::new(IpAddr::from(placed.server.ip), placed.server.port);
         let address = SocketAddr::new(address.ip().to_canonical(), address.port());
-        match self.servers.get(address).map(|server| server.web()) {
-            Some(None) => {
-                let (position, again_ms) = (0, AGAIN_NEXT_MS);
-                Answer::Waiting(Waiting { position, again_ms, party: placed.party })
-            }
-            Some(Some(web)) => Answer::Placed(Placed { web: web.clone(), ..placed }),
-            None => Answer::Placed(placed),
+        let Some(server) = self.servers.get(address) else { return Answer::Placed(placed) };
+        if server.web().is_none() && waits(server) {
+            let (position, again_ms) = (0, AGAIN_NEXT_MS);
+            return Answer::Waiting(Waiting { position, again_ms, party: placed.party });
         }
+        let web = server.web().cloned().unwrap_or_default();
+        Answer::Placed(Placed { web, ..placed })
     }
 
     /// Returns the server that asks from this address for places, and says that players reach it at
@@ -234,6 +233,7 @@ impl Matchmaker {
             }
             _ => {}
         }
+        let has_browsers = own.is_none_or(|it| !it.is_only_native());
         let region = own.map(|it| it.region.clone());
         // How many players it has is asked first: some may have joined since it last said so.
         let is_enough = |it: &servers::Server| it.is_enough(now, play.people.into());
@@ -258,7 +258,11 @@ impl Matchmaker {
         // its players.
         let local = !is_trusted && is_local(server.ip());
         let audience = Audience { local, browser: false };
-        self.ask(now, Asker { audience, crowds, leaves: Some(server) }, play)
+        let answer = self.ask(now, Asker { audience, crowds, leaves: Some(server) }, play);
+        if !has_browsers {
+            return answer;
+        }
+        self.for_browser(answer, |it| it.is_new(now))
     }
 
     fn ask(&mut self, now: LocalTime, asker: Asker, play: Play) -> Answer {
@@ -608,6 +612,9 @@ impl Matchmaker {
         self.servers.allocate(now, (&request.game, &request.region), &allocated);
         if let Some(gone) = self.servers.bound(self.bounds.allocated) {
             self.seats.forget(gone);
+        }
+        if self.servers.get(allocated.address).is_some_and(|it| it.web().is_none()) {
+            self.question_server(now, allocated.address);
         }
         self.serve(now, &request.game);
     }

@@ -12,6 +12,7 @@ use crate::ids::PlayerId;
 use crate::time::{LocalTime, Micros, Rates};
 use crate::wire::control::{Refusal, Seat};
 use crate::wire::disconnect::{Code, Disconnect};
+use crate::wire::query::WebIdentity;
 use crate::wire::rooms::RoomCode;
 use crate::wire::round::{Outcome, Proposal};
 use crate::wire::talk::{Audience, CommandHint, Look, Mark};
@@ -53,8 +54,9 @@ pub struct SessionConfig {
     pub keeps_minutes: bool,
     /// Token of the last session, to take over the seat of a program that has ended.
     pub resume: Option<ResumeToken>,
-    /// Whether the transport checks the fingerprint of a redirect's target; `true` by default. A
-    /// target that is not checked gets no ticket. The driver sets this.
+    /// Whether the transport checks the fingerprint of a redirect's target; `true` by default.
+    /// Otherwise it checks [`Redirect::web`]. A target that is not checked gets no ticket. The
+    /// driver sets this.
     pub checks_fingerprint: bool,
     /// Silence after which the server counts as lost: 3 s by default, which is 90 snapshots at 30
     /// Hz.
@@ -131,6 +133,9 @@ pub struct Redirect {
     /// Fingerprint of its certificate over QUIC. A transport must check it if it is there, unless
     /// [`SessionConfig::checks_fingerprint`] is `false`.
     pub fingerprint: Option<Fingerprint>,
+    /// How browsers recognize it. A transport must check it if it is there, unless
+    /// [`SessionConfig::checks_fingerprint`] is `true`.
+    pub web: WebIdentity,
 }
 
 /// What the transport should do.

@@ -232,8 +232,10 @@ impl Session {
     /// Whether the transport has checked that the server is the one that the player was redirected
     /// to.
     fn has_checked_target(&self) -> bool {
-        let is_told = self.redirect.as_ref().is_some_and(|it| it.fingerprint.is_some());
-        is_told && self.config.checks_fingerprint
+        self.redirect.as_ref().is_some_and(|it| match self.config.checks_fingerprint {
+            true => it.fingerprint.is_some(),
+            false => !it.web.is_empty(),
+        })
     }
 
     /// Handles a connection that was lost or could not be established.
@@ -384,7 +386,8 @@ impl Session {
         let ticket = reason.ticket.take();
         if let Some(address) = reason.redirect.clone() {
             self.redirects += 1;
-            self.redirect = Some(Redirect { address, fingerprint: reason.fingerprint });
+            let (fingerprint, web) = (reason.fingerprint, reason.web.clone());
+            self.redirect = Some(Redirect { address, fingerprint, web });
             (self.ticket, self.token) = (ticket, None);
         } else if self.step != Step::Playing && self.attempt > REDIRECT_ATTEMPTS {
             // The server that the player was redirected to does not answer: return to the player's

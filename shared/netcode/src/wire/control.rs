@@ -463,7 +463,7 @@ impl ClientMessage {
 impl ServerMessage {
     /// Decodes the body of a frame. Texts are made printable.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
-        let mut message: Self = parse(body, LAST_KINDS[1], &[(0, 3), (1, 2), (2, 2)])?;
+        let mut message: Self = parse(body, LAST_KINDS[1], &[(0, 5), (1, 2), (2, 2)])?;
         match &mut message {
             Self::Disconnect(disconnect) => disconnect.check()?,
             Self::Joined(seats) => {

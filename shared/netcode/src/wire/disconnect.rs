@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::WireError;
+use super::query::WebIdentity;
 use super::text::{clip, printable};
 use crate::fingerprint::Fingerprint;
 use crate::limits::{TEXT_BYTES_MAX, TICKET_BYTES_MAX};
@@ -126,6 +127,8 @@ pub struct Disconnect {
     /// Ticket for that server, which the client passes on unread; at most [`TICKET_BYTES_MAX`]
     /// bytes.
     pub ticket: Option<Vec<u8>>,
+    /// How browsers recognize that server; empty if that is unknown.
+    pub web: WebIdentity,
 }
 
 impl Disconnect {
@@ -138,16 +141,20 @@ impl Disconnect {
             redirect: None,
             fingerprint: None,
             ticket: None,
+            web: WebIdentity::default(),
         }
     }
 
-    /// Clips the texts to fit the wire, and removes a ticket that does not.
+    /// Clips the texts to fit the wire, and removes a ticket and digests that do not.
     #[must_use]
     pub fn clipped(mut self) -> Self {
         for text in std::iter::once(&mut self.text).chain(&mut self.redirect) {
             text.truncate(clip(text, TEXT_BYTES_MAX).len());
         }
         self.ticket.take_if(|ticket| ticket.len() > TICKET_BYTES_MAX);
+        if !self.web.is_valid() {
+            self.web = WebIdentity::default();
+        }
         self
     }
 
@@ -164,6 +171,9 @@ impl Disconnect {
         }
         if self.ticket.as_ref().is_some_and(|ticket| ticket.len() > TICKET_BYTES_MAX) {
             return Err(WireError::Range("ticket"));
+        }
+        if !self.web.is_valid() {
+            return Err(WireError::Range("web"));
         }
         Ok(())
     }

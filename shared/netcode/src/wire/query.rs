@@ -13,6 +13,8 @@
 //! *Invariant:* all of this never changes, so that any version can query any server. Kinds are only
 //! added, and unknown ones are ignored.
 
+use serde::{Deserialize, Serialize};
+
 use super::error::WireError;
 use super::rooms::{RoomCode, RoomStatus};
 use super::text::{clip, printable};
@@ -63,7 +65,7 @@ const NEEDS_PASSWORD: u32 = 1;
 pub type Nonce = [u8; 8];
 
 /// How browsers recognize a server. Empty if no browser can connect to it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebIdentity {
     /// SHA-256 digests of the certificates that it presents to browsers, the one in force first; at
     /// most [`WEB_HASHES_MAX`]. Empty if an authority has signed its certificate.
@@ -74,6 +76,17 @@ pub struct WebIdentity {
 }
 
 impl WebIdentity {
+    /// Whether no browser can connect to the server, as far as is known.
+    pub fn is_empty(&self) -> bool {
+        self.hashes.is_empty() && self.host.is_empty()
+    }
+
+    /// Whether it is within the limits.
+    pub(super) fn is_valid(&self) -> bool {
+        let is_known = self.host.is_empty() || is_host(self.host.as_bytes());
+        self.hashes.len() <= WEB_HASHES_MAX && is_known
+    }
+
     /// Writes its fields, with the kinds of a hash and of the host.
     pub(super) fn put(&self, fields: &mut Fields, [hash, host]: [u8; 2]) {
         for Fingerprint(digest) in self.hashes.iter().take(WEB_HASHES_MAX) {

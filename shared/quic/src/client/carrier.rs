@@ -284,10 +284,17 @@ impl Options {
             }
         };
         let Some(redirect) = redirect else { return connect(self, key, events).await };
-        let Redirect { address, fingerprint } = redirect;
-        // Over WebTransport, servers show another certificate. Such a target gets no ticket.
-        let is_native = self.carriage == Transport::Native;
-        let pins = match (&self.pins, fingerprint.filter(|_| is_native)) {
+        let Redirect { address, fingerprint, web } = redirect;
+        let expected = match self.carriage {
+            Transport::Native => fingerprint,
+            // Over WebTransport, servers show another certificate.
+            Transport::WebTransport(_) if web.hashes.is_empty() && !web.host.is_empty() => {
+                let text = "this client checks no certificates of authorities";
+                return Err(refused(text));
+            }
+            Transport::WebTransport(_) => web.hashes.first().copied(),
+        };
+        let pins = match (&self.pins, expected) {
             // The server vouches for the other one. It is not the player's choice, and its address
             // may be another server's tomorrow, so it is not compared with known hosts or stored.
             (_, Some(fingerprint)) => Pins::Fixed(fingerprint),

@@ -28,6 +28,9 @@ const SILENT_MAX: u8 = 3;
 /// Time for which a server that was just allocated counts as playing the game that it was allocated
 /// for, whatever it says: it may still be changing games.
 const SETTLES: Micros = Micros::from_ms(15_000);
+/// Time for which the players of a draining server wait until one that was just allocated has said
+/// how browsers recognize it. They wait for less than two seconds in all.
+const INTRODUCES: Micros = Micros::from_ms(1000);
 
 /// The maximum number of seats and players that a server is believed to have.
 const SEATS_MAX: u32 = u16::MAX as u32;
@@ -145,8 +148,13 @@ impl Server {
 
     /// Whether no browser can connect to the server, as far as is known. One that was allocated
     /// may not have said so yet, and another one would be like it.
-    fn is_only_native(&self) -> bool {
+    pub(super) fn is_only_native(&self) -> bool {
         self.allocated.is_none() && self.web.as_ref().is_none_or(|web| *web == Default::default())
+    }
+
+    /// Whether the server was allocated a moment ago.
+    pub(super) fn is_new(&self, now: LocalTime) -> bool {
+        self.allocated.as_ref().is_some_and(|(_, at)| now - *at < INTRODUCES)
     }
 
     /// Returns how browsers recognize the server; `None` if it has not said so yet.

@@ -730,6 +730,53 @@ fn browsers_are_sent_to_servers_to_which_they_can_connect() {
 }
 
 #[test]
+fn servers_with_browsers_are_told_how_these_recognize_the_next() {
+    for (own, told) in
+        [(for_browsers(info(2, 16)), web_identity()), (info(2, 16), WebIdentity::default())]
+    {
+        let mut world = World::with_servers(&[("203.0.113.1:1", for_browsers(info(3, 16)))]);
+        let identity = world.list_own(4433, own);
+        world.run(2000);
+        let play = Play { people: 2, ..world.play() };
+        let Answer::Placed(placed) = world.place(&identity, 4433, &play) else { panic!("seats") };
+        assert_eq!((placed.people, placed.web), (2, told));
+    }
+
+    // A server that was just allocated is asked at once, and has a second to answer.
+    for answers in [true, false] {
+        let mut world = fleet();
+        let identity = Identity::ephemeral().expect("an identity");
+        let [old, new] = ["203.0.113.7:4433", "203.0.113.1:1"].map(at);
+        let of_fleet =
+            AllocatedServer { address: old, fingerprint: identity.fingerprint, free: Some(1) };
+        let first = world.play();
+        assert!(matches!(world.ask("198.51.100.1:9", &first), Answer::Waiting(_)));
+        world.allocated(|_| Ok(of_fleet.clone()));
+        assert!(matches!(world.ask("198.51.100.1:9", &first), Answer::Placed(_)));
+        let play = world.play();
+        assert!(matches!(world.place(&identity, 4433, &play), Answer::Waiting(_)));
+        let status = Info { fingerprint: Some(identity.fingerprint), ..for_browsers(info(0, 4)) };
+        world.servers.extend(answers.then_some((new, status)));
+        let of_fleet = AllocatedServer { address: new, free: Some(4), ..of_fleet };
+        world.allocated(|_| Ok(of_fleet.clone()));
+        let begun = world.now;
+        let placed = loop {
+            match world.place(&identity, 4433, &play) {
+                Answer::Placed(placed) => break placed,
+                Answer::Waiting(_) => world.run(100),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(placed.server, Listed::new(new, identity.fingerprint));
+        let (told, most) = match answers {
+            true => (web_identity(), 0),
+            false => (WebIdentity::default(), 1000),
+        };
+        assert_eq!((placed.web, world.now - begun), (told, Micros::from_ms(most)));
+    }
+}
+
+#[test]
 fn parties_are_not_passed_forever() {
     let mut world = World::with_servers(&[("203.0.113.1:1", info(14, 16))]);
     let party = Play { people: 4, ..world.play() };

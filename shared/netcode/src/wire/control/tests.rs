@@ -3,10 +3,11 @@
 use super::*;
 use crate::fingerprint::Fingerprint;
 use crate::identity::{Proof, PublicKey};
-use crate::limits::{GHOSTS_MAX, RUN_BYTES_MAX, RUN_PART_BYTES};
+use crate::limits::{GHOSTS_MAX, RUN_BYTES_MAX, RUN_PART_BYTES, WEB_HASHES_MAX};
 use crate::wire::disconnect::Code;
 use crate::wire::documented;
 use crate::wire::ghost::GhostOffer;
+use crate::wire::query::WebIdentity;
 use proptest::prelude::*;
 
 fn hello() -> Hello {
@@ -171,23 +172,36 @@ fn too_long_is_refused() {
     assert_eq!(ServerMessage::parse(&body[2..]), Err(WireError::Range("ticket")));
     let body = frame(&ClientMessage::Hello(Hello { ticket, ..hello() })).unwrap();
     assert_eq!(ClientMessage::parse(&body[2..]), Err(WireError::Range("ticket")));
+    let many = vec![Fingerprint([8; 32]); WEB_HASHES_MAX + 1];
+    for (hashes, host) in [(many, ""), (Vec::new(), "a/b"), (Vec::new(), &*"a".repeat(65))] {
+        let web = WebIdentity { hashes, host: host.into() };
+        let bad = Disconnect { web, ..Disconnect::new(Code::Full, "full") };
+        assert_eq!(bad.clone().clipped().web, WebIdentity::default());
+        let body = frame(&ServerMessage::Disconnect(bad)).unwrap();
+        assert_eq!(ServerMessage::parse(&body[2..]), Err(WireError::Range("web")));
+    }
     assert!(body_len([255, 255]).is_err());
 }
 
 #[test]
-fn a_goodbye_of_the_past_has_no_fingerprint_and_no_ticket() {
+fn a_goodbye_of_the_past_has_no_fingerprint_no_ticket_and_no_digests() {
     let told = Disconnect { redirect: Some("b:1".into()), ..Disconnect::new(Code::Draining, "x") };
     let whole = Disconnect {
         fingerprint: Some(Fingerprint([7; 32])),
         ticket: Some(vec![9; TICKET_BYTES_MAX]),
+        web: WebIdentity {
+            hashes: vec![Fingerprint([8; 32]); WEB_HASHES_MAX],
+            host: "b.example.org".into(),
+        },
         ..told.clone()
     };
     let body =
         |it: &Disconnect| frame(&ServerMessage::Disconnect(it.clone())).unwrap()[2..].to_vec();
     assert_eq!(ServerMessage::parse(&body(&whole)), Ok(ServerMessage::Disconnect(whole)));
-    let old = body(&told);
-    let old = &old[..old.len() - 2];
-    assert_eq!(ServerMessage::parse(old), Ok(ServerMessage::Disconnect(told)));
+    let now = body(&told);
+    for old in [&now[..now.len() - 2], &now[..now.len() - 4]] {
+        assert_eq!(ServerMessage::parse(old), Ok(ServerMessage::Disconnect(told.clone())));
+    }
 }
 
 proptest! {

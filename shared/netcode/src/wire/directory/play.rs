@@ -129,7 +129,7 @@ pub struct Placed {
     pub room: Option<RoomCode>,
     /// The party's code.
     pub party: Option<PartyCode>,
-    /// How a browser recognizes the server. Empty over UDP, by which no browser asks.
+    /// How browsers recognize the server. Empty for players who ask over UDP, as no browser does.
     pub web: WebIdentity,
 }
 

@@ -7,6 +7,7 @@ use crate::game::MessageError;
 use crate::identity::{PublicKey, ResumeToken};
 use crate::limits::TEXT_BYTES_MAX;
 use crate::wire::control::{Refusal, Seat};
+use crate::wire::query::WebIdentity;
 use crate::wire::rooms::RoomCode;
 use crate::wire::talk::Audience;
 
@@ -41,7 +42,8 @@ fn redirect_is_followed_four_times_in_a_row() {
         }
         now = session.next_timeout(now).expect("it keeps trying");
         session.handle_timeout(now);
-        let redirect = redirect.map(|address| Redirect { address, fingerprint: None });
+        let web = WebIdentity::default();
+        let redirect = redirect.map(|address| Redirect { address, fingerprint: None, web });
         assert_eq!(outputs(&mut session), [Output::Connect { redirect }]);
     }
 }
@@ -67,7 +69,11 @@ fn a_ticket_goes_to_the_target_until_the_player_is_welcome_there_and_nowhere_els
     let State::Waiting { reason, retry_at, .. } = session.state() else { panic!("it goes on") };
     assert_eq!((reason.ticket.as_ref(), *retry_at), (None, ms(20)), "it follows at once");
     session.handle_timeout(ms(20));
-    let redirect = Redirect { address: "b:1".into(), fingerprint: Some(Fingerprint([7; 32])) };
+    let redirect = Redirect {
+        address: "b:1".into(),
+        fingerprint: Some(Fingerprint([7; 32])),
+        web: WebIdentity::default(),
+    };
     let sent = outputs(&mut session);
     assert_eq!(sent.last(), Some(&Output::Connect { redirect: Some(redirect) }));
     session.handle_connected(ms(30), Credentials::default());
@@ -105,17 +111,33 @@ fn a_ticket_goes_to_the_target_until_the_player_is_welcome_there_and_nowhere_els
 
 #[test]
 fn a_target_whose_certificate_is_not_checked_gets_no_ticket() {
-    for (checks_fingerprint, fingerprint) in
-        [(true, Some(Fingerprint([7; 32]))), (false, Some(Fingerprint([7; 32]))), (true, None)]
-    {
+    let print = Some(Fingerprint([7; 32]));
+    let [native, hash, host] = [
+        WebIdentity::default(),
+        WebIdentity { hashes: vec![Fingerprint([8; 32])], ..WebIdentity::default() },
+        WebIdentity { host: "b.example.org".into(), ..WebIdentity::default() },
+    ];
+    for (checks_fingerprint, fingerprint, web, is_checked) in [
+        (true, print, &native, true),
+        (true, None, &native, false),
+        (true, None, &hash, false),
+        (false, print, &native, false),
+        (false, print, &hash, true),
+        (false, None, &host, true),
+    ] {
         let mut session = Session::new(SessionConfig { checks_fingerprint, ..config() }, ms(0));
         session.handle_connected(ms(0), Credentials::default());
         let (redirect, ticket) = (Some("b:1".to_owned()), Some(vec![1]));
-        let goodbye = Disconnect { redirect, fingerprint, ticket, ..refusal(true) };
-        session.handle_control(&body(&ServerMessage::Disconnect(goodbye)), ms(20));
+        let web = web.clone();
+        let goodbye = Disconnect { redirect, fingerprint, ticket, web, ..refusal(true) };
+        session.handle_control(&body(&ServerMessage::Disconnect(goodbye.clone())), ms(20));
         session.handle_timeout(ms(20));
+        let sent = outputs(&mut session);
+        let Some(Output::Connect { redirect: Some(told) }) = sent.last() else {
+            panic!("{sent:?}")
+        };
+        assert_eq!(told.web, goodbye.web, "the transport checks it");
         session.handle_connected(ms(30), Credentials::default());
-        let is_checked = checks_fingerprint && fingerprint.is_some();
         assert_eq!(sent_hello(&mut session).ticket, is_checked.then(|| vec![1]));
     }
 }
