@@ -2,21 +2,21 @@
 //! and clients are real, mostly over an in-memory network in virtual time.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use phaselock::client::{Client, Notice, SessionConfig, State};
 use phaselock::games::Games;
 use phaselock::ids::PlayerId;
-use phaselock::server::{AnyRoom, ClientId, Command, CommandError, Output, Room, RoomConfig};
+use phaselock::server::{AnyRoom, ClientId, Command, CommandError, Output, Pass, Room, RoomConfig};
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::control::ClientMessage;
+use phaselock::wire::control::{ClientMessage, Hello};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_quic::client::{Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
 use phaselock_quic::identity::Identity;
 use phaselock_quic::query::query;
-use phaselock_quic::server::{OrderError, RoomsConfig, Server, ServerHandle};
+use phaselock_quic::server::{Gate, Open, OrderError, RoomsConfig, Server, ServerHandle};
 use phaselock_quic::socket::{Sockets, SystemSockets};
 use phaselock_testing::ether::Ether;
 use phaselock_testing::{body, hello, room_config};
@@ -37,6 +37,31 @@ fn games() -> Games {
 
 fn config(seats: u16) -> RoomConfig {
     room_config(1, 0).with(|it| it.players_max = seats)
+}
+
+/// A gate of players who all come with a ticket: the first half of their key.
+#[derive(Debug, Default)]
+struct Tickets(Mutex<Vec<[u8; 16]>>);
+
+impl Gate for Tickets {
+    fn judge(&self, hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect> {
+        let ticket = hello.credentials.key.0.first_chunk().copied();
+        Ok(Pass { address: Some(address), ticket, ..Pass::default() })
+    }
+
+    fn take_back_ticket(&self, id: [u8; 16]) {
+        self.0.lock().expect("no panic").push(id);
+    }
+}
+
+impl Tickets {
+    /// Returns the number of players whose ticket came back.
+    fn back(&self) -> usize {
+        let mut back = self.0.lock().expect("no panic").clone();
+        back.sort_unstable();
+        back.dedup();
+        back.len()
+    }
 }
 
 /// A server with rooms.
@@ -65,9 +90,14 @@ impl House {
 
     /// A server in real time, at a port chosen by the system.
     fn real(seats: u16, rooms: RoomsConfig) -> Self {
+        Self::guarded(Arc::new(Open), seats, rooms)
+    }
+
+    /// A server in real time with this gate.
+    fn guarded(gate: Arc<dyn Gate>, seats: u16, rooms: RoomsConfig) -> Self {
         let identity = Identity::ephemeral().expect("an identity");
         let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let server = Server::bind(any_port, &identity).expect("a server");
+        let server = Server::bind(any_port, &identity).expect("a server").guarded_by(gate);
         Self::with(server, Arc::new(SystemSockets), config(seats), rooms)
     }
 
@@ -393,7 +423,8 @@ async fn players_who_cannot_be_taken_over_after_a_panic_are_sent_away_and_may_co
 async fn a_stalled_room_holds_up_no_room_on_another_thread_and_no_newcomer() {
     // The first and the third share a thread.
     let rooms = RoomsConfig { rooms: 3, rooms_max: 3, threads: 2, ..RoomsConfig::default() };
-    let house = House::real(4, rooms);
+    let tickets = Arc::new(Tickets::default());
+    let house = House::guarded(Arc::clone(&tickets) as _, 4, rooms);
     let mut players: Vec<_> = ["1", "2"].map(|code| house.join(Some(code))).into();
     let mut all: Vec<_> = players.iter_mut().collect();
     until("playing", &mut all, all_play).await;
@@ -411,12 +442,14 @@ async fn a_stalled_room_holds_up_no_room_on_another_thread_and_no_newcomer() {
     until("playing", &mut all, |it| it[2].plays() && it[3].plays() && it[1].company() == 3).await;
     let status = timeout(PATIENCE, query(house.address)).await.expect("in time");
     assert_eq!(status.expect("it is well").0.players, 4, "the running room reports its figures");
-    // Those who want another one get the reason.
+    // Those who want another one get the reason, and may use their tickets again.
+    assert_eq!(tickets.back(), 0, "all have seats");
     let mut in_vain = [Some("1"); 3].map(|code| house.join(code));
     all.extend(&mut in_vain);
     let told = |it: &[&mut Player]| it[4..].iter().all(|player| player.goodbye().is_some());
     until("being sent away", &mut all, told).await;
     assert!(all[4..].iter().all(|it| it.goodbye().map(|it| it.code) == Some(Code::Failed)));
+    assert_eq!(tickets.back(), 3);
     for player in in_vain {
         player.driver.leave("never mind").await;
     }

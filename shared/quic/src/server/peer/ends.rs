@@ -23,8 +23,9 @@ impl Peer {
             Stage::Playing { room } if has_left => rooms.handle_left(*room, self.client, text),
             Stage::Playing { room } => rooms.handle_lost(time, *room, self.client, text),
             stage => {
-                if let Stage::Moving { to, .. } = stage {
+                if let Stage::Moving { to, first, .. } = stage {
                     rooms.directory().arrive(to.room);
+                    rooms.give_back(first.pass.ticket);
                 }
                 tracing::debug!(client = self.client.0, reason = text, "connection ended");
             }
@@ -32,15 +33,17 @@ impl Peer {
         self.stage = Stage::Closed;
     }
 
-    /// Disconnects a client that cannot get into its room, and frees its place there.
+    /// Disconnects a client that cannot get into its room, frees its place there, and gives its
+    /// ticket back.
     pub(in crate::server) fn turn_back(
         &mut self,
         goodbye: Disconnect,
         now: Instant,
         rooms: &Rooms,
     ) {
-        if let Stage::Moving { to, .. } = self.stage {
+        if let Stage::Moving { to, first, .. } = &self.stage {
             rooms.directory().arrive(to.room);
+            rooms.give_back(first.pass.ticket);
             self.refuse(goodbye, now, rooms);
         }
     }
