@@ -20,6 +20,9 @@ const SILENT_WAIT: Micros = Micros::from_ms(60_000);
 const REFUSED_WAIT: Micros = Micros::from_ms(180_000);
 /// Time until the next attempt with a directory whose token expired in transit.
 const TOKEN_WAIT: Micros = Micros::from_ms(5000);
+/// Time after which a directory that refused a proof with its name gets one again: it may have been
+/// updated. Arbitrary.
+const OLD_WAIT: Micros = Micros::from_ms(3_600_000);
 /// The minimum and maximum time for which a directory lists a server, whatever it says.
 const LISTED_SECS: (u32, u32) = (60, 3600);
 
@@ -66,8 +69,10 @@ enum Step {
 /// Announces one server to one directory, repeatedly.
 #[derive(Debug)]
 pub struct Announcer {
-    /// The directory's name; empty if it does not know that field.
+    /// The directory's name.
     directory: String,
+    /// Until then, proofs do not contain it, since the directory has refused one that did.
+    nameless_until: LocalTime,
     port: u16,
     random: Random,
     nonce: Nonce,
@@ -82,7 +87,7 @@ impl Announcer {
     pub fn new(directory: String, port: u16, seed: u64, now: LocalTime) -> Self {
         let (random, nonce) = (Random::new(seed), Nonce::default());
         let (step, standing) = (Step::Waiting, Standing::Asking);
-        Self { directory, port, random, nonce, step, due: now, standing }
+        Self { directory, nameless_until: now, port, random, nonce, step, due: now, standing }
     }
 
     /// Returns the newest result.
@@ -147,7 +152,9 @@ impl Announcer {
                 if !matches!(self.step, Step::First { .. }) {
                     return None;
                 }
-                match signer.prove(ProofPurpose::Announcement, &self.directory, token, self.port) {
+                let is_nameless = now < self.nameless_until;
+                let name = if is_nameless { "" } else { &*self.directory };
+                match signer.prove(ProofPurpose::Announcement, name, token, self.port) {
                     Ok(proof) => {
                         let question = Question::Announce { port: self.port, proof: Some(proof) };
                         let bytes = question.encode(self.nonce);
@@ -169,8 +176,8 @@ impl Announcer {
             }
             // A directory of version 0.1.0 checks a signature without its name. One that knows its
             // names accepts none without, so no other directory gains by asking for it.
-            Answer::Refused(AnnouncementRefusal::Signature) if !self.directory.is_empty() => {
-                self.directory.clear();
+            Answer::Refused(AnnouncementRefusal::Signature) if now >= self.nameless_until => {
+                self.nameless_until = now + OLD_WAIT;
                 (self.step, self.due) = (Step::Waiting, now);
             }
             Answer::Refused(refusal) => {

@@ -110,6 +110,34 @@ fn an_older_directory_gets_a_proof_without_its_name() {
     assert_eq!(*announcer.standing(), Standing::Refused(AnnouncementRefusal::Signature));
 }
 
+#[test]
+fn an_updated_directory_gets_its_name_again_within_the_hour() {
+    let signer = Identity::ephemeral().expect("an identity").signer();
+    let mut announcer = Announcer::new(HOST.into(), 4433, 7, secs(0));
+    let (mut named, mut listed) = (Vec::new(), 0);
+    loop {
+        let now = announcer.next_timeout();
+        if now > secs(2 * 3600) {
+            break;
+        }
+        let first = announcer.handle_timeout(now).expect("an announcement");
+        let challenge = answer(&first, &Answer::Challenge([9; 24]));
+        let second = announcer.handle_packet(now, &challenge, &signer).expect("a proof");
+        let is_named = !proof_of(&second).directory.is_empty();
+        // It is updated after half an hour.
+        let is_old = now < secs(1800);
+        let refusal = Answer::Refused(AnnouncementRefusal::Signature);
+        let told = if is_named && is_old { refusal } else { Answer::Listed { seconds: 600 } };
+        announcer.handle_packet(now, &answer(&second, &told), &signer);
+        named.extend(is_named.then_some(now));
+        listed += u32::from(*announcer.standing() == Standing::Listed);
+    }
+    // Once when it was old, and then always.
+    let hour = (3600..=2 * 3600).step_by(300).map(secs);
+    assert_eq!(named, [secs(0)].into_iter().chain(hour).collect::<Vec<_>>());
+    assert_eq!(listed, 2 * 12 + 1, "the server was listed all the time");
+}
+
 /// Returns the request and the proof of a question for places.
 fn asked(question: &[u8]) -> (Play, Option<AnnouncementProof>) {
     let Ok((Question::Place { play, port: 4433, proof, .. }, _)) = Question::parse(question) else {
