@@ -189,16 +189,22 @@ pub async fn place(
     place_at(announcement, &wish, addresses, &mut found).await
 }
 
-/// Asks at the directory's addresses until one answers.
+/// Asks at the directory's addresses until one answers for all people. After an error, the next one
+/// is asked for those who have no seats yet.
 pub(super) async fn place_at(
     announcement: &Announcement,
     wish: &PlacesWish,
     addresses: Vec<SocketAddr>,
     found: &mut impl FnMut(Placed, SocketAddr),
 ) -> io::Result<Option<PlayRefusal>> {
-    let mut last = Ok(None);
+    let (mut last, mut people) = (Ok(None), wish.people);
     for remote in addresses {
-        match ask(announcement, wish.clone(), remote, found).await {
+        let left = PlacesWish { people, ..wish.clone() };
+        let note = |placed: Placed| {
+            people = people.saturating_sub(placed.people);
+            found(placed, remote);
+        };
+        match ask(announcement, left, remote, note).await {
             Ok(Some(placer)) => return Ok(placer.refusal()),
             Ok(None) => last = Err(io::ErrorKind::TimedOut.into()),
             // Perhaps this machine has no route to it.
@@ -213,7 +219,7 @@ async fn ask(
     announcement: &Announcement,
     wish: PlacesWish,
     remote: SocketAddr,
-    found: &mut impl FnMut(Placed, SocketAddr),
+    mut found: impl FnMut(Placed),
 ) -> io::Result<Option<Placer>> {
     let Announcement { listen, signer, .. } = announcement;
     let socket = UdpSocket::bind(own(listen, remote)).await?;
@@ -238,7 +244,7 @@ async fn ask(
             }
         };
         for placed in &placer.found()[told..] {
-            found(placed.clone(), remote);
+            found(placed.clone());
         }
         told = placer.found().len();
         if let Some(send) = send {

@@ -235,3 +235,35 @@ async fn the_next_address_of_a_directory_is_asked_if_one_is_silent() {
     assert_eq!(refusal.expect("one answers"), None);
     assert_eq!(found, [(2, addresses[1]), (8, addresses[1])]);
 }
+
+#[tokio::test]
+async fn the_next_address_is_asked_only_for_those_without_a_place() {
+    let here = "127.0.0.1:0";
+    let first = UdpSocket::bind(here).await.expect("a socket");
+    let second = UdpSocket::bind(here).await.expect("a socket");
+    let addresses = [&first, &second].map(|it| it.local_addr().expect("it is bound"));
+    let announcement = Announcement {
+        directory: addresses[0].into(),
+        port: 4433,
+        listen: Vec::new(),
+        signer: Identity::ephemeral().expect("an identity").signer(),
+    };
+    let answers = async {
+        for (socket, wanted, people) in [(first, 10, 2), (second, 8, 8)] {
+            let mut bytes = [0; 2048];
+            let (count, from) = socket.recv_from(&mut bytes).await.expect("a question");
+            assert_eq!(asked(&bytes[..count]).0.people, wanted);
+            // Nothing listens at the first address after that.
+            let answer = answer(&bytes[..count], &placed(9, people));
+            socket.send_to(&answer, from).await.expect("it is sent");
+        }
+    };
+    let mut found = Vec::new();
+    let wish = wish(10);
+    let mut note = |placed: Placed, from| found.push((placed.people, from));
+    let asks = place_at(&announcement, &wish, addresses.to_vec(), &mut note);
+    let both = async { tokio::join!(asks, answers) };
+    let (refusal, ()) = timeout(Duration::from_secs(60), both).await.expect("both end");
+    assert_eq!(refusal.expect("one answers"), None);
+    assert_eq!(found, [(2, addresses[0]), (8, addresses[1])]);
+}
