@@ -458,9 +458,7 @@ def around_the_game(around):
     around.picture(player, "keyboard-out")
     player.key("Enter", number=13, text="\r")
     player.until("document.activeElement.id === 'glcanvas'")
-    player.run("window.isOld = true")
-    player.call("Page.reload")
-    player.until("window.isOld !== true")
+    reloaded(player)
     player.plays()
     assert player.dialogs == ["beforeunload"], player.dialogs
     print("Ctrl+M gives the keyboard back, and a player is asked before the tab is closed")
@@ -536,14 +534,19 @@ def sent_on(around):
         server.end()
 
 
+def reloaded(player):
+    """Reloads the page."""
+    player.run("window.isOld = true")
+    player.call("Page.reload")
+    player.until("window.isOld !== true")
+
+
 def links(around):
     """In one tab, a link leads to its room, and a reload back to the seat."""
     server = Server(around, "--game", "puck,race", "--rooms", "2", "--bots", "1")
     player = Player(around, server.link(name="Ada", game="puck"), 480, 270)
     before = player.plays()
-    player.run("window.isOld = true")
-    player.call("Page.reload")
-    player.until("window.isOld !== true")
+    reloaded(player)
     status = player.plays()
     assert status["player"] == before["player"], (before["player"], status["player"])
     assert status["game"] == "puck", status["game"]
@@ -840,6 +843,10 @@ def online(around):
     ada.comes_to("the other player", lambda it: "Vera" in it.get("names", []))
     assert not ada.errors and not phone.errors, (ada.errors, phone.errors)
     print(f"a directory sends two browsers to {first['server']!r}, where both play")
+    reloaded(ada)
+    again = ada.comes_to("that server again", is_found)
+    assert (again["server"], again["player"]) == (first["server"], first["player"]), again
+    print("a reloaded page is in its seat on that server")
     # Its page has no directory, and says so.
     alone = Player(around, found[0].link(name="Eve", online=1), 800, 450)
     alone.comes_to("the screen", is_online)

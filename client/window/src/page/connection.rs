@@ -5,13 +5,14 @@ use std::collections::VecDeque;
 use std::thread::JoinHandle;
 
 use phaselock::address::Address;
-use phaselock::client::{Session, SessionConfig};
+use phaselock::client::{Redirect, Session, SessionConfig};
 use phaselock::identity::ResumeToken;
 use phaselock::time::LocalTime;
 use phaselock_web::network::WebDriver;
 use phaselock_web::page::{self, keep_in_tab, of_tab, sound_waiting};
 use serde_json::{Map, Value, json};
 
+use super::found::{self, Found};
 use crate::visit::Visit;
 use crate::visit::connection::Connection;
 use crate::visit::open::{Begun, VisitConfig};
@@ -22,21 +23,14 @@ const MOTION_MAX: usize = 120;
 /// A connection over WebTransport.
 struct WebTransport {
     driver: WebDriver,
-    /// Token of the seat, as stored in the tab.
-    kept: Option<ResumeToken>,
-    /// Name under which the tab stores it.
+    /// The server that the player chose, unless it is the page's own.
+    chosen: Option<Found>,
+    /// Token of the seat and the server's redirect, as stored in the tab.
+    kept: (Option<ResumeToken>, Option<Redirect>),
+    /// Name under which the tab stores the token.
     seat: String,
     /// Recent states of the player's entity, as confirmed by the server.
     motion: VecDeque<Value>,
-}
-
-/// A server that a directory has named.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
-    /// Its address.
-    pub(super) address: Address,
-    /// The text by which the page connects to it.
-    pub(super) to: String,
 }
 
 /// Name under which a tab stores the token of its seat. It includes the server, or the link, since
@@ -48,8 +42,9 @@ fn seat(found: Option<&Found>) -> String {
     )
 }
 
-/// Joins the page's server, or the one that a directory has found.
+/// Joins the page's server, or another one. In case its page is reloaded, the tab remembers which.
 pub(super) fn join(title: String, found: Option<&Found>, config: VisitConfig<'_>) -> Visit {
+    found::keep(found);
     let seat = seat(found);
     let resume = of_tab(&seat).and_then(|token| token.parse().ok().map(ResumeToken));
     let config_of_session = SessionConfig { resume, ..config.session() };
@@ -57,18 +52,27 @@ pub(super) fn join(title: String, found: Option<&Found>, config: VisitConfig<'_>
     let own = || page::host().and_then(|host| host.parse::<Address>().ok());
     let host = found.map_or_else(own, |found| Some(found.address.clone()));
     let without_network = host.is_some_and(|host| host.is_loopback());
-    let connection = Box::new(WebTransport { driver, kept: None, seat, motion: VecDeque::new() });
+    let (chosen, kept, motion) = (found.cloned(), Default::default(), VecDeque::new());
+    let connection = Box::new(WebTransport { driver, chosen, kept, seat, motion });
     let begun = Begun { title, connection, is_here: false, without_network, shared: Vec::new() };
     Visit::new(begun, config)
 }
 
 impl WebTransport {
-    /// Stores the token of the seat in the tab, in case its page is reloaded.
+    /// Stores the token of the seat and the server in the tab, in case its page is reloaded.
     fn keep_seat(&mut self) {
         let session = &self.driver.session;
-        let token = session.token().filter(|_| !session.is_redirected());
-        if token != self.kept {
-            self.kept = token;
+        let (token, redirect) = (session.token(), session.redirect());
+        if redirect != self.kept.1.as_ref() {
+            keep_in_tab(&self.seat, "");
+            let there = redirect.and_then(Found::of);
+            let found = there.as_ref().or(self.chosen.as_ref());
+            found::keep(found);
+            self.seat = seat(found);
+            self.kept = (None, redirect.cloned());
+        }
+        if token != self.kept.0 {
+            self.kept.0 = token;
             let text = token.map(|token| token.0.to_string()).unwrap_or_default();
             keep_in_tab(&self.seat, &text);
         }

@@ -10,7 +10,8 @@ use phaselock_web::network::server_of_browsers;
 use phaselock_web::page::{self, PageClock};
 
 use super::card::{Card, Wish};
-use super::connection::{self, Found};
+use super::connection;
+use super::found::{self, Found};
 use super::replays;
 use super::seek::PageDirectory;
 use crate::online::{Going, Online};
@@ -130,18 +131,27 @@ impl PageLobby {
             return None;
         };
         self.online.error = None;
+        Some(self.join_found(&Found { address, room, to }, desk))
+    }
+
+    fn join_found(&mut self, found: &Found, desk: Desk<'_>) -> Order {
         let name = self.name(desk.settings);
-        let setup = Setup { room, ..Setup::default() };
-        let title = address.to_string();
-        let found = Found { address, to };
-        let visit = connection::join(title, Some(&found), desk.visit(name, &setup));
-        Some(Order::Visit(Box::new(visit)))
+        let setup = Setup { room: found.room.clone(), ..Setup::default() };
+        let title = found.address.to_string();
+        let visit = connection::join(title, Some(found), desk.visit(name, &setup));
+        Order::Visit(Box::new(visit))
     }
 }
 
 impl Lobby for PageLobby {
-    /// A player who has been here before, or is invited by name, plays at once.
+    /// A player who has been here before, or is invited by name, plays at once: on another server if
+    /// the player was on that one when the page was reloaded.
     fn start(&mut self, desk: Desk<'_>) -> Option<Order> {
+        if let Some(found) = Found::of_tab().filter(|_| self.is_ready && self.loading.is_none()) {
+            // That is where the visit ends, too.
+            self.in_online |= page::directory().is_some();
+            return Some(self.join_found(&found, desk));
+        }
         let is_elsewhere = self.in_online || self.loading.is_some();
         let joins = self.is_ready && !is_elsewhere && !page::needs_password();
         if joins { self.join(desk) } else { None }
@@ -195,6 +205,7 @@ impl Lobby for PageLobby {
     }
 
     fn ended(&mut self, end: End, _has_begun: bool) {
+        found::keep(None);
         if self.in_online {
             self.online.error = match end {
                 End::Over(_, reason) => Some(reason),

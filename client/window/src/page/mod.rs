@@ -7,6 +7,8 @@ pub(crate) mod card;
 #[cfg(target_arch = "wasm32")]
 mod connection;
 #[cfg(target_arch = "wasm32")]
+mod found;
+#[cfg(target_arch = "wasm32")]
 mod lobby;
 #[cfg(target_arch = "wasm32")]
 mod machine;

@@ -582,6 +582,11 @@ impl Session {
         self.token
     }
 
+    /// Returns the server that the session was redirected to, if it was.
+    pub fn redirect(&self) -> Option<&Redirect> {
+        self.redirect.as_ref()
+    }
+
     /// Whether the session is on a server that it was redirected to.
     pub fn is_redirected(&self) -> bool {
         self.redirect.is_some()
