@@ -25,6 +25,7 @@ mod floods;
 mod fuzz;
 mod games;
 mod ghosts;
+mod highlights;
 mod hostile;
 mod idle;
 mod interest;

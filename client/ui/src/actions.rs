@@ -70,9 +70,11 @@ pub const OTHERS: Action =
 /// Switches to the other clock loop while the graph is shown.
 pub const CLOCK_LOOP: Action =
     Action::new("clock_loop", "clock loop (with the net graph)", &["F5"]).hint("");
-/// Ends the running lesson, or the replay of a death.
+/// Ends the running lesson, or skips a replay.
 pub const SKIP_LESSON: Action =
-    Action::new("skip_lesson", "end the lesson, skip a replay", &["Backspace"]).hint("");
+    Action::new("skip_lesson", "end the lesson, skip a replay", &["Backspace"])
+        .hint("")
+        .on_glass("skip");
 /// Saves the last minutes as a recording.
 pub const SAVE_MINUTES: Action =
     Action::new("save_minutes", "save the last ten minutes", &["F8"]).hint("");

@@ -58,6 +58,17 @@ const VOICES: [(Binding, &Action); 2] = [
     (Binding::Key(KeyCode::F1), &actions::VOTE_YES),
     (Binding::Key(KeyCode::F2), &actions::VOTE_NO),
 ];
+/// The button added while a replay is shown.
+const SKIP: (Binding, &Action) = (Binding::Key(KeyCode::Backspace), &actions::SKIP_LESSON);
+
+/// What has buttons only for a while.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Passing {
+    /// A vote waits for the player's answer.
+    pub vote: bool,
+    /// A replay is shown, which can be skipped.
+    pub replay: bool,
+}
 
 /// A finger on a stick.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +117,7 @@ impl Glass {
     /// is played, touches belong to the menus.
     pub fn gather(
         &mut self,
-        (own, is_asked): (&'static [Action], bool),
+        (own, passing): (&'static [Action], Passing),
         pixels_per_point: f32,
         plays: bool,
         pad: &mut PadValues,
@@ -125,7 +136,7 @@ impl Glass {
         self.unit = dpi_scale() / pixels_per_point;
         let (width, height) = macroquad::miniquad::window::screen_size();
         let size = vec2(width, height) / pixels_per_point;
-        self.lay_out(own, is_asked, size);
+        self.lay_out(own, passing, size);
         self.handle(&touches, 1.0 / pixels_per_point, size);
         for (thumb, side) in [(self.left, Side::Left), (self.right, Side::Right)] {
             if let Some(thumb) = thumb {
@@ -148,7 +159,7 @@ impl Glass {
     }
 
     /// Places a button for each part that the game has an action for.
-    pub fn lay_out(&mut self, own: &'static [Action], is_asked: bool, size: Vec2) {
+    pub fn lay_out(&mut self, own: &'static [Action], passing: Passing, size: Vec2) {
         let parts_of = |action: &Action| {
             let parts = action.keys.iter().filter_map(|name| match Binding::parse(name)? {
                 Binding::Pad(part) => Some(part),
@@ -181,8 +192,10 @@ impl Glass {
             self.buttons.push(Button { binding, title, at, radius, is_down: false });
         }
         let corner = pos2(size.x, TOP) + vec2(-12.0 - SMALL, SMALL) * self.unit;
-        let voices = VOICES.into_iter().filter(|_| is_asked);
-        for (number, (binding, action)) in COMMON.into_iter().chain(voices).enumerate() {
+        let voices = VOICES.into_iter().filter(|_| passing.vote);
+        let skip = Some(SKIP).filter(|_| passing.replay);
+        let all = COMMON.into_iter().chain(voices).chain(skip);
+        for (number, (binding, action)) in all.enumerate() {
             let at = corner - vec2(number as f32 * (2.0 * SMALL + 8.0) * self.unit, 0.0);
             let (title, radius) = (tr(action.on_glass), SMALL * self.unit);
             self.buttons.push(Button { binding, title, at, radius, is_down: false });
@@ -338,6 +351,8 @@ mod tests {
         Action::new("previous", "previous", &["Pad:LeftShoulder"]),
     ];
     const SIZE: Vec2 = vec2(800.0, 400.0);
+    const NONE: Passing = Passing { vote: false, replay: false };
+    const ALL: Passing = Passing { vote: true, replay: true };
 
     fn touch(id: u64, at: Pos2, phase: TouchPhase) -> Touch {
         Touch { id, phase, position: Place::new(at.x, at.y) }
@@ -346,14 +361,14 @@ mod tests {
     #[test]
     fn each_action_has_one_button_within_the_glass() {
         let mut glass = Glass { unit: 1.0, ..Glass::default() };
-        glass.lay_out(&[FIRE, JUMP, AIM], false, SIZE);
+        glass.lay_out(&[FIRE, JUMP, AIM], NONE, SIZE);
         assert!(glass.has_right);
         let titles: Vec<_> = glass.buttons.iter().map(|button| button.title).collect();
         // What the trigger does, the stick does at its edge.
         assert_eq!(glass.at_edge.map(|action| action.id), Some("fire"));
         assert_eq!(titles, ["jump", "pause", "table", "say", "ready"]);
-        glass.lay_out(&[SHOOT, JUMP], true, SIZE);
-        assert_eq!(glass.buttons.len(), 2 + 6, "two more for a vote");
+        glass.lay_out(&[SHOOT, JUMP], ALL, SIZE);
+        assert_eq!(glass.buttons.len(), 2 + 7, "two more for a vote, one for a replay");
         assert!(!glass.has_right && glass.at_edge.is_none());
         assert_eq!(glass.buttons[0].title, "shoot", "no stick is there for it");
     }
@@ -366,9 +381,9 @@ mod tests {
         for size in [SIZE].into_iter().chain(sizes) {
             for own in [&MANY[..4], &MANY[..], &MANY[1..3], &MANY[1..]] {
                 let mut glass = Glass { unit: 1.0, ..Glass::default() };
-                glass.lay_out(own, true, size);
+                glass.lay_out(own, ALL, size);
                 let count = own.iter().filter(|it| it.id != "aim").count();
-                assert_eq!(glass.buttons.len(), count + 6);
+                assert_eq!(glass.buttons.len(), count + 7);
                 let inside = Rect::from_min_size(Pos2::ZERO, size);
                 for (at, one) in glass.buttons.iter().enumerate() {
                     assert!(inside.shrink(one.radius).contains(one.at), "{size}: {one:?}");
@@ -385,9 +400,9 @@ mod tests {
     fn fingers_keep_their_sticks_and_buttons_their_fingers() {
         let mut glass = Glass { unit: 1.0, ..Glass::default() };
         let (thumb, fire) = (pos2(100.0, 300.0), |glass: &Glass| glass.buttons[0].at);
-        glass.lay_out(&[FIRE], false, SIZE);
+        glass.lay_out(&[FIRE], NONE, SIZE);
         glass.handle(&[touch(7, thumb, TouchPhase::Started)], 1.0, SIZE);
-        glass.lay_out(&[FIRE], false, SIZE);
+        glass.lay_out(&[FIRE], NONE, SIZE);
         let at = fire(&glass);
         let moved = touch(7, pos2(500.0, 300.0), TouchPhase::Moved);
         glass.handle(&[moved, touch(8, at, TouchPhase::Started)], 1.0, SIZE);
@@ -395,7 +410,7 @@ mod tests {
         assert_eq!((left.middle, left.at), (thumb, pos2(500.0, 300.0)));
         assert!(glass.right.is_none(), "the game has no use for it");
         assert!(glass.buttons[0].is_down);
-        glass.lay_out(&[FIRE], false, SIZE);
+        glass.lay_out(&[FIRE], NONE, SIZE);
         glass.handle(&[touch(7, thumb, TouchPhase::Ended)], 1.0, SIZE);
         assert!(glass.left.is_none() && !glass.buttons[0].is_down);
     }

@@ -1,14 +1,19 @@
-//! The picture through a shooter's eyes: what the shooter saw, and how the server judged the shot.
+//! The last seconds instead of the present: a highlight once more, or what a shooter saw and how
+//! the server judged the shot.
 
-use egui_macroquad::egui::{Align2, Stroke, vec2};
+use egui_macroquad::egui::{Align2, Color32, Stroke, vec2};
 use phaselock::client::{Client, Hindsight};
-use phaselock::game::Game;
+use phaselock::game::{Excerpt, Game, Highlight};
+use phaselock::ids::PlayerId;
 use phaselock::rewind::{Outcome, Ruling, Tested};
-use phaselock::time::{LocalTime, Micros, ServerTime};
+use phaselock::time::{Micros, ServerTime, Tick};
 
 use phaselock_ui::actions;
+use phaselock_ui::bindings::{Binding, Pad};
 use phaselock_ui::block::text_block;
 use phaselock_ui::camera::Camera;
+use phaselock_ui::controls::Controls;
+use phaselock_ui::cues::Cues;
 use phaselock_ui::layout::{Item, Way};
 use phaselock_ui::paint::{Circle, Dashes, dashes, fade, readable};
 use phaselock_ui::palette;
@@ -16,79 +21,140 @@ use phaselock_ui::ruling;
 use phaselock_ui::view::{Frame, FreeCamera, GameView, Scene, Watched};
 use phaselock_ui::words::{fill, tr};
 
-/// Time before the shot at which a kill replay begins. With the time that the news of the death
-/// takes, it ends before the player is back.
-const BEFORE: Micros = Micros::from_ms(1250);
+/// What is shown of a death: the time before the shot. With the time that the news takes, it ends
+/// before the player is back.
+pub(crate) const DEATH: Excerpt =
+    Excerpt { before: Micros::from_ms(1250), after: Micros::ZERO, slowness: 1 };
 /// Time around a shot in which its hit box stands out.
 const NEAR: Micros = Micros::from_ms(400);
 
-/// A view of its own that looks through a shooter's eyes.
+/// What is shown in place of the present.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Past {
+    /// The shot that killed the player.
+    Death(Ruling),
+    /// A shot of a recording.
+    Shot(Ruling),
+    /// A moment that the game shows again.
+    Highlight(Highlight),
+}
+
+impl Past {
+    fn viewer(&self) -> PlayerId {
+        match self {
+            Self::Death(ruling) | Self::Shot(ruling) => ruling.shooter,
+            Self::Highlight(highlight) => highlight.viewer,
+        }
+    }
+
+    /// The viewer, and what else needs eyes of its own: shots of a recording follow each other.
+    fn key(&self) -> (PlayerId, Option<Tick>) {
+        let tick = match self {
+            Self::Death(ruling) => Some(ruling.tick),
+            Self::Shot(_) => None,
+            Self::Highlight(highlight) => Some(highlight.tick),
+        };
+        (self.viewer(), tick)
+    }
+}
+
+/// A view of its own that shows the past.
 pub(crate) struct Eyes<V: GameView> {
     view: V,
-    ruling: Ruling,
+    key: (PlayerId, Option<Tick>),
     hindsight: Hindsight<V::Game>,
-    began: LocalTime,
 }
 
 impl<V: GameView> Eyes<V> {
-    /// Begins to show a shot.
-    pub(crate) fn new(client: &Client<V::Game>, ruling: Ruling, now: LocalTime) -> Self {
-        let hindsight = Hindsight::new(client.rates(), ruling.shooter);
-        Self { view: V::default(), ruling, hindsight, began: now }
+    /// Begins to show the past.
+    pub(crate) fn new(client: &Client<V::Game>, past: &Past) -> Self {
+        let hindsight = Hindsight::new(client.rates(), past.viewer());
+        let hindsight = match past {
+            Past::Highlight(_) => hindsight.as_it_was(),
+            Past::Death(_) | Past::Shot(_) => hindsight,
+        };
+        Self { view: V::default(), key: past.key(), hindsight }
     }
 
-    /// Whether it can show this shot too.
-    pub(crate) fn is_of(&self, ruling: &Ruling, is_death: bool) -> bool {
-        self.ruling.shooter == ruling.shooter && (!is_death || self.ruling.tick == ruling.tick)
+    /// Whether it can go on with this.
+    pub(crate) fn is_of(&self, past: &Past) -> bool {
+        self.key == past.key()
     }
 
-    /// Returns how the shot that is shown was judged.
-    pub(crate) fn ruling(&self) -> &Ruling {
-        &self.ruling
-    }
-
-    /// Shows another shot of the shooter.
-    pub(crate) fn turn_to(&mut self, ruling: Ruling) {
-        self.ruling = ruling;
-    }
-
-    /// Returns the time at which a kill replay is: it begins some time before the shot, and stands
-    /// still at the shot.
-    pub(crate) fn replayed(&self, client: &Client<V::Game>, now: LocalTime) -> ServerTime {
-        let shot = client.rates().time_of(self.ruling.tick);
-        shot.min(shot - BEFORE + (now - self.began))
-    }
-
-    /// Draws the picture of a time in place of the `scene`, which is the present: of a death, or of
-    /// a shot in a recording.
+    /// Draws the picture of a time in place of the `scene`, which is the present.
     pub(crate) fn draw(
         &mut self,
         client: &Client<V::Game>,
         scene: &Scene<'_, V::Game>,
-        (at, is_death): (ServerTime, bool),
+        (past, at): (Past, ServerTime),
     ) -> Camera {
-        let Ruling { shooter, accepted, tested, .. } = self.ruling;
+        let frame = Frame { active: false, scores: false, crowded: true, ..scene.frame };
+        let scene = Scene { frame, ..*scene };
+        match past {
+            Past::Highlight(highlight) => self.draw_again(client, &scene, (highlight, at)),
+            Past::Death(ruling) => self.draw_shot(client, &scene, (ruling, at), true),
+            Past::Shot(ruling) => self.draw_shot(client, &scene, (ruling, at), false),
+        }
+    }
+
+    /// Draws a highlight, without its sounds: they would be too short for it.
+    fn draw_again(
+        &mut self,
+        client: &Client<V::Game>,
+        scene: &Scene<'_, V::Game>,
+        (highlight, at): (Highlight, ServerTime),
+    ) -> Camera {
+        let picture = self.hindsight.picture(client, at, highlight.lag);
+        let silent = Cues::default();
+        let frame = Frame { cues: &silent, ..scene.frame };
+        let scene = Scene { picture: &picture, ghost: None, frame, ..*scene };
+        let camera = self.view.draw(&scene);
+        let slowness = highlight.excerpt.slowness.to_string();
+        let speed = fill("at 1/{slowness} speed", &[("slowness", &slowness)]);
+        let (large, small) =
+            (readable(scene.painter.ctx(), 20.0), readable(scene.painter.ctx(), 14.0));
+        let lines = [(tr("Replay"), large, palette::TEXT), (&*speed, small, palette::TEXT_SOFT)];
+        draw_lines(&scene, &lines, true);
+        camera
+    }
+
+    /// Draws what a shooter saw, and how the shot was judged.
+    fn draw_shot(
+        &mut self,
+        client: &Client<V::Game>,
+        scene: &Scene<'_, V::Game>,
+        (ruling, at): (Ruling, ServerTime),
+        is_death: bool,
+    ) -> Camera {
+        let Ruling { shooter, accepted, tested, .. } = ruling;
         let picture = self.hindsight.picture(client, at, accepted);
         // If the shooter was hidden, the place that was hit is all there is to see.
         let place = tested.filter(|_| picture.own.is_none()).map(|tested| tested.at);
         let free = place.map(|middle| FreeCamera { middle, zoom: 1.0 });
         let target = picture.own.map(|_| shooter);
-        let frame = Frame { active: false, scores: false, crowded: true, ..scene.frame };
-        let scene = Scene {
-            picture: &picture,
-            player: shooter,
-            watched: Some(Watched { target, free }),
-            frame,
-            ..*scene
-        };
+        let watched = Some(Watched { target, free });
+        let scene = Scene { picture: &picture, player: shooter, watched, ..*scene };
         let camera = self.view.draw(&scene);
-        let off = (at - scene.rates.time_of(self.ruling.tick)).0.abs();
+        let off = (at - scene.rates.time_of(ruling.tick)).0.abs();
         let strength = 1.0 - (off as f32 / NEAR.0 as f32).min(1.0);
         if let Some(tested) = &tested {
             draw_box(&scene, camera, tested, strength);
         }
-        draw_words(&scene, &self.ruling, is_death);
+        draw_words(&scene, &ruling, is_death);
         camera
+    }
+}
+
+/// Whether the player skips a replay: by its key, or by the button that goes back in menus.
+pub(crate) fn skips(controls: &Controls) -> bool {
+    controls.pressed(&actions::SKIP_LESSON) || controls.pad_pressed(Pad::B)
+}
+
+/// What skips a replay, on the device that was used last.
+fn skip_keys(controls: &Controls) -> String {
+    match controls.by_pad() {
+        true => Binding::Pad(Pad::B).label(),
+        false => controls.keys(&[&actions::SKIP_LESSON]),
     }
 }
 
@@ -125,10 +191,16 @@ fn draw_words<G: Game>(scene: &Scene<'_, G>, ruling: &Ruling, is_death: bool) {
     if is_death && scene.picture.own.is_none() {
         lines.push((hidden, small, palette::TEXT_SOFT));
     }
-    let keys = scene.controls.keys(&[&actions::SKIP_LESSON]);
-    let skip = fill("{keys} skips this.", &[("keys", &keys)]);
-    if is_death && !keys.is_empty() && !scene.controls.by_glass() {
-        lines.push((&*skip, small, palette::TEXT_FAINT));
+    draw_lines(scene, &lines, is_death);
+}
+
+/// Draws the words of a replay, with the way to skip it if it can be skipped.
+fn draw_lines<G: Game>(scene: &Scene<'_, G>, lines: &[(&str, f32, Color32)], can_skip: bool) {
+    let skip = fill("{keys} skips this.", &[("keys", &skip_keys(scene.controls))]);
+    let mut lines = lines.to_vec();
+    // On a touch screen, there is a button.
+    if can_skip && !scene.controls.by_glass() {
+        lines.push((&skip, readable(scene.painter.ctx(), 14.0), palette::TEXT_FAINT));
     }
     let at = scene.screen.center_top() + vec2(0.0, scene.screen.height() * 0.16);
     let place = (at, Align2::CENTER_TOP);

@@ -2,24 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phaselock::client::{AnyClient, Client, Seat, Session, Stats};
+use phaselock::client::{AnyClient, Client, Highlights, Seat, Session, Stats};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::fields::KindOf;
-use phaselock::game::{Game, Slot};
+use phaselock::game::{Game, Highlight, Slot};
 use phaselock::ids::PlayerId;
 use phaselock::motion::choice::Choice;
 use phaselock::presentation::presenter::{Trace, is_moving};
 use phaselock::rewind::Ruling;
-use phaselock::time::{LocalTime, Micros, Tick};
+use phaselock::time::{LocalTime, Micros, Rates, ServerTime};
 
 use glam::Vec2;
 
-use super::eyes::Eyes;
+use super::eyes::{DEATH, Eyes, Past};
 use super::marks::EntityMarks;
 use super::meter::{Figures, Meter};
 use super::records::{Reached, RecordTracker};
 use super::watch::SpectatorCamera;
-use phaselock_ui::actions;
 use phaselock_ui::camera::Camera;
 use phaselock_ui::controls::Controls;
 use phaselock_ui::cues::common;
@@ -44,6 +43,10 @@ pub(crate) trait AnyPlay {
         overlays: Overlays<'_>,
     ) -> Option<(Camera, Option<Vec2>)>;
     fn handle_event(&mut self, event: &[u8]);
+    /// Whether a replay is shown, which can be skipped.
+    fn is_replaying(&self) -> bool;
+    /// Skips the replay that is shown.
+    fn skip_replay(&mut self);
     /// Shows a recording as the shooter of a shot saw it.
     fn look_through(&mut self, shot: Option<Ruling>);
     /// What a spectator looks at.
@@ -94,17 +97,19 @@ pub(crate) struct Readings {
     /// Rate learnt by the clock loop, in parts per million.
     pub(crate) skew_ppm: f64,
     pub(crate) locked: bool,
-    pub(crate) world: phaselock::time::Rates,
+    pub(crate) world: Rates,
     /// Number of people and of bots.
     pub(crate) players: (usize, usize),
 }
 
-/// Lesson and records, which outlast a single game.
+/// What is drawn besides the game, and outlasts a single one.
 #[derive(Debug)]
 pub(crate) struct Overlays<'a> {
     /// The running lesson.
     pub(crate) lesson: Option<&'a mut Lesson>,
     pub(crate) records: &'a mut RecordTracker,
+    /// Whether deaths and highlights are shown again.
+    pub(crate) replays: bool,
 }
 
 pub(crate) struct Play<V: GameView> {
@@ -118,12 +123,13 @@ pub(crate) struct Play<V: GameView> {
     watch: SpectatorCamera,
     /// Length of the last frame in seconds.
     secs: f32,
-    /// The picture through a shooter's eyes, while it is shown.
+    /// The picture of the past, while it is shown.
     eyes: Option<Eyes<V>>,
+    highlights: Highlights,
+    /// The player's last death, as a highlight.
+    death: Option<Highlight>,
     /// A shot of a recording that is shown through its shooter's eyes.
     shot: Option<Ruling>,
-    /// Tick of the death whose replay was skipped.
-    skipped: Option<Tick>,
 }
 
 impl<V: GameView> Play<V> {
@@ -137,8 +143,9 @@ impl<V: GameView> Play<V> {
             watch: SpectatorCamera::default(),
             secs: 0.0,
             eyes: None,
+            highlights: Highlights::default(),
+            death: None,
             shot: None,
-            skipped: None,
         }
     }
 }
@@ -157,9 +164,6 @@ impl<V: GameView> AnyPlay for Play<V> {
             session.press_frame::<V::Game>(now, |_| Default::default());
             return;
         }
-        if controls.pressed(&actions::SKIP_LESSON) {
-            self.skipped = self.eyes.take().map(|eyes| eyes.ruling().tick).or(self.skipped);
-        }
         if let Some(request) = self.view.poll_request(controls) {
             // If the server refuses it as too frequent, the player is told.
             let _ = session.request_bytes(request);
@@ -171,6 +175,14 @@ impl<V: GameView> AnyPlay for Play<V> {
 
     fn handle_event(&mut self, event: &[u8]) {
         self.view.handle_event(event);
+    }
+
+    fn is_replaying(&self) -> bool {
+        self.highlights.is_shown()
+    }
+
+    fn skip_replay(&mut self) {
+        self.highlights.skip();
     }
 
     fn look_through(&mut self, shot: Option<Ruling>) {
@@ -187,7 +199,7 @@ impl<V: GameView> AnyPlay for Play<V> {
         self.secs = frame.secs;
         let mut picture = session.picture::<V::Game>(now)?;
         let client = session.client_of_mut::<V::Game>()?;
-        if V::EXPLAINS {
+        if V::EXPLAINS || V::Game::KIT.highlight.is_some() {
             client.remember();
         }
         let traces = if frame.marks { client.traces() } else { Vec::new() };
@@ -216,12 +228,12 @@ impl<V: GameView> AnyPlay for Play<V> {
             frame,
         };
         let roster = scene.roster;
-        if let Some(camera) = self.draw_eyes(client, &scene, now) {
+        let Overlays { lesson, records, replays } = overlays;
+        if let Some(camera) = self.draw_eyes(client, &scene, replays) {
             notice_comings(&mut self.present, roster, frame);
             return Some((camera, client.game().wraps()));
         }
         let camera = self.view.draw(&scene);
-        let Overlays { lesson, records } = overlays;
         if let Some(lesson) = lesson.filter(|_| watched.is_none()) {
             lesson.teach(&self.view, &scene);
         }
@@ -325,30 +337,54 @@ fn notice_comings(
 }
 
 impl<V: GameView> Play<V> {
-    /// Draws what a shooter saw in place of the scene, if a death or a shot is shown. Returns the
-    /// camera.
+    /// Draws the past in place of the scene, if it is shown. Returns the camera.
     fn draw_eyes(
         &mut self,
         client: &Client<V::Game>,
         scene: &Scene<'_, V::Game>,
-        now: LocalTime,
+        replays: bool,
     ) -> Option<Camera> {
-        let is_death = scene.watched.is_none();
-        let ruling = if is_death {
-            self.view.death(scene).filter(|death| self.skipped != Some(death.tick))
-        } else {
-            self.shot
-        };
-        let Some(ruling) = ruling else {
+        let Some(shown) = self.past(client, scene, replays) else {
             self.eyes = None;
             return None;
         };
-        let before = self.eyes.take().filter(|eyes| eyes.is_of(&ruling, is_death));
-        let eyes = self.eyes.insert(before.unwrap_or_else(|| Eyes::new(client, ruling, now)));
-        eyes.turn_to(ruling);
-        let at =
-            if is_death { eyes.replayed(client, now) } else { scene.picture.presentation_time };
-        Some(eyes.draw(client, scene, (at, is_death)))
+        let before = self.eyes.take().filter(|eyes| eyes.is_of(&shown.0));
+        let eyes = self.eyes.insert(before.unwrap_or_else(|| Eyes::new(client, &shown.0)));
+        Some(eyes.draw(client, scene, shown))
+    }
+
+    /// What is shown in place of the present, and its time.
+    fn past(
+        &mut self,
+        client: &Client<V::Game>,
+        scene: &Scene<'_, V::Game>,
+        replays: bool,
+    ) -> Option<(Past, ServerTime)> {
+        let (picture, is_watching) = (scene.picture, scene.watched.is_some());
+        if let Some(shot) = self.shot.filter(|_| is_watching) {
+            return Some((Past::Shot(shot), picture.presentation_time));
+        }
+        let now = if is_watching { picture.presentation_time } else { picture.own_time };
+        let death = self.view.death(scene).filter(|_| !is_watching);
+        let found = self.highlights.find(client, scene.player);
+        let shown = match death {
+            Some(ruling) => Some((Past::Death(ruling), self.death_of(&ruling, (scene.rates, now)))),
+            None => found.map(|found| (Past::Highlight(found), found)),
+        };
+        let highlight = shown.map(|(_, highlight)| highlight).filter(|_| replays);
+        let time = self.highlights.time(scene.rates, highlight, now)?;
+        shown.map(|(past, _)| (past, time))
+    }
+
+    /// A death as a highlight, from the moment on at which the player learns of it. The view knows
+    /// when the player is back.
+    fn death_of(&mut self, ruling: &Ruling, (rates, now): (Rates, ServerTime)) -> Highlight {
+        let (viewer, tick, lag) = (ruling.shooter, ruling.tick, ruling.accepted);
+        let starts = rates.tick_at(now);
+        let ends = starts.plus(60 * u64::from(rates.tick_hz));
+        let death = Highlight { viewer, lag, tick, excerpt: DEATH, starts, ends };
+        let known = self.death.filter(|known| (known.viewer, known.tick) == (viewer, tick));
+        *self.death.insert(known.unwrap_or(death))
     }
 
     /// Marks positions from snapshots and from other methods.
@@ -390,3 +426,6 @@ impl<V: GameView> Play<V> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,7 @@ use phaselock::time::LocalTime;
 use phaselock_ui::controls::Controls;
 use phaselock_ui::cues::{self, Cues, common};
 use phaselock_ui::gamepad::Rumble;
+use phaselock_ui::glass::Passing;
 use phaselock_ui::look::{Extent, Needs, draw_notice, is_clicked, style, turn_wheel};
 use phaselock_ui::parts::NAME_CHARS_MAX;
 use phaselock_ui::renderer::Renderer;
@@ -216,7 +217,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         // Only a window in the foreground uses the gamepad.
         let mut pad = if presence == Presence::Foreground { pad } else { Default::default() };
         let plays = self.plays() && !self.writes;
-        let touchable = self.visit.as_ref().map_or((own, false), Visit::touchable);
+        let touchable = self.visit.as_ref().map_or((own, Passing::default()), Visit::touchable);
         let touched = match self.platform.glass() {
             Some(glass) => {
                 let touched = glass.gather(touchable, pixels_per_point, plays, &mut pad);
@@ -262,6 +263,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         visit.follow_input_delay(settings.player.input_delay);
         visit.follow_ghost(&settings.player.ghost);
         visit.follow_keeping(settings.player.keep_minutes);
+        visit.follow_replays(settings.display.replays);
         let next = visit.update(&mut self.controls, self.platform.motion(), &self.cues, held);
         let panels = visit.panels();
         if settings.last.panels != panels {

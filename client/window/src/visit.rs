@@ -16,6 +16,7 @@ use phaselock_lab::record::MotionFiles;
 use self::connection::{Changed, Connection};
 use self::motion_files::warn;
 use self::wishes::Asked;
+use super::eyes;
 use super::graph::{self, NetGraph};
 use super::people::{self, People};
 use super::play::{AnyPlay, Kind, kinds};
@@ -82,6 +83,8 @@ pub(crate) struct Visit {
     keepable: Option<String>,
     /// Recordings that are to be saved: their names and bytes.
     unsaved: Vec<(String, Vec<u8>)>,
+    /// Whether deaths and highlights are shown again.
+    replays: bool,
     /// Why the last attempt failed, or why the game before it ended.
     lost: Option<String>,
     pinned: Option<(Fingerprint, LocalTime)>,
@@ -328,8 +331,15 @@ impl Visit {
         if controls.pressed(&actions::SAVE_MINUTES) {
             self.save();
         }
-        if controls.pressed(&actions::SKIP_LESSON) && !self.paused {
-            self.lessons.end();
+        match &mut self.play {
+            _ if self.paused => {}
+            Some((_, play)) if play.is_replaying() => {
+                if eyes::skips(controls) {
+                    play.skip_replay();
+                }
+            }
+            _ if controls.pressed(&actions::SKIP_LESSON) => self.lessons.end(),
+            _ => {}
         }
         if controls.pressed(&actions::CLOCK_LOOP) && self.graph.shown {
             self.filter = graph::other(self.filter);

@@ -122,6 +122,8 @@ fn states() -> Vec<State> {
         State { name: "last seconds", secs: 8, ..play },
         State { name: "death", dead: true, ..play },
         State { name: "explained death", dead: true, explained: true, ..play },
+        // Nothing is watched in it that is in the present.
+        State { name: "replay", dead: true, replayed: true, ..play },
         State { name: "death in warm-up", dead: true, begun: true, ..warm_up },
         State { name: "talk", layers: Layers { talk: true, ..Layers::NONE }, ..play },
         State { name: "quick list", layers: Layers { quick: true, ..Layers::NONE }, ..play },

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::developer;
-use crate::eyes::Eyes;
+use crate::eyes::{Eyes, Past};
 use crate::graph::NetGraph;
 use crate::overlay::{self, PauseMenu, Status};
 use crate::people::People;
@@ -19,7 +19,7 @@ use glam::Vec2;
 use phaselock::client::{Client, Part, Picture, Seat, State as Link};
 use phaselock::fields::Holds;
 use phaselock::fingerprint::Fingerprint;
-use phaselock::game::{Best, Entities, Game, RoundPart, Unit};
+use phaselock::game::{Best, Entities, Excerpt, Game, Highlight, RoundPart, Unit};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::link::LinkConfig;
 use phaselock::rewind::{Adjusted, Outcome, Ruling, Tested};
@@ -32,7 +32,7 @@ use phaselock_ui::bindings::Binding;
 use phaselock_ui::camera::Camera;
 use phaselock_ui::controls::{Controls, Devices};
 use phaselock_ui::cues::Cues;
-use phaselock_ui::glass::Glass;
+use phaselock_ui::glass::{Glass, Passing};
 use phaselock_ui::layout::{Item, claimed};
 use phaselock_ui::lesson::Lesson;
 use phaselock_ui::letters::Letters;
@@ -116,6 +116,8 @@ pub(super) struct State {
     pub(super) dead: bool,
     /// Whether the picture is what the player's killer saw.
     pub(super) explained: bool,
+    /// Whether a highlight is shown again.
+    pub(super) replayed: bool,
     pub(super) table: Table,
     pub(super) players: u16,
     pub(super) layers: Layers,
@@ -130,6 +132,7 @@ impl State {
             begun: false,
             dead: false,
             explained: false,
+            replayed: false,
             table: Table::None,
             players: 9,
             layers: Layers::NONE,
@@ -263,7 +266,8 @@ where
     pub(super) fn problems(&mut self, pane: Pane, letters: f32, state: State) -> Vec<String> {
         let (screen, context) = (pane.screen(), pane.context());
         Letters::new().set(&context, letters, "en");
-        self.place = self.place.wrapping_add(1);
+        // In a replay, it does not matter where everything is now.
+        self.place = self.place.wrapping_add(u16::from(!state.replayed));
         let mut window = Window::<V>::new(self.now(), state, self.place);
         window.glass = self.has_glass.then(|| Glass::untouched(pane.unit));
         let mut found = Vec::new();
@@ -360,6 +364,13 @@ fn ruling<G: Game>(client: &Client<G>) -> Ruling {
         most: Micros::from_ms(250),
         tested: Some(tested),
     }
+}
+
+/// A highlight of the present.
+fn highlight<G: Game>(client: &Client<G>) -> Highlight {
+    let span = Micros::from_ms(500);
+    let excerpt = Excerpt { before: span, after: span, slowness: 2 };
+    excerpt.of(client.rates(), client.player(), client.newest_tick(), Micros::ZERO)
 }
 
 /// True for items that the player has asked for, and that lie over everything.
@@ -528,14 +539,18 @@ impl<V: GameView> Window<V> {
                 cues: &Cues::default(),
             },
         };
-        self.camera = Some(match state.explained {
-            true => {
-                let ruling = ruling(client);
-                let eyes = self.eyes.get_or_insert_with(|| Eyes::new(client, ruling, now));
-                let at = client.rates().time_of(ruling.tick);
-                eyes.draw(client, &scene, (at, true))
+        let past = match (state.explained, state.replayed) {
+            (true, _) => Some(Past::Death(ruling(client))),
+            (_, true) => Some(Past::Highlight(highlight(client))),
+            _ => None,
+        };
+        self.camera = Some(match past {
+            Some(past) => {
+                let eyes = self.eyes.get_or_insert_with(|| Eyes::new(client, &past));
+                let at = client.rates().time_of(client.newest_tick());
+                eyes.draw(client, &scene, (past, at))
             }
-            false => self.view.draw(&scene),
+            None => self.view.draw(&scene),
         });
         if state.part == 2 {
             self.records.advance(Some(RoundPart::Results), true);
@@ -621,7 +636,8 @@ impl<V: GameView> Window<V> {
         let is_touched = !pause && !layers.people && !layers.talk;
         if let Some(glass) = self.glass.as_mut().filter(|_| is_touched) {
             let own = if watching { watch::TOUCHABLE } else { V::ACTIONS };
-            glass.lay_out(own, layers.vote, screen.size());
+            let replay = state.explained || state.replayed;
+            glass.lay_out(own, Passing { vote: layers.vote, replay }, screen.size());
             glass.draw(ctx);
         }
     }

@@ -127,6 +127,9 @@ pub(crate) const KEYS: &[Key] = &[
     key("display", "reduced_motion", "No screen shake and no flashes.", |it| {
         Slot::Switch(&mut it.display.reduced_motion)
     }),
+    key("display", "replays", "Show deaths, goals and finishes again, while play rests.", |it| {
+        Slot::Switch(&mut it.display.replays)
+    }),
     key(
         "display",
         "language",

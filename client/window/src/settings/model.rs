@@ -95,6 +95,8 @@ pub(crate) struct Display {
     pub(crate) text_scale: f64,
     pub(crate) palette: Palette,
     pub(crate) reduced_motion: bool,
+    /// Whether deaths, goals and finishes are shown again.
+    pub(crate) replays: bool,
     pub(crate) language: Language,
 }
 
@@ -162,6 +164,7 @@ impl Default for Settings {
                 text_scale: 1.0,
                 palette: Palette::Standard,
                 reduced_motion: false,
+                replays: true,
                 language: Language::System,
             },
             gamepad: Gamepad { rumble: 60, dead_zone: 15 },

@@ -300,6 +300,8 @@ fn display(ui: &mut Ui, settings: &mut Settings) {
         });
     });
     switch(ui, tr("No shaking, no flashes"), &mut display.reduced_motion);
+    switch(ui, tr("Instant replays"), &mut display.replays);
+    note(ui, tr("Deaths, goals and finishes are shown again while play rests."));
     note(ui, tr("Vsync takes effect at the next start."));
 }
 

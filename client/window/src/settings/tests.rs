@@ -33,6 +33,7 @@ fn others() -> Settings {
     let display = &mut settings.display;
     display.frame_cap = FrameCap::PerSecond(144);
     (display.vsync, display.fullscreen, display.reduced_motion) = (false, true, true);
+    display.replays = false;
     display.window_size = WindowSize { width: 800, height: 600 };
     (display.ui_scale, display.text_scale) = (1.25, 1.1);
     display.palette = Palette::Tritanopia;

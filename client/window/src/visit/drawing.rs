@@ -84,7 +84,7 @@ impl Visit {
             play.look_through(followed.and_then(|followed| player.shot_of(followed)));
         }
         let lesson = self.lessons.running().filter(|_| teaches);
-        let beside = Overlays { lesson, records: &mut self.records };
+        let beside = Overlays { lesson, records: &mut self.records, replays: self.replays };
         let drawn = play.draw(self.connection.session_mut(), now, frame, beside);
         self.lessons.note();
         if let Some((camera, wraps)) = drawn {

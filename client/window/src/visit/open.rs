@@ -123,6 +123,7 @@ impl Visit {
             ghost: GhostChoice::Off,
             keepable: None,
             unsaved: Vec::new(),
+            replays: false,
             link: setup.link_words(),
             filter: setup.filter,
             graph: NetGraph::new(setup.net_graph || open(GRAPH)),

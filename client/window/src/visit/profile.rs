@@ -28,6 +28,11 @@ impl Visit {
         }
     }
 
+    /// Applies the choice of the settings whether deaths and highlights are shown again.
+    pub(crate) fn follow_replays(&mut self, replays: bool) {
+        self.replays = replays && !self.is_recording;
+    }
+
     /// Takes over another name and other looks of the settings, once they stay as they are: a
     /// server takes few changes. An empty name is none.
     pub(crate) fn follow_profile(&mut self, name: &str, look: Look) {

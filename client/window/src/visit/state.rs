@@ -10,6 +10,7 @@ use super::{DETAILS, GRAPH, Visit};
 use crate::overlay;
 use crate::watch;
 use phaselock_ui::controls::Action;
+use phaselock_ui::glass::Passing;
 
 impl Visit {
     /// Names of the open panels, in the order of the settings.
@@ -33,16 +34,18 @@ impl Visit {
         self.play.as_ref().map(|(entry, _)| (entry.name, entry.actions))
     }
 
-    /// Actions that have a touch button, and whether a vote waits for the player's ballot.
-    pub(crate) fn touchable(&self) -> (&'static [Action], bool) {
+    /// Actions that have a touch button, and what has buttons only for a while.
+    pub(crate) fn touchable(&self) -> (&'static [Action], Passing) {
         if self.is_recording {
             // Its bar has buttons; nobody counts votes.
-            return (watch::TOUCHABLE_THERE, false);
+            return (watch::TOUCHABLE_THERE, Passing::default());
         }
         let own = self.actions().map(|(_, own)| own).unwrap_or_default();
         let common = self.connection.session().client().map(|client| client.common());
-        let is_asked = common.is_some_and(|common| self.people.is_asked(common));
-        (if self.is_watching() { watch::TOUCHABLE } else { own }, is_asked)
+        let vote = common.is_some_and(|common| self.people.is_asked(common));
+        let replay = self.play.as_ref().is_some_and(|(_, play)| play.is_replaying());
+        let own = if self.is_watching() { watch::TOUCHABLE } else { own };
+        (own, Passing { vote, replay })
     }
 
     /// Whether it is silent: a recording that does not run at its own speed.

@@ -64,6 +64,7 @@ impl Game for ShufflePuck {
             Some(Mallet { goal_x: command.x, goal_y: command.y, ..*mallet }.into())
         },
         coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, ..Coding::GENERAL },
+        highlight: Some(Self::highlight),
         ..Kit::NONE
     };
     type Input = Command;

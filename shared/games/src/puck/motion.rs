@@ -109,6 +109,18 @@ fn ticks(rates: Rates, secs: f32) -> u16 {
     (secs * rates.tick_hz as f32).round().max(1.0) as u16
 }
 
+/// Returns the ticks since a puck went into a goal, if it lies in one, and those until its
+/// face-off, unless it is in play.
+pub(super) fn rest(rates: Rates, puck: &Puck) -> (Option<u64>, Option<u64>) {
+    let (lies, held) = (ticks(rates, GOAL_SECS), ticks(rates, HELD_SECS));
+    let wait = u64::from(puck.wait);
+    match (puck.is_in_play(), puck.scored) {
+        (true, _) => (None, None),
+        (false, 0) => (None, Some(wait)),
+        (false, _) => (Some(u64::from(lies).saturating_sub(wait)), Some(wait + u64::from(held))),
+    }
+}
+
 /// Runs a tick of a mallet: it moves towards its target within its limits, in its own half, and
 /// stays out of the circle while the puck is `held` at the centre.
 pub fn drive(rates: Rates, mallet: &Mallet, command: &Command, held: bool) -> Hand {

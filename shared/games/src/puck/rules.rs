@@ -3,16 +3,16 @@
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
-use super::entities::{Board, Command, Mallet, Piece, Puck, Score};
+use super::entities::{Board, Command, Mallet, Piece, Puck, Score, mallet_of};
 use super::motion::{self, Hand, MALLET_SPEED, SlideOutcome, TOUCH, drive, saves, slide};
 use super::rink;
 use super::seats::{self, RinkSeat};
 use crate::records::owned_mut;
 use crate::rounds::{self, Contest, Lengths, Phase, round};
 use phaselock::fields::Record;
-use phaselock::game::{Ahead, Entities, Inputs, Known, Slot, World};
+use phaselock::game::{Ahead, Entities, Excerpt, Highlight, Inputs, Known, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::time::Rates;
+use phaselock::time::{Micros, Rates, Tick};
 
 /// Goals that win.
 pub const GOALS_TO_WIN: u8 = 7;
@@ -23,6 +23,13 @@ const RINK_APART: f32 = 64.0;
 /// Seconds within which the mallet could reach the puck for the client to predict it. By the time
 /// of contact, the change of its presentation has faded to a fiftieth.
 const SHARE_SECS: f32 = 0.35;
+
+/// What is shown again of a goal: the last strike, and the puck in the net. After a strike at full
+/// speed, the puck crosses the ice in 0.75 s.
+pub(super) const GOAL: Excerpt =
+    Excerpt { before: Micros::from_ms(600), after: Micros::from_ms(150), slowness: 2 };
+/// When it begins, so that players see the goal itself first. It ends 0.3 s before the face-off.
+const GOAL_AFTER: Micros = Micros::from_ms(500);
 
 /// The rules of Shuffle Puck.
 #[derive(Debug)]
@@ -313,6 +320,23 @@ impl ShufflePuck {
             }
             (base, _) => Some(*base),
         }
+    }
+
+    /// Implements [`Kit::highlight`](phaselock::game::Kit::highlight): a goal on the player's rink,
+    /// while the puck waits.
+    pub(super) fn highlight(
+        &self,
+        entities: &Entities<Piece>,
+        (now, viewer): (Tick, PlayerId),
+        before: Option<Highlight>,
+    ) -> Option<Highlight> {
+        // The start of a round does not wait for the goals of the warm-up.
+        let counts = round(entities).phase() != Phase::WarmUp;
+        let rink = mallet_of(entities, viewer).map_or(0, |mallet| mallet.rink);
+        let puck = Self::puck_of(entities, rink).filter(|_| counts)?.entity;
+        let (since, until) = motion::rest(self.rates, &puck);
+        let goal = since.map(|since| GOAL.of(self.rates, viewer, now.minus(since), GOAL_AFTER));
+        goal.or(before).filter(|it| until.is_some_and(|until| it.ends < now.plus(until)))
     }
 
     /// Whether a mallet at full speed could touch the puck soon.

@@ -472,3 +472,51 @@ fn a_full_room_plays_on_rinks_of_six() {
         assert_eq!((slot.entity.rink, slot.entity.right), (mallet.rink, mallet.right));
     }
 }
+
+#[test]
+fn a_goal_is_a_highlight_while_the_puck_waits() {
+    let (game, mut world) = world_of(2, 1, 60);
+    let find = |world: &World<ShufflePuck>, before| {
+        game.highlight(&world.entities, (world.tick, PlayerId(1)), before)
+    };
+    let set_part = |world: &mut World<ShufflePuck>, part| {
+        for (_, _, round) in world.entities.records_mut::<Round>() {
+            (round.part, round.until) = (part, world.tick.plus(6000));
+        }
+    };
+    set_part(&mut world, 1);
+    set_puck(&mut world, loose(Vec2::new(HALF.x - 1.0, 0.0), Vec2::new(20.0, 0.0)));
+    let (mut goal, mut found, mut waits) = (None, None, 0);
+    for _ in 0..240 {
+        step(&game, &mut world, &Inputs::default());
+        let puck = puck(&world);
+        let scored = (puck.scored != 0).then_some(world.tick);
+        goal = goal.or(scored);
+        found = find(&world, found);
+        assert_eq!(found.is_some(), goal.is_some() && !puck.is_in_play());
+        let Some(it) = found else { continue };
+        waits += 1;
+        assert_eq!((Some(it.tick), it.viewer), (goal, PlayerId(1)));
+        assert!(it.ends >= it.tick.plus(110) && it.ends <= it.tick.plus(120), "{it:?}");
+        // In a warm-up, the start of the round would not wait for it.
+        set_part(&mut world, 0);
+        assert_eq!(find(&world, found), None);
+        set_part(&mut world, 1);
+    }
+    assert_eq!(waits, 138, "ticks from the goal to the face-off");
+    // If the puck is placed sooner, the highlight would last too long.
+    assert_eq!(find(&world, None), None);
+    let held = Puck { wait: 30, ..Puck::default() };
+    set_puck(&mut world, held);
+    let early = Some(phaselock::game::Highlight {
+        viewer: PlayerId(1),
+        lag: Micros::ZERO,
+        tick: world.tick.minus(60),
+        excerpt: rules::GOAL,
+        starts: world.tick,
+        ends: world.tick.plus(31),
+    });
+    assert_eq!(find(&world, early), None);
+    set_puck(&mut world, Puck { wait: 40, ..held });
+    assert_eq!(find(&world, early), early);
+}

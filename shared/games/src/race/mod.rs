@@ -93,6 +93,7 @@ impl Game for Race {
             Some(Car { pedal, turn, hand, ..*car }.into())
         },
         coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, ..Coding::GENERAL },
+        highlight: Some(Self::highlight),
         ..Kit::NONE
     };
     type Input = Command;

@@ -5,11 +5,11 @@ use super::drive::{self, GHOST_SECS, drive, put, ticks};
 use super::entities::{Car, Command, Lights, Piece, Score, lights};
 use super::score::RaceMemory;
 use super::track::{LAPS, Track};
-use crate::records::{owned_mut, runs};
+use crate::records::{owned, owned_mut, runs};
 use crate::rounds::{self, Contest, Lengths, Phase, Round, round};
-use phaselock::game::{Ahead, Entities, Inputs, Known, RunStage, World};
-use phaselock::ids::EntityId;
-use phaselock::time::Rates;
+use phaselock::game::{Ahead, Entities, Excerpt, Highlight, Inputs, Known, RunStage, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::time::{Micros, Rates, Tick};
 
 /// Lengths of a race's parts, in seconds. A race that no one finishes ends after five minutes.
 pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 300.0, results: 10.0 };
@@ -17,6 +17,12 @@ pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 300.0, results: 10.0 
 pub const COUNTDOWN_SECS: f32 = 4.0;
 /// Seconds that the others have once the first has finished.
 pub const GRACE_SECS: f32 = 30.0;
+
+/// What is shown again of a driver's finish: the last metres before the line, and some beyond it.
+const FINISH: Excerpt =
+    Excerpt { before: Micros::from_ms(900), after: Micros::from_ms(300), slowness: 2 };
+/// When it begins, so that the driver sees place and time first.
+const FINISH_AFTER: Micros = Micros::from_ms(500);
 
 /// Maximum change of two cars' relative speed without contact, in metres per second squared: both
 /// brake or turn.
@@ -141,6 +147,28 @@ impl Race {
             Some(Phase::WarmUp) => self.loosen(entities),
             None => {}
         }
+    }
+
+    /// Implements [`Kit::highlight`](phaselock::game::Kit::highlight): the driver's finish. For the
+    /// driver, the race then rests until the results are over.
+    pub(super) fn highlight(
+        &self,
+        entities: &Entities<Piece>,
+        (now, viewer): (Tick, PlayerId),
+        _before: Option<Highlight>,
+    ) -> Option<Highlight> {
+        let (_, score) = owned::<Score, _>(entities, viewer).filter(|(_, it)| it.time > 0)?;
+        let since = u64::try_from(now.span_24(lights(entities).green)).ok()?;
+        let home = (f32::from(score.time) / 100.0 * self.rates.tick_hz as f32).round() as u64;
+        let tick = now.minus(since.checked_sub(home)?);
+        let shown = FINISH.of(self.rates, viewer, tick, FINISH_AFTER);
+        let round = round(entities);
+        let lasts = match round.phase() {
+            Phase::WarmUp => return None,
+            Phase::Play => true,
+            Phase::Results => shown.ends < now.plus(round.ticks_left(now)),
+        };
+        lasts.then_some(shown)
     }
 
     /// Runs one tick of all cars: each by its driver's command, then contacts.

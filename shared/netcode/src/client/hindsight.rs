@@ -8,9 +8,11 @@ use std::sync::Arc;
 use super::game::Client;
 use super::picture::Picture;
 use super::recollection::{Heard, Recollection};
+use crate::fields::Entity;
 use crate::game::{Entities, Game};
 use crate::ids::PlayerId;
 use crate::motion::Moment;
+use crate::motion::choice::Choice;
 use crate::presentation::presenter::{Presenter, StateArrival};
 use crate::time::{Micros, Rates, ServerTime};
 
@@ -40,6 +42,17 @@ impl<G: Game> Hindsight<G> {
         let told =
             || Told { presenter: Presenter::new(rates), next: None, shown: Entities::default() };
         Self { viewer, rates, own: told(), others: told(), last: None }
+    }
+
+    /// Shows all entities where they were, instead of where the viewer's client showed them.
+    #[must_use]
+    pub fn as_it_was(mut self) -> Self {
+        for (kind, _) in (0..).zip(G::Entity::KINDS) {
+            for told in [&mut self.own, &mut self.others] {
+                told.presenter.choose(kind, Choice::Hermite);
+            }
+        }
+        self
     }
 
     /// Returns the player who looks.

@@ -10,6 +10,7 @@
 //! *Invariant:* a game never sees a packet, a socket or a wall clock, and the netcode never
 //! interprets a field.
 
+mod highlight;
 mod inputs;
 mod memory;
 mod name;
@@ -21,6 +22,7 @@ mod subtick;
 mod terms;
 
 pub use crate::fields::{Entities, Slot};
+pub use highlight::{Excerpt, Highlight};
 pub use inputs::{Inputs, Origin, Step};
 pub use memory::Memory;
 pub(crate) use name::assert_name;
@@ -29,8 +31,8 @@ pub use outbox::{MessageError, read_message, write_message};
 pub use request::{Request, Setup, apply_request, configured};
 pub use rounds::{Place, RoundClock, RoundPart};
 pub use rules::{
-    Bot, Coding, Configure, Early, Extrapolate, Game, HandleRequest, Idle, Kit, Measure, NewBot,
-    PlaceOf, Profile, PutOn, RunStage, Runs, Sides, StageOf, World, new_bot,
+    Bot, Coding, Configure, Early, Extrapolate, FindHighlight, Game, HandleRequest, Idle, Kit,
+    Measure, NewBot, PlaceOf, Profile, PutOn, RunStage, Runs, Sides, StageOf, World, new_bot,
 };
 pub use subtick::{Subtick, Subticks, Timed};
 pub use terms::{

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use glam::Vec2;
 use serde::Serialize;
 
+use super::highlight::Highlight;
 use super::inputs::Inputs;
 use super::memory::Memory;
 use super::outbox::{MessageError, Outbox};
@@ -231,6 +232,15 @@ pub type PlaceOf<G> = fn(&Entities<<G as Game>::Entity>, PlayerId) -> Option<Pla
 /// Moves a player to a side; see [`Sides::put`].
 pub type PutOn<G> = fn(&G, &mut World<G>, PlayerId, u8, Option<PlayerId>) -> bool;
 
+/// Finds the highlight of a player, or of a spectator who follows that player; see
+/// [`Kit::highlight`]. It gets the newest received state with its tick, and what it found before.
+pub type FindHighlight<G> = fn(
+    &G,
+    &Entities<<G as Game>::Entity>,
+    (Tick, PlayerId),
+    Option<Highlight>,
+) -> Option<Highlight>;
+
 /// Sides of a game, which its players can choose.
 pub struct Sides<G: Game> {
     /// Number of sides in a group; 0, the default, for a game without sides.
@@ -299,12 +309,15 @@ pub struct Kit<G: Game> {
     /// Timed attempts of players, whose course the host may keep with a record, as a ghost to race
     /// against. `None` by default.
     pub runs: Option<Runs<G>>,
+    /// Finds the moment that clients may show again while play rests, such as a goal. It must end
+    /// before play goes on. `None` by default.
+    pub highlight: Option<FindHighlight<G>>,
 }
 
 impl<G: Game> Kit<G> {
     /// No bots, no rounds, linear presentation, all entities in each snapshot, no early inputs,
     /// general coding, no configuration, no requests, ten seconds of spectator delay, no records,
-    /// no sides.
+    /// no sides, no runs, no highlights.
     pub const NONE: Self = Self {
         bot: None,
         rounds_played: |_| 0,
@@ -323,6 +336,7 @@ impl<G: Game> Kit<G> {
         watch_delay: Micros::from_ms(10_000),
         measures: &[],
         runs: None,
+        highlight: None,
     };
 }
 
