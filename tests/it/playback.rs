@@ -1,6 +1,8 @@
 //! Recordings that are shown again: by a room to its spectators, and by a playback to a window.
 
-use phaselock::client::{Notice, SessionConfig, State};
+use std::collections::{BTreeMap, BTreeSet};
+
+use phaselock::client::{Notice, Part, Seat, SessionConfig, State};
 use phaselock::fields::Entities;
 use phaselock::game::{Game, Relevance, World};
 use phaselock::ids::PlayerId;
@@ -336,6 +338,33 @@ fn messages_in_a_file_cannot_send_a_watcher_away() {
     playback.advance(Micros::from_ms(3000));
     assert!(playback.is_over());
     assert_eq!(*playback.session().state(), State::Connected);
+}
+
+#[test]
+fn spectators_are_no_players_after_a_seek() {
+    let record = RecordConfig { pace: PACE, ..RecordConfig::default() };
+    let config = RoomConfig { record: Some(record), ..room_config(9, 2) };
+    let mut sim = Sim::<Race>::with(config.with(|it| it.watchers_max = 2));
+    let link = LinkConfig::delayed(30, 4);
+    sim.join_bot(link);
+    sim.part = Part::Watch;
+    sim.join_bot(link);
+    sim.run(7.0);
+    sim.join_bot(link);
+    sim.run(6.0);
+    let mut playback = played(&opened(&mut sim));
+    // In the first chunk, in a later one, and after another has come.
+    for (tick, watching) in [(120, 1), (300, 1), (500, 2), (700, 2)] {
+        playback.seek(Tick(tick)).expect("it is there");
+        let common = playback.session().client().expect("it watches").common();
+        let names = |of: &BTreeMap<PlayerId, Seat>| {
+            of.values().map(|seat| seat.name.clone()).collect::<BTreeSet<_>>()
+        };
+        let (players, watchers) = (names(common.roster()), names(common.watchers()));
+        assert_eq!(players.len(), 3, "at {tick}: {players:?}, and {watchers:?} watch");
+        assert!(players.contains("client 0") && watchers.contains("client 1"));
+        assert_eq!(watchers.len(), watching + 1, "with the one who watches now: {watchers:?}");
+    }
 }
 
 #[test]

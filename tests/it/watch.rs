@@ -44,6 +44,26 @@ fn is_playing<G: Game>(sim: &Sim<G>, client: usize) -> bool {
 }
 
 #[test]
+fn newcomers_and_those_who_return_know_who_only_watches() {
+    let mut sim = Sim::<ShufflePuck>::with(config(8, 0));
+    let spectator = watcher(&mut sim, Part::Watch);
+    let first = sim.join_bot(CABLE);
+    let second = watcher(&mut sim, Part::Watch);
+    sim.run(1.0);
+    let player = sim.join_bot(CABLE);
+    sim.run(1.0);
+    for cut in [None, Some(first), Some(second)] {
+        cut.into_iter().for_each(|client| sim.cut(client));
+        sim.run(3.0);
+        for client in [spectator, first, second, player] {
+            let common = sim.clients[client].core().common();
+            let count = (common.roster().len(), common.watchers().len());
+            assert_eq!(count, (3 + 2, 2), "client {client}, after {cut:?} was cut off");
+        }
+    }
+}
+
+#[test]
 fn watcher_gets_everything_public_and_nothing_newer_than_the_delay() {
     for delay_ms in [0, 500, 3000] {
         let mut sim = Sim::<Skirmish>::with(config(8, delay_ms));

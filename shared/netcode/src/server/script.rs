@@ -4,7 +4,7 @@
 //! every tick is right. Otherwise, and wherever the result differs from the recorded checksum, the
 //! stored states are shown instead, interpolated.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::resimulation::{check_rules, run_again, simulation_at};
 use super::simulation::Simulation;
@@ -13,9 +13,13 @@ use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::limits::{SEATS_MAX, WATCHERS_MAX};
 use crate::motion::interpolate::TickTime;
-use crate::replay::{Cursor, Entry, News, Person, Replay, ReplayError, Translation, checksum};
+use crate::replay::{
+    Cursor, Entry, KeyState, News, Person, Replay, ReplayError, Translation, checksum,
+};
 use crate::server::config::RoomConfig;
 use crate::time::Tick;
+use crate::wire::control::ServerMessage;
+use crate::wire::protocol::LAYOUT;
 
 /// A position in a recording that moves with the world.
 #[derive(Debug)]
@@ -48,18 +52,17 @@ impl Script {
         let mut cursor = Cursor::new(replay);
         let at = cursor.seek(at)?;
         let chunk = cursor.chunk().ok_or(ReplayError::Short)?;
-        let (first, mut people) = (chunk.first, Cast::new());
-        note_people(&mut people, &News::Joined(chunk.key.people.clone()));
+        let (first, mut cast) = (chunk.first, Cast::of(&chunk.key));
         let mut script = Self { cursor, translation, has_rules, is_run: false, is_over: false };
         script.cursor.seek(first)?;
         let mut simulation = Simulation::new(config, 0, first, &header.setup);
         script.show(&mut simulation, first);
         while simulation.tick() < at && !script.is_over {
             for news in script.step(&mut simulation) {
-                note_people(&mut people, &news);
+                cast.note(&news, header.layout == LAYOUT);
             }
         }
-        Ok((script, simulation, people))
+        Ok((script, simulation, cast))
     }
 
     /// Whether nothing more can be shown without a seek: the recording ends here, or the next part
@@ -123,22 +126,59 @@ impl Script {
     }
 }
 
-/// Those who are in a room at a moment of a recording.
-pub(super) type Cast = BTreeMap<PlayerId, Person>;
+/// Those who are in a room at a moment of a recording. A file may name any number of people; only
+/// as many as a room has are kept.
+#[derive(Debug, Default)]
+pub(super) struct Cast {
+    pub(super) people: BTreeMap<PlayerId, Person>,
+    /// Those of them who do not play.
+    pub(super) watching: BTreeSet<PlayerId>,
+}
 
-/// Keeps the list of people up to date. A file may name any number of them; only as many as a room
-/// has are kept.
-pub(super) fn note_people(people: &mut Cast, news: &News) {
-    match news {
-        News::Joined(some) => {
-            for person in some {
-                let is_full = people.len() >= usize::from(SEATS_MAX + WATCHERS_MAX);
-                if !is_full || people.contains_key(&person.player) {
-                    people.insert(person.player, person.clone());
-                }
+impl Cast {
+    /// Returns those who are there at a key frame. People that the rules do not know only watch.
+    fn of(key: &KeyState) -> Self {
+        let mut cast = Self::default();
+        cast.join(&key.people);
+        let players: BTreeSet<_> = key.players.iter().map(|player| player.player).collect();
+        let watching = cast.people.keys().filter(|it| !players.contains(it)).copied().collect();
+        Self { watching, ..cast }
+    }
+
+    fn join(&mut self, people: &[Person]) {
+        for person in people {
+            let is_full = self.people.len() >= usize::from(SEATS_MAX + WATCHERS_MAX);
+            if !is_full || self.people.contains_key(&person.player) {
+                self.people.insert(person.player, person.clone());
             }
         }
-        News::Left(player) => drop(people.remove(player)),
-        News::Message(_) | News::Mark(_) | News::Round(_) | News::Report(..) => {}
+    }
+
+    /// Keeps the list up to date. Whether messages can be read depends on their layout.
+    fn note(&mut self, news: &News, can_read: bool) {
+        match news {
+            News::Joined(people) => self.join(people),
+            News::Left(player) => {
+                self.people.remove(player);
+                self.watching.remove(player);
+            }
+            News::Message(body) if can_read => {
+                if let Ok(ServerMessage::Watching { players, watching }) =
+                    ServerMessage::parse(body)
+                {
+                    self.watch(&players, watching);
+                }
+            }
+            News::Message(_) | News::Mark(_) | News::Round(_) | News::Report(..) => {}
+        }
+    }
+
+    fn watch(&mut self, players: &[PlayerId], watching: bool) {
+        for player in players.iter().filter(|player| self.people.contains_key(player)) {
+            match watching {
+                true => self.watching.insert(*player),
+                false => self.watching.remove(player),
+            };
+        }
     }
 }

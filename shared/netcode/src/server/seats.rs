@@ -100,8 +100,10 @@ pub(super) struct Seats<G: Game> {
     players: Occupants<G::Input>,
     watchers: Occupants<G::Input>,
     bots: BTreeMap<PlayerId, BotSeat<G>>,
-    /// Players in the recording that the room shows.
+    /// People in the recording that the room shows.
     cast: BTreeMap<PlayerId, Seat>,
+    /// Those of them who only watched when the room was opened.
+    cast_watching: BTreeSet<PlayerId>,
     /// Random numbers for the bots.
     random: Random,
     /// First tick at which to check for free seats again.
@@ -116,6 +118,7 @@ impl<G: Game> Seats<G> {
             watchers: Occupants::default(),
             bots: BTreeMap::new(),
             cast: BTreeMap::new(),
+            cast_watching: BTreeSet::new(),
             random,
             next_look: Tick(0),
         }
@@ -287,7 +290,22 @@ impl<G: Game> Seats<G> {
         self.bots.insert(player, BotSeat { name, bot, random });
     }
 
-    /// Returns the players in the recording that the room shows.
+    /// Sets the people in the recording that the room shows, and those who only watch.
+    pub(super) fn set_cast(
+        &mut self,
+        cast: BTreeMap<PlayerId, Seat>,
+        watching: BTreeSet<PlayerId>,
+    ) {
+        (self.cast, self.cast_watching) = (cast, watching);
+    }
+
+    /// Returns everyone who watches, also in the recording that the room shows.
+    pub(super) fn spectators(&self) -> impl Iterator<Item = PlayerId> {
+        let cast = self.cast_watching.iter().filter(|player| self.cast.contains_key(player));
+        cast.copied().chain(self.watchers.players())
+    }
+
+    /// Returns the people in the recording that the room shows.
     pub(super) fn cast_mut(&mut self) -> &mut BTreeMap<PlayerId, Seat> {
         &mut self.cast
     }

@@ -8,7 +8,7 @@ use crate::address::is_same_host;
 use crate::game::Game;
 use crate::identity::ResumeToken;
 use crate::ids::PlayerId;
-use crate::limits::{PLAYERS_MAX, ROSTER_CHUNK, STAFF_SEATS_MAX};
+use crate::limits::{PLAYERS_MAX, ROSTER_CHUNK, STAFF_SEATS_MAX, WATCHERS_MAX};
 use crate::server::control::Event;
 use crate::server::member::Member;
 use crate::server::member::person::Person;
@@ -463,16 +463,15 @@ impl<G: Game> Room<G> {
     /// Returns all players and spectators. The reader is last, because clients treat all later ones
     /// as newcomers.
     pub(super) fn roster(&self, reader: Option<PlayerId>) -> Vec<ServerMessage> {
-        let seats = self.seats.roster(reader);
-        let chunks = seats.chunks(ROSTER_CHUNK);
-        let mut roster: Vec<_> =
-            chunks.map(|seats| ServerMessage::Joined(seats.to_vec())).collect();
-        let players: Vec<_> = self.seats.watchers().players().collect();
-        if !players.is_empty() {
-            // The rest goes before the reader's own seat, after which all entries are newcomers.
-            let end = roster.len().saturating_sub(1);
-            roster.insert(end, ServerMessage::Watching { players, watching: true });
-        }
-        roster
+        let mut seats = self.seats.roster(reader);
+        let own = seats.pop_if(|(player, _)| Some(*player) == reader);
+        let spectators: Vec<_> = self.seats.spectators().collect();
+        let watching = |players: &[PlayerId]| ServerMessage::Watching {
+            players: players.to_vec(),
+            watching: true,
+        };
+        let joined = seats.chunks(ROSTER_CHUNK).map(|some| ServerMessage::Joined(some.to_vec()));
+        let watching = spectators.chunks(WATCHERS_MAX.into()).map(watching);
+        joined.chain(watching).chain(own.map(|own| ServerMessage::Joined(vec![own]))).collect()
     }
 }

@@ -48,7 +48,7 @@ impl<G: Game> Room<G> {
             unix_micros: header.unix_micros.saturating_sub(first.0),
             ..RoomConfig::default()
         };
-        let (script, simulation, people) = Script::open::<G>(replay, at, &config)?;
+        let (script, simulation, cast) = Script::open::<G>(replay, at, &config)?;
         config.start = now - Micros(rates.time_of(simulation.tick()).0);
         let mut room = Self {
             seats: Seats::new(Random::new(0)),
@@ -60,7 +60,7 @@ impl<G: Game> Room<G> {
         };
         // Recorded ids count from zero.
         *room.host.next_player() = PlayerId(u16::MAX - 1);
-        *room.seats.cast_mut() = people.into_values().map(seat).collect();
+        room.seats.set_cast(cast.people.into_values().map(seat).collect(), cast.watching);
         Ok(room)
     }
 
