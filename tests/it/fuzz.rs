@@ -11,7 +11,7 @@ use phaselock_tests::fuzz::{Body, TARGETS, seeds};
 fn rounds(target: &str) -> u32 {
     match target {
         "client" | "room" | "snapshot" => 600,
-        "config" | "identity" | "known_hosts" => 1000,
+        "config" | "identity" | "known_hosts" | "replay" => 1000,
         _ => 10_000,
     }
 }

@@ -1,11 +1,13 @@
 //! Recordings, as a file that anyone may send.
 
+use phaselock::client::SessionConfig;
 use phaselock::fields::{Entities, Entity, Kind};
 use phaselock::game::Game;
 use phaselock::limits::{ENTITIES_MAX, REPLAY_CHUNK_TICKS_MAX, RUN_SAMPLES_MAX, RUN_SECS_MAX};
 use phaselock::motion::interpolate::TickTime;
+use phaselock::playback::Playback;
 use phaselock::replay::{Cursor, MAGIC, Replay, Run, Translation, course_of, read_header};
-use phaselock::time::Rates;
+use phaselock::time::{Micros, Rates, Tick};
 use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
 
@@ -17,6 +19,10 @@ const KINDS: &[Kind] = Thing::KINDS;
 
 /// The maximum number of chunks that are read: a file of a few kilobytes may list one many times.
 const CHUNKS_MAX: usize = 8;
+
+/// How much is shown after each seek, and for how many ticks shots are looked for.
+const SHOWN: Micros = Micros::from_ms(300);
+const SHOTS_TICKS: u32 = 60;
 
 /// Any file, or any run after its course. A file's checksums are made right first; otherwise the
 /// decoders behind them would see nothing.
@@ -46,6 +52,7 @@ pub fn replay(data: &[u8]) -> bool {
         assert!(chunk.ticks.is_sorted_by(|a, b| a.tick < b.tick));
     }
     let Some((first, last)) = replay.span() else { return read };
+    play(&replay);
     let mut cursor = Cursor::new(replay);
     for tick in [first, last] {
         if taken(cursor.seek(tick)).is_some() {
@@ -54,6 +61,26 @@ pub fn replay(data: &[u8]) -> bool {
         }
     }
     read
+}
+
+/// Shows a recording as a window does, whose key frames may hold any state of world and rules, and
+/// seeks in it.
+fn play(replay: &Replay) {
+    let games = phaselock_games::all();
+    if games.get(&replay.header().game).is_err() {
+        return;
+    }
+    let config = SessionConfig::new(games, "Watcher");
+    let Some(mut playback) = taken(Playback::open(replay.clone(), config)) else { return };
+    let (first, last) = playback.span();
+    for tick in [Tick(first.0.midpoint(last.0)), last, first] {
+        taken(playback.seek(tick));
+        playback.advance(SHOWN);
+    }
+    for _ in 0..CHUNKS_MAX {
+        playback.look_for_moments();
+    }
+    playback.look_for_shots(SHOTS_TICKS);
 }
 
 fn varint(mut number: u64) -> Vec<u8> {
