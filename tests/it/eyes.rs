@@ -11,7 +11,7 @@ use phaselock::ids::{EntityId, PlayerId};
 use phaselock::link::LinkConfig;
 use phaselock::replay::{Pace, Replay};
 use phaselock::rewind::{Adjusted, Outcome, Rewound, Ruling};
-use phaselock::server::{AnyRoom, RecordConfig, RoomConfig};
+use phaselock::server::{AnyRoom, Command as Order, RecordConfig, RoomConfig};
 use phaselock::time::{Micros, Rates, Tick};
 use phaselock_games::skirmish::{Command, Piece, Skirmish, SkirmishEvent, players};
 use phaselock_testing::{Press, Sim, room_config};
@@ -119,6 +119,19 @@ fn hosts_can_turn_it_off() {
     let (judged, ruling, _) = death(&mut sim);
     assert!(judged.iter().any(|shot| shot.hit.is_some()), "it was hit");
     assert_eq!(ruling, None);
+}
+
+#[test]
+fn hosts_can_turn_it_off_and_on_while_the_room_plays() {
+    for on in [false, true] {
+        let mut sim = ambush(60, None, !on);
+        let settings = room_config(3, 0).with(|it| it.kill_replays = on).settings;
+        let order = Order::Configure(Box::new(settings));
+        sim.room.handle_command(sim.now, order).expect("it is configured");
+        let (judged, ruling, _) = death(&mut sim);
+        assert!(judged.iter().any(|shot| shot.hit.is_some()), "it was hit");
+        assert_eq!(ruling.is_some(), on);
+    }
 }
 
 #[test]

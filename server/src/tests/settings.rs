@@ -52,6 +52,17 @@ fn rooms_and_games_have_settings_of_their_own() {
 }
 
 #[test]
+fn a_reload_turns_replays_of_kills_off() {
+    let (served, file) = with_file(FILE);
+    fs::write(file.path(), format!("kill_replays = false\n{FILE}")).expect("writable");
+    let report = served.wait(served.host.reload(&author(Role::Admin))).expect("it is good");
+    let changed: Vec<_> =
+        report.changed.iter().map(|it| (&*it.setting, &*it.from, &*it.to)).collect();
+    assert_eq!(changed, [("kill_replays", "true", "false")]);
+    assert!(report.needs_restart.is_empty());
+}
+
+#[test]
 fn a_changed_setting_survives_a_reload() {
     let (served, file) = with_file(FILE);
     let (host, by) = (&served.host, author(Role::Admin));
