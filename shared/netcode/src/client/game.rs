@@ -527,7 +527,12 @@ impl<G: Game> AnyClient for Client<G> {
         let follows = self.common.counter.follows(&received);
         self.common.counter.handle_received(&received);
         let came = self.common.pll.server_time(arrival).as_secs();
-        let tick = received.tick;
+        let (tick, rates) = (received.tick, self.common.rates);
+        let mut remember = |heard: Heard| {
+            if let Some(recollection) = &mut self.recollection {
+                recollection.push(rates, heard);
+            }
+        };
         for told in self.store.updates() {
             let (index, state) = (told.index, told.state.as_ref());
             let early = self.store.early(index);
@@ -536,11 +541,7 @@ impl<G: Game> AnyClient for Client<G> {
             if let Some(footage) = &mut self.footage {
                 footage.handle(&self.game, heard, state);
             }
-            if let Some(recollection) = &mut self.recollection {
-                let (arrival, state) = (came, told.state);
-                let heard = Heard { index, tick, arrival, said: true, state };
-                recollection.push(self.common.rates, heard);
-            }
+            remember(Heard { index, tick, arrival: came, said: true, state: told.state });
         }
         for (index, state) in self.store.unsaid() {
             let heard = StateArrival { index, tick, arrival: came, early: &[] };
@@ -548,11 +549,7 @@ impl<G: Game> AnyClient for Client<G> {
             if let Some(footage) = &mut self.footage {
                 footage.handle_unsaid(&self.game, heard, state);
             }
-            if let Some(recollection) = &mut self.recollection {
-                let (arrival, state) = (came, Some(*state));
-                let heard = Heard { index, tick, arrival, said: false, state };
-                recollection.push(self.common.rates, heard);
-            }
+            remember(Heard { index, tick, arrival: came, said: false, state: Some(*state) });
         }
         if let Some(footage) = &mut self.footage {
             footage.advance(&self.game, &self.common, self.store.newest());
