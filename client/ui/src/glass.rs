@@ -61,7 +61,7 @@ const VOICES: [(Binding, &Action); 2] = [
 /// The button added while a replay is shown.
 const SKIP: (Binding, &Action) = (Binding::Key(KeyCode::Backspace), &actions::SKIP_LESSON);
 
-/// What has buttons only for a while.
+/// Events that add touch buttons while they last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passing {
     /// A vote waits for the player's answer.

@@ -145,15 +145,18 @@ impl<V: GameView> Eyes<V> {
     }
 }
 
-/// Whether the player skips a replay: by its key, or by the button that goes back in menus.
+/// The gamepad's button that skips a replay. B would be nearer at hand, but brakes in races.
+const SKIP_PAD: Pad = Pad::Y;
+
+/// Whether the player skips a replay.
 pub(crate) fn skips(controls: &Controls) -> bool {
-    controls.pressed(&actions::SKIP_LESSON) || controls.pad_pressed(Pad::B)
+    controls.pressed(&actions::SKIP_LESSON) || controls.pad_pressed(SKIP_PAD)
 }
 
 /// What skips a replay, on the device that was used last.
 fn skip_keys(controls: &Controls) -> String {
     match controls.by_pad() {
-        true => Binding::Pad(Pad::B).label(),
+        true => Binding::Pad(SKIP_PAD).label(),
         false => controls.keys(&[&actions::SKIP_LESSON]),
     }
 }

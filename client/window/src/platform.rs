@@ -87,7 +87,7 @@ pub(crate) trait Platform {
         None
     }
 
-    /// Saves a recording under this name, or another one if there is such a file.
+    /// Saves a recording under this name, with a number appended if the file exists.
     fn save(&mut self, name: String, bytes: Vec<u8>);
 
     /// Takes what has become of a recording: the file, or why there is none.

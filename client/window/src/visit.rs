@@ -81,6 +81,8 @@ pub(crate) struct Visit {
     ghost: GhostChoice,
     /// Name under which a recording that was downloaded can be kept.
     keepable: Option<String>,
+    /// Name of the download that is being written.
+    keeping: Option<String>,
     /// Recordings that are to be saved: their names and bytes.
     unsaved: Vec<(String, Vec<u8>)>,
     /// Whether deaths and highlights are shown again.

@@ -44,7 +44,7 @@ async fn identity(redirect: &Redirect) -> WebIdentity {
         name: "redirect_without_browsers",
         %address,
         why,
-        "players in browsers may not be able to follow to the other server"
+        "cannot tell browsers how to recognize the redirect's server; they may be unable to follow"
     );
     WebIdentity::default()
 }

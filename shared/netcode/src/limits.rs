@@ -282,7 +282,7 @@ pub const REPLAY_ENTRY_BYTES_MAX: usize = 4 << 20;
 pub const REPLAY_PAST_MAX: usize = 100;
 /// The maximum number of finished pieces of a recording waiting to be fetched. Arbitrary.
 pub const REPLAY_PIECES_MAX: usize = 16;
-/// How much of its session a client keeps, if it keeps it, for the player to save.
+/// How much of a session a client keeps in memory for saving, if enabled.
 pub const LAST_MINUTES: Micros = Micros::from_ms(600_000);
 /// Maximum size of that in memory, in bytes: ten minutes with 64 players take half of it.
 pub const LAST_MINUTES_BYTES_MAX: usize = 8 << 20;

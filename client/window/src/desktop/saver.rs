@@ -1,8 +1,8 @@
-//! Writes recordings into the player's folder, on threads of their own.
+//! Writes recordings into the player's folder, on a thread of its own.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use phaselock_quic::private;
@@ -10,8 +10,8 @@ use phaselock_ui::words::tr;
 
 /// The maximum number of files that share a name but for a number. Arbitrary.
 const NAMES_MAX: u32 = 1000;
-/// The maximum number of files that are written at a time. Arbitrary: each is in memory.
-const WRITING_MAX: usize = 4;
+/// The maximum number of recordings that wait to be written. Arbitrary: each is in memory.
+const WAITING_MAX: usize = 64;
 
 /// What has become of a recording: the path of its file, or why there is none.
 pub(super) type Saved = Result<String, String>;
@@ -21,40 +21,48 @@ pub(super) struct Saver {
     dir: Option<PathBuf>,
     tell: Sender<Saved>,
     told: Receiver<Saved>,
-    writing: Vec<JoinHandle<()>>,
+    /// The thread, from the first recording on, and what it is to write.
+    writer: Option<(SyncSender<File>, JoinHandle<()>)>,
 }
+
+/// Name and content of a recording.
+type File = (String, Vec<u8>);
 
 impl Saver {
     pub(super) fn new(dir: Option<PathBuf>) -> Self {
         let (tell, told) = channel();
-        Self { dir, tell, told, writing: Vec::new() }
+        Self { dir, tell, told, writer: None }
     }
 
     /// Writes a recording, under this name or one with a number.
     pub(super) fn save(&mut self, name: String, bytes: Vec<u8>) {
-        let told = self.tell.clone();
-        // The receiver lives as long as this.
-        let tell = move |saved: Saved| drop(told.send(saved));
-        let Some(dir) = self.dir.clone() else {
-            return tell(Err(tr("there is no folder for it").to_owned()));
-        };
-        self.writing.retain(|writing| !writing.is_finished());
-        if self.writing.len() >= WRITING_MAX {
-            return tell(Err(tr("the disk is too slow").to_owned()));
+        if let Err(why) = self.pass((name, bytes)) {
+            // The receiver lives as long as this.
+            let _ = self.tell.send(Err(why));
         }
-        let failed = tell.clone();
-        let work = move || {
-            let written = write(&dir, &name, &bytes);
-            tell(
-                written
-                    .map(|path| path.display().to_string())
-                    .map_err(|error| format!("{}: {error}", dir.display())),
-            );
+    }
+
+    /// Passes a recording to the thread, which is started if there is none.
+    fn pass(&mut self, file: File) -> Result<(), String> {
+        let Some(dir) = &self.dir else {
+            return Err(tr("your data folder was not found").to_owned());
         };
-        match thread::Builder::new().name("recording".to_owned()).spawn(work) {
-            Ok(writing) => self.writing.push(writing),
-            Err(error) => failed(Err(error.to_string())),
+        if self.writer.is_none() {
+            let (files, waiting) = sync_channel(WAITING_MAX);
+            let (dir, tell) = (dir.clone(), self.tell.clone());
+            let begun = thread::Builder::new().name("recordings".to_owned());
+            let begun = begun.spawn(move || write_all(&dir, &waiting, &tell));
+            self.writer = Some((files, begun.map_err(|error| error.to_string())?));
         }
+        let sent = self.writer.as_ref().map_or(Ok(()), |(files, _)| files.try_send(file));
+        sent.map_err(|error| match error {
+            TrySendError::Full(_) => {
+                tr("earlier recordings are still being written; try again in a moment").to_owned()
+            }
+            TrySendError::Disconnected(_) => {
+                tr("no more recordings can be written; start the program again").to_owned()
+            }
+        })
     }
 
     /// Takes what has become of the next recording.
@@ -64,9 +72,21 @@ impl Saver {
 
     /// Waits until all are written.
     pub(super) fn finish(&mut self) {
-        for writing in self.writing.drain(..) {
-            let _ = writing.join();
+        if let Some((files, writer)) = self.writer.take() {
+            drop(files);
+            let _ = writer.join();
         }
+    }
+}
+
+/// Writes what arrives, one file after the other.
+fn write_all(dir: &Path, waiting: &Receiver<File>, tell: &Sender<Saved>) {
+    for (name, bytes) in waiting {
+        let written = write(dir, &name, &bytes);
+        let saved = written
+            .map(|path| path.display().to_string())
+            .map_err(|error| format!("{}: {error}", dir.display()));
+        let _ = tell.send(saved);
     }
 }
 
@@ -119,6 +139,17 @@ mod tests {
         }
         assert_eq!(std::fs::read_dir(&dir).expect("a folder").count(), 3);
         assert_eq!(saver.poll(), None);
+    }
+
+    #[test]
+    fn all_games_of_the_last_minutes_are_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut saver = Saver::new(Some(folder.path().to_owned()));
+        (0..20).for_each(|number| saver.save(format!("{number}.plr"), vec![number]));
+        saver.finish();
+        let saved: Vec<_> = std::iter::from_fn(|| saver.poll()).collect();
+        assert!(saved.len() == 20 && saved.iter().all(Result::is_ok), "{saved:?}");
+        assert_eq!(std::fs::read(folder.path().join("19.plr")).expect("written"), [19]);
     }
 
     #[test]

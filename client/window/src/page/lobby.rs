@@ -148,7 +148,7 @@ impl Lobby for PageLobby {
     /// the player was on that one when the page was reloaded.
     fn start(&mut self, desk: Desk<'_>) -> Option<Order> {
         if let Some(found) = Found::of_tab().filter(|_| self.is_ready && self.loading.is_none()) {
-            // That is where the visit ends, too.
+            // Leaving then leads to the screen of *Play online*.
             self.in_online |= page::directory().is_some();
             return Some(self.join_found(&found, desk));
         }

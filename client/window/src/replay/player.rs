@@ -392,7 +392,7 @@ impl Player {
             let people = &self.playback.header().people;
             let name = people.iter().find(|person| person.player == viewer);
             let name = name.map_or(tr("someone"), |person| &person.name);
-            fill("This is all that {name} was sent.", &[("name", name)])
+            fill("Only what {name}'s client received is shown.", &[("name", name)])
         };
         let cut = || tr("This recording was cut short.").to_owned();
         let is_cut = !self.playback.replay().is_complete() && self.playback.is_over();

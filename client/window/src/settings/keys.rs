@@ -127,7 +127,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("display", "reduced_motion", "No screen shake and no flashes.", |it| {
         Slot::Switch(&mut it.display.reduced_motion)
     }),
-    key("display", "replays", "Show deaths, goals and finishes again, while play rests.", |it| {
+    key("display", "replays", "Show instant replays of deaths, goals and finishes.", |it| {
         Slot::Switch(&mut it.display.replays)
     }),
     key(

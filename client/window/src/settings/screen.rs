@@ -198,7 +198,9 @@ impl Screen {
         switch(ui, tr("Keep the last ten minutes"), &mut player.keep_minutes);
         note(
             ui,
-            tr("A key saves them as a recording, with what you saw and read. Nobody else gets it."),
+            tr(
+                "A key saves what you saw and read as a recording. It is stored on this computer only.",
+            ),
         );
     }
 }
@@ -301,7 +303,7 @@ fn display(ui: &mut Ui, settings: &mut Settings) {
     });
     switch(ui, tr("No shaking, no flashes"), &mut display.reduced_motion);
     switch(ui, tr("Instant replays"), &mut display.replays);
-    note(ui, tr("Deaths, goals and finishes are shown again while play rests."));
+    note(ui, tr("Replays deaths, goals and finishes before you play on."));
     note(ui, tr("Vsync takes effect at the next start."));
 }
 

@@ -30,7 +30,10 @@ impl Visit {
         let now = self.now();
         match (self.connection.recording(), self.keepable.take()) {
             (None, _) => self.save_minutes(),
-            (Some(player), Some(name)) => self.unsaved.push((name, player.file().to_vec())),
+            (Some(player), Some(name)) => {
+                self.unsaved.push((name.clone(), player.file().to_vec()));
+                self.keeping = Some(name);
+            }
             (Some(_), None) => self.talk.add_notice(tr("You have this recording already."), now),
         }
     }
@@ -41,7 +44,7 @@ impl Visit {
         if parts.is_empty() {
             let told = match self.connection.session().keeps_minutes() {
                 true => tr("There is nothing to save yet."),
-                false => tr("The last minutes are not kept: the settings say so."),
+                false => tr("Nothing to save: turn on the last ten minutes in the settings."),
             };
             return self.talk.add_notice(told, now);
         }
@@ -59,8 +62,15 @@ impl Visit {
     /// Tells the player what has become of a recording.
     pub(crate) fn tell_saved(&mut self, saved: Result<String, String>) {
         let told = match saved {
-            Ok(file) => fill("Saved as {file}.", &[("file", &file)]),
-            Err(why) => fill("Cannot save the recording: {why}.", &[("why", &why)]),
+            Ok(file) => {
+                self.keeping = None;
+                fill("Saved as {file}.", &[("file", &file)])
+            }
+            Err(why) => {
+                // The player may try again.
+                self.keepable = self.keepable.take().or(self.keeping.take());
+                fill("Cannot save the recording: {why}.", &[("why", &why)])
+            }
         };
         self.talk.add_notice(&told, self.now());
     }

@@ -122,6 +122,7 @@ impl Visit {
             input_delay: 0,
             ghost: GhostChoice::Off,
             keepable: None,
+            keeping: None,
             unsaved: Vec::new(),
             replays: false,
             link: setup.link_words(),

@@ -184,8 +184,8 @@ impl Matchmaker {
         if is_browser { self.for_browser(answer, |_| true) } else { answer }
     }
 
-    /// Adds how browsers recognize the server to an answer. If `waits` says so, one that was just
-    /// allocated has to say it first.
+    /// Adds how browsers recognize the server to an answer. If the server has not said so yet and
+    /// `waits` returns `true` for it, the answer is to wait.
     fn for_browser(&self, answer: Answer, waits: impl Fn(&servers::Server) -> bool) -> Answer {
         let Answer::Placed(placed) = answer else { return answer };
         let address = SocketAddr::new(IpAddr::from(placed.server.ip), placed.server.port);
@@ -233,7 +233,7 @@ impl Matchmaker {
             }
             _ => {}
         }
-        let has_browsers = own.is_none_or(|it| !it.is_only_native());
+        let has_browsers = own.is_none_or(servers::Server::may_have_browsers);
         let region = own.map(|it| it.region.clone());
         // How many players it has is asked first: some may have joined since it last said so.
         let is_enough = |it: &servers::Server| it.is_enough(now, play.people.into());

@@ -332,7 +332,7 @@ impl ShufflePuck {
     ) -> Option<Highlight> {
         // The start of a round does not wait for the goals of the warm-up.
         let counts = round(entities).phase() != Phase::WarmUp;
-        let rink = mallet_of(entities, viewer).map_or(0, |mallet| mallet.rink);
+        let rink = mallet_of(entities, viewer)?.rink;
         let puck = Self::puck_of(entities, rink).filter(|_| counts)?.entity;
         let (since, until) = motion::rest(self.rates, &puck);
         let goal = since.map(|since| GOAL.of(self.rates, viewer, now.minus(since), GOAL_AFTER));

@@ -28,7 +28,7 @@ const GAP_MAX: Micros = Micros::from_ms(2_000);
 /// No input follows from what a client knows, so more states are stored than by a room.
 const PACE: Pace = Pace { states_hz: 30, chunk_secs: 10, past_every: u32::MAX };
 
-/// What a welcome says of the game that is recorded.
+/// Facts about the recorded game, from the server's welcome.
 #[derive(Clone, Debug)]
 pub struct GameOrigin {
     /// Name of the server.

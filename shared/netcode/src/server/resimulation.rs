@@ -42,8 +42,8 @@ pub enum VerifyError {
     },
     /// A client made it.
     #[error(
-        "this is what one player's client was sent, without the inputs of others, so it cannot be \
-         verified; only a server's recording can"
+        "a player's client made this recording, so it has no inputs to verify; verify the server's \
+         recording instead"
     )]
     OwnView,
     /// The states against which shots are tested are missing.

@@ -52,7 +52,7 @@ impl Script {
         let mut cursor = Cursor::new(replay);
         let at = cursor.seek(at)?;
         let chunk = cursor.chunk().ok_or(ReplayError::Short)?;
-        let (first, mut cast) = (chunk.first, Cast::of(&chunk.key));
+        let (first, mut cast) = (chunk.first, Cast::of(&chunk.key, header.viewer.is_some()));
         let mut script = Self { cursor, translation, has_rules, is_run: false, is_over: false };
         script.cursor.seek(first)?;
         let mut simulation = Simulation::new(config, 0, first, &header.setup);
@@ -136,10 +136,14 @@ pub(super) struct Cast {
 }
 
 impl Cast {
-    /// Returns those who are there at a key frame. People that the rules do not know only watch.
-    fn of(key: &KeyState) -> Self {
+    /// Returns those who are there at a key frame. People that the rules do not know only watch,
+    /// except in a client's own view, which has no rules: there, everyone counts as playing.
+    fn of(key: &KeyState, is_own_view: bool) -> Self {
         let mut cast = Self::default();
         cast.join(&key.people);
+        if is_own_view {
+            return cast;
+        }
         let players: BTreeSet<_> = key.players.iter().map(|player| player.player).collect();
         let watching = cast.people.keys().filter(|it| !players.contains(it)).copied().collect();
         Self { watching, ..cast }

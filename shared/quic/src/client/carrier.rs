@@ -289,7 +289,7 @@ impl Options {
             Transport::Native => fingerprint,
             // Over WebTransport, servers show another certificate.
             Transport::WebTransport(_) if web.hashes.is_empty() && !web.host.is_empty() => {
-                let text = "this client checks no certificates of authorities";
+                let text = "this client cannot verify CA-signed certificates";
                 return Err(refused(text));
             }
             Transport::WebTransport(_) => web.hashes.first().copied(),

@@ -116,7 +116,8 @@ impl Recordings {
         }
         let Some(shelf) = &mut self.shelf else { return };
         shelf.poll();
-        let files = shelf.files().unwrap_or_default();
+        // Until they are known, the selection stays.
+        let Some(files) = shelf.files() else { return };
         if self.selected.as_ref().is_none_or(|it| files.iter().all(|file| file.path != *it)) {
             self.selected = files.first().map(|file| file.path.clone());
             self.is_deleting = false;
@@ -149,7 +150,9 @@ impl Recordings {
             let words = match (files, &self.dir) {
                 (_, None) => tr("There is no folder for recordings."),
                 (None, _) => tr("Reading the folder ..."),
-                (Some(_), _) => tr("Nothing here yet. A key saves the last ten minutes of a game."),
+                (Some(_), _) => {
+                    tr("No recordings yet. In a game, a key saves the last ten minutes.")
+                }
             };
             ui.label(RichText::new(words).size(15.0).color(palette::TEXT_FAINT));
             return None;

@@ -28,9 +28,10 @@ const SILENT_MAX: u8 = 3;
 /// Time for which a server that was just allocated counts as playing the game that it was allocated
 /// for, whatever it says: it may still be changing games.
 const SETTLES: Micros = Micros::from_ms(15_000);
-/// Time for which the players of a draining server wait until one that was just allocated has said
-/// how browsers recognize it. They wait for less than two seconds in all.
-const INTRODUCES: Micros = Micros::from_ms(1000);
+/// How long players of a draining server wait for a newly allocated one to say how browsers
+/// recognize it. Short, because the draining server asks for less than two seconds in all, and then
+/// its players lose their seats.
+const INTRODUCES: Micros = Micros::from_ms(300);
 
 /// The maximum number of seats and players that a server is believed to have.
 const SEATS_MAX: u32 = u16::MAX as u32;
@@ -152,7 +153,12 @@ impl Server {
         self.allocated.is_none() && self.web.as_ref().is_none_or(|web| *web == Default::default())
     }
 
-    /// Whether the server was allocated a moment ago.
+    /// Whether players in browsers may be on the server.
+    pub(super) fn may_have_browsers(&self) -> bool {
+        self.web.as_ref().is_none_or(|web| *web != Default::default())
+    }
+
+    /// Whether the server was allocated less than [`INTRODUCES`] ago.
     pub(super) fn is_new(&self, now: LocalTime) -> bool {
         self.allocated.as_ref().is_some_and(|(_, at)| now - *at < INTRODUCES)
     }

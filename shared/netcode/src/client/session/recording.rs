@@ -55,7 +55,7 @@ impl Session {
         self.recorded_inputs.as_mut()?.pop_front()
     }
 
-    /// Keeps the last minutes of the session from now on, or no longer.
+    /// Starts or stops keeping the last minutes of the session. Stopping discards them.
     pub fn keep_minutes(&mut self, on: bool) {
         self.config.keeps_minutes = on;
         if on == self.minutes.is_some() {
