@@ -5,7 +5,8 @@ use crate::game::{Game, Highlight};
 use crate::ids::PlayerId;
 use crate::time::{Rates, ServerTime, Tick};
 
-/// The highlights of a client: each is shown once, and the player can skip it. A [`Hindsight`](super::Hindsight) draws the picture.
+/// The highlights of a client: each is shown once, and the player can skip it. A
+/// [`Hindsight`](super::Hindsight) draws the picture.
 #[derive(Debug, Default)]
 pub struct Highlights {
     /// The game's highlight, as last found.
