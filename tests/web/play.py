@@ -520,7 +520,7 @@ def sent_on(around):
     print("a server that ends leads its players to another, whose certificate it names")
     other.end()
     # That server is gone as well, and the page's own is back; now it redirects to a stranger.
-    stranger = Server(around, "--game", "puck", "--name", "Gamma")
+    stranger = Server(around, "--game", "puck", "--name", "Gamma", "--password", "sesame")
     first = Server(around, "--game", "puck", "--name", "Alpha", "--drain-seconds", "1",
                    "--redirect", f"127.0.0.1:{stranger.port}", port=port)
     player.comes_to("its server", lambda it: it.get("is_playing") and it["server"] == "Alpha")
