@@ -128,8 +128,8 @@ fn read(bytes: &[u8]) -> Option<Event<Vec<u8>>> {
 }
 
 impl WebDriver {
-    /// Starts joining the server at `to`, as [`server_of_browsers`] or [`server_of_redirect`] writes
-    /// it, or the one in the page's address.
+    /// Starts joining the server at `to`, as [`server_of_browsers`] or [`server_of_redirect`]
+    /// writes it, or the one in the page's address.
     pub fn begin(config: SessionConfig, to: Option<&str>) -> Self {
         let clock = PageClock::start();
         // Servers show another certificate to browsers than over QUIC directly, which redirects

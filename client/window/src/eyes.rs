@@ -145,8 +145,8 @@ impl<V: GameView> Eyes<V> {
     }
 }
 
-/// The gamepad's button that skips a replay. B would be nearer at hand, but brakes in races.
-const SKIP_PAD: Pad = Pad::Y;
+/// The gamepad's button that skips a replay. The nearer ones drive, or move a spectator's camera.
+const SKIP_PAD: Pad = Pad::LeftThumb;
 
 /// Whether the player skips a replay.
 pub(crate) fn skips(controls: &Controls) -> bool {

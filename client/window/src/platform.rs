@@ -73,8 +73,8 @@ pub(crate) trait Platform {
     /// Plays the sound of a frame, if no thread does that.
     fn play(&mut self, _output: &mut SoundOutput) {}
 
-    /// Returns a function that creates a clip in a folder, named after the recording; `None` if this
-    /// platform cannot save clips.
+    /// Returns a function that creates a clip in a folder, named after the recording; `None` if
+    /// this platform cannot save clips.
     fn clip(&self, _folder: Option<PathBuf>, _title: &str) -> Option<OpenFilm> {
         None
     }

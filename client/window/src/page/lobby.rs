@@ -144,8 +144,8 @@ impl PageLobby {
 }
 
 impl Lobby for PageLobby {
-    /// A player who has been here before, or is invited by name, plays at once: on another server if
-    /// the player was on that one when the page was reloaded.
+    /// Returning players and those invited by name play at once. After a reload, they return to
+    /// the server that they were on.
     fn start(&mut self, desk: Desk<'_>) -> Option<Order> {
         if let Some(found) = Found::of_tab().filter(|_| self.is_ready && self.loading.is_none()) {
             // Leaving then leads to the screen of *Play online*.

@@ -160,6 +160,6 @@ fn the_key_the_button_that_goes_back_and_the_one_on_the_glass_skip() {
         eyes::skips(&controls)
     };
     let key = Binding::parse("Backspace").expect("it is a key");
-    assert!(press(&[key], None) && press(&[], Some(Pad::Y)));
+    assert!(press(&[key], None) && press(&[], Some(Pad::LeftThumb)));
     assert!(!press(&[], None) && !press(&[], Some(Pad::A)));
 }

@@ -1,4 +1,4 @@
-//! Export of a part of a recording as pictures and sound, one frame of virtual time after the other.
+//! Export of a part of a recording as pictures and sound, frame by frame in virtual time.
 
 use phaselock::time::{Micros, Tick};
 use phaselock_sound::mixer::{Mixer, Order};
@@ -33,8 +33,8 @@ impl FilmFormat {
     }
 }
 
-/// Takes the pictures and the sound of an export, in order. If it is dropped before the last one, it
-/// removes what it wrote.
+/// Takes the pictures and the sound of an export, in order. If it is dropped before the last one,
+/// it removes what it wrote.
 pub(crate) trait Film {
     /// Takes a picture, and the sound until the next one. Errors are in words for the player.
     fn add(&mut self, picture: Picture, sound: Vec<Stereo>) -> Result<(), String>;

@@ -198,9 +198,8 @@ impl Screen {
         switch(ui, tr("Keep the last ten minutes"), &mut player.keep_minutes);
         note(
             ui,
-            tr(
-                "A key saves what you saw and read as a recording. It is stored on this computer only.",
-            ),
+            tr("A key saves what you saw and read as a recording. It is stored on this computer \
+                only."),
         );
     }
 }

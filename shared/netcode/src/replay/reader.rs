@@ -94,8 +94,7 @@ impl Replay {
         span_of(&self.chunks)
     }
 
-    /// Returns the number of ticks after `from` and up to `to` of which there is a recording. Damaged
-    /// chunks count.
+    /// Returns the number of recorded ticks after `from` and up to `to`. Damaged chunks count.
     pub fn ticks_between(&self, from: Tick, to: Tick) -> u64 {
         let recorded = self.chunks.iter().map(|chunk| {
             let first = Tick(chunk.first);
