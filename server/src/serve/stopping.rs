@@ -70,11 +70,8 @@ impl Stopping {
         // Goodbyes and the last writes to a stalled disk come on top.
         let within = (u64::from(drain_seconds) + 20) * 1_000_000;
         notifier.send(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={within}"));
-        let goodbye = {
-            let config = Arc::clone(&config.borrow());
-            let goodbye = Disconnect::new(Code::Shutdown, "the server is shutting down");
-            redirected(config.joining.redirect.as_ref(), &config, goodbye).await
-        };
+        let before = Arc::clone(&config.borrow());
+        let goodbye = last_goodbye(&before).await;
         // Even a drain that ends at once asks where the players can go.
         if drain > Micros::ZERO || exits.are_on() {
             let text = match drain {
@@ -89,6 +86,14 @@ impl Stopping {
             let _ = handle.command(order).await;
             stop.recv().await;
         }
-        goodbye
+        // The settings may have been reloaded during the drain.
+        let now = Arc::clone(&config.borrow());
+        if Arc::ptr_eq(&before, &now) { goodbye } else { last_goodbye(&now).await }
     }
+}
+
+/// Returns the goodbye to players who are there at the end.
+async fn last_goodbye(config: &Config) -> Disconnect {
+    let goodbye = Disconnect::new(Code::Shutdown, "the server is shutting down");
+    redirected(config.joining.redirect.as_ref(), config, goodbye).await
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::thread::JoinHandle;
 
 use phaselock::address::Address;
-use phaselock::client::{Redirect, Session, SessionConfig};
+use phaselock::client::{Redirect, Session, SessionConfig, State};
 use phaselock::identity::ResumeToken;
 use phaselock::time::LocalTime;
 use phaselock_web::network::WebDriver;
@@ -27,6 +27,8 @@ struct WebTransport {
     chosen: Option<Found>,
     /// Token of the seat and the server's redirect, as stored in the tab.
     kept: (Option<ResumeToken>, Option<Redirect>),
+    /// Whether the server has let the player in, so that the tab remembers it.
+    has_answered: bool,
     /// Name under which the tab stores the token.
     seat: String,
     /// Recent states of the player's entity, as confirmed by the server.
@@ -42,9 +44,10 @@ fn seat(found: Option<&Found>) -> String {
     )
 }
 
-/// Joins the page's server, or another one. In case its page is reloaded, the tab remembers which.
+/// Joins the page's server, or another one.
 pub(super) fn join(title: String, found: Option<&Found>, config: VisitConfig<'_>) -> Visit {
-    found::keep(found);
+    // Until it has answered: a page that is reloaded must not stay with a server that is gone.
+    found::keep(None);
     let seat = seat(found);
     let resume = of_tab(&seat).and_then(|token| token.parse().ok().map(ResumeToken));
     let config_of_session = SessionConfig { resume, ..config.session() };
@@ -53,7 +56,8 @@ pub(super) fn join(title: String, found: Option<&Found>, config: VisitConfig<'_>
     let host = found.map_or_else(own, |found| Some(found.address.clone()));
     let without_network = host.is_some_and(|host| host.is_loopback());
     let (chosen, kept, motion) = (found.cloned(), Default::default(), VecDeque::new());
-    let connection = Box::new(WebTransport { driver, chosen, kept, seat, motion });
+    let has_answered = false;
+    let connection = Box::new(WebTransport { driver, chosen, kept, has_answered, seat, motion });
     let begun = Begun { title, connection, is_here: false, without_network, shared: Vec::new() };
     Visit::new(begun, config)
 }
@@ -63,13 +67,17 @@ impl WebTransport {
     fn keep_seat(&mut self) {
         let session = &self.driver.session;
         let (token, redirect) = (session.token(), session.redirect());
+        let there = redirect.and_then(Found::of);
+        let found = there.as_ref().or(self.chosen.as_ref());
         if redirect != self.kept.1.as_ref() {
             keep_in_tab(&self.seat, "");
-            let there = redirect.and_then(Found::of);
-            let found = there.as_ref().or(self.chosen.as_ref());
-            found::keep(found);
+            found::keep(None);
             self.seat = seat(found);
-            self.kept = (None, redirect.cloned());
+            (self.kept, self.has_answered) = ((None, redirect.cloned()), false);
+        }
+        if !self.has_answered && *session.state() == State::Connected {
+            found::keep(found);
+            self.has_answered = true;
         }
         if token != self.kept.0 {
             self.kept.0 = token;

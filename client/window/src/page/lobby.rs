@@ -136,7 +136,7 @@ impl PageLobby {
 
     fn join_found(&mut self, found: &Found, desk: Desk<'_>) -> Order {
         let name = self.name(desk.settings);
-        let setup = Setup { room: found.room.clone(), ..Setup::default() };
+        let setup = Setup { room: found.room.clone(), watch: self.setup.watch, ..Setup::default() };
         let title = found.address.to_string();
         let visit = connection::join(title, Some(found), desk.visit(name, &setup));
         Order::Visit(Box::new(visit))
