@@ -188,9 +188,9 @@ impl Matchmaker {
     /// `waits` returns `true` for it, the answer is to wait.
     fn for_browser(&self, answer: Answer, waits: impl Fn(&servers::Server) -> bool) -> Answer {
         let Answer::Placed(placed) = answer else { return answer };
-        let address = SocketAddr::new(IpAddr::from(placed.server.ip), placed.server.port);
-        let address = SocketAddr::new(address.ip().to_canonical(), address.port());
-        let Some(server) = self.servers.get(address) else { return Answer::Placed(placed) };
+        let Some(server) = self.servers.get(address_of(&placed)) else {
+            return Answer::Placed(placed);
+        };
         if server.web().is_none() && waits(server) {
             let (position, again_ms) = (0, AGAIN_NEXT_MS);
             return Answer::Waiting(Waiting { position, again_ms, party: placed.party });
@@ -261,6 +261,13 @@ impl Matchmaker {
         let answer = self.ask(now, Asker { audience, crowds, leaves: Some(server) }, play);
         if !has_browsers {
             return answer;
+        }
+        if let Answer::Placed(placed) = &answer {
+            let to = address_of(placed);
+            let tells = |it: &servers::Server| it.web().is_some() || it.is_asked(now);
+            if self.servers.get(to).is_some_and(|it| it.is_new(now) && !tells(it)) {
+                self.question_server(now, to);
+            }
         }
         self.for_browser(answer, |it| it.is_new(now))
     }
@@ -613,9 +620,6 @@ impl Matchmaker {
         if let Some(gone) = self.servers.bound(self.bounds.allocated) {
             self.seats.forget(gone);
         }
-        if self.servers.get(allocated.address).is_some_and(|it| it.web().is_none()) {
-            self.question_server(now, allocated.address);
-        }
         self.serve(now, &request.game);
     }
 
@@ -700,6 +704,12 @@ impl Matchmaker {
         }
         true
     }
+}
+
+/// Returns the address of the server at which players have seats.
+fn address_of(placed: &Placed) -> SocketAddr {
+    let address = SocketAddr::new(IpAddr::from(placed.server.ip), placed.server.port);
+    SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
 /// Returns the ping of a region as the asker has measured it.

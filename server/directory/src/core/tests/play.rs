@@ -742,7 +742,7 @@ fn servers_with_browsers_are_told_how_these_recognize_the_next() {
         assert_eq!((placed.people, placed.web), (2, told));
     }
 
-    // A server that was just allocated is asked at once, and has a second to answer.
+    // A server that was just allocated is asked at once, and has 300 ms to answer.
     for answers in [true, false] {
         let mut world = fleet();
         let identity = Identity::ephemeral().expect("an identity");
@@ -769,8 +769,8 @@ fn servers_with_browsers_are_told_how_these_recognize_the_next() {
         };
         assert_eq!(placed.server, Listed::new(new, identity.fingerprint));
         let (told, most) = match answers {
-            true => (web_identity(), 0),
-            false => (WebIdentity::default(), 1000),
+            true => (web_identity(), 100),
+            false => (WebIdentity::default(), 300),
         };
         assert_eq!((placed.web, world.now - begun), (told, Micros::from_ms(most)));
     }
