@@ -332,7 +332,12 @@ impl ShufflePuck {
     ) -> Option<Highlight> {
         // The start of a round does not wait for the goals of the warm-up.
         let counts = round(entities).phase() != Phase::WarmUp;
-        let rink = mallet_of(entities, viewer)?.rink;
+        // Who follows nobody sees all rinks, and no goal of one of several.
+        let rink = match mallet_of(entities, viewer) {
+            Some(mallet) => mallet.rink,
+            None if Self::puck_of(entities, 1).is_none() => 0,
+            None => return None,
+        };
         let puck = Self::puck_of(entities, rink).filter(|_| counts)?.entity;
         let (since, until) = motion::rest(self.rates, &puck);
         let goal = since.map(|since| GOAL.of(self.rates, viewer, now.minus(since), GOAL_AFTER));
