@@ -4,6 +4,7 @@
 //! Each kind of event has a mark of its own shape, and curves in one lane have different lines.
 //! Texts name both, so nothing depends on colour.
 
+mod panel;
 mod plot;
 mod recorded;
 mod samples;
@@ -17,29 +18,12 @@ use phaselock_ui::explain;
 use phaselock_ui::prelude::*;
 pub(crate) use recorded::{Recorded, ticks_shown};
 
+use panel::{
+    GAP, HEAD, LANES_LEAST, LETTERS, PADDING, PLOT_LETTERS, WORDS, Words, ms, place_of, write,
+};
 use plot::{Curve, Mark, Plot, nice};
 use samples::{Sample, Samples};
 
-// Lengths are in points of the panel's design: see [`Inset`].
-
-/// Width of the graph in points: minimum, maximum, and the share of the window in between.
-const WIDTH: (f32, f32, f32) = (300.0, 348.0, 0.3);
-/// Width of a lane's words, in points.
-const WORDS: f32 = 158.0;
-const PADDING: f32 = 10.0;
-/// Height of the line above the lanes, in points.
-const HEAD: f32 = 20.0;
-/// Height of a lane in points: with enough space, and the minimum.
-const LANE: (f32, f32) = (58.0, 3.0 * ROW);
-const GAP: f32 = 5.0;
-/// Number of lanes shown in the smallest window.
-const LANES_LEAST: usize = 3;
-const ROW: f32 = 14.5;
-const LETTERS: f32 = 12.0;
-const PLOT_LETTERS: f32 = 10.5;
-/// Height in points above the graph: the connection's state, and a game's own texts below it.
-const ABOVE: f32 = 156.0;
-const MARGIN: f32 = 18.0;
 /// Interval between updates of the numbers, so that they can be read.
 const NUMBERS_EVERY: Micros = Micros::from_ms(250);
 
@@ -65,34 +49,6 @@ const LANES: [Lane; 8] = [
     Lane::Corrections,
     Lane::Bytes,
 ];
-
-/// Text in a lane, after its symbol in the plot.
-#[derive(Clone, Debug)]
-struct Words {
-    row: u8,
-    key: Option<Key>,
-    text: String,
-}
-
-impl Words {
-    fn line(row: u8, curve: Curve, text: String) -> Self {
-        Self { row, key: Some(Key::Curve(curve)), text }
-    }
-
-    fn mark(row: u8, mark: Mark, text: String) -> Self {
-        Self { row, key: Some(Key::Mark(mark)), text }
-    }
-
-    fn plain(row: u8, text: String) -> Self {
-        Self { row, key: None, text }
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Key {
-    Curve(Curve),
-    Mark(Mark),
-}
 
 #[derive(Debug, Default)]
 pub(crate) struct NetGraph {
@@ -184,25 +140,6 @@ fn place(painter: &Painter, screen: Rect) -> Option<(Inset<'_>, f32, usize)> {
         let (inset, lane) = place_of(painter, screen, (zoom, count))?;
         Some((inset, lane, count))
     })
-}
-
-fn place_of(
-    painter: &Painter,
-    screen: Rect,
-    (zoom, count): (f32, usize),
-) -> Option<(Inset<'_>, f32)> {
-    let (least, most, share) = WIDTH;
-    let width = (screen.width() * share / zoom).clamp(least, most);
-    let around = HEAD + 2.0 * PADDING - GAP;
-    let room = (screen.height() - ABOVE * zoom - MARGIN) / zoom - around;
-    let lane = (room / LANES.len() as f32 - GAP).clamp(LANE.1, LANE.0);
-    let size = vec2(width, around + (lane + GAP) * count as f32) * zoom;
-    let right = Rect::from_min_size(screen.right_bottom() - vec2(MARGIN, MARGIN) - size, size);
-    let left = Rect::from_min_size(pos2(screen.left() + MARGIN, screen.top() + MARGIN), size);
-    let ways = [Way::Up, Way::Left];
-    let rect = layout::find(painter, Item::Graph, right, &ways)
-        .or_else(|| layout::find(painter, Item::Graph, left, &[Way::Down]))?;
-    Some((Inset::within(painter, rect, zoom), lane))
 }
 
 impl Lane {
@@ -353,38 +290,6 @@ impl Lane {
         plot.rejoined(rejoined, self == Self::RoundTrip);
         plot.finish();
     }
-}
-
-/// Writes a lane's title and words.
-fn write(
-    painter: &Painter,
-    inset: Inset<'_>,
-    (top, height): (f32, f32),
-    (title, words): (&str, &[Words]),
-) {
-    let first = top + (height - 3.0 * ROW) / 2.0;
-    let row_y = |row: u8| first + (f32::from(row) + 0.5) * ROW;
-    let write = |x: f32, row: u8, words: &str, color: Color32| {
-        inset.text((x, row_y(row)), Align2::LEFT_CENTER, words, (LETTERS, color)).right()
-    };
-    let title = write(PADDING, 0, title, palette::TEXT_SOFT);
-    let mut ends = [title, PADDING - 8.0, PADDING - 8.0];
-    for words in words {
-        let end = &mut ends[usize::from(words.row)];
-        let mut x = *end + 8.0;
-        if let Some(key) = words.key {
-            match key {
-                Key::Curve(curve) => curve.sample(painter, inset.at(x, row_y(words.row))),
-                Key::Mark(mark) => mark.paint(painter, inset.at(x + 7.0, row_y(words.row))),
-            }
-            x += 18.0;
-        }
-        *end = write(x, words.row, &words.text, palette::TEXT);
-    }
-}
-
-fn ms(span: Micros) -> String {
-    format!("{:.1}", span.as_ms())
 }
 
 fn losses(samples: &Samples) -> Vec<Words> {

@@ -5,8 +5,8 @@ use phaselock::replay::InputReport;
 use phaselock::rewind::Adjusted;
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
 
+use super::panel::{GAP, HEAD, LETTERS, PADDING, PLOT_LETTERS, WORDS, Words, ms, place_of, write};
 use super::plot::{Curve, Mark, Plot, nice};
-use super::{GAP, HEAD, LETTERS, PADDING, PLOT_LETTERS, WORDS, Words, ms, place_of, write};
 use phaselock_ui::explain;
 use phaselock_ui::prelude::*;
 
