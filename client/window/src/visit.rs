@@ -335,11 +335,8 @@ impl Visit {
         }
         match &mut self.play {
             _ if self.paused => {}
-            Some((_, play)) if play.is_replaying() => {
-                if eyes::skips(controls) {
-                    play.skip_replay();
-                }
-            }
+            Some((_, play)) if play.is_replaying() && eyes::skips(controls) => play.skip_replay(),
+            Some((_, play)) if play.is_replaying() => {}
             _ if controls.pressed(&actions::SKIP_LESSON) => self.lessons.end(),
             _ => {}
         }

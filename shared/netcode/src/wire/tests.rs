@@ -109,6 +109,7 @@ fn check_variants(variants: &[Variant], rows: &[Vec<String>]) {
             let stated: &[&str] = match *field {
                 // A separate struct in the code.
                 "credentials" => &["`key`", "`proof`"],
+                "web" => &["`hashes`", "`host`"],
                 // Without their own name in the document.
                 "bytes" => &["bytes"],
                 "motion" => &["a motion"],
