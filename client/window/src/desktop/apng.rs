@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use phaselock_sound::Stereo;
 use phaselock_ui::screenshot::Picture;
 
-use super::film::Target;
+use super::target::Target;
 use crate::replay::FilmFormat;
 
 /// Clips are halved until they are at most this wide, in pixels.

@@ -11,6 +11,7 @@ use phaselock_ui::screenshot::Picture;
 use phaselock_ui::words::{fill, tr};
 
 use super::apng::ClipFile;
+use super::target::Target;
 use crate::replay::{CLIP_FPS, Film, FilmFormat};
 
 /// Number of pictures that wait for the thread that writes them: 4 of 1920 x 1080 are 25 MB.
@@ -54,14 +55,6 @@ pub(super) fn new_clip(folder: &Path, title: &str) -> Result<PathBuf, String> {
 fn cannot_write(path: &Path, error: &io::Error) -> String {
     let (path, why) = (path.display().to_string(), error.to_string());
     fill("Cannot write {file}: {why}.", &[("file", &path), ("why", &why)])
-}
-
-/// Where pictures and sound are written. If it is dropped before [`end`](Self::end), it removes
-/// what it wrote.
-pub(super) trait Target: Send {
-    fn add(&mut self, picture: Picture, sound: &[Stereo]) -> io::Result<()>;
-
-    fn end(&mut self) -> io::Result<()>;
 }
 
 /// A picture, and the sound until the next one.

@@ -26,6 +26,7 @@ mod seek;
 pub(crate) mod servers;
 mod shown;
 mod system;
+mod target;
 
 use std::cell::Cell;
 use std::process::ExitCode;
