@@ -83,6 +83,8 @@ pub(crate) enum Choice {
     ChangePart,
     /// Start the game's lesson, or end it.
     Lesson,
+    /// Save the last minutes.
+    Save,
     Settings,
     Leave,
 }
@@ -370,6 +372,8 @@ pub(crate) struct PauseMenu<'a> {
     pub(crate) is_watching: bool,
     /// Whether a recording is shown in place of a server.
     pub(crate) is_recording: bool,
+    /// Whether the last minutes can be saved.
+    pub(crate) can_save: bool,
     /// Width of the players' card on the right, in points.
     pub(crate) beside: f32,
 }
@@ -377,7 +381,8 @@ pub(crate) struct PauseMenu<'a> {
 impl PauseMenu<'_> {
     /// Draws it. Returns what the player chose.
     pub(crate) fn draw(&self, ctx: &Context) -> Option<Choice> {
-        let Self { title, controls, shared, lesson, is_watching, is_recording, beside } = *self;
+        let Self { title, controls, shared, lesson, is_watching, is_recording, can_save, beside } =
+            *self;
         let mut choice = None;
         let veil = ctx.layer_painter(LayerId::new(Order::Middle, Id::new("veil")));
         veil.rect_filled(ctx.screen_rect(), 0.0, fade(palette::VOID, 0.55));
@@ -397,7 +402,7 @@ impl PauseMenu<'_> {
                     ui.label(RichText::new(told).size(14.0).color(palette::TEXT_FAINT));
                     ui.add_space(6.0);
                     let buttons = if lesson.is_some() { 6.0 } else { 5.0 } - f32::from(is_watching);
-                    let buttons = buttons - f32::from(is_recording);
+                    let buttons = buttons - f32::from(is_recording) + f32::from(can_save);
                     let room = ctx.screen_rect().height() - PAUSE_AROUND - buttons * PAUSE_BUTTON;
                     ScrollArea::vertical().max_height(room.max(60.0)).show(ui, |ui| {
                         share(ui, shared);
@@ -418,6 +423,9 @@ impl PauseMenu<'_> {
                     }
                     if lesson.is_some_and(|words| action(ui, words, false).clicked()) {
                         choice = Some(Choice::Lesson);
+                    }
+                    if can_save && action(ui, tr("Save the last ten minutes"), false).clicked() {
+                        choice = Some(Choice::Save);
                     }
                     if action(ui, tr("Settings"), false).clicked() {
                         choice = Some(Choice::Settings);
@@ -496,6 +504,7 @@ mod tests {
                 lesson: None,
                 is_watching: false,
                 is_recording: false,
+                can_save: true,
                 beside: 0.0,
             };
             let _ = context.run(RawInput { events, ..RawInput::default() }, |ctx| {

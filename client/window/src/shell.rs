@@ -28,6 +28,7 @@ use crate::settings::languages::Languages;
 use crate::settings::screen::{Env, Screen};
 use crate::sounds::Sounds;
 use crate::visit::drawing::VisitFrame;
+use crate::visit::minutes::not_saved;
 use crate::visit::motion_files::begin_file;
 use crate::visit::status::{REPORT_EVERY, status};
 use crate::visit::{Next, Visit};
@@ -58,6 +59,8 @@ pub(crate) struct Shell<P, L> {
     reported: LocalTime,
     /// Sessions that are saying goodbye.
     closing: Vec<JoinHandle<()>>,
+    /// The last minutes of the visit before, as long as there is no other one: names and bytes.
+    last_minutes: Vec<(String, Vec<u8>)>,
 }
 
 /// What a shell starts with.
@@ -92,6 +95,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
             writes: false,
             reported: LocalTime(0),
             closing: Vec::new(),
+            last_minutes: Vec::new(),
         }
     }
 
@@ -257,7 +261,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         // Before the visit is updated, which then begins to show the clip's start.
         self.save_clip();
         let held = self.platform.held();
-        let Some(visit) = &mut self.visit else { return };
+        let Some(visit) = &mut self.visit else { return self.save_last_minutes() };
         let settings = &mut self.store.settings;
         visit.follow_profile(&settings.player.name, settings.player.look());
         visit.follow_input_delay(settings.player.input_delay);
@@ -285,6 +289,22 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
             self.lobby.arrived(&server);
         }
         self.follow(next);
+    }
+
+    /// Between two visits, saves the last minutes of the one before, if the player wants that.
+    fn save_last_minutes(&mut self) {
+        if self.controls.pressed(&actions::SAVE_MINUTES) {
+            for (name, bytes) in std::mem::take(&mut self.last_minutes) {
+                self.platform.save(name, bytes);
+            }
+        }
+        while let Some(saved) = self.platform.poll_saved() {
+            match saved {
+                // The list of recordings has it.
+                Ok(_) => self.cues.play(&common::CHAT),
+                Err(why) => self.lobby.set_error(Some(not_saved(&why))),
+            }
+        }
     }
 
     /// Paints the frame. Returns how the visit goes on.
@@ -401,6 +421,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         match order {
             None => {}
             Some(Order::Visit(visit)) => {
+                self.last_minutes.clear();
                 let visit = self.visit.insert(*visit);
                 if self.platform.clip(self.store.sibling(CLIPS), visit.title()).is_some() {
                     visit.allow_films();
@@ -418,7 +439,8 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         begin_file(self.platform.motion());
         self.sounds.hush();
         self.closing.retain(|goodbye| !goodbye.is_finished());
-        let Some(visit) = self.visit.take() else { return false };
+        let Some(mut visit) = self.visit.take() else { return false };
+        self.last_minutes = visit.last_minutes();
         let has_begun = visit.has_begun();
         self.closing.extend(visit.close("left"));
         has_begun

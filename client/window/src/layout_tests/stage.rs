@@ -624,6 +624,7 @@ impl<V: GameView> Window<V> {
             let hints = self.controls.help();
             let pause = PauseMenu {
                 is_recording: false,
+                can_save: true,
                 title: V::TITLE,
                 controls: &hints,
                 shared: &[],

@@ -204,6 +204,7 @@ impl Visit {
             lesson: self.lessons.offer().filter(|_| !is_watching),
             is_watching,
             is_recording: self.is_recording,
+            can_save: !self.is_recording && self.connection.session().keeps_minutes(),
             beside,
         };
         match pause.draw(ctx) {
@@ -216,6 +217,7 @@ impl Visit {
             Some(Choice::Leave) => return Next::End(End::Left),
             Some(Choice::Lesson) => self.lessons.ask(),
             Some(Choice::ChangePart) => self.change_part(!is_watching),
+            Some(Choice::Save) => self.save(),
             Some(Choice::Resume) => {}
         }
         self.paused = false;

@@ -38,19 +38,27 @@ impl Visit {
         }
     }
 
-    fn save_minutes(&mut self) {
+    /// Returns the last minutes: names and bytes of files. None of a recording that is watched.
+    pub(crate) fn last_minutes(&mut self) -> Vec<(String, Vec<u8>)> {
+        if self.is_recording {
+            return Vec::new();
+        }
         let now = self.now();
         let parts = self.connection.session_mut().save_last_minutes(now);
-        if parts.is_empty() {
+        let unix = self.connection.unix_of_start().saturating_add(now.0) / 1_000_000;
+        let name = |game: &str| format!("{}_{game}.{END}", file_time(unix));
+        parts.into_iter().map(|SavedPart { game, bytes }| (name(game), bytes)).collect()
+    }
+
+    fn save_minutes(&mut self) {
+        let (files, now) = (self.last_minutes(), self.now());
+        if files.is_empty() {
             let told = match self.connection.session().keeps_minutes() {
                 true => tr("There is nothing to save yet."),
                 false => tr("Nothing to save: turn on the last ten minutes in the settings."),
             };
             return self.talk.add_notice(told, now);
         }
-        let unix = self.connection.unix_of_start().saturating_add(now.0) / 1_000_000;
-        let name = |game: &str| format!("{}_{game}.{END}", file_time(unix));
-        let files = parts.into_iter().map(|SavedPart { game, bytes }| (name(game), bytes));
         self.unsaved.extend(files);
     }
 
@@ -69,11 +77,16 @@ impl Visit {
             Err(why) => {
                 // The player may try again.
                 self.keepable = self.keepable.take().or(self.keeping.take());
-                fill("Cannot save the recording: {why}.", &[("why", &why)])
+                not_saved(&why)
             }
         };
         self.talk.add_notice(&told, self.now());
     }
+}
+
+/// Words for a recording that could not be saved.
+pub(crate) fn not_saved(why: &str) -> String {
+    fill("Cannot save the recording: {why}.", &[("why", why)])
 }
 
 /// Returns a name for the file of a recording that has this title, which may contain anything.
