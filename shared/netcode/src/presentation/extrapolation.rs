@@ -68,8 +68,10 @@ impl<'a, G: Game> Extrapolation<'a, G> {
         let changes = start.early.iter().filter(move |change| change.after > run);
         let (mut run, mut base, mut steering) = (run, *there, *there);
         for change in changes.take_while(|change| change.after <= ticks) {
-            base = self.after(&base, &steering, change.after - 1 - run)?;
-            (run, steering) = (change.after - 1, base);
+            // Of several changes at a tick, the first one counts.
+            let Some(before) = (change.after - 1).checked_sub(run) else { continue };
+            base = self.after(&base, &steering, before)?;
+            steering = base;
             let fields = self.shape.fields().iter().zip(&change.values);
             for ((field, steered), value) in fields.zip(&mut steering) {
                 match field.steering {
@@ -79,6 +81,10 @@ impl<'a, G: Game> Extrapolation<'a, G> {
                     _ => {}
                 }
             }
+            // The change is complete after one tick, however many follow: a game may spread it over
+            // all ticks that it is asked for.
+            base = self.after(&base, &steering, 1)?;
+            (run, steering) = (change.after, base);
         }
         self.after(&base, &steering, ticks - run)
     }
