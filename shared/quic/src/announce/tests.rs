@@ -1,5 +1,6 @@
 //! Announcements in virtual time.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use phaselock::fingerprint::Fingerprint;
@@ -206,18 +207,23 @@ fn a_refusal_ends_the_search_and_a_hostile_directory_is_not_answered_for_ever() 
     assert!(Placer::new(wish(0), 7, secs(0)).is_over(), "nobody leaves");
 }
 
-#[tokio::test]
-async fn the_next_address_of_a_directory_is_asked_if_one_is_silent() {
-    let here = "127.0.0.1:0";
-    let silent = UdpSocket::bind(here).await.expect("a socket");
-    let directory = UdpSocket::bind(here).await.expect("a socket");
-    let addresses = [&silent, &directory].map(|it| it.local_addr().expect("it is bound"));
+/// Sockets of a directory with two addresses, these addresses, and a server that knows it.
+async fn directory_of_two() -> ([UdpSocket; 2], [SocketAddr; 2], Announcement) {
+    let bind = || UdpSocket::bind("127.0.0.1:0");
+    let sockets = [bind().await, bind().await].map(|socket| socket.expect("a socket"));
+    let addresses = [0, 1].map(|at: usize| sockets[at].local_addr().expect("it is bound"));
     let announcement = Announcement {
         directory: addresses[0].into(),
         port: 4433,
         listen: Vec::new(),
         signer: Identity::ephemeral().expect("an identity").signer(),
     };
+    (sockets, addresses, announcement)
+}
+
+#[tokio::test]
+async fn the_next_address_of_a_directory_is_asked_if_one_is_silent() {
+    let ([_silent, directory], addresses, announcement) = directory_of_two().await;
     let answers = async {
         let mut bytes = [0; 2048];
         for people in [2, 8] {
@@ -238,16 +244,7 @@ async fn the_next_address_of_a_directory_is_asked_if_one_is_silent() {
 
 #[tokio::test]
 async fn the_next_address_is_asked_only_for_those_without_a_place() {
-    let here = "127.0.0.1:0";
-    let first = UdpSocket::bind(here).await.expect("a socket");
-    let second = UdpSocket::bind(here).await.expect("a socket");
-    let addresses = [&first, &second].map(|it| it.local_addr().expect("it is bound"));
-    let announcement = Announcement {
-        directory: addresses[0].into(),
-        port: 4433,
-        listen: Vec::new(),
-        signer: Identity::ephemeral().expect("an identity").signer(),
-    };
+    let ([first, second], addresses, announcement) = directory_of_two().await;
     let answers = async {
         for (socket, wanted, people) in [(first, 10, 2), (second, 8, 8)] {
             let mut bytes = [0; 2048];
