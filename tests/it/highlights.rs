@@ -88,9 +88,9 @@ fn error<G: Game>(
     off.sum::<f32>() / shown.len() as f32
 }
 
-/// Two bots on a rink, and a spectator.
-fn rink(delay_ms: i64) -> (Sim<ShufflePuck>, [Screen<ShufflePuck>; 2]) {
-    let mut sim = Sim::<ShufflePuck>::with(room_config(11, 0).with(|it| it.watchers_max = 1));
+/// Two bots who play, and a spectator: screens of the first bot and of the spectator, and that bot.
+fn watched<G: Game>(seed: u64, delay_ms: i64) -> (Sim<G>, [Screen<G>; 2], PlayerId) {
+    let mut sim = Sim::with(room_config(seed, 0).with(|it| it.watchers_max = 1));
     let link = LinkConfig::delayed(delay_ms, 4);
     let player = sim.join_bot(link);
     sim.join_bot(link);
@@ -99,7 +99,7 @@ fn rink(delay_ms: i64) -> (Sim<ShufflePuck>, [Screen<ShufflePuck>; 2]) {
     sim.run(2.0);
     let viewer = sim.clients[player].core().player();
     let screens = [player, watcher].map(|client| Screen::new(&mut sim, client, viewer));
-    (sim, screens)
+    (sim, screens, viewer)
 }
 
 /// Plays on until a goal during play, and a second longer than until the next face-off. Returns the
@@ -128,7 +128,7 @@ fn goal(sim: &mut Sim<ShufflePuck>, screens: &mut [Screen<ShufflePuck>]) -> [Tic
 #[test]
 fn a_goal_is_shown_as_it_was_and_ends_before_the_face_off() {
     for delay_ms in [20, 100, 200] {
-        let (mut sim, mut screens) = rink(delay_ms);
+        let (mut sim, mut screens, _) = watched::<ShufflePuck>(11, delay_ms);
         let [goal, served] = goal(&mut sim, &mut screens);
         for screen in &screens {
             let shown = &screen.shown;
@@ -152,7 +152,7 @@ fn a_goal_is_shown_as_it_was_and_ends_before_the_face_off() {
 
 #[test]
 fn a_skipped_goal_stays_away_and_the_next_one_is_shown() {
-    let (mut sim, [mut screen, _]) = rink(50);
+    let (mut sim, [mut screen, _], _) = watched::<ShufflePuck>(11, 50);
     let mut frames = 0;
     let mut skipped = None;
     sim.run_each(60.0, |sim| {
@@ -173,15 +173,7 @@ fn a_skipped_goal_stays_away_and_the_next_one_is_shown() {
 
 #[test]
 fn a_finish_is_shown_to_its_driver_and_to_who_watches() {
-    let mut sim = Sim::<Race>::with(room_config(5, 0).with(|it| it.watchers_max = 1));
-    let link = LinkConfig::delayed(60, 4);
-    let player = sim.join_bot(link);
-    sim.join_bot(link);
-    sim.part = Part::Watch;
-    let watcher = sim.join_bot(link);
-    sim.run(2.0);
-    let viewer = sim.clients[player].core().player();
-    let mut screens = [player, watcher].map(|client| Screen::new(&mut sim, client, viewer));
+    let (mut sim, mut screens, viewer) = watched::<Race>(5, 60);
     let mut home = None;
     for _ in 0..320 {
         sim.run_each(1.0, |sim| {
