@@ -288,7 +288,17 @@ const LEVELS: [(&str, Levels); 6] = [
 ];
 
 const ENGINE: Levels = &[
-    &["limits", "time", "random", "fingerprint", "identity", "address", "invitation", "textfile"],
+    &[
+        "limits",
+        "time",
+        "date",
+        "random",
+        "fingerprint",
+        "identity",
+        "address",
+        "invitation",
+        "textfile",
+    ],
     &["ids", "physics", "fields", "link", "clock", "path"],
     &["rewind", "motion"],
     // A game brings the tables that its packets are coded with.
@@ -354,7 +364,7 @@ const SCREENS: Levels = &[
 ];
 
 const WINDOW_MODULES: Levels = &[
-    &["date", "eyes", "files", "marks", "meter", "records", "setup", "watch"],
+    &["eyes", "files", "marks", "meter", "records", "setup", "watch"],
     &["overlay", "play", "replay", "talk"],
     &["developer", "graph", "presentation", "registry"],
     &["online", "people", "settings"],

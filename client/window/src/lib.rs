@@ -34,7 +34,6 @@
 
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
-mod date;
 #[cfg(not(target_arch = "wasm32"))]
 mod desktop;
 mod developer;

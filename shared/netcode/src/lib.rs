@@ -88,6 +88,7 @@
 pub mod address;
 pub mod client;
 pub mod clock;
+pub mod date;
 pub mod fields;
 pub mod fingerprint;
 pub mod game;

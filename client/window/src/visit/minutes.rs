@@ -1,10 +1,10 @@
 //! The last minutes of a visit, which a key saves as a recording.
 
 use phaselock::client::SavedPart;
+use phaselock::date::file_time;
 use phaselock_ui::words::{fill, tr};
 
 use super::Visit;
-use crate::date::file_time;
 
 /// Extension of a recording.
 pub(crate) const END: &str = "plr";

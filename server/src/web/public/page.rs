@@ -6,7 +6,7 @@ use phaselock::game::Unit;
 
 use super::board::{Board, Person, Place, Records, Room, unit_name};
 use super::words::{LANGUAGES, Words};
-use crate::time::day_text;
+use crate::time::day;
 
 /// Returns the page in a language.
 pub(super) fn html(board: &Board, words: &Words) -> String {
@@ -205,7 +205,7 @@ fn places_table(places: &[Place], unit: &str, words: &Words) -> Markup {
             }
             tbody {
                 @for (place, Place { name, value, time }) in (1..).zip(places) {
-                    @let day = day_text(*time);
+                    @let day = day(*time);
                     tr {
                         td.place { (place) "." }
                         th scope="row" { bdi { (name) } }

@@ -7,12 +7,12 @@ use egui_macroquad::egui::{
     Align, Area, Button, Context, CursorIcon, Id, Key, Label, LayerId, Layout, Response, RichText,
     ScrollArea, Sense, Ui, UiBuilder,
 };
+use phaselock::date::date;
 use phaselock_ui::background;
 use phaselock_ui::parts::{action, card_frame};
 use phaselock_ui::prelude::*;
 
 use super::shelf::{Facts, Known, Listed, Shelf};
-use crate::date::minute;
 use crate::people::title;
 use crate::registry::Views;
 
@@ -246,7 +246,7 @@ impl Recordings {
             Some(Ok(facts)) => {
                 let game = title(&facts.header.game, &self.views);
                 line(ui, upper, (game, 15.5, palette::TEXT), &length_words(facts));
-                let when = minute(facts.header.unix_micros / 1_000_000);
+                let when = date(facts.header.unix_micros / 1_000_000);
                 line(ui, lower, (&when, 13.0, palette::TEXT_SOFT), &people_words(facts));
             }
             Some(Err(why)) => {
@@ -255,7 +255,7 @@ impl Recordings {
             }
             None => {
                 line(ui, upper, (&file.name(), 14.5, palette::TEXT_FAINT), "");
-                line(ui, lower, (&minute(file.changed), 13.0, palette::TEXT_FAINT), "");
+                line(ui, lower, (&date(file.changed), 13.0, palette::TEXT_FAINT), "");
             }
         }
         self.follow_row(ui, &response, file)
@@ -369,7 +369,7 @@ fn about(facts: &Facts, file: &Listed, views: &Views) -> Vec<String> {
     };
     let mut lines = vec![
         format!("{}, {}", title(&header.game, views), length_words(facts)),
-        minute(header.unix_micros / 1_000_000),
+        date(header.unix_micros / 1_000_000),
         fill("Server: {server}", &[("server", &header.server)]),
     ];
     let viewer = header.people.iter().find(|person| Some(person.player) == header.viewer);

@@ -1,23 +1,22 @@
-//! Dates, in UTC.
+//! Dates of Unix times, in UTC, as people read them. Any number of seconds has one.
 
 /// Seconds of a day.
 const DAY: i64 = 86_400;
 
-/// Returns date and time of a Unix time in seconds, for the name of a file.
-pub(crate) fn file_time(unix: i64) -> String {
+/// Returns date and time of a Unix time in seconds, for the name of a file: `2026-11-23-104005`.
+pub fn file_time(unix: i64) -> String {
     let secs = unix.rem_euclid(DAY);
     format!("{}-{:02}{:02}{:02}", day(unix), secs / 3600, secs / 60 % 60, secs % 60)
 }
 
-/// Returns date and time of a Unix time in seconds, to the minute.
-#[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "a page lists no recordings"))]
-pub(crate) fn minute(unix: i64) -> String {
+/// Returns date and time of a Unix time in seconds, to the minute: `2026-11-23 10:40 UTC`.
+pub fn date(unix: i64) -> String {
     let secs = unix.rem_euclid(DAY);
     format!("{} {:02}:{:02} UTC", day(unix), secs / 3600, secs / 60 % 60)
 }
 
-/// Returns the date of a Unix time in seconds.
-fn day(unix: i64) -> String {
+/// Returns the date of a Unix time in seconds: `2026-11-23`.
+pub fn day(unix: i64) -> String {
     let (year, month, day) = civil(unix.div_euclid(DAY));
     format!("{year}-{month:02}-{day:02}")
 }
@@ -41,14 +40,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_of_a_file_is_that_of_the_calendar() {
+    fn dates_are_those_of_the_calendar() {
         assert_eq!(file_time(0), "1970-01-01-000000");
         assert_eq!(file_time(951_782_399), "2000-02-28-235959");
         assert_eq!(file_time(951_782_400), "2000-02-29-000000");
         assert_eq!(file_time(4_102_444_801), "2100-01-01-000001");
         assert_eq!(file_time(-1), "1969-12-31-235959");
-        assert_eq!(minute(951_782_399), "2000-02-28 23:59 UTC");
+        assert_eq!(date(0), "1970-01-01 00:00 UTC");
+        assert_eq!(date(951_782_399), "2000-02-28 23:59 UTC");
+        assert_eq!(date(951_782_400), "2000-02-29 00:00 UTC");
+        assert_eq!(date(1_795_430_400), "2026-11-23 10:40 UTC");
+        assert_eq!(date(-1), "1969-12-31 23:59 UTC");
         // A file may say anything.
-        assert!(minute(i64::MAX).ends_with(" UTC") && minute(i64::MIN).ends_with(" UTC"));
+        assert!(date(i64::MAX).ends_with(" UTC") && date(i64::MIN).ends_with(" UTC"));
     }
 }
