@@ -24,6 +24,7 @@ mod replays;
 mod saver;
 mod seek;
 pub(crate) mod servers;
+mod sheet;
 mod shown;
 mod system;
 mod target;

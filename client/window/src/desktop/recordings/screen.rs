@@ -4,21 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use egui_macroquad::egui::{
-    Align, Area, Button, Context, CursorIcon, Id, Key, Label, LayerId, Layout, Response, RichText,
-    ScrollArea, Sense, Ui, UiBuilder,
+    Align, Button, Context, CursorIcon, Key, Label, Layout, Response, RichText, ScrollArea, Sense,
+    Ui,
 };
 use phaselock::date::date;
-use phaselock_ui::background;
-use phaselock_ui::parts::{action, card_frame};
+use phaselock_ui::parts::action;
 use phaselock_ui::prelude::*;
 
 use super::shelf::{Facts, Known, Listed, Shelf};
+use crate::desktop::sheet::sheet;
 use crate::people::title;
 use crate::registry::Views;
 
-const MARGIN: f32 = 24.0;
-/// Maximum width of everything, in points.
-const WIDTH_MAX: f32 = 1180.0;
 const DETAILS_WIDTH: f32 = 300.0;
 const ROW_HEIGHT: f32 = 60.0;
 /// Size of the picture in a row and among the details, in points.
@@ -73,31 +70,18 @@ impl Recordings {
     /// Shows the list; call it once per frame.
     pub(crate) fn draw(&mut self, ctx: &Context) -> Option<Picked> {
         self.look();
-        let screen = ctx.screen_rect();
-        let painter = ctx.layer_painter(LayerId::background());
-        background::draw(&painter, screen, screen.top() + 60.0, ctx.input(|input| input.time));
-        let width = (screen.width() - 2.0 * MARGIN).min(WIDTH_MAX);
-        let height = screen.height() - 2.0 * MARGIN;
-        let left = screen.center().x - width / 2.0;
-        let place = Rect::from_min_size(pos2(left, screen.top() + MARGIN), vec2(width, height));
         let files = self.shelf.as_ref().and_then(Shelf::files);
-        let mut picked = None;
-        Area::new(Id::new("recordings")).fixed_pos(place.min).show(ctx, |ui| {
-            let mut ui = ui.new_child(UiBuilder::new().max_rect(place));
-            card_frame(0.95, 18).show(&mut ui, |ui| {
-                ui.set_width(width - 38.0);
-                ui.set_height(height - 38.0);
-                ui.spacing_mut().item_spacing = vec2(10.0, 8.0);
-                picked = head(ui, files.as_deref());
-                ui.with_layout(Layout::bottom_up(Align::Min), |ui| {
-                    self.foot(ui);
-                    let height = ui.available_height();
-                    let body = ui.with_layout(Layout::top_down(Align::Min), |ui| {
-                        self.body(ui, height, files.as_deref())
-                    });
-                    picked = picked.take().or(body.inner);
+        let mut picked = sheet(ctx, "recordings", |ui| {
+            let mut picked = head(ui, files.as_deref());
+            ui.with_layout(Layout::bottom_up(Align::Min), |ui| {
+                self.foot(ui);
+                let height = ui.available_height();
+                let body = ui.with_layout(Layout::top_down(Align::Min), |ui| {
+                    self.body(ui, height, files.as_deref())
                 });
+                picked = picked.take().or(body.inner);
             });
+            picked
         });
         if picked.is_none() && ctx.input(|input| input.key_pressed(Key::Escape)) {
             let was_deleting = std::mem::take(&mut self.is_deleting);

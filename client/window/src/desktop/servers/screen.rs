@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use egui_macroquad::egui::{
-    Area, Button, Context, CursorIcon, FontId, Galley, Id, Key, Label, LayerId, RichText,
-    ScrollArea, Sense, Ui, UiBuilder,
+    Button, Context, CursorIcon, FontId, Galley, Key, Label, RichText, ScrollArea, Sense, Ui,
 };
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::address::Address;
@@ -15,17 +14,14 @@ use super::details::{Act, Details, Known, known};
 use super::empty::why_empty;
 use super::list::{Column, Filter, Row, Tab, rows};
 use super::server_lists::{DIRECTORIES_MAX, ServerLists};
+use crate::desktop::sheet::sheet;
 use crate::people::title;
 use crate::registry::Views;
-use phaselock_ui::background;
-use phaselock_ui::parts::{card_frame, field, is_entered};
+use phaselock_ui::parts::{field, is_entered};
 use phaselock_ui::prelude::*;
 
 /// Seconds between queries of all servers.
 const AGAIN: f64 = 10.0;
-const MARGIN: f32 = 24.0;
-/// Maximum width of everything, in points.
-const WIDTH_MAX: f32 = 1180.0;
 const DETAILS_WIDTH: f32 = 300.0;
 const ROW_HEIGHT: f32 = 30.0;
 /// Widths of the columns behind the name.
@@ -158,34 +154,20 @@ impl Servers {
 
     /// Shows the list with what is known about servers.
     fn draw_view(&mut self, ctx: &Context, view: &SurveyView, now: f64) -> Option<Choice> {
-        let screen = ctx.screen_rect();
-        let painter = ctx.layer_painter(LayerId::background());
-        background::draw(&painter, screen, screen.top() + 60.0, now);
-        let width = (screen.width() - 2.0 * MARGIN).min(WIDTH_MAX);
-        let height = screen.height() - 2.0 * MARGIN;
-        let left = screen.center().x - width / 2.0;
-        let place = Rect::from_min_size(pos2(left, screen.top() + MARGIN), vec2(width, height));
-        let mut choice = None;
-        Area::new(Id::new("servers")).fixed_pos(place.min).show(ctx, |ui| {
-            let mut ui = ui.new_child(UiBuilder::new().max_rect(place));
-            card_frame(0.95, 18).show(&mut ui, |ui| {
-                ui.set_width(width - 38.0);
-                ui.set_height(height - 38.0);
-                ui.spacing_mut().item_spacing = vec2(10.0, 8.0);
-                choice = self.head(ui, view, now);
-                self.filters(ui);
-                if self.tab == Tab::Internet {
-                    self.directory_row(ui, now);
-                }
-                let shown = rows(self.tab, &view.found, &self.book.pages, &self.filter, self.order);
-                // At the foot, where the list makes way, so that nothing moves under the mouse.
-                let error = self.error_words(ui);
-                let foot =
-                    error.as_ref().map_or(0.0, |it| it.size().y + ui.spacing().item_spacing.y);
-                let height = ui.available_height() - foot;
-                choice = choice.take().or(self.body(ui, height, view, &shown));
-                self.banner(ui, error);
-            });
+        let mut choice = sheet(ctx, "servers", |ui| {
+            let choice = self.head(ui, view, now);
+            self.filters(ui);
+            if self.tab == Tab::Internet {
+                self.directory_row(ui, now);
+            }
+            let shown = rows(self.tab, &view.found, &self.book.pages, &self.filter, self.order);
+            // At the foot, where the list makes way, so that nothing moves under the mouse.
+            let error = self.error_words(ui);
+            let foot = error.as_ref().map_or(0.0, |it| it.size().y + ui.spacing().item_spacing.y);
+            let height = ui.available_height() - foot;
+            let choice = choice.or(self.body(ui, height, view, &shown));
+            self.banner(ui, error);
+            choice
         });
         if choice.is_none() && ctx.input(|input| input.key_pressed(Key::Escape)) {
             choice = Some(Choice::Back);
