@@ -19,7 +19,7 @@ use crate::agones::{
     Agent, Allocation, Answer, Call, END_MAX, Note, Order, Server, Sidecar, Update, label,
 };
 use crate::author::{Author, Role};
-use crate::people::redirected;
+use crate::config::Redirect;
 
 /// Time between looks at the server before its rooms tick, and from then on.
 const START_INTERVAL: Duration = Duration::from_millis(20);
@@ -291,8 +291,10 @@ impl Host {
     async fn stop_empty(&self) {
         let text = "no one has played here for long, so the server shuts down; join another one";
         let config = Arc::clone(&self.config.borrow());
+        // Whoever joins at the last moment may have to do without the digests for browsers, for
+        // which the other server would have to be asked.
         let goodbye = Disconnect::new(Code::Draining, text);
-        let goodbye = redirected(config.joining.redirect.as_ref(), &config, goodbye).await;
+        let goodbye = Redirect::on(config.joining.redirect.as_ref(), goodbye);
         if let Err(error) = self.drain_as(&agones(), false, goodbye, Micros::from_ms(1000)).await {
             tracing::warn!(name: "agones_stop_failed", %error, "cannot stop; trying again");
         }

@@ -102,8 +102,8 @@ impl Host {
         };
         // Whatever is recorded and logged comes first, since an empty server ends at once.
         let written = self.record(by, entry, Vec::new())?.done().await?;
-        // Another drain may have begun meanwhile.
-        if restarts && self.handle.draining().is_some() {
+        // Another drain may have begun meanwhile, or an order to stop have come.
+        if restarts && self.ends() {
             return Err(ActError::Conflict("the server is already draining".into()));
         }
         self.facts.is_restarting.store(restarts, Ordering::Relaxed);

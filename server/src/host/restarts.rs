@@ -68,9 +68,14 @@ impl Host {
         }
     }
 
+    /// Whether the server is draining, or about to stop.
+    pub(super) fn ends(&self) -> bool {
+        self.handle.draining().is_some() || self.facts.is_stopping.load(Ordering::Relaxed)
+    }
+
     /// Drains the server for a restart, unless it is already draining.
     async fn restart(&self) -> Result<(), ActError> {
-        if self.handle.draining().is_some() || self.facts.is_stopping.load(Ordering::Relaxed) {
+        if self.ends() {
             return Err(ActError::Conflict("the server is already draining".into()));
         }
         let config = Arc::clone(&self.config.borrow());

@@ -32,6 +32,9 @@ async fn identity(redirect: &Redirect) -> WebIdentity {
     let Redirect { address, fingerprint } = redirect;
     let Ok(there) = address.parse() else { return WebIdentity::default() };
     let why = match timeout(TIMEOUT, query_named(&there)).await {
+        Ok(Ok((info, _))) if fingerprint.is_some() && info.fingerprint.is_none() => {
+            "it does not say its fingerprint; update it".to_owned()
+        }
         Ok(Ok((info, _))) if fingerprint.is_some() && info.fingerprint != *fingerprint => {
             "it has another fingerprint".to_owned()
         }
