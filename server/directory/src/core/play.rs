@@ -259,9 +259,12 @@ impl Matchmaker {
         let local = !is_trusted && is_local(server.ip());
         let audience = Audience { local, browser: false };
         let answer = self.ask(now, Asker { audience, crowds, leaves: Some(server) }, play);
-        if !has_browsers {
-            return answer;
-        }
+        if has_browsers { self.introduce(now, answer) } else { answer }
+    }
+
+    /// Adds how browsers recognize the server to an answer. One that was allocated a moment ago is
+    /// asked for it first.
+    fn introduce(&mut self, now: LocalTime, answer: Answer) -> Answer {
         if let Answer::Placed(placed) = &answer {
             let to = address_of(placed);
             let tells = |it: &servers::Server| it.web().is_some() || it.is_asked(now);

@@ -149,13 +149,13 @@ impl Server {
 
     /// Whether no browser can connect to the server, as far as is known. One that was allocated
     /// may not have said so yet, and another one would be like it.
-    pub(super) fn is_only_native(&self) -> bool {
-        self.allocated.is_none() && self.web.as_ref().is_none_or(|web| *web == Default::default())
+    fn is_only_native(&self) -> bool {
+        self.allocated.is_none() && self.web.as_ref().is_none_or(WebIdentity::is_empty)
     }
 
     /// Whether players in browsers may be on the server.
     pub(super) fn may_have_browsers(&self) -> bool {
-        self.web.as_ref().is_none_or(|web| *web != Default::default())
+        self.web.as_ref().is_none_or(|web| !web.is_empty())
     }
 
     /// Whether the server was allocated less than [`INTRODUCES`] ago.
