@@ -509,15 +509,20 @@ def killed(around):
 def sent_on(around):
     """A stopping server redirects its players, and they return if the other one refuses them."""
     port = free()
-    other = Server(around, "--game", "puck", "--name", "Beta",
-                   "--web-origins", f"http://127.0.0.1:{port}")
-    first = Server(around, "--game", "puck", "--name", "Alpha", "--drain-seconds", "1",
-                   "--redirect", f"127.0.0.1:{other.port}", port=port)
+    secret = os.path.join(around.folder, "fleet.secret")
+    Path(secret).write_text("ab" * 32)
+    os.chmod(secret, 0o600)
+    fleet = ("--game", "puck", "--fleet-secret-file", secret)
+    other = Server(around, *fleet, "--name", "Beta", "--web-origins", f"http://127.0.0.1:{port}")
+    first = Server(around, *fleet, "--name", "Alpha", "--drain-seconds", "1",
+                   "--redirect", f"127.0.0.1:{other.port}#{other.fingerprint()}", port=port)
     player = Player(around, first.link(name="Ada"), 480, 270)
     player.plays()
     first.end()
     player.comes_to("the other server", lambda it: it.get("is_playing") and it["server"] == "Beta")
-    print("a server that ends leads its players to another, whose certificate it names")
+    events = [line.get("event") for line in other.lines()]
+    assert "ticket_accepted" in events and "ticket_refused" not in events, events
+    print("a server that ends leads its players to another, whose certificate it names, with a ticket")
     other.end()
     # That server is gone as well, and the page's own is back; now it redirects to a stranger.
     stranger = Server(around, "--game", "puck", "--name", "Gamma", "--password", "sesame")
