@@ -31,8 +31,9 @@ pub struct InputReport {
 /// Reads a recording's inputs, and keeps the chunks read last.
 #[derive(Debug, Default)]
 pub struct InputHistory {
-    /// Numbers of chunks and their ticks; none for a chunk that cannot be read.
-    chunks: VecDeque<(usize, Vec<TickRecord>)>,
+    /// Numbers of chunks, and the reports on a player in them; none in a chunk that cannot be read.
+    /// Reports are small, so a file with many players takes no more memory.
+    chunks: VecDeque<(usize, PlayerId, Vec<InputReport>)>,
 }
 
 impl InputHistory {
@@ -52,22 +53,22 @@ impl InputHistory {
         let begin = begin.max(end.saturating_sub(CHUNKS_MAX));
         let mut reports = Vec::new();
         for number in begin..end {
-            let ticks = self.ticks(replay, number).iter();
-            let shown = ticks.filter(|it| (first..=last).contains(&it.tick));
-            reports.extend(shown.filter_map(|record| report(record, player)));
+            let known = self.of_chunk(replay, (number, player)).iter();
+            reports.extend(known.filter(|it| (first..=last).contains(&it.tick)));
         }
         reports
     }
 
-    fn ticks(&mut self, replay: &Replay, number: usize) -> &[TickRecord] {
-        let known = self.chunks.iter().position(|(at, _)| *at == number);
+    fn of_chunk(&mut self, replay: &Replay, (number, player): (usize, PlayerId)) -> &[InputReport] {
+        let known = self.chunks.iter().position(|(at, of, _)| (*at, *of) == (number, player));
         let at = known.unwrap_or_else(|| {
-            let read = replay.chunk(number).map(|chunk| chunk.ticks).unwrap_or_default();
+            let ticks = replay.chunk(number).map(|chunk| chunk.ticks).unwrap_or_default();
+            let read = ticks.iter().filter_map(|record| report(record, player)).collect();
             self.chunks.truncate(CHUNKS_MAX - 1);
-            self.chunks.push_front((number, read));
+            self.chunks.push_front((number, player, read));
             0
         });
-        &self.chunks[at].1
+        &self.chunks[at].2
     }
 }
 
