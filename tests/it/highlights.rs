@@ -59,7 +59,7 @@ impl<G: Game> Screen<G> {
         let known = self.hindsight.take().filter(|(tick, _)| *tick == highlight.tick);
         let fresh = || (highlight.tick, Hindsight::new(RATES, self.viewer).as_it_was());
         let (_, hindsight) = self.hindsight.insert(known.unwrap_or_else(fresh));
-        let picture = hindsight.picture(client, at, highlight.lag);
+        let picture = hindsight.picture(client, at, Micros::ZERO);
         let entities = picture.entities.as_ref().clone();
         self.shown.push(Shown { highlight, own, at, entities });
     }

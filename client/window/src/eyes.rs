@@ -104,7 +104,7 @@ impl<V: GameView> Eyes<V> {
         scene: &Scene<'_, V::Game>,
         (highlight, at): (Highlight, ServerTime),
     ) -> Camera {
-        let picture = self.hindsight.picture(client, at, highlight.lag);
+        let picture = self.hindsight.picture(client, at, Micros::ZERO);
         let silent = Cues::default();
         let frame = Frame { cues: &silent, ..scene.frame };
         let scene = Scene { picture: &picture, ghost: None, frame, ..*scene };

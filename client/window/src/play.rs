@@ -379,10 +379,10 @@ impl<V: GameView> Play<V> {
     /// A death as a highlight, from the moment on at which the player learns of it. The view knows
     /// when the player is back.
     fn death_of(&mut self, ruling: &Ruling, (rates, now): (Rates, ServerTime)) -> Highlight {
-        let (viewer, tick, lag) = (ruling.shooter, ruling.tick, ruling.accepted);
+        let (viewer, tick) = (ruling.shooter, ruling.tick);
         let starts = rates.tick_at(now);
         let ends = starts.plus(60 * u64::from(rates.tick_hz));
-        let death = Highlight { viewer, lag, tick, excerpt: DEATH, starts, ends };
+        let death = Highlight { viewer, tick, excerpt: DEATH, starts, ends };
         let known = self.death.filter(|known| (known.viewer, known.tick) == (viewer, tick));
         *self.death.insert(known.unwrap_or(death))
     }

@@ -148,7 +148,7 @@ fn a_death_is_shown_again_until_the_player_is_back_or_skips_it() {
 }
 
 #[test]
-fn the_key_the_button_that_goes_back_and_the_one_on_the_glass_skip() {
+fn the_key_and_the_left_stick_skip() {
     use phaselock_ui::bindings::{Binding, Pad};
 
     let press = |touched: &[Binding], pad: Option<Pad>| {

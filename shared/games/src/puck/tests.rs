@@ -510,7 +510,6 @@ fn a_goal_is_a_highlight_while_the_puck_waits() {
     set_puck(&mut world, held);
     let early = Some(phaselock::game::Highlight {
         viewer: PlayerId(1),
-        lag: Micros::ZERO,
         tick: world.tick.minus(60),
         excerpt: rules::GOAL,
         starts: world.tick,

@@ -291,13 +291,12 @@ impl Session {
                 self.notify(Notice::Refused { request, refusal });
             }
             ServerMessage::Places { free, ahead } => self.notify(Notice::Places { free, ahead }),
-            ServerMessage::Game(bytes) => {
-                client.note_footage(&ServerMessage::Game(bytes.clone()));
-                self.notify(Notice::Event(bytes));
-            }
             message => {
                 client.note_footage(&message);
-                client.handle_message(&message);
+                match message {
+                    ServerMessage::Game(bytes) => self.notify(Notice::Event(bytes)),
+                    message => client.handle_message(&message),
+                }
             }
         }
     }

@@ -8,8 +8,6 @@ use crate::time::{Micros, Rates, ServerTime, Tick};
 pub struct Highlight {
     /// The player through whose eyes it is shown.
     pub viewer: PlayerId,
-    /// How much earlier than the viewer all others are shown.
-    pub lag: Micros,
     /// The tick that it is about.
     pub tick: Tick,
     /// What is shown of the time around it.
@@ -53,7 +51,7 @@ impl Excerpt {
         let starts = tick.plus(ticks(wait));
         let length = (self.before + self.after).0.saturating_mul(i64::from(self.slowness));
         let ends = starts.plus(ticks(Micros(length)));
-        Highlight { viewer, lag: Micros::ZERO, tick, excerpt: self, starts, ends }
+        Highlight { viewer, tick, excerpt: self, starts, ends }
     }
 }
 

@@ -57,7 +57,6 @@ impl Session {
 
     /// Starts or stops keeping the last minutes of the session. Stopping discards them.
     pub fn keep_minutes(&mut self, on: bool) {
-        self.config.keeps_minutes = on;
         if on == self.minutes.is_some() {
             return;
         }
