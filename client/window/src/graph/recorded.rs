@@ -98,6 +98,11 @@ impl Recorded<'_> {
     }
 }
 
+/// Whether the server did not accept the view time that the client claimed.
+fn adjusted(report: &InputReport) -> bool {
+    report.view.is_some_and(|view| view.adjusted != Adjusted::No)
+}
+
 impl Lane {
     fn title(self) -> &'static str {
         match self {
@@ -179,9 +184,10 @@ impl Lane {
                 let each = |it: &InputReport| recorded.at(it.tick);
                 plot.curve(Curve::Other, reports.iter().map(|it| (each(it), claimed(it))));
                 plot.curve(Curve::Main, reports.iter().map(|it| (each(it), accepted(it))));
-                let adjusted =
-                    |it: &&InputReport| it.view.is_some_and(|view| view.adjusted != Adjusted::No);
-                plot.marks(Mark::Hole, reports.iter().filter(adjusted).map(each));
+                // Only where it begins: over a slow network, all view times are adjusted.
+                let begins = |pair: &&[InputReport]| !adjusted(&pair[0]) && adjusted(&pair[1]);
+                let begun = reports.windows(2).filter(begins).map(|pair| each(&pair[1]));
+                plot.marks(Mark::Hole, begun);
             }
             Self::Lag => {
                 let lag = |it: &InputReport| ms_of(recorded.lag(it));
