@@ -187,6 +187,9 @@ pub(crate) trait Lobby {
     /// The error that is shown.
     fn error(&self) -> Option<&str>;
 
+    /// The last minutes of a game were saved.
+    fn saved(&mut self) {}
+
     /// Why the program did not do what the command line asked for.
     fn failure(&self) -> Option<&str> {
         None

@@ -19,6 +19,7 @@ use phaselock_ui::look::{Extent, Needs, draw_notice, is_clicked, style, turn_whe
 use phaselock_ui::parts::NAME_CHARS_MAX;
 use phaselock_ui::renderer::Renderer;
 use phaselock_ui::screenshot::Picture;
+use phaselock_ui::words::tr;
 use phaselock_ui::{actions, camera_rig, color_vision, navigate, palette, typing};
 
 use crate::platform::{Desk, Lobby, Order, Platform, Presence};
@@ -59,7 +60,7 @@ pub(crate) struct Shell<P, L> {
     reported: LocalTime,
     /// Sessions that are saying goodbye.
     closing: Vec<JoinHandle<()>>,
-    /// The last minutes of the visit before, as long as there is no other one: names and bytes.
+    /// The last minutes of the last game, until another one begins: names and bytes.
     last_minutes: Vec<(String, Vec<u8>)>,
 }
 
@@ -137,8 +138,10 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
 
     fn end(mut self) -> Result<(), String> {
         // Writing a picture and the settings takes time that must not count as a delay.
+        let is_cut = self.visit.as_ref().is_some_and(Visit::is_exporting);
         let verdict = match self.lobby.failure() {
             Some(failure) => Err(failure.to_owned()),
+            None if is_cut => Err(tr("The export was cancelled.").to_owned()),
             None if self.platform.is_late() => self.verdict(),
             None => Ok(()),
         };
@@ -294,14 +297,16 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
     /// Between two visits, saves the last minutes of the one before, if the player wants that.
     fn save_last_minutes(&mut self) {
         if self.controls.pressed(&actions::SAVE_MINUTES) {
-            for (name, bytes) in std::mem::take(&mut self.last_minutes) {
+            for (name, bytes) in self.last_minutes.clone() {
                 self.platform.save(name, bytes);
             }
         }
         while let Some(saved) = self.platform.poll_saved() {
             match saved {
-                // The list of recordings has it.
-                Ok(_) => self.cues.play(&common::CHAT),
+                Ok(_) => {
+                    self.cues.play(&common::CHAT);
+                    self.lobby.saved();
+                }
                 Err(why) => self.lobby.set_error(Some(not_saved(&why))),
             }
         }
@@ -421,8 +426,10 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         match order {
             None => {}
             Some(Order::Visit(visit)) => {
-                self.last_minutes.clear();
                 let visit = self.visit.insert(*visit);
+                if !visit.is_recording() {
+                    self.last_minutes.clear();
+                }
                 if self.platform.clip(self.store.sibling(CLIPS), visit.title()).is_some() {
                     visit.allow_films();
                 }
@@ -440,7 +447,9 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         self.sounds.hush();
         self.closing.retain(|goodbye| !goodbye.is_finished());
         let Some(mut visit) = self.visit.take() else { return false };
-        self.last_minutes = visit.last_minutes();
+        if !visit.is_recording() {
+            self.last_minutes = visit.last_minutes();
+        }
         let has_begun = visit.has_begun();
         self.closing.extend(visit.close("left"));
         has_begun

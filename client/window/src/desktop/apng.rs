@@ -7,12 +7,18 @@ use std::path::{Path, PathBuf};
 
 use phaselock_sound::Stereo;
 use phaselock_ui::screenshot::Picture;
+use phaselock_ui::words::fill;
 
 use super::target::Target;
 use crate::replay::FilmFormat;
 
 /// Clips are halved until they are at most this wide, in pixels.
 const WIDTH_MAX: u32 = 960;
+
+/// Returns where a clip is written until it is complete.
+pub(super) fn part_of(path: &Path) -> PathBuf {
+    path.with_extension("png.part")
+}
 
 /// A clip that is written beside its final place.
 pub(super) struct ClipFile {
@@ -30,8 +36,15 @@ impl ClipFile {
         if path.is_dir() {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
         }
-        let part = path.with_extension("png.part");
-        let file = Some(File::create_new(&part)?);
+        let part = part_of(path);
+        let file = File::create_new(&part).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => io::Error::other(fill(
+                "{file} is in the way; delete it if nothing else is exporting",
+                &[("file", &part.display().to_string())],
+            )),
+            _ => error,
+        });
+        let file = Some(file?);
         Ok(Self { path: path.to_owned(), part, format, file, writer: None, before: None })
     }
 

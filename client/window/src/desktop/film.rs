@@ -10,14 +10,17 @@ use phaselock_sound::{Stereo, wav};
 use phaselock_ui::screenshot::Picture;
 use phaselock_ui::words::{fill, tr};
 
-use super::apng::ClipFile;
+use super::apng::{ClipFile, part_of};
 use super::target::Target;
+use crate::files::plain_stem;
 use crate::replay::{CLIP_FPS, Film, FilmFormat};
 
 /// Number of pictures that wait for the thread that writes them: 4 of 1920 x 1080 are 25 MB.
 const QUEUE: usize = 4;
 /// Pictures per second in a folder, by default.
 const FOLDER_FPS: u32 = 60;
+/// The maximum number of clips of one recording. Arbitrary.
+const NAMES_MAX: u32 = 10_000;
 /// Name of the file of sound in a folder.
 const SOUND: &str = "sound.wav";
 
@@ -44,12 +47,13 @@ pub(super) fn open(path: &Path, format: FilmFormat) -> Result<Box<dyn Film>, Str
 /// Returns a name in a folder of clips that no file has yet, and creates the folder.
 pub(super) fn new_clip(folder: &Path, title: &str) -> Result<PathBuf, String> {
     fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-    let stem = title.strip_suffix(".plr").unwrap_or(title);
-    let is_plain = |letter: &char| letter.is_alphanumeric() || "-_".contains(*letter);
-    let stem: String = stem.chars().filter(is_plain).take(60).collect();
+    let stem = plain_stem(title);
     let stem = if stem.is_empty() { "clip" } else { &stem };
-    let names = (1_u32..).map(|number| folder.join(format!("{stem}-{number}.png")));
-    Ok(names.into_iter().find(|path| !path.exists()).unwrap_or_else(|| folder.join("clip.png")))
+    let names = (1..=NAMES_MAX).map(|number| folder.join(format!("{stem}-{number}.png")));
+    // A program that was killed leaves a part.
+    let is_free = |path: &PathBuf| !path.exists() && !part_of(path).exists();
+    let full = || cannot_write(folder, &io::ErrorKind::AlreadyExists.into());
+    names.into_iter().find(is_free).ok_or_else(full)
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> String {
@@ -171,9 +175,8 @@ impl Target for Folder {
     }
 
     fn end(&mut self) -> io::Result<()> {
-        self.sound.take().map_or(Ok(()), |mut file| file.flush())?;
-        self.written = 0;
-        self.is_new = false;
+        self.sound.as_mut().map_or(Ok(()), BufWriter::flush)?;
+        (self.sound, self.written, self.is_new) = (None, 0, false);
         Ok(())
     }
 }
@@ -293,6 +296,8 @@ mod tests {
         };
         assert_eq!(name("race-7.plr"), "race-7-1.png");
         assert_eq!(name("race-7.plr"), "race-7-2.png");
+        fs::write(folder.join("race-7-3.png.part"), b"").expect("a file");
+        assert_eq!(name("race-7.plr"), "race-7-4.png");
         assert_eq!(name("../../etc/passwd"), "etcpasswd-1.png");
         assert_eq!(name("..."), "clip-1.png");
     }

@@ -431,6 +431,11 @@ impl Lobby for DesktopLobby {
         }
     }
 
+    fn saved(&mut self) {
+        // The folder is read again.
+        self.recordings.close();
+    }
+
     fn failure(&self) -> Option<&str> {
         self.exported.as_ref()?.as_ref().err().map(String::as_str)
     }

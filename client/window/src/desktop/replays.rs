@@ -14,7 +14,7 @@ use crate::visit::open::VisitConfig;
 
 /// The maximum size of a file that is opened, in bytes: about a day with 64 players. The whole
 /// file is held in memory.
-const FILE_BYTES_MAX: u64 = 512 << 20;
+pub(super) const FILE_BYTES_MAX: u64 = 512 << 20;
 
 /// Opens a recording to watch it.
 pub(super) fn watch(path: &Path, clock: Clock, config: VisitConfig<'_>) -> Result<Visit, String> {

@@ -273,14 +273,22 @@ impl Player {
     /// The part is empty, too long or damaged, or the place for it cannot be opened; in words for
     /// the player.
     pub(crate) fn begin_film(&mut self, cut: Cut, open: OpenFilm) -> Result<(), String> {
-        // Playback takes no time for what was not recorded.
-        let ticks = self.playback.replay().ticks_between(cut.from, cut.to);
-        let length = self.rates().time_of(Tick(ticks));
-        let format = cut.format(Micros(length.0))?;
+        let before = self.playback.tick();
         self.move_to(cut.from);
-        match self.error.take() {
-            Some(error) => return Err(error),
-            None => self.filming = Some(Filming::new(open(format)?, format)),
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        // The first picture may be a bit later, and playback takes no time for what was not
+        // recorded.
+        let ticks = self.playback.replay().ticks_between(self.playback.tick(), cut.to);
+        let length = self.rates().time_of(Tick(ticks));
+        let opened = cut.format(Micros(length.0)).and_then(|format| Ok((open(format)?, format)));
+        match opened {
+            Ok((film, format)) => self.filming = Some(Filming::new(film, format)),
+            Err(why) => {
+                self.move_to(before);
+                return Err(why);
+            }
         }
         self.paused = true;
         Ok(())
@@ -538,6 +546,29 @@ mod tests {
         let from = cut.from.0;
         assert!((0..).zip(&ticks).all(|(n, tick)| tick.abs_diff(from + 3 * n) <= 1), "{ticks:?}");
         assert!(player.film_secs().is_none() && player.paused);
+    }
+
+    #[test]
+    fn export_of_everything_ends_with_the_recording_and_a_failed_one_changes_nothing() {
+        let (mut player, time) = player();
+        player.move_to(Tick(600));
+        let all = player.cut(None, None, 10);
+        let failed = player.begin_film(all, Box::new(|_| Err("the disk is full".into())));
+        assert_eq!(failed, Err("the disk is full".to_owned()));
+        assert!(player.playback.tick().0.abs_diff(600) <= 1 && player.film_secs().is_none());
+
+        let counter = Counter(Taken::default());
+        player.begin_film(all, Box::new(move |_| Ok(Box::new(counter)))).expect("it fits");
+        let mut ticks = Vec::new();
+        while player.film_secs().is_some() {
+            run(&mut player, &time, 1);
+            ticks.push(player.playback.tick().0);
+            player.film(picture(), std::iter::empty());
+        }
+        // No picture is shown twice, from a quarter of a second in to the end.
+        assert!(ticks.is_sorted_by(|a, b| a < b), "{ticks:?}");
+        let (first, last) = (ticks[0], ticks[ticks.len() - 1]);
+        assert!(first <= 15 && last >= all.to.0 - 6, "{first} to {last}");
     }
 
     #[test]

@@ -88,6 +88,11 @@ impl Talk {
         self.lines.add(Kind::System, None, text, now);
     }
 
+    /// Removes all lines.
+    pub(crate) fn clear(&mut self) {
+        self.lines = Lines::default();
+    }
+
     /// Another game begins.
     pub(crate) fn begin_game(&mut self) {
         self.pings.clear();

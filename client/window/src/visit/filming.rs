@@ -37,6 +37,8 @@ impl Visit {
 
     /// Starts to save a clip, and shows why if it cannot.
     pub(crate) fn save_clip(&mut self, cut: Cut, open: OpenFilm) {
+        // What the program has said is not part of the recording.
+        self.talk.clear();
         let begun = self.connection.recording().map(|player| player.begin_film(cut, open));
         if let Some(Err(why)) = begun {
             let now = self.now();
@@ -58,8 +60,13 @@ impl Visit {
         self.ends_with_film = true;
         match self.connection.recording() {
             Some(player) => player.begin_film(cut(player), open),
-            None => Ok(()),
+            None => Err(tr("Only recordings can be exported.").to_owned()),
         }
+    }
+
+    /// Whether the export that the command line asked for has not ended.
+    pub(crate) fn is_exporting(&self) -> bool {
+        self.ends_with_film
     }
 
     /// Takes a picture of the export, and the sounds that begin with it.

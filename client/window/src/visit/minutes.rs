@@ -1,15 +1,14 @@
-//! The last minutes of a visit, which a key saves as a recording.
+//! What a visit saves as recordings: its last minutes, or a download that is watched.
 
 use phaselock::client::SavedPart;
 use phaselock::date::file_time;
 use phaselock_ui::words::{fill, tr};
 
 use super::Visit;
+use crate::files::plain_stem;
 
 /// Extension of a recording.
 pub(crate) const END: &str = "plr";
-/// Maximum length of the name of a download. Arbitrary; file systems take 255 bytes.
-const NAME_LETTERS_MAX: usize = 80;
 
 impl Visit {
     /// Keeps the last minutes, or no longer, as the settings say.
@@ -38,11 +37,8 @@ impl Visit {
         }
     }
 
-    /// Returns the last minutes: names and bytes of files. None of a recording that is watched.
+    /// Returns the last minutes of play: names and bytes of files.
     pub(crate) fn last_minutes(&mut self) -> Vec<(String, Vec<u8>)> {
-        if self.is_recording {
-            return Vec::new();
-        }
         let now = self.now();
         let parts = self.connection.session_mut().save_last_minutes(now);
         let unix = self.connection.unix_of_start().saturating_add(now.0) / 1_000_000;
@@ -91,11 +87,8 @@ pub(crate) fn not_saved(why: &str) -> String {
 
 /// Returns a name for the file of a recording that has this title, which may contain anything.
 fn file_name(title: &str) -> String {
-    let stem = title.strip_suffix(".plr").unwrap_or(title);
-    let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || "-_.".contains(*letter);
-    let stem: String = stem.chars().filter(is_plain).take(NAME_LETTERS_MAX).collect();
-    let stem = stem.trim_start_matches('.');
-    format!("{}.{END}", if stem.is_empty() { "recording" } else { stem })
+    let stem = plain_stem(title);
+    format!("{}.{END}", if stem.is_empty() { "recording" } else { &stem })
 }
 
 #[cfg(test)]

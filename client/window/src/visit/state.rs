@@ -24,6 +24,11 @@ impl Visit {
         self.asked.is_none()
     }
 
+    /// Whether a recording is shown in place of a server.
+    pub(crate) fn is_recording(&self) -> bool {
+        self.is_recording
+    }
+
     /// True while the pause is shown.
     pub(crate) fn is_paused(&self) -> bool {
         self.paused

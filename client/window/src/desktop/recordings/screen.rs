@@ -93,7 +93,7 @@ impl Recordings {
     /// Takes what has been read of the folder.
     fn look(&mut self) {
         if let (None, Some(dir)) = (&self.shelf, &self.dir) {
-            match Shelf::open(dir.clone()) {
+            match Shelf::open(dir.clone(), self.views.games().clone()) {
                 Ok(shelf) => self.shelf = Some(shelf),
                 Err(error) => self.error = Some(error.to_string()),
             }

@@ -10,11 +10,14 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::UNIX_EPOCH;
 
+use phaselock::games::Games;
 use phaselock::limits::REPLAY_HEADER_BYTES_MAX;
-use phaselock::replay::{Header, Replay, read_header, read_span};
+use phaselock::replay::{Header, Replay, ReplayError, read_header, read_span};
 use phaselock::time::{ServerTime, Tick};
 
 use super::picture::Picture;
+use crate::desktop::download::too_large;
+use crate::desktop::replays::FILE_BYTES_MAX;
 use crate::visit::minutes::END;
 
 /// The maximum number of files that are listed: the newest. Arbitrary.
@@ -90,10 +93,10 @@ impl Shelf {
     /// # Errors
     ///
     /// There is no thread for it.
-    pub(super) fn open(dir: PathBuf) -> io::Result<Self> {
+    pub(super) fn open(dir: PathBuf, games: Games) -> io::Result<Self> {
         let (jobs, waiting) = channel();
         let (tell, told) = channel();
-        let work = move || serve(&dir, &waiting, &tell);
+        let work = move || serve((&dir, &games), &waiting, &tell);
         thread::Builder::new().name("recordings".to_owned()).spawn(work)?;
         let (files, problem, known) = (None, None, BTreeMap::new());
         let (order, asked) = (VecDeque::new(), Vec::new());
@@ -160,12 +163,12 @@ impl Shelf {
 }
 
 /// Does jobs until nobody wants to know.
-fn serve(dir: &Path, jobs: &Receiver<Job>, tell: &Sender<Told>) {
+fn serve((dir, games): (&Path, &Games), jobs: &Receiver<Job>, tell: &Sender<Told>) {
     while let Ok(job) = jobs.recv() {
         let told = match job {
             Job::Scan => Told::Files(scan(dir).map_err(|error| told(dir, &error))),
             Job::Load(path) => {
-                let known = load(&path);
+                let known = load(&path, games);
                 Told::Loaded(path, Box::new(known))
             }
             Job::Delete(path) => match fs::remove_file(&path) {
@@ -216,8 +219,8 @@ fn keep_newest(files: &mut Vec<Listed>) {
     files.truncate(FILES_MAX);
 }
 
-/// Reads what a file says about itself.
-fn load(path: &Path) -> Known {
+/// Reads what a file says about itself, or why it cannot be played.
+fn load(path: &Path, games: &Games) -> Known {
     let words = |error: io::Error| error.to_string();
     let mut file = File::open(path).map_err(words)?;
     let length = file.metadata().map_err(words)?.len();
@@ -225,7 +228,11 @@ fn load(path: &Path) -> Known {
     let most = REPLAY_HEADER_BYTES_MAX as u64;
     (&mut file).take(most).read_to_end(&mut start).map_err(words)?;
     let header = read_header(&start).map_err(|error| error.to_string())?;
-    let replay = (length <= PICTURE_BYTES_MAX).then(|| whole(file_at_start(&mut file)?)).flatten();
+    games.get(&header.game).map_err(|error| error.to_string())?;
+    if length > FILE_BYTES_MAX {
+        return Err(too_large(FILE_BYTES_MAX));
+    }
+    let replay = (length <= PICTURE_BYTES_MAX).then(|| whole(&mut file)).transpose()?;
     let span = match &replay {
         Some(replay) => replay.span().filter(|_| replay.is_complete()),
         None => end_of(&mut file, length).ok().and_then(|end| read_span(&end, length)),
@@ -238,16 +245,15 @@ fn load(path: &Path) -> Known {
     Ok(Facts { header, secs, picture })
 }
 
-fn file_at_start(file: &mut File) -> Option<&mut File> {
-    file.seek(SeekFrom::Start(0)).ok()?;
-    Some(file)
-}
-
 /// Reads a recording that has at most [`PICTURE_BYTES_MAX`].
-fn whole(file: &mut File) -> Option<Replay> {
+fn whole(file: &mut File) -> Result<Replay, String> {
     let mut bytes = Vec::new();
-    file.take(PICTURE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
-    Replay::open(bytes).ok()
+    let begun = file.seek(SeekFrom::Start(0));
+    let read = begun.and_then(|_| file.take(PICTURE_BYTES_MAX).read_to_end(&mut bytes));
+    read.map_err(|error| error.to_string())?;
+    let replay = Replay::open(bytes).map_err(|error| error.to_string())?;
+    let has_chunks = replay.span().is_some();
+    has_chunks.then_some(replay).ok_or_else(|| ReplayError::Short.to_string())
 }
 
 /// Reads the last bytes of a file.
@@ -322,7 +328,8 @@ mod tests {
             file.set_modified(time).expect("set");
         }
         fs::create_dir(folder.path().join("folder.plr")).expect("made");
-        let mut shelf = Shelf::open(folder.path().to_owned()).expect("a thread");
+        let mut shelf =
+            Shelf::open(folder.path().to_owned(), phaselock_games::all()).expect("a thread");
         let files = wait(&mut shelf, |it| it.files());
         let names: Vec<_> = files.iter().map(Listed::name).collect();
         assert_eq!(names, ["whole.plr", "cut.plr", "damaged.plr", "foreign.plr"]);
@@ -356,7 +363,8 @@ mod tests {
         for number in 0..10_000 {
             fs::write(folder.path().join(format!("{number:05}.plr")), "no").expect("written");
         }
-        let mut shelf = Shelf::open(folder.path().to_owned()).expect("a thread");
+        let mut shelf =
+            Shelf::open(folder.path().to_owned(), phaselock_games::all()).expect("a thread");
         let files = wait(&mut shelf, |it| it.files());
         assert_eq!(files.len(), 10_000);
         // As if the list were scrolled through.
@@ -374,12 +382,13 @@ mod tests {
     fn files_are_deleted_and_a_missing_folder_is_empty() {
         let folder = tempfile::tempdir().expect("a folder");
         let missing = folder.path().join("none");
-        let mut shelf = Shelf::open(missing).expect("a thread");
+        let mut shelf = Shelf::open(missing, phaselock_games::all()).expect("a thread");
         assert!(wait(&mut shelf, |it| it.files()).is_empty());
         assert_eq!(shelf.problem, None);
         let path = folder.path().join("a.plr");
         fs::write(&path, "no").expect("written");
-        let mut shelf = Shelf::open(folder.path().to_owned()).expect("a thread");
+        let mut shelf =
+            Shelf::open(folder.path().to_owned(), phaselock_games::all()).expect("a thread");
         assert_eq!(wait(&mut shelf, |it| it.files()).len(), 1);
         shelf.delete(&path);
         wait(&mut shelf, |it| it.files().filter(|files| files.is_empty()));
