@@ -291,8 +291,8 @@ impl Host {
     async fn stop_empty(&self) {
         let text = "no one has played here for long, so the server shuts down; join another one";
         let config = Arc::clone(&self.config.borrow());
-        // Whoever joins at the last moment may have to do without the digests for browsers, for
-        // which the other server would have to be asked.
+        // A browser that joins at the last moment may be unable to follow: to learn the digests,
+        // this server would have to ask the other one.
         let goodbye = Disconnect::new(Code::Draining, text);
         let goodbye = Redirect::on(config.joining.redirect.as_ref(), goodbye);
         if let Err(error) = self.drain_as(&agones(), false, goodbye, Micros::from_ms(1000)).await {
