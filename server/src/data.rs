@@ -50,6 +50,8 @@ pub(crate) fn rules(config: &Config) -> Rules {
         allowed: config.joining.allow_list.as_ref().map(|list| list.keys.keys().copied().collect()),
         region: config.joining.region.clone().unwrap_or_default(),
         fleet: config.joining.fleet_secret_file.as_ref().map(FleetSecret::key),
+        oldest_client: config.joining.oldest_client.clone(),
+        download: config.joining.download.clone(),
     }
 }
 

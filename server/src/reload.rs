@@ -334,6 +334,7 @@ pub(crate) fn room_changes(config: &Config) -> RoomSettings {
     let secs = |secs: u32| Micros::from_ms(1000 * i64::from(secs));
     RoomSettings {
         name: play.name.clone(),
+        download: config.joining.download.clone(),
         bots: play.bots,
         strength: play.bot_strength,
         fill: play.bots_fill,

@@ -60,6 +60,15 @@ fn a_mismatched_build_gets_the_reason_whatever_its_hello_contains() {
     let goodbye = refusal(&mut room, 0, other.clone());
     assert!(goodbye.text.contains("9.9") && goodbye.text.contains("0.1.0"), "{goodbye}");
     assert_eq!((goodbye.code, goodbye.retry_after), (Code::OtherWire, None));
+    assert!(goodbye.text.ends_with("use the same version"), "{goodbye}");
+    // The host may have said where to get it.
+    let mut config = room_config(1, 0);
+    config.settings.download = "https://example.org/get".into();
+    let mut helpful = Room::new(config);
+    for hello in [other.clone(), hello::<Bells>("Ada", LocalTime(0))] {
+        let goodbye = refusal(&mut helpful, 0, hello);
+        assert!(goodbye.text.ends_with(", from https://example.org/get"), "{goodbye}");
+    }
     // A later version's hello may have more fields.
     let mut longer = body(&ClientMessage::Hello(other));
     longer.extend([1, 2, 3]);

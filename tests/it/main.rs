@@ -49,6 +49,7 @@ mod presentation;
 mod puck;
 mod quic;
 mod race;
+mod releases;
 mod replays;
 mod rewind;
 mod room;

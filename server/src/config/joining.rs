@@ -7,6 +7,7 @@ use phaselock::limits::PLAYERS_MAX;
 use phaselock::link::{Conditions, RECORDING_BYTES_MAX};
 use phaselock_quic::address::Address;
 use phaselock_quic::files;
+use semver::Version;
 
 use super::allow_list::{self, AllowList};
 use super::deny_lists::{self, DenyList};
@@ -15,9 +16,12 @@ use super::password::{Password, parse_password, password_in};
 use super::redirect::Redirect;
 use super::setting::{START, section};
 use super::values::{
-    hidden, list, number, or, parse_directories, parse_line, parse_listen, parse_region, path,
-    path_or,
+    hidden, list, number, or, parse_directories, parse_download, parse_line, parse_listen,
+    parse_region, parse_version, path, path_or,
 };
+
+/// Where our releases are.
+const DOWNLOAD: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/releases");
 
 section! {
     /// Settings of how players find and join the server.
@@ -159,6 +163,31 @@ section! {
         is_local: true,
         is_secret: true,
         ..Setting::LIST
+    }
+
+    /// Oldest version of clients that may join. `None` for all that fit.
+    oldest_client: Option<Version> = None => {
+        value: "VERSION",
+        help: "Oldest version of clients that may join, such as one that fixed a fault, or none",
+        read: |config, text| {
+            config.as_mut().oldest_client = parse_version(text)?;
+            Ok(())
+        },
+        show: |config| or(config.as_ref().oldest_client.as_ref(), "none"),
+        ..Setting::TEXT
+    }
+
+    /// Where players whose version does not fit get another one.
+    download: String = DOWNLOAD.to_owned() => {
+        value: "URL",
+        help: "Page from which players get a client for this server, named to those whose version \
+               does not fit",
+        read: |config, text| {
+            config.as_mut().download = parse_download(text)?;
+            Ok(())
+        },
+        show: |config| config.as_ref().download.clone(),
+        ..Setting::TEXT
     }
 
     /// Server that players are sent to when this one drains or stops.

@@ -147,6 +147,8 @@ fn each_layer_can_set_everything() {
         ("greeting", "Be nice."),
         ("region", "europe"),
         ("allow-list", keys),
+        ("oldest-client", "v0.1.2"),
+        ("download", "https://play.example.org/get"),
         ("redirect", &redirect),
         ("fleet-secret-file", secret),
         ("deny-lists", "https://example.org/list.txt?key=1, http://127.0.0.1/b"),
@@ -240,6 +242,8 @@ fn each_layer_can_set_everything() {
             deny_lists: ["https://example.org/list.txt?key=1", "http://127.0.0.1/b"]
                 .map(|it| DenyList::Url(it.to_owned()))
                 .into(),
+            oldest_client: Some(semver::Version::new(0, 1, 2)),
+            download: "https://play.example.org/get".to_owned(),
             redirect: Some(Redirect {
                 address: "two.example.org:4433".to_owned(),
                 fingerprint: Some(fingerprint),

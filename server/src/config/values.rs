@@ -8,12 +8,14 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use axum::http::Uri;
 use axum::http::uri::Authority;
 use phaselock::limits::{GAMES_MAX, REGION_BYTES_MAX, TEXT_BYTES_MAX};
 use phaselock::motion::SendRule;
 use phaselock::wire::text::one_line;
 use phaselock_quic::address::{Address, AddressError, DIRECTORY_PORT};
 use phaselock_quic::files;
+use semver::Version;
 
 use super::error::Mistake;
 
@@ -23,6 +25,10 @@ pub const LISTEN_MAX: usize = 8;
 pub const DIRECTORIES_MAX: usize = 8;
 /// Maximum number of pages on other hosts whose players may join. Arbitrary.
 pub const ORIGINS_MAX: usize = 16;
+/// Maximum bytes of the oldest version of clients, and of the page with downloads: a goodbye names
+/// both, in [`TEXT_BYTES_MAX`] bytes.
+const VERSION_BYTES_MAX: usize = 48;
+const DOWNLOAD_BYTES_MAX: usize = 96;
 /// Maximum number of kinds of entities with a send rule. Arbitrary.
 const SEND_MAX: usize = 256;
 pub(super) const LISTEN_RULE: &str =
@@ -196,6 +202,29 @@ pub(crate) fn parse_line(text: &str) -> Result<String, String> {
     fits.then_some(line).ok_or_else(rule)
 }
 
+/// Parses the oldest version of clients; `none` for none.
+pub(super) fn parse_version(text: &OsStr) -> Result<Option<Version>, Faults> {
+    let text = text.to_str().unwrap_or_default().trim();
+    if text.eq_ignore_ascii_case("none") {
+        return Ok(None);
+    }
+    let version = text.strip_prefix('v').unwrap_or(text).parse().ok();
+    let version = version.filter(|_| text.len() <= VERSION_BYTES_MAX);
+    version.map(Some).ok_or_else(|| "a version of three numbers, such as 0.1.2, or none".into())
+}
+
+/// Parses the page with downloads for players.
+pub(super) fn parse_download(text: &OsStr) -> Result<String, Faults> {
+    let url = text.to_str().unwrap_or_default().trim();
+    let is_good = parse_url(url, DOWNLOAD_BYTES_MAX).is_some();
+    let rule = || {
+        format!(
+            "a URL of at most {DOWNLOAD_BYTES_MAX} bytes, such as https://play.example.org/download"
+        )
+    };
+    is_good.then(|| url.to_owned()).ok_or_else(|| rule().into())
+}
+
 /// Parses the name of a region.
 pub(super) fn parse_region(text: &str) -> Result<String, String> {
     let name = one_line(text).trim().to_owned();
@@ -204,8 +233,18 @@ pub(super) fn parse_region(text: &str) -> Result<String, String> {
     fits.then_some(name).ok_or_else(rule)
 }
 
+/// Parses an HTTP URL without a user name and password, of at most this many bytes.
+pub(super) fn parse_url(url: &str, bytes_max: usize) -> Option<Uri> {
+    let uri = url.parse::<Uri>().ok()?;
+    let has_scheme = matches!(uri.scheme_str(), Some("http" | "https"));
+    let authority = uri.authority()?;
+    let has_host = !authority.host().is_empty() && !authority.as_str().contains('@');
+    let is_good = has_scheme && has_host && has_good_port(authority) && url.len() <= bytes_max;
+    is_good.then_some(uri)
+}
+
 /// Whether something can listen on the port of a URL, if it has one.
-pub(super) fn has_good_port(authority: &Authority) -> bool {
+fn has_good_port(authority: &Authority) -> bool {
     let (_, place) = authority.as_str().rsplit_once('@').unwrap_or(("", authority.as_str()));
     place == authority.host() || authority.port_u16().is_some_and(|port| port != 0)
 }

@@ -10,7 +10,7 @@ use phaselock::textfile::Text;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::values::{Faults, file, has_good_port};
+use super::values::{Faults, file, parse_url};
 
 /// Maximum number of webhooks. Arbitrary.
 pub const WEBHOOKS_MAX: usize = 8;
@@ -217,13 +217,7 @@ pub(super) fn check_url(url: &str) -> Result<Uri, String> {
              without a user's name, and with a port from 1 to 65535 if any"
         )
     };
-    let uri = url.parse::<Uri>().map_err(|_| rule())?;
-    let has_scheme = matches!(uri.scheme_str(), Some("http" | "https"));
-    let authority = uri.authority().map(|it| it.as_str()).unwrap_or_default();
-    let has_host = uri.host().is_some_and(|host| !host.is_empty()) && !authority.contains('@');
-    let has_port = uri.authority().is_some_and(has_good_port);
-    let is_good = has_scheme && has_host && has_port && url.len() <= URL_BYTES_MAX;
-    is_good.then_some(uri).ok_or_else(rule)
+    parse_url(url, URL_BYTES_MAX).ok_or_else(rule)
 }
 
 /// Reads the only line of a file.

@@ -524,6 +524,27 @@ fn the_password_and_the_allow_list_are_enforced() {
 }
 
 #[test]
+fn clients_older_than_the_host_wants_are_told_where_to_get_a_newer_one() {
+    let served = serve(&["--download", "https://example.org/get"]);
+    let oldest = |version: &str| {
+        let oldest_client = Some(version.parse().expect("a version"));
+        served.kept.gate.set_rules(Rules {
+            oldest_client,
+            download: "https://example.org/get".to_owned(),
+            ..Rules::default()
+        });
+    };
+    oldest("999.0.0");
+    let mut knock = served.knock("Ada", None);
+    knock.is_put_out(Code::OldClient, "version 999.0.0 or later; get one from https://example.org");
+    // A release comes after its own candidates.
+    for version in [env!("CARGO_PKG_VERSION"), concat!(env!("CARGO_PKG_VERSION"), "-rc.1")] {
+        oldest(version);
+        served.join(version);
+    }
+}
+
+#[test]
 fn results_of_a_round_are_stored_with_their_players() {
     let served = serve(&["--game", "race", "--rounds", "1"]);
     let host = &served.host;

@@ -12,6 +12,7 @@ use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::server::{Gate, Leaving};
 use phaselock_quic::tickets::FleetKey;
+use semver::Version;
 use subtle::ConstantTimeEq as _;
 
 use super::access_lists::AccessLists;
@@ -43,6 +44,25 @@ pub(crate) struct Rules {
     pub region: String,
     /// Key for the tickets of the fleet, if the server belongs to one.
     pub fleet: Option<FleetKey>,
+    /// Oldest version of clients that may join, if the host has named one.
+    pub oldest_client: Option<Version>,
+    /// Where players get a newer client.
+    pub download: String,
+}
+
+impl Rules {
+    /// Returns the goodbye to a client of this version if it is too old.
+    fn check_version(&self, version: &str) -> Result<(), Disconnect> {
+        let Some(oldest) = &self.oldest_client else { return Ok(()) };
+        if version.parse::<Version>().is_ok_and(|it| it >= *oldest) {
+            return Ok(());
+        }
+        let text = format!(
+            "this server accepts clients of version {oldest} or later; get one from {}",
+            self.download
+        );
+        Err(Disconnect::new(Code::OldClient, text))
+    }
 }
 
 /// The gate of a server.
@@ -116,6 +136,7 @@ impl Gatekeeper {
             return Err(Disconnect::new(Code::Banned, LISTED));
         }
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        rules.check_version(&hello.version)?;
         if rules.allowed.as_ref().is_some_and(|allowed| !allowed.contains(&key)) {
             let text = format!(
                 "this server is for players on its list; ask its host to add your key {key}"

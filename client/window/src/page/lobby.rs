@@ -216,7 +216,7 @@ impl Lobby for PageLobby {
         self.error = match end {
             End::Left | End::Changed(_) | End::Filmed(_) => None,
             // The page has the client of another build: its server has been updated.
-            End::Over(Code::OtherWire | Code::OtherGame, reason) => {
+            End::Over(Code::OtherWire | Code::OtherGame | Code::OldClient, reason) => {
                 Some(reason).filter(|_| !page::reload())
             }
             End::Over(code, reason) => {

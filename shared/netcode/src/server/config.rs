@@ -17,6 +17,9 @@ use crate::wire::round::{ReadyUp, VoteKinds};
 pub struct RoomSettings {
     /// Name of the server, for people. Players who are already connected keep the old one.
     pub name: String,
+    /// Where players whose version does not match get the right one, for their goodbye, such as a
+    /// URL; empty if that is unknown.
+    pub download: String,
     /// Number of bots, at most [`BOTS_MAX`](crate::limits::BOTS_MAX) and as many as the game has
     /// seats.
     pub bots: u16,
@@ -71,6 +74,7 @@ impl Default for RoomSettings {
     fn default() -> Self {
         Self {
             name: "Phaselock".into(),
+            download: String::new(),
             bots: 0,
             strength: Strength::Normal,
             fill: false,

@@ -109,6 +109,8 @@ codes! {
     BadName = 21, None;
     /// The browser's page is on another host, and the server does not accept its players.
     ForeignPage = 22, None;
+    /// The host accepts no clients that are as old as this one.
+    OldClient = 23, None;
 }
 
 /// The end of a session, as sent to the client.

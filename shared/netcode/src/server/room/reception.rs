@@ -50,7 +50,8 @@ impl<G: Game> Room<G> {
             let ours = env!("CARGO_PKG_VERSION");
             let text = format!(
                 "your version {version} and the server's version {ours} have different protocols; \
-                 use the same version"
+                 use the same version{}",
+                self.download_hint()
             );
             return self.host.put_out(client, Disconnect::new(Code::OtherWire, text));
         }
@@ -406,15 +407,25 @@ impl<G: Game> Room<G> {
         let text = match games.iter().find(|(name, _)| name == G::NAME) {
             Some((_, hash)) if *hash == ours() => return Ok(()),
             Some(_) => format!(
-                "your client's rules of {} differ from this server's; use the server's version",
-                G::NAME
+                "your client's rules of {} differ from this server's; use the server's version{}",
+                G::NAME,
+                self.download_hint()
             ),
             None => format!(
-                "this server plays {}, which your client does not have; use a client that has it",
-                G::NAME
+                "this server plays {}, which your client does not have; use a client that has it{}",
+                G::NAME,
+                self.download_hint()
             ),
         };
         Err(Disconnect::new(Code::OtherGame, text))
+    }
+
+    /// Returns words that follow "use the server's version", if the host has said where to get it.
+    fn download_hint(&self) -> String {
+        match &*self.host.settings().download {
+            "" => String::new(),
+            download => format!(", from {download}"),
+        }
     }
 
     /// Returns the goodbye if a member's build cannot play this game.
