@@ -19,7 +19,8 @@ mod system;
 
 pub(crate) use system::keep_private;
 
-/// Creates a file for writing that only its owner can access, from its first moment.
+/// Creates a file for writing that only its owner can access, from its first moment. On Windows, no
+/// other handle can read or write it until this one is closed.
 ///
 /// # Errors
 ///

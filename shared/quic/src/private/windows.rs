@@ -7,51 +7,66 @@ use std::path::Path;
 
 use windows_permissions::constants::{AceType, SeObjectType, SecurityInformation};
 use windows_permissions::utilities::current_process_sid;
-use windows_permissions::wrappers::{GetNamedSecurityInfo, SetNamedSecurityInfo};
+use windows_permissions::wrappers::{GetSecurityInfo, SetSecurityInfo};
 use windows_permissions::{Acl, LocalBox, SecurityDescriptor, Sid};
 
 /// Lets other handles rename and delete a file, but neither read nor write it.
 const FILE_SHARE_DELETE: u32 = 4;
+/// Opens directories, too.
+const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
+const GENERIC_WRITE: u32 = 0x4000_0000;
+/// Reads the access control list.
+const READ_CONTROL: u32 = 0x0002_0000;
+/// Replaces the access control list.
+const WRITE_DAC: u32 = 0x0004_0000;
 /// SYSTEM and the administrators, who have access to every file.
 const SYSTEM: [&str; 2] = ["S-1-5-18", "S-1-5-32-544"];
 
 pub(super) fn create_new(path: &Path) -> io::Result<File> {
-    // Nobody can open the file before its list is set.
     let mut options = OpenOptions::new();
-    let made = options.write(true).create_new(true).share_mode(FILE_SHARE_DELETE).open(path)?;
-    if let Err(error) = restrict(path, "") {
-        drop(made);
+    options.write(true).create_new(true).access_mode(GENERIC_WRITE | READ_CONTROL | WRITE_DAC);
+    // Until this handle is closed, nobody else can open the file to read or write it. So nobody
+    // gets a handle before the list is set, and the list is that of this file even if another one
+    // takes its name.
+    let mut file = options.share_mode(FILE_SHARE_DELETE).open(path)?;
+    if let Err(error) = restrict(&mut file, "") {
+        drop(file);
         let _ = fs::remove_file(path);
         return Err(error);
     }
-    drop(made);
-    // Other programs of the same user may open the file as usual.
-    OpenOptions::new().write(true).open(path)
+    Ok(file)
 }
 
 pub(super) fn create_dir(path: &Path) -> io::Result<()> {
     fs::create_dir(path)?;
     // Files and directories in it inherit the entry.
-    restrict(path, "OICI").inspect_err(|_| drop(fs::remove_dir(path)))
+    let restricted = open(path, WRITE_DAC).and_then(|mut dir| restrict(&mut dir, "OICI"));
+    restricted.inspect_err(|_| drop(fs::remove_dir(path)))
+}
+
+/// Opens a file or directory to read its access control list, and for `access`.
+fn open(path: &Path, access: u32) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.access_mode(READ_CONTROL | access).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path)
 }
 
 /// Gives full control to the user of this process, and nothing to anyone else.
-fn restrict(path: &Path, flags: &str) -> io::Result<()> {
-    set_list(path, &format!("D:P(A;{flags};FA;;;{})", *current_process_sid()?))
+fn restrict(file: &mut File, flags: &str) -> io::Result<()> {
+    set_list(file, &format!("D:P(A;{flags};FA;;;{})", *current_process_sid()?))
 }
 
 /// Sets the list that a descriptor in SDDL has. It inherits nothing.
-fn set_list(path: &Path, sddl: &str) -> io::Result<()> {
+fn set_list(file: &mut File, sddl: &str) -> io::Result<()> {
     let descriptor: LocalBox<SecurityDescriptor> = sddl.parse()?;
     let list = descriptor.dacl().ok_or_else(|| io::Error::other("the descriptor has no list"))?;
     let what = SecurityInformation::Dacl | SecurityInformation::ProtectedDacl;
-    SetNamedSecurityInfo(path, SeObjectType::SE_FILE_OBJECT, what, None, None, Some(list), None)
+    SetSecurityInfo(file, SeObjectType::SE_FILE_OBJECT, what, None, None, Some(list), None)
 }
 
 /// Whether only the user of this process, SYSTEM and administrators have access.
 pub(super) fn is_private(path: &Path) -> io::Result<bool> {
     let what = SecurityInformation::Dacl;
-    let descriptor = GetNamedSecurityInfo(path, SeObjectType::SE_FILE_OBJECT, what)?;
+    let descriptor = GetSecurityInfo(&open(path, 0)?, SeObjectType::SE_FILE_OBJECT, what)?;
     let user = current_process_sid()?;
     let may = |sid: &Sid| *sid == *user || SYSTEM.contains(&&*sid.to_string());
     let admits = |list: &Acl, at| {
@@ -72,7 +87,7 @@ pub(crate) fn keep_private(key: &Path) {
         return;
     }
     let file = key.display();
-    match restrict(key, "") {
+    match open(key, WRITE_DAC).and_then(|mut key| restrict(&mut key, "")) {
         Ok(()) => tracing::warn!(
             name: "key_was_open",
             %file, "the private key was open to other users; now only this user can access it"
@@ -86,5 +101,5 @@ pub(crate) fn keep_private(key: &Path) {
 
 #[cfg(test)]
 pub(super) fn open_to_all(path: &Path) -> io::Result<()> {
-    set_list(path, "D:P(A;;FA;;;WD)")
+    set_list(&mut open(path, WRITE_DAC)?, "D:P(A;;FA;;;WD)")
 }
