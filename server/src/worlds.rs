@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use phaselock::filename::is_device;
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::server::Keeper;
 use ring::digest::{SHA256, digest};
@@ -127,8 +128,7 @@ impl Worlds {
         let mut old = BTreeSet::new();
         for entry in fs::read_dir(&directory)? {
             let path = entry?.path();
-            let stem = path.file_stem().and_then(|stem| stem.to_str());
-            let code = stem.and_then(|stem| stem.parse::<RoomCode>().ok());
+            let code = code_of(&path);
             match (code, path.extension().is_some_and(|end| end == END)) {
                 (Some(code), true) => match read(&path, clocks.unix(), secs_max) {
                     Ok(room) => drop(kept.insert(code, room)),
@@ -160,6 +160,19 @@ impl Worlds {
         let worlds = Self { shared: Arc::clone(&shared), kept: Arc::new(Mutex::new(kept)) };
         Ok((worlds, WorldsThread { shared, writer }))
     }
+}
+
+/// Returns the name of a room's file. If the code is a device's name on Windows, the name begins
+/// with an underscore, which no code has.
+fn file_name(code: &RoomCode) -> String {
+    let mark = if is_device(code.as_str()) { "_" } else { "" };
+    format!("{mark}{code}.{END}")
+}
+
+/// Returns the code of the room with this file; `None` if it is not a room's.
+fn code_of(path: &Path) -> Option<RoomCode> {
+    let stem = path.file_stem()?.to_str()?;
+    stem.strip_prefix('_').unwrap_or(stem).parse().ok()
 }
 
 /// Why a room starts over.
@@ -227,7 +240,7 @@ impl Shared {
                     jobs = waited.unwrap_or_else(PoisonError::into_inner).0;
                 }
             };
-            let path = self.directory.join(format!("{code}.{END}"));
+            let path = self.directory.join(file_name(&code));
             let done = match &job {
                 Job::Write { is_open, checkpoint } => self.write(&path, *is_open, checkpoint),
                 Job::Remove => match fs::remove_file(&path) {
@@ -386,13 +399,15 @@ mod tests {
         worlds.keep(&code("1"), true, vec![1; 1000]);
         worlds.keep(&code("1"), true, vec![2; 1000]);
         worlds.keep(&code("friday"), false, vec![3; 10]);
+        worlds.keep(&code("aux"), true, vec![5; 10]);
         worlds.keep(&code("gone"), false, vec![4; 10]);
         worlds.forget(&code("gone"));
         assert!(thread.end());
 
         let (worlds, thread) =
             Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");
-        assert_eq!(worlds.stored_rooms(), [(code("1"), true), (code("friday"), false)]);
+        let rooms = [("1", true), ("aux", true), ("friday", false)];
+        assert_eq!(worlds.stored_rooms(), rooms.map(|(it, is_open)| (code(it), is_open)));
         assert_eq!(worlds.take(&code("1")), Some(vec![2; 1000]));
         assert_eq!(worlds.take(&code("1")), None, "once");
         assert!(thread.end());
@@ -406,12 +421,12 @@ mod tests {
         fs::write(path("3.new"), b"phl-room").expect("it can be written");
         let (worlds, thread) =
             Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");
-        assert_eq!(worlds.stored_rooms(), [(code("friday"), false)]);
+        assert_eq!(worlds.stored_rooms(), [(code("aux"), true), (code("friday"), false)]);
         assert!(thread.end());
         let names = fs::read_dir(path("")).expect("a directory").filter_map(Result::ok);
         let mut names: Vec<_> = names.map(|it| it.file_name()).collect();
         names.sort();
-        assert_eq!(names, ["1.damaged", "2.damaged", "friday.room"]);
+        assert_eq!(names, ["1.damaged", "2.damaged", "_aux.room", "friday.room"]);
     }
 
     #[test]

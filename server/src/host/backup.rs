@@ -1,12 +1,12 @@
 //! Copies of the database on demand.
 
+use phaselock::filename::is_device;
 use phaselock_quic::identity::{CERTIFICATE_FILE, KEY_FILE};
 
 use super::state::{AuditEntry, Host, done};
 use crate::author::{Author, Right};
 use crate::data_dir::{LOCK_FILE, ROOMS_DIR, TOKEN_FILE};
 use crate::error::ActError;
-use crate::subject::is_number;
 use crate::{recordings, store};
 
 /// Maximum bytes of a backup's name. Arbitrary.
@@ -43,17 +43,11 @@ impl Host {
 fn is_plain_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let lower = name.to_ascii_lowercase();
-    let stem = lower.split('.').next().unwrap_or_default();
-    // Device names, which Windows does not allow for files.
-    let is_device = ["con", "prn", "aux", "nul"].contains(&stem)
-        || ["com", "lpt"].iter().any(|it| {
-            stem.strip_prefix(it).is_some_and(|digit| digit.len() == 1 && is_number(digit))
-        });
     let is_own = lower.starts_with(store::FILE) || OWN_FILES.contains(&&*lower);
     (1..=FILE_NAME_MAX).contains(&name.len())
         && name.chars().all(is_plain)
         && !name.starts_with(['.', '-'])
         && !name.ends_with('.')
-        && !is_device
+        && !is_device(name)
         && !is_own
 }

@@ -90,6 +90,7 @@ pub mod client;
 pub mod clock;
 pub mod date;
 pub mod fields;
+pub mod filename;
 pub mod fingerprint;
 pub mod game;
 pub mod games;

@@ -102,6 +102,8 @@ mod tests {
             ("a%20b?.plr", "a20b.plr"),
             ("../../etc/passwd", "etcpasswd.plr"),
             ("..", "recording.plr"),
+            ("../NUL.plr", "_NUL.plr"),
+            ("con.1", "_con.1.plr"),
             ("Spiel \u{202e}", "Spiel.plr"),
         ] {
             assert_eq!(file_name(title), name);
