@@ -25,6 +25,7 @@ use phaselock_lab::load::load;
 use phaselock_lab::usage::report;
 
 use super::download::is_url;
+use super::links::LinkAction;
 use crate::settings::values::WindowSize;
 use crate::setup::{BOTS_DEFAULT, BOTS_MAX, Setup};
 use phaselock_lab::scene::Begin;
@@ -130,7 +131,7 @@ impl Source {
     }
 }
 
-/// A mistake on the command line, or a request for something to read instead of a window.
+/// A mistake on the command line, or a request that needs no window.
 #[derive(Debug)]
 pub(crate) enum ArgsError {
     /// A mistake, the help, or the version.
@@ -139,6 +140,8 @@ pub(crate) enum ArgsError {
     Completions(Shell),
     /// The manual pages, in a folder.
     Man(PathBuf),
+    /// A change of the program that opens links.
+    Links(LinkAction),
 }
 
 impl From<clap::Error> for ArgsError {
@@ -198,6 +201,7 @@ impl Args {
             }
             Some(Sub::Completions { shell }) => return Err(ArgsError::Completions(shell)),
             Some(Sub::Man { folder }) => return Err(ArgsError::Man(folder)),
+            Some(Sub::Links { action }) => return Err(ArgsError::Links(action)),
         };
         if options.screenshot.is_some() {
             options.exit_after.get_or_insert(SCREENSHOT_AFTER);
@@ -213,7 +217,7 @@ impl ArgsError {
         Cli::command().error(ErrorKind::ValueValidation, what).into()
     }
 
-    /// Prints the error, the help or the script, or writes the manual; returns the exit code.
+    /// Prints the error, the help or the script, or carries out the request; returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         match self {
             Self::Clap(error) => report("phaselock", error),
@@ -229,6 +233,16 @@ impl ArgsError {
                 Err(error) => {
                     let folder = folder.display();
                     eprintln!("phaselock: cannot write the manual pages into {folder}: {error}");
+                    ExitCode::FAILURE
+                }
+            },
+            Self::Links(action) => match action.apply() {
+                Ok(told) => {
+                    let _ = writeln!(io::stdout(), "phaselock: {told}");
+                    ExitCode::SUCCESS
+                }
+                Err(error) => {
+                    eprintln!("phaselock: cannot change what opens links: {error}");
                     ExitCode::FAILURE
                 }
             },
@@ -323,6 +337,11 @@ enum Sub {
         /// Folder for exports [default: the current one]
         #[arg(long, value_name = "DIR")]
         export: Option<PathBuf>,
+    },
+    /// Choose whether this program opens phaselock:// links, for your user only
+    Links {
+        #[arg(value_name = "ACTION")]
+        action: LinkAction,
     },
     /// Print a completion script for a shell
     Completions {

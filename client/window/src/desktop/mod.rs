@@ -15,6 +15,7 @@ mod download;
 mod film;
 mod focus;
 mod holds;
+mod links;
 mod lobby;
 mod machine;
 pub(crate) mod menu;
