@@ -1,7 +1,7 @@
 //! The client program: the window with the five games and their views.
 
 // On Windows no console opens beside the window; see `desktop/console.rs`.
-#![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
+#![cfg_attr(windows, windows_subsystem = "windows")]
 
 use phaselock_client::Views;
 
