@@ -52,9 +52,9 @@ impl From<u16> for Bots {
 /// A game with its type erased: its name, and functions that depend on the game.
 #[derive(Clone, Debug)]
 pub struct GameEntry {
-    /// [`Game::NAME`].
+    /// [`Game::name`].
     pub name: &'static str,
-    /// [`Entity::KINDS`] of its entities.
+    /// [`Entity::kinds`] of its entities.
     pub kinds: &'static [Kind],
     /// Whether it has bots of its own.
     pub has_bots: bool,
@@ -96,8 +96,8 @@ impl GameEntry {
     pub fn of<G: Game>() -> Self {
         const { assert_name::<G>() };
         Self {
-            name: G::NAME,
-            kinds: G::Entity::KINDS,
+            name: G::name(),
+            kinds: G::Entity::kinds(),
             has_bots: G::KIT.bot.is_some(),
             measures: G::KIT.measures.iter().map(|it| (it.name, it.best, it.unit)).collect(),
             hash: game_hash::<G>,
@@ -148,7 +148,7 @@ impl Games {
     /// Adds a game. It replaces a game of equal name.
     #[must_use]
     pub fn with<G: Game>(mut self) -> Self {
-        self.0.retain(|entry| entry.name != G::NAME);
+        self.0.retain(|entry| entry.name != G::name());
         self.0.push(GameEntry::of::<G>());
         self
     }

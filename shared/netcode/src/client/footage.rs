@@ -61,7 +61,7 @@ impl<G: Game> Footage<G> {
     /// Begins to record a game.
     pub(super) fn new(rates: Rates, origin: GameOrigin) -> Self {
         let mut presenter = Presenter::new(rates);
-        for kind in 0..G::Entity::KINDS.len() as u8 {
+        for kind in 0..G::Entity::kinds().len() as u8 {
             if presenter.choice(kind).timeline() == Timeline::Present {
                 presenter.choose(kind, Choice::Linear);
             }

@@ -144,7 +144,7 @@ impl<G: Game> Client<G> {
             return;
         };
         // A state in the player's own time belongs to an earlier tick.
-        let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
+        let fields = G::Entity::kinds()[usize::from(state.kind)].fields;
         let tick = tick.minus(age_of(fields, &state.packed));
         state.packed = without_age(fields, &state.packed);
         let assumed = assumed.filter(|at| *at > self.prediction.base());
@@ -489,11 +489,11 @@ fn merge<G: Game>(
 
 impl<G: Game> AnyClient for Client<G> {
     fn game_name(&self) -> &'static str {
-        G::NAME
+        G::name()
     }
 
     fn kinds(&self) -> &'static [Kind] {
-        G::Entity::KINDS
+        G::Entity::kinds()
     }
 
     fn common(&self) -> &Common {

@@ -47,7 +47,7 @@ impl<G: Game> Hindsight<G> {
     /// Shows all entities where they were, instead of where the viewer's client showed them.
     #[must_use]
     pub fn as_it_was(mut self) -> Self {
-        for (kind, _) in (0..).zip(G::Entity::KINDS) {
+        for (kind, _) in (0..).zip(G::Entity::kinds()) {
             for told in [&mut self.own, &mut self.others] {
                 told.presenter.choose(kind, Choice::Hermite);
             }

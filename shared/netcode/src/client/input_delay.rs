@@ -48,7 +48,7 @@ impl InputDelay {
 /// `before`: the first change of each field counts, so no key press is lost.
 pub(super) fn merged<I: Record>(before: &I, first: &I, second: &I) -> I {
     let (before, first, mut both) = (before.pack(), first.pack(), second.pack());
-    for at in (0..I::FIELDS.len()).filter(|at| first[*at] != before[*at]) {
+    for at in (0..I::declared().fields.len()).filter(|at| first[*at] != before[*at]) {
         both[at] = first[at];
     }
     I::unpack(&both)

@@ -46,7 +46,7 @@ impl Recorder {
         (own, kind): (EntityId, u8),
         states: impl Iterator<Item = (Tick, Packed)>,
     ) {
-        let fields = E::KINDS[usize::from(kind)].fields;
+        let fields = E::kinds()[usize::from(kind)].fields;
         let gap_max = (HORIZON_SECS * f64::from(rates.tick_hz)) as u64;
         for (tick, packed) in states {
             let values = unpack_values(fields, &packed);

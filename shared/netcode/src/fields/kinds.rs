@@ -103,7 +103,7 @@ impl<E> Copy for KindOf<E> {}
 
 impl<E: Entity> fmt::Debug for KindOf<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = E::KINDS.get(usize::from(self.number));
+        let kind = E::kinds().get(usize::from(self.number));
         f.debug_tuple("KindOf").field(&kind.map_or("?", |kind| kind.name)).finish()
     }
 }

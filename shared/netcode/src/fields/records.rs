@@ -14,6 +14,14 @@ pub trait Record: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + '
     const NAME: &'static str;
     /// The field table.
     const FIELDS: &'static [Field];
+
+    /// Returns name and field table. A record that is described at run time overrides it; its
+    /// constants are then empty.
+    #[inline]
+    fn declared() -> Kind {
+        Kind { name: Self::NAME, fields: Self::FIELDS }
+    }
+
     /// Returns the values of the fields.
     fn values(&self) -> Values;
     /// Creates a record from field values. Accepts any values, rounding each to what its field can
@@ -45,16 +53,25 @@ pub struct Kind {
 pub trait Entity: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
     /// All kinds, in the order of their numbers.
     const KINDS: &'static [Kind];
-    /// Returns the number of the entity's kind, an index into `KINDS`.
+
+    /// Returns all kinds. Entities that are described at run time override it; `KINDS` is then
+    /// empty.
+    #[inline]
+    fn kinds() -> &'static [Kind] {
+        Self::KINDS
+    }
+
+    /// Returns the number of the entity's kind, an index into its [`kinds`](Self::kinds).
     fn kind(&self) -> u8;
     /// Returns the values of the fields.
     fn values(&self) -> Values;
-    /// Creates an entity from field values; `kind` is an index into `KINDS`.
+    /// Creates an entity from field values; `kind` is an index into its
+    /// [`kinds`](Self::kinds).
     fn from_values(kind: u8, values: &Values) -> Self;
 
     /// Returns the field table of the entity's kind.
     fn fields(&self) -> &'static [Field] {
-        Self::KINDS[usize::from(self.kind())].fields
+        Self::kinds()[usize::from(self.kind())].fields
     }
 
     /// Returns the entity on the grid.
@@ -64,7 +81,7 @@ pub trait Entity: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
 
     /// Creates an entity from its kind and integers on the grid.
     fn unpack(kind: u8, packed: &Packed) -> Self {
-        Self::from_values(kind, &unpack_values(Self::KINDS[usize::from(kind)].fields, packed))
+        Self::from_values(kind, &unpack_values(Self::kinds()[usize::from(kind)].fields, packed))
     }
 }
 

@@ -55,6 +55,13 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// game has none.
     type Memory: Memory<Self, Self::Entity>;
 
+    /// Returns the name. A game that is described at run time overrides it; `NAME` is then only a
+    /// placeholder.
+    #[inline]
+    fn name() -> &'static str {
+        Self::NAME
+    }
+
     /// Creates the rules at these rates. Server and client pass the same arguments and must get
     /// equal rules.
     fn new(rates: Rates, seed: u64) -> Self;

@@ -130,7 +130,7 @@ pub struct GameRules<G> {
 impl<G: Game> GameRules<G> {
     /// Creates the rules for a kind, an index into [`Entity::KINDS`].
     pub fn new(rates: Rates, seed: u64, kind: u8) -> Self {
-        let shape = Shape::new(G::Entity::KINDS[usize::from(kind)].fields);
+        let shape = Shape::new(G::Entity::kinds()[usize::from(kind)].fields);
         Self { game: G::new(rates, seed), rates, kind, shape }
     }
 

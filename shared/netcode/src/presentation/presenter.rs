@@ -111,7 +111,7 @@ pub struct StateArrival<'a> {
 impl<G: Game> Presenter<G> {
     /// Creates a presenter with the game's own choice of methods.
     pub fn new(rates: Rates) -> Self {
-        let kinds = G::Entity::KINDS.iter().zip(0..).map(|(kind, number)| ShownKind {
+        let kinds = G::Entity::kinds().iter().zip(0..).map(|(kind, number)| ShownKind {
             choice: (G::KIT.presentation)(KindOf::new(number)),
             shape: Arc::new(Shape::new(kind.fields)),
             ages: kind.fields.iter().any(|field| field.age),

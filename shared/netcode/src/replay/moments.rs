@@ -61,7 +61,7 @@ impl<G: Game> MomentFinder<G> {
     /// Begins at the start of a recording.
     pub fn new(header: &Header) -> Self {
         Self {
-            translation: Translation::new(&header.tables, G::Entity::KINDS),
+            translation: Translation::new(&header.tables, G::Entity::kinds()),
             can_read: header.layout == LAYOUT,
             values: BTreeMap::new(),
             game: std::marker::PhantomData,

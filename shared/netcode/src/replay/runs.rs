@@ -61,7 +61,7 @@ struct Samples {
 
 impl Samples {
     fn new<G: Game>(kind: u8, tick_hz: u32) -> Option<Self> {
-        let kind = <G::Entity as Entity>::KINDS.get(usize::from(kind))?;
+        let kind = G::Entity::kinds().get(usize::from(kind))?;
         let input = Table { name: String::new(), columns: Vec::new() };
         let tables = Tables { input, kinds: vec![Table::new(kind.name, kind.fields)] };
         Some(Self { frames: FrameCoder::new(&tables, tick_hz), gap: Number::default(), last: 0 })
@@ -212,7 +212,7 @@ impl Run {
         };
         let span = self.secs_of(end - begin);
         let t = ((secs - self.secs_of(*begin)) / span).clamp(0.0, 1.0);
-        let fields = E::KINDS.get(usize::from(self.kind))?.fields;
+        let fields = E::kinds().get(usize::from(self.kind))?.fields;
         let [from, to] = [from, to].map(|packed| unpack_values(fields, packed));
         if cut_between(fields, &from, &to) {
             return Some(E::from_values(self.kind, &from));

@@ -187,8 +187,9 @@ impl Table {
 impl Tables {
     /// Returns the tables of a game.
     pub fn of<G: Game>() -> Self {
-        let kinds = G::Entity::KINDS.iter().map(|kind| Table::new(kind.name, kind.fields));
-        Self { input: Table::new(G::Input::NAME, G::Input::FIELDS), kinds: kinds.collect() }
+        let kinds = G::Entity::kinds().iter().map(|kind| Table::new(kind.name, kind.fields));
+        let input = G::Input::declared();
+        Self { input: Table::new(input.name, input.fields), kinds: kinds.collect() }
     }
 
     pub(super) fn check(&self) -> Result<(), ReplayError> {

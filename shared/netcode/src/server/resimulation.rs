@@ -383,7 +383,7 @@ fn differing<G: Game>(
     recorded: &[(u16, EntityState)],
     simulated: &[(u16, EntityState)],
 ) -> Option<Differing> {
-    let kinds = G::Entity::KINDS;
+    let kinds = G::Entity::kinds();
     let name = |state: &EntityState| kinds[usize::from(state.kind)].name.to_owned();
     let find = |states: &[(u16, EntityState)], index: u16| {
         let at = states.binary_search_by_key(&index, |(index, _)| *index);

@@ -115,7 +115,7 @@ impl<G: Game> Room<G> {
         };
         room.host.push_event(Event::Game { name: G::NAME });
         for (kind, rule) in room.host.settings().send.clone() {
-            if let Ok(kind) = find_kind(G::Entity::KINDS, &kind) {
+            if let Ok(kind) = find_kind(G::Entity::kinds(), &kind) {
                 room.send_by(kind, rule);
             }
         }
@@ -212,7 +212,7 @@ impl<G: Game> Room<G> {
     /// Sets the rule by which a kind is sent.
     fn send_by(&mut self, kind: u8, rule: SendRule) {
         self.broadcast.set_rule(kind, rule);
-        let kind = G::Entity::KINDS[usize::from(kind)].name;
+        let kind = G::Entity::kinds()[usize::from(kind)].name;
         tracing::info!(name: "send_rule", kind, %rule, "sending");
         self.host.push_event(Event::Sending { kind, rule });
     }

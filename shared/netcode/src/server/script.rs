@@ -47,7 +47,7 @@ impl Script {
         config: &RoomConfig,
     ) -> Result<(Self, Simulation<G>, Cast), ReplayError> {
         let header = replay.header().clone();
-        let translation = Translation::new(&header.tables, G::Entity::KINDS);
+        let translation = Translation::new(&header.tables, G::Entity::kinds());
         let has_rules = check_rules::<G>(&header).is_ok();
         let mut cursor = Cursor::new(replay);
         let at = cursor.seek(at)?;

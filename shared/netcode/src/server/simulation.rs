@@ -59,7 +59,7 @@ impl<G: Game> Simulation<G> {
         // Each game has a new world.
         let [seed, map_seed] =
             [config.seed, config.map_seed].map(|seed| seed.wrapping_add(u64::from(number)));
-        if !(G::KIT.coding.tables)().are_of(<G::Entity as Entity>::KINDS) {
+        if !(G::KIT.coding.tables)().are_of(G::Entity::kinds()) {
             tracing::warn!(
                 name: "game_tables_stale",
                 game = G::NAME,

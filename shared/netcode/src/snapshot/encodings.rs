@@ -359,7 +359,7 @@ impl<G: Game> Encodings<G> {
     ) -> Option<Encoded> {
         let Subject { index, own } = subject;
         let state = source.frame.get(index)?;
-        let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
+        let fields = G::Entity::kinds()[usize::from(state.kind)].fields;
         let hides = !own && self.codec.hides(state.kind);
         let mut shown: [Packed; REFERENCES_MAX] = [[0; FIELDS_MAX]; REFERENCES_MAX];
         let mut past = ReferenceStates::default();

@@ -128,7 +128,7 @@ impl History {
             }
             entry.changed[1] = self.next;
             let shown = |state: &EntityState| {
-                let fields = E::KINDS[usize::from(state.kind)].fields;
+                let fields = E::kinds()[usize::from(state.kind)].fields;
                 EntityState { packed: without_hidden(fields, false, &state.packed), ..*state }
             };
             if old.map(shown) != new.map(shown) {

@@ -183,7 +183,7 @@ impl Sender {
                 (Coded::Other((space.others.len() - 1) as u16), cost)
             }
             None => {
-                let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
+                let fields = G::Entity::kinds()[usize::from(state.kind)].fields;
                 let bits: u32 = fields.iter().map(|field| field.bits).sum();
                 (Coded::Full, u64::from(bits + 40) * 1024)
             }
@@ -262,7 +262,7 @@ impl Sender {
                 writer.push::<G>(index, &change, encoded.groups(), most)
             }
             Coded::Full => source.frame.get(index).is_some_and(|state| {
-                let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
+                let fields = G::Entity::kinds()[usize::from(state.kind)].fields;
                 let own = state.owner == Some(self.reader);
                 let packed = without_hidden(fields, own, &state.packed);
                 let whole = Change::Full(EntityState { packed, ..*state });

@@ -49,7 +49,7 @@ impl Silence {
     /// Creates the rules that a game declares; with plain coding, all entities are in each
     /// snapshot.
     pub(super) fn new<G: Game>(codec: &Codec<G>) -> Self {
-        let kinds = G::Entity::KINDS;
+        let kinds = G::Entity::kinds();
         let mut silence = Self {
             rules: vec![SendRule::Every; kinds.len()],
             shapes: kinds.iter().map(|kind| Shape::new(kind.fields)).collect(),
@@ -142,7 +142,7 @@ impl Silence {
         let then = source.history.numbered(number)?;
         let known = then.get(index).filter(|known| known.same_entity(truth))?;
         let ticks = u8::try_from(source.frame.tick.since(then.tick)).ok()?;
-        let fields = G::Entity::KINDS[usize::from(truth.kind)].fields;
+        let fields = G::Entity::kinds()[usize::from(truth.kind)].fields;
         let shown = |state: &EntityState| without_hidden(fields, false, &state.packed);
         let (known, truth_shown) = (shown(known), shown(truth));
         let told = codec.unsaid(source.game, truth.kind, &known, ticks);

@@ -7,7 +7,7 @@ use super::protocol::{
     LAYOUT, fields_hash, fields_text, game_hash, game_text, wire_hash, wire_text,
 };
 use super::records::{audience, motion};
-use crate::fields::{Entity, Field, Record};
+use crate::fields::{Entity, Field, Kind, Record};
 use crate::game::Game;
 
 /// A game's description.
@@ -76,20 +76,27 @@ pub struct FieldDescription {
     pub audience: &'static str,
     /// Whether it holds the age of the entity's state in ticks.
     pub age: bool,
+    /// Whether clients predict it. If only the server decides it, a change is no misprediction.
+    pub predicted: bool,
+    /// Distance beyond which a correction is shown at once instead of smoothed; `None` if there is
+    /// none.
+    pub snap_distance: Option<f32>,
+    /// Name of the field that holds its rate of change per second.
+    pub moved_by: Option<String>,
 }
 
 impl Description {
     /// Describes a game.
     pub fn of<G: Game>() -> Self {
-        let kinds = G::Entity::KINDS.iter();
+        let kinds = G::Entity::kinds().iter();
         Self {
             wire: WireDescription { layout: LAYOUT, hashed: Hashed::new(wire_hash(), wire_text()) },
-            game: G::NAME,
+            game: G::name(),
             rules_version: G::RULES_VERSION,
             rules: Hashed::new(game_hash::<G>(), game_text::<G>()),
             fields: Hashed::new(fields_hash::<G>(), fields_text::<G>()),
-            input: RecordDescription::new(G::Input::NAME, G::Input::FIELDS),
-            kinds: kinds.map(|kind| RecordDescription::new(kind.name, kind.fields)).collect(),
+            input: RecordDescription::new(&G::Input::declared()),
+            kinds: kinds.map(RecordDescription::new).collect(),
         }
     }
 }
@@ -101,7 +108,8 @@ impl Hashed {
 }
 
 impl RecordDescription {
-    fn new(name: &'static str, fields: &[Field]) -> Self {
+    fn new(kind: &Kind) -> Self {
+        let Kind { name, fields } = *kind;
         let field = |field: &Field| FieldDescription {
             name: field.label().into_owned(),
             min: field.min,
@@ -111,6 +119,9 @@ impl RecordDescription {
             motion: motion(field),
             audience: audience(field),
             age: field.age,
+            predicted: field.predicted,
+            snap_distance: Some(field.snap_distance).filter(|distance| distance.is_finite()),
+            moved_by: field.mover(fields).map(|at| fields[at].label().into_owned()),
         };
         Self { name, fields: fields.iter().map(field).collect() }
     }

@@ -99,7 +99,7 @@ pub fn write_input<I: Record>(packet: &InputPacket<I>) -> Vec<u8> {
         let before = writer.bit_len();
         writer.flag(count == 0 || packed != newer);
         if count == 0 || packed != newer {
-            write_delta(&mut writer, I::FIELDS, true, &newer, &packed);
+            write_delta(&mut writer, I::declared().fields, true, &newer, &packed);
         }
         write_times(&mut writer, pressed, count == 0);
         let bytes = place.div_ceil(8) + (writer.bit_len() - begin).div_ceil(8);
@@ -140,7 +140,7 @@ pub fn read_input<I: Record>(bytes: &[u8]) -> Result<InputPacket<I>, WireError> 
     let mut newer = [0; FIELDS_MAX];
     for at in 0..count {
         if reader.flag()? {
-            newer = read_delta(&mut reader, I::FIELDS, true, &newer)?;
+            newer = read_delta(&mut reader, I::declared().fields, true, &newer)?;
         } else if at == 0 {
             return Err(WireError::Range("first input"));
         }

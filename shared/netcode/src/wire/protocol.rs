@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::hash::fnv1a;
 use super::layout::Layout;
 use super::records::{audience, motion, records_text};
-use crate::fields::{Entity, Field, Kind, Record};
+use crate::fields::{Entity, Field, Record};
 use crate::game::Game;
 use crate::limits;
 
@@ -40,10 +40,10 @@ pub fn game_hash<G: Game>() -> u64 {
 /// Returns the parameters of a game's packets and predictions as text: a line for the game, one for
 /// each record, one for each field.
 pub fn game_text<G: Game>() -> String {
-    let tables = Layout::new(Cow::Borrowed((G::KIT.coding.tables)()), G::Entity::KINDS).digest();
-    let game = format!("game {} {}\ntables {tables:016x}\n", G::NAME, G::RULES_VERSION);
-    let input = Kind { name: G::Input::NAME, fields: G::Input::FIELDS };
-    game + &records_text(&[input]) + &records_text(G::Entity::KINDS)
+    let tables = Layout::new(Cow::Borrowed((G::KIT.coding.tables)()), G::Entity::kinds()).digest();
+    let game = format!("game {} {}\ntables {tables:016x}\n", G::name(), G::RULES_VERSION);
+    let input = G::Input::declared();
+    game + &records_text(&[input]) + &records_text(G::Entity::kinds())
 }
 
 /// Returns the hash of a game's field tables, for clients with plain coding.
@@ -53,9 +53,9 @@ pub fn fields_hash<G: Game>() -> u64 {
 
 /// Returns the parameters of a game's packets in plain coding as text.
 pub fn fields_text<G: Game>() -> String {
-    let input = Kind { name: G::Input::NAME, fields: G::Input::FIELDS };
-    let mut text = format!("fields {}\n", G::NAME);
-    for kind in std::iter::once(&input).chain(G::Entity::KINDS) {
+    let input = G::Input::declared();
+    let mut text = format!("fields {}\n", G::name());
+    for kind in std::iter::once(&input).chain(G::Entity::kinds()) {
         text += &format!("record {}\n", kind.name);
         for field in kind.fields {
             let Field { min, bits, fraction_bits, greatest, .. } = field;

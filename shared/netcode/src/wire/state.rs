@@ -125,7 +125,7 @@ impl<G: Game> Codec<G> {
     /// Creates the plain codec, which needs only the field tables: each decision takes one bit, and
     /// each field is expected to equal the baseline's.
     pub fn plain(rates: Rates) -> Self {
-        let kinds: Vec<_> = G::Entity::KINDS.iter().map(|kind| kind.fields.len()).collect();
+        let kinds: Vec<_> = G::Entity::kinds().iter().map(|kind| kind.fields.len()).collect();
         Self::holding(rates, Cow::Owned(Tables::even(&kinds)), true)
     }
 
@@ -135,13 +135,13 @@ impl<G: Game> Codec<G> {
     }
 
     fn holding(rates: Rates, tables: Cow<'static, Tables>, plain: bool) -> Self {
-        let layout = Layout::new(tables, G::Entity::KINDS);
-        let stepwise = G::Entity::KINDS.iter().map(|kind| {
+        let layout = Layout::new(tables, G::Entity::kinds());
+        let stepwise = G::Entity::kinds().iter().map(|kind| {
             kind.fields.iter().all(|field| {
                 field.motion == Motion::Step && field.moved_by.is_none() && field.drift == 0.0
             })
         });
-        let hidden = G::Entity::KINDS.iter().map(|kind| {
+        let hidden = G::Entity::kinds().iter().map(|kind| {
             let fields = kind.fields.iter().enumerate();
             fields.filter(|(_, field)| !visible(field, false)).map(|(at, _)| at).collect()
         });
@@ -156,7 +156,7 @@ impl<G: Game> Codec<G> {
 
     /// Whether any field is predicted from more than its last state.
     pub(crate) fn follows_trends(&self) -> bool {
-        let kinds = G::Entity::KINDS.iter();
+        let kinds = G::Entity::kinds().iter();
         !self.plain && kinds.flat_map(|kind| kind.fields).any(|field| field.trending)
     }
 
@@ -228,7 +228,7 @@ impl<G: Game> Codec<G> {
         let extrapolated = self.extrapolate(game, basis, past.base());
         let mut steering = *past.base();
         let mut changed = false;
-        let fields = G::Entity::KINDS[usize::from(kind)].fields.iter().enumerate();
+        let fields = G::Entity::kinds()[usize::from(kind)].fields.iter().enumerate();
         for (at, _) in fields.filter(|(_, field)| field.steering) {
             steering[at] = state[at];
             changed |= state[at] != extrapolated[at];
@@ -257,7 +257,7 @@ impl<G: Game> Codec<G> {
     }
 
     fn unsaid_step(&self, game: &G, kind: u8, base: &Packed, ticks: u8) -> Packed {
-        let fields = G::Entity::KINDS[usize::from(kind)].fields;
+        let fields = G::Entity::kinds()[usize::from(kind)].fields;
         let mut steering = *base;
         if fields.iter().any(|field| field.steering && field.drift != 0.0) {
             // Counters of how long something is held have continued.
@@ -280,7 +280,7 @@ impl<G: Game> Codec<G> {
         state: &mut Packed,
     ) -> bool {
         let (Basis { kind, own, past }, Expected { mut extrapolated, steer }) = (basis, expected);
-        let fields = G::Entity::KINDS[usize::from(kind)].fields;
+        let fields = G::Entity::kinds()[usize::from(kind)].fields;
         let surprises = Surprises::default();
         let Self { layout, rates, .. } = self;
         let mut coding =
@@ -330,7 +330,7 @@ impl<G: Game> Codec<G> {
         steering: &G::Entity,
     ) -> Packed {
         let Basis { kind, own, past } = basis;
-        let fields = G::Entity::KINDS[usize::from(kind)].fields;
+        let fields = G::Entity::kinds()[usize::from(kind)].fields;
         let ticks = u64::from(past.ages[0]);
         let extrapolated = (ticks <= EXTRAPOLATION_TICKS_MAX)
             .then(|| (G::KIT.coding.extrapolate)(game, Known { base, steering, ticks }))

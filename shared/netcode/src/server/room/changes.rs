@@ -32,13 +32,13 @@ impl<G: Game> Room<G> {
     /// Sends each kind by its configured rule, or by the game's if it has none.
     fn send_by_all(&mut self, before: &[(String, SendRule)]) {
         let rules = self.host.settings().send.clone();
-        let find = |name: &str| find_kind(G::Entity::KINDS, name).ok();
+        let find = |name: &str| find_kind(G::Entity::kinds(), name).ok();
         // Of several rules for a kind, the last one counts.
         let named = |rules: &[(String, SendRule)], kind| {
             let found = rules.iter().rev().find(|(name, _)| find(name) == Some(kind));
             found.map(|(_, rule)| *rule)
         };
-        for kind in 0..G::Entity::KINDS.len() as u8 {
+        for kind in 0..G::Entity::kinds().len() as u8 {
             let [was, is] = [before, &rules].map(|rules| named(rules, kind));
             let declared = || (G::KIT.sending)(KindOf::new(kind));
             if was != is {

@@ -276,7 +276,7 @@ impl SavedEntity {
     /// Returns the next entity if its numbers fit this game. Its fields are taken from the front of
     /// `fields`.
     fn slot<G: Game>(&self, fields: &mut &[u32]) -> Option<Slot<G::Entity>> {
-        let kind = G::Entity::KINDS.get(usize::from(self.kind))?;
+        let kind = G::Entity::kinds().get(usize::from(self.kind))?;
         let (own, rest) = fields.split_at_checked(kind.fields.len())?;
         *fields = rest;
         if own.iter().zip(kind.fields).any(|(number, field)| *number > field.greatest) {

@@ -60,7 +60,7 @@ impl<G: Game> Room<G> {
                 }
             }
             Command::Send { kind, rule } => {
-                let found = find_kind(G::Entity::KINDS, &kind)?;
+                let found = find_kind(G::Entity::kinds(), &kind)?;
                 self.host.set_rule(kind, rule);
                 self.send_by(found, rule);
             }

@@ -71,7 +71,7 @@ impl Field {
 
 /// Whether the end of a packet has a place for an entity: another player steers it.
 pub(super) fn has_place<E: Entity>(state: &EntityState, reader: PlayerId) -> bool {
-    let fields = E::KINDS[usize::from(state.kind)].fields;
+    let fields = E::kinds()[usize::from(state.kind)].fields;
     state.owner.is_some_and(|owner| owner != reader) && fields.iter().any(Field::steers)
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn digest<E: Entity>(index: u16, state: Option<&EntityState>) -> u32 
     let Some(state) = state else { return start };
     let owner = state.owner.map_or(0, |owner| u32::from(owner.0) + 1);
     let head = (u32::from(state.generation) << 8) | (u32::from(state.kind) + 1);
-    let fields = &state.packed[..E::KINDS[usize::from(state.kind)].fields.len()];
+    let fields = &state.packed[..E::kinds()[usize::from(state.kind)].fields.len()];
     fields.iter().fold(step(step(start, head), owner), |hash, value| step(hash, *value))
 }
 
@@ -85,7 +85,7 @@ impl Progress {
 
 /// Returns the number of bits for a kind.
 fn kind_bits<E: Entity>() -> u32 {
-    usize::BITS - (E::KINDS.len() - 1).leading_zeros()
+    usize::BITS - (E::kinds().len() - 1).leading_zeros()
 }
 
 /// Codes a complete state.
@@ -96,7 +96,7 @@ pub(super) fn code_full<G: Game, C: Coder>(
 ) -> Result<(), WireError> {
     state.generation = low8(coder.raw(u32::from(state.generation), 8).into());
     state.kind = low8(coder.raw(u32::from(state.kind), kind_bits::<G::Entity>()).into());
-    let kind = <G::Entity as Entity>::KINDS.get(usize::from(state.kind));
+    let kind = G::Entity::kinds().get(usize::from(state.kind));
     let kind = kind.ok_or(WireError::Range("entity's kind"))?;
     state.owner = plain(coder, Plain::Owned, state.owner.is_some())
         .then(|| coder.raw(state.owner.map_or(0, |owner| u32::from(owner.0)), 16))

@@ -179,12 +179,12 @@ fn read_from<'s, G: Game, C: Coder>(
         updates.push(EntityUpdate { index, state, hidden });
     }
     if opened.is_silent {
-        header.silent = KindSet::NONE.code(coder, G::Entity::KINDS.len());
+        header.silent = KindSet::NONE.code(coder, G::Entity::kinds().len());
     }
     for update in updates.iter().filter(|_| opened.is_early) {
         let Some(state) = update.state else { continue };
         if has_place::<G::Entity>(&state, reading.reader) {
-            let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
+            let fields = G::Entity::kinds()[usize::from(state.kind)].fields;
             code_changes(coder, fields, &state.packed, &[], |change| {
                 early.push(update.index, change);
             })?;
@@ -227,7 +227,7 @@ fn read_known<'s, G: Game, C: Coder>(
         }
         past.push(age, &state.packed);
     }
-    let fields = <G::Entity as Entity>::KINDS[usize::from(base.kind)].fields;
+    let fields = G::Entity::kinds()[usize::from(base.kind)].fields;
     let context = layout.extrapolated_context(base.kind, past.activity(fields), progress.lately);
     let is_extrapolated = coder.bit(context, false);
     coder.end();

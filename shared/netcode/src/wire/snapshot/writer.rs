@@ -82,7 +82,7 @@ impl<'l> SnapshotWriter<'l> {
         let references = header.references;
         let progress = Progress::default();
         let silent = header.silent;
-        let kinds = G::Entity::KINDS.len();
+        let kinds = G::Entity::kinds().len();
         let silent_bits = if silent.is_empty() { 0 } else { KindSet::bits(kinds) };
         Self {
             layout,
@@ -211,7 +211,7 @@ impl<'l> SnapshotWriter<'l> {
         let placed = early.filter(|(state, _)| has_place::<G::Entity>(state, self.reader));
         let mut early: Vec<_> = placed
             .map(|(state, changes)| Early {
-                fields: G::Entity::KINDS[usize::from(state.kind)].fields,
+                fields: G::Entity::kinds()[usize::from(state.kind)].fields,
                 state: &state.packed,
                 changes,
             })
