@@ -13,7 +13,7 @@ use phaselock_quic::doorkeeping::{Doorkeeping, Limit};
 use crate::tidy::{code, root, sources};
 
 /// Pages outside of `docs/`, by their paths from the root.
-const PAGES: [&str; 16] = [
+const PAGES: [&str; 17] = [
     "README.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
@@ -23,6 +23,7 @@ const PAGES: [&str; 16] = [
     "server/HOSTING.md",
     "docker/agones/SCALE.md",
     "client/lab/README.md",
+    "shared/c/README.md",
     "shared/netcode/README.md",
     "shared/netcode/REPLAY.md",
     "shared/netcode/WIRE.md",

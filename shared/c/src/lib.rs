@@ -1,0 +1,37 @@
+//! Phaselock's client as a C library: join a server, send inputs, read entities and events.
+//!
+//! The interface is `include/phaselock.h`, which documents each function; the guide is `README.md`.
+//! No Rust type crosses it. A game is described by data, as `phaselock-server describe GAME` prints
+//! it, so one library plays every game. The rules stay on the server; a program that predicts its
+//! player gives a function for it.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `error` | what a call may fail with: a code, a text, a detail |
+//! | `layout` | the structures and constants of the header |
+//! | `description` | a game's description: parsed, validated, kept |
+//! | `described` | a [`Game`](phaselock::game::Game) whose records are those of a description |
+//! | `guest` | a player on a server: frames, entities, events |
+//! | `registry` | games and players by handle |
+//! | `raw` | pointers: null, alignment, lengths, UTF-8 |
+//! | `exports` | the exported functions |
+//!
+//! `unsafe` is denied except in `raw` and `exports`, which read and write the memory that C passes,
+//! and in the one call of a C function, in `described`. Everything else is safe Rust.
+//!
+//! *Invariants:*
+//! - No panic crosses the interface: it becomes [`PHASELOCK_BROKEN`](exports), and that player only
+//!   can be closed.
+//! - Clients are numbers, not pointers. A closed one is not found, so it cannot be used after it
+//!   was freed.
+//! - C's memory is read or written only during a call, never kept.
+
+pub mod exports;
+
+mod described;
+mod description;
+mod error;
+mod guest;
+pub mod layout;
+mod raw;
+mod registry;
