@@ -300,6 +300,7 @@ const ENGINE: Levels = &[
         "identity",
         "address",
         "invitation",
+        "filename",
         "textfile",
     ],
     &["ids", "physics", "fields", "link", "clock", "path"],
