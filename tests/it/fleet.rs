@@ -23,9 +23,10 @@ use phaselock_games::{
 };
 use phaselock_quic::client::{Driver, Options, Pins, Transport};
 use phaselock_quic::clock::Clock;
+use phaselock_quic::fleet::FleetKey;
 use phaselock_quic::identity::Identity;
 use phaselock_quic::server::{Gate, Leaving, RoomsConfig, Server, ServerHandle};
-use phaselock_quic::tickets::{FleetKey, Presented, Stamp, TicketError, UsedTickets};
+use phaselock_quic::tickets::{Presented, Stamp, TicketError, UsedTickets};
 use phaselock_quic::web::WebOptions;
 use phaselock_testing::ether::Ether;
 use phaselock_testing::{body, hello, room_config};

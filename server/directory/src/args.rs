@@ -38,6 +38,9 @@ pub struct Args {
     /// Key of the certificate for HTTPS, in PEM
     #[arg(long, value_name = "FILE", requires = "http_cert")]
     pub http_key: Option<PathBuf>,
+    /// File with the fleet's secret, the same as on its servers: servers that have it are trusted
+    #[arg(long, value_name = "FILE")]
+    pub fleet_secret_file: Option<PathBuf>,
     /// Agones' allocator
     #[command(flatten)]
     pub agones: AgonesArgs,

@@ -27,11 +27,12 @@ use phaselock::random::Random;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::directory::play::{PartyWish, Play, PlayRefusal};
 use phaselock::wire::directory::{
-    AnnouncementProof, AnnouncementRefusal, Answer, ProofPurpose, Question, Token, page,
+    AnnouncementProof, AnnouncementRefusal, Answer, FleetProof, ProofPurpose, Question, Token, page,
 };
 use phaselock::wire::query::{Info, Nonce, question_of};
 use phaselock_quic::doorkeeping::Limits;
-use phaselock_quic::identity::verified;
+use phaselock_quic::fleet::FleetKey;
+use phaselock_quic::identity::{facts_of, verified};
 use phaselock_quic::packets::Route;
 use phaselock_quic::server::buckets::{Bucket, BucketTime, Buckets, Kind};
 
@@ -92,6 +93,8 @@ struct PlaceAsks {
     /// Address at which players reach the server, as it says itself.
     own: Option<SocketAddr>,
     proof: AnnouncementProof,
+    /// Proof that the server is of the fleet.
+    fleet: Option<FleetProof>,
 }
 
 /// The list of servers.
@@ -99,6 +102,8 @@ struct PlaceAsks {
 pub struct ServerList {
     /// Addresses under which servers know this directory; empty if it does not know them.
     names: Vec<Address>,
+    /// Key of the fleet, if the directory has its secret.
+    fleet: Option<FleetKey>,
     bounds: Bounds,
     mint: TokenMint,
     buckets: Buckets,
@@ -134,6 +139,7 @@ impl ServerList {
         let mut random = Random::new(seed);
         Self {
             names: Vec::new(),
+            fleet: None,
             plays: Bucket::default(),
             requests: Bucket::default(),
             guesses: Bucket::default(),
@@ -193,12 +199,12 @@ impl ServerList {
             Ok((Question::Play { play, token }, nonce)) => {
                 self.handle_play(now, (route, nonce, bytes.len()), play, token);
             }
-            Ok((Question::Place { play, port, own, proof }, nonce)) => {
+            Ok((Question::Place { play, port, own, proof, fleet }, nonce)) => {
                 let asked = (route, nonce, bytes.len());
                 match proof {
                     None => self.challenge(now, asked, port),
                     Some(proof) => {
-                        let from = PlaceAsks { asked, port, own, proof };
+                        let from = PlaceAsks { asked, port, own, proof, fleet };
                         self.handle_place(now, from, play);
                     }
                 }
@@ -309,7 +315,7 @@ impl ServerList {
     }
 
     fn handle_place(&mut self, now: LocalTime, server: PlaceAsks, play: Play) {
-        let PlaceAsks { asked, port, own, proof } = server;
+        let PlaceAsks { asked, port, own, proof, fleet } = server;
         let from = asked.0.remote;
         if !self.mint.is_valid(now, from, port, &proof.token) {
             return self.challenge(now, asked, port);
@@ -320,15 +326,19 @@ impl ServerList {
         {
             return;
         }
-        let is_named = self.is_named(&proof);
-        let verify = || verified(ProofPurpose::Places(own), &proof, port);
+        let (is_named, purpose) = (self.is_named(&proof), ProofPurpose::Places(own));
+        let verify = || verified(purpose, &proof, port);
         let answer = match is_named.then(verify).flatten() {
             None if !is_named => Answer::Refused(AnnouncementRefusal::Directory),
             None => Answer::Refused(AnnouncementRefusal::Signature),
             Some(fingerprint) => {
                 let mut server = from;
                 server.set_port(port);
-                let leaving = self.play.leaving(server, own, fingerprint);
+                // Without the secret, or with another one, it is a server like any other.
+                let is_member = self.fleet.as_ref().zip(fleet).is_some_and(|(key, fleet)| {
+                    key.proves_places(facts_of(purpose, &proof, port), &play, &fleet)
+                });
+                let leaving = self.play.leaving((server, own), fingerprint, is_member);
                 let is_free = self.play.knows(play.request) || self.play.trusts(leaving);
                 if is_free || self.takes_request(now, from) {
                     self.play.handle_place(now, leaving, play)
@@ -360,6 +370,11 @@ impl ServerList {
     #[must_use]
     pub fn named(self, names: Vec<Address>) -> Self {
         Self { names, ..self }
+    }
+
+    /// Sets the key of the fleet, by which the directory knows its servers.
+    pub fn set_fleet(&mut self, fleet: Option<FleetKey>) {
+        self.fleet = fleet;
     }
 
     /// Whether a proof is for this directory, as far as it knows its names.

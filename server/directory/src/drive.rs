@@ -20,9 +20,12 @@ use crate::agones::Agones;
 use crate::args::{Args, LogFormat};
 use crate::core::{AllocatedServer, Allocators, Bounds, ListEvent, NotAllocated, ServerList};
 use crate::http::{self, Asked, Tls, WebRequest};
+use crate::secret::SecretFile;
 
 /// Pause after an error of the socket, so that a failing one does not use up a processor core.
 const AFTER_ERROR: Duration = Duration::from_millis(20);
+/// Interval at which the file with the fleet's secret is read.
+const RELOAD: Duration = Duration::from_secs(60);
 /// Longest sleep. Arbitrary.
 const SLEEP_MAX: Micros = Micros::from_ms(60_000);
 
@@ -32,6 +35,7 @@ pub fn run(args: &Args) -> Result<()> {
     let agones = args.agones.settings()?.map(Agones::new).transpose()?.map(Arc::new);
     let tls = args.http_cert.as_ref().zip(args.http_key.as_ref());
     let tls = tls.map(|(certificate, key)| Tls::new(certificate, key)).transpose()?;
+    let fleet = args.fleet_secret_file.as_deref().map(SecretFile::read).transpose()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("cannot start the network runtime")?.block_on(async {
         let mut socket = bind(args.listen)?;
@@ -57,7 +61,7 @@ pub fn run(args: &Args) -> Result<()> {
                  their name; set --name to the address that servers have in `directories`"
             );
         }
-        let ends = Ends { questions, agones, names: args.names.clone() };
+        let ends = Ends { questions, agones, names: args.names.clone(), fleet };
         serve(&mut socket, Bounds::default(), ends, stopped()).await?;
         tracing::info!("stopped");
         Ok(())
@@ -80,6 +84,8 @@ pub struct Ends {
     pub agones: Option<Arc<Agones>>,
     /// Addresses under which servers know the directory; empty if it does not know them.
     pub names: Vec<Address>,
+    /// The fleet's secret.
+    pub fleet: Option<SecretFile>,
 }
 
 /// An allocator's answer, with the number of its request.
@@ -96,10 +102,12 @@ pub async fn serve(
     getrandom::fill(&mut secret).context("the system's random number generator failed")?;
     let mut seed = [0; 8];
     getrandom::fill(&mut seed).context("the system's random number generator failed")?;
-    let Ends { mut questions, agones, names } = ends;
+    let Ends { mut questions, agones, names, mut fleet } = ends;
     let allocators = agones.as_ref().map_or_else(Allocators::default, |agones| agones.offers());
     let seed = u64::from_le_bytes(seed);
     let mut directory = ServerList::with_allocators(bounds, &secret, seed, allocators).named(names);
+    directory.set_fleet(fleet.as_ref().map(SecretFile::key));
+    let mut reload = tokio::time::interval(RELOAD);
     let (told, mut answers) = mpsc::channel(bounds.play.allocations.max(1));
     let clock = Clock::start();
     let mut stop = std::pin::pin!(stop);
@@ -109,6 +117,11 @@ pub async fn serve(
         let due = directory.next_timeout().map_or(latest, |due| due.min(latest));
         tokio::select! {
             () = &mut stop => return Ok(()),
+            _ = reload.tick() => {
+                if let Some(key) = fleet.as_mut().and_then(SecretFile::reload) {
+                    directory.set_fleet(Some(key));
+                }
+            }
             () = tokio::time::sleep_until(clock.instant(due)) => {
                 directory.handle_timeout(clock.now());
             }

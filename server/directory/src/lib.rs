@@ -19,3 +19,4 @@ pub mod core;
 pub mod drive;
 pub mod http;
 mod pem;
+pub mod secret;

@@ -3,13 +3,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use phaselock::textfile::Text;
-use phaselock_quic::tickets::{FleetKey, SECRET_BYTES_MIN};
+use phaselock_quic::fleet::{FleetKey, SECRET_FILE_BYTES_MAX, secret_in};
 
 use super::values::file;
-
-/// Maximum bytes of its file, including blanks around the secret. Arbitrary.
-const FILE_BYTES_MAX: usize = 4096;
 
 /// A fleet's secret, which is never printed.
 #[derive(Clone, PartialEq, Eq)]
@@ -22,17 +18,8 @@ pub struct FleetSecret {
 impl FleetSecret {
     /// Reads the secret from a file with one line. The error is the rule that the file breaks.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
-        let bytes = file(path, FILE_BYTES_MAX, "the fleet's secret")?;
-        let line = Text::decode(&bytes, FILE_BYTES_MAX).and_then(Text::only_line);
-        let line = line.map_err(|error| format!("a file with the fleet's secret; {error}"))?;
-        let text = line.trim().to_owned();
-        if text.len() < SECRET_BYTES_MIN {
-            return Err(format!(
-                "a file with one line of at least {SECRET_BYTES_MIN} characters, such as the \
-                 output of: openssl rand -hex 32"
-            ));
-        }
-        Ok(Self { path: path.to_owned(), text })
+        let bytes = file(path, SECRET_FILE_BYTES_MAX, "the fleet's secret")?;
+        Ok(Self { path: path.to_owned(), text: secret_in(&bytes)? })
     }
 
     /// Returns the key that signs and checks tickets.

@@ -11,6 +11,7 @@ use std::time::Duration;
 use phaselock::wire::disconnect::Disconnect;
 use phaselock::wire::query::WebIdentity;
 use phaselock::wire::rooms::RoomCode;
+use phaselock_quic::fleet::FleetKey;
 use phaselock_quic::server::Leaving;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -62,6 +63,8 @@ pub(crate) struct Exits {
     rooms: Mutex<BTreeMap<RoomCode, Search>>,
     /// This server's address, if it is known.
     own: Mutex<Option<SocketAddr>>,
+    /// Key of the fleet, if the server belongs to one.
+    fleet: Mutex<Option<FleetKey>>,
     asked: Notify,
 }
 
@@ -151,6 +154,16 @@ impl Exits {
     /// Returns the address at which players reach this server, if it is known.
     pub(crate) fn own(&self) -> Option<SocketAddr> {
         *self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the key by which directories know that the server is of their fleet.
+    pub(super) fn set_fleet(&self, fleet: Option<FleetKey>) {
+        *self.fleet.lock().unwrap_or_else(PoisonError::into_inner) = fleet;
+    }
+
+    /// Returns the key by which directories know that the server is of their fleet.
+    pub(crate) fn fleet(&self) -> Option<FleetKey> {
+        self.fleet.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Sets what was found for a room. This server is not an exit, whatever a directory says.

@@ -10,8 +10,8 @@ use phaselock::server::{Pass, Transfer};
 use phaselock::wire::control::Hello;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::rooms::RoomCode;
+use phaselock_quic::fleet::FleetKey;
 use phaselock_quic::server::{Gate, Leaving};
-use phaselock_quic::tickets::FleetKey;
 use semver::Version;
 use subtle::ConstantTimeEq as _;
 
@@ -87,9 +87,10 @@ impl Gatekeeper {
         deny_lists: Arc<DenyLists>,
     ) -> Self {
         let transfers = Transfers::new(rules.fleet.clone(), clocks.unix());
+        let exits = Arc::new(Exits::default());
+        exits.set_fleet(rules.fleet.clone());
         let (rules, turned_away) = (RwLock::new(rules), Mutex::default());
         let failed_logins = Arc::default();
-        let exits = Arc::default();
         Self { access, clocks, rules, deny_lists, turned_away, failed_logins, transfers, exits }
     }
 
@@ -106,6 +107,7 @@ impl Gatekeeper {
     /// Applies new rules from now on.
     pub(crate) fn set_rules(&self, rules: Rules) {
         self.transfers.set_key(rules.fleet.clone());
+        self.exits.set_fleet(rules.fleet.clone());
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
     }
 

@@ -6,7 +6,8 @@ use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 use phaselock::fingerprint::Fingerprint;
 use phaselock::server::Transfer;
 use phaselock::wire::control::Hello;
-use phaselock_quic::tickets::{FleetKey, Presented, Stamp, UsedTickets};
+use phaselock_quic::fleet::FleetKey;
+use phaselock_quic::tickets::{Presented, Stamp, UsedTickets};
 
 use crate::certificate;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use phaselock::wire::directory::play::Placed;
 use phaselock::wire::rooms::RoomCode;
-use phaselock_quic::announce::{Announcement, place};
+use phaselock_quic::announce::{Announcement, PlacesWish, place};
 use phaselock_quic::server::Leaving;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -34,7 +34,7 @@ pub(crate) async fn find_exits(exits: Arc<Exits>, announcements: Vec<Announcemen
             let (exits, announcements) = (Arc::clone(&exits), Arc::clone(&announcements));
             tokio::spawn(async move {
                 let people = rooms.iter().map(|room| u32::from(room.people)).sum();
-                let found = search(&announcements, game, people, exits.own()).await;
+                let found = search(&announcements, game, people, &exits).await;
                 for (room, found) in share(rooms, found) {
                     exits.settle(room, found);
                 }
@@ -49,7 +49,7 @@ async fn search(
     announcements: &[Announcement],
     game: &str,
     people: u32,
-    own: Option<SocketAddr>,
+    exits: &Exits,
 ) -> Vec<Exit> {
     let mut found: Vec<Exit> = Vec::new();
     let end = Instant::now() + SEARCH_TIMEOUT;
@@ -60,8 +60,16 @@ async fn search(
             break;
         }
         let note = |placed, remote| found.push(exit(placed, remote));
-        let asked = place(announcement, game, missing, own, note);
         let directory = &announcement.directory;
+        let wish = PlacesWish {
+            directory: directory.to_string(),
+            game: game.to_owned(),
+            people: missing,
+            port: announcement.port,
+            own: exits.own(),
+            fleet: exits.fleet(),
+        };
+        let asked = place(announcement, &wish, note);
         let share = (end - Instant::now()) / u32::try_from(left).unwrap_or(u32::MAX);
         match timeout(share, asked).await {
             Ok(Ok(None)) => {}

@@ -19,12 +19,14 @@ use phaselock::wire::protocol::{game_hash, wire_hash};
 use phaselock::wire::talk::Look;
 use phaselock_directory::core::Bounds;
 use phaselock_directory::drive::{self, Ends};
+use phaselock_directory::secret::SecretFile;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_quic::announce::{Announcement, Standing, announce};
+use phaselock_quic::fleet::FleetKey;
 use phaselock_quic::identity::Identity;
 use phaselock_quic::player::{PlayerKey, PlayerKeys};
 use phaselock_quic::server::{Gate, RoomsConfig, Server};
-use phaselock_quic::tickets::{FleetKey, Stamp};
+use phaselock_quic::tickets::Stamp;
 use tokio::sync::watch;
 
 use super::{PATIENCE, Player, Served, author, serve};
@@ -226,14 +228,15 @@ fn hostile_tickets_give_no_seat() {
 
 #[test]
 fn a_directory_sends_the_players_of_a_drained_server_to_another_one() {
-    let [(old, _one), (new, _two)] = [(); 2].map(|()| member(&[]));
+    let [(old, folder), (new, _two)] = [(); 2].map(|()| member(&[]));
+    let fleet = SecretFile::read(&folder.path().join("secret")).expect("a secret");
     let inside = old.runtime.enter();
     let here = "127.0.0.1:0".parse().expect("an address");
     let mut socket = drive::bind(here).expect("a socket");
     let directory = socket.local_addr().expect("an address");
     old.runtime.spawn(async move {
-        let stop = std::future::pending();
-        drive::serve(&mut socket, Bounds::default(), Ends::default(), stop).await
+        let ends = Ends { fleet: Some(fleet), ..Ends::default() };
+        drive::serve(&mut socket, Bounds::default(), ends, std::future::pending()).await
     });
     let announcements = [&old, &new].map(|served| Announcement {
         directory: directory.into(),

@@ -30,7 +30,7 @@ pub use self::crypto::fingerprint_of;
 pub(crate) use self::crypto::provider;
 pub use self::error::{CERTIFICATE_FILE, IdentityError, KEY_FILE};
 use self::presented::Presented;
-pub use self::signer::{SignError, Signer, verified};
+pub use self::signer::{SignError, Signer, facts_of, verified};
 use crate::{files, private};
 
 /// Chains from certificate authorities take under 10 KiB; a larger file is not a certificate.

@@ -32,6 +32,7 @@ mod congestion;
 mod door;
 pub mod doorkeeping;
 pub mod files;
+pub mod fleet;
 mod framing;
 mod goodbye;
 pub mod identity;

@@ -11,7 +11,6 @@
 //! Nothing here reads a clock or makes random numbers.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::net::SocketAddr;
 
 use phaselock::fingerprint::Fingerprint;
@@ -20,10 +19,10 @@ use phaselock::limits::TICKET_BYTES_MAX;
 use phaselock::server::{TicketBody, Transfer};
 use ring::hmac;
 
+use crate::fleet::FleetKey;
+
 /// Version of the layout, the first byte of each ticket.
 const VERSION: u8 = 1;
-/// What keeps the secret's other uses apart from this one.
-const KEY_CONTEXT: &[u8] = b"phaselock fleet transfer 1";
 /// What precedes the signed bytes.
 const SIGNED_CONTEXT: &[u8] = b"phaselock transfer ticket";
 /// Bytes of the signature.
@@ -37,8 +36,6 @@ const CLOCKS_DIFFER_SECS: i64 = 10;
 /// Maximum number of used tickets to remember. Arbitrary, and far more players than a server has
 /// seats; beyond that no ticket is accepted until the oldest have expired.
 const USED_MAX: usize = 16_384;
-/// The shortest secret in bytes.
-pub const SECRET_BYTES_MIN: usize = 32;
 
 /// Why a ticket is worthless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -78,16 +75,6 @@ pub enum TicketError {
     TooMany,
 }
 
-/// The key with which the servers of a fleet sign and check tickets.
-#[derive(Clone)]
-pub struct FleetKey(hmac::Key);
-
-impl fmt::Debug for FleetKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("FleetKey(hidden)")
-    }
-}
-
 /// What a server stamps onto a ticket.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp<'a> {
@@ -104,13 +91,6 @@ pub struct Stamp<'a> {
 }
 
 impl FleetKey {
-    /// Derives the key from the fleet's secret.
-    pub fn new(secret: &[u8]) -> Self {
-        let secret = hmac::Key::new(hmac::HMAC_SHA256, secret);
-        let derived = hmac::sign(&secret, KEY_CONTEXT);
-        Self(hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref()))
-    }
-
     /// Issues a ticket. `None` if it would be too long.
     pub fn issue(&self, stamp: Stamp<'_>, transfer: Transfer) -> Option<Vec<u8>> {
         let Stamp { id, issuer, target, address, now: issued } = stamp;
@@ -119,7 +99,7 @@ impl FleetKey {
         let body = body.encode(TICKET_BYTES_MAX - SIGNATURE_BYTES - 1)?;
         let mut ticket = vec![VERSION];
         ticket.extend(body);
-        let signature = hmac::sign(&self.0, &signed(&ticket));
+        let signature = hmac::sign(&self.transfer, &signed(&ticket));
         ticket.extend(signature.as_ref());
         Some(ticket)
     }
@@ -134,7 +114,7 @@ impl FleetKey {
         }
         let (text, signature) = ticket.split_at(ticket.len() - SIGNATURE_BYTES);
         // In constant time.
-        hmac::verify(&self.0, &signed(text), signature).map_err(|_| TicketError::Forged)?;
+        hmac::verify(&self.transfer, &signed(text), signature).map_err(|_| TicketError::Forged)?;
         TicketBody::decode(&text[1..]).ok_or(TicketError::Content)
     }
 }

@@ -80,6 +80,8 @@ pub(super) struct Leaving {
     /// The server.
     pub(super) server: SocketAddr,
     pub(super) fingerprint: Fingerprint,
+    /// Whether it has proven that it has the secret of the fleet.
+    pub(super) is_member: bool,
 }
 
 /// A player who asks, from an address that is proven.
@@ -204,25 +206,27 @@ impl Matchmaker {
     /// server with its certificate is listed.
     pub(super) fn leaving(
         &self,
-        server: SocketAddr,
-        own: Option<SocketAddr>,
+        (server, own): (SocketAddr, Option<SocketAddr>),
         fingerprint: Fingerprint,
+        is_member: bool,
     ) -> Leaving {
         let is_its = |own: &SocketAddr| {
-            self.servers.is_of_fleet(fingerprint)
+            is_member
+                || self.servers.is_of_fleet(fingerprint)
                 || self.servers.identified(*own, fingerprint).is_some()
         };
-        Leaving { server: own.filter(is_its).unwrap_or(server), fingerprint }
+        Leaving { server: own.filter(is_its).unwrap_or(server), fingerprint, is_member }
     }
 
-    /// Whether a server's certificate is one that an allocator has assigned.
+    /// Whether a server is of the fleet: it has the fleet's secret, or a certificate that an
+    /// allocator has assigned.
     pub(super) fn trusts(&self, leaving: Leaving) -> bool {
-        self.servers.is_of_fleet(leaving.fingerprint)
+        leaving.is_member || self.servers.is_of_fleet(leaving.fingerprint)
     }
 
     /// Handles a server's request for its players.
     pub(super) fn handle_place(&mut self, now: LocalTime, leaving: Leaving, play: Play) -> Answer {
-        let Leaving { server, fingerprint } = leaving;
+        let Leaving { server, fingerprint, .. } = leaving;
         let is_trusted = self.trusts(leaving);
         let own = self.servers.identified(server, fingerprint);
         // A listed server only moves the players that it has, who play its own games.
@@ -235,6 +239,9 @@ impl Matchmaker {
         }
         let has_browsers = own.is_none_or(servers::Server::may_have_browsers);
         let region = own.map(|it| it.region.clone());
+        // One that is not listed may have asked from the address of its pod, which says nothing about
+        // its players.
+        let local = own.is_some_and(servers::Server::is_listed) && is_local(server.ip());
         // How many players it has is asked first: some may have joined since it last said so.
         let is_enough = |it: &servers::Server| it.is_enough(now, play.people.into());
         if !is_trusted && !own.is_some_and(is_enough) && !self.knows(play.request) {
@@ -246,17 +253,15 @@ impl Matchmaker {
             let (position, again_ms) = (0, AGAIN_NEXT_MS);
             return Answer::Waiting(Waiting { position, again_ms, party: None });
         }
-        if own.is_some() {
-            self.servers.leave(server);
+        self.servers.leave(server);
+        if is_trusted {
+            self.servers.hold(now, server);
         }
         let mut play = Play { party: PartyWish::None, ..play };
         if let Some(region) = region.filter(|region| !region.is_empty() && play.pings.is_empty()) {
             play.pings.push(RegionPing { ms: 0, region });
         }
         let crowds = crowds::of_server(server, is_trusted);
-        // A server of a fleet may have asked from the address of its pod, which says nothing about
-        // its players.
-        let local = !is_trusted && is_local(server.ip());
         let audience = Audience { local, browser: false };
         let answer = self.ask(now, Asker { audience, crowds, leaves: Some(server) }, play);
         if has_browsers { self.introduce(now, answer) } else { answer }
@@ -438,11 +443,11 @@ impl Matchmaker {
                         held.into_iter().for_each(|server| candidates.set(server, 0));
                     }
                     // A server that drains moves as many as it can.
-                    let seats = if waiter.leaves.is_some() { 1 } else { seats };
-                    if let Some(region) = self.region_for(now, &waiter, seats) {
+                    let at_once = if waiter.leaves.is_some() { 1 } else { seats };
+                    if let Some(region) = self.region_for(now, &waiter, at_once) {
                         let need = needs.entry(region).or_default();
                         (need.people, need.at_once) =
-                            (need.people + seats, need.at_once.max(seats));
+                            (need.people + seats, need.at_once.max(at_once));
                     }
                 }
             }
@@ -615,7 +620,7 @@ impl Matchmaker {
         number: u64,
         answer: Result<AllocatedServer, NotAllocated>,
     ) {
-        let known = |it: &AllocatedServer| self.servers.get(it.address).is_some();
+        let known = |it: &AllocatedServer| self.servers.knows(now, it.address);
         let told = answer.as_ref().map(|it| (it.free, known(it))).map_err(|why| *why);
         let request = self.fleet.handle(now, number, told, &mut self.random);
         let (Some(request), Ok(allocated)) = (request, answer) else { return };

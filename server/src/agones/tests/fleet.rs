@@ -1,5 +1,5 @@
 //! A fleet in virtual time: 200 servers and 5000 players, through growth, a rush, the loss of a
-//! node, a restart of the directory, the drain of a node, and an evening's end.
+//! node, restarts of the directory, the drain of a node, and an evening's end.
 //!
 //! The players' searches, the directory, the searches of servers that drain, and each server's
 //! dealings with its sidecar are the real state machines. The allocator, the autoscaler and the
@@ -17,6 +17,7 @@ use phaselock_directory::core::{
     Allocate, AllocatedServer, Allocators, Bounds, NotAllocated, ServerList, Transmit,
 };
 use phaselock_quic::announce::{Placer, PlacesWish};
+use phaselock_quic::fleet::FleetKey;
 use phaselock_quic::identity::Identity;
 use phaselock_quic::seek::{SeekState, SeekWish, Seeker};
 
@@ -199,10 +200,17 @@ struct Fleet {
     figures: Figures,
 }
 
+/// The secret that the directory and the servers share.
+fn secret() -> FleetKey {
+    FleetKey::new(&[9; 32])
+}
+
 fn directory(seed: u64) -> ServerList {
     let allocators = Allocators { regions: vec![String::new()], games: vec!["race".into()] };
-    let secret = [u8::try_from(seed).expect("small"); 32];
-    ServerList::with_allocators(Bounds::default(), &secret, seed, allocators)
+    let key = [u8::try_from(seed).expect("small"); 32];
+    let mut list = ServerList::with_allocators(Bounds::default(), &key, seed, allocators);
+    list.set_fleet(Some(secret()));
+    list
 }
 
 fn home(player: u32) -> SocketAddr {
@@ -502,6 +510,7 @@ impl Fleet {
                     people,
                     port,
                     own: Some(*address),
+                    fleet: Some(secret()),
                 };
                 let placer = Placer::new(wish, number, now);
                 pod.drains = Some(Drain { placer, used: 0, until: now + SEE_OFF_TIMEOUT });
@@ -559,13 +568,15 @@ fn a_fleet_of_200_servers_seats_5000_players_and_loses_none_who_need_not_be_lost
     fleet.directory = directory(2);
     fleet.run(20_000, |_| {});
     assert_eq!(fleet.playing(), 5000);
-    // Another node is drained, and its players are moved.
+    // Another node is drained, and its players are moved. The directory has restarted a moment ago,
+    // and knows none of the servers.
     let of = |fleet: &Fleet, node| -> usize {
         let pods = fleet.pods.values().filter(|pod| pod.node == node);
         pods.map(|pod| pod.players.len()).sum()
     };
     let node = (0..40).max_by_key(|node| of(&fleet, *node)).expect("a node");
     let on_it = of(&fleet, node);
+    fleet.directory = directory(3);
     fleet.drain(node);
     fleet.run(15_000, |_| {});
     assert_eq!((of(&fleet, node), fleet.playing()), (0, 5000));

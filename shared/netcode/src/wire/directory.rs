@@ -124,6 +124,7 @@ mod kind {
         HOST = 22;
         OWN = 23;
         DIRECTORY = 24;
+        FLEET = 25;
     }
 }
 
@@ -132,6 +133,9 @@ pub(super) use kind::KINDS;
 
 /// Proof to a directory that an address belongs to the asker.
 pub type Token = [u8; 24];
+
+/// Proof to a directory that a server has the secret of the directory's fleet.
+pub type FleetProof = [u8; 32];
 
 /// Why a server proves that it has the private key of its certificate. A proof for one purpose is
 /// invalid for the others.
@@ -232,6 +236,8 @@ pub enum Question {
         own: Option<SocketAddr>,
         /// The server's proof.
         proof: Option<AnnouncementProof>,
+        /// Proof that the server is of the directory's fleet, if it has the fleet's secret.
+        fleet: Option<FleetProof>,
     },
     /// Asks for the regions, so that the asker can measure its pings.
     Regions,
@@ -349,10 +355,13 @@ impl Question {
                 }
             }
             Self::Regions => {}
-            Self::Place { play, port, own, proof } => {
+            Self::Place { play, port, own, proof, fleet } => {
                 put_play(&mut fields, play);
                 if let Some(own) = own {
                     fields.put(kind::OWN, &own_field(*own));
+                }
+                if let Some(fleet) = fleet {
+                    fields.put(kind::FLEET, fleet);
                 }
                 put_proof(&mut fields, *port, proof.as_ref());
             }
@@ -373,7 +382,8 @@ impl Question {
             ask::PLAY => Self::Play { token: asked.token, play: asked.play()? },
             ask::PLACE => {
                 let (port, own, proof) = (asked.port()?, asked.own, asked.proof());
-                Self::Place { port, own, proof, play: asked.play()? }
+                let fleet = asked.fleet;
+                Self::Place { port, own, proof, fleet, play: asked.play()? }
             }
             ask::REGIONS => Self::Regions,
             other => return Err(WireError::Kind(other)),
@@ -398,6 +408,7 @@ struct Asked<'a> {
     party: PartyWish,
     pings: Vec<RegionPing>,
     own: Option<SocketAddr>,
+    fleet: Option<FleetProof>,
 }
 
 impl<'a> Asked<'a> {
@@ -423,6 +434,7 @@ impl<'a> Asked<'a> {
                     let (ip, port) = address(field)?;
                     self.own = Some(SocketAddr::new(IpAddr::from(ip).to_canonical(), port));
                 }
+                kind::FLEET => self.fleet = Some(fixed(field, "proof")?),
                 kind::PING if self.pings.len() < REGIONS_MAX => {
                     let (ms, region) = field.split_first_chunk().ok_or(WireError::Short)?;
                     let region = text(region, REGION_BYTES_MAX)?;

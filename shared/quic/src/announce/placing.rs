@@ -16,7 +16,8 @@ use tokio::time::sleep_until;
 use super::driver::{Announcement, own};
 use crate::attempts::lookup;
 use crate::clock::Clock;
-use crate::identity::Signer;
+use crate::fleet::FleetKey;
+use crate::identity::{Signer, facts_of};
 
 /// Time until a question is repeated. Short: players wait for the answer.
 const AGAIN: Micros = Micros::from_ms(300);
@@ -29,7 +30,7 @@ const SERVERS_MAX: usize = 64;
 const CHALLENGES_MAX: u8 = 8;
 
 /// The seats that a draining server asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct PlacesWish {
     /// Name of the directory, `host:port`.
     pub directory: String,
@@ -41,6 +42,8 @@ pub struct PlacesWish {
     pub port: u16,
     /// Address at which players reach the server, if it knows.
     pub own: Option<SocketAddr>,
+    /// Key of the server's fleet, by which a directory of the same fleet trusts the server.
+    pub fleet: Option<FleetKey>,
 }
 
 /// Asks a directory for seats until each player has one, or until it has no more.
@@ -123,7 +126,9 @@ impl Placer {
             party: PartyWish::None,
             pings: Vec::new(),
         };
-        Some(Question::Place { play, port, own, proof }.encode(self.nonce))
+        let fleet = self.wish.fleet.as_ref().zip(proof.as_ref());
+        let fleet = fleet.map(|(key, it)| key.prove_places(facts_of(purpose, it, port), &play));
+        Some(Question::Place { play, port, own, proof, fleet }.encode(self.nonce))
     }
 
     /// Handles a packet from the directory. Returns the packet to send, if any.
@@ -168,25 +173,19 @@ impl Placer {
     }
 }
 
-/// Asks a directory for seats for these people, until it has answered for all of them. `reached` is
-/// the address at which players reach the server, if it is known. Sends each server with seats to
+/// Asks a directory for seats until it has answered for all people. Sends each server with seats to
 /// `found` at once, so that none is lost if the caller's time is up. Returns why the directory
 /// refused, if it did.
 pub async fn place(
     announcement: &Announcement,
-    game: &str,
-    people: u16,
-    reached: Option<SocketAddr>,
+    wish: &PlacesWish,
     mut found: impl FnMut(Placed, SocketAddr),
 ) -> io::Result<Option<PlayRefusal>> {
-    let Announcement { directory, port, .. } = announcement;
-    let mut addresses =
-        lookup(directory).await.map_err(|error| io::Error::other(error.to_string()))?;
+    let addresses = lookup(&announcement.directory).await;
+    let mut addresses = addresses.map_err(|error| io::Error::other(error.to_string()))?;
     // The server announces itself from an IPv4 address if it can.
     addresses.sort_by_key(|address| !address.is_ipv4());
-    let (directory, game, port) = (directory.to_string(), game.to_owned(), *port);
-    let wish = PlacesWish { directory, game, people, port, own: reached };
-    place_at(announcement, &wish, addresses, &mut found).await
+    place_at(announcement, wish, addresses, &mut found).await
 }
 
 /// Asks at the directory's addresses until one answers for all people. After an error, the next one

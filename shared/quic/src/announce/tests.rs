@@ -15,7 +15,8 @@ use tokio::time::timeout;
 
 use super::placing::place_at;
 use super::{Announcement, Announcer, Placer, PlacesWish, Standing};
-use crate::identity::{Identity, verified};
+use crate::fleet::FleetKey;
+use crate::identity::{Identity, facts_of, verified};
 
 const HOST: &str = "directory.example.org:4435";
 
@@ -141,9 +142,15 @@ fn an_updated_directory_gets_its_name_again_within_the_hour() {
 
 /// Returns the request and the proof of a question for places.
 fn asked(question: &[u8]) -> (Play, Option<AnnouncementProof>) {
-    let Ok((Question::Place { play, port: 4433, proof, .. }, _)) = Question::parse(question) else {
+    let Ok((question, _)) = Question::parse(question) else { panic!("it is a question") };
+    let Question::Place { play, port: 4433, own, proof, fleet } = question else {
         panic!("it asks for places");
     };
+    let is_proven = |proof: &AnnouncementProof| {
+        let facts = facts_of(ProofPurpose::Places(own), proof, 4433);
+        fleet.is_some_and(|fleet| key().proves_places(facts, &play, &fleet))
+    };
+    assert_eq!(proof.as_ref().map(is_proven), fleet.map(|_| true), "it has the fleet's secret");
     (play, proof)
 }
 
@@ -153,9 +160,14 @@ fn placed(number: u8, people: u16) -> Answer {
     Answer::Placed(Placed { server, people, room: None, party: None, web: WebIdentity::default() })
 }
 
+fn key() -> FleetKey {
+    FleetKey::new(&[9; 32])
+}
+
 fn wish(people: u16) -> PlacesWish {
     let own = Some("203.0.113.9:7001".parse().expect("an address"));
-    PlacesWish { directory: HOST.into(), game: "chess".into(), people, port: 4433, own }
+    let (directory, game) = (HOST.into(), "chess".into());
+    PlacesWish { directory, game, people, port: 4433, own, fleet: Some(key()) }
 }
 
 #[test]

@@ -77,6 +77,13 @@ impl Signer {
     }
 }
 
+/// Returns what the server that made this proof has signed, if the proof is valid.
+pub fn facts_of(purpose: ProofPurpose, proof: &AnnouncementProof, port: u16) -> SignedFacts<'_> {
+    let certificate = fingerprint_of(&CertificateDer::from(&*proof.certificate));
+    let (directory, token) = (&*proof.directory, &proof.token);
+    SignedFacts { purpose, directory, token, port, certificate }
+}
+
 /// Returns the fingerprint of the certificate whose key signed this token and port for a purpose
 /// and for the directory that the proof names; `None` if the proof is invalid.
 pub fn verified(
@@ -85,12 +92,10 @@ pub fn verified(
     port: u16,
 ) -> Option<Fingerprint> {
     let der = CertificateDer::from(&*proof.certificate);
-    let fingerprint = fingerprint_of(&der);
     let certificate = EndEntityCert::try_from(&der).ok()?;
     let scheme = SignatureScheme::from(proof.scheme);
-    let (directory, token) = (&*proof.directory, &proof.token);
-    let text =
-        signed_text(SignedFacts { purpose, directory, token, port, certificate: fingerprint });
+    let facts = facts_of(purpose, proof, port);
+    let (fingerprint, text) = (facts.certificate, signed_text(facts));
     let supported = provider().signature_verification_algorithms.mapping;
     let (_, algorithms) = supported.iter().find(|(it, _)| *it == scheme)?;
     let is_valid = algorithms

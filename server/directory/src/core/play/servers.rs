@@ -33,6 +33,12 @@ const SETTLES: Micros = Micros::from_ms(15_000);
 /// its players lose their seats.
 const INTRODUCES: Micros = Micros::from_ms(300);
 
+/// Time after its last request for places for which a server of the fleet gets no players, although
+/// an allocator assigns it. Longer than any server waits for places.
+const DRAINS: Micros = Micros::from_ms(30_000);
+/// Maximum number of such servers to remember. Arbitrary.
+const DRAINING_MAX: usize = 4096;
+
 /// The maximum number of seats and players that a server is believed to have.
 const SEATS_MAX: u32 = u16::MAX as u32;
 /// The maximum number of seats of a server that count for its region.
@@ -145,6 +151,11 @@ impl Server {
     /// allocator knows whom its addresses are for.
     fn is_only_local(&self, address: SocketAddr) -> bool {
         self.allocated.is_none() && is_local(address.ip())
+    }
+
+    /// Whether the server has announced itself, and no allocator has assigned it.
+    pub(super) fn is_listed(&self) -> bool {
+        self.allocated.is_none()
     }
 
     /// Whether no browser can connect to the server, as far as is known. One that was allocated
@@ -298,22 +309,37 @@ fn highest() -> SocketAddr {
 
 /// All servers, by address: those of a fleet share their certificate.
 #[derive(Debug, Default)]
-pub(super) struct Servers(BTreeMap<SocketAddr, Server>);
+pub(super) struct Servers {
+    known: BTreeMap<SocketAddr, Server>,
+    /// Servers of the fleet that drain, and when each last asked for places. Allocators may still
+    /// assign them.
+    draining: BTreeMap<SocketAddr, LocalTime>,
+}
 
 impl Servers {
     pub(super) fn get(&self, server: SocketAddr) -> Option<&Server> {
-        self.0.get(&server)
+        self.known.get(&server)
+    }
+
+    /// Whether a server is known, if only because it drains.
+    pub(super) fn knows(&self, now: LocalTime, server: SocketAddr) -> bool {
+        self.known.contains_key(&server) || self.drains(now, server)
+    }
+
+    /// Whether a server has asked for places a moment ago.
+    fn drains(&self, now: LocalTime, server: SocketAddr) -> bool {
+        self.draining.get(&server).is_some_and(|asked| now - *asked < DRAINS)
     }
 
     /// Whether a server has this certificate that an allocator has assigned. Only servers of the
     /// fleet have its key.
     pub(super) fn is_of_fleet(&self, fingerprint: Fingerprint) -> bool {
-        self.0.values().any(|it| it.allocated.is_some() && it.fingerprint == fingerprint)
+        self.known.values().any(|it| it.allocated.is_some() && it.fingerprint == fingerprint)
     }
 
     /// Returns the server at an address, if it has this certificate.
     pub(super) fn identified(&self, server: SocketAddr, print: Fingerprint) -> Option<&Server> {
-        self.0.get(&server).filter(|it| it.fingerprint == print)
+        self.known.get(&server).filter(|it| it.fingerprint == print)
     }
 
     /// Whether an allocator has assigned the server at an address that has this certificate.
@@ -323,17 +349,20 @@ impl Servers {
 
     /// Whether any server plays a game, to which a browser can connect if one asks.
     pub(super) fn any_plays(&self, game: &str, now: LocalTime, browser: bool) -> bool {
-        self.0.values().any(|it| it.plays(game, now) && !(browser && it.is_only_native()))
+        self.known.values().any(|it| it.plays(game, now) && !(browser && it.is_only_native()))
     }
 
     /// Notes what a server has said when it announced itself. One that was allocated stays so.
     pub(super) fn list(&mut self, now: LocalTime, route: Route, print: Fingerprint, info: &Info) {
-        let server = self.0.entry(route.remote).or_insert_with(|| Server::new(route, print));
+        let server = self.known.entry(route.remote).or_insert_with(|| Server::new(route, print));
         if server.fingerprint != print {
             server.allocated = None;
         }
         (server.fingerprint, server.route) = (print, route);
         tell(server, now, info);
+        if server.free > 0 {
+            self.draining.remove(&route.remote);
+        }
     }
 
     /// Adds a server that was allocated. One that is listed as well stays so.
@@ -344,11 +373,15 @@ impl Servers {
         allocated: &AllocatedServer,
     ) {
         let AllocatedServer { address, fingerprint, free } = *allocated;
+        let drains = self.drains(now, address);
         let new = || Server::new(address.into(), fingerprint);
-        let server = self.0.entry(address).or_insert_with(new);
+        let server = self.known.entry(address).or_insert_with(new);
         let is_listed = server.allocated.is_none() && server.seen.is_some();
         (server.fingerprint, server.region) = (fingerprint, region.to_owned());
-        (server.leaving, server.silent) = (None, 0);
+        server.silent = 0;
+        if !drains {
+            server.leaving = None;
+        }
         if !is_listed {
             server.allocated = Some((game.to_owned(), now));
         }
@@ -362,7 +395,7 @@ impl Servers {
 
     /// Whether any server of a game that is open to such players has this number of seats at all.
     pub(super) fn any_fits(&self, game: &str, now: LocalTime, wanted: (u32, Audience)) -> bool {
-        self.0.iter().any(|(at, it)| it.fits(*at, wanted) && it.plays(game, now))
+        self.known.iter().any(|(at, it)| it.fits(*at, wanted) && it.plays(game, now))
     }
 
     /// Returns the server of a game that is the nearest to having this number of free seats for
@@ -375,21 +408,21 @@ impl Servers {
         wanted: (u32, Audience),
         seats: &Seats,
     ) -> Option<SocketAddr> {
-        let large = self.0.iter().filter(|(at, it)| it.fits(**at, wanted));
+        let large = self.known.iter().filter(|(at, it)| it.fits(**at, wanted));
         let free = large.map(|(at, it)| (it.free_for(game, now).saturating_sub(seats.of(*at)), at));
         free.max().filter(|(free, _)| *free < wanted.0).map(|(_, at)| *at)
     }
 
     /// Whether any allocated server of a game has this number of seats at all.
     pub(super) fn any_allocated_fits(&self, game: &str, now: LocalTime, seats: u32) -> bool {
-        let mut allocated = self.0.values().filter(|it| it.allocated.is_some());
+        let mut allocated = self.known.values().filter(|it| it.allocated.is_some());
         allocated.any(|it| it.most >= seats && it.plays(game, now))
     }
 
     /// Notes that players of a crowd did not arrive at a server. One at which no one arrives, from
     /// wherever, counts as full for some time, unless an allocator vouches for it.
     pub(super) fn miss(&mut self, now: LocalTime, address: SocketAddr, crowd: Option<Crowd>) {
-        let Some(server) = self.0.get_mut(&address).filter(|it| it.allocated.is_none()) else {
+        let Some(server) = self.known.get_mut(&address).filter(|it| it.allocated.is_none()) else {
             return;
         };
         if let Some(Crowd::Network(bits) | Crowd::Site(bits)) = crowd {
@@ -403,31 +436,40 @@ impl Servers {
 
     /// Removes a server that is no longer listed. Returns false if it was allocated, and stays.
     pub(super) fn unlist(&mut self, server: SocketAddr) -> bool {
-        let is_allocated = self.0.get(&server).is_some_and(|it| it.allocated.is_some());
-        !is_allocated && self.0.remove(&server).is_some()
+        let is_allocated = self.known.get(&server).is_some_and(|it| it.allocated.is_some());
+        !is_allocated && self.known.remove(&server).is_some()
     }
 
     /// Removes the allocated server that has been silent for longest, if there are too many.
     pub(super) fn bound(&mut self, allocated_max: usize) -> Option<SocketAddr> {
-        let allocated = || self.0.iter().filter(|(_, it)| it.allocated.is_some());
+        let allocated = || self.known.iter().filter(|(_, it)| it.allocated.is_some());
         if allocated().count() <= allocated_max {
             return None;
         }
         let (oldest, _) = allocated().min_by_key(|(_, it)| it.seen)?;
         let oldest = *oldest;
-        self.0.remove(&oldest).map(|_| oldest)
+        self.known.remove(&oldest).map(|_| oldest)
     }
 
     /// Marks a server that drains, until it says otherwise.
     pub(super) fn leave(&mut self, server: SocketAddr) {
-        if let Some(server) = self.0.get_mut(&server) {
+        if let Some(server) = self.known.get_mut(&server) {
             server.leaving = server.leaving.or(Some(server.players));
+        }
+    }
+
+    /// Notes that a server of the fleet has just asked for places: no one is sent there, even if an
+    /// allocator assigns it.
+    pub(super) fn hold(&mut self, now: LocalTime, server: SocketAddr) {
+        self.draining.retain(|_, asked| now - *asked < DRAINS);
+        if self.draining.len() < DRAINING_MAX {
+            self.draining.insert(server, now);
         }
     }
 
     /// Returns the number of players that a server had when it began to drain.
     pub(super) fn players_left(&self, server: SocketAddr) -> u32 {
-        self.0.get(&server).and_then(|it| it.leaving).unwrap_or_default()
+        self.known.get(&server).and_then(|it| it.leaving).unwrap_or_default()
     }
 
     /// Handles a packet from a server. Returns the number of players who have arrived since it was
@@ -438,7 +480,7 @@ impl Servers {
         from: SocketAddr,
         bytes: &[u8],
     ) -> Option<u32> {
-        let server = self.0.get_mut(&from)?;
+        let server = self.known.get_mut(&from)?;
         let (nonce, _) = server.asked?;
         let info = Info::parse(bytes, nonce).ok()?;
         (server.asked, server.silent) = (None, 0);
@@ -451,6 +493,9 @@ impl Servers {
         tell(server, now, &info);
         if server.players != before {
             server.missed.clear();
+        }
+        if server.free > 0 {
+            self.draining.remove(&from);
         }
         Some(server.players.saturating_sub(before))
     }
@@ -466,7 +511,7 @@ impl Servers {
     ) -> Vec<SocketAddr> {
         let last = |it: &Server| it.asked.map(|(_, at)| at).max(it.seen);
         let is_due = |it: &Server| last(it).is_none_or(|last| now - last >= every);
-        let due = self.0.iter().filter(|(_, it)| it.plays(game, now) && is_due(it));
+        let due = self.known.iter().filter(|(_, it)| it.plays(game, now) && is_due(it));
         let mut due: Vec<_> = due.map(|(address, it)| (last(it), *address)).collect();
         due.sort_unstable();
         due.into_iter().take(most).map(|(_, address)| address).collect()
@@ -480,12 +525,12 @@ impl Servers {
         nonce: Nonce,
         now: LocalTime,
     ) -> Option<Route> {
-        let found = self.0.get_mut(&server)?;
+        let found = self.known.get_mut(&server)?;
         if found.asked.is_some() {
             found.silent = found.silent.saturating_add(1);
         }
         if found.silent >= SILENT_MAX && found.allocated.is_some() {
-            self.0.remove(&server);
+            self.known.remove(&server);
             return None;
         }
         found.asked = Some((nonce, now));
@@ -497,7 +542,7 @@ impl Servers {
     fn regions<'a>(&'a self, of_allocators: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
         let mut names: HashMap<u128, BTreeSet<&str>> = HashMap::new();
         let mut seats: BTreeMap<&str, u64> = BTreeMap::new();
-        for (address, server) in self.0.iter().filter(|(_, it)| !it.region.is_empty()) {
+        for (address, server) in self.known.iter().filter(|(_, it)| !it.region.is_empty()) {
             let own = names.entry(network(address.ip())).or_default();
             let is_known = server.allocated.is_some() || own.contains(&*server.region);
             if is_known || own.len() < NAMES_PER_NETWORK {
@@ -525,9 +570,9 @@ impl Servers {
         let regions: BTreeSet<_> =
             self.regions(of_allocators).into_iter().take(REGIONS_KNOWN).collect();
         let mut found = Candidates::default();
-        for (address, server) in &self.0 {
+        for (address, server) in &self.known {
             let free = server.free_for(game, now).saturating_sub(seats.of(*address));
-            if free > 0 {
+            if free > 0 && !self.drains(now, *address) {
                 let is_empty = server.players == 0 && seats.of(*address) == 0;
                 let only_local = server.is_only_local(*address);
                 let limited = Limited { only_local, only_native: server.is_only_native() };
@@ -542,9 +587,9 @@ impl Servers {
     /// Returns the free seats of one server for a game, including those that are reserved. `None`
     /// if it drains, or has been silent for too long.
     pub(super) fn free_of(&self, server: SocketAddr, game: &str, now: LocalTime) -> Option<u32> {
-        let server = self.0.get(&server)?;
-        let is_there = server.leaving.is_none() && server.silent < SILENT_MAX;
-        is_there.then(|| server.free_for(game, now))
+        let found = self.known.get(&server)?;
+        let is_there = found.leaving.is_none() && found.silent < SILENT_MAX;
+        (is_there && !self.drains(now, server)).then(|| found.free_for(game, now))
     }
 
     /// Returns a server for each of the first regions, by which players can measure their ping.
@@ -554,7 +599,7 @@ impl Servers {
         local: bool,
     ) -> Vec<(&'a str, &'a Server)> {
         let mut found: BTreeMap<&str, &Server> = BTreeMap::new();
-        for (address, server) in &self.0 {
+        for (address, server) in &self.known {
             let is_hidden = server.region.is_empty() || !local && is_local(address.ip());
             let is_newer = found.get(&*server.region).is_none_or(|it| it.seen < server.seen);
             if !is_hidden && server.silent == 0 && server.seen.is_some() && is_newer {

@@ -167,12 +167,29 @@ impl World {
         (identity, port, own): (&Identity, u16, Option<SocketAddr>),
         play: &Play,
     ) -> Answer {
-        let nonce = [5; 8];
+        self.place_as(None, from, (identity, port, own), play)
+    }
+
+    /// A server with the secret of a fleet asks.
+    fn place_as(
+        &mut self,
+        fleet: Option<&FleetKey>,
+        from: SocketAddr,
+        (identity, port, own): (&Identity, u16, Option<SocketAddr>),
+        play: &Play,
+    ) -> Answer {
         let token = self.directory.mint.token(self.now, from, port);
-        let proof =
-            identity.signer().prove(ProofPurpose::Places(own), NAME, token, port).expect("a proof");
-        let place = Question::Place { play: play.clone(), port, own, proof: Some(proof) };
-        let bytes = place.encode(nonce);
+        let purpose = ProofPurpose::Places(own);
+        let proof = identity.signer().prove(purpose, NAME, token, port).expect("a proof");
+        let fleet = fleet.map(|key| key.prove_places(facts_of(purpose, &proof, port), play));
+        let (play, proof) = (play.clone(), Some(proof));
+        self.post(from, &Question::Place { play, port, own, proof, fleet })
+    }
+
+    /// Sends a question from an address. Returns its answer.
+    fn post(&mut self, from: SocketAddr, question: &Question) -> Answer {
+        let nonce = [5; 8];
+        let bytes = question.encode(nonce);
         self.directory.handle_packet(self.now, from, &bytes);
         let answer = self.directory.transmits.pop_front().expect("an answer").bytes;
         assert!(answer.len() <= bytes.len());
@@ -528,7 +545,7 @@ fn allocated_servers_that_announce_themselves_stay_allocated_and_unlisted() {
     assert_eq!(server.announce(&mut world.directory, world.now), listed);
     let public = list(&mut world.directory, world.now, "198.51.100.9:9");
     assert!(public.iter().all(|it| it.fingerprint != print), "{public:?}");
-    let leaving = world.directory.play.leaving(server.address, None, print);
+    let leaving = world.directory.play.leaving((server.address, None), print, false);
     assert!(world.directory.play.trusts(leaving));
     let region = |world: &World| world.directory.play.beacons(false)[0].region.clone();
     assert_eq!(region(&world), "oceania");
@@ -554,10 +571,108 @@ fn servers_that_drain_move_their_players_and_get_no_more() {
     world.run(1000);
     assert!(matches!(world.ask("198.51.100.1:9", &newcomer), Answer::Waiting(_)));
     // A question without a proof gets a token for this address and port.
-    let first = Question::Place { play, port: 4433, own: None, proof: None }.encode([6; 8]);
+    let first =
+        Question::Place { play, port: 4433, own: None, proof: None, fleet: None }.encode([6; 8]);
     world.directory.handle_packet(world.now, at(HOME), &first);
     let answer = world.directory.transmits.pop_front().expect("an answer").bytes;
     assert!(matches!(Answer::parse(&answer, [6; 8]), Ok(Answer::Challenge(_))));
+}
+
+/// A directory of a fleet, and what its servers have: the key, and the certificate that they share.
+fn fleet_with_secret() -> (World, FleetKey, Identity) {
+    let (mut world, key) = (fleet(), FleetKey::new(&[9; 32]));
+    world.directory.set_fleet(Some(key.clone()));
+    (world, key, Identity::ephemeral().expect("an identity"))
+}
+
+#[test]
+fn a_directory_that_was_restarted_trusts_servers_with_its_fleets_secret() {
+    let (mut world, key, identity) = fleet_with_secret();
+    // It asks from its pod, and players know its node.
+    let (pod, node) = (at("10.0.0.7:40000"), at("198.51.100.7:7001"));
+    let play = Play { people: 12, ..world.play() };
+    let ask =
+        |world: &mut World| world.place_as(Some(&key), pod, (&identity, 4433, Some(node)), &play);
+    let waits = |answer: &Answer| matches!(answer, Answer::Waiting(_));
+    assert!(waits(&ask(&mut world)), "nothing was allocated yet");
+    // The allocator does not know that this server drains. Nobody is sent back there.
+    let print = identity.fingerprint;
+    let own = AllocatedServer { fingerprint: print, ..allocated("198.51.100.7:7001", 16) };
+    world.servers.insert(node, Info { fingerprint: Some(print), ..info(16, 16) });
+    world.allocated(|_| Ok(own.clone()));
+    let newcomer = world.play();
+    assert!(waits(&world.ask("198.51.100.1:9", &newcomer)));
+    assert!(waits(&ask(&mut world)));
+    world.run(2500);
+    assert!(world.allocates.iter().all(|it| it.ready_only), "only another one will do");
+    let other = AllocatedServer { address: at("198.51.100.8:7001"), ..own };
+    world.servers.insert(other.address, Info { fingerprint: Some(print), ..info(0, 16) });
+    world.allocated(|_| Ok(other.clone()));
+    world.run(500);
+    assert!(matches!(world.ask("198.51.100.1:9", &newcomer), Answer::Placed(_)));
+    let Answer::Placed(placed) = ask(&mut world) else { panic!("they move") };
+    assert_eq!((placed.server.address(pod), placed.people), (other.address, 12));
+    // Once it says itself that it has seats, it gets players again.
+    world.servers.insert(node, Info { fingerprint: Some(print), ..info(0, 16) });
+    world.run(3000);
+    let party = Play { people: 14, ..world.play() };
+    assert_eq!(world.placed_at(&party), node);
+}
+
+#[test]
+fn forged_replayed_and_foreign_proofs_of_the_secret_are_worthless() {
+    let (mut world, key, identity) = fleet_with_secret();
+    let (from, play) = (at(HOME), world.play());
+    let server = (&identity, 4433, None);
+    let stranger = Answer::Denied(PlayRefusal::Stranger);
+    assert_eq!(world.place_as(None, from, server, &play), stranger, "it has no secret");
+    let other = FleetKey::new(&[8; 32]);
+    assert_eq!(world.place_as(Some(&other), from, server, &play), stranger, "another fleet");
+
+    // What a server of the fleet has sent.
+    let purpose = ProofPurpose::Places(None);
+    let proof = |directory: &ServerList, identity: &Identity, now, name| {
+        let token = directory.mint.token(now, from, 4433);
+        identity.signer().prove(purpose, name, token, 4433).expect("a proof")
+    };
+    let good = proof(&world.directory, &identity, world.now, NAME);
+    let of_fleet = Some(key.prove_places(facts_of(purpose, &good, 4433), &play));
+    let ask = |play: &Play, proof: &AnnouncementProof, own| {
+        let (play, proof) = (play.clone(), Some(proof.clone()));
+        Question::Place { play, port: 4433, own, proof, fleet: of_fleet }
+    };
+    // With another request, or with another server's certificate.
+    let another = world.play();
+    assert_eq!(world.post(from, &ask(&another, &good, None)), stranger);
+    let thief = Identity::ephemeral().expect("an identity");
+    let stolen = proof(&world.directory, &thief, world.now, NAME);
+    assert_eq!(world.post(from, &ask(&play, &stolen, None)), stranger);
+    // With another address for its players: the signature is for none.
+    let elsewhere = ask(&play, &good, Some(at("198.51.100.66:1")));
+    let refused = |why| Answer::Refused(why);
+    assert_eq!(world.post(from, &elsewhere), refused(AnnouncementRefusal::Signature));
+    // From another address, later, or to another directory.
+    let is_challenge = |answer: Answer| matches!(answer, Answer::Challenge(_));
+    assert!(is_challenge(world.post(at("203.0.113.66:50000"), &ask(&play, &good, None))));
+    let mut elsewhere = fleet();
+    elsewhere.directory = ServerList::new(Bounds::default(), &[6; 32], 7);
+    elsewhere.directory.set_fleet(Some(key.clone()));
+    assert!(is_challenge(elsewhere.post(from, &ask(&play, &good, None))));
+    world.now = world.now + Micros::from_ms(31_000);
+    assert!(is_challenge(world.post(from, &ask(&play, &good, None))));
+    // Another directory has passed on a token of this one.
+    let names = vec![Address::parse_directory(NAME).expect("an address")];
+    world.directory.names = names;
+    let relayed = proof(&world.directory, &identity, world.now, "evil.example.org:4435");
+    let answer = world.post(from, &ask(&play, &relayed, None));
+    assert_eq!(answer, refused(AnnouncementRefusal::Directory));
+    assert!(world.directory.poll_allocate().is_none(), "nothing was asked for");
+    // The same server with the same secret is trusted.
+    let answer = world.place_as(Some(&key), from, server, &play);
+    assert!(matches!(answer, Answer::Waiting(_)), "{answer:?}");
+    world.directory.set_fleet(None);
+    let again = world.play();
+    assert_eq!(world.place_as(Some(&key), from, server, &again), stranger, "no secret here");
 }
 
 #[test]

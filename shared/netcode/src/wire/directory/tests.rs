@@ -125,12 +125,19 @@ fn questions_and_answers_survive_the_wire() {
         Question::Play { play: play(PartyWish::New), token: Some([7; 24]) },
         Question::Play { play: longest_play(), token: Some([7; 24]) },
         Question::Regions,
-        Question::Place { play: play(PartyWish::None), port: 4433, own: None, proof: None },
+        Question::Place {
+            play: play(PartyWish::None),
+            port: 4433,
+            own: None,
+            proof: None,
+            fleet: None,
+        },
         Question::Place {
             play: longest_play(),
             port: 4433,
             own: Some("203.0.113.7:7001".parse().unwrap()),
             proof: Some(proof()),
+            fleet: Some([0xf1; 32]),
         },
     ] {
         let bytes = question.encode(NONCE);
@@ -298,8 +305,13 @@ fn golden_bytes_of_what_a_server_signs() {
     let own = "203.0.113.7:7001".parse().unwrap();
     let with_own = [&places[..], b"\x59\x1b\xcb\x00\x71\x07"].concat();
     assert_eq!(text(ProofPurpose::Places(Some(own))), with_own);
-    let question =
-        Question::Place { play: play(PartyWish::None), port: 1, own: Some(own), proof: None };
+    let question = Question::Place {
+        play: play(PartyWish::None),
+        port: 1,
+        own: Some(own),
+        proof: None,
+        fleet: None,
+    };
     let bytes = question.encode(NONCE);
     let field = b"\x17\x06\x00\x59\x1b\xcb\x00\x71\x07";
     assert!(bytes.windows(field.len()).any(|it| it == field), "{bytes:?}");
