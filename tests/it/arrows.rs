@@ -320,7 +320,7 @@ const DRIVERS: Levels = &[
     &["framing", "goodbye", "congestion", "settings"],
     &["doorkeeping", "web"],
     &["attempts", "conditioned", "packets", "identity", "pins", "player", "verify"],
-    &["asking"],
+    &["asking", "fleet"],
     &["announce", "query", "seek", "survey", "tickets"],
     &["client", "server"],
     &["local", "door"],

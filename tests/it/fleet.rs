@@ -83,7 +83,7 @@ impl Gate for Post {
         let mut transfer = None;
         if let Some(ticket) = &hello.ticket {
             match used.0.accept(&self.key, ticket, presented) {
-                Ok((_, brought)) => transfer = Some(Box::new(brought)),
+                Ok((_, brought)) => transfer = brought.map(Box::new),
                 Err(error) => used.1.push(error),
             }
         }

@@ -117,13 +117,17 @@
 
   /** Key and proof for a server, by its known name and its challenge. */
   async function credentials(challenge, name, context) {
-    const pair = await keyPair();
     const bound = [encoder.encode(BINDING_LABEL), challenge, encoder.encode(name)];
     const binding = new Uint8Array(await crypto.subtle.digest("SHA-256", joined(bound)));
-    const text = joined([context, binding]);
-    const signature = await crypto.subtle.sign("Ed25519", pair.privateKey, text);
+    return signature(joined([context, binding]));
+  }
+
+  /** The player's key, and its signature of a text. */
+  async function signature(text) {
+    const pair = await keyPair();
+    const made = await crypto.subtle.sign("Ed25519", pair.privateKey, text);
     const key = await crypto.subtle.exportKey("raw", pair.publicKey);
-    return joined([new Uint8Array(key), new Uint8Array(signature)]);
+    return joined([new Uint8Array(key), new Uint8Array(made)]);
   }
 
   function joined(parts) {
@@ -415,6 +419,23 @@
     }
   }
 
+  /** Signs a text for a directory with the player's key, as an answer with status 1. */
+  async function sign(number, text) {
+    try {
+      push(number, 1, await signature(text));
+    } catch {
+      // The client goes on without.
+    }
+  }
+
+  /** Queues an answer of a directory: its number, status and body. */
+  function push(number, status, body) {
+    const head = new DataView(new ArrayBuffer(6));
+    head.setUint32(0, number, true);
+    head.setUint16(4, status, true);
+    if (answers.length < ANSWERS_MAX) answers.push(joined([new Uint8Array(head.buffer), body]));
+  }
+
   /** Asks a directory by HTTP. The answer has the question's number; its status is 0 without one. */
   async function ask(number, url, question) {
     let [status, body] = [0, new Uint8Array(0)];
@@ -432,10 +453,7 @@
     } catch {
       // The client asks again.
     }
-    const head = new DataView(new ArrayBuffer(6));
-    head.setUint32(0, number, true);
-    head.setUint16(4, status, true);
-    if (answers.length < ANSWERS_MAX) answers.push(joined([new Uint8Array(head.buffer), body]));
+    push(number, status, body);
   }
 
   // ---- a recording -------------------------------------------------------------------------
@@ -855,6 +873,9 @@
       phaselock_close: (code, at, count) => connection?.close(code, textAt(at, count)),
       phaselock_ask: (number, url, urlBytes, question, questionBytes) => {
         ask(number, textAt(url, urlBytes), bytesAt(question, questionBytes));
+      },
+      phaselock_sign: (number, text, textBytes) => {
+        sign(number, bytesAt(text, textBytes));
       },
       phaselock_answer_bytes: () => (answers.length ? answers[0].length : -1),
       phaselock_answer: (to) => put(to, answers.shift()),

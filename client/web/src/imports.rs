@@ -31,6 +31,9 @@ unsafe extern "C" {
         question: *const u8,
         question_bytes: usize,
     );
+    /// Signs a text with the player's key. The answer gets this number, and 1 in place of a status;
+    /// its body is the key and the signature.
+    pub(crate) safe fn phaselock_sign(number: u32, text: *const u8, text_bytes: usize);
     /// Length of the next answer of a directory in bytes; -1 if there is none.
     pub(crate) safe fn phaselock_answer_bytes() -> i32;
     /// Writes the next answer of a directory to `to`: number, status (u16), and body.

@@ -102,19 +102,22 @@ fn close(goodbye: &Disconnect) {
     imports::phaselock_close(u16::from(goodbye.code).into(), text.as_ptr(), text.len());
 }
 
+/// Returns the player's key and signature as the page writes them.
+pub(crate) fn credentials(bytes: &[u8]) -> Option<Credentials> {
+    let (key, signature) = bytes.split_first_chunk()?;
+    let mut proof = Proof::default();
+    let halves = proof.0.as_flattened_mut();
+    halves.copy_from_slice(signature.get(..halves.len())?);
+    Some(Credentials { key: PublicKey(*key), proof })
+}
+
 /// An event of the page, or `None` for an unknown kind.
 fn read(bytes: &[u8]) -> Option<Event<Vec<u8>>> {
     let (head, rest) = bytes.split_at_checked(HEAD_BYTES)?;
     let arrival = head.last_chunk().map(|micros| LocalTime(f64::from_le_bytes(*micros) as i64))?;
     let text = |bytes: &[u8]| printable(clip(&String::from_utf8_lossy(bytes), TEXT_BYTES_MAX));
     Some(match *head.first()? {
-        CONNECTED => {
-            let (key, signature) = rest.split_first_chunk()?;
-            let mut proof = Proof::default();
-            let halves = proof.0.as_flattened_mut();
-            halves.copy_from_slice(signature.get(..halves.len())?);
-            Event::Connected(Box::new(Credentials { key: PublicKey(*key), proof }))
-        }
+        CONNECTED => Event::Connected(Box::new(credentials(rest)?)),
         CONTROL => Event::Control { body: rest.to_vec(), arrival },
         DATAGRAM => Event::Datagram { bytes: rest.to_vec(), arrival },
         SAID => {

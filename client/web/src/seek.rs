@@ -3,10 +3,13 @@
 use phaselock::seek::{SeekView, SeekWish, Seeker};
 
 use crate::imports;
+use crate::network::credentials;
 use crate::page::{PageClock, random};
 
 /// Bytes before an answer's body: the number of its search (u32), and its status (u16).
 const HEAD_BYTES: usize = 4 + 2;
+/// Stands in place of the status of a signature. HTTP has no such status.
+const SIGNED: u16 = 1;
 
 /// A search. Dropping it ends it: the directory forgets a request that is not repeated.
 #[derive(Debug)]
@@ -22,7 +25,7 @@ impl WebSeek {
     /// Starts a search in the directory at this URL.
     pub fn start(wish: SeekWish, url: String) -> Self {
         let (clock, seed) = (PageClock::start(), random());
-        let seeker = Seeker::over_http(wish, seed, clock.now());
+        let seeker = Seeker::over_http(wish, seed, clock.now()).proving();
         Self { url, seeker, number: (seed >> 32) as u32, clock }
     }
 
@@ -32,6 +35,10 @@ impl WebSeek {
             self.handle_answer(&answer);
         }
         self.seeker.handle_timeout(self.clock.now());
+        // The browser signs it in its own time.
+        while let Some(text) = self.seeker.poll_text() {
+            imports::phaselock_sign(self.number, text.as_ptr(), text.len());
+        }
         while let Some(question) = self.seeker.poll_question() {
             let url = &self.url;
             imports::phaselock_ask(
@@ -50,7 +57,14 @@ impl WebSeek {
         let [a, b, c, d, low, high] = *head;
         if u32::from_le_bytes([a, b, c, d]) == self.number {
             let status = u16::from_le_bytes([low, high]);
-            self.seeker.handle_answer(self.clock.now(), status, body);
+            match status {
+                SIGNED => {
+                    if let Some(made) = credentials(body) {
+                        self.seeker.handle_signature(self.clock.now(), made);
+                    }
+                }
+                status => self.seeker.handle_answer(self.clock.now(), status, body),
+            }
         }
     }
 }

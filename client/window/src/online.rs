@@ -62,6 +62,8 @@ pub(crate) enum Going {
         /// How a browser recognizes the server.
         #[cfg_attr(not(target_arch = "wasm32"), allow(dead_code, reason = "pages use it"))]
         web: WebIdentity,
+        /// The player's ticket for the seat.
+        ticket: Option<Vec<u8>>,
     },
 }
 
@@ -231,10 +233,11 @@ impl Online {
                 (self.made, self.seek) = (view?.party, None);
                 None
             }
-            SeekState::Placed { invitation, room, web } => {
-                let (invitation, room, web) = (invitation.clone(), room.clone(), web.clone());
+            SeekState::Placed { invitation, room, web, ticket } => {
+                let (invitation, room) = (invitation.clone(), room.clone());
+                let (web, ticket) = (web.clone(), ticket.clone());
                 self.close();
-                Some(Going::Join { invitation, room, web })
+                Some(Going::Join { invitation, room, web, ticket })
             }
         }
     }
@@ -425,8 +428,10 @@ mod tests {
             invitation: invitation.clone(),
             room: room.clone(),
             web: WebIdentity::default(),
+            ticket: Some(vec![1]),
         };
-        let join = Some(Going::Join { invitation, room, web: WebIdentity::default() });
+        let (web, ticket) = (WebIdentity::default(), Some(vec![1]));
+        let join = Some(Going::Join { invitation, room, web, ticket });
         assert_eq!(draw(&mut online, view(SeekState::Waiting { position: 3 }, None)), None);
         assert_eq!(draw(&mut online, view(placed.clone(), None)), join);
 

@@ -34,6 +34,9 @@ pub(crate) struct Setup {
     /// Wishes of the page's link, or of `join`.
     #[arg(skip)]
     pub(crate) wishes: Wishes,
+    /// Ticket of a directory for a seat on the server.
+    #[arg(skip)]
+    pub(crate) ticket: Option<Vec<u8>>,
     /// Password of the server, if it needs one
     #[arg(long, global = true, value_name = "WORD")]
     pub(crate) password: Option<String>,

@@ -25,7 +25,7 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock::limits::{ANNOUNCEMENT_BYTES_MAX, QUESTION_BYTES};
 use phaselock::random::Random;
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::directory::play::{PartyWish, Play, PlayRefusal};
+use phaselock::wire::directory::play::{PartyWish, Play, PlayRefusal, PlayerProof};
 use phaselock::wire::directory::{
     AnnouncementProof, AnnouncementRefusal, Answer, FleetProof, ProofPurpose, Question, Token, page,
 };
@@ -34,6 +34,7 @@ use phaselock_quic::doorkeeping::Limits;
 use phaselock_quic::fleet::FleetKey;
 use phaselock_quic::identity::{facts_of, verified};
 use phaselock_quic::packets::Route;
+use phaselock_quic::player::is_signed;
 use phaselock_quic::server::buckets::{Bucket, BucketTime, Buckets, Kind};
 
 pub use self::bounds::{Bounds, PlayBounds};
@@ -149,7 +150,7 @@ impl ServerList {
                 bounds.play,
                 allocators,
                 random.fork(),
-                Secrets::new(secret, seed, "play"),
+                ["play", "tickets"].map(|purpose| Secrets::new(secret, seed, purpose)),
             ),
             bounds,
             mint: TokenMint::new(secret),
@@ -196,8 +197,8 @@ impl ServerList {
                     Some(proof) => self.handle_proof(now, announced, port, &proof),
                 }
             }
-            Ok((Question::Play { play, token }, nonce)) => {
-                self.handle_play(now, (route, nonce, bytes.len()), play, token);
+            Ok((Question::Play { play, token, player }, nonce)) => {
+                self.handle_play(now, (route, nonce, bytes.len()), play, (token, player));
             }
             Ok((Question::Place { play, port, own, proof, fleet }, nonce)) => {
                 let asked = (route, nonce, bytes.len());
@@ -241,7 +242,9 @@ impl ServerList {
             return None;
         }
         let answer = match question {
-            Question::Play { play, .. } => self.play(now, from_any_port, play, true),
+            Question::Play { play, token, player } => {
+                self.play_over_http(now, from_any_port, play, (token, player))
+            }
             _ => Answer::Regions(self.play.beacons(is_local(from))),
         };
         answer.encode(nonce, ANNOUNCEMENT_BYTES_MAX)
@@ -269,31 +272,62 @@ impl ServerList {
         now: LocalTime,
         asked: (Route, Nonce, usize),
         play: Play,
-        token: Option<Token>,
+        (token, player): (Option<Token>, PlayerProof),
     ) {
         let from = asked.0.remote;
         // No server announces port 0, so a token is good for one or the other.
-        if !token.is_some_and(|token| self.mint.is_valid(now, from, 0, &token)) {
+        let Some(token) = token.filter(|token| self.mint.is_valid(now, from, 0, token)) else {
             return self.challenge(now, asked, 0);
-        }
+        };
         let (bucket, limits) = (&mut self.plays, self.bounds.plays);
         if pass(bucket, &mut self.buckets, now, (Kind::Knock, from), &limits) {
-            let answer = self.play(now, from, play, false);
+            let asks = PlayerAsks { ip: from.ip(), is_browser: false, key: None };
+            let answer = self.play(now, from, (play, asks), (token, player));
             self.answer(asked, &answer);
         }
     }
 
+    /// Handles a request over HTTP. Only those who want to prove a key need a token.
+    fn play_over_http(
+        &mut self,
+        now: LocalTime,
+        from: SocketAddr,
+        play: Play,
+        (token, player): (Option<Token>, PlayerProof),
+    ) -> Answer {
+        let token = token.filter(|token| self.mint.is_valid(now, from, 0, token));
+        let wants_token = player != PlayerProof::None && token.is_none();
+        if wants_token && !self.play.knows(play.request) {
+            return Answer::Challenge(self.mint.token(now, from, 0));
+        }
+        let asks = PlayerAsks { ip: from.ip(), is_browser: true, key: None };
+        self.play(now, from, (play, asks), (token.unwrap_or_default(), player))
+    }
+
     /// Asks the matchmaker, unless the address has too many requests.
-    fn play(&mut self, now: LocalTime, from: SocketAddr, play: Play, is_browser: bool) -> Answer {
-        let player = PlayerAsks { ip: from.ip(), is_browser };
+    fn play(
+        &mut self,
+        now: LocalTime,
+        from: SocketAddr,
+        (play, asks): (Play, PlayerAsks),
+        (token, player): (Token, PlayerProof),
+    ) -> Answer {
+        // Its id is the player's secret.
         if self.play.knows(play.request) {
-            return self.play.handle_play(now, player, play);
+            return self.play.handle_play(now, asks, play);
         }
         let is_guess = matches!(play.party, PartyWish::Join(_));
         if is_guess && !self.may_guess(now, from) || !self.takes_request(now, from) {
             return Answer::Denied(PlayRefusal::Often);
         }
-        let answer = self.play.handle_play(now, player, play);
+        let key = match player {
+            PlayerProof::None | PlayerProof::Wanted => None,
+            PlayerProof::Made(made) if !is_signed(&play.signed_text(&token), &made) => {
+                return Answer::Denied(PlayRefusal::Key);
+            }
+            PlayerProof::Made(made) => Some(made.key),
+        };
+        let answer = self.play.handle_play(now, PlayerAsks { key, ..asks }, play);
         if let Answer::Denied(PlayRefusal::Party | PlayRefusal::OtherGame) = answer {
             let (bucket, limits) = (&mut self.guesses, self.bounds.guesses);
             pass(bucket, &mut self.guessers, now, (Kind::Query, from), &limits);
@@ -372,9 +406,16 @@ impl ServerList {
         Self { names, ..self }
     }
 
-    /// Sets the key of the fleet, by which the directory knows its servers.
+    /// Sets the key of the fleet, by which the directory knows its servers, and with which it signs
+    /// tickets for them.
     pub fn set_fleet(&mut self, fleet: Option<FleetKey>) {
+        self.play.set_fleet(fleet.clone());
         self.fleet = fleet;
+    }
+
+    /// Sets the Unix time in seconds, by which tickets are valid.
+    pub fn set_unix(&mut self, unix: i64) {
+        self.play.set_unix(unix);
     }
 
     /// Whether a proof is for this directory, as far as it knows its names.

@@ -126,7 +126,10 @@ pub async fn serve(
                 directory.handle_timeout(clock.now());
             }
             received = socket.receive() => match received {
-                Ok((route, bytes)) => directory.handle_packet(clock.now(), route, bytes),
+                Ok((route, bytes)) => {
+                    tell_time(&mut directory, clock);
+                    directory.handle_packet(clock.now(), route, bytes);
+                }
                 Err(error) => {
                     tracing::debug!(%error, "nothing received");
                     tokio::time::sleep(AFTER_ERROR).await;
@@ -135,6 +138,7 @@ pub async fn serve(
             Some((from, request, reply)) = next_question(&mut questions) => {
                 let answer = match request {
                     WebRequest::Question(bytes) => {
+                        tell_time(&mut directory, clock);
                         directory.handle_request(clock.now(), from, &bytes)
                     }
                     WebRequest::Preflight => {
@@ -161,6 +165,13 @@ pub async fn serve(
         if let Some(agones) = &agones {
             allocate(&mut directory, agones, &told);
         }
+    }
+}
+
+/// Tells the directory the system's time, by which its tickets are valid, as that of the servers.
+fn tell_time(directory: &mut ServerList, clock: Clock) {
+    if let Some((_, unix)) = clock.now_and_unix() {
+        directory.set_unix(unix / 1_000_000);
     }
 }
 
@@ -314,7 +325,7 @@ mod tests {
 
         let wish = SeekWish { game: "race".into(), people: 3, party: PartyWish::New };
         // As a window does, outside of a runtime.
-        let seek = spawn_blocking(move || Seek::start(wish, vec![directory]));
+        let seek = spawn_blocking(move || Seek::start(wish, vec![directory], None));
         let seek = seek.await.expect("no panic").expect("a search");
         let placed = async {
             loop {

@@ -200,11 +200,13 @@ impl Gate for Gatekeeper {
         let mute = self.access.against(Act::Mute, Some(hello.credentials.key), Some(address), now);
         let mute = mute.map(|it| it.as_mute(now));
         let (ticket, transfer) = self.transfers.accept(hello, address, now).unzip();
+        let is_expected = matches!(transfer, Some(None));
         Ok(Pass {
             address: Some(address),
             mute,
             is_staff: self.access.keeps_order(hello.credentials.key),
-            transfer,
+            transfer: transfer.flatten(),
+            is_expected,
             ticket,
         })
     }

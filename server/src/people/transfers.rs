@@ -1,4 +1,5 @@
-//! Tickets for players who go to another server of the fleet, and of players who come from one.
+//! Tickets for players who go to another server of the fleet, and of players who come from one or
+//! have a seat from a directory.
 
 use std::net::SocketAddr;
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
@@ -67,21 +68,29 @@ impl Transfers {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).give_back(id);
     }
 
-    /// Returns the id of a ticket and what the player brings if the ticket counts. Otherwise the
-    /// player is a newcomer like any other.
+    /// Returns the id of a ticket if the ticket counts, and what the player brings: nothing, if a
+    /// directory has reserved a seat. Otherwise the player is a newcomer like any other.
     pub(super) fn accept(
         &self,
         hello: &Hello,
         address: SocketAddr,
         now: i64,
-    ) -> Option<([u8; 16], Box<Transfer>)> {
+    ) -> Option<([u8; 16], Option<Box<Transfer>>)> {
         let (ticket, key, here) = (hello.ticket.as_ref()?, self.key()?, self.own.get()?);
         let bearer = hello.credentials.key;
         let address_here = *self.address.read().unwrap_or_else(PoisonError::into_inner);
         let presented = Presented { bearer, here: here.fingerprint(), address: address_here, now };
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         match used.accept(&key, ticket, presented) {
-            Ok((id, transfer)) => {
+            Ok((id, None)) => {
+                tracing::info!(
+                    name: "ticket_accepted",
+                    key = %bearer,
+                    "a directory has reserved a seat for a player"
+                );
+                Some((id, None))
+            }
+            Ok((id, Some(transfer))) => {
                 let (name, game) = (&*transfer.name, &*transfer.game);
                 tracing::info!(
                     name: "ticket_accepted",
@@ -90,7 +99,7 @@ impl Transfers {
                     game,
                     "a player comes from another server of the fleet"
                 );
-                Some((id, Box::new(transfer)))
+                Some((id, Some(Box::new(transfer))))
             }
             // As often as players may join.
             Err(error) => {
@@ -163,7 +172,7 @@ mod tests {
             ticket: Some(ticket.to_vec()),
         };
         let address = "192.0.2.7:5000".parse().expect("an address");
-        new.accept(&hello, address, now).map(|(_, transfer)| transfer.name)
+        new.accept(&hello, address, now).map(|(_, transfer)| transfer.expect("a name").name)
     }
 
     #[test]

@@ -14,6 +14,7 @@ use phaselock::identity::{Credentials, PublicKey};
 use phaselock::server::{AnyRoom, ClientId, Pass, Room, RoomConfig, Transfer};
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::control::{ClientMessage, Hello, frame};
+use phaselock::wire::directory::play::PartyWish;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::protocol::{game_hash, wire_hash};
 use phaselock::wire::talk::Look;
@@ -25,8 +26,9 @@ use phaselock_quic::announce::{Announcement, Standing, announce};
 use phaselock_quic::fleet::FleetKey;
 use phaselock_quic::identity::Identity;
 use phaselock_quic::player::{PlayerKey, PlayerKeys};
+use phaselock_quic::seek::{Seek, SeekState, SeekWish};
 use phaselock_quic::server::{Gate, RoomsConfig, Server};
-use phaselock_quic::tickets::Stamp;
+use phaselock_quic::tickets::{SeatStamp, Stamp};
 use tokio::sync::watch;
 
 use super::{PATIENCE, Player, Served, author, serve};
@@ -191,6 +193,11 @@ fn hostile_tickets_give_no_seat() {
     let issue = |key: &FleetKey, stamp, bearer: &Transfer| {
         key.issue(stamp, bearer.clone()).expect("it is short")
     };
+    let seat = |id: u8| {
+        let (address, Stamp { target, now, .. }) = (served.address, served.stamp(0, ""));
+        SeatStamp { id: [0x50 + id; 16], target, address, now }
+    };
+    let reserve = |key: &FleetKey, stamp| key.reserve(stamp, ada.key).expect("it is short");
     let good = issue(&key, stamp(1), &ada);
     let (expired, elsewhere) = (stamp(1).now - 40, Fingerprint([9; 32]));
     let mut damaged = good.clone();
@@ -204,6 +211,10 @@ fn hostile_tickets_give_no_seat() {
         ("damaged", "Ada", damaged),
         ("for another server", "Ada", issue(&key, Stamp { target: elsewhere, ..stamp(5) }, &ada)),
         ("empty", "Ada", Vec::new()),
+        ("a stolen seat", "Eve", reserve(&key, seat(1))),
+        ("an expired seat", "Ada", reserve(&key, SeatStamp { now: expired, ..seat(2) })),
+        ("a forged seat", "Ada", reserve(&other, seat(3))),
+        ("a seat elsewhere", "Ada", reserve(&key, SeatStamp { target: elsewhere, ..seat(4) })),
     ] {
         let (player, seen) = served.come(zoe, name, ticket);
         assert_eq!(seen, watches(name), "{what}");
@@ -224,6 +235,73 @@ fn hostile_tickets_give_no_seat() {
     served.is_left_by(zoe, "Ada");
     let (_player, seen) = served.come(zoe, "Ada", good);
     assert_eq!(seen, watches("Ada"), "replayed");
+}
+
+/// Searches for a seat as a player's window does. Returns the ticket for it.
+fn ticket_of(served: &Served, name: &str, directory: SocketAddr) -> Vec<u8> {
+    let wish = SeekWish { game: Skirmish::NAME.into(), people: 1, party: PartyWish::None };
+    let key = PlayerKey::load(&PlayerKeys::File(served.key(name))).expect("a key");
+    let seek = Seek::start(wish, vec![directory.into()], Some(key)).expect("a search");
+    let begun = Instant::now();
+    loop {
+        match seek.view().state {
+            SeekState::Placed { invitation, ticket, .. } => {
+                assert_eq!(invitation.fingerprint, Some(served.presented.fingerprint()));
+                return ticket.expect("the directory has the fleet's secret");
+            }
+            SeekState::Failed(error) => panic!("{error}"),
+            _ => std::thread::sleep(Duration::from_millis(10)),
+        }
+        assert!(begun.elapsed() < PATIENCE);
+    }
+}
+
+#[test]
+fn a_directory_reserves_seats_that_only_their_players_get() {
+    let (served, folder) = member(&["--max-players", "1"]);
+    let here = "127.0.0.1:0".parse().expect("an address");
+    let inside = served.runtime.enter();
+    let mut socket = drive::bind(here).expect("a socket");
+    let directory = socket.local_addr().expect("an address");
+    let fleet = SecretFile::read(&folder.path().join("secret")).expect("a secret");
+    served.runtime.spawn(async move {
+        let ends = Ends { fleet: Some(fleet), ..Ends::default() };
+        drive::serve(&mut socket, Bounds::default(), ends, std::future::pending()).await
+    });
+    let announcement = Announcement {
+        directory: directory.into(),
+        port: served.address.port(),
+        listen: vec![served.address],
+        signer: served.presented.identity().signer(),
+    };
+    let (told, mut standing) = watch::channel(Standing::Asking);
+    served.runtime.spawn(announce(announcement, told));
+    let listed = standing.wait_for(|standing| *standing == Standing::Listed);
+    served.wait(async { tokio::time::timeout(PATIENCE, listed).await.expect("in time").is_ok() });
+    drop(inside);
+    // The server accepts no ticket from the second in which it started.
+    std::thread::sleep(Duration::from_millis(2100));
+
+    let ticket = ticket_of(&served, "Ada", directory);
+    // A stranger is faster. A thief does not get the other seat, and its player does.
+    let zoe = &mut [served.join("Zoe")];
+    let come = |zoe: &mut [Player], name: &str| {
+        let mut player = served.knock_by(name, |config| {
+            (config.part, config.ticket) = (Part::Wait, Some(ticket.clone()));
+        });
+        let key = served.key_of(name);
+        player.until("being seen", |it| {
+            zoe.iter_mut().for_each(Player::frame);
+            it.joined > 0 && served.sees(key).is_some()
+        });
+        (player, served.sees(key).expect("it is there"))
+    };
+    for (name, has_seat) in [("Eve", false), ("Ada", true), ("Ada", false)] {
+        let (player, seen) = come(zoe, name);
+        assert_eq!(seen, (name.to_owned(), has_seat, false), "neither name nor score come along");
+        drop(player);
+        served.is_left_by(zoe, name);
+    }
 }
 
 #[test]

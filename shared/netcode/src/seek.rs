@@ -7,12 +7,13 @@
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::identity::Credentials;
 use crate::invitation::Invitation;
 use crate::limits::REGIONS_MAX;
 use crate::random::Random;
 use crate::time::{LocalTime, Micros};
 use crate::wire::directory::play::{
-    PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, RequestId, Waiting,
+    PartyCode, PartyWish, Placed, Play, PlayRefusal, PlayerProof, RegionPing, RequestId, Waiting,
 };
 use crate::wire::directory::{Answer, Question, Token, nonce_of_answer};
 use crate::wire::query::{Info, Nonce, WebIdentity, question_of};
@@ -43,6 +44,11 @@ const REFUSED_WAIT_MS: u32 = 500;
 const PING_TIME: Micros = Micros::from_ms(600);
 /// Bytes of the question by which a ping is measured: enough for an answer.
 const PING_BYTES: usize = 384;
+/// Time for the player's signature, which a page's browser makes.
+const SIGN_TIME: Micros = Micros::from_ms(2000);
+/// Maximum number of tokens in a row to sign. Arbitrary; usually there is one, and another one
+/// every 30 seconds.
+const CHALLENGES_MAX: u8 = 4;
 /// Shortest and longest time until the next request, whatever the directory says.
 const AGAIN_MS: (u32, u32) = (100, 5000);
 
@@ -86,6 +92,8 @@ pub enum SeekState {
         room: Option<RoomCode>,
         /// How a browser recognizes the server, if a browser asked.
         web: WebIdentity,
+        /// The player's ticket for the seat, if the directory has given one.
+        ticket: Option<Vec<u8>>,
     },
     /// The search is over.
     Failed(SeekError),
@@ -108,6 +116,8 @@ enum Step {
         tries: u8,
     },
     Pings,
+    /// Waits for the player's signature.
+    Sign,
     Ask {
         tries: u8,
     },
@@ -138,6 +148,12 @@ pub struct Seeker {
     patience: Micros,
     nonce: Nonce,
     token: Option<Token>,
+    /// Whether the player's key can be proven, the proof, and the text to sign for it.
+    proves: bool,
+    player: PlayerProof,
+    to_sign: Option<Vec<u8>>,
+    /// Number of tokens that the directory has sent.
+    challenges: u8,
     /// Servers that were asked for their status, with the region of each.
     asked: BTreeMap<Nonce, (SocketAddr, String, LocalTime)>,
     step: Step,
@@ -164,6 +180,10 @@ impl Seeker {
             patience: PATIENCE,
             nonce: Nonce::default(),
             token: None,
+            proves: false,
+            player: PlayerProof::None,
+            to_sign: None,
+            challenges: 0,
             asked: BTreeMap::new(),
             step: Step::Next,
             due: now,
@@ -182,6 +202,26 @@ impl Seeker {
     /// [`poll_question`](Self::poll_question).
     pub fn over_http(wish: SeekWish, seed: u64, now: LocalTime) -> Self {
         Self { patience: PATIENCE_HTTP, ..Self::new(wish, vec![OVER_HTTP], seed, now) }
+    }
+
+    /// Proves the player's key to directories, so that they can give a ticket for the seat: fetch
+    /// texts to sign with [`poll_text`](Self::poll_text).
+    #[must_use]
+    pub fn proving(self) -> Self {
+        Self { proves: true, ..self }
+    }
+
+    /// Returns the next text to sign with the player's key.
+    pub fn poll_text(&mut self) -> Option<Vec<u8>> {
+        self.to_sign.take()
+    }
+
+    /// Handles the player's key and the signature of the last text.
+    pub fn handle_signature(&mut self, now: LocalTime, made: Credentials) {
+        if matches!(self.step, Step::Sign) {
+            self.player = PlayerProof::Made(made);
+            self.ask(now, 1);
+        }
     }
 
     /// Returns the next question to send over HTTP.
@@ -242,6 +282,8 @@ impl Seeker {
             Step::Regions { tries } | Step::Ask { tries } if tries >= TRIES => self.begin(now),
             Step::Regions { tries } => self.ask_regions(now, tries + 1),
             Step::Pings | Step::Wait => self.ask(now, 1),
+            // The seat matters more than the ticket.
+            Step::Sign => self.ask_without_key(now),
             Step::Ask { tries } => self.ask(now, tries + 1),
             Step::Over => {}
         }
@@ -249,13 +291,19 @@ impl Seeker {
 
     /// Begins with the next directory.
     fn begin(&mut self, now: LocalTime) {
-        (self.token, self.queued) = (None, None);
+        (self.token, self.queued, self.challenges) = (None, None, 0);
+        self.player = PlayerProof::None;
         self.play.pings.clear();
         self.asked.clear();
         self.directory = self.directories.pop_front();
         match self.directory {
             // Browsers cannot measure pings.
-            Some(OVER_HTTP) => self.ask(now, 1),
+            Some(OVER_HTTP) => {
+                if self.proves {
+                    self.player = PlayerProof::Wanted;
+                }
+                self.ask(now, 1);
+            }
             Some(_) => self.ask_regions(now, 1),
             None => {
                 let why = self.refusal.map_or(SeekError::Silent, SeekError::Refused);
@@ -278,7 +326,27 @@ impl Seeker {
         let doublings = u32::from(tries.saturating_sub(TRIES)).min(DOUBLINGS_MAX);
         let patience = Micros(self.patience.0 << doublings);
         (self.step, self.due) = (Step::Ask { tries }, now + patience);
-        self.send(&Question::Play { play: self.play.clone(), token: self.token });
+        let (play, token, player) = (self.play.clone(), self.token, self.player);
+        self.send(&Question::Play { play, token, player });
+    }
+
+    fn ask_without_key(&mut self, now: LocalTime) {
+        (self.proves, self.to_sign, self.player) = (false, None, PlayerProof::None);
+        self.ask(now, 1);
+    }
+
+    /// Continues with a directory's token.
+    fn handle_challenge(&mut self, now: LocalTime, token: Token) {
+        self.token = Some(token);
+        self.challenges = self.challenges.saturating_add(1);
+        if !self.proves {
+            return self.ask(now, 1);
+        }
+        if self.challenges > CHALLENGES_MAX {
+            return self.ask_without_key(now);
+        }
+        self.to_sign = Some(self.play.signed_text(&token));
+        (self.step, self.due) = (Step::Sign, now + SIGN_TIME);
     }
 
     /// Sends a question to the directory.
@@ -313,15 +381,13 @@ impl Seeker {
                     self.due = now + PING_TIME;
                 }
             }
-            (Step::Ask { .. }, Answer::Challenge(token)) => {
-                self.token = Some(token);
-                self.ask(now, 1);
-            }
+            (Step::Ask { .. }, Answer::Challenge(token)) => self.handle_challenge(now, token),
             (Step::Ask { .. }, Answer::Waiting(Waiting { position, again_ms, party })) => {
                 let (least, most) = AGAIN_MS;
                 let again = Micros::from_ms(again_ms.clamp(least, most).into());
                 (self.step, self.due) = (Step::Wait, now + again);
                 self.queued = Some(Queued { at: now, heard: now, refusals: 0 });
+                self.challenges = 0;
                 self.state = SeekState::Waiting { position };
                 self.party = party.or(self.party);
             }
@@ -332,6 +398,9 @@ impl Seeker {
     }
 
     fn handle_refusal(&mut self, now: LocalTime, refusal: PlayRefusal) {
+        if refusal == PlayRefusal::Key && self.player != PlayerProof::None {
+            return self.ask_without_key(now);
+        }
         self.refusal = Some(refusal);
         let passes = matches!(refusal, PlayRefusal::Game | PlayRefusal::Full | PlayRefusal::Often);
         if let Some(queued) = self.queued.as_mut().filter(|it| passes && now - it.at < REFUSED_MAX)
@@ -357,7 +426,8 @@ impl Seeker {
         let fingerprint = Some(placed.server.fingerprint);
         self.party = placed.party.or(self.party);
         let invitation = Invitation { address, fingerprint };
-        self.end(SeekState::Placed { invitation, room: placed.room, web: placed.web });
+        let Placed { room, web, ticket, .. } = placed;
+        self.end(SeekState::Placed { invitation, room, web, ticket });
     }
 
     /// Handles the status of a server, by which a region's ping is measured.

@@ -19,6 +19,7 @@ pub const SECRET_FILE_BYTES_MAX: usize = 4096;
 
 /// What the keys are for, in the order of their uses below.
 const TRANSFER_CONTEXT: &[u8] = b"phaselock fleet transfer 1";
+const SEAT_CONTEXT: &[u8] = b"phaselock fleet seat 1";
 const PLACES_CONTEXT: &[u8] = b"phaselock fleet places 1";
 
 /// The keys of a fleet.
@@ -26,6 +27,8 @@ const PLACES_CONTEXT: &[u8] = b"phaselock fleet places 1";
 pub struct FleetKey {
     /// Signs the tickets of players who move from server to server.
     pub(crate) transfer: hmac::Key,
+    /// Signs the tickets for seats that directories reserve.
+    pub(crate) seat: hmac::Key,
     /// Proves to directories that a server is of the fleet.
     places: hmac::Key,
 }
@@ -42,7 +45,11 @@ impl FleetKey {
         let secret = hmac::Key::new(hmac::HMAC_SHA256, secret);
         let derived =
             |context| hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&secret, context).as_ref());
-        Self { transfer: derived(TRANSFER_CONTEXT), places: derived(PLACES_CONTEXT) }
+        Self {
+            transfer: derived(TRANSFER_CONTEXT),
+            seat: derived(SEAT_CONTEXT),
+            places: derived(PLACES_CONTEXT),
+        }
     }
 
     /// Proves to a directory that the server with these facts is of the fleet, for one request.
@@ -104,7 +111,7 @@ mod tests {
     }
 
     fn play() -> Play {
-        let (game, party) = ("race".to_owned(), PartyWish::None);
+        let (game, party) = ("chess".to_owned(), PartyWish::None);
         Play { request: RequestId([1; 8]), game, people: 5, party, pings: Vec::new() }
     }
 
@@ -127,7 +134,7 @@ mod tests {
         }
         let plays = [
             Play { request: RequestId([2; 8]), ..play() },
-            Play { game: "chess".into(), ..play() },
+            Play { game: "go".into(), ..play() },
             Play { people: 6, ..play() },
         ];
         for other in plays {

@@ -141,7 +141,12 @@ impl PlayerKey {
 
     /// Returns key and proof, bound to these bytes.
     pub(crate) fn prove(&self, binding: &[u8; 32]) -> Result<Credentials, PlayerKeyError> {
-        let signature = self.pair.sign(&proof_text(binding))?;
+        self.sign(&proof_text(binding))
+    }
+
+    /// Returns the key, and its signature of a text.
+    pub fn sign(&self, text: &[u8]) -> Result<Credentials, PlayerKeyError> {
+        let signature = self.pair.sign(text)?;
         let mut proof = Proof::default();
         let halves = proof.0.as_flattened_mut().iter_mut();
         halves.zip(signature).for_each(|(to, from)| *to = from);
@@ -173,12 +178,17 @@ fn is_small_order(mut key: PublicKey) -> bool {
 }
 
 /// Whether the owner of the key made the credentials for these bytes.
-pub(crate) fn is_bound(binding: &[u8; 32], Credentials { key, proof }: &Credentials) -> bool {
+pub(crate) fn is_bound(binding: &[u8; 32], credentials: &Credentials) -> bool {
+    is_signed(&proof_text(binding), credentials)
+}
+
+/// Whether the owner of the key signed a text.
+pub fn is_signed(text: &[u8], Credentials { key, proof }: &Credentials) -> bool {
     if is_small_order(*key) {
         return false;
     }
     let key = UnparsedPublicKey::new(&ED25519, key.0);
-    key.verify(&proof_text(binding), proof.0.as_flattened()).is_ok()
+    key.verify(text, proof.0.as_flattened()).is_ok()
 }
 
 /// Returns bytes that only the two ends of this connection have, so a proof is worthless on any

@@ -13,6 +13,7 @@ use tokio::time::sleep_until;
 use crate::address::Address;
 use crate::asking::{Sockets, remotes};
 use crate::clock::Clock;
+use crate::player::PlayerKey;
 
 /// A search on a thread of its own, until it is dropped.
 #[derive(Debug)]
@@ -23,9 +24,13 @@ pub struct Seek {
 }
 
 impl Seek {
-    /// Starts a search in directories, which are asked in this order. Fails if the system cannot
-    /// provide a thread or a socket.
-    pub fn start(wish: SeekWish, directories: Vec<Address>) -> io::Result<Self> {
+    /// Starts a search in directories, which are asked in this order. With the player's key, they
+    /// can give a ticket for the seat. Fails if the system cannot provide a thread or a socket.
+    pub fn start(
+        wish: SeekWish,
+        directories: Vec<Address>,
+        key: Option<PlayerKey>,
+    ) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let view = SeekView { state: SeekState::Asking, party: None };
         let view = Arc::new(Mutex::new(view));
@@ -36,7 +41,7 @@ impl Seek {
             runtime.block_on(async {
                 tokio::select! {
                     _ = dropped => {}
-                    () = run(sockets, wish, directories, &told) => {}
+                    () = run(sockets, wish, (directories, key), &told) => {}
                 }
             });
             // A name lookup may take the system minutes.
@@ -51,7 +56,12 @@ impl Seek {
     }
 }
 
-async fn run(sockets: Sockets, wish: SeekWish, directories: Vec<Address>, told: &Mutex<SeekView>) {
+async fn run(
+    sockets: Sockets,
+    wish: SeekWish,
+    (directories, key): (Vec<Address>, Option<PlayerKey>),
+    told: &Mutex<SeekView>,
+) {
     let mut found = Vec::new();
     for directory in directories {
         // One that is unknown does not answer either.
@@ -59,8 +69,17 @@ async fn run(sockets: Sockets, wish: SeekWish, directories: Vec<Address>, told: 
     }
     let clock = Clock::start_at(LocalTime(1));
     let mut seeker = Seeker::new(wish, found, Clock::seed(), clock.now());
+    if key.is_some() {
+        seeker = seeker.proving();
+    }
     loop {
         seeker.handle_timeout(clock.now());
+        // Without a signature, it goes on without the key.
+        if let Some(text) = seeker.poll_text()
+            && let Some(Ok(made)) = key.as_ref().map(|key| key.sign(&text))
+        {
+            seeker.handle_signature(clock.now(), made);
+        }
         while let Some((to, bytes)) = seeker.poll_transmit() {
             sockets.send(to, &bytes);
         }

@@ -1,12 +1,14 @@
-//! Transfer tickets: how a server of a fleet proves to another one what a player takes along.
+//! Tickets: how a server of a fleet proves to another one what a player takes along, and how a
+//! directory proves that it has reserved a seat for a player.
 //!
 //! ```text
-//! ticket = version (1), body, HMAC-SHA256 of "phaselock transfer ticket", version and body
+//! ticket = kind, body, HMAC-SHA256 of "phaselock transfer ticket", kind and body
+//! kind     1: a player moves        2: a seat is reserved
 //! ```
 //!
-//! The body is a [`TicketBody`]; the key follows from the fleet's secret. A ticket works once, on
-//! one server, for one player, within 30 seconds by that server's clock. A player with any other
-//! ticket is a newcomer.
+//! The body is a [`TicketBody`] or a [`SeatBody`]. For each kind, another key follows from the
+//! fleet's secret. A ticket works once, on one server, for one player, within 30 seconds by that
+//! server's clock. A player with any other ticket is a newcomer.
 //!
 //! Nothing here reads a clock or makes random numbers.
 
@@ -16,17 +18,20 @@ use std::net::SocketAddr;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::identity::PublicKey;
 use phaselock::limits::TICKET_BYTES_MAX;
-use phaselock::server::{TicketBody, Transfer};
+use phaselock::server::{SeatBody, TicketBody, Transfer};
 use ring::hmac;
 
 use crate::fleet::FleetKey;
 
-/// Version of the layout, the first byte of each ticket.
-const VERSION: u8 = 1;
+/// Kinds of tickets, the first byte of each.
+const TRANSFER: u8 = 1;
+const SEAT: u8 = 2;
 /// What precedes the signed bytes.
 const SIGNED_CONTEXT: &[u8] = b"phaselock transfer ticket";
 /// Bytes of the signature.
 const SIGNATURE_BYTES: usize = 32;
+/// Maximum bytes of a body.
+const BODY_BYTES_MAX: usize = TICKET_BYTES_MAX - SIGNATURE_BYTES - 1;
 /// Seconds for which a ticket is valid.
 const TICKET_SECS: i64 = 30;
 /// How far in the future a ticket may have been issued, in seconds: the tolerated difference
@@ -43,10 +48,10 @@ pub enum TicketError {
     /// It is longer than any ticket, or too short.
     #[error("it has a wrong length")]
     Length,
-    /// It has another version.
-    #[error("it has version {0}")]
-    Version(u8),
-    /// No server with the fleet's secret has made it.
+    /// It is of another kind.
+    #[error("it is of kind {0}")]
+    Kind(u8),
+    /// No one with the fleet's secret has made it.
     #[error("it is forged, damaged, or signed with another secret")]
     Forged,
     /// The content is damaged or out of its limits, although it is signed.
@@ -96,27 +101,80 @@ impl FleetKey {
         let Stamp { id, issuer, target, address, now: issued } = stamp;
         let address = address.to_owned();
         let body = TicketBody { id, issuer, target, address, issued, transfer };
-        let body = body.encode(TICKET_BYTES_MAX - SIGNATURE_BYTES - 1)?;
-        let mut ticket = vec![VERSION];
-        ticket.extend(body);
-        let signature = hmac::sign(&self.transfer, &signed(&ticket));
-        ticket.extend(signature.as_ref());
-        Some(ticket)
+        Some(seal(&self.transfer, TRANSFER, &body.encode(BODY_BYTES_MAX)?))
+    }
+
+    /// Issues a ticket for a seat that is reserved for the player with this key.
+    pub fn reserve(&self, stamp: SeatStamp, key: PublicKey) -> Option<Vec<u8>> {
+        let SeatStamp { id, target, address, now: issued } = stamp;
+        let body = SeatBody { id, target, address: address.to_string(), issued, key };
+        Some(seal(&self.seat, SEAT, &body.encode(BODY_BYTES_MAX)?))
     }
 
     /// Returns the content of a ticket that this key has signed.
-    fn open(&self, ticket: &[u8]) -> Result<TicketBody, TicketError> {
+    fn open(&self, ticket: &[u8]) -> Result<Content, TicketError> {
         if ticket.len() > TICKET_BYTES_MAX || ticket.len() <= SIGNATURE_BYTES + 1 {
             return Err(TicketError::Length);
         }
-        if ticket[0] != VERSION {
-            return Err(TicketError::Version(ticket[0]));
-        }
         let (text, signature) = ticket.split_at(ticket.len() - SIGNATURE_BYTES);
+        let key = match text[0] {
+            TRANSFER => &self.transfer,
+            SEAT => &self.seat,
+            other => return Err(TicketError::Kind(other)),
+        };
         // In constant time.
-        hmac::verify(&self.transfer, &signed(text), signature).map_err(|_| TicketError::Forged)?;
-        TicketBody::decode(&text[1..]).ok_or(TicketError::Content)
+        hmac::verify(key, &signed(text), signature).map_err(|_| TicketError::Forged)?;
+        let content = match text[0] {
+            SEAT => SeatBody::decode(&text[1..]).map(Content::from),
+            _ => TicketBody::decode(&text[1..]).map(Content::from),
+        };
+        content.ok_or(TicketError::Content)
     }
+}
+
+/// What a directory stamps onto a ticket for a seat.
+#[derive(Clone, Copy, Debug)]
+pub struct SeatStamp {
+    /// Random number.
+    pub id: [u8; 16],
+    /// Fingerprint of the server that has the seat, and its address.
+    pub target: Fingerprint,
+    /// Its address.
+    pub address: SocketAddr,
+    /// Unix time in seconds.
+    pub now: i64,
+}
+
+/// Content of a ticket of either kind.
+struct Content {
+    id: [u8; 16],
+    target: Fingerprint,
+    address: String,
+    issued: i64,
+    key: PublicKey,
+    transfer: Option<Transfer>,
+}
+
+impl From<TicketBody> for Content {
+    fn from(body: TicketBody) -> Self {
+        let TicketBody { id, target, address, issued, transfer, .. } = body;
+        Self { id, target, address, issued, key: transfer.key, transfer: Some(transfer) }
+    }
+}
+
+impl From<SeatBody> for Content {
+    fn from(body: SeatBody) -> Self {
+        let SeatBody { id, target, address, issued, key } = body;
+        Self { id, target, address, issued, key, transfer: None }
+    }
+}
+
+/// Puts a ticket together.
+fn seal(key: &hmac::Key, kind: u8, body: &[u8]) -> Vec<u8> {
+    let mut ticket = [&[kind], body].concat();
+    let signature = hmac::sign(key, &signed(&ticket));
+    ticket.extend(signature.as_ref());
+    ticket
 }
 
 fn signed(text: &[u8]) -> Vec<u8> {
@@ -152,15 +210,16 @@ impl UsedTickets {
         Self { started, used: BTreeMap::new() }
     }
 
-    /// Accepts a ticket, once, and notes it as used. Returns its id and what the player brings.
+    /// Accepts a ticket, once, and notes it as used. Returns its id and what the player brings:
+    /// nothing, if a directory has reserved a seat.
     pub fn accept(
         &mut self,
         key: &FleetKey,
         ticket: &[u8],
         presented: Presented,
-    ) -> Result<([u8; 16], Transfer), TicketError> {
+    ) -> Result<([u8; 16], Option<Transfer>), TicketError> {
         let Presented { bearer, here, address: own, now } = presented;
-        let TicketBody { id, target, address, issued, transfer, .. } = key.open(ticket)?;
+        let Content { id, target, address, issued, key, transfer } = key.open(ticket)?;
         // A name says nothing about which server it is.
         let is_elsewhere =
             own.zip(address.parse().ok()).is_some_and(|(own, there): (_, SocketAddr)| own != there);
@@ -170,7 +229,7 @@ impl UsedTickets {
         self.started = self.started.min(now);
         let problem = if target != here || is_elsewhere {
             Some(TicketError::Target)
-        } else if transfer.key != bearer {
+        } else if key != bearer {
             Some(TicketError::Bearer)
         } else if issued.saturating_sub(CLOCKS_DIFFER_SECS) > now {
             Some(TicketError::Early)
@@ -254,10 +313,16 @@ mod tests {
     #[test]
     fn a_ticket_counts_once() {
         let mut used = used();
-        assert_eq!(used.accept(&key(), &ticket(1), presented(NOW)), Ok(([1; 16], transfer())));
+        assert_eq!(
+            used.accept(&key(), &ticket(1), presented(NOW)),
+            Ok(([1; 16], Some(transfer())))
+        );
         let again = used.accept(&key(), &ticket(1), presented(NOW + 1));
         assert_eq!(again, Err(TicketError::Used));
-        assert_eq!(used.accept(&key(), &ticket(2), presented(NOW + 1)), Ok(([2; 16], transfer())));
+        assert_eq!(
+            used.accept(&key(), &ticket(2), presented(NOW + 1)),
+            Ok(([2; 16], Some(transfer())))
+        );
         // Its bearer got no seat.
         used.give_back([1; 16]);
         assert!(used.accept(&key(), &ticket(1), presented(NOW + 2)).is_ok());
@@ -316,8 +381,8 @@ mod tests {
                 let mut bad = good.clone();
                 bad[at] ^= 1 << bit;
                 let error = accept(&bad).expect_err("a bit has changed");
-                let is_version = matches!(error, TicketError::Version(_));
-                assert!(if at == 0 { is_version } else { error == TicketError::Forged });
+                let is_kind = matches!(error, TicketError::Kind(_));
+                assert!((at == 0 && is_kind) || error == TicketError::Forged, "{error}");
             }
         }
         for length in 0..good.len() {
@@ -331,11 +396,47 @@ mod tests {
     }
 
     #[test]
+    fn a_ticket_for_a_seat_brings_nothing_and_is_as_strict() {
+        let address = address("192.0.2.7:7001").expect("an address");
+        let stamp = SeatStamp { id: [7; 16], target: HERE, address, now: NOW };
+        let good = key().reserve(stamp, ADA).expect("it is short");
+        assert!(good.len() < 180, "{}", good.len());
+        let mut used = used();
+        let mut accept = |ticket: &[u8], presented| used.accept(&key(), ticket, presented);
+        let own = Presented { address: Some(address), ..presented(NOW) };
+        for (presented, error) in [
+            (Presented { bearer: PublicKey([8; 32]), ..own }, TicketError::Bearer),
+            (Presented { here: Fingerprint([3; 32]), ..own }, TicketError::Target),
+            (Presented { address: self::address("192.0.2.7:7002"), ..own }, TicketError::Target),
+            (Presented { now: NOW + TICKET_SECS, ..own }, TicketError::Expired),
+            (Presented { now: NOW - CLOCKS_DIFFER_SECS - 1, ..own }, TicketError::Early),
+        ] {
+            assert_eq!(accept(&good, presented), Err(error));
+        }
+        let other = FleetKey::new(&[8; 32]).reserve(stamp, ADA).expect("it is short");
+        assert_eq!(accept(&other, own), Err(TicketError::Forged), "another directory");
+        // A seat is not a name: the keys of both kinds differ.
+        for kind in [SEAT, TRANSFER] {
+            let mut turned = if kind == SEAT { ticket(1) } else { good.clone() };
+            turned[0] = kind;
+            assert_eq!(accept(&turned, own), Err(TicketError::Forged));
+        }
+        for at in 1..good.len() {
+            let mut bad = good.clone();
+            bad[at] ^= 1;
+            assert_eq!(accept(&bad, own), Err(TicketError::Forged), "{at}");
+        }
+        assert_eq!(accept(&good, own), Ok(([7; 16], None)));
+        assert_eq!(accept(&good, own), Err(TicketError::Used));
+    }
+
+    #[test]
     fn a_ticket_whose_score_is_too_long_is_issued_without_it() {
         let long = TransferredKind { kind: 1, fields: vec![u32::MAX; 64] };
         let all = Transfer { kinds: vec![long; 4], ..transfer() };
         let ticket = key().issue(stamp(1), all).expect("it fits without the score");
         let (_, brought) = used().accept(&key(), &ticket, presented(NOW)).expect("it is good");
+        let brought = brought.expect("the name");
         assert_eq!((brought.name, brought.kinds), ("Ada".to_owned(), Vec::new()));
         let name = "x".repeat(TICKET_BYTES_MAX);
         assert_eq!(key().issue(stamp(1), Transfer { name, ..transfer() }), None);

@@ -6,6 +6,7 @@ use phaselock::limits::{ANNOUNCEMENT_BYTES_MAX, DIRECTORY_PAGE_MAX, REGIONS_MAX}
 use phaselock::time::LocalTime;
 use phaselock::wire::directory::{Answer, Question, nonce_of_answer};
 use phaselock_directory::core::{Allocators, Bounds, ServerList};
+use phaselock_quic::fleet::FleetKey;
 
 use super::taken;
 
@@ -39,6 +40,7 @@ fn answer(question: &[u8], nonce: [u8; 8]) {
     let games = vec!["race".to_owned()];
     let allocators = Allocators { regions: vec!["europe".to_owned()], games };
     let mut directory = ServerList::with_allocators(Bounds::default(), &[7; 32], 7, allocators);
+    directory.set_fleet(Some(FleetKey::new(&[7; 32])));
     let (now, ip) = (LocalTime(1_000_000), IpAddr::V4(Ipv4Addr::new(203, 0, 113, 7)));
     let from = SocketAddr::new(ip, 50_000);
     directory.handle_packet(now, from, question);

@@ -158,7 +158,7 @@ fn start(
 }
 
 /// The player's key from its file, or one for this visit if there is no folder for it.
-fn own_keys() -> PlayerKeys {
+pub(super) fn own_keys() -> PlayerKeys {
     PlayerKey::default_path().map_or(PlayerKeys::Ephemeral, PlayerKeys::File)
 }
 

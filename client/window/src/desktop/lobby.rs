@@ -46,6 +46,8 @@ struct Part {
     room: Option<RoomCode>,
     /// Whether to watch instead of playing.
     watch: bool,
+    /// Ticket of a directory for the seat.
+    ticket: Option<Vec<u8>>,
 }
 
 /// The screens between two visits.
@@ -150,10 +152,12 @@ impl DesktopLobby {
         let before = (setup.room.clone(), setup.watch);
         setup.room = part.room.clone().or(before.0.clone());
         setup.watch |= part.watch;
+        setup.ticket.clone_from(&part.ticket);
         let order = self.join(invitation, desk);
         self.part = part;
         let setup = &mut self.args.options.setup;
         (setup.room, setup.watch) = before;
+        setup.ticket = None;
         order
     }
 
@@ -241,7 +245,7 @@ impl DesktopLobby {
             return None;
         };
         self.args.options.setup.password = password;
-        self.join_part(invitation, Part { room, watch }, desk)
+        self.join_part(invitation, Part { room, watch, ticket: None }, desk)
     }
 
     /// Does what the player asked for on the screen on which a directory chooses the server.
@@ -257,9 +261,9 @@ impl DesktopLobby {
                 self.servers.show_directories();
                 None
             }
-            Going::Join { invitation, room, .. } => {
+            Going::Join { invitation, room, ticket, .. } => {
                 self.args.options.setup.password = None;
-                self.join_part(invitation, Part { room, watch: false }, desk)
+                self.join_part(invitation, Part { room, watch: false, ticket }, desk)
             }
         }
     }

@@ -2,8 +2,10 @@
 
 use phaselock::seek::{SeekView, SeekWish};
 use phaselock_quic::address::Address;
+use phaselock_quic::player::PlayerKey;
 use phaselock_quic::seek::Seek;
 
+use super::connection::own_keys;
 use crate::online::{Directories, Search};
 
 impl Directories for Vec<Address> {
@@ -16,7 +18,8 @@ impl Directories for Vec<Address> {
     }
 
     fn seek(&self, wish: SeekWish) -> Result<Box<dyn Search>, String> {
-        let seek = Seek::start(wish, self.clone()).map_err(|error| error.to_string())?;
+        let key = PlayerKey::load(&own_keys()).map_err(|error| error.to_string())?;
+        let seek = Seek::start(wish, self.clone(), Some(key)).map_err(|error| error.to_string())?;
         Ok(Box::new(seek))
     }
 }

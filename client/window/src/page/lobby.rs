@@ -120,7 +120,7 @@ impl PageLobby {
 
     /// Does what the player asked for on the screen on which a directory chooses the server.
     fn go(&mut self, going: Going, desk: Desk<'_>) -> Option<Order> {
-        let Going::Join { invitation, room, web } = going else {
+        let Going::Join { invitation, room, web, ticket } = going else {
             self.online.close();
             self.in_online = false;
             return None;
@@ -131,12 +131,13 @@ impl PageLobby {
             return None;
         };
         self.online.error = None;
-        Some(self.join_found(&Found { address, room, to }, desk))
+        Some(self.join_found(&Found { address, room, to }, ticket, desk))
     }
 
-    fn join_found(&mut self, found: &Found, desk: Desk<'_>) -> Order {
+    fn join_found(&mut self, found: &Found, ticket: Option<Vec<u8>>, desk: Desk<'_>) -> Order {
         let name = self.name(desk.settings);
-        let setup = Setup { room: found.room.clone(), watch: self.setup.watch, ..Setup::default() };
+        let setup =
+            Setup { room: found.room.clone(), ticket, watch: self.setup.watch, ..Setup::default() };
         let title = found.address.to_string();
         let visit = connection::join(title, Some(found), desk.visit(name, &setup));
         Order::Visit(Box::new(visit))
@@ -150,7 +151,7 @@ impl Lobby for PageLobby {
         if let Some(found) = Found::of_tab().filter(|_| self.is_ready && self.loading.is_none()) {
             // Leaving then leads to the screen of *Play online*.
             self.in_online |= page::directory().is_some();
-            return Some(self.join_found(&found, desk));
+            return Some(self.join_found(&found, None, desk));
         }
         let is_elsewhere = self.in_online || self.loading.is_some();
         let joins = self.is_ready && !is_elsewhere && !page::needs_password();

@@ -61,6 +61,7 @@ impl VisitConfig<'_> {
             look: self.look,
             filter: setup.filter,
             room: setup.room.clone(),
+            ticket: setup.ticket.clone(),
             game: setup.wishes.game.clone(),
             password: setup.password.clone(),
             // If all seats are taken, watch until one is free.

@@ -18,12 +18,13 @@ pub struct Bounds {
     /// Announcements (default: 32 at once and 16 per minute from an address; a server sends two
     /// each time).
     pub announcements: Limits,
-    /// Signature checks, of 0.1 ms each (default: 200 per second).
+    /// Checks of servers' signatures, of 0.1 ms each (default: 200 per second).
     pub signatures: Limit,
     /// Requests for a place, with their repetitions (default: 128 at once and 10 per second from an
     /// address, of which a waiting player needs three at most).
     pub plays: Limits,
-    /// New requests for a place (default: 32 at once and 32 per minute from an address).
+    /// New requests for a place, with a check of the player's signature each (default: 32 at once
+    /// and 32 per minute from an address).
     pub requests: Limits,
     /// Codes of parties that do not exist (default: 8 at once and 8 per minute from an address, and
     /// 120 at once and per minute in total).

@@ -10,14 +10,17 @@
 mod crowds;
 mod fleet;
 mod parties;
+mod placements;
 mod queue;
 mod seats;
 mod servers;
+mod ticketing;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
 use phaselock::fingerprint::Fingerprint;
+use phaselock::identity::PublicKey;
 use phaselock::limits::{PARTY_MAX, QUESTION_BYTES};
 use phaselock::random::Random;
 use phaselock::time::{LocalTime, Micros};
@@ -26,6 +29,7 @@ use phaselock::wire::directory::play::{
 };
 use phaselock::wire::directory::{Answer, Listed};
 use phaselock::wire::query::{Info, Nonce, WebIdentity, question_of};
+use phaselock_quic::fleet::FleetKey;
 use phaselock_quic::packets::Route;
 use phaselock_quic::server::buckets::{Bucket, BucketTime};
 
@@ -33,10 +37,12 @@ use self::crowds::{Crowd, Crowds};
 pub use self::fleet::{Allocate, Allocators, NotAllocated};
 use self::fleet::{Fleet, Need};
 use self::parties::Parties;
+use self::placements::Placements;
 use self::queue::{Queue, Waiter};
 use self::seats::{Holder, Seats};
 pub use self::servers::AllocatedServer;
 use self::servers::{Audience, Candidates, Servers};
+use self::ticketing::Ticketing;
 use super::bounds::PlayBounds;
 use super::entries::is_local;
 use super::tokens::Secrets;
@@ -58,8 +64,6 @@ const STATUS_MAX: usize = 1024;
 /// founder must first tell the code.
 const RESERVED: Micros = Micros::from_ms(8000);
 const RESERVED_FOR_FRIENDS: Micros = Micros::from_ms(120_000);
-/// Time for which the same request gets the same answer.
-const REPEATED: Micros = Micros::from_ms(10_000);
 /// Maximum number of requests for a game that are looked at a time.
 const LOOKED_AT: usize = 1024;
 /// Number of requests for a game up to which a new one is handled at once.
@@ -90,6 +94,8 @@ pub(super) struct PlayerAsks {
     pub(super) ip: IpAddr,
     /// Whether it is a browser, which asks over HTTP.
     pub(super) is_browser: bool,
+    /// Key of the player, if it is proven.
+    pub(super) key: Option<PublicKey>,
 }
 
 /// Who asks for seats.
@@ -99,6 +105,8 @@ struct Asker {
     crowds: Crowds,
     /// The server that its people leave, if it is a server that asks.
     leaves: Option<SocketAddr>,
+    /// Key of the player, if it is proven.
+    key: Option<PublicKey>,
 }
 
 /// The matchmaker.
@@ -112,9 +120,8 @@ pub(super) struct Matchmaker {
     queue: Queue,
     parties: Parties,
     fleet: Fleet,
-    /// Answers for repeated requests, and their requests by age.
-    placed: HashMap<RequestId, Placed>,
-    placed_at: VecDeque<(LocalTime, RequestId)>,
+    placements: Placements,
+    ticketing: Ticketing,
     /// Games that people looked for, and when the last one did.
     looked_for: BTreeMap<String, LocalTime>,
     statuses: Bucket,
@@ -127,8 +134,9 @@ impl Matchmaker {
         bounds: PlayBounds,
         allocators: Allocators,
         random: Random,
-        secrets: Secrets,
+        [secrets, of_tickets]: [Secrets; 2],
     ) -> Self {
+        let ticketing = Ticketing::new(of_tickets);
         Self {
             bounds,
             random,
@@ -138,8 +146,8 @@ impl Matchmaker {
             queue: Queue::default(),
             parties: Parties::default(),
             fleet: Fleet::new(allocators, bounds.allocations),
-            placed: HashMap::new(),
-            placed_at: VecDeque::new(),
+            placements: Placements::default(),
+            ticketing,
             looked_for: BTreeMap::new(),
             statuses: Bucket::default(),
             questions: VecDeque::new(),
@@ -152,9 +160,31 @@ impl Matchmaker {
         self.queue.len()
     }
 
+    /// Sets the key of the fleet, with which tickets are signed.
+    pub(super) fn set_fleet(&mut self, fleet: Option<FleetKey>) {
+        self.ticketing.set_fleet(fleet);
+    }
+
+    /// Sets the Unix time in seconds, by which tickets are valid.
+    pub(super) fn set_unix(&mut self, unix: i64) {
+        self.ticketing.set_unix(unix);
+    }
+
     /// Whether an allocator has assigned a server, whose matches may be private.
     pub(super) fn is_allocated(&self, server: SocketAddr, print: Fingerprint) -> bool {
         self.servers.is_allocated(server, print)
+    }
+
+    /// Returns the number of keys with a request.
+    #[cfg(test)]
+    pub(super) fn keys(&self) -> usize {
+        self.placements.keys()
+    }
+
+    /// Returns the number of seats of a server that are reserved.
+    #[cfg(test)]
+    pub(super) fn reserved(&self, server: SocketAddr) -> u32 {
+        self.seats.of(server)
     }
 
     /// Notes that a server has announced itself, with its status.
@@ -171,18 +201,18 @@ impl Matchmaker {
 
     /// Whether a request is known, so that it costs nothing new.
     pub(super) fn knows(&self, request: RequestId) -> bool {
-        self.placed.contains_key(&request) || self.queue.get(request).is_some()
+        self.placements.get(request).is_some() || self.queue.get(request).is_some()
     }
 
     /// Handles a player's request.
     pub(super) fn handle_play(&mut self, now: LocalTime, from: PlayerAsks, play: Play) -> Answer {
-        let PlayerAsks { ip, is_browser } = from;
+        let PlayerAsks { ip, is_browser, key } = from;
         if play.people > PARTY_MAX {
             return Answer::Denied(PlayRefusal::People);
         }
         let audience = Audience { local: is_local(ip), browser: is_browser };
         let crowds = crowds::of_player(ip);
-        let answer = self.ask(now, Asker { audience, crowds, leaves: None }, play);
+        let answer = self.ask(now, Asker { audience, crowds, leaves: None, key }, play);
         if is_browser { self.for_browser(answer, |_| true) } else { answer }
     }
 
@@ -239,8 +269,8 @@ impl Matchmaker {
         }
         let has_browsers = own.is_none_or(servers::Server::may_have_browsers);
         let region = own.map(|it| it.region.clone());
-        // One that is not listed may have asked from the address of its pod, which says nothing about
-        // its players.
+        // One that is not listed may have asked from the address of its pod, which says nothing
+        // about its players.
         let local = own.is_some_and(servers::Server::is_listed) && is_local(server.ip());
         // How many players it has is asked first: some may have joined since it last said so.
         let is_enough = |it: &servers::Server| it.is_enough(now, play.people.into());
@@ -263,7 +293,8 @@ impl Matchmaker {
         }
         let crowds = crowds::of_server(server, is_trusted);
         let audience = Audience { local, browser: false };
-        let answer = self.ask(now, Asker { audience, crowds, leaves: Some(server) }, play);
+        let asker = Asker { audience, crowds, leaves: Some(server), key: None };
+        let answer = self.ask(now, asker, play);
         if has_browsers { self.introduce(now, answer) } else { answer }
     }
 
@@ -282,8 +313,8 @@ impl Matchmaker {
 
     fn ask(&mut self, now: LocalTime, asker: Asker, play: Play) -> Answer {
         let request = play.request;
-        if let Some(placed) = self.placed.get(&request) {
-            return Answer::Placed(placed.clone());
+        if let Some(placed) = self.placed(request) {
+            return Answer::Placed(placed);
         }
         if self.queue.get(request).is_some() {
             self.queue.renew(request, now, play.pings);
@@ -292,6 +323,7 @@ impl Matchmaker {
                 Ok(waiter) => waiter,
                 Err(refusal) => return Answer::Denied(refusal),
             };
+            self.replace(request, &waiter);
             let game = waiter.game.clone();
             self.queue.push(request, waiter);
             self.question(now, &game);
@@ -303,8 +335,8 @@ impl Matchmaker {
         if let Some(waiter) = self.queue.get(request) {
             self.looked_for.insert(waiter.game.clone(), now);
         }
-        match self.placed.get(&request) {
-            Some(placed) => Answer::Placed(placed.clone()),
+        match self.placed(request) {
+            Some(placed) => Answer::Placed(placed),
             None if self.is_hopeless(now, request) => {
                 self.forget(request);
                 Answer::Denied(PlayRefusal::People)
@@ -313,10 +345,41 @@ impl Matchmaker {
         }
     }
 
+    /// Returns where a request has seats. The first time, a player with a key gets a ticket.
+    fn placed(&mut self, request: RequestId) -> Option<Placed> {
+        let placement = self.placements.get_mut(request)?;
+        if let Some(key) = placement.key.filter(|_| placement.placed.ticket.is_none()) {
+            let seat = (&placement.placed, placement.server);
+            placement.placed.ticket = self.ticketing.issue(seat, key);
+        }
+        Some(placement.placed.clone())
+    }
+
+    /// Gives back what the player's key holds by older requests: a place in the queue, seats on the
+    /// way, and those for friends of another party.
+    fn replace(&mut self, request: RequestId, waiter: &Waiter) {
+        let Some(key) = waiter.key else { return };
+        if let Some(older) = self.placements.claim(key, request) {
+            self.forget(older);
+            if let Some(placement) = self.placements.remove(older) {
+                self.seats.release(placement.server, Holder::Request(older), u32::MAX);
+            }
+        }
+        let party = self.parties.made_by(key).filter(|code| Some(*code) != waiter.party);
+        if let Some(code) = party
+            && let Some(server) = self.parties.server(code)
+        {
+            self.seats.release(server, Holder::Party(code), u32::MAX);
+        }
+        if let Some(code) = waiter.party {
+            self.parties.sign(code, request, key);
+        }
+    }
+
     /// Returns a new request for the queue, unless a bound forbids it.
     fn admit(&mut self, now: LocalTime, asker: Asker, play: Play) -> Result<Waiter, PlayRefusal> {
         let Play { request, game, people, party, pings } = play;
-        let Asker { audience, crowds, leaves } = asker;
+        let Asker { audience, crowds, leaves, key } = asker;
         if !self.fleet.plays(&game) && !self.servers.any_plays(&game, now, audience.browser) {
             return Err(PlayRefusal::Game);
         }
@@ -335,7 +398,19 @@ impl Matchmaker {
         let (party, people) = self.join(now, &game, (people, party), (request, crowds))?;
         let claim = party.map_or(people, |code| people.max(self.parties.claim(code, request)));
         let (since, asked) = (now, now);
-        Ok(Waiter { game, people, party, pings, claim, crowds, audience, leaves, since, asked })
+        Ok(Waiter {
+            game,
+            people,
+            party,
+            pings,
+            claim,
+            crowds,
+            audience,
+            leaves,
+            key,
+            since,
+            asked,
+        })
     }
 
     /// Returns the maximum requests of a crowd that wait.
@@ -360,8 +435,9 @@ impl Matchmaker {
 
     /// Removes a request from the queue, and its party if that has no place.
     fn forget(&mut self, request: RequestId) {
-        let party = self.queue.remove(request).and_then(|waiter| waiter.party);
-        if let Some(code) = party {
+        let Some(waiter) = self.queue.remove(request) else { return };
+        self.placements.give_up(waiter.key, request);
+        if let Some(code) = waiter.party {
             self.parties.abandon(code, request);
         }
     }
@@ -602,8 +678,8 @@ impl Matchmaker {
         self.queue.remove(request);
         let people = u16::try_from(people).unwrap_or(u16::MAX);
         let party = waiter.party;
-        self.placed.insert(request, Placed { server: listed, people, room, party, web });
-        self.placed_at.push_back((now, request));
+        let placed = Placed { server: listed, people, room, party, web, ticket: None };
+        self.placements.insert(now, request, (placed, server), waiter.key);
     }
 
     /// Handles a packet that may be the answer of a server.
@@ -655,7 +731,7 @@ impl Matchmaker {
         let is_idle = self.looked_for.is_empty()
             && self.queue.len() == 0
             && self.seats.is_empty()
-            && self.placed.is_empty()
+            && self.placements.is_empty()
             && self.parties.is_empty()
             && self.fleet.is_idle();
         (!is_idle).then_some(self.worked + INTERVAL)
@@ -675,11 +751,7 @@ impl Matchmaker {
         }
         self.fleet.expire(now, &mut self.random);
         self.parties.expire(now);
-        while self.placed_at.front().is_some_and(|(at, _)| now - *at >= REPEATED) {
-            if let Some((_, request)) = self.placed_at.pop_front() {
-                self.placed.remove(&request);
-            }
-        }
+        self.placements.expire(now);
         self.looked_for.retain(|_, at| now - *at < LOOKED_FOR);
         let games: Vec<_> = self.looked_for.keys().cloned().collect();
         for game in games {

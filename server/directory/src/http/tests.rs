@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use phaselock::wire::directory::play::{PartyWish, Play, PlayRefusal, RequestId};
+use phaselock::wire::directory::play::{PartyWish, Play, PlayRefusal, PlayerProof, RequestId};
 use phaselock::wire::directory::{Answer, Question};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use tokio::task::spawn_blocking;
@@ -21,7 +21,7 @@ fn question() -> Vec<u8> {
         party: PartyWish::None,
         pings: vec![],
     };
-    Question::Play { play, token: None }.encode(NONCE)
+    Question::Play { play, token: None, player: PlayerProof::None }.encode(NONCE)
 }
 
 /// Serves with a directory that refuses every game, and answers nothing after four requests.

@@ -54,6 +54,8 @@ pub struct SessionConfig {
     pub keeps_minutes: bool,
     /// Token of the last session, to take over the seat of a program that has ended.
     pub resume: Option<ResumeToken>,
+    /// Ticket of a directory for a seat on the first server. No other server gets it.
+    pub ticket: Option<Vec<u8>>,
     /// Whether the transport checks the fingerprint of a redirect's target; `true` by default.
     /// Otherwise it checks [`Redirect::web`]. A target that is not checked gets no ticket. The
     /// driver sets this.
@@ -81,6 +83,7 @@ impl SessionConfig {
             ghost: GhostChoice::Off,
             keeps_minutes: false,
             resume: None,
+            ticket: None,
             checks_fingerprint: true,
             silence_max: Micros::from_ms(3000),
         }

@@ -96,7 +96,8 @@ pub struct Session {
     /// steady stay.
     redirect: Option<Redirect>,
     redirects: u32,
-    /// Ticket for that server, until it has welcomed the player. No other server gets it.
+    /// Ticket for that server, or for the first one, until it has welcomed the player. No other
+    /// server gets it.
     ticket: Option<Vec<u8>>,
     /// Arrival of the last datagram, or the end of a stall after it.
     heard: LocalTime,
@@ -142,6 +143,7 @@ impl Session {
             token: config.resume,
             minutes: config.keeps_minutes.then(LastMinutes::default),
             origin: None,
+            ticket: config.ticket.clone(),
             config,
             step: Step::Dialing,
             state: State::Connecting { attempt: 1 },
@@ -152,7 +154,6 @@ impl Session {
             joined: now,
             redirect: None,
             redirects: 0,
-            ticket: None,
             heard: now,
             excused: false,
             looked: now,
@@ -229,10 +230,10 @@ impl Session {
         }
     }
 
-    /// Whether the transport has checked that the server is the one that the player was redirected
-    /// to.
+    /// Whether the server is the player's choice, or the transport has checked that it is the one
+    /// that the player was redirected to.
     fn has_checked_target(&self) -> bool {
-        self.redirect.as_ref().is_some_and(|it| match self.config.checks_fingerprint {
+        self.redirect.as_ref().is_none_or(|it| match self.config.checks_fingerprint {
             true => it.fingerprint.is_some(),
             false => !it.web.is_empty(),
         })

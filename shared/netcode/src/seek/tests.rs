@@ -1,6 +1,7 @@
 //! Searches in virtual time.
 
 use crate::fingerprint::Fingerprint;
+use crate::identity::{Proof, PublicKey};
 use crate::wire::directory::Listed;
 use crate::wire::directory::play::Beacon;
 use crate::wire::query::parse_question;
@@ -21,7 +22,7 @@ fn listed() -> Listed {
 
 fn placed() -> Placed {
     let web = WebIdentity::default();
-    Placed { server: listed(), people: 1, room: None, party: None, web }
+    Placed { server: listed(), people: 1, room: None, party: None, web, ticket: None }
 }
 
 /// Runs a search until it is over, or for a minute. `answer` gets each packet and returns the
@@ -106,7 +107,7 @@ fn a_player_waits_and_is_placed() {
     };
     assert_eq!(
         *seeker.state(),
-        SeekState::Placed { invitation, room, web: WebIdentity::default() }
+        SeekState::Placed { invitation, room, web: WebIdentity::default(), ticket: None }
     );
     assert_eq!(seeker.party(), party);
     assert!(requests.windows(2).all(|pair| pair[0] == pair[1]), "one request, repeated");
@@ -339,4 +340,116 @@ fn a_browser_asks_over_http_until_it_is_placed() {
     let mut seeker = wanted();
     run_over_http(&mut seeker, vec![(429, None)]);
     assert_eq!(*seeker.state(), SeekState::Failed(PlayRefusal::Often.into()));
+}
+
+/// Key and signature of a player, which anyone can tell apart.
+fn signed(number: u8) -> Credentials {
+    let proof = Proof([[number; 32]; 2]);
+    Credentials { key: PublicKey([number; 32]), proof }
+}
+
+#[test]
+fn a_player_proves_the_key_and_gets_a_ticket() {
+    let directories = vec![at("192.0.2.1:4435")];
+    let mut seeker = Seeker::new(wish(PartyWish::New), directories, 7, LocalTime(1)).proving();
+    let found = Answer::Placed(Placed { ticket: Some(vec![5; 9]), ..placed() });
+    let (mut now, mut texts, mut proofs) = (LocalTime(1), Vec::new(), Vec::new());
+    while seeker.next_timeout().is_some() {
+        now = now + Micros::from_ms(10);
+        assert!(now < LocalTime(5_000_000), "{seeker:?}");
+        seeker.handle_timeout(now);
+        while let Some(text) = seeker.poll_text() {
+            texts.push(text);
+            seeker.handle_signature(now, signed(u8::try_from(texts.len()).expect("few")));
+        }
+        while let Some((to, bytes)) = seeker.poll_transmit() {
+            let Ok((Question::Play { play, token, player }, _)) = Question::parse(&bytes) else {
+                let (answer, _) = told(&bytes, 9, waiting(0)).expect("the regions");
+                seeker.handle_packet(now, to, &answer);
+                continue;
+            };
+            proofs.push(player);
+            // The directory restarts with another secret once the player waits.
+            let (token_now, last) = match proofs.len() {
+                1 | 2 => (9, waiting(0)),
+                _ => (8, found.clone()),
+            };
+            if let Some(token) = token.filter(|token| *token == [token_now; 24]) {
+                assert_eq!(texts.last(), Some(&play.signed_text(&token)));
+            }
+            let (answer, _) = told(&bytes, token_now, last).expect("an answer");
+            seeker.handle_packet(now, to, &answer);
+        }
+    }
+    let made = |number| PlayerProof::Made(signed(number));
+    assert_eq!(proofs, [PlayerProof::None, made(1), made(1), made(2)]);
+    assert!(matches!(seeker.state(), SeekState::Placed { ticket: Some(_), .. }), "{seeker:?}");
+}
+
+#[test]
+fn a_player_without_a_signature_gets_a_seat_all_the_same() {
+    let directories = vec![at("192.0.2.1:4435")];
+    let found = placed();
+    // No one signs.
+    let mut seeker = Seeker::new(wish(PartyWish::None), directories.clone(), 7, LocalTime(1));
+    seeker = seeker.proving();
+    let took = run(&mut seeker, |_, bytes| told(bytes, 9, Answer::Placed(found.clone())));
+    assert!(matches!(seeker.state(), SeekState::Placed { .. }), "{seeker:?}");
+    assert!(took < Micros::from_ms(2500), "{took:?}");
+    // The directory does not accept the key, or sends token after token.
+    for is_refused in [true, false] {
+        let mut seeker = Seeker::new(wish(PartyWish::None), directories.clone(), 7, LocalTime(1));
+        seeker = seeker.proving();
+        let (mut now, mut number) = (LocalTime(1), 0);
+        while seeker.next_timeout().is_some() && now < LocalTime(5_000_000) {
+            now = now + Micros::from_ms(10);
+            seeker.handle_timeout(now);
+            if seeker.poll_text().is_some() {
+                seeker.handle_signature(now, signed(1));
+            }
+            while let Some((to, bytes)) = seeker.poll_transmit() {
+                let question = Question::parse(&bytes).expect("a question").0;
+                let is_keyed =
+                    matches!(question, Question::Play { player: PlayerProof::Made(_), .. });
+                if is_keyed && !is_refused {
+                    number += 1;
+                }
+                let told_now = match is_keyed && is_refused {
+                    true => Answer::Denied(PlayRefusal::Key),
+                    false => Answer::Placed(found.clone()),
+                };
+                let (answer, _) = told(&bytes, number, told_now).expect("an answer");
+                seeker.handle_packet(now, to, &answer);
+            }
+        }
+        assert!(matches!(seeker.state(), SeekState::Placed { .. }), "{is_refused}: {seeker:?}");
+    }
+}
+
+#[test]
+fn a_browser_asks_for_a_token_to_prove_its_key() {
+    let mut seeker = Seeker::over_http(wish(PartyWish::None), 7, LocalTime(1)).proving();
+    let (mut now, mut asked) = (LocalTime(1), Vec::new());
+    while seeker.next_timeout().is_some() {
+        now = now + Micros::from_ms(50);
+        assert!(now < LocalTime(5_000_000), "{seeker:?}");
+        seeker.handle_timeout(now);
+        if let Some(text) = seeker.poll_text() {
+            assert!(text.windows(24).any(|it| it == [9; 24]), "it signs the token");
+            seeker.handle_signature(now, signed(1));
+        }
+        while let Some(bytes) = seeker.poll_question() {
+            let (question, nonce) = Question::parse(&bytes).expect("a question");
+            let Question::Play { token, player, .. } = question else { panic!("{question:?}") };
+            asked.push((token, player));
+            let answer = match player {
+                PlayerProof::Wanted => Answer::Challenge([9; 24]),
+                _ => Answer::Placed(Placed { ticket: Some(vec![5; 9]), ..placed() }),
+            };
+            seeker.handle_answer(now, 200, &answer.encode(nonce, 1000).expect("it fits"));
+        }
+    }
+    let made = PlayerProof::Made(signed(1));
+    assert_eq!(asked, [(None, PlayerProof::Wanted), (Some([9; 24]), made)]);
+    assert!(matches!(seeker.state(), SeekState::Placed { ticket: Some(_), .. }), "{seeker:?}");
 }

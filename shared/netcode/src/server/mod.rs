@@ -45,5 +45,5 @@ pub use room::checkpoint::{RestoreError, game_of};
 pub use rotation::Rotation;
 pub use run_keeper::MadeRun;
 pub use shots::ShotFinder;
-pub use transfer::{TicketBody, Transfer, TransferredKind};
+pub use transfer::{SeatBody, TicketBody, Transfer, TransferredKind};
 pub use workers::{Alone, Job, Workers};

@@ -82,6 +82,34 @@ impl Transfer {
     }
 }
 
+/// Content of a ticket for a seat that a directory has reserved. Its bearer takes nothing along.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeatBody {
+    /// Random number, so that a ticket is used once.
+    pub id: [u8; 16],
+    /// Fingerprint of the server that it is for.
+    pub target: Fingerprint,
+    /// Address of that server: several may share a certificate.
+    pub address: String,
+    /// Unix time of issue in seconds.
+    pub issued: i64,
+    /// The player's key.
+    pub key: PublicKey,
+}
+
+impl SeatBody {
+    /// Encodes it in at most `bytes_max` bytes.
+    pub fn encode(&self, bytes_max: usize) -> Option<Vec<u8>> {
+        postcard::to_stdvec(self).ok().filter(|bytes| bytes.len() <= bytes_max)
+    }
+
+    /// Decodes it. `None` if it is damaged.
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let (body, rest) = postcard::take_from_bytes::<Self>(bytes).ok()?;
+        rest.is_empty().then_some(body)
+    }
+}
+
 /// Content of a ticket: what its bearer takes along, and for which server it is valid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TicketBody {

@@ -18,14 +18,15 @@
 //! ```text
 //! player -> directory   play: request, game, people, party, pings of regions
 //! directory -> player   challenge: token
-//! player -> directory   play: the same with the token
-//! directory -> player   waiting: position, when to ask again; placed: server, room; or denied
+//! player -> directory   play: the same with the token, and the player's key and signature
+//! directory -> player   waiting: position, when to ask again; placed: server, room, ticket; or
+//!                       denied
 //! ```
 //!
 //! A player asks again until it is placed. A server that drains asks in the same way for places for
 //! its players, with the proof of an announcement in place of the bare token. Over HTTP, the same
-//! bytes are the bodies of a request and its answer; the connection proves the address, and no
-//! token is needed.
+//! bytes are the bodies of a request and its answer; the connection proves the address, and a token
+//! is needed only for a proof of the player's key.
 //!
 //! An answer is never longer than its question, so a directory cannot be used to flood others. A
 //! server signs [`signed_text`].
@@ -37,17 +38,19 @@ use core::net::{IpAddr, SocketAddr};
 
 pub use self::listed::Listed;
 use self::play::{
-    Beacon, PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, RequestId, Waiting,
+    Beacon, PartyCode, PartyWish, Placed, Play, PlayRefusal, PlayerProof, RegionPing, RequestId,
+    Waiting,
 };
 use super::error::WireError;
 use super::query::{Fields, Nonce, WebIdentity, number, text};
 use super::rooms::RoomCode;
 use super::text::clip;
 use crate::fingerprint::Fingerprint;
+use crate::identity::{Credentials, Proof, PublicKey};
 use crate::limits::{
     ANNOUNCED_CERTIFICATE_BYTES_MAX, ANNOUNCED_SIGNATURE_BYTES_MAX, ANNOUNCEMENT_BYTES_MAX,
     DIRECTORY_NAME_BYTES_MAX, DIRECTORY_PAGE_MAX, NAME_BYTES_MAX, PLAYERS_MAX, QUESTION_BYTES,
-    REGION_BYTES_MAX, REGIONS_MAX, ROOM_CODE_BYTES_MAX,
+    REGION_BYTES_MAX, REGIONS_MAX, ROOM_CODE_BYTES_MAX, TICKET_BYTES_MAX,
 };
 
 mod listed;
@@ -66,6 +69,8 @@ const FIRST_BYTES: usize = 96;
 /// Minimum bytes of a question for a place: those of the longest answer, and some for later
 /// additions.
 const PLAY_BYTES: usize = 192;
+/// Minimum bytes of such a question with a player's key, since its answer may have a ticket.
+const KEYED_BYTES: usize = 384;
 /// Bytes of a question for the regions.
 const REGIONS_BYTES: usize = 480;
 /// Bytes of the field [`kind::NEXT`].
@@ -125,6 +130,8 @@ mod kind {
         OWN = 23;
         DIRECTORY = 24;
         FLEET = 25;
+        PLAYER = 26;
+        TICKET = 27;
     }
 }
 
@@ -222,6 +229,8 @@ pub enum Question {
         play: Play,
         /// The directory's token.
         token: Option<Token>,
+        /// The player's key.
+        player: PlayerProof,
     },
     /// Asks, for a server at this port of the asker's address that drains, where its players can
     /// go on. Without a proof, the answer is a challenge.
@@ -340,6 +349,7 @@ impl Question {
         let (ask, least) = match self {
             Self::List { .. } => (ask::LIST, QUESTION_BYTES),
             Self::Announce { .. } => (ask::ANNOUNCE, FIRST_BYTES),
+            Self::Play { player: PlayerProof::Made(_), .. } => (ask::PLAY, KEYED_BYTES),
             Self::Play { .. } => (ask::PLAY, PLAY_BYTES),
             Self::Place { .. } => (ask::PLACE, PLAY_BYTES),
             Self::Regions => (ask::REGIONS, REGIONS_BYTES),
@@ -348,10 +358,15 @@ impl Question {
         match self {
             Self::List { after } => fields.put(kind::AFTER, &after.to_le_bytes()),
             Self::Announce { port, proof } => put_proof(&mut fields, *port, proof.as_ref()),
-            Self::Play { play, token } => {
+            Self::Play { play, token, player } => {
                 put_play(&mut fields, play);
                 if let Some(token) = token {
                     fields.put(kind::TOKEN, token);
+                }
+                match player {
+                    PlayerProof::None => {}
+                    PlayerProof::Wanted => fields.put(kind::PLAYER, &[]),
+                    PlayerProof::Made(made) => fields.put(kind::PLAYER, &player_field(made)),
                 }
             }
             Self::Regions => {}
@@ -379,7 +394,10 @@ impl Question {
         let question = match ask {
             ask::LIST => Self::List { after: asked.after },
             ask::ANNOUNCE => Self::Announce { port: asked.port()?, proof: asked.proof() },
-            ask::PLAY => Self::Play { token: asked.token, play: asked.play()? },
+            ask::PLAY => {
+                let (token, player) = (asked.token, asked.player);
+                Self::Play { token, player, play: asked.play()? }
+            }
             ask::PLACE => {
                 let (port, own, proof) = (asked.port()?, asked.own, asked.proof());
                 let fleet = asked.fleet;
@@ -409,6 +427,7 @@ struct Asked<'a> {
     pings: Vec<RegionPing>,
     own: Option<SocketAddr>,
     fleet: Option<FleetProof>,
+    player: PlayerProof,
 }
 
 impl<'a> Asked<'a> {
@@ -435,6 +454,7 @@ impl<'a> Asked<'a> {
                     self.own = Some(SocketAddr::new(IpAddr::from(ip).to_canonical(), port));
                 }
                 kind::FLEET => self.fleet = Some(fixed(field, "proof")?),
+                kind::PLAYER => self.player = player(field)?,
                 kind::PING if self.pings.len() < REGIONS_MAX => {
                     let (ms, region) = field.split_first_chunk().ok_or(WireError::Short)?;
                     let region = text(region, REGION_BYTES_MAX)?;
@@ -497,6 +517,23 @@ fn put_proof(fields: &mut Fields, port: u16, proof: Option<&AnnouncementProof>) 
             fields.text(kind::DIRECTORY, directory, DIRECTORY_NAME_BYTES_MAX);
         }
     }
+}
+
+/// The key, and the signature.
+fn player_field(made: &Credentials) -> Vec<u8> {
+    [&made.key.0[..], made.proof.0.as_flattened()].concat()
+}
+
+fn player(field: &[u8]) -> Result<PlayerProof, WireError> {
+    if field.is_empty() {
+        return Ok(PlayerProof::Wanted);
+    }
+    let [key, first, second] = field.as_chunks().0 else { return Err(WireError::Range("player")) };
+    if field.len() != size_of::<Credentials>() {
+        return Err(WireError::Range("player"));
+    }
+    let proof = Proof([*first, *second]);
+    Ok(PlayerProof::Made(Credentials { key: PublicKey(*key), proof }))
 }
 
 /// Decodes a party's code; an empty field stands for a new party.
@@ -579,6 +616,7 @@ impl Answer {
                 room: told.room,
                 party: told.party,
                 web: told.web,
+                ticket: told.ticket,
             }),
             answer::WAITING => Self::Waiting(Waiting {
                 position: told.position,
@@ -608,6 +646,7 @@ struct Told {
     again_ms: Option<u32>,
     regions: Vec<Beacon>,
     web: WebIdentity,
+    ticket: Option<Vec<u8>>,
 }
 
 impl Told {
@@ -632,6 +671,7 @@ impl Told {
             kind::AGAIN => self.again_ms = Some(number(field)?),
             kind::WEB => self.web.read_hash(field)?,
             kind::HOST => self.web.read_host(field)?,
+            kind::TICKET => self.ticket = Some(within(field, TICKET_BYTES_MAX)?.to_vec()),
             kind::REGION if self.regions.len() < REGIONS_MAX => self.regions.push(beacon(field)?),
             _ => {}
         }
@@ -649,6 +689,11 @@ fn put_placed(fields: &mut Fields, placed: &Placed) {
         fields.put(kind::PARTY, party.as_str().as_bytes());
     }
     placed.web.put(fields, [kind::WEB, kind::HOST]);
+    // Without it the answer still says where to play.
+    let fits = |ticket: &&Vec<u8>| fields.bytes.len() + 3 + ticket.len() <= fields.bytes_max;
+    if let Some(ticket) = placed.ticket.as_ref().filter(fits) {
+        fields.put(kind::TICKET, ticket);
+    }
 }
 
 /// Returns the nonce of an answer, by which the asker finds its question; `None` if it is no

@@ -157,7 +157,14 @@ fn asked(question: &[u8]) -> (Play, Option<AnnouncementProof>) {
 fn placed(number: u8, people: u16) -> Answer {
     let address = format!("192.0.2.{number}:4433").parse().expect("an address");
     let server = Listed::new(address, Fingerprint([number; 32]));
-    Answer::Placed(Placed { server, people, room: None, party: None, web: WebIdentity::default() })
+    Answer::Placed(Placed {
+        server,
+        people,
+        room: None,
+        party: None,
+        web: WebIdentity::default(),
+        ticket: None,
+    })
 }
 
 fn key() -> FleetKey {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use phaselock::identity::PublicKey;
 use phaselock::ids::PlayerId;
 use phaselock::limits::ROOMS_LISTED_MAX;
-use phaselock::server::{Command, Event, Transfer};
+use phaselock::server::{Command, Event, Pass};
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::control::{Hello, Status};
 use phaselock::wire::disconnect::Disconnect;
@@ -303,12 +303,12 @@ impl Directory {
     pub(super) fn choose(
         &self,
         hello: Option<&Hello>,
-        transfer: Option<&Transfer>,
+        pass: &Pass,
         now: LocalTime,
     ) -> Result<Destination, Disconnect> {
         let mut list = self.list();
         let room = match hello {
-            Some(hello) => list.room_for(hello, transfer, now)?,
+            Some(hello) => list.room_for(hello, pass, now)?,
             None => list.any(now).map_or_else(|| list.make_unless_full(None, now), Ok)?,
         };
         let Some(entry) = list.rooms.get_mut(&room) else { return Err(list.full()) };
@@ -509,7 +509,8 @@ mod tests {
         let directory = Directory::new();
         directory.found(2, 2, 2, 4);
         let at = |secs: i64| LocalTime(secs * 1_000_000);
-        let shard = |now| directory.choose(None, None, now).expect("there are rooms").shard;
+        let shard =
+            |now| directory.choose(None, &Pass::default(), now).expect("there are rooms").shard;
         let lead = |now| [shard(now), shard(now), shard(now)];
         assert_eq!(lead(at(1)), [0, 1, 0], "one after the other");
         directory.heartbeat(1).beat(at(9));

@@ -345,7 +345,7 @@ impl Rooms {
         hello: Option<&Hello>,
         pass: &Pass,
     ) -> Result<Destination, Disconnect> {
-        self.directory.choose(hello, pass.transfer.as_deref(), self.clock.now())
+        self.directory.choose(hello, pass, self.clock.now())
     }
 
     /// Whether a hello resumes a seat.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
+use phaselock::identity::PublicKey;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::directory::play::{PartyCode, RequestId};
 use phaselock::wire::rooms::RoomCode;
@@ -20,6 +21,8 @@ struct Party {
     place: Option<(SocketAddr, Option<RoomCode>)>,
     /// The request that made it, and the crowds of its asker.
     founder: (RequestId, Crowds),
+    /// Key of the founder, if it is proven.
+    key: Option<PublicKey>,
     /// Whether a second member has asked.
     is_joined: bool,
     renewed: LocalTime,
@@ -30,6 +33,8 @@ struct Party {
 pub(super) struct Parties {
     by_code: HashMap<PartyCode, Party>,
     by_crowd: Tally,
+    /// The last party that each key has made.
+    by_key: HashMap<PublicKey, PartyCode>,
 }
 
 impl Parties {
@@ -53,7 +58,7 @@ impl Parties {
             return None;
         }
         let (game, place, is_joined) = (game.to_owned(), None, false);
-        let party = Party { game, people, place, founder, is_joined, renewed: now };
+        let party = Party { game, people, place, founder, key: None, is_joined, renewed: now };
         self.by_crowd.add(founder.1, 1);
         self.by_code.insert(code, party);
         Some(code)
@@ -78,8 +83,25 @@ impl Parties {
         let removed = self.by_code.remove(&code);
         if let Some(party) = &removed {
             self.by_crowd.subtract(party.founder.1, 1);
+            if let Some(key) = party.key.filter(|key| self.by_key.get(key) == Some(&code)) {
+                self.by_key.remove(&key);
+            }
         }
         removed.is_some()
+    }
+
+    /// Notes the key of a party's founder, if this request made it.
+    pub(super) fn sign(&mut self, code: PartyCode, request: RequestId, key: PublicKey) {
+        let party = self.by_code.get_mut(&code).filter(|party| party.founder.0 == request);
+        if let Some(party) = party {
+            party.key = Some(key);
+            self.by_key.insert(key, code);
+        }
+    }
+
+    /// Returns the last party that a key has made.
+    pub(super) fn made_by(&self, key: PublicKey) -> Option<PartyCode> {
+        self.by_key.get(&key).copied()
     }
 
     /// Removes a party that has no place, if this request made it.
@@ -151,9 +173,10 @@ impl Parties {
     }
 
     pub(super) fn expire(&mut self, now: LocalTime) {
-        let is_over = |party: &Party| now - party.renewed >= LIVES;
-        for (_, party) in self.by_code.extract_if(|_, party| is_over(party)) {
-            self.by_crowd.subtract(party.founder.1, 1);
+        let over = self.by_code.iter().filter(|(_, party)| now - party.renewed >= LIVES);
+        let over: Vec<_> = over.map(|(code, _)| *code).collect();
+        for code in over {
+            self.remove(code);
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 
+use phaselock::identity::PublicKey;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::directory::play::{PartyCode, RegionPing, RequestId};
 
@@ -28,6 +29,8 @@ pub(super) struct Waiter {
     /// The server that its people leave, if it is a server that asks. Fewer seats are better than
     /// none then.
     pub(super) leaves: Option<SocketAddr>,
+    /// Key of the player, if it is proven.
+    pub(super) key: Option<PublicKey>,
     /// When it came, and when it was last repeated.
     pub(super) since: LocalTime,
     pub(super) asked: LocalTime,

@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use phaselock::identity::Credentials;
 use phaselock::limits::{PARTY_MAX, QUESTION_BYTES};
 use phaselock::wire::directory::Listed;
 use phaselock::wire::directory::play::{
-    PartyCode, PartyWish, Placed, Play, PlayRefusal, RegionPing, RequestId, Waiting,
+    PartyCode, PartyWish, Placed, Play, PlayRefusal, PlayerProof, RegionPing, RequestId, Waiting,
 };
 use phaselock::wire::query::{WebIdentity, parse_question};
 use phaselock::wire::rooms::{RoomCode, RoomStatus};
 use phaselock_quic::doorkeeping::Limit;
 use phaselock_quic::identity::Identity;
+use phaselock_quic::player::{PlayerKey, PlayerKeys};
+use phaselock_quic::tickets::{Presented, TicketError, UsedTickets};
 
 use super::*;
 
@@ -91,8 +94,14 @@ impl World {
 
     /// Asks once from an address.
     fn ask(&mut self, from: &str, play: &Play) -> Answer {
+        self.ask_as(None, from, play)
+    }
+
+    /// Asks once from an address, and proves a key.
+    fn ask_as(&mut self, key: Option<&PlayerKey>, from: &str, play: &Play) -> Answer {
         let (from, nonce) = (at(from), [4; 8]);
-        let mut question = Question::Play { play: play.clone(), token: None };
+        let player = PlayerProof::None;
+        let mut question = Question::Play { play: play.clone(), token: None, player };
         for _ in 0..2 {
             let bytes = question.encode(nonce);
             self.directory.handle_packet(self.now, from, &bytes);
@@ -101,7 +110,10 @@ impl World {
             assert!(answer.bytes.len() <= bytes.len(), "an answer is no longer than its question");
             match Answer::parse(&answer.bytes, nonce).expect("an answer") {
                 Answer::Challenge(token) => {
-                    question = Question::Play { play: play.clone(), token: Some(token) };
+                    let sign = |key: &PlayerKey| key.sign(&play.signed_text(&token));
+                    let made = key.map(|key| sign(key).expect("a signature"));
+                    let player = made.map_or(PlayerProof::None, PlayerProof::Made);
+                    question = Question::Play { play: play.clone(), token: Some(token), player };
                 }
                 answer => return answer,
             }
@@ -111,7 +123,12 @@ impl World {
 
     /// Asks once from a browser.
     fn browse(&mut self, play: &Play) -> Answer {
-        let question = Question::Play { play: play.clone(), token: None }.encode([6; 8]);
+        self.browse_as(play, None, PlayerProof::None)
+    }
+
+    /// Asks once from a browser, with a token and a proof of the key.
+    fn browse_as(&mut self, play: &Play, token: Option<Token>, player: PlayerProof) -> Answer {
+        let question = Question::Play { play: play.clone(), token, player }.encode([6; 8]);
         let from = at("198.51.100.2:9").ip();
         let answer = self.directory.handle_request(self.now, from, &question).expect("an answer");
         self.deliver();
@@ -687,7 +704,7 @@ fn forged_addresses_and_tokens_get_challenges_and_leave_nothing() {
     for number in 0..5000 {
         let play = world.play();
         let token = Some(tokens[number % tokens.len()]);
-        let bytes = Question::Play { play, token }.encode([3; 8]);
+        let bytes = Question::Play { play, token, player: PlayerProof::None }.encode([3; 8]);
         came += bytes.len();
         world.directory.handle_packet(world.now, victim, &bytes);
         for Transmit { to, bytes } in sent(&mut world.directory) {
@@ -794,7 +811,7 @@ fn requests_over_http_need_no_token_and_are_limited_alike() {
         let answer = world.directory.handle_request(world.now, from, &bytes)?;
         Some(Answer::parse(&answer, [8; 8]).expect("an answer"))
     };
-    let question = Question::Play { play, token: None };
+    let question = Question::Play { play, token: None, player: PlayerProof::None };
     assert!(matches!(ask(&mut world, &question), Some(Answer::Waiting(_) | Answer::Placed(_))));
     world.run(600);
     assert!(matches!(ask(&mut world, &question), Some(Answer::Placed(_))));
@@ -1282,4 +1299,192 @@ fn a_server_that_asks_from_its_pod_gets_no_places_on_itself() {
     let stranger = Identity::ephemeral().expect("an identity");
     let asked = world.place_from(pod, (&stranger, 7001, Some(node)), &leaves);
     assert_eq!(asked, Answer::Denied(PlayRefusal::Stranger));
+}
+
+/// A player's key.
+fn player() -> PlayerKey {
+    PlayerKey::load(&PlayerKeys::Ephemeral).expect("a key")
+}
+
+fn waits(answer: &Answer) -> bool {
+    matches!(answer, Answer::Waiting(_))
+}
+
+fn placed_of(answer: Answer) -> Placed {
+    match answer {
+        Answer::Placed(placed) => placed,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Unix time of the tests, in seconds.
+const UNIX: i64 = 1_700_000_000;
+
+#[test]
+fn a_player_who_proves_a_key_gets_a_ticket_for_the_seat() {
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(0, 16))]);
+    let key = FleetKey::new(&[9; 32]);
+    world.directory.set_fleet(Some(key.clone()));
+    world.directory.set_unix(UNIX);
+    let [ada, eve] = [player(), player()];
+    let play = world.play();
+    let placed = placed_of(world.ask_as(Some(&ada), "198.51.100.1:9", &play));
+    let ticket = placed.ticket.clone().expect("a ticket");
+    world.directory.set_unix(UNIX + 5);
+    let again = placed_of(world.ask_as(Some(&ada), "198.51.100.1:9", &play));
+    assert_eq!(again, placed, "the same one, which works once");
+
+    let mut used = UsedTickets::new(UNIX - 100);
+    let here = Fingerprint([0; 32]);
+    let own = Some(at("203.0.113.1:1"));
+    let bearer = ada.public();
+    let presented = Presented { bearer, here, address: own, now: UNIX + 6 };
+    let stolen = Presented { bearer: eve.public(), ..presented };
+    assert_eq!(used.accept(&key, &ticket, stolen), Err(TicketError::Bearer));
+    let beside = Presented { address: Some(at("203.0.113.1:2")), ..presented };
+    assert_eq!(used.accept(&key, &ticket, beside), Err(TicketError::Target));
+    let late = Presented { now: UNIX + 30, ..presented };
+    assert_eq!(used.accept(&key, &ticket, late), Err(TicketError::Expired));
+    assert_eq!(used.accept(&key, &ticket, presented).map(|(_, brought)| brought), Ok(None));
+    assert_eq!(used.accept(&key, &ticket, presented), Err(TicketError::Used));
+
+    // Without a key, or without the secret, there is a seat all the same.
+    let play = world.play();
+    assert_eq!(placed_of(world.ask("198.51.100.2:9", &play)).ticket, None);
+    world.directory.set_fleet(None);
+    let play = world.play();
+    assert_eq!(placed_of(world.ask_as(Some(&eve), "198.51.100.3:9", &play)).ticket, None);
+}
+
+#[test]
+fn friends_get_tickets_of_their_own_when_they_are_placed() {
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(14, 16))]);
+    world.directory.set_fleet(Some(FleetKey::new(&[9; 32])));
+    let [ada, bob] = [player(), player()];
+    let play = Play { people: 2, party: PartyWish::New, ..world.play() };
+    let first = placed_of(world.ask_as(Some(&ada), "198.51.100.1:9", &play));
+    // Having told the code, the founder asks again, and the seats for friends stay.
+    let join = PartyWish::Join(first.party.expect("a code"));
+    let play = Play { party: join, ..world.play() };
+    let own = placed_of(world.ask_as(Some(&ada), "198.51.100.1:9", &play));
+    let stranger = world.play();
+    assert!(waits(&world.ask("100.64.9.1:9", &stranger)), "both seats are kept");
+    let play = Play { party: join, ..world.play() };
+    let friend = placed_of(world.ask_as(Some(&bob), "198.51.100.9:9", &play));
+    let tickets = [first.ticket, own.ticket, friend.ticket].map(|it| it.expect("a ticket"));
+    assert!(tickets[0] != tickets[1] && tickets[1] != tickets[2]);
+}
+
+#[test]
+fn a_key_has_one_request_and_one_seat_at_a_time() {
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(15, 16))]);
+    let [ada, bob] = [player(), player()];
+    let [first, second, third, others] = [(); 4].map(|()| world.play());
+    placed_of(world.ask_as(Some(&ada), "198.51.100.1:9", &first));
+    assert!(waits(&world.ask_as(Some(&bob), "198.51.100.2:9", &others)));
+    // The seat of the first request is given back, to those who wait.
+    assert!(waits(&world.ask_as(Some(&ada), "100.64.1.1:9", &second)));
+    world.run(300);
+    placed_of(world.ask_as(Some(&bob), "198.51.100.2:9", &others));
+    // So is a place in the queue.
+    let fourth = world.play();
+    assert!(waits(&world.ask("198.51.100.4:9", &fourth)));
+    let position = |answer| match answer {
+        Answer::Waiting(waiting) => waiting.position,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(position(world.ask_as(Some(&ada), "198.51.100.5:9", &third)), 1);
+    assert_eq!((position(world.ask("198.51.100.4:9", &fourth)), world.directory.waiting()), (0, 2));
+    // A request that is refused replaces nothing.
+    let wrong = Play { party: PartyWish::Join(PartyCode::EXAMPLE), ..world.play() };
+    let answer = world.ask_as(Some(&ada), "198.51.100.6:9", &wrong);
+    assert_eq!(answer, Answer::Denied(PlayRefusal::Party));
+    assert_eq!(position(world.ask_as(Some(&ada), "198.51.100.5:9", &third)), 1);
+    // In the end nothing is remembered of the keys.
+    world.run(25_000);
+    assert_eq!((world.directory.play.keys(), world.directory.waiting()), (0, 0));
+    // Without a key, each request counts for itself.
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(14, 16))]);
+    let plays = [(); 3].map(|()| world.play());
+    let asked = plays.map(|play| waits(&world.ask("198.51.100.1:9", &play)));
+    assert_eq!(asked, [false, false, true]);
+}
+
+#[test]
+fn another_party_of_the_same_key_gives_back_the_seats_for_friends() {
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(8, 16))]);
+    let ada = player();
+    let party = |world: &mut World| {
+        let play = Play { people: 8, party: PartyWish::New, ..world.play() };
+        world.ask_as(Some(&ada), "198.51.100.1:9", &play)
+    };
+    let first = placed_of(party(&mut world)).party.expect("a code");
+    let second = placed_of(party(&mut world)).party.expect("a code");
+    assert_ne!(first, second);
+    let reserved = |world: &World| world.directory.play.reserved(at("203.0.113.1:1"));
+    assert_eq!(reserved(&world), 8, "those of the second one");
+    // Playing alone gives them back as well.
+    let play = world.play();
+    placed_of(world.ask_as(Some(&ada), "198.51.100.1:9", &play));
+    assert_eq!(reserved(&world), 1);
+}
+
+#[test]
+fn forged_replayed_and_foreign_signatures_of_players_are_refused() {
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(0, 16))]);
+    world.directory.set_fleet(Some(FleetKey::new(&[9; 32])));
+    let [ada, eve] = [player(), player()];
+    let (from, play) = (at("198.51.100.1:9"), world.play());
+    let token = world.directory.mint.token(world.now, from, 0);
+    let made = ada.sign(&play.signed_text(&token)).expect("a signature");
+    let ask = |world: &mut World, from, play: &Play, token, made| {
+        let (play, player) = (play.clone(), PlayerProof::Made(made));
+        world.post(from, &Question::Play { play, token: Some(token), player })
+    };
+    let refused = Answer::Denied(PlayRefusal::Key);
+    let mut damaged = made;
+    damaged.proof.0[1][7] ^= 1;
+    assert_eq!(ask(&mut world, from, &play, token, damaged), refused);
+    let stolen = Credentials { key: eve.public(), ..made };
+    assert_eq!(ask(&mut world, from, &play, token, stolen), refused);
+    for other in [
+        world.play(),
+        Play { game: "chess".into(), ..play.clone() },
+        Play { people: 2, ..play.clone() },
+        Play { party: PartyWish::New, ..play.clone() },
+    ] {
+        assert_eq!(ask(&mut world, from, &other, token, made), refused, "{other:?}");
+    }
+    // Replayed from another address, or later, or to another directory.
+    let thief = at("198.51.100.66:9");
+    let is_challenge = |answer: Answer| matches!(answer, Answer::Challenge(_));
+    assert!(is_challenge(ask(&mut world, thief, &play, token, made)));
+    let own_token = world.directory.mint.token(world.now, thief, 0);
+    assert_eq!(ask(&mut world, thief, &play, own_token, made), refused);
+    let mut elsewhere = World::with_servers(&[("203.0.113.1:1", info(0, 16))]);
+    elsewhere.directory.mint = TokenMint::new(&[6; 32]);
+    assert!(is_challenge(ask(&mut elsewhere, from, &play, token, made)));
+    world.now = world.now + Micros::from_ms(31_000);
+    assert!(is_challenge(ask(&mut world, from, &play, token, made)));
+    assert_eq!(world.directory.waiting(), 0);
+    assert_eq!(world.directory.play.keys(), 0);
+}
+
+#[test]
+fn a_browser_gets_a_token_to_prove_its_key_and_then_a_ticket() {
+    let mut world = World::with_servers(&[("203.0.113.1:1", for_browsers(info(0, 16)))]);
+    world.directory.set_fleet(Some(FleetKey::new(&[9; 32])));
+    let (ada, play) = (player(), world.play());
+    let Answer::Challenge(token) = world.browse_as(&play, None, PlayerProof::Wanted) else {
+        panic!("a token")
+    };
+    let made = ada.sign(&play.signed_text(&token)).expect("a signature");
+    // One that is not of this directory gets a new token.
+    let foreign = world.browse_as(&play, Some([7; 24]), PlayerProof::Made(made));
+    assert!(matches!(foreign, Answer::Challenge(_)));
+    let placed = placed_of(world.browse_as(&play, Some(token), PlayerProof::Made(made)));
+    assert!(placed.ticket.is_some() && !placed.web.is_empty());
+    let placed = |answer| placed_of(answer).ticket;
+    let play = world.play();
+    assert_eq!(placed(world.browse(&play)), None, "without a key it needs no token");
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::listed::Listed;
+use crate::identity::Credentials;
 use crate::limits::PARTY_CODE_LETTERS;
 use crate::random::Random;
 use crate::wire::query::WebIdentity;
@@ -118,6 +119,35 @@ pub struct Play {
     pub pings: Vec<RegionPing>,
 }
 
+/// Prefix of what a player signs for a directory.
+const PLAY_CONTEXT: &[u8] = b"phaselock directory play 1";
+
+impl Play {
+    /// Returns the text that a player signs to prove a key: the request without its pings, and the
+    /// directory's token.
+    pub fn signed_text(&self, token: &[u8]) -> Vec<u8> {
+        let party = match &self.party {
+            PartyWish::None => [0; PARTY_CODE_LETTERS],
+            PartyWish::New => [1; PARTY_CODE_LETTERS],
+            PartyWish::Join(code) => code.0,
+        };
+        let people = self.people.to_le_bytes();
+        [PLAY_CONTEXT, token, &self.request.0, &people, &party, self.game.as_bytes()].concat()
+    }
+}
+
+/// The player's key in a request for a place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlayerProof {
+    /// The request names none.
+    #[default]
+    None,
+    /// The player asks over HTTP for a token, to prove a key with it.
+    Wanted,
+    /// The key, and its signature of [`Play::signed_text`].
+    Made(Credentials),
+}
+
 /// Where to play.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
@@ -131,6 +161,9 @@ pub struct Placed {
     pub party: Option<PartyCode>,
     /// How browsers recognize the server. Empty for players who ask over UDP, as no browser does.
     pub web: WebIdentity,
+    /// Ticket for the seat, if the request proved the player's key and the directory has the
+    /// secret of the server's fleet.
+    pub ticket: Option<Vec<u8>>,
 }
 
 /// A place in the queue.
@@ -165,10 +198,12 @@ pub enum PlayRefusal {
     Stranger,
     #[error("that is more people than fit on a server")]
     People,
+    #[error("the signature does not belong to the player's key")]
+    Key,
 }
 
 impl PlayRefusal {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Game,
         Self::Party,
         Self::OtherGame,
@@ -176,6 +211,7 @@ impl PlayRefusal {
         Self::Often,
         Self::Stranger,
         Self::People,
+        Self::Key,
     ];
 
     /// Returns its number on the wire; 0 for none of these.

@@ -55,7 +55,12 @@ fn longest_placed() -> Placed {
         room: Some("x".repeat(ROOM_CODE_BYTES_MAX).parse().expect("a code")),
         party: Some(PartyCode::EXAMPLE),
         web: WebIdentity::default(),
+        ticket: None,
     }
+}
+
+fn made() -> PlayerProof {
+    PlayerProof::Made(Credentials { key: PublicKey([3; 32]), proof: Proof([[4; 32], [5; 32]]) })
 }
 
 /// Longest place for a browser, which asks over HTTP.
@@ -80,6 +85,7 @@ fn answers() -> [Answer; 13] {
             room: None,
             party: None,
             web: WebIdentity::default(),
+            ticket: None,
         }),
         Answer::Waiting(Waiting { position: 3, again_ms: 1000, party }),
         Answer::Waiting(Waiting { position: 0, again_ms: 300, party: None }),
@@ -121,9 +127,9 @@ fn questions_and_answers_survive_the_wire() {
         Question::List { after: u32::MAX },
         Question::Announce { port: 1, proof: None },
         Question::Announce { port: 4433, proof: Some(proof()) },
-        Question::Play { play: play(PartyWish::None), token: None },
-        Question::Play { play: play(PartyWish::New), token: Some([7; 24]) },
-        Question::Play { play: longest_play(), token: Some([7; 24]) },
+        Question::Play { play: play(PartyWish::None), token: None, player: PlayerProof::None },
+        Question::Play { play: play(PartyWish::New), token: None, player: PlayerProof::Wanted },
+        Question::Play { play: longest_play(), token: Some([7; 24]), player: made() },
         Question::Regions,
         Question::Place {
             play: play(PartyWish::None),
@@ -189,7 +195,9 @@ fn golden_bytes_of_a_place_for_a_browser() {
 
 #[test]
 fn golden_bytes_of_a_request_for_a_place() {
-    let bytes = Question::Play { play: play(PartyWish::New), token: None }.encode(NONCE);
+    let bytes =
+        Question::Play { play: play(PartyWish::New), token: None, player: PlayerProof::None }
+            .encode(NONCE);
     let fields = b"\x0c\x08\x00abcdefgh\x0d\x04\x00golf\x0e\x02\x00\x02\x00\x0f\x00\x00\
         \x10\x08\x00\x1f\x00europe\x10\x09\x00\x04\x01oceania";
     let head = b"?directory\x0112345678\x03";
@@ -211,8 +219,55 @@ fn golden_bytes_of_a_request_for_a_place() {
 }
 
 #[test]
+fn golden_bytes_of_a_players_key() {
+    let (play, token) = (play(PartyWish::New), Some([7; 24]));
+    let bytes = Question::Play { play: play.clone(), token, player: made() }.encode(NONCE);
+    assert_eq!(bytes.len(), KEYED_BYTES);
+    let field = [&b"\x1a\x60\x00"[..], &[3; 32], &[4; 32], &[5; 32]].concat();
+    let at = bytes.windows(3).position(|it| it == b"\x1a\x60\x00").expect("the field");
+    assert_eq!(bytes[at..at + field.len()], field);
+    assert!(bytes[at + field.len()..].iter().all(|byte| *byte == 0));
+    for length in [1, 32, 64, 95] {
+        let mut wrong = bytes.clone();
+        wrong[at + 1] = length;
+        assert!(Question::parse(&wrong).is_err(), "{length}");
+    }
+    let signed = [
+        &b"phaselock directory play 1"[..],
+        &[7; 24],
+        b"abcdefgh\x02\x00\x01\x01\x01\x01\x01\x01golf",
+    ];
+    assert_eq!(play.signed_text(&[7; 24]), signed.concat());
+    let others = [
+        Play { request: RequestId([0; 8]), ..play.clone() },
+        Play { game: "golfs".into(), ..play.clone() },
+        Play { people: 3, ..play.clone() },
+        Play { party: PartyWish::None, ..play.clone() },
+        Play { party: PartyWish::Join(PartyCode::EXAMPLE), ..play.clone() },
+    ];
+    for other in others {
+        assert_ne!(other.signed_text(&[7; 24]), play.signed_text(&[7; 24]), "{other:?}");
+    }
+}
+
+#[test]
+fn a_ticket_comes_last_and_only_if_it_fits() {
+    let placed = Placed { ticket: Some(vec![5; 180]), ..longest_placed() };
+    let whole = Answer::Placed(placed.clone()).encode(NONCE, KEYED_BYTES).unwrap();
+    let before = Answer::Placed(longest_placed()).encode(NONCE, PLAY_BYTES).unwrap();
+    assert_eq!(whole, [&before[..], b"\x1b\xb4\x00", &[5; 180]].concat());
+    assert_eq!(Answer::parse(&whole, NONCE), Ok(Answer::Placed(placed.clone())));
+    let shorter = Answer::Placed(placed).encode(NONCE, whole.len() - 1).unwrap();
+    assert_eq!(shorter, before, "where to play");
+    let long = [&before[..], b"\x1b\x01\x02", &[5; TICKET_BYTES_MAX + 1]].concat();
+    assert!(Answer::parse(&long, NONCE).is_err());
+}
+
+#[test]
 fn requests_for_a_place_are_checked() {
-    let parse = |play: Play| Question::parse(&Question::Play { play, token: None }.encode(NONCE));
+    let player = PlayerProof::None;
+    let parse =
+        |play: Play| Question::parse(&Question::Play { play, token: None, player }.encode(NONCE));
     let ok = play(PartyWish::None);
     assert!(parse(ok.clone()).is_ok());
     assert!(parse(Play { people: 0, ..ok.clone() }).is_err());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use phaselock::identity::PublicKey;
-use phaselock::server::Transfer;
+use phaselock::server::Pass;
 use phaselock::time::LocalTime;
 use phaselock::wire::control::Hello;
 use phaselock::wire::disconnect::{Code, Disconnect};
@@ -96,13 +96,14 @@ impl List {
     pub(super) fn room_for(
         &mut self,
         hello: &Hello,
-        transfer: Option<&Transfer>,
+        pass: &Pass,
         now: LocalTime,
     ) -> Result<RoomId, Disconnect> {
         if let Some(room) = self.room_of_seat(hello) {
             return Ok(room);
         }
-        if self.draining.is_none() && transfer.is_none() && self.keeps_seats_from(hello) {
+        let transfer = pass.transfer.as_deref();
+        if self.draining.is_none() && !pass.has_ticket() && self.keeps_seats_from(hello) {
             let text = "the free seats are kept for players who are on their way; try again later";
             return Err(Disconnect::new(Code::Full, text));
         }
@@ -319,7 +320,11 @@ mod tests {
 
     /// Returns the number of the room to which the next newcomer is sent.
     fn next(directory: &Directory, games: &[&str]) -> u32 {
-        directory.choose(Some(&hello(games)), None, NOW).expect("there is a seat").room.0
+        directory
+            .choose(Some(&hello(games)), &Pass::default(), NOW)
+            .expect("there is a seat")
+            .room
+            .0
     }
 
     #[test]
@@ -342,14 +347,15 @@ mod tests {
         let directory = house(&[("chess", 3, 0), ("go", 1, 0), ("go", 3, 0), ("draughts", 0, 0)]);
         let wishing = |games: &[&str], more: u32| {
             let hello = Hello { wishes: WISH_GAME | more, ..hello(games) };
-            directory.choose(Some(&hello), None, NOW).expect("there is a seat").room.0
+            directory.choose(Some(&hello), &Pass::default(), NOW).expect("there is a seat").room.0
         };
         assert_eq!(wishing(&["draughts", "chess", "go"], 0), 3);
         let led: Vec<_> = (0..5).map(|_| wishing(&["go", "chess"], 0)).collect();
         assert_eq!(led, [2, 1, 1, 1, 0], "first the room with a seat, then the one with people");
         assert_eq!(wishing(&["go"], WISH_WATCH), 1, "full rooms of it can be watched");
         let named = Hello { room: "1".parse().ok(), wishes: WISH_GAME, ..hello(&["go"]) };
-        let room = directory.choose(Some(&named), None, NOW).expect("it is there").room.0;
+        let room =
+            directory.choose(Some(&named), &Pass::default(), NOW).expect("it is there").room.0;
         assert_eq!(room, 0, "a room's code comes first");
     }
 
@@ -362,7 +368,7 @@ mod tests {
         directory.note(directory.rooms_of(0)[0], &joined);
         let led = |games: &[&str], wishes: u32| {
             let hello = Hello { wishes, ..hello(games) };
-            directory.choose(Some(&hello), None, NOW).expect("there is a seat").room.0
+            directory.choose(Some(&hello), &Pass::default(), NOW).expect("there is a seat").room.0
         };
         assert_eq!(led(&["go"], WISH_GAME), 1);
         assert_eq!(led(&["draughts", "go"], WISH_GAME), 0, "back to the seat");
@@ -378,7 +384,9 @@ mod tests {
     #[test]
     fn free_seats_are_kept_for_players_who_are_expected() {
         let directory = house(&[("chess", 3, 0), ("chess", 1, 0)]);
-        let enters = |hello: &Hello| directory.choose(Some(hello), None, NOW).map(|it| it.room.0);
+        let enters = |hello: &Hello| {
+            directory.choose(Some(hello), &Pass::default(), NOW).map(|it| it.room.0)
+        };
         directory.expect([8, 9].map(|key| PublicKey([key; 32])).into());
         assert_eq!([enters(&keyed(1)), enters(&keyed(2))], [Ok(0), Ok(1)]);
         let refused = enters(&keyed(3)).expect_err("two of four seats are kept");
@@ -399,6 +407,17 @@ mod tests {
     }
 
     #[test]
+    fn a_seat_that_a_directory_has_reserved_is_not_kept_from_its_player() {
+        let directory = house(&[("chess", 2, 0)]);
+        directory.expect([PublicKey([8; 32])].into());
+        let enters = |key, is_expected| {
+            let pass = Pass { is_expected, ..Pass::default() };
+            directory.choose(Some(&keyed(key)), &pass, NOW).is_ok()
+        };
+        assert_eq!([enters(1, false), enters(2, false), enters(2, true)], [true, false, true]);
+    }
+
+    #[test]
     fn rooms_can_be_limited_but_not_below_the_permanent_ones() {
         let directory = house(&[("chess", 4, 0)]);
         directory.found(1, 3, 1, 4);
@@ -406,7 +425,7 @@ mod tests {
         let mut makes = || {
             code += 1;
             let named = Hello { room: format!("r{code}").parse().ok(), ..keyed(1) };
-            directory.choose(Some(&named), None, NOW).is_ok()
+            directory.choose(Some(&named), &Pass::default(), NOW).is_ok()
         };
         directory.limit_rooms(Some(2));
         assert_eq!([makes(), makes()], [true, false]);

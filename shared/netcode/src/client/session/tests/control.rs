@@ -143,6 +143,35 @@ fn a_target_whose_certificate_is_not_checked_gets_no_ticket() {
 }
 
 #[test]
+fn a_ticket_of_a_directory_is_for_the_first_server_until_it_lets_the_player_in() {
+    let start = || {
+        let mut session = Session::new(SessionConfig { ticket: Some(vec![7]), ..config() }, ms(0));
+        session.handle_connected(ms(0), Credentials::default());
+        assert_eq!(sent_hello(&mut session).ticket, Some(vec![7]));
+        session
+    };
+    let again = |session: &mut Session, now| {
+        let due = session.next_timeout(now).expect("it tries again");
+        session.handle_timeout(due);
+        session.handle_connected(due, Credentials::default());
+        sent_hello(session).ticket
+    };
+    // The connection is lost before the welcome, or after it.
+    let mut session = start();
+    session.handle_lost(ms(10), lost("gone"));
+    assert_eq!(again(&mut session, ms(10)), Some(vec![7]));
+    let mut session = start();
+    session.handle_control(&welcome("first", Rates::DEFAULT), ms(10));
+    session.handle_lost(ms(20), lost("gone"));
+    assert_eq!(again(&mut session, ms(20)), None);
+    // No other server gets it.
+    let mut session = start();
+    let goodbye = Disconnect { redirect: Some("b:1".into()), ..refusal(false) };
+    session.handle_control(&body(&ServerMessage::Disconnect(goodbye)), ms(10));
+    assert_eq!(again(&mut session, ms(10)), None);
+}
+
+#[test]
 fn no_room_is_asked_for_where_a_redirect_leads() {
     let room: RoomCode = "den".parse().expect("a code");
     let mut session = Session::new(SessionConfig { room: Some(room.clone()), ..config() }, ms(0));
