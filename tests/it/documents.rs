@@ -13,7 +13,7 @@ use phaselock_quic::doorkeeping::{Doorkeeping, Limit};
 use crate::tidy::{code, root, sources};
 
 /// Pages outside of `docs/`, by their paths from the root.
-const PAGES: [&str; 17] = [
+const PAGES: [&str; 18] = [
     "README.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
@@ -29,6 +29,7 @@ const PAGES: [&str; 17] = [
     "shared/netcode/WIRE.md",
     "shared/netcode/vectors/README.md",
     "tests/FIGURES.md",
+    "tests/bevy/README.md",
     "tests/peers/README.md",
     "LICENSE-MIT",
 ];
