@@ -1,6 +1,6 @@
 //! `cargo bench -p phaselock-tests --bench recording`: the size of recordings, the time to seek in
-//! them and to run them again, the memory of a room that records, and how much longer a server
-//! takes that does.
+//! them, alone and in the window, and to run them again, the memory of a room that records, and how
+//! much longer a server takes that does.
 //!
 //! The games are played by 64 bots of the server, and Skirmish also by 64 clients on simulated
 //! links: only their inputs have view times, and may be late. For the server's time, server and 64
@@ -26,6 +26,7 @@ use phaselock::client::{Controller, SessionConfig};
 use phaselock::game::Game;
 use phaselock::games::Games;
 use phaselock::link::LinkConfig;
+use phaselock::playback::Playback;
 use phaselock::random::Random;
 use phaselock::replay::{Assembly, Cursor, Pace, Piece, Replay};
 use phaselock::server::{AnyRoom, RecordConfig, Room, RoomConfig, Verdict, verify};
@@ -79,19 +80,25 @@ struct Size {
     players: &'static str,
     bytes_per_second: f64,
     megabytes: f64,
+    /// Milliseconds to decode the chunk around a random tick.
     seek_p50: f64,
     seek_max: f64,
+    /// Milliseconds until the window can draw the picture at a random tick.
+    window_p50: f64,
+    window_max: f64,
     /// Seconds of play that are verified in a second.
     verified: f64,
 }
 
-const SIZES: [Column<Size>; 7] = [
+const SIZES: [Column<Size>; 9] = [
     ("game", |row| row.game.into()),
     ("players", |row| row.players.into()),
     ("bytes a second", |row| number(row.bytes_per_second, 0)),
     ("MB", |row| number(row.megabytes, 2)),
     ("seek p50, ms", |row| number(row.seek_p50, 1)),
     ("seek max, ms", |row| number(row.seek_max, 1)),
+    ("window p50, ms", |row| number(row.window_p50, 1)),
+    ("window max, ms", |row| number(row.window_max, 1)),
     ("verified, x real time", |row| number(row.verified, 0)),
 ];
 
@@ -227,7 +234,8 @@ fn one_match<G: Game>(players: u16, seed: u64) -> Option<String> {
 }
 
 fn recorded(bots: u16) -> RoomConfig {
-    RoomConfig { record: Some(RecordConfig::default()), ..room_config(7, bots) }
+    let config = RoomConfig { record: Some(RecordConfig::default()), ..room_config(7, bots) };
+    config.with(|it| it.players_max = PLAYERS)
 }
 
 /// A recording of a game with bots of the server.
@@ -260,6 +268,9 @@ fn clients(secs: u32) -> Size {
     }
     sim.run(secs.into());
     let file = sim.replay();
+    let replay = Replay::open(file.clone()).expect("it is a recording");
+    let last = replay.chunk(replay.chunks().len() - 1).expect("it can be read");
+    assert!(last.ticks.iter().all(|it| it.steps.len() == usize::from(PLAYERS)), "everyone plays");
     measure::<Skirmish>("64 clients", file)
 }
 
@@ -279,6 +290,15 @@ fn measure<G: Game>(players: &'static str, file: Vec<u8>) -> Size {
         begun.elapsed().as_secs_f64() * 1e3
     };
     let mut seeks: Vec<_> = (0..SEEKS).map(seek).collect();
+    let config = SessionConfig::new(phaselock_games::all(), "Ada");
+    let mut playback = Playback::open(replay.clone(), config).expect("it can be played");
+    let show = |_| {
+        let tick = first.plus(u64::from(random.below(ticks as u32)));
+        let begun = Instant::now();
+        playback.seek(tick).expect("it can be read");
+        begun.elapsed().as_secs_f64() * 1e3
+    };
+    let mut shown: Vec<_> = (0..SEEKS).map(show).collect();
     let begun = Instant::now();
     let verdict = verify::<G>(&replay).expect("it can be run again");
     assert_eq!((verdict.ticks, verdict.difference), (ticks, None), "{}", G::NAME);
@@ -289,6 +309,8 @@ fn measure<G: Game>(players: &'static str, file: Vec<u8>) -> Size {
         megabytes: bytes / 1e6,
         seek_p50: quantile(&mut seeks, 0.5),
         seek_max: quantile(&mut seeks, 1.0),
+        window_p50: quantile(&mut shown, 0.5),
+        window_max: quantile(&mut shown, 1.0),
         verified: secs / begun.elapsed().as_secs_f64(),
     }
 }

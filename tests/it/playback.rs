@@ -10,7 +10,8 @@ use phaselock::limits::{SEATS_MAX, WATCHERS_MAX};
 use phaselock::link::LinkConfig;
 use phaselock::playback::{Playback, PlaybackError};
 use phaselock::replay::{
-    About, Assembly, Happening, Header, MAGIC, News, Pace, Person, Recorder, Replay, checksum,
+    About, Assembly, FORMAT, Happening, Header, MAGIC, News, Pace, Person, Recorder, Replay,
+    checksum,
 };
 use phaselock::server::{AnyRoom, Command, RecordConfig, Room, RoomConfig};
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
@@ -57,7 +58,7 @@ fn of_another_build(file: &[u8]) -> Vec<u8> {
     let header = Replay::open(file).expect("it is a recording").header().clone();
     let old = body(&header).len() + 2;
     let other = Header { rules_hash: !header.rules_hash, ..header };
-    let payload = [&1_u16.to_le_bytes()[..], &body(&other)].concat();
+    let payload = [&FORMAT.to_le_bytes()[..], &body(&other)].concat();
     let mut block = vec![b'H'];
     block.extend(u32::try_from(payload.len()).expect("short").to_le_bytes());
     block.extend(payload);

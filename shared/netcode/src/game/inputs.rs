@@ -44,6 +44,19 @@ struct Steps {
     late: u64,
 }
 
+/// What a player did in one tick, and how it arrived.
+#[derive(Debug)]
+pub(crate) struct PlayerInputs<'a, I> {
+    pub(crate) player: PlayerId,
+    /// The steps, oldest first.
+    pub(crate) steps: &'a [Step<I>],
+    /// The player's lag after them in ticks.
+    pub(crate) age: u64,
+    pub(crate) origin: Origin,
+    /// Inputs that arrived since the last tick, but after the tick for which they were meant.
+    pub(crate) late: u64,
+}
+
 /// Commands of all players in one tick.
 #[derive(Clone, Debug)]
 pub struct Inputs<I> {
@@ -101,15 +114,17 @@ impl<I: Record> Inputs<I> {
         }
     }
 
-    /// Returns where a player's input came from, and how many others came too late.
-    pub fn arrival(&self, player: PlayerId) -> (Origin, u64) {
-        let at = self.position(player).ok().map(|at| &self.by_player[at]);
-        at.map_or((Origin::Used, 0), |steps| (steps.origin, steps.late))
-    }
-
     /// Iterates over the players with steps, by ascending id.
     pub fn players(&self) -> impl Iterator<Item = PlayerId> {
         self.by_player.iter().map(|steps| steps.player)
+    }
+
+    /// Iterates over what the players did and how it arrived, by ascending id.
+    pub(crate) fn all(&self) -> impl Iterator<Item = PlayerInputs<'_, I>> {
+        self.by_player.iter().map(|&Steps { player, first, end, age, origin, late }| {
+            let steps = self.steps.get(first..end).unwrap_or_default();
+            PlayerInputs { player, steps, age, origin, late }
+        })
     }
 
     /// Returns a player's steps in this tick, oldest first. Usually that is one; with

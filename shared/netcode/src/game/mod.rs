@@ -23,6 +23,7 @@ mod terms;
 
 pub use crate::fields::{Entities, Slot};
 pub use highlight::{Excerpt, Highlight};
+pub(crate) use inputs::PlayerInputs;
 pub use inputs::{Inputs, Origin, Step};
 pub use memory::Memory;
 pub(crate) use name::assert_name;

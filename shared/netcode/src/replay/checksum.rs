@@ -36,9 +36,10 @@ impl Checksum {
         let kind = slot.entity.kind();
         let id = u64::from(slot.id.index) << 16 | u64::from(slot.id.generation) << 8;
         self.word(owner << 32 | id | u64::from(kind));
-        for pair in packed[..slot.entity.fields().len()].chunks(2) {
-            let high = pair.get(1).map_or(0, |high| u64::from(*high) << 32);
-            self.word(high | u64::from(pair[0]));
+        let (pairs, _) = packed.as_chunks::<2>();
+        // What is behind the fields is 0.
+        for [low, high] in &pairs[..slot.entity.fields().len().div_ceil(2)] {
+            self.word(u64::from(*high) << 32 | u64::from(*low));
         }
     }
 

@@ -144,7 +144,7 @@ impl ChunkWriter {
             entries: Vec::new(),
             stream: Encoder::new(),
             frames: FrameCoder::new(&header.tables, header.rates.tick_hz),
-            steps: StepCoder::new(&header.tables.input),
+            steps: StepCoder::new(&header.tables.input, header.rates.tick_hz),
             budget: Budget::default(),
             entry_count: 0,
             every: header.every.into(),
@@ -313,7 +313,7 @@ impl Chunk {
         let (key, entries) = (parts.key()?, parts.entries()?);
         let mut stream = Decoder::new(parts.stream);
         let mut frames = FrameCoder::new(&header.tables, header.rates.tick_hz);
-        let mut steps = StepCoder::new(&header.tables.input);
+        let mut steps = StepCoder::new(&header.tables.input, header.rates.tick_hz);
         let mut budget = Budget::default();
         let frame =
             |frames: &mut FrameCoder, stream: &mut Decoder<'_>, budget: &mut Budget, tick| {

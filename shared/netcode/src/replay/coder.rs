@@ -46,14 +46,24 @@ pub(super) trait Coder {
     /// Codes a decision, and returns it. A decoder ignores `bit`.
     fn bit(&mut self, model: &mut Model, bit: bool) -> bool;
 
+    /// Codes a number below 2^`count`, each as likely as the others; at most
+    /// [`PLAIN_BITS_MAX`].
+    fn even(&mut self, bits: u32, count: u32) -> u32;
+
     /// Codes the low `count` bits of a number, each as likely 0 as 1; at most 32.
     fn plain(&mut self, bits: u32, count: u32) -> u32 {
-        (0..count).rev().fold(0, |read, at| {
-            let bit = self.bit(&mut Model::EVEN.clone(), bits >> at & 1 != 0);
-            read << 1 | u32::from(bit)
-        })
+        let (mut read, mut left) = (0, count);
+        while left > 0 {
+            let part = left.min(PLAIN_BITS_MAX);
+            left -= part;
+            read = read << part | self.even(bits >> left & ((1 << part) - 1), part);
+        }
+        read
     }
 }
+
+/// The maximum number of plain bits that are coded at once, so that the range stays wide enough.
+const PLAIN_BITS_MAX: u32 = 8;
 
 /// Below this, a range is extended by a byte.
 const RANGE_MIN: u32 = 1 << 24;
@@ -78,6 +88,14 @@ impl Encoder {
     /// Returns about how many bytes have been written.
     pub(super) fn len(&self) -> usize {
         self.bytes.len() + self.full
+    }
+
+    #[inline]
+    fn widen(&mut self) {
+        while self.range < RANGE_MIN {
+            self.range <<= 8;
+            self.shift();
+        }
     }
 
     fn shift(&mut self) {
@@ -118,11 +136,15 @@ impl Coder for Encoder {
             self.range = bound;
         }
         model.learn(bit);
-        while self.range < RANGE_MIN {
-            self.range <<= 8;
-            self.shift();
-        }
+        self.widen();
         bit
+    }
+
+    fn even(&mut self, bits: u32, count: u32) -> u32 {
+        self.range >>= count;
+        self.low += u64::from(bits) * u64::from(self.range);
+        self.widen();
+        bits
     }
 }
 
@@ -140,6 +162,14 @@ impl<'a> Decoder<'a> {
         let mut decoder = Self { bytes, at: 0, code: 0, range: u32::MAX };
         (0..4).for_each(|_| decoder.fetch());
         decoder
+    }
+
+    #[inline]
+    fn widen(&mut self) {
+        while self.range < RANGE_MIN {
+            self.range <<= 8;
+            self.fetch();
+        }
     }
 
     #[inline]
@@ -177,11 +207,17 @@ impl Coder for Decoder<'_> {
             self.range = bound;
         }
         model.learn(bit);
-        while self.range < RANGE_MIN {
-            self.range <<= 8;
-            self.fetch();
-        }
+        self.widen();
         bit
+    }
+
+    fn even(&mut self, _: u32, count: u32) -> u32 {
+        self.range >>= count;
+        // Damaged bytes may be beyond the range.
+        let bits = (self.code / self.range).min((1 << count) - 1);
+        self.code -= bits * self.range;
+        self.widen();
+        bits
     }
 }
 
@@ -204,6 +240,12 @@ impl Trend {
     /// Returns the context of the difference from the expected number.
     pub(super) fn context(&self) -> u8 {
         self.context
+    }
+
+    /// Whether the next number is expected to be 0, and would teach nothing if it was.
+    pub(super) fn is_still(&self) -> bool {
+        let Self { last, off: [zero, repeated], context } = *self;
+        (last, zero, repeated, context) == (0, 0, 0, 0)
     }
 
     /// Learns a number that differed from the expected one by `missed`.

@@ -8,7 +8,7 @@
 use super::coder::{Coder, Model, Number, Trend};
 use super::error::ReplayError;
 use super::steps::PlayerSteps;
-use super::tables::{Table, Tables};
+use super::tables::{Column, Table, Tables};
 use crate::fields::Packed;
 use crate::ids::PlayerId;
 use crate::limits::{ENTITIES_MAX, FIELDS_MAX};
@@ -25,18 +25,24 @@ struct Course {
     state: EntityState,
     /// For each column, how the states were off from those that the table leads one to expect.
     trends: [Trend; FIELDS_MAX],
+    /// Columns that are expected to change, or did of late: a bit for each.
+    restless: u32,
     /// Whether the last states were as expected: a bit for each, the newest lowest.
     expected: u8,
     /// The columns that last had the value of the owner's input: a bit for each.
     echoed: u32,
 }
 
-/// Models of the columns of one kind.
+/// What a kind's states are expected from, and the models of what differs.
 #[derive(Clone, Debug)]
-struct KindModels {
+struct KindCoder {
+    table: Table,
+    /// The columns, rates of change before what they move.
     order: Vec<usize>,
-    /// For each column, the one of the input with an equal name and grid.
-    echoes: Vec<Option<usize>>,
+    /// Columns with a rate of change: a bit for each.
+    moving: u32,
+    /// Columns that may repeat the owner's input.
+    echoes: Vec<Echo>,
     stays: Model,
     /// Whether all columns are as expected, by the last three states.
     expected: [Model; 8],
@@ -44,6 +50,15 @@ struct KindModels {
     first: Vec<Number>,
     /// The last entity of the kind that appeared.
     example: Packed,
+}
+
+/// A column that may repeat one of the owner's input, which has its name.
+#[derive(Clone, Copy, Debug)]
+struct Echo {
+    at: usize,
+    input: usize,
+    /// Whether equal integers are equal values.
+    is_same_grid: bool,
 }
 
 /// Models of entities that appear.
@@ -59,31 +74,20 @@ struct Arrivals {
 /// Codes one tick after the other; see the [module's documentation](self).
 #[derive(Clone, Debug)]
 pub(super) struct FrameCoder {
-    tables: Vec<Table>,
     input_table: Table,
     tick_secs: f64,
     /// The newest input of each player.
     inputs: Vec<(PlayerId, Packed)>,
     last: Option<Tick>,
     known: Vec<Course>,
-    models: Vec<KindModels>,
+    kinds: Vec<KindCoder>,
     arrivals: Arrivals,
 }
 
 impl FrameCoder {
     pub(super) fn new(tables: &Tables, tick_hz: u32) -> Self {
-        let models = tables.kinds.iter().map(|table| KindModels {
-            order: table.order(),
-            echoes: table.echoes(&tables.input),
-            stays: Model::EVEN,
-            expected: [Model::EVEN; 8],
-            columns: vec![Number::default(); table.columns.len()],
-            first: vec![Number::default(); table.columns.len()],
-            example: [0; FIELDS_MAX],
-        });
         Self {
-            models: models.collect(),
-            tables: tables.kinds.clone(),
+            kinds: tables.kinds.iter().map(|kind| KindCoder::new(kind, &tables.input)).collect(),
             input_table: tables.input.clone(),
             tick_secs: 1.0 / f64::from(tick_hz.max(1)),
             inputs: Vec::new(),
@@ -111,26 +115,25 @@ impl FrameCoder {
         let ticks = self.last.map_or(0, |last| tick.since(last));
         self.last = Some(tick);
         let seconds = ticks as f64 * self.tick_secs;
-        let find = |index: u16| {
-            let at = given.binary_search_by_key(&index, |(index, _)| *index);
-            at.ok().map(|at| &given[at].1)
-        };
-        let (tables, models, inputs) = (&self.tables, &mut self.models, &self.inputs);
-        let input_table = &self.input_table;
+        let (kinds, inputs, input_table) = (&mut self.kinds, &self.inputs, &self.input_table);
+        let mut rest = given;
         self.known.retain_mut(|course| {
-            let kind = usize::from(course.state.kind);
-            let now = find(course.index).filter(|now| now.same_entity(&course.state));
-            if !coder.bit(&mut models[kind].stays, now.is_some()) {
+            let kind = &mut kinds[usize::from(course.state.kind)];
+            while let [(index, _), after @ ..] = rest
+                && *index < course.index
+            {
+                rest = after;
+            }
+            let now = rest.first().filter(|(index, _)| *index == course.index);
+            let now = now.map(|(_, now)| now).filter(|now| now.same_entity(&course.state));
+            if !coder.bit(&mut kind.stays, now.is_some()) {
                 return false;
             }
-            let packed = now.map_or(&[0; FIELDS_MAX], |now| &now.packed);
-            let owned = course
-                .state
-                .owner
-                .and_then(|owner| inputs.binary_search_by_key(&owner, |(player, _)| *player).ok());
-            let input = owned.map(|at| &inputs[at].1);
-            let step = Step { table: &tables[kind], seconds, input, inputs: input_table };
-            models[kind].advance(coder, &step, course, packed);
+            let packed = now.map_or(&NOTHING.packed, |now| &now.packed);
+            let find = |owner| inputs.binary_search_by_key(&owner, |(player, _)| *player).ok();
+            let input = course.state.owner.and_then(find).map(|at| &inputs[at].1);
+            let told = kind.told(input, input_table);
+            kind.advance(coder, (seconds, &told), course, packed);
             true
         });
         self.arrivals(coder, given)?;
@@ -164,9 +167,7 @@ impl FrameCoder {
             next = u64::from(index) + 1;
             let Err(at) = place(&self.known, index) else { return Err(DAMAGED) };
             let state = self.arrival(coder, state).ok_or(DAMAGED)?;
-            let course =
-                Course { index, state, trends: Default::default(), expected: 0, echoed: 0 };
-            self.known.insert(at, course);
+            self.known.insert(at, Course::new(index, state));
         }
         Ok(())
     }
@@ -183,15 +184,7 @@ impl FrameCoder {
             Some(owner) => Some(PlayerId(u16::try_from(owner).ok()?)),
             None => None,
         };
-        let table = self.tables.get(usize::from(kind))?;
-        let models = &mut self.models[usize::from(kind)];
-        let mut packed = [0; FIELDS_MAX];
-        for (at, column) in table.columns.iter().enumerate() {
-            let base = models.example[at];
-            let by = models.first[at].code(coder, 2, column.way(base, state.packed[at]).into());
-            packed[at] = column.moved(base, by);
-        }
-        models.example = packed;
+        let packed = self.kinds.get_mut(usize::from(kind))?.arrive(coder, &state.packed);
         Some(EntityState { generation, kind, owner, packed })
     }
 }
@@ -199,87 +192,149 @@ impl FrameCoder {
 const NOTHING: EntityState =
     EntityState { generation: 0, kind: 0, owner: None, packed: [0; FIELDS_MAX] };
 
-/// What the next state of an entity is expected from, besides its last one.
-struct Step<'a> {
-    table: &'a Table,
-    seconds: f64,
-    /// The owner's input, and its table.
-    input: Option<&'a Packed>,
-    inputs: &'a Table,
-}
+impl Course {
+    fn new(index: u16, state: EntityState) -> Self {
+        let trends = Default::default();
+        Self { index, state, trends, restless: 0, expected: 0, echoed: 0 }
+    }
 
-impl Step<'_> {
-    /// Returns the value of column `echo` of the owner's input on the grid of the column `at`.
-    fn echo(&self, echo: Option<usize>, at: usize) -> Option<u32> {
-        let (echo, input) = echo.zip(self.input)?;
-        Some(self.table.columns[at].number(self.inputs.columns[echo].value(input[echo])))
+    /// Learns that a column was off from what the table leads one to expect by `number`, and from
+    /// what was expected by `missed`.
+    fn learn(&mut self, at: usize, number: i32, missed: i64) {
+        let trend = &mut self.trends[at];
+        trend.learn(number, missed);
+        self.restless = self.restless & !(1 << at) | u32::from(!trend.is_still()) << at;
     }
 }
 
-impl KindModels {
-    /// Codes the next state of an entity.
+/// For each column that may repeat the owner's input, the value that it then has.
+type Told = [Option<u32>; FIELDS_MAX];
+
+impl KindCoder {
+    fn new(table: &Table, inputs: &Table) -> Self {
+        let columns = table.columns.iter().enumerate();
+        let echo = |(at, column): (usize, &Column)| {
+            let input = inputs.columns.iter().position(|it| it.name == column.name)?;
+            let is_same_grid = column.has_grid_of(&inputs.columns[input]);
+            Some(Echo { at, input, is_same_grid })
+        };
+        let moves = |column: &Column| column.mover.is_some() || column.drift != 0.0;
+        let moving = columns.clone().map(|(at, column)| u32::from(moves(column)) << at);
+        Self {
+            order: table.order(),
+            moving: moving.sum(),
+            echoes: columns.filter_map(echo).collect(),
+            stays: Model::EVEN,
+            expected: [Model::EVEN; 8],
+            columns: vec![Number::default(); table.columns.len()],
+            first: vec![Number::default(); table.columns.len()],
+            example: [0; FIELDS_MAX],
+            table: table.clone(),
+        }
+    }
+
+    /// Codes an entity that is new.
+    fn arrive(&mut self, coder: &mut impl Coder, given: &Packed) -> Packed {
+        let mut packed = [0; FIELDS_MAX];
+        for (at, column) in self.table.columns.iter().enumerate() {
+            let base = self.example[at];
+            let by = self.first[at].code(coder, 2, column.way(base, given[at]).into());
+            packed[at] = column.moved(base, by);
+        }
+        self.example = packed;
+        packed
+    }
+
+    /// Returns what the owner's input tells of the columns.
+    fn told(&self, input: Option<&Packed>, inputs: &Table) -> Told {
+        let mut told = [None; FIELDS_MAX];
+        if let Some(input) = input {
+            for echo in &self.echoes {
+                let (column, number) = (&self.table.columns[echo.at], input[echo.input]);
+                told[echo.at] = Some(match echo.is_same_grid {
+                    true => number.min(column.greatest),
+                    false => column.number(inputs.columns[echo.input].value(number)),
+                });
+            }
+        }
+        told
+    }
+
+    /// Codes the next state of an entity, some seconds after the last one.
     fn advance(
         &mut self,
         coder: &mut impl Coder,
-        step: &Step<'_>,
+        (seconds, told): (f64, &Told),
         course: &mut Course,
         packed: &Packed,
     ) {
-        let (mut now, mut plain) = (course.state.packed, [0; FIELDS_MAX]);
-        for at in self.order.iter().copied() {
-            (plain[at], now[at]) = self.expect(step, course, &now, at);
+        let before = course.state.packed;
+        // The other columns are expected to stay, and staying teaches them nothing.
+        let busy = self.moving | course.restless | course.echoed;
+        let (mut plain, mut now) = (before, before);
+        for at in self.order.iter().copied().filter(|at| busy >> at & 1 != 0) {
+            plain[at] = self.plain(course, &now, at, (seconds, told));
+            now[at] = self.expect(course, plain[at], at);
         }
         let model = &mut self.expected[usize::from(course.expected & 7)];
         let is_expected = coder.bit(model, now == *packed);
         course.expected = course.expected << 1 | u8::from(is_expected);
         if is_expected {
-            for at in self.order.iter().copied() {
-                course.trends[at].learn(step.table.columns[at].way(plain[at], now[at]), 0);
+            for at in self.order.iter().copied().filter(|at| busy >> at & 1 != 0) {
+                course.learn(at, self.table.columns[at].way(plain[at], now[at]), 0);
             }
         } else {
-            now = course.state.packed;
+            let assumed = now;
             for place in 0..self.order.len() {
                 let at = self.order[place];
-                let (plain, expected) = self.expect(step, course, &now, at);
-                let column = &step.table.columns[at];
+                let mover = self.table.columns[at].mover.map(usize::from);
+                if mover.is_some_and(|mover| now[mover] != assumed[mover]) {
+                    plain[at] = self.plain(course, &now, at, (seconds, told));
+                }
+                let expected = self.expect(course, plain[at], at);
+                let column = &self.table.columns[at];
                 let by = i64::from(column.way(expected, packed[at]));
                 let by = self.columns[at].code(coder, course.trends[at].context(), by);
                 now[at] = column.moved(expected, by);
-                course.trends[at].learn(column.way(plain, now[at]), by);
+                course.learn(at, column.way(plain[at], now[at]), by);
             }
         }
         course.echoed = 0;
-        for (at, echo) in self.echoes.iter().enumerate() {
-            let is_echo = step.echo(*echo, at).is_some_and(|input| input == now[at]);
-            course.echoed |= u32::from(is_echo) << at;
+        for Echo { at, .. } in &self.echoes {
+            course.echoed |= u32::from(told[*at] == Some(now[*at])) << at;
         }
         course.state.packed = now;
     }
 
-    /// Returns what the table leads one to expect of a column, and what is expected if that was off
-    /// of late.
-    fn expect(&self, step: &Step<'_>, course: &Course, now: &Packed, at: usize) -> (u32, u32) {
-        let plain = self.plain(step, course, now, at);
-        let by = course.trends[at].expected();
-        (plain, step.table.columns[at].moved(plain, by.into()))
+    /// Returns what is expected of a column if it was off of late from what the table leads one to
+    /// expect.
+    fn expect(&self, course: &Course, plain: u32, at: usize) -> u32 {
+        self.table.columns[at].moved(plain, course.trends[at].expected().into())
     }
 
-    /// Returns the input's value, or the last one moved by the mean of its rate before and now.
-    fn plain(&self, step: &Step<'_>, course: &Course, now: &Packed, at: usize) -> u32 {
+    /// Returns what the table leads one to expect of a column: the input's value, or the last one
+    /// moved by the mean of its rate before and now.
+    fn plain(
+        &self,
+        course: &Course,
+        now: &Packed,
+        at: usize,
+        (seconds, told): (f64, &Told),
+    ) -> u32 {
         if course.echoed >> at & 1 != 0
-            && let Some(input) = step.echo(self.echoes[at], at)
+            && let Some(input) = told[at]
         {
             return input;
         }
-        let (before, column) = (&course.state.packed, &step.table.columns[at]);
+        let (before, column) = (&course.state.packed, &self.table.columns[at]);
         let rate = column.mover.map_or(0.0, |mover| {
-            let (mover, rate) = (usize::from(mover), &step.table.columns[usize::from(mover)]);
+            let (mover, rate) = (usize::from(mover), &self.table.columns[usize::from(mover)]);
             (rate.value(before[mover]) + rate.value(now[mover])) / 2.0
         });
         let rate = rate + f64::from(column.drift);
         if rate == 0.0 {
             return before[at];
         }
-        column.advanced(before[at], rate * step.seconds * column.steps())
+        column.advanced(before[at], rate * seconds * column.steps())
     }
 }

@@ -17,11 +17,8 @@ use crate::wire::protocol::{LAYOUT, fields_hash, game_hash};
 use crate::wire::talk::Look;
 use crate::wire::text::printable;
 
-/// Newest version of the format. Raised whenever a layout in `REPLAY.md` changes.
-pub const FORMAT: u16 = 2;
-/// The format of a room's recording, which has no [viewer](Header::viewer). Older builds read it
-/// too.
-const ROOM_FORMAT: u16 = 1;
+/// Version of the format. Raised whenever a layout in `REPLAY.md` changes.
+pub const FORMAT: u16 = 3;
 
 /// A player or spectator in a recording.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,8 +84,6 @@ pub struct Header {
     /// The records of the game.
     pub tables: Tables,
     /// The player whose client made the recording, of what it was sent; `None` if the room made it.
-    /// In the file it comes last, and only if there is one.
-    #[serde(skip)]
     pub viewer: Option<PlayerId>,
 }
 
@@ -137,32 +132,21 @@ impl Header {
     }
 
     pub(super) fn write(&self) -> Vec<u8> {
-        let format = if self.viewer.is_some() { FORMAT } else { ROOM_FORMAT };
-        let payload = postcard::to_extend(self, format.to_le_bytes().to_vec()).unwrap_or_default();
-        match self.viewer {
-            Some(viewer) => postcard::to_extend(&viewer, payload).unwrap_or_default(),
-            None => payload,
-        }
+        postcard::to_extend(self, FORMAT.to_le_bytes().to_vec()).unwrap_or_default()
     }
 
     pub(super) fn read(payload: &[u8]) -> Result<Self, ReplayError> {
         let (format, rest) = payload.split_first_chunk::<2>().ok_or(ReplayError::Damaged)?;
-        let format = u16::from_le_bytes(*format);
-        match format {
-            ROOM_FORMAT..=FORMAT => {}
+        match u16::from_le_bytes(*format) {
+            FORMAT => {}
             newer if newer > FORMAT => return Err(ReplayError::Newer(newer)),
             older => return Err(ReplayError::Older(older)),
         }
         if MAGIC.len() + FRAMING + payload.len() > REPLAY_HEADER_BYTES_MAX {
             return Err(ReplayError::Header("length"));
         }
-        const LAYOUT: ReplayError = ReplayError::Header("layout");
-        let (mut header, mut rest): (Self, _) =
-            postcard::take_from_bytes(rest).map_err(|_| LAYOUT)?;
-        if format > ROOM_FORMAT {
-            let (viewer, after) = postcard::take_from_bytes(rest).map_err(|_| LAYOUT)?;
-            (header.viewer, rest) = (Some(viewer), after);
-        }
+        let read = postcard::take_from_bytes::<Self>(rest);
+        let (mut header, rest) = read.map_err(|_| ReplayError::Header("layout"))?;
         if !rest.is_empty() {
             return Err(ReplayError::Header("length"));
         }

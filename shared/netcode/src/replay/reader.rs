@@ -94,12 +94,14 @@ impl Replay {
         span_of(&self.chunks)
     }
 
-    /// Returns the number of recorded ticks after `from` and up to `to`. Damaged chunks count.
+    /// Returns the number of recorded ticks after `from` and up to `to`, without those of damaged
+    /// chunks.
     pub fn ticks_between(&self, from: Tick, to: Tick) -> u64 {
-        let recorded = self.chunks.iter().map(|chunk| {
+        let recorded = self.chunks.iter().enumerate().map(|(number, chunk)| {
             let first = Tick(chunk.first);
             let last = first.plus(chunk.ticks.into());
-            if last > from && first < to { last.min(to).since(first.max(from)) } else { 0 }
+            let counts = last > from && first < to && self.payload(number).is_ok();
+            if counts { last.min(to).since(first.max(from)) } else { 0 }
         });
         recorded.fold(0, u64::saturating_add)
     }

@@ -10,7 +10,7 @@ use super::frames::States;
 use super::header::{About, Header, Person};
 use super::steps::{PlayerSteps, RecordedStep, RecordedView};
 use crate::fields::{Entities, Entity, Record};
-use crate::game::{Game, Inputs, World};
+use crate::game::{Game, Inputs, PlayerInputs, World};
 use crate::ids::PlayerId;
 use crate::limits::{REPLAY_CHUNKS_MAX, REPLAY_PIECES_MAX};
 use crate::snapshot::EntityState;
@@ -294,12 +294,14 @@ pub(crate) fn states_of<E: Entity>(entities: &Entities<E>) -> States {
 /// Replaces the steps of another tick by those of `inputs`.
 fn note_steps<I: Record>(all: &mut Vec<PlayerSteps>, inputs: &Inputs<I>) {
     let mut count = 0;
-    for player in inputs.players() {
-        let (origin, late) = inputs.arrival(player);
-        let last = all.get_mut(count).map(|last| std::mem::take(&mut last.steps));
-        let mut steps = last.unwrap_or_default();
-        steps.clear();
-        steps.extend(inputs.steps(player).iter().map(|step| RecordedStep {
+    for PlayerInputs { player, steps, age, origin, late } in inputs.all() {
+        if count == all.len() {
+            all.push(PlayerSteps { player, origin, late, age, steps: Vec::new() });
+        }
+        let noted = &mut all[count];
+        (noted.player, noted.origin, noted.late, noted.age) = (player, origin, late, age);
+        noted.steps.clear();
+        noted.steps.extend(steps.iter().map(|step| RecordedStep {
             age: step.age,
             packed: step.input.pack(),
             subtick: step.subtick,
@@ -309,11 +311,6 @@ fn note_steps<I: Record>(all: &mut Vec<PlayerSteps>, inputs: &Inputs<I>) {
                 adjusted: view.adjusted,
             }),
         }));
-        let noted = PlayerSteps { player, origin, late, age: inputs.age(player), steps };
-        match all.get_mut(count) {
-            Some(last) => *last = noted,
-            None => all.push(noted),
-        }
         count += 1;
     }
     all.truncate(count);

@@ -2,8 +2,8 @@
 //! its ghost.
 //!
 //! A run holds at least 20 states per second (one per tick at lower tick rates), coded as in a
-//! recording. It names the *course* that it was made on, a hash of rules, map and tick rate, and
-//! can be read only there.
+//! recording. It names the *course* that it was made on, a hash of rules, map, tick rate and this
+//! format, and can be read only there.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::wire::protocol::game_hash;
 /// Minimum number of states per second of a run, unless the tick rate is lower.
 const SAMPLE_HZ: u32 = 20;
 /// Format of a run's bytes.
-const RUN_FORMAT: u8 = 1;
+const RUN_FORMAT: u8 = 2;
 
 /// Returns 64-bit FNV-1a of some bytes. Names runs, and distinguishes maps; it does not resist
 /// forgery.
@@ -36,7 +36,8 @@ pub fn run_hash(bytes: &[u8]) -> u64 {
 /// Returns the course that runs of a game are made on, or `None` if the game has no runs.
 pub fn course_of<G: Game>(game: &G, rates: Rates) -> Option<u64> {
     let runs = G::KIT.runs?;
-    let parts = [game_hash::<G>(), (runs.map)(game), u64::from(rates.tick_hz)];
+    let parts =
+        [game_hash::<G>(), (runs.map)(game), u64::from(rates.tick_hz), u64::from(RUN_FORMAT)];
     Some(run_hash(&parts.map(u64::to_le_bytes).concat()))
 }
 

@@ -9,6 +9,7 @@ use crate::ids::PlayerId;
 use crate::limits::{FIELDS_MAX, INPUT_AHEAD_TICKS_MAX, SEATS_MAX};
 use crate::rewind::Adjusted;
 use crate::time::Micros;
+use crate::wire::input::VIEW_PARTS;
 
 /// View time of an input, for lag compensation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,16 +60,26 @@ struct Habit {
     changed: u8,
     origin: Origin,
     age: u64,
-    accepted: i64,
+    has_view: bool,
+    /// The last view lag as a number of parts, and how that changes.
+    lag: i64,
+    lag_trend: Trend,
 }
 
+/// Models of view times.
 #[derive(Clone, Debug)]
 struct ViewModels {
-    is_given: [Model; 2],
+    /// Parts of a view lag per second: those in which clients claim it.
+    parts_hz: i64,
     accepted: Number,
+    /// Whether the server accepted what the client claimed.
+    is_as_claimed: Model,
     is_claimed: Model,
-    differs: Number,
+    claimed: Number,
     adjusted: Number,
+    /// Whether a time is a whole number of parts, and what is beyond that.
+    is_whole: [Model; 2],
+    rest: Number,
 }
 
 /// Codes one tick after the other.
@@ -78,7 +89,7 @@ pub(super) struct StepCoder {
     habits: Vec<Habit>,
     same_players: Model,
     players: Number,
-    /// Whether a player has one step, of the usual origin and lag.
+    /// Whether a player has one step, like those before.
     usual: [Model; 2],
     origin: Number,
     late: Number,
@@ -88,6 +99,7 @@ pub(super) struct StepCoder {
     columns: Vec<Number>,
     subtick: [Model; 2],
     instants: Number,
+    has_view: Model,
     view: ViewModels,
 }
 
@@ -102,13 +114,28 @@ impl Habit {
             changed: 0,
             origin: Origin::Used,
             age: 0,
-            accepted: 0,
+            has_view: false,
+            lag: 0,
+            lag_trend: Trend::default(),
         }
+    }
+
+    /// Whether a player did the same as usual, except for the input itself.
+    fn is_usual(&self, given: &PlayerSteps) -> bool {
+        let [step] = &given.steps[..] else { return false };
+        let Self { origin, age, has_view, .. } = *self;
+        (given.origin, given.age, given.late) == (origin, age, 0)
+            && (step.age, step.view.is_some()) == (age, has_view)
+            && step.subtick.is_none()
     }
 }
 
+/// A step of nothing, in place of those that a decoder is not given.
+const NOTHING: RecordedStep =
+    RecordedStep { age: 0, packed: [0; FIELDS_MAX], subtick: None, view: None };
+
 impl StepCoder {
-    pub(super) fn new(table: &Table) -> Self {
+    pub(super) fn new(table: &Table, tick_hz: u32) -> Self {
         Self {
             table: table.clone(),
             habits: Vec::new(),
@@ -123,13 +150,8 @@ impl StepCoder {
             columns: vec![Number::default(); table.columns.len()],
             subtick: [Model::EVEN; 2],
             instants: Number::default(),
-            view: ViewModels {
-                is_given: [Model::EVEN; 2],
-                accepted: Number::default(),
-                is_claimed: Model::EVEN,
-                differs: Number::default(),
-                adjusted: Number::default(),
-            },
+            has_view: Model::EVEN,
+            view: ViewModels::new(tick_hz),
         }
     }
 
@@ -149,13 +171,13 @@ impl StepCoder {
             age: 0,
             steps: Vec::new(),
         };
-        let coded = habits
-            .iter_mut()
-            .enumerate()
-            .map(|(at, habit)| self.player(coder, habit, given.get(at).unwrap_or(&nobody)));
-        let coded = coded.collect();
+        let mut coded = Vec::new();
+        for (at, habit) in habits.iter_mut().enumerate() {
+            let steps = self.player(coder, habit, given.get(at).unwrap_or(&nobody))?;
+            coded.extend(C::READS.then_some(steps));
+        }
         self.habits = habits;
-        coded
+        Ok(coded)
     }
 
     /// Codes which players there are.
@@ -189,14 +211,9 @@ impl StepCoder {
         habit: &mut Habit,
         given: &PlayerSteps,
     ) -> Result<PlayerSteps, ReplayError> {
-        let is_usual = given.steps.len() == 1
-            && given.origin == habit.origin
-            && given.late == 0
-            && given.age == habit.age
-            && given.steps[0].age == given.age;
         let model = &mut self.usual[usize::from(habit.origin == Origin::Bot)];
+        let is_usual = coder.bit(model, habit.is_usual(given));
         let (mut late, mut count) = (0, 1);
-        let is_usual = coder.bit(model, is_usual);
         if !is_usual {
             habit.origin = match self.origin.natural(coder, 0, given.origin as u64) {
                 0 => Origin::Used,
@@ -211,27 +228,37 @@ impl StepCoder {
                 return Err(DAMAGED);
             }
         }
-        let mut steps = Vec::with_capacity(if C::READS { count as usize } else { 0 });
+        let mut steps = Vec::new();
         for at in 0..count as usize {
-            let step = given.steps.get(at).copied().unwrap_or(RecordedStep {
-                age: 0,
-                packed: [0; FIELDS_MAX],
-                subtick: None,
-                view: None,
-            });
-            let age = if is_usual { habit.age } else { self.ages.natural(coder, 1, step.age) };
-            if age > INPUT_AHEAD_TICKS_MAX {
-                return Err(DAMAGED);
-            }
-            self.fields(coder, habit, &step.packed);
-            let is_changed = habit.changed & 1 != 0;
-            let subtick = self.instant(coder, is_changed, step.subtick)?;
-            let view = self.view.code(coder, habit, step.view)?;
-            if C::READS {
-                steps.push(RecordedStep { age, packed: habit.packed, subtick, view });
-            }
+            let given = given.steps.get(at).unwrap_or(&NOTHING);
+            let step = self.step(coder, habit, given, is_usual)?;
+            steps.extend(C::READS.then_some(step));
         }
         Ok(PlayerSteps { player: habit.player, origin: habit.origin, late, age: habit.age, steps })
+    }
+
+    fn step(
+        &mut self,
+        coder: &mut impl Coder,
+        habit: &mut Habit,
+        given: &RecordedStep,
+        is_usual: bool,
+    ) -> Result<RecordedStep, ReplayError> {
+        let age = if is_usual { habit.age } else { self.ages.natural(coder, 1, given.age) };
+        if age > INPUT_AHEAD_TICKS_MAX {
+            return Err(DAMAGED);
+        }
+        self.fields(coder, habit, &given.packed);
+        let mut subtick = None;
+        if !is_usual {
+            subtick = self.instant(coder, habit.changed & 1 != 0, given.subtick)?;
+            habit.has_view = coder.bit(&mut self.has_view, given.view.is_some());
+        }
+        let mut view = None;
+        if habit.has_view {
+            view = Some(self.view.code(coder, habit, given.view.unwrap_or(UNSEEN))?);
+        }
+        Ok(RecordedStep { age, packed: habit.packed, subtick, view })
     }
 
     fn fields(&mut self, coder: &mut impl Coder, habit: &mut Habit, packed: &Packed) {
@@ -270,29 +297,50 @@ impl StepCoder {
     }
 }
 
+/// A view time in place of that which a decoder is not given.
+const UNSEEN: RecordedView =
+    RecordedView { claimed: None, accepted: Micros::ZERO, adjusted: Adjusted::No };
+
 impl ViewModels {
+    fn new(tick_hz: u32) -> Self {
+        Self {
+            parts_hz: i64::from(VIEW_PARTS) * i64::from(tick_hz),
+            accepted: Number::default(),
+            is_as_claimed: Model::EVEN,
+            is_claimed: Model::EVEN,
+            claimed: Number::default(),
+            adjusted: Number::default(),
+            is_whole: [Model::EVEN; 2],
+            rest: Number::default(),
+        }
+    }
+
     fn code(
         &mut self,
         coder: &mut impl Coder,
         habit: &mut Habit,
-        given: Option<RecordedView>,
-    ) -> Result<Option<RecordedView>, ReplayError> {
-        let is_known = habit.accepted != 0;
-        if !coder.bit(&mut self.is_given[usize::from(is_known)], given.is_some()) {
-            return Ok(None);
+        given: RecordedView,
+    ) -> Result<RecordedView, ReplayError> {
+        let RecordedView { claimed, accepted, adjusted } = given;
+        let is_as_claimed = claimed == Some(accepted) && adjusted == Adjusted::No;
+        let trend = &mut habit.lag_trend;
+        let expected = i64::from(trend.expected());
+        let by = clamp(self.parts(accepted) - habit.lag);
+        let missed = self.accepted.code(coder, trend.context(), by - expected);
+        let by = clamp(missed + expected);
+        trend.learn(by as i32, missed);
+        habit.lag = clamp(habit.lag + by);
+        let accepted = self.whole(coder, true, habit.lag, accepted);
+        if coder.bit(&mut self.is_as_claimed, is_as_claimed) {
+            return Ok(RecordedView { claimed: Some(accepted), accepted, adjusted: Adjusted::No });
         }
-        let given = given.unwrap_or(RecordedView {
-            claimed: None,
-            accepted: Micros::ZERO,
-            adjusted: Adjusted::No,
-        });
-        let by = given.accepted.0.saturating_sub(habit.accepted);
-        let accepted = habit.accepted + self.accepted.code(coder, 4, clamp(by));
-        habit.accepted = accepted;
-        let claimed = coder.bit(&mut self.is_claimed, given.claimed.is_some()).then(|| {
-            let by = given.claimed.map_or(0, |claimed| claimed.0.saturating_sub(accepted));
-            Micros(accepted + self.differs.code(coder, 0, clamp(by)))
-        });
+        let mut read = None;
+        if coder.bit(&mut self.is_claimed, claimed.is_some()) {
+            let claimed = claimed.unwrap_or_default();
+            let by = clamp(self.parts(claimed) - habit.lag);
+            let parts = habit.lag + clamp(self.claimed.code(coder, 3, by));
+            read = Some(self.whole(coder, false, parts, claimed));
+        }
         const ALL: [Adjusted; 5] = [
             Adjusted::No,
             Adjusted::Implausible,
@@ -300,15 +348,42 @@ impl ViewModels {
             Adjusted::Limit,
             Adjusted::Missing,
         ];
-        let number = ALL.iter().position(|it| *it == given.adjusted).unwrap_or(0);
+        let number = ALL.iter().position(|it| *it == adjusted).unwrap_or(0);
         let number = self.adjusted.natural(coder, 0, number as u64);
         let adjusted = usize::try_from(number).ok().and_then(|at| ALL.get(at));
-        let adjusted = *adjusted.ok_or(DAMAGED)?;
-        Ok(Some(RecordedView { claimed, accepted: Micros(accepted), adjusted }))
+        Ok(RecordedView { claimed: read, accepted, adjusted: *adjusted.ok_or(DAMAGED)? })
+    }
+
+    /// Returns the whole number of parts that is nearest to a time.
+    fn parts(&self, time: Micros) -> i64 {
+        clamp(div_round(time.0.saturating_mul(self.parts_hz), SECOND))
+    }
+
+    /// Codes a time of about this many parts, and returns it.
+    fn whole(
+        &mut self,
+        coder: &mut impl Coder,
+        is_accepted: bool,
+        parts: i64,
+        given: Micros,
+    ) -> Micros {
+        let nearest = div_round(parts * SECOND, self.parts_hz);
+        let rest = given.0.saturating_sub(nearest);
+        if coder.bit(&mut self.is_whole[usize::from(is_accepted)], rest == 0) {
+            return Micros(nearest);
+        }
+        Micros(nearest + self.rest.code(coder, 4, clamp(rest)))
     }
 }
 
-/// Limits a difference in microseconds to what a number holds: over an hour.
+const SECOND: i64 = 1_000_000;
+
+/// Divides by a positive number. Returns the nearest integer, or the greater one of two.
+fn div_round(dividend: i64, divisor: i64) -> i64 {
+    (dividend.saturating_add(divisor / 2)).div_euclid(divisor)
+}
+
+/// Limits a number of parts or microseconds to what a [`Number`] holds.
 fn clamp(by: i64) -> i64 {
-    by.clamp(-(1 << 31), 1 << 31)
+    by.clamp(i32::MIN.into(), i32::MAX.into())
 }

@@ -3,16 +3,19 @@
 use serde::{Deserialize, Serialize};
 
 use super::chunk::ChunkWriter;
+use super::coder::{Coder as _, Decoder, Encoder, Number};
 use super::file::{Block, BlockKind, Index, block};
+use super::steps::StepCoder;
 use super::*;
 use crate::fields::{Entities, Entity, Kind};
-use crate::game::{Ahead, Bot, Game, Inputs, Kit, Memory, World};
+use crate::game::{Ahead, Bot, Game, Inputs, Kit, Memory, Origin, Subtick, World};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::{FIELDS_MAX, REPLAY_CHUNK_STATES_MAX, REPLAY_ENTRIES_MAX, REPLAY_PIECES_MAX};
 use crate::motion::interpolate::TickTime;
 use crate::random::Random;
+use crate::rewind::Adjusted;
 use crate::server::{AnyRoom, Command, Differing, RecordConfig, Room, RoomConfig, verify};
-use crate::time::{LocalTime, Rates, Tick};
+use crate::time::{LocalTime, Micros, Rates, Tick};
 
 crate::record! {
     struct Steer {
@@ -185,7 +188,7 @@ fn what_was_recorded_is_read_and_runs_again_to_the_last_bit() {
             assert!(frame.tick.0 % 40 == 0 || frame.states == *then, "at {}", frame.tick.0);
             states += frame.states.len();
         }
-        let all_bots = |steps: &PlayerSteps| steps.origin == crate::game::Origin::Bot;
+        let all_bots = |steps: &PlayerSteps| steps.origin == Origin::Bot;
         assert!(chunk.ticks.iter().all(|tick| tick.steps.iter().all(all_bots)));
     }
     assert!(states > 100, "{states} states were compared");
@@ -213,6 +216,15 @@ fn verification_begins_where_the_past_is_and_skips_what_is_missing() {
     let between = |from, to| replay.ticks_between(Tick(from), Tick(to));
     assert_eq!([between(0, 60), between(10, 110), between(70, 110)], [60, 50, 0]);
     assert_eq!([between(0, 9999), between(110, 130), between(130, 110)], [240, 10, 0]);
+    // A damaged chunk is not played either.
+    let mut damaged = file(&pieces);
+    damaged[replay.chunks()[1].at as usize + 20] ^= 4;
+    let damaged = open(&damaged);
+    assert_eq!(damaged.chunks(), replay.chunks());
+    assert_eq!(
+        [(0, 60), (0, 9999), (130, 170)].map(|(a, b)| damaged.ticks_between(Tick(a), Tick(b))),
+        [60, 180, 0]
+    );
     let mut cursor = Cursor::new(replay);
     for (tick, found) in [(60, 60), (61, 60), (119, 60), (120, 120), (9999, 300)] {
         assert_eq!(cursor.seek(Tick(tick)), Ok(Tick(found)));
@@ -254,6 +266,74 @@ fn inputs_of_the_last_ticks_are_reported_across_chunks_and_without_damaged_ones(
     let replay = open(&file(&pieces));
     let mut history = InputHistory::default();
     assert_eq!(ticks(&mut history, &replay, 190, 120), (121..=190).collect::<Vec<_>>());
+}
+
+/// A player's view times as any client and any network may have them.
+fn view(random: &mut Random) -> Option<RecordedView> {
+    let lag = i64::from(random.below(960));
+    // As a client claims it: in 1/64 ticks.
+    let whole = Micros((lag * 1_000_000 + 32 * 60) / (64 * 60));
+    let near = Micros(whole.0 + i64::from(random.below(2000)) - 1000);
+    let view = |claimed, accepted, adjusted| RecordedView { claimed, accepted, adjusted };
+    match random.below(12) {
+        0 => None,
+        1 => Some(view(None, near, Adjusted::Missing)),
+        2 => Some(view(Some(whole), near, Adjusted::Unsteady)),
+        3 => Some(view(Some(near), whole, Adjusted::Implausible)),
+        4 => Some(view(Some(Micros(4_000_000)), Micros::from_ms(250), Adjusted::Limit)),
+        5 => Some(view(Some(Micros(-7)), Micros::ZERO, Adjusted::No)),
+        _ => Some(view(Some(whole), whole, Adjusted::No)),
+    }
+}
+
+#[test]
+fn inputs_and_view_times_are_read_as_they_were_written() {
+    let table = Tables::of::<Range>().input;
+    let mut random = Random::new(7);
+    let step = |random: &mut Random, age| {
+        let mut packed = [0; FIELDS_MAX];
+        packed[..3].copy_from_slice(&[random.below(4), random.below(4096), random.below(2)]);
+        let subtick = random.chance(0.1).then(|| Subtick::new(random.below(64) as u8));
+        RecordedStep { age, packed, subtick, view: view(random) }
+    };
+    let mut player = |id| {
+        let age = u64::from(random.below(10) / 9);
+        let origin = [Origin::Used, Origin::Repeated, Origin::Bot][random.below(3) as usize];
+        let count = [1, 1, 1, 0, 2][random.below(5) as usize];
+        let steps = (0..count).map(|_| step(&mut random, age)).collect();
+        let late = u64::from(random.below(10) / 9);
+        PlayerSteps { player: PlayerId(id), origin, late, age, steps }
+    };
+    let ticks: Vec<Vec<_>> =
+        (0..300).map(|tick| (0..3 + tick / 100).map(&mut player).collect()).collect();
+    let (mut encoder, mut coder) = (Encoder::new(), StepCoder::new(&table, 60));
+    for steps in &ticks {
+        coder.code(&mut encoder, steps).expect("any steps can be written");
+    }
+    let bytes = encoder.finish();
+    let (mut decoder, mut coder) = (Decoder::new(&bytes), StepCoder::new(&table, 60));
+    for steps in &ticks {
+        assert_eq!(coder.code(&mut decoder, &[]).as_ref(), Ok(steps));
+    }
+    assert!(decoder.is_at_end() && !decoder.is_beyond());
+}
+
+#[test]
+fn numbers_of_any_size_are_read_as_they_were_written() {
+    let numbers = (0..33).flat_map(|bits| [(1_i64 << bits) - 1, 1 << bits, -(1 << bits)]);
+    let numbers: Vec<_> = numbers.filter(|number| number.abs() <= 1 << 32).collect();
+    let (mut encoder, mut models) = (Encoder::new(), Number::default());
+    for number in numbers.iter().cycle().take(500) {
+        models.code(&mut encoder, 3, *number);
+        encoder.plain(*number as u32, 21);
+    }
+    let bytes = encoder.finish();
+    let (mut decoder, mut models) = (Decoder::new(&bytes), Number::default());
+    for number in numbers.iter().cycle().take(500) {
+        assert_eq!(models.code(&mut decoder, 3, 0), *number);
+        assert_eq!(decoder.plain(0, 21), *number as u32 & 0x1f_ffff);
+    }
+    assert!(decoder.is_at_end() && !decoder.is_beyond());
 }
 
 #[test]
