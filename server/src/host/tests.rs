@@ -8,6 +8,7 @@ use phaselock::wire::disconnect::Code;
 use phaselock_quic::server::RoomEvent;
 
 mod clocks;
+mod ghosts;
 mod restarts;
 mod spellings;
 
