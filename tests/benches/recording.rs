@@ -1,6 +1,6 @@
 //! `cargo bench -p phaselock-tests --bench recording`: the size of recordings, the time to seek in
-//! them, alone and in the window, and to run them again, the memory of a room that records, and how
-//! much longer a server takes that does.
+//! them (alone and in the window) and to run them again, the memory of a room that records, and the
+//! processor time that recording costs a server.
 //!
 //! The games are played by 64 bots of the server, and Skirmish also by 64 clients on simulated
 //! links: only their inputs have view times, and may be late. For the server's time, server and 64

@@ -168,7 +168,7 @@ section! {
     /// Oldest version of clients that may join. `None` for all that fit.
     oldest_client: Option<Version> = None => {
         value: "VERSION",
-        help: "Oldest version of clients that may join, such as one that fixed a fault, or none",
+        help: "Oldest client version that may join, such as 0.1.2, or none",
         read: |config, text| {
             config.as_mut().oldest_client = parse_version(text)?;
             Ok(())
@@ -180,8 +180,8 @@ section! {
     /// Where players whose version does not fit get another one.
     download: String = DOWNLOAD.to_owned() => {
         value: "URL",
-        help: "Page from which players get a client for this server, named to those whose version \
-               does not fit",
+        help: "Page where players get a client for this server, shown to those whose version does \
+               not match",
         read: |config, text| {
             config.as_mut().download = parse_download(text)?;
             Ok(())

@@ -198,8 +198,8 @@ impl Course {
         Self { index, state, trends, restless: 0, expected: 0, echoed: 0 }
     }
 
-    /// Learns that a column was off from what the table leads one to expect by `number`, and from
-    /// what was expected by `missed`.
+    /// Updates a column's trend. The value was off by `number` from the table's prediction, and by
+    /// `missed` from the prediction with the trend.
     fn learn(&mut self, at: usize, number: i32, missed: i64) {
         let trend = &mut self.trends[at];
         trend.learn(number, missed);
@@ -306,8 +306,7 @@ impl KindCoder {
         course.state.packed = now;
     }
 
-    /// Returns what is expected of a column if it was off of late from what the table leads one to
-    /// expect.
+    /// Returns a column's predicted value: the table's prediction, corrected by the column's trend.
     fn expect(&self, course: &Course, plain: u32, at: usize) -> u32 {
         self.table.columns[at].moved(plain, course.trends[at].expected().into())
     }

@@ -109,7 +109,7 @@ codes! {
     BadName = 21, None;
     /// The browser's page is on another host, and the server does not accept its players.
     ForeignPage = 22, None;
-    /// The host accepts no clients that are as old as this one.
+    /// The client is older than the oldest version that the host accepts.
     OldClient = 23, None;
 }
 
