@@ -88,7 +88,7 @@ def main(path, link, description, seconds="4"):
     described = json.loads(text)
     game, client = ctypes.c_uint64(), ctypes.c_uint64()
     library.call("phaselock_load_game", text, ctypes.c_size_t(len(text)), ctypes.byref(game))
-    options = Options(abi=1, game=game.value, server=link.encode(), name=b"Any", own_kind=-1)
+    options = Options(abi=1, game=game.value, server=link.encode(), name=b"Any")
     library.call("phaselock_connect", ctypes.byref(options), ctypes.byref(client))
     state, entities = play(library, client, described, float(seconds))
     kinds = described["kinds"]

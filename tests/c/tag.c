@@ -271,7 +271,6 @@ int main(int argc, char **argv)
     options.name = argc > 4 ? argv[4] : "C";
     options.predict = predict;
     options.user = &at;
-    options.own_kind = PHASELOCK_ANY_KIND;
     checked(phaselock_connect(&options, &client), "connect");
     int ok = play(client, &at, argc > 3 ? atof(argv[3]) : 10.0);
     checked(phaselock_close(client, "that was enough"), "close");

@@ -15,6 +15,7 @@
  * - Any thread may call them. A client is in one call at a time; a second one gets PHASELOCK_BUSY.
  * - Memory that you pass is used during the call only. Texts are UTF-8.
  * - Handles are numbers that are never used twice. A closed one gives PHASELOCK_BAD_HANDLE.
+ * - Close all clients before you unload the library or fork: each has a thread.
  */
 #ifndef PHASELOCK_H
 #define PHASELOCK_H
@@ -26,7 +27,8 @@
 extern "C" {
 #endif
 
-/* Version of this interface. Structures and functions of one version never change. */
+/* Version of this interface. Structures and functions of one version never change, except that
+ * `phaselock_step` may grow at its end. */
 #define PHASELOCK_ABI 1
 
 /* Limits. */
@@ -34,11 +36,11 @@ extern "C" {
 #define PHASELOCK_NAME_BYTES 33   /* a player's name, with its zero byte */
 #define PHASELOCK_TEXT_BYTES 2048 /* text or message of an event, with a zero byte */
 #define PHASELOCK_CLIENTS_MAX 256 /* clients of a process at a time */
-#define PHASELOCK_GAMES_MAX 64    /* different descriptions that a process can load */
+#define PHASELOCK_GAMES_MAX 64    /* different descriptions that a process can load; those with a
+                                   * wrong hash count as well */
 
-#define PHASELOCK_NOBODY (-1)   /* no player */
-#define PHASELOCK_INPUT (-1)    /* the input's record, where a kind is expected */
-#define PHASELOCK_ANY_KIND (-1) /* whatever kind */
+#define PHASELOCK_NOBODY (-1) /* no player */
+#define PHASELOCK_INPUT (-1)  /* the input's record, where a kind is expected */
 
 enum phaselock_error {
     PHASELOCK_BAD_ARGUMENT = -1,    /* a pointer, length, number or text cannot be used */
@@ -48,8 +50,8 @@ enum phaselock_error {
     PHASELOCK_OTHER_VERSION = -5,   /* program, library and description do not match */
     PHASELOCK_TOO_MANY = -6,        /* a limit is reached; for messages, try again later */
     PHASELOCK_NOT_PLAYING = -7,     /* only possible in a game */
-    PHASELOCK_SYSTEM = -8,          /* the system refused something, such as a thread */
-    PHASELOCK_BROKEN = -9           /* the library met a mistake of its own; close the client */
+    PHASELOCK_SYSTEM = -8,          /* a system call failed, for example starting a thread */
+    PHASELOCK_BROKEN = -9           /* internal error in the library; close the client */
 };
 
 /* A loaded game, and a player on a server. 0 is neither. */
@@ -59,10 +61,10 @@ typedef uint64_t phaselock_client;
 /* Version of the library's interface: PHASELOCK_ABI of the header that it was built with. */
 uint32_t phaselock_abi(void);
 
-/* Version of the library, such as "0.1.0". Valid for ever. */
+/* Version of the library, such as "0.1.0". Never freed. */
 const char *phaselock_version(void);
 
-/* What an error means, in a sentence. Valid for ever. */
+/* What an error means, in a sentence. Never freed. */
 const char *phaselock_error_text(int32_t code);
 
 /* Copies the details of the last failed call on this thread, clipped to the capacity. Returns the
@@ -86,7 +88,9 @@ int32_t phaselock_field_count(phaselock_game game, int32_t kind);
 
 /* ---- Prediction ---- */
 
-/* One tick of your player's entity. Later versions of the library may append to this structure. */
+/* One tick of your player's entity. `input` and `fields` have PHASELOCK_FIELDS_MAX values each;
+ * those past the record's fields are unused. Later versions of the library may append to this
+ * structure. */
 typedef struct phaselock_step {
     void *user;           /* as given in the options */
     double seconds;       /* length of a tick */
@@ -106,17 +110,19 @@ typedef struct phaselock_step {
  *
  * Compute in `float` if the rules do, in the same order, without fused operations (gcc and clang:
  * -ffp-contract=off), so that the results have the same bits. Read and write nothing but the step
- * and what `user` points to. Do not call functions with the same client; throw no exception. */
+ * and what `user` points to. Do not call functions with the same client. Return normally: no
+ * exception, no longjmp. */
 typedef void (*phaselock_predict)(const phaselock_step *step);
 
 /* ---- Clients ---- */
 
 #define PHASELOCK_JOIN_TO_WATCH 1u /* as a spectator, without a seat */
+#define PHASELOCK_PREDICT_KIND 2u  /* predict only entities of `own_kind` */
 
 /* How to join. Set everything to zero first: `phaselock_options options = {0};` */
 typedef struct phaselock_options {
     uint32_t abi;            /* PHASELOCK_ABI */
-    uint32_t flags;          /* 0 or PHASELOCK_JOIN_TO_WATCH */
+    uint32_t flags;          /* PHASELOCK_JOIN_TO_WATCH, PHASELOCK_PREDICT_KIND */
     phaselock_game game;     /* the game to play */
     const char *server;      /* "host", "host:port", or a link "phaselock://host:port#sha256:..." */
     const char *name;        /* the player's name */
@@ -125,10 +131,10 @@ typedef struct phaselock_options {
     const char *known_hosts; /* file of known servers, which is created and extended. NULL trusts
                               * the fingerprint in the link, or any server if there is none */
     const char *key_file;    /* file of the player's key, created if missing. NULL: a new player */
-    phaselock_predict predict; /* NULL: your entity is shown like all others, in the past */
+    phaselock_predict predict; /* NULL: your entity is interpolated like all others */
     void *user;              /* passed to `predict` */
-    int32_t own_kind;        /* kind of the entity to predict, of those that your player owns, or
-                              * PHASELOCK_ANY_KIND for the first one */
+    int32_t own_kind;        /* with PHASELOCK_PREDICT_KIND: of the entities that your player owns,
+                              * the first of this kind is predicted. Otherwise 0: the first one */
     uint32_t reserved;       /* 0 */
 } phaselock_options;
 
@@ -192,7 +198,8 @@ int32_t phaselock_players(phaselock_client client, phaselock_player *players, si
 #define PHASELOCK_EVENT_PLAYER_JOINED 8u  /* text: the name */
 #define PHASELOCK_EVENT_PLAYER_LEFT 9u    /* text: the name; code: why */
 #define PHASELOCK_EVENT_PLAYER_RENAMED 10u /* text: the new name */
-#define PHASELOCK_EVENT_REFUSED 11u       /* the server refused a request; text: why */
+#define PHASELOCK_EVENT_REFUSED 11u       /* the server refused a request; text: why; code: the kind
+                                           * of request (WIRE.md) */
 
 typedef struct phaselock_event {
     uint32_t kind;   /* PHASELOCK_EVENT_... */

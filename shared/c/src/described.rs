@@ -28,7 +28,7 @@ pub(crate) struct Prediction {
     pub(crate) predict: Predict,
     /// The program's pointer, which only the program uses: its exposed address.
     pub(crate) user: usize,
-    /// Kind of the entity that the player steers; `None` for whichever comes first.
+    /// Kind of the entity that the player steers; `None` for any: the first one.
     pub(crate) kind: Option<u8>,
 }
 
@@ -193,7 +193,7 @@ impl Game for DescribedGame {
         true
     }
 
-    /// Without a prediction, no entity is: all are presented alike.
+    /// Without a prediction function, all entities are interpolated.
     fn avatar(entities: &Entities<Thing>, player: PlayerId) -> Option<EntityId> {
         let Prediction { kind, .. } = CONTEXT.get()?.prediction?;
         let fits = |thing: &Thing| kind.is_none_or(|kind| thing.kind == kind);

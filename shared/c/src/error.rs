@@ -43,10 +43,10 @@ errors! {
     TooMany = -6, c"too many at once";
     /// The call needs a game that is being played.
     NotPlaying = -7, c"the client is not in a game";
-    /// The system refused something.
-    System = -8, c"the system refused something";
+    /// A system call failed.
+    System = -8, c"a system call failed";
     /// The library panicked.
-    Broken = -9, c"the library met a mistake of its own; close the client";
+    Broken = -9, c"internal error in the library; close the client";
 }
 
 /// An error, and its details for people.
@@ -80,13 +80,14 @@ thread_local! {
 
 /// Keeps an error's details for [`last_detail`], and returns its code.
 pub(crate) fn note(error: Error) -> i32 {
-    DETAIL.set(error.detail);
+    // A thread that is ending may have no details any more.
+    let _ = DETAIL.try_with(|detail| detail.replace(error.detail));
     error.code as i32
 }
 
 /// Returns the details of the last failed call on this thread.
 pub(crate) fn last_detail() -> String {
-    DETAIL.with_borrow(Clone::clone)
+    DETAIL.try_with(|detail| detail.borrow().clone()).unwrap_or_default()
 }
 
 #[cfg(test)]

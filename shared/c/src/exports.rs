@@ -117,23 +117,33 @@ pub extern "C" fn phaselock_field_count(game: u64, kind: i32) -> i32 {
     guarded(|| Ok(record(registry::game(game)?, kind)?.fields.len() as i32))
 }
 
+/// Returns the kind of the entity to predict; `None` for any.
+fn own_kind(tables: &GameTables, options: &JoinOptions) -> Result<Option<u8>, Error> {
+    let kind = options.own_kind;
+    if options.flags & PHASELOCK_PREDICT_KIND != 0 {
+        let found = u8::try_from(kind).ok().filter(|at| usize::from(*at) < tables.kinds.len());
+        let detail =
+            || format!("own_kind: the game has {} kinds, no kind {kind}", tables.kinds.len());
+        return found.map(Some).ok_or_else(|| Error::argument(detail()));
+    }
+    if kind != 0 {
+        return Err(Error::argument("own_kind needs the flag PHASELOCK_PREDICT_KIND"));
+    }
+    Ok(None)
+}
+
 /// Reads how to join, and with which game.
 ///
 /// # Safety
 ///
 /// The pointers are null, or texts can be read there.
 unsafe fn wish_of(options: &JoinOptions) -> Result<(Context, Wish), Error> {
-    if options.flags & !PHASELOCK_JOIN_TO_WATCH != 0 || options.reserved != 0 {
+    let known = PHASELOCK_JOIN_TO_WATCH | PHASELOCK_PREDICT_KIND;
+    if options.flags & !known != 0 || options.reserved != 0 {
         return Err(Error::argument("unknown flags; set the whole structure to zero first"));
     }
     let tables = registry::game(options.game)?;
-    let kind = match options.own_kind {
-        PHASELOCK_ANY_KIND => None,
-        kind => {
-            record(tables, kind)?;
-            u8::try_from(kind).ok()
-        }
-    };
+    let kind = own_kind(tables, options)?;
     let user = options.user.expose_provenance();
     let prediction = options.predict.map(|predict| Prediction { predict, user, kind });
     // SAFETY: the caller promises texts.
@@ -173,7 +183,7 @@ pub unsafe extern "C" fn phaselock_connect(options: *const JoinOptions, client: 
         let options = unsafe { raw::one(options, "options") }?;
         // SAFETY: C promises null or texts.
         let (context, wish) = unsafe { wish_of(&options) }?;
-        let handle = registry::add(Guest::join(context, wish)?)?;
+        let handle = registry::add(|| Guest::join(context, wish))?;
         // SAFETY: as above.
         unsafe { raw::put(client, handle, "client") }?;
         Ok(0)

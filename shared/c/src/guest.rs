@@ -9,6 +9,7 @@ use phaselock::ids::EntityId;
 use phaselock::invitation::Invitation;
 use phaselock::limits::FIELDS_MAX;
 use phaselock::time::Micros;
+use phaselock::wire::control::Refusal;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::text::clip;
@@ -284,10 +285,28 @@ fn event_of(notice: Notice) -> Option<PolledEvent> {
         }
         Notice::Refused { request, refusal } => {
             let request = i32::try_from(request).unwrap_or(i32::MAX);
-            let text = format!("{refusal:?}");
-            event(PHASELOCK_EVENT_REFUSED, PHASELOCK_NOBODY, request, text.as_bytes())
+            let text = refusal_text(refusal).as_bytes();
+            event(PHASELOCK_EVENT_REFUSED, PHASELOCK_NOBODY, request, text)
         }
-        // What a game can do without: votes, quick messages, marks, commands, free seats.
+        // Not exposed to C: votes, quick messages, marks, commands, free seats.
         _ => return None,
     })
+}
+
+/// Why the server refused a request, in a sentence.
+fn refusal_text(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::Unknown => "the server does not know this request",
+        Refusal::TooMany => "too many requests",
+        Refusal::Length => "the request is too long or empty",
+        Refusal::Game => "the game does not understand the request",
+        Refusal::Off => "the host has disabled this, or the game does not have it",
+        Refusal::Soon => "it is too soon; try again later",
+        Refusal::Busy => "a vote is already running",
+        Refusal::Uneven => "the sides would be uneven",
+        Refusal::Protected => "the target is absent or protected",
+        Refusal::Full => "there is no place for another spectator",
+        Refusal::NoSide => "you are on no side",
+        Refusal::Range => "a number in the request is out of range",
+    }
 }

@@ -19,15 +19,14 @@ macro_rules! constants {
 
 constants! {
     PHASELOCK_ABI: u32 = 1;
-    PHASELOCK_FIELDS_MAX: usize = FIELDS_MAX;
-    PHASELOCK_NAME_BYTES: usize = NAME_BYTES_MAX + 1;
-    PHASELOCK_TEXT_BYTES: usize = GAME_MESSAGE_BYTES_MAX + 8;
+    PHASELOCK_FIELDS_MAX: usize = 20;
+    PHASELOCK_NAME_BYTES: usize = 33;
+    PHASELOCK_TEXT_BYTES: usize = 2048;
     PHASELOCK_CLIENTS_MAX: usize = 256;
     PHASELOCK_GAMES_MAX: usize = 64;
 
     PHASELOCK_NOBODY: i32 = -1;
     PHASELOCK_INPUT: i32 = -1;
-    PHASELOCK_ANY_KIND: i32 = -1;
 
     PHASELOCK_JOINING: i32 = 0;
     PHASELOCK_PLAYING: i32 = 1;
@@ -43,6 +42,7 @@ constants! {
     PHASELOCK_SPECTATOR: u32 = 4;
 
     PHASELOCK_JOIN_TO_WATCH: u32 = 1;
+    PHASELOCK_PREDICT_KIND: u32 = 2;
 
     PHASELOCK_EVENT_JOINING: u32 = 1;
     PHASELOCK_EVENT_JOINED: u32 = 2;
@@ -56,6 +56,14 @@ constants! {
     PHASELOCK_EVENT_PLAYER_RENAMED: u32 = 10;
     PHASELOCK_EVENT_REFUSED: u32 = 11;
 }
+
+// The interface's sizes are numbers of their own: they must not change silently with the engine's
+// limits. If they no longer fit, raise `PHASELOCK_ABI`.
+const _: () = {
+    assert!(FIELDS_MAX == PHASELOCK_FIELDS_MAX);
+    assert!(NAME_BYTES_MAX < PHASELOCK_NAME_BYTES, "each name has a zero byte after it");
+    assert!(GAME_MESSAGE_BYTES_MAX < PHASELOCK_TEXT_BYTES, "so has each message");
+};
 
 /// The function with which a program predicts its player.
 pub type Predict = unsafe extern "C" fn(*const Step);

@@ -20,8 +20,8 @@
 //! and in the one call of a C function, in `described`. Everything else is safe Rust.
 //!
 //! *Invariants:*
-//! - No panic crosses the interface: it becomes [`PHASELOCK_BROKEN`](exports), and that player only
-//!   can be closed.
+//! - No panic crosses the interface: it becomes [`PHASELOCK_BROKEN`](exports); after that, the
+//!   client can only be closed.
 //! - Clients are numbers, not pointers. A closed one is not found, so it cannot be used after it
 //!   was freed.
 //! - C's memory is read or written only during a call, never kept.

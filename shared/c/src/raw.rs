@@ -72,7 +72,7 @@ pub(crate) unsafe fn text(pointer: *const c_char, max: usize, name: &str) -> Res
     String::from_utf8(bytes).map_err(|_| Error::argument(format!("{name} is not UTF-8")))
 }
 
-/// Copies a text like [`text`]; null is none.
+/// Copies a string; returns `None` for null.
 ///
 /// # Safety
 ///

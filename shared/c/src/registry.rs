@@ -12,8 +12,8 @@ use crate::layout::{PHASELOCK_CLIENTS_MAX, PHASELOCK_GAMES_MAX};
 #[derive(Debug)]
 struct LoadedGame {
     text: String,
-    /// `None` if the fields do not have the stated hash. Only the tables tell, and they stay in
-    /// memory, so that such a description counts as well.
+    /// `None` if the fields do not have the stated hash. Checking the hash needs leaked tables, so
+    /// a rejected description also counts towards the limit.
     tables: Option<&'static GameTables>,
 }
 
@@ -64,16 +64,18 @@ struct Place {
 
 static PLACES: Mutex<Vec<Place>> = Mutex::new(Vec::new());
 
-/// Adds a client, and returns its handle.
-pub(crate) fn add(guest: Guest) -> Result<u64, Error> {
+/// Lets a client join unless there are too many, and returns its handle. Joining only starts a
+/// thread, so the other clients hardly wait for the lock.
+pub(crate) fn add(join: impl FnOnce() -> Result<Guest, Error>) -> Result<u64, Error> {
     let mut places = lock(&PLACES);
     let free = places.iter().position(|it| it.client.is_none() && it.generation < u32::MAX);
     let at = free.unwrap_or(places.len());
+    if at >= PHASELOCK_CLIENTS_MAX {
+        let detail = format!("this process has {PHASELOCK_CLIENTS_MAX} clients, the maximum");
+        return Err(Error::new(ErrorCode::TooMany, detail));
+    }
+    let guest = join()?;
     if at == places.len() {
-        if at >= PHASELOCK_CLIENTS_MAX {
-            let detail = format!("this process has {PHASELOCK_CLIENTS_MAX} clients, the maximum");
-            return Err(Error::new(ErrorCode::TooMany, detail));
-        }
         places.push(Place { generation: 0, client: None });
     }
     let place = &mut places[at];

@@ -11,7 +11,7 @@ use phaselock_quic::local::LocalServer;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::line::{description, load, options, serve};
+use crate::line::{description, join, load, options, serve};
 
 static SERVER: LazyLock<LocalServer> = LazyLock::new(serve);
 
@@ -54,21 +54,34 @@ fn server() -> impl Strategy<Value = Text> {
     ]
 }
 
+/// Files that cannot be made, or none.
+fn path() -> impl Strategy<Value = Text> {
+    let below_a_file =
+        vec(any::<u8>(), 0..40).prop_map(|name| [b"/dev/null/".to_vec(), name].concat());
+    prop_oneof![4 => Just(Text::Null), 1 => below_a_file.prop_map(Text::Bytes)]
+}
+
 /// A call. Clients and games are chosen among those that were made, or are any number.
 #[derive(Clone, Debug)]
 enum Call {
     Load(Vec<u8>, bool),
+    /// Loads our description with one byte changed.
+    LoadChanged(usize, u8),
     Kind(Handle, Text),
     Field(Handle, i32, Text),
     Connect {
         game: Handle,
         server: Option<Text>,
-        texts: [Text; 3],
+        texts: (Text, Text, Text, Text),
         abi: u32,
         flags: u32,
         kind: i32,
     },
+    FieldCount(Handle, i32),
     Frame(Handle, Option<Vec<f64>>, usize),
+    FrameMisaligned(Handle),
+    WasUsed(Handle),
+    Error(i32, usize),
     Entities(Handle, usize),
     Players(Handle, usize),
     Event(Handle, bool),
@@ -106,10 +119,10 @@ fn call() -> impl Strategy<Value = Call> {
     let connect = (
         handle(),
         prop_oneof![3 => Just(None), 1 => server().prop_map(Some)],
-        [text(), text(), text()],
+        (text(), text(), text(), path()),
         prop_oneof![9 => Just(PHASELOCK_ABI), 1 => any::<u32>()],
-        prop_oneof![4 => Just(0), 4 => Just(1), 1 => any::<u32>()],
-        prop_oneof![Just(-1), kind.clone()],
+        prop_oneof![4 => Just(0), 4 => Just(1), 1 => 2_u32..4, 1 => any::<u32>()],
+        prop_oneof![4 => Just(0), 1 => kind.clone()],
     );
     let request = (
         handle(),
@@ -120,6 +133,11 @@ fn call() -> impl Strategy<Value = Call> {
     prop_oneof![
         1 => (vec(any::<u8>(), 0..60), any::<bool>())
             .prop_map(|(bytes, null)| Call::Load(bytes, null)),
+        2 => (any::<usize>(), any::<u8>()).prop_map(|(at, byte)| Call::LoadChanged(at, byte)),
+        1 => (handle(), any::<i32>()).prop_map(|(game, kind)| Call::FieldCount(game, kind)),
+        1 => handle().prop_map(Call::FrameMisaligned),
+        1 => handle().prop_map(Call::WasUsed),
+        1 => (any::<i32>(), 0_usize..9).prop_map(|(code, capacity)| Call::Error(code, capacity)),
         1 => (handle(), text()).prop_map(|(game, name)| Call::Kind(game, name)),
         1 => (handle(), kind, text()).prop_map(|(game, kind, name)| Call::Field(game, kind, name)),
         2 => connect.prop_map(|(game, server, texts, abi, flags, kind)| {
@@ -138,6 +156,9 @@ fn call() -> impl Strategy<Value = Call> {
         1 => Just(Call::Sleep),
     ]
 }
+
+/// An input: one number.
+static INPUT: f64 = 1.0;
 
 /// Predicts nonsense.
 unsafe extern "C" fn nonsense(step: *const Step) {
@@ -167,6 +188,25 @@ impl Program {
                     let mut game = 0;
                     let to = if null { null_mut() } else { &raw mut game };
                     phaselock_load_game(bytes.as_ptr().cast(), bytes.len(), to)
+                }
+                Call::LoadChanged(at, byte) => {
+                    let mut bytes = description().into_bytes();
+                    let at = at % bytes.len();
+                    bytes[at] = byte;
+                    let mut game = 0;
+                    phaselock_load_game(bytes.as_ptr().cast(), bytes.len(), &raw mut game)
+                }
+                Call::FieldCount(game, kind) => phaselock_field_count(game.of(&self.games), kind),
+                Call::FrameMisaligned(handle) => {
+                    let input = [0.0_f64; 2];
+                    phaselock_frame(client(handle), input.as_ptr().wrapping_byte_add(1), 1)
+                }
+                Call::WasUsed(handle) => phaselock_input_was_used(client(handle)),
+                Call::Error(code, capacity) => {
+                    assert!(phaselock_abi() == PHASELOCK_ABI && !phaselock_version().is_null());
+                    assert!(!phaselock_error_text(code).is_null());
+                    let mut room = Vec::with_capacity(capacity);
+                    phaselock_error_detail(room.as_mut_ptr(), capacity)
                 }
                 Call::Kind(game, name) => {
                     name.with(|name| phaselock_kind(game.of(&self.games), name))
@@ -224,12 +264,12 @@ impl Program {
         let Call::Connect { game, server, texts, abi, flags, kind } = call else { return 0 };
         let address = Text::Bytes(SERVER.address().to_string().into_bytes());
         let server = server.as_ref().unwrap_or(&address);
-        let [name, password, room] = texts;
+        let (name, password, room, file) = texts;
         let (unused, mut client) = (CString::default(), 0);
         let result = server.with(|server| {
             name.with(|name| {
                 password.with(|password| {
-                    room.with(|room| {
+                    let mut join = |room, file| {
                         let options = JoinOptions {
                             abi: *abi,
                             flags: *flags,
@@ -237,13 +277,16 @@ impl Program {
                             name,
                             password,
                             room,
+                            known_hosts: file,
+                            key_file: file,
                             predict: Some(nonsense),
                             own_kind: *kind,
                             ..options(game.of(&self.games), &unused, &unused)
                         };
                         // SAFETY: texts and structure live during the call.
                         unsafe { phaselock_connect(&raw const options, &raw mut client) }
-                    })
+                    };
+                    room.with(|room| file.with(|file| join(room, file)))
                 })
             })
         });
@@ -273,4 +316,27 @@ proptest! {
             prop_assert!(result == 0 || result == -2);
         }
     }
+}
+
+#[test]
+fn two_threads_may_use_one_client() {
+    let game = load(&description()).expect("a description");
+    let client = join(game, &SERVER.address().to_string(), "Eve", Some(nonsense));
+    let frames = || {
+        let mut answered = 0;
+        for _ in 0..2000 {
+            // SAFETY: one number.
+            let result = unsafe { phaselock_frame(client, &raw const INPUT, 1) };
+            assert!(result >= 0 || result == -3, "{result}");
+            answered += u32::from(result >= 0);
+        }
+        answered
+    };
+    std::thread::scope(|scope| {
+        let other = scope.spawn(frames);
+        let own = frames();
+        assert!(own + other.join().expect("no panic") > 0, "each call found the client busy");
+    });
+    // SAFETY: no reason is given.
+    assert_eq!(unsafe { phaselock_close(client, null()) }, 0);
 }

@@ -11,7 +11,7 @@ use phaselock::ids::{EntityId, PlayerId};
 use phaselock::time::Rates;
 use phaselock::wire::description::Description;
 use phaselock_c::exports::{phaselock_connect, phaselock_error_detail, phaselock_load_game};
-use phaselock_c::layout::{JoinOptions, PHASELOCK_ABI, PHASELOCK_ANY_KIND, Predict};
+use phaselock_c::layout::{JoinOptions, PHASELOCK_ABI, Predict};
 use phaselock_quic::local::LocalServer;
 use serde::{Deserialize, Serialize};
 
@@ -145,7 +145,7 @@ pub(crate) fn options(game: u64, server: &CString, name: &CString) -> JoinOption
         key_file: null(),
         predict: None,
         user: std::ptr::null_mut::<c_void>(),
-        own_kind: PHASELOCK_ANY_KIND,
+        own_kind: 0,
         reserved: 0,
     }
 }

@@ -60,7 +60,7 @@ fn options_with_mistakes_are_refused_in_a_sentence() {
     let null = null();
     for (code, options, words) in [
         (-5, JoinOptions { abi: 2, ..good() }, "version 2"),
-        (-1, JoinOptions { flags: 2, ..good() }, "flags"),
+        (-1, JoinOptions { flags: 4, ..good() }, "flags"),
         (-1, JoinOptions { reserved: 1, ..good() }, "zero"),
         (-2, JoinOptions { game: 0, ..good() }, "handle"),
         (-2, JoinOptions { game: 99, ..good() }, "handle"),
@@ -72,8 +72,9 @@ fn options_with_mistakes_are_refused_in_a_sentence() {
         (-1, JoinOptions { name: c"\xff".as_ptr(), ..good() }, "name is not UTF-8"),
         (-1, JoinOptions { password: long.as_ptr(), ..good() }, "password is longer"),
         (-1, JoinOptions { room: c"No Code".as_ptr(), ..good() }, "room"),
-        (-1, JoinOptions { own_kind: 2, ..good() }, "2 kinds"),
-        (-1, JoinOptions { own_kind: -2, ..good() }, "2 kinds"),
+        (-1, JoinOptions { flags: 2, own_kind: 2, ..good() }, "2 kinds"),
+        (-1, JoinOptions { flags: 2, own_kind: -1, ..good() }, "2 kinds"),
+        (-1, JoinOptions { own_kind: 1, ..good() }, "PHASELOCK_PREDICT_KIND"),
     ] {
         let mut client = 1;
         // SAFETY: texts and structure live during the call.
@@ -103,4 +104,29 @@ fn records_are_found_by_name() {
     }
     assert_eq!([0, 1, -1].map(|kind| phaselock_field_count(game, kind)), [1, 2, 1]);
     assert_eq!((phaselock_field_count(game, 2), phaselock_field_count(0, 0)), (-1, -2));
+}
+
+/// Calls a function when its thread ends.
+struct Goodbye;
+
+impl Drop for Goodbye {
+    fn drop(&mut self) {
+        assert_eq!(phaselock_input_was_used(0), -2);
+        assert_eq!(detail(), "");
+    }
+}
+
+thread_local! {
+    static GOODBYE: Goodbye = const { Goodbye };
+}
+
+#[test]
+fn a_thread_that_is_ending_still_gets_codes() {
+    let thread = std::thread::spawn(|| {
+        // What is created last is dropped first: the details, and only then the goodbye.
+        GOODBYE.with(|_| {});
+        assert_eq!(phaselock_input_was_used(0), -2);
+        assert!(detail().contains("handle"));
+    });
+    thread.join().expect("no panic");
 }

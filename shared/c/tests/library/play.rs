@@ -84,7 +84,10 @@ fn two_clients_play_and_prediction_is_never_corrected() {
     // SAFETY: a text.
     let kind = |name| unsafe { phaselock_kind(game, CString::new(name).expect("text").as_ptr()) };
     assert_eq!((kind("Sign"), kind("Walker")), (0, 1));
-    let (a, b) = (join(game, &link, "Ann", Some(walk)), join(game, &link, "Bob", None));
+    let a = join(game, &link, "Ann", Some(walk));
+    // Ann is the first player, and sees Bob join.
+    run([a, a], 0.0, || status(a).state == PHASELOCK_PLAYING);
+    let b = join(game, &link, "Bob", None);
 
     let moved = |client, metres: f64| {
         entities(client).iter().any(|it| it.kind == 1 && it.fields[0] >= metres)
