@@ -29,14 +29,22 @@ impl LinkAction {
     pub(super) fn apply(self) -> io::Result<&'static str> {
         match self {
             Self::Register => {
-                let program = std::env::current_exe()?;
-                let not_text = || io::Error::other("the program's path is not text");
-                system::register(program.to_str().ok_or_else(not_text)?)?;
+                system::register(&program()?)?;
                 Ok("this program now opens phaselock:// links; if you move it, register it again")
             }
             Self::Remove => {
-                system::remove().map(|()| "phaselock:// links are no longer registered")
+                system::remove(&program()?)?;
+                Ok("this program's registration for phaselock:// links was removed")
             }
         }
     }
+}
+
+/// Returns the path of this program, which the system's files can hold.
+fn program() -> io::Result<String> {
+    let program = std::env::current_exe()?;
+    let text = program.to_str().filter(|path| !path.chars().any(char::is_control));
+    let unusable =
+        || io::Error::other("the program's path has characters that cannot be registered");
+    text.map(str::to_owned).ok_or_else(unusable)
 }

@@ -6,7 +6,7 @@ pub(super) fn register(_: &str) -> io::Result<()> {
     Err(unsupported())
 }
 
-pub(super) fn remove() -> io::Result<()> {
+pub(super) fn remove(_: &str) -> io::Result<()> {
     Err(unsupported())
 }
 
