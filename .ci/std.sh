@@ -109,7 +109,7 @@ fetch() {
 }
 
 # standard_library TARGET CRATES: makes a standard library for TARGET available, of these crates. Sets STD, arguments
-# for cargo, and exports what cargo needs to build it. Exits with 2 if there is none.
+# for cargo, and exports what cargo needs to build it. Exits with 77 if there is none.
 standard_library() {
   local target=$1 crates=$2 status
   STD=()
@@ -131,7 +131,7 @@ standard_library() {
       set -e
       if [ "$status" != 0 ]; then
         echo "NOT DONE for $target. Where rustup can download: rustup target add $target"
-        exit 2
+        exit 77
       fi
     fi
     export RUSTC=$DIR/rustc

@@ -24,8 +24,8 @@ print_times() { printf '\nSeconds per step, without the last:\n%s' "$times"; }
 # After a failure, too.
 trap print_times EXIT
 
-if_available() { # COMMAND...: runs it; status 2 means that what it needs cannot be had here
+if_available() { # COMMAND...: runs it; status 77 means that what it needs cannot be had here
   local status=0
   "$@" || status=$?
-  [ "$status" = 0 ] || [ "$status" = 2 ] || exit "$status"
+  [ "$status" = 0 ] || [ "$status" = 77 ] || exit "$status"
 }
