@@ -56,7 +56,7 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     type Memory: Memory<Self, Self::Entity>;
 
     /// Returns the name. A game that is described at run time overrides it; `NAME` is then only a
-    /// placeholder.
+    /// placeholder. Only clients support this: rooms, checkpoints and replays use `NAME`.
     #[inline]
     fn name() -> &'static str {
         Self::NAME

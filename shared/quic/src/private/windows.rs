@@ -25,9 +25,10 @@ const SYSTEM: [&str; 2] = ["S-1-5-18", "S-1-5-32-544"];
 pub(super) fn create_new(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).access_mode(GENERIC_WRITE | READ_CONTROL | WRITE_DAC);
-    // Until this handle is closed, nobody else can open the file to read or write it. So nobody
-    // gets a handle before the list is set, and the list is that of this file even if another one
-    // takes its name.
+    // Until this handle is closed, nobody else can open the file to read or write it, and the list
+    // is that of this file even if another one takes its name. Share modes do not govern access to
+    // the list itself: in a directory where others have full control, they could open the file for
+    // that before the list is set.
     let mut file = options.share_mode(FILE_SHARE_DELETE).open(path)?;
     if let Err(error) = restrict(&mut file, "") {
         drop(file);
