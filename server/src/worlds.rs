@@ -128,9 +128,8 @@ impl Worlds {
         let mut old = BTreeSet::new();
         for entry in fs::read_dir(&directory)? {
             let path = entry?.path();
-            let code = code_of(&path);
-            match (code, path.extension().is_some_and(|end| end == END)) {
-                (Some(code), true) => match read(&path, clocks.unix(), secs_max) {
+            match code_of(&path) {
+                Some(code) => match read(&path, clocks.unix(), secs_max) {
                     Ok(room) => drop(kept.insert(code, room)),
                     // A room that seems old only by an unsure date stays until it is opened.
                     Err(Unusable::Old) if !clocks.is_sure() => {}
@@ -138,9 +137,9 @@ impl Worlds {
                     Err(Unusable::Damaged(problem)) => set_aside(&path, problem),
                 },
                 // A partial file of a server that was killed while writing.
-                _ if path.extension().is_some_and(|end| end == "new") => drop(old.insert(path)),
+                None if path.extension().is_some_and(|end| end == "new") => drop(old.insert(path)),
                 // Not the server's file.
-                _ => {}
+                None => {}
             }
         }
         for path in old {
@@ -169,10 +168,12 @@ fn file_name(code: &RoomCode) -> String {
     format!("{mark}{code}.{END}")
 }
 
-/// Returns the code of the room with this file; `None` if it is not a room's.
+/// Returns the code of the room with this file; `None` if no room's file has this name.
 fn code_of(path: &Path) -> Option<RoomCode> {
-    let stem = path.file_stem()?.to_str()?;
-    stem.strip_prefix('_').unwrap_or(stem).parse().ok()
+    let name = path.file_name()?.to_str()?;
+    let stem = name.strip_suffix(END)?.strip_suffix('.')?;
+    let code: RoomCode = stem.strip_prefix('_').unwrap_or(stem).parse().ok()?;
+    (name == file_name(&code)).then_some(code)
 }
 
 /// Why a room starts over.
@@ -412,8 +413,11 @@ mod tests {
         assert_eq!(worlds.take(&code("1")), None, "once");
         assert!(thread.end());
 
-        // Damaged, truncated, and partial.
+        // Damaged, truncated, partial, and under a name that the server never writes or removes.
         let path = |name: &str| dir.path().join("rooms").join(name);
+        for other in ["con.room", "_monday.room"] {
+            fs::copy(path("friday.room"), path(other)).expect("it can be written");
+        }
         let mut bytes = fs::read(path("1.room")).expect("it is there");
         bytes[HEAD_BYTES + 3] ^= 1;
         fs::write(path("1.room"), bytes).expect("it can be written");
@@ -426,6 +430,9 @@ mod tests {
         let names = fs::read_dir(path("")).expect("a directory").filter_map(Result::ok);
         let mut names: Vec<_> = names.map(|it| it.file_name()).collect();
         names.sort();
+        let others = ["_monday.room", "con.room"];
+        assert!(others.iter().all(|other| names.iter().any(|name| name == other)));
+        names.retain(|name| others.iter().all(|other| name != other));
         assert_eq!(names, ["1.damaged", "2.damaged", "_aux.room", "friday.room"]);
     }
 

@@ -1,4 +1,4 @@
-//! File names that every system accepts.
+//! File names that Windows reserves.
 
 /// Whether Windows takes a file of this name for a device, whatever its case and extensions.
 ///
