@@ -2,7 +2,7 @@
 
 use phaselock::seek::{SeekView, SeekWish};
 use phaselock_quic::address::Address;
-use phaselock_quic::player::PlayerKey;
+use phaselock_quic::player::{PlayerKey, PlayerKeys};
 use phaselock_quic::seek::Seek;
 
 use super::connection::own_keys;
@@ -18,8 +18,12 @@ impl Directories for Vec<Address> {
     }
 
     fn seek(&self, wish: SeekWish) -> Result<Box<dyn Search>, String> {
-        let key = PlayerKey::load(&own_keys()).map_err(|error| error.to_string())?;
-        let seek = Seek::start(wish, self.clone(), Some(key)).map_err(|error| error.to_string())?;
+        // A key for this search only would be another one than that of the visit.
+        let key = match own_keys() {
+            PlayerKeys::Ephemeral => None,
+            keys => Some(PlayerKey::load(&keys).map_err(|error| error.to_string())?),
+        };
+        let seek = Seek::start(wish, self.clone(), key).map_err(|error| error.to_string())?;
         Ok(Box::new(seek))
     }
 }
