@@ -26,7 +26,7 @@ use phaselock_quic::clock::Clock;
 use phaselock_quic::fleet::FleetKey;
 use phaselock_quic::identity::Identity;
 use phaselock_quic::server::{Gate, Leaving, RoomsConfig, Server, ServerHandle};
-use phaselock_quic::tickets::{Presented, Stamp, TicketError, UsedTickets};
+use phaselock_quic::tickets::{Brought, Presented, Stamp, TicketError, UsedTickets};
 use phaselock_quic::web::WebOptions;
 use phaselock_testing::ether::Ether;
 use phaselock_testing::{body, hello, room_config};
@@ -83,7 +83,8 @@ impl Gate for Post {
         let mut transfer = None;
         if let Some(ticket) = &hello.ticket {
             match used.0.accept(&self.key, ticket, presented) {
-                Ok((_, brought)) => transfer = brought.map(Box::new),
+                Ok((_, Brought::Transfer(brought))) => transfer = Some(Box::new(brought)),
+                Ok((_, Brought::Seat(_))) => {}
                 Err(error) => used.1.push(error),
             }
         }

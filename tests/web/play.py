@@ -805,6 +805,7 @@ def online(around):
     directory_log = open(os.path.join(around.folder, "directory.log"), "w")
     around.others.append(subprocess.Popen(
         [around.bin / "phaselock-directory", "--listen", f"127.0.0.1:{ports[0]}",
+         "--name", f"127.0.0.1:{ports[0]}", "--name", "directory.example.org",
          "--http", f"127.0.0.1:{ports[1]}", "--http-cert", os.path.join(folder, "cert.pem"),
          "--http-key", os.path.join(folder, "key.pem"), "--log", "json"],
         stdout=directory_log, stderr=directory_log, stdin=subprocess.DEVNULL))

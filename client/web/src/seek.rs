@@ -1,6 +1,7 @@
 //! A search for a place to play, in the directory that the page names.
 
-use phaselock::seek::{SeekView, SeekWish, Seeker};
+use phaselock::address::split_port;
+use phaselock::seek::{OVER_HTTP, SeekView, SeekWish, Seeker};
 
 use crate::imports;
 use crate::network::credentials;
@@ -25,7 +26,8 @@ impl WebSeek {
     /// Starts a search in the directory at this URL.
     pub fn start(wish: SeekWish, url: String) -> Self {
         let (clock, seed) = (PageClock::start(), random());
-        let seeker = Seeker::over_http(wish, seed, clock.now()).proving();
+        let names = host_of(&url).map(|host| (OVER_HTTP, host.to_owned())).into_iter().collect();
+        let seeker = Seeker::over_http(wish, seed, clock.now()).proving(names);
         Self { url, seeker, number: (seed >> 32) as u32, clock }
     }
 
@@ -67,6 +69,14 @@ impl WebSeek {
             }
         }
     }
+}
+
+/// Returns the host of a URL, to which the browser sends the questions.
+fn host_of(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    let rest = rest.split(['/', '\\', '?', '#']).next()?;
+    let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+    Some(split_port(place).0).filter(|host| !host.is_empty())
 }
 
 fn next_answer() -> Option<Vec<u8>> {

@@ -19,8 +19,8 @@ pub struct Args {
     /// UDP address or port to serve on; `[::]` includes IPv4
     #[arg(long, value_name = "ADDR", default_value = "4435", value_parser = listen)]
     pub listen: SocketAddr,
-    /// Address under which servers know this directory, with the port if it is not 4435; can be
-    /// repeated. If given, proofs that servers made for other directories are refused
+    /// Address under which servers and players know this directory, with the port if it is not
+    /// 4435; can be repeated. If given, proofs that they made for other directories are refused
     #[arg(long = "name", value_name = "ADDR", value_parser = Address::parse_directory)]
     pub names: Vec<Address>,
     /// Format of the log on standard error
@@ -39,7 +39,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", requires = "http_cert")]
     pub http_key: Option<PathBuf>,
     /// File with the fleet's secret, the same as on its servers: servers that have it are trusted
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "names")]
     pub fleet_secret_file: Option<PathBuf>,
     /// Agones' allocator
     #[command(flatten)]
@@ -178,6 +178,10 @@ mod tests {
         assert_eq!(args.http, Some("[::]:8443".parse().unwrap()));
         assert!(parse("phaselock-directory --http-cert a.pem --http-key b.pem").is_err());
         assert!(parse("phaselock-directory --http 8443 --http-cert a.pem").is_err());
+        let secret = "phaselock-directory --fleet-secret-file secret";
+        let error = parse(secret).unwrap_err().to_string();
+        assert!(error.contains("--name <ADDR>"), "{error}");
+        assert!(parse(&format!("{secret} --name a.example.org")).is_ok());
         let args = parse("phaselock-directory list example.org").unwrap();
         let Some(DirectoryCommand::List { directory }) = args.command else { panic!("it lists") };
         assert_eq!(directory.to_string(), "example.org:4435");

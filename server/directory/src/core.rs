@@ -101,7 +101,8 @@ struct PlaceAsks {
 /// The list of servers.
 #[derive(Debug)]
 pub struct ServerList {
-    /// Addresses under which servers know this directory; empty if it does not know them.
+    /// Addresses under which servers and players know this directory; empty if it does not know
+    /// them.
     names: Vec<Address>,
     /// Key of the fleet, if the directory has its secret.
     fleet: Option<FleetKey>,
@@ -321,11 +322,16 @@ impl ServerList {
             return Answer::Denied(PlayRefusal::Often);
         }
         let key = match player {
-            PlayerProof::None | PlayerProof::Wanted => None,
-            PlayerProof::Made(made) if !is_signed(&play.signed_text(&token), &made) => {
-                return Answer::Denied(PlayRefusal::Key);
+            PlayerProof::Made(made, directory) if !self.names.is_empty() => {
+                let text = play.signed_text(&token, &directory);
+                let is_named = self.is_known_as(&directory, asks.is_browser);
+                if !is_named || !is_signed(&text, &made) {
+                    return Answer::Denied(PlayRefusal::Key);
+                }
+                Some(made.key)
             }
-            PlayerProof::Made(made) => Some(made.key),
+            // Another directory may have passed on a proof to one that does not know its names.
+            _ => None,
         };
         let answer = self.play.handle_play(now, PlayerAsks { key, ..asks }, play);
         if let Answer::Denied(PlayRefusal::Party | PlayRefusal::OtherGame) = answer {
@@ -368,8 +374,10 @@ impl ServerList {
             Some(fingerprint) => {
                 let mut server = from;
                 server.set_port(port);
-                // Without the secret, or with another one, it is a server like any other.
-                let is_member = self.fleet.as_ref().zip(fleet).is_some_and(|(key, fleet)| {
+                // Without the secret, or with another one, it is a server like any other. Another
+                // directory may have passed on a proof to one that does not know its names.
+                let known = self.fleet.as_ref().filter(|_| !self.names.is_empty());
+                let is_member = known.zip(fleet).is_some_and(|(key, fleet)| {
                     key.proves_places(facts_of(purpose, &proof, port), &play, &fleet)
                 });
                 let leaving = self.play.leaving((server, own), fingerprint, is_member);
@@ -399,8 +407,9 @@ impl ServerList {
         self.play.poll_allocate()
     }
 
-    /// Sets the addresses under which servers know this directory. It refuses proofs for others,
-    /// which another directory may have passed on.
+    /// Sets the addresses under which servers and players know this directory. It refuses proofs
+    /// for others, which another directory may have passed on. Without names, no server counts as
+    /// one of the fleet, and no player proves a key.
     #[must_use]
     pub fn named(self, names: Vec<Address>) -> Self {
         Self { names, ..self }
@@ -418,10 +427,15 @@ impl ServerList {
         self.play.set_unix(unix);
     }
 
-    /// Whether a proof is for this directory, as far as it knows its names.
+    /// Whether a server's proof is for this directory, as far as it knows its names.
     fn is_named(&self, proof: &AnnouncementProof) -> bool {
-        let is_own = |name: Address| self.names.contains(&name);
-        self.names.is_empty() || Address::parse_directory(&proof.directory).is_ok_and(is_own)
+        self.names.is_empty() || self.is_known_as(&proof.directory, false)
+    }
+
+    /// Whether a name is one of the directory's. Over HTTP only the host counts.
+    fn is_known_as(&self, name: &str, over_http: bool) -> bool {
+        let Ok(name) = Address::parse_directory(name) else { return false };
+        self.names.iter().any(|own| *own == name || over_http && own.host() == name.host())
     }
 
     fn handle_list(

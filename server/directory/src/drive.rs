@@ -82,7 +82,8 @@ pub struct Ends {
     pub questions: Option<mpsc::Receiver<Asked>>,
     /// Agones' allocators.
     pub agones: Option<Arc<Agones>>,
-    /// Addresses under which servers know the directory; empty if it does not know them.
+    /// Addresses under which servers and players know the directory; empty if it does not know
+    /// them.
     pub names: Vec<Address>,
     /// The fleet's secret.
     pub fleet: Option<SecretFile>,
@@ -123,6 +124,7 @@ pub async fn serve(
                 }
             }
             () = tokio::time::sleep_until(clock.instant(due)) => {
+                tell_time(&mut directory, clock);
                 directory.handle_timeout(clock.now());
             }
             received = socket.receive() => match received {
@@ -150,6 +152,7 @@ pub async fn serve(
             }
             Some((number, answer)) = answers.recv() => {
                 log_allocated(&answer);
+                tell_time(&mut directory, clock);
                 directory.handle_allocated(clock.now(), number, answer);
             }
         }

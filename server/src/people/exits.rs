@@ -65,6 +65,8 @@ pub(crate) struct Exits {
     own: Mutex<Option<SocketAddr>>,
     /// Key of the fleet, if the server belongs to one.
     fleet: Mutex<Option<FleetKey>>,
+    /// This server's region.
+    region: Mutex<String>,
     asked: Notify,
 }
 
@@ -164,6 +166,16 @@ impl Exits {
     /// Returns the key by which directories know that the server is of their fleet.
     pub(crate) fn fleet(&self) -> Option<FleetKey> {
         self.fleet.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Sets this server's region.
+    pub(super) fn set_region(&self, region: String) {
+        *self.region.lock().unwrap_or_else(PoisonError::into_inner) = region;
+    }
+
+    /// Returns this server's region.
+    pub(crate) fn region(&self) -> String {
+        self.region.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Sets what was found for a room. This server is not an exit, whatever a directory says.

@@ -12,6 +12,7 @@ use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::fleet::FleetKey;
 use phaselock_quic::server::{Gate, Leaving};
+use phaselock_quic::tickets::{Brought, Seat};
 use semver::Version;
 use subtle::ConstantTimeEq as _;
 
@@ -89,6 +90,7 @@ impl Gatekeeper {
         let transfers = Transfers::new(rules.fleet.clone(), clocks.unix());
         let exits = Arc::new(Exits::default());
         exits.set_fleet(rules.fleet.clone());
+        exits.set_region(rules.region.clone());
         let (rules, turned_away) = (RwLock::new(rules), Mutex::default());
         let failed_logins = Arc::default();
         Self { access, clocks, rules, deny_lists, turned_away, failed_logins, transfers, exits }
@@ -108,6 +110,7 @@ impl Gatekeeper {
     pub(crate) fn set_rules(&self, rules: Rules) {
         self.transfers.set_key(rules.fleet.clone());
         self.exits.set_fleet(rules.fleet.clone());
+        self.exits.set_region(rules.region.clone());
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
     }
 
@@ -199,14 +202,21 @@ impl Gate for Gatekeeper {
         }
         let mute = self.access.against(Act::Mute, Some(hello.credentials.key), Some(address), now);
         let mute = mute.map(|it| it.as_mute(now));
-        let (ticket, transfer) = self.transfers.accept(hello, address, now).unzip();
-        let is_expected = matches!(transfer, Some(None));
+        let (ticket, brought) = self.transfers.accept(hello, address, now).unzip();
+        let (transfer, expected) = match brought {
+            Some(Brought::Transfer(transfer)) => (Some(Box::new(transfer)), None),
+            // It counts only in its room, which the player then has to ask for.
+            Some(Brought::Seat(Seat { game, room })) if room.is_none() || room == hello.room => {
+                (None, Some(game))
+            }
+            _ => (None, None),
+        };
         Ok(Pass {
             address: Some(address),
             mute,
             is_staff: self.access.keeps_order(hello.credentials.key),
-            transfer: transfer.flatten(),
-            is_expected,
+            transfer,
+            expected,
             ticket,
         })
     }

@@ -8,7 +8,7 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock::server::Transfer;
 use phaselock::wire::control::Hello;
 use phaselock_quic::fleet::FleetKey;
-use phaselock_quic::tickets::{Presented, Stamp, UsedTickets};
+use phaselock_quic::tickets::{Brought, Presented, Stamp, UsedTickets};
 
 use crate::certificate;
 
@@ -68,29 +68,31 @@ impl Transfers {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).give_back(id);
     }
 
-    /// Returns the id of a ticket if the ticket counts, and what the player brings: nothing, if a
-    /// directory has reserved a seat. Otherwise the player is a newcomer like any other.
+    /// Returns the id of a ticket if the ticket counts, and what the player comes with. Otherwise
+    /// the player is a newcomer like any other.
     pub(super) fn accept(
         &self,
         hello: &Hello,
         address: SocketAddr,
         now: i64,
-    ) -> Option<([u8; 16], Option<Box<Transfer>>)> {
+    ) -> Option<([u8; 16], Brought)> {
         let (ticket, key, here) = (hello.ticket.as_ref()?, self.key()?, self.own.get()?);
         let bearer = hello.credentials.key;
         let address_here = *self.address.read().unwrap_or_else(PoisonError::into_inner);
         let presented = Presented { bearer, here: here.fingerprint(), address: address_here, now };
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         match used.accept(&key, ticket, presented) {
-            Ok((id, None)) => {
+            Ok((id, Brought::Seat(seat))) => {
+                let game = &*seat.game;
                 tracing::info!(
                     name: "ticket_accepted",
                     key = %bearer,
+                    game,
                     "a directory has reserved a seat for a player"
                 );
-                Some((id, None))
+                Some((id, Brought::Seat(seat)))
             }
-            Ok((id, Some(transfer))) => {
+            Ok((id, Brought::Transfer(transfer))) => {
                 let (name, game) = (&*transfer.name, &*transfer.game);
                 tracing::info!(
                     name: "ticket_accepted",
@@ -99,7 +101,7 @@ impl Transfers {
                     game,
                     "a player comes from another server of the fleet"
                 );
-                Some((id, Some(Box::new(transfer))))
+                Some((id, Brought::Transfer(transfer)))
             }
             // As often as players may join.
             Err(error) => {
@@ -172,7 +174,10 @@ mod tests {
             ticket: Some(ticket.to_vec()),
         };
         let address = "192.0.2.7:5000".parse().expect("an address");
-        new.accept(&hello, address, now).map(|(_, transfer)| transfer.expect("a name").name)
+        new.accept(&hello, address, now).map(|(_, brought)| match brought {
+            Brought::Transfer(transfer) => transfer.name,
+            Brought::Seat(seat) => panic!("{seat:?}"),
+        })
     }
 
     #[test]

@@ -67,6 +67,7 @@ async fn search(
             people: missing,
             port: announcement.port,
             own: exits.own(),
+            region: exits.region(),
             fleet: exits.fleet(),
         };
         let asked = place(announcement, &wish, note);

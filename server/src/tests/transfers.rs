@@ -28,7 +28,7 @@ use phaselock_quic::identity::Identity;
 use phaselock_quic::player::{PlayerKey, PlayerKeys};
 use phaselock_quic::seek::{Seek, SeekState, SeekWish};
 use phaselock_quic::server::{Gate, RoomsConfig, Server};
-use phaselock_quic::tickets::{SeatStamp, Stamp};
+use phaselock_quic::tickets::{Seat, SeatStamp, Stamp};
 use tokio::sync::watch;
 
 use super::{PATIENCE, Player, Served, author, serve};
@@ -193,11 +193,6 @@ fn hostile_tickets_give_no_seat() {
     let issue = |key: &FleetKey, stamp, bearer: &Transfer| {
         key.issue(stamp, bearer.clone()).expect("it is short")
     };
-    let seat = |id: u8| {
-        let (address, Stamp { target, now, .. }) = (served.address, served.stamp(0, ""));
-        SeatStamp { id: [0x50 + id; 16], target, address, now }
-    };
-    let reserve = |key: &FleetKey, stamp| key.reserve(stamp, ada.key).expect("it is short");
     let good = issue(&key, stamp(1), &ada);
     let (expired, elsewhere) = (stamp(1).now - 40, Fingerprint([9; 32]));
     let mut damaged = good.clone();
@@ -211,10 +206,6 @@ fn hostile_tickets_give_no_seat() {
         ("damaged", "Ada", damaged),
         ("for another server", "Ada", issue(&key, Stamp { target: elsewhere, ..stamp(5) }, &ada)),
         ("empty", "Ada", Vec::new()),
-        ("a stolen seat", "Eve", reserve(&key, seat(1))),
-        ("an expired seat", "Ada", reserve(&key, SeatStamp { now: expired, ..seat(2) })),
-        ("a forged seat", "Ada", reserve(&other, seat(3))),
-        ("a seat elsewhere", "Ada", reserve(&key, SeatStamp { target: elsewhere, ..seat(4) })),
     ] {
         let (player, seen) = served.come(zoe, name, ticket);
         assert_eq!(seen, watches(name), "{what}");
@@ -257,7 +248,7 @@ fn ticket_of(served: &Served, name: &str, directory: SocketAddr) -> Vec<u8> {
 }
 
 #[test]
-fn a_directory_reserves_seats_that_only_their_players_get() {
+fn a_ticket_of_a_directory_puts_its_player_ahead_of_those_who_wait() {
     let (served, folder) = member(&["--max-players", "1"]);
     let here = "127.0.0.1:0".parse().expect("an address");
     let inside = served.runtime.enter();
@@ -265,7 +256,8 @@ fn a_directory_reserves_seats_that_only_their_players_get() {
     let directory = socket.local_addr().expect("an address");
     let fleet = SecretFile::read(&folder.path().join("secret")).expect("a secret");
     served.runtime.spawn(async move {
-        let ends = Ends { fleet: Some(fleet), ..Ends::default() };
+        let names = vec![directory.into()];
+        let ends = Ends { fleet: Some(fleet), names, ..Ends::default() };
         drive::serve(&mut socket, Bounds::default(), ends, std::future::pending()).await
     });
     let announcement = Announcement {
@@ -282,25 +274,50 @@ fn a_directory_reserves_seats_that_only_their_players_get() {
     // The server accepts no ticket from the second in which it started.
     std::thread::sleep(Duration::from_millis(2100));
 
-    let ticket = ticket_of(&served, "Ada", directory);
-    // A stranger is faster. A thief does not get the other seat, and its player does.
-    let zoe = &mut [served.join("Zoe")];
-    let come = |zoe: &mut [Player], name: &str| {
+    let ticket = Some(ticket_of(&served, "Ada", directory));
+    let reserve = |id, name: &str, game: &str, room: Option<&str>| {
+        let Stamp { id, target, now, .. } = served.stamp(id, "");
+        let stamp = SeatStamp { id, target, address: served.address, now };
+        let room = room.map(|code| code.parse().expect("a code"));
+        let seat = Seat { game: game.to_owned(), room };
+        FleetKey::new(SECRET.as_bytes()).reserve(stamp, seat, served.key_of(name))
+    };
+    // A stranger is faster, and others wait for a seat: one with Ada's ticket, and two with tickets
+    // for another game and another room.
+    let (game, room) =
+        (reserve(1, "Cid", "chess", None), reserve(2, "Dan", Skirmish::NAME, Some("2")));
+    let mut others = vec![served.join("Zoe")];
+    let come = |others: &mut [Player], name: &str, ticket: Option<Vec<u8>>| {
         let mut player = served.knock_by(name, |config| {
-            (config.part, config.ticket) = (Part::Wait, Some(ticket.clone()));
+            (config.part, config.ticket) = (Part::Wait, ticket.clone());
         });
         let key = served.key_of(name);
         player.until("being seen", |it| {
-            zoe.iter_mut().for_each(Player::frame);
+            others.iter_mut().for_each(Player::frame);
             it.joined > 0 && served.sees(key).is_some()
         });
-        (player, served.sees(key).expect("it is there"))
+        let watches = (name.to_owned(), false, false);
+        assert_eq!(served.sees(key), Some(watches), "there is no other seat");
+        player
     };
-    for (name, has_seat) in [("Eve", false), ("Ada", true), ("Ada", false)] {
-        let (player, seen) = come(zoe, name);
-        assert_eq!(seen, (name.to_owned(), has_seat, false), "neither name nor score come along");
-        drop(player);
-        served.is_left_by(zoe, name);
+    for (name, ticket) in
+        [("Bob", None), ("Eve", ticket.clone()), ("Cid", game), ("Dan", room), ("Ada", ticket)]
+    {
+        let player = come(&mut others, name, ticket);
+        others.push(player);
+    }
+    // The next seat is hers, and then it is the turn of the one who came first.
+    for name in ["Ada", "Bob"] {
+        let gone = others.remove(if name == "Ada" { 0 } else { 4 });
+        drop(gone);
+        served.until("having the seat", |_| {
+            others.iter_mut().for_each(Player::frame);
+            let sees = |name| served.sees(served.key_of(name)).is_some_and(|it| it.1);
+            assert!(
+                !["Eve", "Cid", "Dan"].into_iter().any(sees) && (name == "Bob" || !sees("Bob"))
+            );
+            sees(name)
+        });
     }
 }
 
@@ -313,7 +330,8 @@ fn a_directory_sends_the_players_of_a_drained_server_to_another_one() {
     let mut socket = drive::bind(here).expect("a socket");
     let directory = socket.local_addr().expect("an address");
     old.runtime.spawn(async move {
-        let ends = Ends { fleet: Some(fleet), ..Ends::default() };
+        let names = vec![directory.into()];
+        let ends = Ends { fleet: Some(fleet), names, ..Ends::default() };
         drive::serve(&mut socket, Bounds::default(), ends, std::future::pending()).await
     });
     let announcements = [&old, &new].map(|served| Announcement {

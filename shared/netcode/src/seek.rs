@@ -28,7 +28,7 @@ const TRIES: u8 = 3;
 /// Time to wait for an answer over HTTP, which may need a new connection with TLS.
 const PATIENCE_HTTP: Micros = Micros::from_ms(5000);
 /// Stands for the directory that is asked over HTTP.
-const OVER_HTTP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
+pub const OVER_HTTP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
 /// Silence after which a directory in whose queue the player waited is given up. It may be
 /// restarting.
 const SILENCE_MAX: Micros = Micros::from_ms(30_000);
@@ -148,8 +148,11 @@ pub struct Seeker {
     patience: Micros,
     nonce: Nonce,
     token: Option<Token>,
-    /// Whether the player's key can be proven, the proof, and the text to sign for it.
-    proves: bool,
+    /// Names of the directories to which the player's key is proven.
+    names: BTreeMap<SocketAddr, String>,
+    /// Name of this directory while the key is to be proven to it, the proof, and the text to sign
+    /// for it.
+    name: Option<String>,
     player: PlayerProof,
     to_sign: Option<Vec<u8>>,
     /// Number of tokens that the directory has sent.
@@ -171,6 +174,7 @@ impl Seeker {
     pub fn new(wish: SeekWish, directories: Vec<SocketAddr>, seed: u64, now: LocalTime) -> Self {
         let mut random = Random::new(seed);
         let SeekWish { game, people, party } = wish;
+        // Each directory gets one of its own.
         let request = RequestId(random.bits().to_le_bytes());
         Self {
             play: Play { request, game, people, party, pings: Vec::new() },
@@ -180,7 +184,8 @@ impl Seeker {
             patience: PATIENCE,
             nonce: Nonce::default(),
             token: None,
-            proves: false,
+            names: BTreeMap::new(),
+            name: None,
             player: PlayerProof::None,
             to_sign: None,
             challenges: 0,
@@ -205,10 +210,12 @@ impl Seeker {
     }
 
     /// Proves the player's key to directories, so that they can give a ticket for the seat: fetch
-    /// texts to sign with [`poll_text`](Self::poll_text).
+    /// texts to sign with [`poll_text`](Self::poll_text). `names` are those by which the player
+    /// knows the directories: `host:port`, or for [`OVER_HTTP`] the host of its URL. One without a
+    /// name gets no proof.
     #[must_use]
-    pub fn proving(self) -> Self {
-        Self { proves: true, ..self }
+    pub fn proving(self, names: BTreeMap<SocketAddr, String>) -> Self {
+        Self { names, ..self }
     }
 
     /// Returns the next text to sign with the player's key.
@@ -218,8 +225,8 @@ impl Seeker {
 
     /// Handles the player's key and the signature of the last text.
     pub fn handle_signature(&mut self, now: LocalTime, made: Credentials) {
-        if matches!(self.step, Step::Sign) {
-            self.player = PlayerProof::Made(made);
+        if let (Step::Sign, Some(name)) = (&self.step, &self.name) {
+            self.player = PlayerProof::Made(made, name.clone());
             self.ask(now, 1);
         }
     }
@@ -292,14 +299,17 @@ impl Seeker {
     /// Begins with the next directory.
     fn begin(&mut self, now: LocalTime) {
         (self.token, self.queued, self.challenges) = (None, None, 0);
-        self.player = PlayerProof::None;
+        (self.player, self.to_sign) = (PlayerProof::None, None);
+        // Anyone who knows the id can ask in the player's place, in any other directory.
+        self.play.request = RequestId(self.random.bits().to_le_bytes());
         self.play.pings.clear();
         self.asked.clear();
         self.directory = self.directories.pop_front();
+        self.name = self.directory.and_then(|it| self.names.get(&it).cloned());
         match self.directory {
             // Browsers cannot measure pings.
             Some(OVER_HTTP) => {
-                if self.proves {
+                if self.name.is_some() {
                     self.player = PlayerProof::Wanted;
                 }
                 self.ask(now, 1);
@@ -326,12 +336,12 @@ impl Seeker {
         let doublings = u32::from(tries.saturating_sub(TRIES)).min(DOUBLINGS_MAX);
         let patience = Micros(self.patience.0 << doublings);
         (self.step, self.due) = (Step::Ask { tries }, now + patience);
-        let (play, token, player) = (self.play.clone(), self.token, self.player);
+        let (play, token, player) = (self.play.clone(), self.token, self.player.clone());
         self.send(&Question::Play { play, token, player });
     }
 
     fn ask_without_key(&mut self, now: LocalTime) {
-        (self.proves, self.to_sign, self.player) = (false, None, PlayerProof::None);
+        (self.name, self.to_sign, self.player) = (None, None, PlayerProof::None);
         self.ask(now, 1);
     }
 
@@ -339,13 +349,11 @@ impl Seeker {
     fn handle_challenge(&mut self, now: LocalTime, token: Token) {
         self.token = Some(token);
         self.challenges = self.challenges.saturating_add(1);
-        if !self.proves {
-            return self.ask(now, 1);
-        }
+        let Some(name) = &self.name else { return self.ask(now, 1) };
         if self.challenges > CHALLENGES_MAX {
             return self.ask_without_key(now);
         }
-        self.to_sign = Some(self.play.signed_text(&token));
+        self.to_sign = Some(self.play.signed_text(&token, name));
         (self.step, self.due) = (Step::Sign, now + SIGN_TIME);
     }
 

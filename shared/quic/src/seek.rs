@@ -1,6 +1,7 @@
 //! Asks directories where to play, on a thread of its own: two sockets, name lookups, and the clock
 //! around a [`Seeker`].
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -62,15 +63,18 @@ async fn run(
     (directories, key): (Vec<Address>, Option<PlayerKey>),
     told: &Mutex<SeekView>,
 ) {
-    let mut found = Vec::new();
+    let (mut found, mut names) = (Vec::new(), BTreeMap::new());
     for directory in directories {
         // One that is unknown does not answer either.
-        found.extend(remotes(&directory).await);
+        for remote in remotes(&directory).await {
+            found.push(remote);
+            names.entry(remote).or_insert_with(|| directory.to_string());
+        }
     }
     let clock = Clock::start_at(LocalTime(1));
     let mut seeker = Seeker::new(wish, found, Clock::seed(), clock.now());
     if key.is_some() {
-        seeker = seeker.proving();
+        seeker = seeker.proving(names);
     }
     loop {
         seeker.handle_timeout(clock.now());

@@ -19,6 +19,7 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock::identity::PublicKey;
 use phaselock::limits::TICKET_BYTES_MAX;
 use phaselock::server::{SeatBody, TicketBody, Transfer};
+use phaselock::wire::rooms::RoomCode;
 use ring::hmac;
 
 use crate::fleet::FleetKey;
@@ -33,7 +34,7 @@ const SIGNATURE_BYTES: usize = 32;
 /// Maximum bytes of a body.
 const BODY_BYTES_MAX: usize = TICKET_BYTES_MAX - SIGNATURE_BYTES - 1;
 /// Seconds for which a ticket is valid.
-const TICKET_SECS: i64 = 30;
+pub const TICKET_SECS: i64 = 30;
 /// How far in the future a ticket may have been issued, in seconds: the tolerated difference
 /// between the clocks of two servers. Servers of a fleet have NTP; this only allows for one that
 /// has just started.
@@ -105,9 +106,10 @@ impl FleetKey {
     }
 
     /// Issues a ticket for a seat that is reserved for the player with this key.
-    pub fn reserve(&self, stamp: SeatStamp, key: PublicKey) -> Option<Vec<u8>> {
+    pub fn reserve(&self, stamp: SeatStamp, seat: Seat, key: PublicKey) -> Option<Vec<u8>> {
         let SeatStamp { id, target, address, now: issued } = stamp;
-        let body = SeatBody { id, target, address: address.to_string(), issued, key };
+        let (address, Seat { game, room }) = (address.to_string(), seat);
+        let body = SeatBody { id, target, address, issued, key, game, room };
         Some(seal(&self.seat, SEAT, &body.encode(BODY_BYTES_MAX)?))
     }
 
@@ -145,6 +147,24 @@ pub struct SeatStamp {
     pub now: i64,
 }
 
+/// A seat that a directory has reserved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seat {
+    /// The game.
+    pub game: String,
+    /// The room, unless the server chooses.
+    pub room: Option<RoomCode>,
+}
+
+/// What the bearer of a ticket comes with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Brought {
+    /// What another server has given along.
+    Transfer(Transfer),
+    /// A seat from a directory.
+    Seat(Seat),
+}
+
 /// Content of a ticket of either kind.
 struct Content {
     id: [u8; 16],
@@ -152,20 +172,21 @@ struct Content {
     address: String,
     issued: i64,
     key: PublicKey,
-    transfer: Option<Transfer>,
+    brought: Brought,
 }
 
 impl From<TicketBody> for Content {
     fn from(body: TicketBody) -> Self {
         let TicketBody { id, target, address, issued, transfer, .. } = body;
-        Self { id, target, address, issued, key: transfer.key, transfer: Some(transfer) }
+        let (key, brought) = (transfer.key, Brought::Transfer(transfer));
+        Self { id, target, address, issued, key, brought }
     }
 }
 
 impl From<SeatBody> for Content {
     fn from(body: SeatBody) -> Self {
-        let SeatBody { id, target, address, issued, key } = body;
-        Self { id, target, address, issued, key, transfer: None }
+        let SeatBody { id, target, address, issued, key, game, room } = body;
+        Self { id, target, address, issued, key, brought: Brought::Seat(Seat { game, room }) }
     }
 }
 
@@ -210,16 +231,15 @@ impl UsedTickets {
         Self { started, used: BTreeMap::new() }
     }
 
-    /// Accepts a ticket, once, and notes it as used. Returns its id and what the player brings:
-    /// nothing, if a directory has reserved a seat.
+    /// Accepts a ticket, once, and notes it as used. Returns its id and what the player comes with.
     pub fn accept(
         &mut self,
         key: &FleetKey,
         ticket: &[u8],
         presented: Presented,
-    ) -> Result<([u8; 16], Option<Transfer>), TicketError> {
+    ) -> Result<([u8; 16], Brought), TicketError> {
         let Presented { bearer, here, address: own, now } = presented;
-        let Content { id, target, address, issued, key, transfer } = key.open(ticket)?;
+        let Content { id, target, address, issued, key, brought } = key.open(ticket)?;
         // A name says nothing about which server it is.
         let is_elsewhere =
             own.zip(address.parse().ok()).is_some_and(|(own, there): (_, SocketAddr)| own != there);
@@ -251,7 +271,7 @@ impl UsedTickets {
             return Err(TicketError::TooMany);
         }
         self.used.insert(id, expires);
-        Ok((id, transfer))
+        Ok((id, brought))
     }
 
     /// Notes that a ticket was not used after all: its bearer got no seat.
@@ -315,13 +335,13 @@ mod tests {
         let mut used = used();
         assert_eq!(
             used.accept(&key(), &ticket(1), presented(NOW)),
-            Ok(([1; 16], Some(transfer())))
+            Ok(([1; 16], Brought::Transfer(transfer())))
         );
         let again = used.accept(&key(), &ticket(1), presented(NOW + 1));
         assert_eq!(again, Err(TicketError::Used));
         assert_eq!(
             used.accept(&key(), &ticket(2), presented(NOW + 1)),
-            Ok(([2; 16], Some(transfer())))
+            Ok(([2; 16], Brought::Transfer(transfer())))
         );
         // Its bearer got no seat.
         used.give_back([1; 16]);
@@ -399,8 +419,9 @@ mod tests {
     fn a_ticket_for_a_seat_brings_nothing_and_is_as_strict() {
         let address = address("192.0.2.7:7001").expect("an address");
         let stamp = SeatStamp { id: [7; 16], target: HERE, address, now: NOW };
-        let good = key().reserve(stamp, ADA).expect("it is short");
-        assert!(good.len() < 180, "{}", good.len());
+        let seat = Seat { game: "chess".to_owned(), room: "2".parse().ok() };
+        let good = key().reserve(stamp, seat.clone(), ADA).expect("it is short");
+        assert!(good.len() < 190, "{}", good.len());
         let mut used = used();
         let mut accept = |ticket: &[u8], presented| used.accept(&key(), ticket, presented);
         let own = Presented { address: Some(address), ..presented(NOW) };
@@ -413,7 +434,7 @@ mod tests {
         ] {
             assert_eq!(accept(&good, presented), Err(error));
         }
-        let other = FleetKey::new(&[8; 32]).reserve(stamp, ADA).expect("it is short");
+        let other = FleetKey::new(&[8; 32]).reserve(stamp, seat.clone(), ADA).expect("it is short");
         assert_eq!(accept(&other, own), Err(TicketError::Forged), "another directory");
         // A seat is not a name: the keys of both kinds differ.
         for kind in [SEAT, TRANSFER] {
@@ -426,7 +447,7 @@ mod tests {
             bad[at] ^= 1;
             assert_eq!(accept(&bad, own), Err(TicketError::Forged), "{at}");
         }
-        assert_eq!(accept(&good, own), Ok(([7; 16], None)));
+        assert_eq!(accept(&good, own), Ok(([7; 16], Brought::Seat(seat))));
         assert_eq!(accept(&good, own), Err(TicketError::Used));
     }
 
@@ -436,7 +457,7 @@ mod tests {
         let all = Transfer { kinds: vec![long; 4], ..transfer() };
         let ticket = key().issue(stamp(1), all).expect("it fits without the score");
         let (_, brought) = used().accept(&key(), &ticket, presented(NOW)).expect("it is good");
-        let brought = brought.expect("the name");
+        let Brought::Transfer(brought) = brought else { panic!("{brought:?}") };
         assert_eq!((brought.name, brought.kinds), ("Ada".to_owned(), Vec::new()));
         let name = "x".repeat(TICKET_BYTES_MAX);
         assert_eq!(key().issue(stamp(1), Transfer { name, ..transfer() }), None);

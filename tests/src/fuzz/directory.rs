@@ -39,7 +39,9 @@ pub fn directory(data: &[u8]) -> bool {
 fn answer(question: &[u8], nonce: [u8; 8]) {
     let games = vec!["race".to_owned()];
     let allocators = Allocators { regions: vec!["europe".to_owned()], games };
-    let mut directory = ServerList::with_allocators(Bounds::default(), &[7; 32], 7, allocators);
+    let directory = ServerList::with_allocators(Bounds::default(), &[7; 32], 7, allocators);
+    let names = vec![SocketAddr::from(([203, 0, 113, 7], 4435)).into()];
+    let mut directory = directory.named(names);
     directory.set_fleet(Some(FleetKey::new(&[7; 32])));
     let (now, ip) = (LocalTime(1_000_000), IpAddr::V4(Ipv4Addr::new(203, 0, 113, 7)));
     let from = SocketAddr::new(ip, 50_000);

@@ -32,6 +32,7 @@ use phaselock::wire::query::{Info, Nonce, WebIdentity, question_of};
 use phaselock_quic::fleet::FleetKey;
 use phaselock_quic::packets::Route;
 use phaselock_quic::server::buckets::{Bucket, BucketTime};
+use phaselock_quic::tickets::{Seat, TICKET_SECS};
 
 use self::crowds::{Crowd, Crowds};
 pub use self::fleet::{Allocate, Allocators, NotAllocated};
@@ -64,6 +65,8 @@ const STATUS_MAX: usize = 1024;
 /// founder must first tell the code.
 const RESERVED: Micros = Micros::from_ms(8000);
 const RESERVED_FOR_FRIENDS: Micros = Micros::from_ms(120_000);
+/// Time for which a seat with a ticket is reserved: as long as the ticket is valid.
+const RESERVED_WITH_TICKET: Micros = Micros::from_ms(TICKET_SECS * 1000);
 /// Maximum number of requests for a game that are looked at a time.
 const LOOKED_AT: usize = 1024;
 /// Number of requests for a game up to which a new one is handled at once.
@@ -86,6 +89,8 @@ pub(super) struct Leaving {
     pub(super) fingerprint: Fingerprint,
     /// Whether it has proven that it has the secret of the fleet.
     pub(super) is_member: bool,
+    /// Whether it has said at which address players reach it.
+    is_told: bool,
 }
 
 /// A player who asks, from an address that is proven.
@@ -245,7 +250,9 @@ impl Matchmaker {
                 || self.servers.is_of_fleet(fingerprint)
                 || self.servers.identified(*own, fingerprint).is_some()
         };
-        Leaving { server: own.filter(is_its).unwrap_or(server), fingerprint, is_member }
+        let own = own.filter(is_its);
+        let (server, is_told) = (own.unwrap_or(server), own.is_some());
+        Leaving { server, fingerprint, is_member, is_told }
     }
 
     /// Whether a server is of the fleet: it has the fleet's secret, or a certificate that an
@@ -269,9 +276,14 @@ impl Matchmaker {
         }
         let has_browsers = own.is_none_or(servers::Server::may_have_browsers);
         let region = own.map(|it| it.region.clone());
-        // One that is not listed may have asked from the address of its pod, which says nothing
-        // about its players.
-        let local = own.is_some_and(servers::Server::is_listed) && is_local(server.ip());
+        // One that an allocator starts may have asked from the address of its pod, which says
+        // nothing about its players.
+        let has_allocators = self.fleet.regions().next().is_some();
+        let says_where = match own {
+            Some(own) => own.is_listed(),
+            None => leaving.is_member && (leaving.is_told || !has_allocators),
+        };
+        let local = says_where && is_local(server.ip());
         // How many players it has is asked first: some may have joined since it last said so.
         let is_enough = |it: &servers::Server| it.is_enough(now, play.people.into());
         if !is_trusted && !own.is_some_and(is_enough) && !self.knows(play.request) {
@@ -313,8 +325,8 @@ impl Matchmaker {
 
     fn ask(&mut self, now: LocalTime, asker: Asker, play: Play) -> Answer {
         let request = play.request;
-        if let Some(placed) = self.placed(request) {
-            return Answer::Placed(placed);
+        if let Some(placement) = self.placements.get(request) {
+            return Answer::Placed(placement.placed.clone());
         }
         if self.queue.get(request).is_some() {
             self.queue.renew(request, now, play.pings);
@@ -323,10 +335,15 @@ impl Matchmaker {
                 Ok(waiter) => waiter,
                 Err(refusal) => return Answer::Denied(refusal),
             };
-            self.replace(request, &waiter);
             let game = waiter.game.clone();
-            self.queue.push(request, waiter);
             self.question(now, &game);
+            // A request that is refused replaces nothing.
+            if self.is_hopeless(now, &waiter) {
+                waiter.party.into_iter().for_each(|code| self.parties.abandon(code, request));
+                return Answer::Denied(PlayRefusal::People);
+            }
+            self.replace(request, &waiter);
+            self.queue.push(request, waiter);
             // If many wait, this has its time, too.
             if self.queue.of_game(&game) <= SERVED_AT_ONCE {
                 self.serve(now, &game);
@@ -335,33 +352,26 @@ impl Matchmaker {
         if let Some(waiter) = self.queue.get(request) {
             self.looked_for.insert(waiter.game.clone(), now);
         }
-        match self.placed(request) {
-            Some(placed) => Answer::Placed(placed),
-            None if self.is_hopeless(now, request) => {
-                self.forget(request);
-                Answer::Denied(PlayRefusal::People)
-            }
-            None => self.answer_waiting(now, request),
+        if let Some(placement) = self.placements.get(request) {
+            return Answer::Placed(placement.placed.clone());
         }
-    }
-
-    /// Returns where a request has seats. The first time, a player with a key gets a ticket.
-    fn placed(&mut self, request: RequestId) -> Option<Placed> {
-        let placement = self.placements.get_mut(request)?;
-        if let Some(key) = placement.key.filter(|_| placement.placed.ticket.is_none()) {
-            let seat = (&placement.placed, placement.server);
-            placement.placed.ticket = self.ticketing.issue(seat, key);
+        if self.queue.get(request).is_some_and(|waiter| self.is_hopeless(now, waiter)) {
+            self.forget(request);
+            return Answer::Denied(PlayRefusal::People);
         }
-        Some(placement.placed.clone())
+        self.answer_waiting(now, request)
     }
 
     /// Gives back what the player's key holds by older requests: a place in the queue, seats on the
-    /// way, and those for friends of another party.
+    /// way, and those for friends of another party. A seat with a ticket stays reserved, so that
+    /// there are no more tickets than seats.
     fn replace(&mut self, request: RequestId, waiter: &Waiter) {
         let Some(key) = waiter.key else { return };
         if let Some(older) = self.placements.claim(key, request) {
             self.forget(older);
-            if let Some(placement) = self.placements.remove(older) {
+            if let Some(placement) = self.placements.remove(older)
+                && placement.placed.ticket.is_none()
+            {
                 self.seats.release(placement.server, Holder::Request(older), u32::MAX);
             }
         }
@@ -554,13 +564,11 @@ impl Matchmaker {
     }
 
     /// Whether no server has as many seats as a request needs at once, as far as is known.
-    fn is_hopeless(&self, now: LocalTime, request: RequestId) -> bool {
-        self.queue.get(request).filter(|it| it.leaves.is_none()).is_some_and(|waiter| {
-            let (game, seats) = (&waiter.game, self.seats_for(waiter));
-            let may_come = self.fleet.regions().any(|it| self.fits_in(now, it, game, seats));
-            let wanted = (seats, waiter.audience);
-            seats > 1 && !may_come && !self.servers.any_fits(game, now, wanted)
-        })
+    fn is_hopeless(&self, now: LocalTime, waiter: &Waiter) -> bool {
+        let (game, seats) = (&waiter.game, self.seats_for(waiter));
+        let may_come = || self.fleet.regions().any(|it| self.fits_in(now, it, game, seats));
+        let any_fits = || self.servers.any_fits(game, now, (seats, waiter.audience));
+        waiter.leaves.is_none() && seats > 1 && !may_come() && !any_fits()
     }
 
     /// Whether a server with this number of seats may come from a region, as far as is known.
@@ -662,8 +670,12 @@ impl Matchmaker {
         let room = known.unwrap_or_else(|| found.room(&waiter.game, people + friends, together));
         let listed = Listed::new(server, found.fingerprint);
         let web = WebIdentity::default();
+        let seat = Seat { game: waiter.game.clone(), room: room.clone() };
+        let to = (server, found.fingerprint);
+        let ticket = waiter.key.and_then(|key| self.ticketing.issue(to, seat, key));
         let mut holder = (Holder::Request(request), waiter.crowds);
-        let (mut reserved, mut until) = (people, now + RESERVED);
+        let kept = if ticket.is_some() { RESERVED_WITH_TICKET } else { RESERVED };
+        let (mut reserved, mut until) = (people, now + kept);
         if let Some(code) = waiter.party {
             if self.parties.settle(code, server, room.clone()) {
                 // Its maker may first tell the code to the others, and then ask with it, too.
@@ -678,7 +690,7 @@ impl Matchmaker {
         self.queue.remove(request);
         let people = u16::try_from(people).unwrap_or(u16::MAX);
         let party = waiter.party;
-        let placed = Placed { server: listed, people, room, party, web, ticket: None };
+        let placed = Placed { server: listed, people, room, party, web, ticket };
         self.placements.insert(now, request, (placed, server), waiter.key);
     }
 

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use phaselock::address::Address;
 use phaselock::identity::PublicKey;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::directory::play::PartyWish;
@@ -200,6 +201,9 @@ struct Fleet {
     figures: Figures,
 }
 
+/// The directory's name.
+const NAME: &str = "directory.example.org:4435";
+
 /// The secret that the directory and the servers share.
 fn secret() -> FleetKey {
     FleetKey::new(&[9; 32])
@@ -210,7 +214,7 @@ fn directory(seed: u64) -> ServerList {
     let key = [u8::try_from(seed).expect("small"); 32];
     let mut list = ServerList::with_allocators(Bounds::default(), &key, seed, allocators);
     list.set_fleet(Some(secret()));
-    list
+    list.named(vec![Address::parse_directory(NAME).expect("an address")])
 }
 
 fn home(player: u32) -> SocketAddr {
@@ -505,11 +509,12 @@ impl Fleet {
                 let people = u16::try_from(pod.players.len()).expect("few");
                 let (game, port) = ("race".to_owned(), address.port());
                 let wish = PlacesWish {
-                    directory: String::new(),
+                    directory: NAME.to_owned(),
                     game,
                     people,
                     port,
                     own: Some(*address),
+                    region: String::new(),
                     fleet: Some(secret()),
                 };
                 let placer = Placer::new(wish, number, now);

@@ -342,6 +342,13 @@ fn a_browser_asks_over_http_until_it_is_placed() {
     assert_eq!(*seeker.state(), SeekState::Failed(PlayRefusal::Often.into()));
 }
 
+/// Name of the directory at 192.0.2.1.
+const NAME: &str = "directory.example.org:4435";
+
+fn named() -> BTreeMap<SocketAddr, String> {
+    [(at("192.0.2.1:4435"), NAME.to_owned())].into()
+}
+
 /// Key and signature of a player, which anyone can tell apart.
 fn signed(number: u8) -> Credentials {
     let proof = Proof([[number; 32]; 2]);
@@ -351,7 +358,8 @@ fn signed(number: u8) -> Credentials {
 #[test]
 fn a_player_proves_the_key_and_gets_a_ticket() {
     let directories = vec![at("192.0.2.1:4435")];
-    let mut seeker = Seeker::new(wish(PartyWish::New), directories, 7, LocalTime(1)).proving();
+    let mut seeker = Seeker::new(wish(PartyWish::New), directories, 7, LocalTime(1));
+    seeker = seeker.proving(named());
     let found = Answer::Placed(Placed { ticket: Some(vec![5; 9]), ..placed() });
     let (mut now, mut texts, mut proofs) = (LocalTime(1), Vec::new(), Vec::new());
     while seeker.next_timeout().is_some() {
@@ -375,13 +383,13 @@ fn a_player_proves_the_key_and_gets_a_ticket() {
                 _ => (8, found.clone()),
             };
             if let Some(token) = token.filter(|token| *token == [token_now; 24]) {
-                assert_eq!(texts.last(), Some(&play.signed_text(&token)));
+                assert_eq!(texts.last(), Some(&play.signed_text(&token, NAME)));
             }
             let (answer, _) = told(&bytes, token_now, last).expect("an answer");
             seeker.handle_packet(now, to, &answer);
         }
     }
-    let made = |number| PlayerProof::Made(signed(number));
+    let made = |number| PlayerProof::Made(signed(number), NAME.into());
     assert_eq!(proofs, [PlayerProof::None, made(1), made(1), made(2)]);
     assert!(matches!(seeker.state(), SeekState::Placed { ticket: Some(_), .. }), "{seeker:?}");
 }
@@ -392,14 +400,14 @@ fn a_player_without_a_signature_gets_a_seat_all_the_same() {
     let found = placed();
     // No one signs.
     let mut seeker = Seeker::new(wish(PartyWish::None), directories.clone(), 7, LocalTime(1));
-    seeker = seeker.proving();
+    seeker = seeker.proving(named());
     let took = run(&mut seeker, |_, bytes| told(bytes, 9, Answer::Placed(found.clone())));
     assert!(matches!(seeker.state(), SeekState::Placed { .. }), "{seeker:?}");
     assert!(took < Micros::from_ms(2500), "{took:?}");
     // The directory does not accept the key, or sends token after token.
     for is_refused in [true, false] {
         let mut seeker = Seeker::new(wish(PartyWish::None), directories.clone(), 7, LocalTime(1));
-        seeker = seeker.proving();
+        seeker = seeker.proving(named());
         let (mut now, mut number) = (LocalTime(1), 0);
         while seeker.next_timeout().is_some() && now < LocalTime(5_000_000) {
             now = now + Micros::from_ms(10);
@@ -410,7 +418,7 @@ fn a_player_without_a_signature_gets_a_seat_all_the_same() {
             while let Some((to, bytes)) = seeker.poll_transmit() {
                 let question = Question::parse(&bytes).expect("a question").0;
                 let is_keyed =
-                    matches!(question, Question::Play { player: PlayerProof::Made(_), .. });
+                    matches!(question, Question::Play { player: PlayerProof::Made(..), .. });
                 if is_keyed && !is_refused {
                     number += 1;
                 }
@@ -427,8 +435,45 @@ fn a_player_without_a_signature_gets_a_seat_all_the_same() {
 }
 
 #[test]
+fn each_directory_gets_an_id_and_a_proof_of_its_own() {
+    let all = ["192.0.2.1:4435", "192.0.2.2:4435"].map(at);
+    let names = [(all[0], "evil.example.org".to_owned()), (all[1], NAME.to_owned())].into();
+    let mut seeker = Seeker::new(wish(PartyWish::None), all.into(), 7, LocalTime(1));
+    seeker = seeker.proving(names);
+    let (mut now, mut ids, mut proofs) = (LocalTime(1), Vec::new(), Vec::new());
+    while seeker.next_timeout().is_some() {
+        now = now + Micros::from_ms(10);
+        assert!(now < LocalTime(5_000_000), "{seeker:?}");
+        seeker.handle_timeout(now);
+        if seeker.poll_text().is_some() {
+            seeker.handle_signature(now, signed(1));
+        }
+        while let Some((to, bytes)) = seeker.poll_transmit() {
+            let question = Question::parse(&bytes).expect("a question").0;
+            let mut told_now = Answer::Placed(placed());
+            if let Question::Play { play, token: Some(_), player } = question {
+                ids.push(play.request);
+                // The first one refuses the key, and then the game.
+                told_now = match (to == all[0], &player) {
+                    (true, PlayerProof::None) => Answer::Denied(PlayRefusal::Game),
+                    (true, _) => Answer::Denied(PlayRefusal::Key),
+                    _ => told_now,
+                };
+                proofs.push(player);
+            }
+            let (answer, _) = told(&bytes, 9, told_now).expect("an answer");
+            seeker.handle_packet(now, to, &answer);
+        }
+    }
+    let made = |name: &str| PlayerProof::Made(signed(1), name.into());
+    assert_eq!(proofs, [made("evil.example.org"), PlayerProof::None, made(NAME)]);
+    assert!(ids[0] == ids[1] && ids[1] != ids[2], "{ids:?}");
+}
+
+#[test]
 fn a_browser_asks_for_a_token_to_prove_its_key() {
-    let mut seeker = Seeker::over_http(wish(PartyWish::None), 7, LocalTime(1)).proving();
+    let names = [(OVER_HTTP, "directory.example.org".to_owned())].into();
+    let mut seeker = Seeker::over_http(wish(PartyWish::None), 7, LocalTime(1)).proving(names);
     let (mut now, mut asked) = (LocalTime(1), Vec::new());
     while seeker.next_timeout().is_some() {
         now = now + Micros::from_ms(50);
@@ -441,7 +486,7 @@ fn a_browser_asks_for_a_token_to_prove_its_key() {
         while let Some(bytes) = seeker.poll_question() {
             let (question, nonce) = Question::parse(&bytes).expect("a question");
             let Question::Play { token, player, .. } = question else { panic!("{question:?}") };
-            asked.push((token, player));
+            asked.push((token, player.clone()));
             let answer = match player {
                 PlayerProof::Wanted => Answer::Challenge([9; 24]),
                 _ => Answer::Placed(Placed { ticket: Some(vec![5; 9]), ..placed() }),
@@ -449,7 +494,7 @@ fn a_browser_asks_for_a_token_to_prove_its_key() {
             seeker.handle_answer(now, 200, &answer.encode(nonce, 1000).expect("it fits"));
         }
     }
-    let made = PlayerProof::Made(signed(1));
+    let made = PlayerProof::Made(signed(1), "directory.example.org".into());
     assert_eq!(asked, [(None, PlayerProof::Wanted), (Some([9; 24]), made)]);
     assert!(matches!(seeker.state(), SeekState::Placed { ticket: Some(_), .. }), "{seeker:?}");
 }

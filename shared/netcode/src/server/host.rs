@@ -25,6 +25,9 @@ const FAREWELLS_MAX: usize = 256;
 /// possible.
 const TOKENS_BETWEEN: u64 = 1 << 16;
 
+/// Lowest ticket of those who wait behind the players who are expected.
+const UNEXPECTED: u64 = 1 << 63;
+
 /// Whether a room sleeps because it is empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Sleep {
@@ -242,10 +245,11 @@ impl Host {
         token
     }
 
-    /// Returns a new ticket at the end of the queue for a seat.
-    pub(super) fn ticket(&mut self) -> u64 {
+    /// Returns a new ticket for the queue for a seat: at its end, or for players who are expected
+    /// after the others of these.
+    pub(super) fn ticket(&mut self, is_expected: bool) -> u64 {
         self.numbers.ticket += 1;
-        self.numbers.ticket
+        if is_expected { self.numbers.ticket } else { UNEXPECTED + self.numbers.ticket }
     }
 
     /// Returns the next player id to try, which the caller must advance past the one it uses.

@@ -38,18 +38,11 @@ pub struct Pass {
     /// What the newcomer brings from another server, if a ticket proves it. Such a player gets a
     /// seat like staff, ahead of the queue, and the name even if a stranger has it.
     pub transfer: Option<Box<Transfer>>,
-    /// Whether a directory has reserved a seat for the newcomer, as a ticket proves. Such a player
-    /// gets a seat like staff, and nothing else.
-    pub is_expected: bool,
+    /// Game for which a directory has reserved a seat for the newcomer, as a ticket proves. In a
+    /// room of that game, such a player waits for a seat ahead of the others.
+    pub expected: Option<String>,
     /// Id of that ticket, which the driver gives back to the host's gate if there is no seat.
     pub ticket: Option<[u8; 16]>,
-}
-
-impl Pass {
-    /// Whether the newcomer has a valid ticket of another server or of a directory.
-    pub fn has_ticket(&self) -> bool {
-        self.transfer.is_some() || self.is_expected
-    }
 }
 
 /// Counters of a session.

@@ -95,6 +95,10 @@ pub struct SeatBody {
     pub issued: i64,
     /// The player's key.
     pub key: PublicKey,
+    /// Game of the seat.
+    pub game: String,
+    /// Room of the seat, unless the server chooses.
+    pub room: Option<RoomCode>,
 }
 
 impl SeatBody {
@@ -106,7 +110,7 @@ impl SeatBody {
     /// Decodes it. `None` if it is damaged.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (body, rest) = postcard::take_from_bytes::<Self>(bytes).ok()?;
-        rest.is_empty().then_some(body)
+        (rest.is_empty() && body.game.len() <= NAME_BYTES_MAX).then_some(body)
     }
 }
 

@@ -349,7 +349,7 @@ impl Question {
         let (ask, least) = match self {
             Self::List { .. } => (ask::LIST, QUESTION_BYTES),
             Self::Announce { .. } => (ask::ANNOUNCE, FIRST_BYTES),
-            Self::Play { player: PlayerProof::Made(_), .. } => (ask::PLAY, KEYED_BYTES),
+            Self::Play { player: PlayerProof::Made(..), .. } => (ask::PLAY, KEYED_BYTES),
             Self::Play { .. } => (ask::PLAY, PLAY_BYTES),
             Self::Place { .. } => (ask::PLACE, PLAY_BYTES),
             Self::Regions => (ask::REGIONS, REGIONS_BYTES),
@@ -366,7 +366,10 @@ impl Question {
                 match player {
                     PlayerProof::None => {}
                     PlayerProof::Wanted => fields.put(kind::PLAYER, &[]),
-                    PlayerProof::Made(made) => fields.put(kind::PLAYER, &player_field(made)),
+                    PlayerProof::Made(made, directory) => {
+                        fields.put(kind::PLAYER, &player_field(made));
+                        fields.text(kind::DIRECTORY, directory, DIRECTORY_NAME_BYTES_MAX);
+                    }
                 }
             }
             Self::Regions => {}
@@ -395,7 +398,7 @@ impl Question {
             ask::LIST => Self::List { after: asked.after },
             ask::ANNOUNCE => Self::Announce { port: asked.port()?, proof: asked.proof() },
             ask::PLAY => {
-                let (token, player) = (asked.token, asked.player);
+                let (token, player) = (asked.token, asked.player());
                 Self::Play { token, player, play: asked.play()? }
             }
             ask::PLACE => {
@@ -427,7 +430,8 @@ struct Asked<'a> {
     pings: Vec<RegionPing>,
     own: Option<SocketAddr>,
     fleet: Option<FleetProof>,
-    player: PlayerProof,
+    /// The player's key and its signature; empty to ask for a token.
+    player: Option<Option<Credentials>>,
 }
 
 impl<'a> Asked<'a> {
@@ -454,7 +458,7 @@ impl<'a> Asked<'a> {
                     self.own = Some(SocketAddr::new(IpAddr::from(ip).to_canonical(), port));
                 }
                 kind::FLEET => self.fleet = Some(fixed(field, "proof")?),
-                kind::PLAYER => self.player = player(field)?,
+                kind::PLAYER => self.player = Some(player(field)?),
                 kind::PING if self.pings.len() < REGIONS_MAX => {
                     let (ms, region) = field.split_first_chunk().ok_or(WireError::Short)?;
                     let region = text(region, REGION_BYTES_MAX)?;
@@ -478,6 +482,14 @@ impl<'a> Asked<'a> {
             signature: self.signature?.to_vec(),
             directory: self.directory.clone(),
         })
+    }
+
+    fn player(&self) -> PlayerProof {
+        match self.player {
+            None => PlayerProof::None,
+            Some(None) => PlayerProof::Wanted,
+            Some(Some(made)) => PlayerProof::Made(made, self.directory.clone()),
+        }
     }
 
     fn play(self) -> Result<Play, WireError> {
@@ -524,16 +536,16 @@ fn player_field(made: &Credentials) -> Vec<u8> {
     [&made.key.0[..], made.proof.0.as_flattened()].concat()
 }
 
-fn player(field: &[u8]) -> Result<PlayerProof, WireError> {
+fn player(field: &[u8]) -> Result<Option<Credentials>, WireError> {
     if field.is_empty() {
-        return Ok(PlayerProof::Wanted);
+        return Ok(None);
     }
     let [key, first, second] = field.as_chunks().0 else { return Err(WireError::Range("player")) };
     if field.len() != size_of::<Credentials>() {
         return Err(WireError::Range("player"));
     }
     let proof = Proof([*first, *second]);
-    Ok(PlayerProof::Made(Credentials { key: PublicKey(*key), proof }))
+    Ok(Some(Credentials { key: PublicKey(*key), proof }))
 }
 
 /// Decodes a party's code; an empty field stands for a new party.

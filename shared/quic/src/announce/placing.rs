@@ -7,7 +7,9 @@ use std::net::SocketAddr;
 use phaselock::limits::QUESTION_BYTES;
 use phaselock::random::Random;
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::directory::play::{PartyWish, Placed, Play, PlayRefusal, RequestId};
+use phaselock::wire::directory::play::{
+    PartyWish, Placed, Play, PlayRefusal, RegionPing, RequestId,
+};
 use phaselock::wire::directory::{Answer, ProofPurpose, Question, Token};
 use phaselock::wire::query::Nonce;
 use tokio::net::UdpSocket;
@@ -42,6 +44,8 @@ pub struct PlacesWish {
     pub port: u16,
     /// Address at which players reach the server, if it knows.
     pub own: Option<SocketAddr>,
+    /// The server's region, in which its players should stay; empty if it has none.
+    pub region: String,
     /// Key of the server's fleet, by which a directory of the same fleet trusts the server.
     pub fleet: Option<FleetKey>,
 }
@@ -108,7 +112,9 @@ impl Placer {
 
     fn question(&mut self, now: LocalTime, signer: &Signer) -> Option<Vec<u8>> {
         self.due = now + AGAIN;
-        let PlacesWish { ref directory, port, own, .. } = self.wish;
+        let PlacesWish { ref directory, port, own, ref region, .. } = self.wish;
+        // Its players are near their server, as far as it knows.
+        let near = || RegionPing { ms: 0, region: region.clone() };
         let purpose = ProofPurpose::Places(own);
         let proof = match self.token.map(|token| signer.prove(purpose, directory, token, port)) {
             None => None,
@@ -124,7 +130,7 @@ impl Placer {
             game: self.wish.game.clone(),
             people: self.wish.people,
             party: PartyWish::None,
-            pings: Vec::new(),
+            pings: (!region.is_empty()).then(near).into_iter().collect(),
         };
         let fleet = self.wish.fleet.as_ref().zip(proof.as_ref());
         let fleet = fleet.map(|(key, it)| key.prove_places(facts_of(purpose, it, port), &play));

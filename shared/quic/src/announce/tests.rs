@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use phaselock::fingerprint::Fingerprint;
 use phaselock::time::LocalTime;
-use phaselock::wire::directory::play::{Placed, Play, PlayRefusal, Waiting};
+use phaselock::wire::directory::play::{Placed, Play, PlayRefusal, RegionPing, Waiting};
 use phaselock::wire::directory::{
     AnnouncementProof, AnnouncementRefusal, Answer, Listed, ProofPurpose, Question,
 };
@@ -173,8 +173,8 @@ fn key() -> FleetKey {
 
 fn wish(people: u16) -> PlacesWish {
     let own = Some("203.0.113.9:7001".parse().expect("an address"));
-    let (directory, game) = (HOST.into(), "chess".into());
-    PlacesWish { directory, game, people, port: 4433, own, fleet: Some(key()) }
+    let (directory, game, region) = (HOST.into(), "chess".into(), "europe".into());
+    PlacesWish { directory, game, people, port: 4433, own, region, fleet: Some(key()) }
 }
 
 #[test]
@@ -189,6 +189,7 @@ fn a_server_asks_for_places_until_all_players_have_one() {
     let second = placer.handle_packet(secs(0), &challenge, &signer).expect("a proof");
     let (play, proof) = asked(&second);
     assert_eq!((&*play.game, play.people), ("chess", 10));
+    assert_eq!(play.pings, [RegionPing { ms: 0, region: "europe".into() }]);
     let purpose = ProofPurpose::Places(wish(10).own);
     let proof = proof.expect("a proof");
     assert_eq!(proof.directory, HOST);

@@ -40,10 +40,6 @@ impl Placements {
         self.by_request.get(&request)
     }
 
-    pub(super) fn get_mut(&mut self, request: RequestId) -> Option<&mut Placement> {
-        self.by_request.get_mut(&request)
-    }
-
     /// Notes that a request has got seats.
     pub(super) fn insert(
         &mut self,

@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 
+use phaselock::fingerprint::Fingerprint;
 use phaselock::identity::PublicKey;
-use phaselock::wire::directory::play::Placed;
 use phaselock_quic::fleet::FleetKey;
-use phaselock_quic::tickets::SeatStamp;
+use phaselock_quic::tickets::{Seat, SeatStamp};
 
 use crate::core::tokens::Secrets;
 
@@ -32,10 +32,11 @@ impl Ticketing {
         self.unix = unix;
     }
 
-    /// Returns a ticket for a player's seat.
+    /// Returns a ticket for a player's seat on a server.
     pub(super) fn issue(
         &mut self,
-        (placed, address): (&Placed, SocketAddr),
+        (address, target): (SocketAddr, Fingerprint),
+        seat: Seat,
         key: PublicKey,
     ) -> Option<Vec<u8>> {
         let fleet = self.fleet.as_ref()?;
@@ -44,7 +45,6 @@ impl Ticketing {
         id.iter_mut()
             .zip(halves.iter().flat_map(|half| half.to_le_bytes()))
             .for_each(|(to, from)| *to = from);
-        let target = placed.server.fingerprint;
-        fleet.reserve(SeatStamp { id, target, address, now: self.unix }, key)
+        fleet.reserve(SeatStamp { id, target, address, now: self.unix }, seat, key)
     }
 }

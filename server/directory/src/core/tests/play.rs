@@ -13,7 +13,7 @@ use phaselock::wire::rooms::{RoomCode, RoomStatus};
 use phaselock_quic::doorkeeping::Limit;
 use phaselock_quic::identity::Identity;
 use phaselock_quic::player::{PlayerKey, PlayerKeys};
-use phaselock_quic::tickets::{Presented, TicketError, UsedTickets};
+use phaselock_quic::tickets::{Brought, Presented, Seat, TicketError, UsedTickets};
 
 use super::*;
 
@@ -34,7 +34,9 @@ struct World {
 
 impl World {
     fn new(bounds: Bounds, allocators: Allocators) -> Self {
+        let name = Address::parse_directory(NAME).expect("a name");
         let directory = ServerList::with_allocators(bounds, &SECRET, 7, allocators);
+        let directory = directory.named(vec![name]);
         let (servers, allocates) = Default::default();
         Self { directory, servers, now: secs(1), requests: 0, allocates }
     }
@@ -110,9 +112,7 @@ impl World {
             assert!(answer.bytes.len() <= bytes.len(), "an answer is no longer than its question");
             match Answer::parse(&answer.bytes, nonce).expect("an answer") {
                 Answer::Challenge(token) => {
-                    let sign = |key: &PlayerKey| key.sign(&play.signed_text(&token));
-                    let made = key.map(|key| sign(key).expect("a signature"));
-                    let player = made.map_or(PlayerProof::None, PlayerProof::Made);
+                    let player = key.map(|key| proof(key, play, &token)).unwrap_or_default();
                     question = Question::Play { play: play.clone(), token: Some(token), player };
                 }
                 answer => return answer,
@@ -687,9 +687,29 @@ fn forged_replayed_and_foreign_proofs_of_the_secret_are_worthless() {
     // The same server with the same secret is trusted.
     let answer = world.place_as(Some(&key), from, server, &play);
     assert!(matches!(answer, Answer::Waiting(_)), "{answer:?}");
-    world.directory.set_fleet(None);
     let again = world.play();
+    world.directory.names.clear();
+    assert_eq!(world.place_as(Some(&key), from, server, &again), stranger, "no names");
+    world.directory.set_fleet(None);
     assert_eq!(world.place_as(Some(&key), from, server, &again), stranger, "no secret here");
+}
+
+#[test]
+fn players_of_an_unlisted_server_of_the_fleet_find_local_servers() {
+    let key = FleetKey::new(&[9; 32]);
+    let identity = Identity::ephemeral().expect("an identity");
+    let (from, node) = (at("192.168.1.7:50000"), at("192.168.1.8:7001"));
+    // A pod's address says nothing, in contrast to what an allocator has told the server.
+    for (has_allocator, own, is_local) in
+        [(false, None, true), (true, None, false), (true, Some(node), true)]
+    {
+        let mut world = if has_allocator { fleet() } else { World::with_servers(&[]) };
+        world.directory.set_fleet(Some(key.clone()));
+        world.list("192.168.1.9:1", info(0, 16));
+        let play = world.play();
+        let answer = world.place_as(Some(&key), from, (&identity, 4433, own), &play);
+        assert_eq!(matches!(answer, Answer::Placed(_)), is_local, "{answer:?}");
+    }
 }
 
 #[test]
@@ -1301,6 +1321,12 @@ fn a_server_that_asks_from_its_pod_gets_no_places_on_itself() {
     assert_eq!(asked, Answer::Denied(PlayRefusal::Stranger));
 }
 
+/// A player's proof for the directory.
+fn proof(key: &PlayerKey, play: &Play, token: &Token) -> PlayerProof {
+    let made = key.sign(&play.signed_text(token, NAME)).expect("a signature");
+    PlayerProof::Made(made, NAME.into())
+}
+
 /// A player's key.
 fn player() -> PlayerKey {
     PlayerKey::load(&PlayerKeys::Ephemeral).expect("a key")
@@ -1345,7 +1371,8 @@ fn a_player_who_proves_a_key_gets_a_ticket_for_the_seat() {
     assert_eq!(used.accept(&key, &ticket, beside), Err(TicketError::Target));
     let late = Presented { now: UNIX + 30, ..presented };
     assert_eq!(used.accept(&key, &ticket, late), Err(TicketError::Expired));
-    assert_eq!(used.accept(&key, &ticket, presented).map(|(_, brought)| brought), Ok(None));
+    let seat = Brought::Seat(Seat { game: "race".into(), room: None });
+    assert_eq!(used.accept(&key, &ticket, presented).map(|(_, brought)| brought), Ok(seat));
     assert_eq!(used.accept(&key, &ticket, presented), Err(TicketError::Used));
 
     // Without a key, or without the secret, there is a seat all the same.
@@ -1399,6 +1426,9 @@ fn a_key_has_one_request_and_one_seat_at_a_time() {
     let wrong = Play { party: PartyWish::Join(PartyCode::EXAMPLE), ..world.play() };
     let answer = world.ask_as(Some(&ada), "198.51.100.6:9", &wrong);
     assert_eq!(answer, Answer::Denied(PlayRefusal::Party));
+    let many = Play { people: 17, ..world.play() };
+    let answer = world.ask_as(Some(&ada), "198.51.100.7:9", &many);
+    assert_eq!(answer, Answer::Denied(PlayRefusal::People));
     assert_eq!(position(world.ask_as(Some(&ada), "198.51.100.5:9", &third)), 1);
     // In the end nothing is remembered of the keys.
     world.run(25_000);
@@ -1408,6 +1438,23 @@ fn a_key_has_one_request_and_one_seat_at_a_time() {
     let plays = [(); 3].map(|()| world.play());
     let asked = plays.map(|play| waits(&world.ask("198.51.100.1:9", &play)));
     assert_eq!(asked, [false, false, true]);
+}
+
+#[test]
+fn there_are_no_more_tickets_than_seats() {
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(15, 16))]);
+    world.directory.set_fleet(Some(FleetKey::new(&[9; 32])));
+    let [ada, bob] = [player(), player()];
+    let [first, second, other] = [(); 3].map(|()| world.play());
+    assert!(placed_of(world.ask_as(Some(&ada), "198.51.100.1:9", &first)).ticket.is_some());
+    // Another request of the same key does not free a seat whose ticket is valid.
+    assert!(waits(&world.ask_as(Some(&ada), "198.51.100.1:9", &second)));
+    for _ in 0..29 {
+        assert!(waits(&world.ask_as(Some(&bob), "198.51.100.2:9", &other)));
+        world.run(1000);
+    }
+    world.run(1300);
+    assert!(placed_of(world.ask_as(Some(&bob), "198.51.100.2:9", &other)).ticket.is_some());
 }
 
 #[test]
@@ -1436,9 +1483,9 @@ fn forged_replayed_and_foreign_signatures_of_players_are_refused() {
     let [ada, eve] = [player(), player()];
     let (from, play) = (at("198.51.100.1:9"), world.play());
     let token = world.directory.mint.token(world.now, from, 0);
-    let made = ada.sign(&play.signed_text(&token)).expect("a signature");
+    let made = ada.sign(&play.signed_text(&token, NAME)).expect("a signature");
     let ask = |world: &mut World, from, play: &Play, token, made| {
-        let (play, player) = (play.clone(), PlayerProof::Made(made));
+        let (play, player) = (play.clone(), PlayerProof::Made(made, NAME.into()));
         world.post(from, &Question::Play { play, token: Some(token), player })
     };
     let refused = Answer::Denied(PlayRefusal::Key);
@@ -1471,6 +1518,30 @@ fn forged_replayed_and_foreign_signatures_of_players_are_refused() {
 }
 
 #[test]
+fn a_directory_cannot_pass_on_what_a_player_signed_for_it() {
+    let mut world = World::with_servers(&[("203.0.113.1:1", info(14, 16))]);
+    let (ada, own, play) = (player(), world.play(), world.play());
+    placed_of(world.ask_as(Some(&ada), "198.51.100.1:9", &own));
+    // It gets a token at its own address, and has the player sign it.
+    let evil = at("198.51.100.66:9");
+    let token = world.directory.mint.token(world.now, evil, 0);
+    let made = ada.sign(&play.signed_text(&token, "evil.example.org:4435")).expect("a signature");
+    let mut ask = |name: &str| {
+        let (play, player) = (play.clone(), PlayerProof::Made(made, name.into()));
+        world.post(evil, &Question::Play { play, token: Some(token), player })
+    };
+    for name in ["evil.example.org:4435", NAME, "directory.example.org:4436", ""] {
+        assert_eq!(ask(name), Answer::Denied(PlayRefusal::Key), "{name}");
+    }
+    assert_eq!(world.directory.play.reserved(at("203.0.113.1:1")), 1, "she keeps her seat");
+    // Without names, no key counts.
+    world.directory.names.clear();
+    let play = world.play();
+    placed_of(world.ask_as(Some(&ada), "198.51.100.1:9", &play));
+    assert_eq!(world.directory.play.reserved(at("203.0.113.1:1")), 2, "as without a key");
+}
+
+#[test]
 fn a_browser_gets_a_token_to_prove_its_key_and_then_a_ticket() {
     let mut world = World::with_servers(&[("203.0.113.1:1", for_browsers(info(0, 16)))]);
     world.directory.set_fleet(Some(FleetKey::new(&[9; 32])));
@@ -1478,11 +1549,14 @@ fn a_browser_gets_a_token_to_prove_its_key_and_then_a_ticket() {
     let Answer::Challenge(token) = world.browse_as(&play, None, PlayerProof::Wanted) else {
         panic!("a token")
     };
-    let made = ada.sign(&play.signed_text(&token)).expect("a signature");
+    // Over HTTP only the host has to be right.
+    let host = "directory.example.org";
+    let made = ada.sign(&play.signed_text(&token, host)).expect("a signature");
+    let made = PlayerProof::Made(made, host.into());
     // One that is not of this directory gets a new token.
-    let foreign = world.browse_as(&play, Some([7; 24]), PlayerProof::Made(made));
+    let foreign = world.browse_as(&play, Some([7; 24]), made.clone());
     assert!(matches!(foreign, Answer::Challenge(_)));
-    let placed = placed_of(world.browse_as(&play, Some(token), PlayerProof::Made(made)));
+    let placed = placed_of(world.browse_as(&play, Some(token), made));
     assert!(placed.ticket.is_some() && !placed.web.is_empty());
     let placed = |answer| placed_of(answer).ticket;
     let play = world.play();

@@ -90,7 +90,7 @@ impl<G: Game> Room<G> {
         };
         let wanted = self.check_newcomer(&arrival)?;
         let watcher_before = self.watcher_of(hello);
-        let goes_first = pass.is_staff || pass.has_ticket();
+        let goes_first = pass.is_staff || pass.transfer.is_some();
         let watches = hello.wishes_to_watch()
             || (hello.wishes_to_wait()
                 && self.host.settings().watchers_max > 0
@@ -203,8 +203,8 @@ impl<G: Game> Room<G> {
 
     /// Makes sure that there is a seat for a newcomer, if necessary by taking that of the player
     /// who has been away longest. Returns `false` if the room is full. `before` is the newcomer's
-    /// own place to watch from, if there is one. Staff and players with a ticket go first: before
-    /// the queue, and with seats of their own.
+    /// own place to watch from, if there is one. Staff and players with a ticket of another server
+    /// go first: before the queue, and with seats of their own.
     fn make_seat(&mut self, goes_first: bool, before: Option<ClientId>) -> bool {
         if self.seats.players().present().count() >= self.seats_for(goes_first) {
             return false;

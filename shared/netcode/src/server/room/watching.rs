@@ -46,13 +46,14 @@ impl<G: Game> Room<G> {
         let roster = self.roster(None);
         let token = self.host.token();
         let waits = hello.wishes_to_wait();
+        let is_expected = pass.expected.as_deref() == Some(G::NAME);
         let mut member = self.member(arrival, (player, name.clone()), token);
         if let Some(before) = before {
             member.resume(before);
         }
         member.attendance_mut().set_ticket(waits.then(|| {
             let kept = before.and_then(|before| before.attendance().ticket());
-            kept.unwrap_or_else(|| self.host.ticket())
+            kept.filter(|_| !is_expected).unwrap_or_else(|| self.host.ticket(is_expected))
         }));
         member.timing_mut().set_delay(self.broadcast.gallery().delay());
         let seat = member.person().seat();
@@ -105,7 +106,7 @@ impl<G: Game> Room<G> {
             return Err(Refusal::TooMany);
         }
         if !plays {
-            member.attendance_mut().set_ticket(Some(self.host.ticket()));
+            member.attendance_mut().set_ticket(Some(self.host.ticket(false)));
             self.seats.look_at(self.simulation.tick());
             return Ok(());
         }

@@ -5,10 +5,11 @@ use std::str::FromStr;
 
 use super::listed::Listed;
 use crate::identity::Credentials;
-use crate::limits::PARTY_CODE_LETTERS;
+use crate::limits::{DIRECTORY_NAME_BYTES_MAX, PARTY_CODE_LETTERS};
 use crate::random::Random;
 use crate::wire::query::WebIdentity;
 use crate::wire::rooms::RoomCode;
+use crate::wire::text::clip;
 
 /// Letters of a party's code: none that look or sound like a digit or like each other at a glance,
 /// and no vowels, so that they spell nothing.
@@ -123,29 +124,33 @@ pub struct Play {
 const PLAY_CONTEXT: &[u8] = b"phaselock directory play 1";
 
 impl Play {
-    /// Returns the text that a player signs to prove a key: the request without its pings, and the
-    /// directory's token.
-    pub fn signed_text(&self, token: &[u8]) -> Vec<u8> {
+    /// Returns the text that a player signs to prove a key: the request without its pings, the
+    /// directory's token, and its name, so that it cannot pass the signature on to another one.
+    pub fn signed_text(&self, token: &[u8], directory: &str) -> Vec<u8> {
         let party = match &self.party {
             PartyWish::None => [0; PARTY_CODE_LETTERS],
             PartyWish::New => [1; PARTY_CODE_LETTERS],
             PartyWish::Join(code) => code.0,
         };
         let people = self.people.to_le_bytes();
-        [PLAY_CONTEXT, token, &self.request.0, &people, &party, self.game.as_bytes()].concat()
+        let name = clip(directory, DIRECTORY_NAME_BYTES_MAX).as_bytes();
+        let length = u16::try_from(name.len()).unwrap_or(u16::MAX).to_le_bytes();
+        let request = [&self.request.0[..], &people, &party].concat();
+        [PLAY_CONTEXT, token, &request, &length, name, self.game.as_bytes()].concat()
     }
 }
 
 /// The player's key in a request for a place.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum PlayerProof {
     /// The request names none.
     #[default]
     None,
     /// The player asks over HTTP for a token, to prove a key with it.
     Wanted,
-    /// The key, and its signature of [`Play::signed_text`].
-    Made(Credentials),
+    /// The key, its signature of [`Play::signed_text`], and the directory that the signature is
+    /// for, as the player knows it: `host:port`, or over HTTP the host of its URL.
+    Made(Credentials, String),
 }
 
 /// Where to play.
@@ -198,7 +203,7 @@ pub enum PlayRefusal {
     Stranger,
     #[error("that is more people than fit on a server")]
     People,
-    #[error("the signature does not belong to the player's key")]
+    #[error("the signature does not belong to the player's key, or is for another directory")]
     Key,
 }
 

@@ -60,7 +60,8 @@ fn longest_placed() -> Placed {
 }
 
 fn made() -> PlayerProof {
-    PlayerProof::Made(Credentials { key: PublicKey([3; 32]), proof: Proof([[4; 32], [5; 32]]) })
+    let proof = Proof([[4; 32], [5; 32]]);
+    PlayerProof::Made(Credentials { key: PublicKey([3; 32]), proof }, "here:4435".into())
 }
 
 /// Longest place for a browser, which asks over HTTP.
@@ -223,7 +224,8 @@ fn golden_bytes_of_a_players_key() {
     let (play, token) = (play(PartyWish::New), Some([7; 24]));
     let bytes = Question::Play { play: play.clone(), token, player: made() }.encode(NONCE);
     assert_eq!(bytes.len(), KEYED_BYTES);
-    let field = [&b"\x1a\x60\x00"[..], &[3; 32], &[4; 32], &[5; 32]].concat();
+    let name = &b"\x18\x09\x00here:4435"[..];
+    let field = [&b"\x1a\x60\x00"[..], &[3; 32], &[4; 32], &[5; 32], name].concat();
     let at = bytes.windows(3).position(|it| it == b"\x1a\x60\x00").expect("the field");
     assert_eq!(bytes[at..at + field.len()], field);
     assert!(bytes[at + field.len()..].iter().all(|byte| *byte == 0));
@@ -235,9 +237,10 @@ fn golden_bytes_of_a_players_key() {
     let signed = [
         &b"phaselock directory play 1"[..],
         &[7; 24],
-        b"abcdefgh\x02\x00\x01\x01\x01\x01\x01\x01golf",
+        b"abcdefgh\x02\x00\x01\x01\x01\x01\x01\x01\x09\x00here:4435golf",
     ];
-    assert_eq!(play.signed_text(&[7; 24]), signed.concat());
+    let text = |play: &Play| play.signed_text(&[7; 24], "here:4435");
+    assert_eq!(text(&play), signed.concat());
     let others = [
         Play { request: RequestId([0; 8]), ..play.clone() },
         Play { game: "golfs".into(), ..play.clone() },
@@ -246,8 +249,9 @@ fn golden_bytes_of_a_players_key() {
         Play { party: PartyWish::Join(PartyCode::EXAMPLE), ..play.clone() },
     ];
     for other in others {
-        assert_ne!(other.signed_text(&[7; 24]), play.signed_text(&[7; 24]), "{other:?}");
+        assert_ne!(text(&other), text(&play), "{other:?}");
     }
+    assert_ne!(play.signed_text(&[7; 24], "there:4435"), text(&play));
 }
 
 #[test]
@@ -265,9 +269,10 @@ fn a_ticket_comes_last_and_only_if_it_fits() {
 
 #[test]
 fn requests_for_a_place_are_checked() {
-    let player = PlayerProof::None;
-    let parse =
-        |play: Play| Question::parse(&Question::Play { play, token: None, player }.encode(NONCE));
+    let parse = |play: Play| {
+        let question = Question::Play { play, token: None, player: PlayerProof::None };
+        Question::parse(&question.encode(NONCE))
+    };
     let ok = play(PartyWish::None);
     assert!(parse(ok.clone()).is_ok());
     assert!(parse(Play { people: 0, ..ok.clone() }).is_err());

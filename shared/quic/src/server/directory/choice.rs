@@ -103,7 +103,7 @@ impl List {
             return Ok(room);
         }
         let transfer = pass.transfer.as_deref();
-        if self.draining.is_none() && !pass.has_ticket() && self.keeps_seats_from(hello) {
+        if self.draining.is_none() && transfer.is_none() && self.keeps_seats_from(hello) {
             let text = "the free seats are kept for players who are on their way; try again later";
             return Err(Disconnect::new(Code::Full, text));
         }
@@ -407,14 +407,16 @@ mod tests {
     }
 
     #[test]
-    fn a_seat_that_a_directory_has_reserved_is_not_kept_from_its_player() {
+    fn a_ticket_of_a_directory_gives_no_seat_that_is_kept_for_others() {
         let directory = house(&[("chess", 2, 0)]);
         directory.expect([PublicKey([8; 32])].into());
-        let enters = |key, is_expected| {
-            let pass = Pass { is_expected, ..Pass::default() };
+        let enters = |key, expected: Option<&str>| {
+            let pass = Pass { expected: expected.map(Into::into), ..Pass::default() };
             directory.choose(Some(&keyed(key)), &pass, NOW).is_ok()
         };
-        assert_eq!([enters(1, false), enters(2, false), enters(2, true)], [true, false, true]);
+        let ticket = Some("chess");
+        assert_eq!([enters(1, None), enters(2, None), enters(2, ticket)], [true, false, false]);
+        assert!(enters(8, ticket), "it is kept for this one");
     }
 
     #[test]
