@@ -1,5 +1,5 @@
-//! Tickets for players who go to another server of the fleet, and of players who come from one or
-//! have a seat from a directory.
+//! Issues tickets to players who move to another server of the fleet, and accepts those that
+//! other servers and directories have issued.
 
 use std::net::SocketAddr;
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};

@@ -1,7 +1,7 @@
-//! The secret of a fleet: what its servers and its directories prove to each other with it.
+//! The secret of a fleet, and the keys by which its servers and directories trust each other.
 //!
-//! From the secret follows a key for each purpose, so that what is made for one is worthless for
-//! the others.
+//! Each purpose has its own key, derived from the secret, so what is made for one is worthless
+//! for the others.
 //!
 //! Nothing here reads a clock or makes random numbers.
 

@@ -139,7 +139,7 @@ impl FleetKey {
 pub struct SeatStamp {
     /// Random number.
     pub id: [u8; 16],
-    /// Fingerprint of the server that has the seat, and its address.
+    /// Fingerprint of the server that has the seat.
     pub target: Fingerprint,
     /// Its address.
     pub address: SocketAddr,

@@ -1,8 +1,8 @@
 //! Tag in a window of Bevy: `cargo run -- localhost:4433 --name Ada`.
 //!
-//! Phaselock needs three things of an engine: a call of [`Player::frame`] in each of its frames, what
-//! the player presses in that call, and entities that follow the picture it returns. In the picture
-//! the own runner is predicted, and the others are interpolated.
+//! Phaselock needs three things of an engine: a call of [`Player::frame`] in each of its frames,
+//! what the player presses in that call, and entities that follow the picture it returns. In the
+//! picture the own runner is predicted, and the others are interpolated.
 
 mod args;
 mod look;

@@ -20,7 +20,7 @@ mod system;
 pub(crate) enum LinkAction {
     /// Open links with this program
     Register,
-    /// No longer open links with it
+    /// Stop opening links with this program
     Remove,
 }
 

@@ -207,7 +207,7 @@ mod tests {
             let known = Code::ALL.contains(&code);
             assert_eq!(known, !matches!(code, Code::Other(_)), "{code:?}");
         }
-        assert_eq!(Code::ALL.len(), 23);
+        assert_eq!(Code::ALL.len(), 24);
     }
 
     #[test]
