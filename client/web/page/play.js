@@ -422,14 +422,14 @@
   /** Signs a text for a directory with the player's key, as an answer with status 1. */
   async function sign(number, text) {
     try {
-      push(number, 1, await signature(text));
+      queueAnswer(number, 1, await signature(text));
     } catch {
       // The client goes on without.
     }
   }
 
   /** Queues an answer of a directory: its number, status and body. */
-  function push(number, status, body) {
+  function queueAnswer(number, status, body) {
     const head = new DataView(new ArrayBuffer(6));
     head.setUint32(0, number, true);
     head.setUint16(4, status, true);
@@ -453,7 +453,7 @@
     } catch {
       // The client asks again.
     }
-    push(number, status, body);
+    queueAnswer(number, status, body);
   }
 
   // ---- a recording -------------------------------------------------------------------------

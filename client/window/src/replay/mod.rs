@@ -6,6 +6,10 @@ mod loading;
 mod player;
 
 pub(crate) use bar::BAR_HEIGHT;
-pub(crate) use film::{Cut, Film, FilmFormat, OpenFilm};
+pub(crate) use film::{Cut, OpenFilm};
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use film::{Film, FilmFormat};
 pub(crate) use loading::{Download, Loaded, Loading, Progress};
-pub(crate) use player::{CLIP_FPS, Player};
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use player::CLIP_FPS;
+pub(crate) use player::Player;
