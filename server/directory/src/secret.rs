@@ -56,7 +56,7 @@ impl SecretFile {
 fn secret(path: &Path) -> Result<String> {
     let said = || format!("cannot read {}", path.display());
     let bytes = files::read(path, SECRET_FILE_BYTES_MAX)
-        .and_then(|bytes| bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound)));
+        .and_then(|bytes| bytes.ok_or_else(|| io::Error::other("there is no such file")));
     let rule = |rule| anyhow!("{} must be {rule}", path.display());
     secret_in(&bytes.with_context(said)?).map_err(rule)
 }

@@ -245,7 +245,7 @@ impl KindCoder {
         packed
     }
 
-    /// Returns what the owner's input tells of the columns.
+    /// Returns the values that columns have if they repeat the owner's input.
     fn told(&self, input: Option<&Packed>, inputs: &Table) -> Told {
         let mut told = [None; FIELDS_MAX];
         if let Some(input) = input {

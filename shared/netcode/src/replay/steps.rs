@@ -297,7 +297,7 @@ impl StepCoder {
     }
 }
 
-/// A view time in place of that which a decoder is not given.
+/// Stands for the view time while decoding, when it is not known yet.
 const UNSEEN: RecordedView =
     RecordedView { claimed: None, accepted: Micros::ZERO, adjusted: Adjusted::No };
 

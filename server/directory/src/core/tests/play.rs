@@ -684,7 +684,7 @@ fn forged_replayed_and_foreign_proofs_of_the_secret_are_worthless() {
     let answer = world.post(from, &ask(&play, &relayed, None));
     assert_eq!(answer, refused(AnnouncementRefusal::Directory));
     assert!(world.directory.poll_allocate().is_none(), "nothing was asked for");
-    // The same server with the same secret is trusted.
+    // A proof for this directory counts.
     let answer = world.place_as(Some(&key), from, server, &play);
     assert!(matches!(answer, Answer::Waiting(_)), "{answer:?}");
     let again = world.play();
