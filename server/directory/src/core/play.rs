@@ -180,7 +180,7 @@ impl Matchmaker {
         self.servers.is_allocated(server, print)
     }
 
-    /// Returns the number of keys with a request.
+    /// Returns the number of keys with a request, and of requests that were replaced.
     #[cfg(test)]
     pub(super) fn keys(&self) -> usize {
         self.placements.keys()
@@ -328,6 +328,9 @@ impl Matchmaker {
         if let Some(placement) = self.placements.get(request) {
             return Answer::Placed(placement.placed.clone());
         }
+        if self.placements.is_replaced(request) {
+            return Answer::Denied(PlayRefusal::Replaced);
+        }
         if self.queue.get(request).is_some() {
             self.queue.renew(request, now, play.pings);
         } else {
@@ -342,7 +345,7 @@ impl Matchmaker {
                 waiter.party.into_iter().for_each(|code| self.parties.abandon(code, request));
                 return Answer::Denied(PlayRefusal::People);
             }
-            self.replace(request, &waiter);
+            self.replace(now, request, &waiter);
             self.queue.push(request, waiter);
             // If many wait, this has its time, too.
             if self.queue.of_game(&game) <= SERVED_AT_ONCE {
@@ -365,9 +368,9 @@ impl Matchmaker {
     /// Gives back what the player's key holds by older requests: a place in the queue, seats on the
     /// way, and those for friends of another party. A seat with a ticket stays reserved, so that
     /// there are no more tickets than seats.
-    fn replace(&mut self, request: RequestId, waiter: &Waiter) {
+    fn replace(&mut self, now: LocalTime, request: RequestId, waiter: &Waiter) {
         let Some(key) = waiter.key else { return };
-        if let Some(older) = self.placements.claim(key, request) {
+        if let Some(older) = self.placements.claim(now, key, request) {
             self.forget(older);
             if let Some(placement) = self.placements.remove(older)
                 && placement.placed.ticket.is_none()

@@ -1,7 +1,7 @@
 //! Seats that were given out: answers for repeated requests, and the request that counts for each
 //! player's key.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::SocketAddr;
 
 use phaselock::identity::PublicKey;
@@ -10,6 +10,11 @@ use phaselock::wire::directory::play::{Placed, RequestId};
 
 /// Time for which the same request gets the same answer.
 const REPEATED: Micros = Micros::from_ms(10_000);
+/// Time for which a request is refused that another one of the same key has replaced. Its asker
+/// repeats it every second.
+const REPLACED: Micros = Micros::from_ms(30_000);
+/// Maximum number of such requests. The oldest are forgotten first.
+const REPLACED_MAX: usize = 65_536;
 
 /// Seats that a request has got.
 #[derive(Debug)]
@@ -29,11 +34,13 @@ pub(super) struct Placements {
     by_age: VecDeque<(LocalTime, RequestId)>,
     /// The request of each key that waits or has seats.
     by_key: HashMap<PublicKey, RequestId>,
+    replaced: HashSet<RequestId>,
+    replaced_by_age: VecDeque<(LocalTime, RequestId)>,
 }
 
 impl Placements {
     pub(super) fn is_empty(&self) -> bool {
-        self.by_request.is_empty()
+        self.by_request.is_empty() && self.replaced.is_empty()
     }
 
     pub(super) fn get(&self, request: RequestId) -> Option<&Placement> {
@@ -52,9 +59,33 @@ impl Placements {
         self.by_age.push_back((at, request));
     }
 
-    /// Makes a request the one that counts for a key. Returns the one that counted before.
-    pub(super) fn claim(&mut self, key: PublicKey, request: RequestId) -> Option<RequestId> {
-        self.by_key.insert(key, request).filter(|older| *older != request)
+    /// Makes a request the one that counts for a key. Returns the one that counted before, which
+    /// does not come back: two programs with the same key would replace each other forever.
+    pub(super) fn claim(
+        &mut self,
+        now: LocalTime,
+        key: PublicKey,
+        request: RequestId,
+    ) -> Option<RequestId> {
+        let older = self.by_key.insert(key, request).filter(|older| *older != request)?;
+        if self.replaced_by_age.len() >= REPLACED_MAX {
+            self.forget_replaced();
+        }
+        if self.replaced.insert(older) {
+            self.replaced_by_age.push_back((now, older));
+        }
+        Some(older)
+    }
+
+    /// Whether another request of the same key has replaced this one.
+    pub(super) fn is_replaced(&self, request: RequestId) -> bool {
+        self.replaced.contains(&request)
+    }
+
+    fn forget_replaced(&mut self) {
+        if let Some((_, request)) = self.replaced_by_age.pop_front() {
+            self.replaced.remove(&request);
+        }
     }
 
     /// Notes that a key's request no longer waits, and has no seats.
@@ -82,11 +113,14 @@ impl Placements {
                 self.remove(request);
             }
         }
+        while self.replaced_by_age.front().is_some_and(|(at, _)| now - *at >= REPLACED) {
+            self.forget_replaced();
+        }
     }
 
-    /// Returns the number of keys with a request.
+    /// Returns the number of keys with a request, and of requests that were replaced.
     #[cfg(test)]
     pub(super) fn keys(&self) -> usize {
-        self.by_key.len()
+        self.by_key.len() + self.replaced.len()
     }
 }

@@ -1430,8 +1430,14 @@ fn a_key_has_one_request_and_one_seat_at_a_time() {
     let answer = world.ask_as(Some(&ada), "198.51.100.7:9", &many);
     assert_eq!(answer, Answer::Denied(PlayRefusal::People));
     assert_eq!(position(world.ask_as(Some(&ada), "198.51.100.5:9", &third)), 1);
+    // The older ones do not come back, so two programs do not replace each other forever.
+    for (older, from) in [(&first, "198.51.100.1:9"), (&second, "100.64.1.1:9")] {
+        let answer = world.ask_as(Some(&ada), from, older);
+        assert_eq!(answer, Answer::Denied(PlayRefusal::Replaced));
+    }
+    assert_eq!(position(world.ask_as(Some(&ada), "198.51.100.5:9", &third)), 1);
     // In the end nothing is remembered of the keys.
-    world.run(25_000);
+    world.run(35_000);
     assert_eq!((world.directory.play.keys(), world.directory.waiting()), (0, 0));
     // Without a key, each request counts for itself.
     let mut world = World::with_servers(&[("203.0.113.1:1", info(14, 16))]);

@@ -205,10 +205,12 @@ pub enum PlayRefusal {
     People,
     #[error("the signature does not belong to the player's key, or is for another directory")]
     Key,
+    #[error("another program with your key looks for a game now; only the last one counts")]
+    Replaced,
 }
 
 impl PlayRefusal {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Game,
         Self::Party,
         Self::OtherGame,
@@ -217,6 +219,7 @@ impl PlayRefusal {
         Self::Stranger,
         Self::People,
         Self::Key,
+        Self::Replaced,
     ];
 
     /// Returns its number on the wire; 0 for none of these.
