@@ -13,7 +13,7 @@ use phaselock_quic::doorkeeping::{Doorkeeping, Limit};
 use crate::tidy::{code, root, sources};
 
 /// Pages outside of `docs/`, by their paths from the root.
-const PAGES: [&str; 18] = [
+const PAGES: [&str; 19] = [
     "README.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
@@ -30,6 +30,7 @@ const PAGES: [&str; 18] = [
     "shared/netcode/vectors/README.md",
     "tests/FIGURES.md",
     "tests/bevy/README.md",
+    "tests/python/README.md",
     "tests/peers/README.md",
     "LICENSE-MIT",
 ];

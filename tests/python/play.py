@@ -21,9 +21,8 @@ from pathlib import Path
 from typing import Callable, TypeVar
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from phaselock.carriage import Closed, Connection, now_micros
+from phaselock.carriage import Closed, Connection
 from phaselock.control import Disconnect, Hello, Refused, Status, Welcome
 from phaselock.control import chat_body, query_body, read_message, varint
 from phaselock.numbers import WireError
@@ -31,10 +30,10 @@ from phaselock.query import ask
 from phaselock.records import Game
 from phaselock.session import Counts, Session
 from phaselock.snapshots import State
+from phaselock.visit import ANSWER_SECONDS_MAX, drive, make_hello
 
 NAME = "Python"
 LINE = "written from the document"
-ANSWER_SECONDS_MAX = 60.0
 TURN_TICKS = 90
 # Distance that a walker must cover in each direction, in the field's unit; arbitrary.
 WAY_MIN = 0.5
@@ -76,37 +75,7 @@ class Player:
 
     def hello(self, connection: Connection, resume: int | None = None) -> Hello:
         """First message on a connection."""
-        return Hello(
-            name=NAME,
-            game=self.game.name,
-            game_hash=self.game.hash,
-            sent=now_micros(),
-            key=self.key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw),
-            proof=connection.proof(self.key),
-            resume=resume,
-        )
-
-
-def drive(
-    connection: Connection, session: Session, seconds: float, done: Callable[[], bool]
-) -> bool:
-    """Plays until a condition holds; returns False after the given time."""
-    end = time.monotonic() + seconds
-    while not done():
-        left = end - time.monotonic()
-        if left <= 0:
-            return False
-        received = connection.receive(min(left, session.seconds_to_next_tick(now_micros())))
-        for body in received.messages:
-            session.handle_message(body)
-        for data, at in received.datagrams:
-            for answer in session.handle_datagram(data, at):
-                connection.send_datagram(answer)
-        for packet in session.poll(now_micros()):
-            connection.send_datagram(packet)
-        check(session.disconnect is None, f"the server ended it: {session.disconnect}")
-        check(received.closed is None, f"the connection ended: {received.closed}")
-    return True
+        return make_hello(connection, self.key, self.game, NAME, resume)
 
 
 class Walk:

@@ -133,6 +133,7 @@ class Sessions(unittest.TestCase):
 
 def message_values(message: Message) -> Values:
     """Values of a server's message, as the vectors have them."""
+    values: dict[str, Any]
     if isinstance(message, Joined):
         return {"kind": "Joined", "players": [seat_values(each) for each in message.players]}
     if isinstance(message, Chat):

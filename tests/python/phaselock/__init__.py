@@ -14,6 +14,14 @@
 | `trigonometry` | acos, sin and cos to the last bit |
 | `session` | one session: acknowledgements, clock, inputs; no I/O, and time is an argument |
 | `carriage` | QUIC: fingerprint, proof of identity, loss on purpose |
+| `visit` | a player on a server, in one object; `join` begins here |
+| `__main__` | plays from the command line |
 
 Names are those of the document.
 """
+
+from .numbers import WireError
+from .records import Game
+from .visit import Seen, Visit, join
+
+__all__ = ["Game", "Seen", "Visit", "WireError", "join"]

@@ -71,9 +71,10 @@ def export(algorithm: hashes.HashAlgorithm, secret: bytes, label: bytes, length:
 
 class ExportingConnection(QuicConnection):
     """QUIC connection of a client that checks the server's fingerprint before it sends anything,
-    and keeps TLS's exported bytes for the proof of identity."""
+    and keeps TLS's exported bytes for the proof of identity. Without a fingerprint it keeps the one
+    that it sees."""
 
-    def __init__(self, configuration: QuicConfiguration, fingerprint: str) -> None:
+    def __init__(self, configuration: QuicConfiguration, fingerprint: str | None) -> None:
         super().__init__(configuration=configuration)
         self.fingerprint = fingerprint
         self.exported: bytes | None = None
@@ -101,15 +102,19 @@ class ExportingConnection(QuicConnection):
             raise tls.AlertBadCertificate("the server has no certificate")
         digest = hashlib.sha256(certificate.public_bytes(Encoding.DER))
         found = f"sha256:{digest.hexdigest()}"
-        if found != self.fingerprint:
+        if self.fingerprint is None:
+            self.fingerprint = found
+        if found != self.fingerprint.lower():
             raise tls.AlertBadCertificate(f"the server's fingerprint is {found}")
 
 
 class Connection:
-    """Connection to a server at `host:port`. It deliberately loses the share `loss` of packets in
-    both directions, by the seed."""
+    """Connection to a server at `host:port`; without a fingerprint, any certificate is trusted. It
+    deliberately loses the share `loss` of packets in both directions, by the seed."""
 
-    def __init__(self, address: str, fingerprint: str, loss: float = 0.0, seed: int = 0) -> None:
+    def __init__(
+        self, address: str, fingerprint: str | None, loss: float = 0.0, seed: int = 0
+    ) -> None:
         host, port = address.rsplit(":", 1)
         self.loss = loss
         self.random = random.Random(seed)
@@ -126,11 +131,16 @@ class Connection:
             verify_mode=ssl.CERT_NONE,
         )
         self.quic = ExportingConnection(configuration, fingerprint)
-        self.address = socket.getaddrinfo(host, int(port), type=socket.SOCK_DGRAM)[0]
+        self.address = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_DGRAM)[0]
         self.socket = socket.socket(self.address[0], socket.SOCK_DGRAM)
         self.socket.setblocking(False)
         self.quic.connect(self.address[4], time.monotonic())
         self.stream = self.quic.get_next_available_stream_id()
+
+    @property
+    def fingerprint(self) -> str:
+        """Fingerprint of the server's certificate; empty before the handshake if none was given."""
+        return self.quic.fingerprint or ""
 
     def handshake(self, seconds: float) -> None:
         """Waits until the server is verified; raises `WireError` if that takes too long."""
