@@ -4,6 +4,8 @@
 PATIENCE=60
 # This folder, absolute, because scripts change directory.
 SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# For what only root may do.
+SUDO=$([ "$(id -u)" = 0 ] || echo sudo)
 
 fail() { # WORDS...: says what went wrong, shows the ends of the logs in $dir, and exits
   echo "FAILED: $*"
@@ -67,6 +69,27 @@ needs() { # PROGRAMS PACKAGES: installs Debian packages unless all these program
       return
     fi
   done
+}
+
+clean_root() { # FOLDER: unpacks this release of Debian there, without anything installed; `inside` runs programs in it
+  local suite base
+  needs mmdebstrap mmdebstrap
+  suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+  base=$target/deb-root-$suite.tar
+  if [ ! -e "$base" ]; then
+    retry $SUDO mmdebstrap --variant=apt --format=tar --quiet "$suite" "$base.part"
+    mv "$base.part" "$base"
+  fi
+  root=$1
+  mkdir "$root"
+  $SUDO tar -xf "$base" -C "$root" --exclude=./dev/*
+  $SUDO mkdir -p "$root/dev"
+  $SUDO mknod -m 666 "$root/dev/null" c 1 3
+  $SUDO mknod -m 666 "$root/dev/urandom" c 1 9
+  $SUDO cp /etc/resolv.conf "$root/etc/"
+}
+inside() { # COMMAND...: runs it in the root that clean_root made
+  $SUDO chroot "$root" env -u LD_LIBRARY_PATH LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
 }
 
 environment() { # FOLDER REQUIREMENTS: creates a Python environment with these packages, unless it exists
