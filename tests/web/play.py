@@ -40,7 +40,8 @@ HIDING = ["skirmish", "asteroids"]
 # Keys that have an effect in each game: name, code and number, as in browsers' events.
 KEYS = {"W": ("w", "KeyW", 87), "A": ("a", "KeyA", 65), "D": ("d", "KeyD", 68),
         "Space": (" ", "Space", 32), "Up": ("ArrowUp", "ArrowUp", 38),
-        "Right": ("ArrowRight", "ArrowRight", 39), "Enter": ("Enter", "Enter", 13)}
+        "Right": ("ArrowRight", "ArrowRight", 39), "Enter": ("Enter", "Enter", 13),
+        "F8": ("F8", "F8", 119)}
 # Attempts to get enough states of two clients at equal ticks; a busy machine may need several.
 COMPARED_MAX = 3
 # Minimum number of states at equal ticks for a comparison.
@@ -962,6 +963,15 @@ class Recordings(Pages):
             return None
 
 
+def served(site):
+    """Serves a folder with pages and recordings."""
+    handler = functools.partial(Recordings, directory=site)
+    pages = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    pages.is_open = True
+    threading.Thread(target=pages.serve_forever, daemon=True).start()
+    return pages
+
+
 def recorded(around):
     """A recording of a match of bots, which a browser watches."""
     folder = tempfile.mkdtemp(dir=around.folder)
@@ -987,10 +997,7 @@ def recording(around):
     damaged = bytearray((site / "match.plr").read_bytes())
     damaged[40] ^= 1
     (site / "damaged.plr").write_bytes(damaged)
-    handler = functools.partial(Recordings, directory=site)
-    pages = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    pages.is_open = True
-    threading.Thread(target=pages.serve_forever, daemon=True).start()
+    pages = served(site)
     link = lambda name: f"http://127.0.0.1:{pages.server_port}/?replay={name}"
     player = Player(around, link("match.plr"), 1280, 720)
     status = player.comes_to("the recording", lambda it: it.get("game") and it.get("replay"))
@@ -1032,6 +1039,36 @@ def recording(around):
     pages.shutdown()
 
 
+def own_minutes(around):
+    """A page saves the last minutes of its game as a download, and shows what it saved."""
+    server = Server(around, "--game", "race", "--bots", "2")
+    player = Player(around, server.link(name="Ada"), 480, 270)
+    player.plays()
+    player.hold("W", 3)
+    site = Path(around.folder, "own")
+    shutil.copytree(around.page, site)
+    saves = tempfile.mkdtemp(dir=around.folder)
+    player.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=saves)
+    player.hold("F8", 0.15)
+    player.comes_to("word of it", lambda it: any("Saved as" in line for line in it["lines"]))
+    end = time.monotonic() + browser.PATIENCE_S
+    while not (found := list(Path(saves).glob("*.plr"))):
+        assert time.monotonic() < end, f"there is no download: {os.listdir(saves)}"
+        player.draws()
+    around.look(player, "saved")
+    assert player.status()["is_playing"], "the game goes on"
+    shutil.copy(found[0], site / "own.plr")
+    pages = served(site)
+    player.go(f"http://127.0.0.1:{pages.server_port}/?replay=own.plr")
+    status = player.comes_to("the recording", lambda it: it.get("game") and it.get("replay"))
+    assert status["game"] == "race" and "Ada" in status["names"], status
+    assert status["replay"]["last"] - status["replay"]["first"] > 2 * 60, status["replay"]
+    around.look(player, "own-minutes")
+    pages.is_open = False
+    pages.shutdown()
+    print(f"a page saves {found[0].name}, and shows it")
+
+
 def answer(server, name, **headers):
     """Status, headers and text of a file of the server's page."""
     asked = urllib.request.Request(f"http://127.0.0.1:{server.port}/{name}", headers=headers)
@@ -1042,8 +1079,8 @@ def answer(server, name, **headers):
         return error.code, error.headers, error.read().decode()
 
 
-SCENARIOS = [public_page, recording, in_firefox, around_the_game, games, together, on_a_phone,
-             online, killed, sent_on, links, renewed, bad_network, by_authority, hostile]
+SCENARIOS = [public_page, recording, own_minutes, in_firefox, around_the_game, games, together,
+             on_a_phone, online, killed, sent_on, links, renewed, bad_network, by_authority, hostile]
 
 
 def main():
