@@ -42,6 +42,7 @@ const WINDOW: &[&str] = &[
 const ALL: &[&str] = &[
     "phaselock",
     "phaselock-quic",
+    "phaselock-c",
     "phaselock-games",
     "phaselock-testing",
     "phaselock-server",
@@ -246,7 +247,7 @@ fn circle(imports: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
 const ACYCLIC: [(&str, usize); 14] = [
     ("shared/netcode/src", 60),
     ("shared/quic/src", 75),
-    ("shared/c/src", 8),
+    ("shared/c/src", 10),
     ("shared/games/src", 45),
     ("tests/sim/src", 5),
     ("server/src", 80),
@@ -331,9 +332,10 @@ const C_LIBRARY: Levels = &[
     &["error", "layout", "raw"],
     &["description"],
     &["described"],
+    &["play"],
     &["guest"],
     &["registry"],
-    &["exports"],
+    &["exports", "fuzzing"],
     &[""],
 ];
 

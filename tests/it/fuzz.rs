@@ -10,8 +10,8 @@ use phaselock_tests::fuzz::{Body, TARGETS, seeds};
 /// Number of mutations of each target's corpus. Targets that play whole games take longer.
 fn rounds(target: &str) -> u32 {
     match target {
-        "client" | "room" | "snapshot" => 600,
-        "config" | "identity" | "known_hosts" | "replay" => 1000,
+        "c_client" | "client" | "room" | "snapshot" => 600,
+        "c_description" | "config" | "identity" | "known_hosts" | "replay" => 1000,
         _ => 10_000,
     }
 }

@@ -62,12 +62,36 @@ fn bad(detail: impl std::fmt::Display) -> Error {
     Error::new(ErrorCode::BadDescription, format!("in the description, {detail}"))
 }
 
-/// Reads a description. Returns the tables, and the hash of its fields that the server stated.
+/// A valid description, of which nothing is kept yet.
+pub(crate) struct CheckedGame {
+    name: String,
+    input: CheckedRecord,
+    kinds: Vec<CheckedRecord>,
+    /// The hash of its fields that the server stated.
+    pub(crate) hash: u64,
+}
+
+impl CheckedGame {
+    /// Keeps the tables as long as the process lives.
+    pub(crate) fn keep(self) -> GameTables {
+        let kinds: Vec<_> = self.kinds.into_iter().map(CheckedRecord::keep).collect();
+        GameTables { name: self.name.leak(), input: self.input.keep(), kinds: kinds.leak() }
+    }
+
+    /// Returns the fields of each record, without their names: the input's, then those of each
+    /// kind.
+    pub(crate) fn fields(self) -> Vec<Vec<Field>> {
+        let records = [self.input].into_iter().chain(self.kinds);
+        records.map(|record| record.fields.into_iter().map(|(field, ..)| field).collect()).collect()
+    }
+}
+
+/// Reads a description.
 ///
 /// # Errors
 ///
 /// The text is no description, or one of another version of the packet format.
-pub(crate) fn read(text: &str) -> Result<(GameTables, u64), Error> {
+pub(crate) fn read(text: &str) -> Result<CheckedGame, Error> {
     let described: Described = serde_json::from_str(text).map_err(bad)?;
     let hash = |hashed: &Hashed, name| {
         u64::from_str_radix(&hashed.hash, 16).map_err(|_| bad(format!("'{name}' has no hash")))
@@ -85,14 +109,9 @@ pub(crate) fn read(text: &str) -> Result<(GameTables, u64), Error> {
     if !(1..=REPLAY_KINDS_MAX).contains(&described.kinds.len()) {
         return Err(bad(format!("there must be 1 to {REPLAY_KINDS_MAX} kinds of entities")));
     }
-    // Nothing may be kept before everything is valid.
     let input = check_record(described.input)?;
-    let kinds = described.kinds.into_iter().map(check_record);
-    let kinds = kinds.collect::<Result<Vec<_>, _>>()?;
-    let kinds: Vec<_> = kinds.into_iter().map(CheckedRecord::keep).collect();
-    let tables =
-        GameTables { name: described.game.leak(), input: input.keep(), kinds: kinds.leak() };
-    Ok((tables, fields))
+    let kinds = described.kinds.into_iter().map(check_record).collect::<Result<_, _>>()?;
+    Ok(CheckedGame { name: described.game, input, kinds, hash: fields })
 }
 
 /// A valid record, whose names are not kept yet.

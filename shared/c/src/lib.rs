@@ -11,13 +11,16 @@
 //! | `layout` | the structures and constants of the header |
 //! | `description` | a game's description: parsed, validated, kept |
 //! | `described` | a [`Game`](phaselock::game::Game) whose records are those of a description |
-//! | `guest` | a player on a server: frames, entities, events |
+//! | `play` | a session as C sees it: frames, entities, events; no I/O |
+//! | `guest` | a player on a server: the session, and its thread for the network |
 //! | `registry` | games and players by handle |
 //! | `raw` | pointers: null, alignment, lengths, UTF-8 |
 //! | `exports` | the exported functions |
+//! | `fuzzing` | what the fuzz targets call; not part of the interface |
 //!
 //! `unsafe` is denied except in `raw` and `exports`, which read and write the memory that C passes,
-//! and in the one call of a C function, in `described`. Everything else is safe Rust.
+//! in the one call of a C function, in `described`, and in a stand-in for one, in `fuzzing`.
+//! Everything else is safe Rust.
 //!
 //! *Invariants:*
 //! - No panic crosses the interface: it becomes [`PHASELOCK_BROKEN`](exports); after that, the
@@ -27,11 +30,14 @@
 //! - C's memory is read or written only during a call, never kept.
 
 pub mod exports;
+#[doc(hidden)]
+pub mod fuzzing;
 
 mod described;
 mod description;
 mod error;
 mod guest;
 pub mod layout;
+mod play;
 mod raw;
 mod registry;

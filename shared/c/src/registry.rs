@@ -37,8 +37,9 @@ pub(crate) fn load_game(text: String) -> Result<u64, Error> {
         let detail = format!("this process has loaded {PHASELOCK_GAMES_MAX} games, the maximum");
         return Err(Error::new(ErrorCode::TooMany, detail));
     }
-    let (tables, hash) = description::read(&text)?;
-    let tables: &'static _ = Box::leak(Box::new(tables));
+    let checked = description::read(&text)?;
+    let hash = checked.hash;
+    let tables: &'static _ = Box::leak(Box::new(checked.keep()));
     let context = described::enter(Context { tables, prediction: None });
     let own = phaselock::wire::protocol::fields_hash::<DescribedGame>();
     drop(context);

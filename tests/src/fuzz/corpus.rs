@@ -18,6 +18,7 @@ use phaselock::wire::Echo;
 use phaselock::wire::control::{
     ClientMessage, Hello, Refusal, ServerMessage, Status, Welcome, frame,
 };
+use phaselock::wire::description::Description;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::ghost::{GhostNotice, GhostRequest};
 use phaselock::wire::input::{Ack, InputPacket, Pressed, write_input};
@@ -32,6 +33,7 @@ use phaselock_games::race::Race;
 use phaselock_games::skirmish::{Command, Skirmish};
 use phaselock_testing::{Sim, Skew, Wire, body, bot, hello, room_config};
 
+use super::c::CScript;
 use super::client::ClientScript;
 use super::corpus_folder;
 use super::room::RoomScript;
@@ -42,7 +44,9 @@ use crate::toy::Bells;
 type Maker = fn() -> Vec<Vec<u8>>;
 
 /// The targets whose seeds are made, and their makers.
-const MADE: [(&str, Maker); 7] = [
+const MADE: [(&str, Maker); 9] = [
+    ("c_client", c_clients),
+    ("c_description", c_descriptions),
     ("client", client),
     ("client_message", client_messages),
     ("input", inputs),
@@ -360,4 +364,81 @@ fn client() -> Vec<Vec<u8>> {
     seeds.push(edge(fast, Tick::MAX_SENT, i64::MAX));
     seeds.push(edge(Rates::DEFAULT, Tick(65_535), 0));
     seeds
+}
+
+/// A program that plays each of three games, and loses its connection.
+fn c_clients() -> Vec<Vec<u8>> {
+    fn play<G: Game>(game: u8, fields: usize, snapshots: usize) -> CScript {
+        let recording = record_coded::<G>(true);
+        let mut script = CScript::new(game);
+        for message in &recording.messages {
+            script.message(message);
+        }
+        for (number, packet) in (60..).zip(&recording.down[..snapshots]) {
+            script.datagram(packet);
+            script.frame(TICK, &vec![number; fields]);
+            script.frame(TICK, &vec![255 - number; fields]);
+        }
+        script
+    }
+    fn fields<G: Game>() -> usize {
+        G::Input::declared().fields.len()
+    }
+    let mut left = play::<Bells>(0, fields::<Bells>(), 12);
+    left.say("one moment");
+    left.lose(5);
+    left.frame(TICK, &[0]);
+    let mut told = play::<Bells>(0, 1, 2);
+    for message in server_messages() {
+        told.message(&message);
+        told.frame(TICK, &[70]);
+    }
+    vec![
+        left.0,
+        told.0,
+        play::<Race>(1, fields::<Race>(), 12).0,
+        play::<Skirmish>(2, fields::<Skirmish>(), 8).0,
+        play::<Bells>(0, 2, 3).0,
+    ]
+}
+
+/// Descriptions without the texts behind the hashes, which nobody reads; good ones, and one with
+/// rotations.
+fn c_descriptions() -> Vec<Vec<u8>> {
+    fn short<G: Game>() -> serde_json::Value {
+        let mut json = serde_json::to_value(Description::of::<G>()).expect("JSON");
+        json["wire"]["text"].take();
+        json["fields"]["text"].take();
+        json["rules"].take();
+        json
+    }
+    let bells = short::<Bells>();
+    let turned = |motions: [&str; 4]| {
+        let mut json = bells.clone();
+        let field = json["kinds"][0]["fields"][0].clone();
+        let fields = motions.iter().zip(["w", "x", "y", "z"]).map(|(motion, name)| {
+            let (mut field, index) = (field.clone(), *motion == "largest");
+            field["name"] = name.into();
+            field["motion"] = (*motion).into();
+            field["bits"] = if index { 2 } else { 10 }.into();
+            field["greatest"] = if index { 3 } else { 1023 }.into();
+            field["fraction_bits"] = 0.into();
+            field
+        });
+        json["kinds"] =
+            serde_json::json!([{ "name": "Top", "fields": fields.collect::<Vec<_>>() }]);
+        json
+    };
+    let mut wrong = bells.clone();
+    wrong["kinds"][0]["fields"][0]["greatest"] = (1_u64 << 32).into();
+    [
+        turned(["unit"; 4]),
+        turned(["largest", "smallest", "smallest", "smallest"]),
+        turned(["largest", "unit", "step", "cut"]),
+        bells,
+        wrong,
+    ]
+    .iter()
+    .map(|json| json.to_string().into_bytes())
+    .collect()
 }

@@ -6,6 +6,7 @@
 //! program of `fuzz/`, and in `cargo test`, over the checked-in corpus and mutations of it
 //! ([`mutate`]). [`corpus`] makes the packets of that corpus.
 
+mod c;
 mod client;
 mod control;
 pub mod corpus;
@@ -26,6 +27,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::path::PathBuf;
 use std::{fs, io};
 
+pub use c::{c_client, c_description};
 pub use client::client;
 pub use control::{client_message, server_message};
 pub use directory::directory;
@@ -42,9 +44,11 @@ pub use web::{web, web_control};
 pub type Body = fn(&[u8]) -> bool;
 
 /// All targets, by their names in `fuzz/`.
-pub const TARGETS: [(&str, Body); 20] = [
+pub const TARGETS: [(&str, Body); 22] = [
     ("address", address),
     ("bits", bits),
+    ("c_client", c_client),
+    ("c_description", c_description),
     ("client", client),
     ("client_message", client_message),
     ("conditions", conditions),

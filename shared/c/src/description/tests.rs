@@ -21,6 +21,40 @@ fn with_field(field: &serde_json::Value) -> String {
     described.to_string()
 }
 
+/// Returns a plain field of 8 bits, with changes.
+fn plain(changes: &[(&str, serde_json::Value)]) -> serde_json::Value {
+    let mut field = serde_json::json!({
+        "name": "x", "min": -1.5, "bits": 8, "fraction_bits": 4, "greatest": 255,
+        "motion": "linear", "audience": "all", "age": false, "predicted": true,
+        "snap_distance": null, "moved_by": null,
+    });
+    for (key, value) in changes {
+        field[key] = value.clone();
+    }
+    field
+}
+
+#[test]
+fn good_fields_are_accepted_as_they_are_described() {
+    let whole = |changes: &[_]| {
+        let game = read(&with_field(&plain(changes))).expect("it is valid");
+        game.fields()[1][0]
+    };
+    let field = whole(&[]);
+    assert_eq!((field.min, field.greatest, field.fraction_bits), (-1.5, 255, 4));
+    assert_eq!((field.motion, field.audience), (Motion::Linear, FieldAudience::All));
+    assert!(field.predicted && !field.age && field.snap_distance.is_infinite());
+    let step = [("motion", "step".into()), ("audience", "owner".into()), ("greatest", 9.into())];
+    let field = whole(&step);
+    assert_eq!((field.motion, field.greatest), (Motion::Step, 9));
+    assert_eq!(field.audience, FieldAudience::Owner);
+    let widest = [("bits", 32.into()), ("greatest", u32::MAX.into()), ("min", (-MIN_FAR).into())];
+    assert_eq!(whole(&widest).greatest, u32::MAX);
+    for motion in ["angle", "wrap", "cut"] {
+        whole(&[("motion", motion.into())]);
+    }
+}
+
 proptest! {
     #[test]
     fn any_accepted_field_holds_any_value(
@@ -40,8 +74,9 @@ proptest! {
             "greatest": if is_full { full } else { greatest }, "motion": motion, "audience": "all",
             "age": false, "predicted": true, "snap_distance": snap_distance, "moved_by": null,
         }));
-        let Ok((tables, _)) = read(&text) else { return Ok(()) };
-        let fields = tables.kinds[0].fields;
+        let Ok(game) = read(&text) else { return Ok(()) };
+        let records = game.fields();
+        let fields = &records[1];
         let (mut values, mut raw): (_, Packed) = ([0.0; FIELDS_MAX], [0; FIELDS_MAX]);
         (values[0], raw[0]) = (value, packed);
         let on_grid = pack_values(fields, &values);
@@ -52,7 +87,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in "[\\[\\]{}\":,a-z0-9.-]{0,80}") {
+    fn accidental_texts_are_refused(text in "[\\[\\]{}\":,a-z0-9.-]{0,80}") {
         prop_assert!(read(&text).is_err(), "no accident makes a description");
     }
 }
