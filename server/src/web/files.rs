@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Read as _;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use bytes::Bytes;
+use flate2::read::GzDecoder;
 use ring::digest::{SHA256, digest};
 
 use crate::token::hex;
@@ -34,6 +35,9 @@ const KINDS: [(&str, &str); 8] = [
 ];
 /// Extensions of compressed copies, and their codings in HTTP, the smallest first.
 pub(super) const CODINGS: [(&str, &str); 2] = [("br", "br"), ("gz", "gzip")];
+
+/// End of the name of a compressed copy, which may take the place of its file.
+const PACKED: &str = ".gz";
 
 /// Cache rule for files that are named by their content: keep for a year.
 const LASTING: &str = "public, max-age=31536000, immutable";
@@ -96,13 +100,21 @@ impl Files {
         let mut files = BTreeMap::new();
         for entry in fs::read_dir(folder)? {
             let name = entry?.file_name();
-            // Others, such as the compressed copies, are not files of their own.
-            let Some((name, kind)) = name.to_str().and_then(|it| Some((it, kind_of(it)?))) else {
+            // A compressed copy belongs to the file that it is named after.
+            let name = name.to_str().map(|it| it.strip_suffix(PACKED).unwrap_or(it));
+            let Some((name, kind)) = name.and_then(|it| Some((it, kind_of(it)?))) else {
                 continue;
             };
+            if files.contains_key(name) {
+                continue;
+            }
             ensure!(files.len() < FILES_MAX, "there are more than {FILES_MAX} files");
             let path = folder.join(name);
-            let content = content_of(&path)?;
+            let content = if path.exists() {
+                content_of(&path)?
+            } else {
+                unpacked(&folder.join(format!("{name}{PACKED}")))?
+            };
             let mut file = PageFile::new(kind, content, ASKED);
             for (copy, (end, _)) in file.compressed.iter_mut().zip(CODINGS) {
                 let path = folder.join(format!("{name}.{end}"));
@@ -134,9 +146,18 @@ fn kind_of(name: &str) -> Option<&'static str> {
 fn content_of(path: &Path) -> Result<Bytes> {
     let named = || path.display().to_string();
     ensure!(fs::metadata(path).with_context(named)?.is_file(), "{} is not a file", named());
+    all_of(File::open(path).with_context(named)?, path)
+}
+
+/// Returns the file whose compressed copy is at this path.
+fn unpacked(path: &Path) -> Result<Bytes> {
+    all_of(GzDecoder::new(&*content_of(path)?), path)
+}
+
+fn all_of(from: impl Read, path: &Path) -> Result<Bytes> {
+    let named = || path.display().to_string();
     let mut content = Vec::new();
-    let file = File::open(path).with_context(named)?;
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut content).with_context(named)?;
+    from.take(FILE_BYTES_MAX + 1).read_to_end(&mut content).with_context(named)?;
     let is_small = content.len() as u64 <= FILE_BYTES_MAX;
     ensure!(is_small, "{} has more than {FILE_BYTES_MAX} bytes", named());
     Ok(content.into())

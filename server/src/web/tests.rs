@@ -1,10 +1,13 @@
 //! The page as browsers get it.
 
 use std::fs;
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request, Response, StatusCode, header};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use phaselock_quic::identity::Identity;
 use phaselock_quic::server::Server;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -91,6 +94,35 @@ async fn files_are_compressed_and_cached_by_content() {
         let response = page.answer(&get("/play.js", &[(header::IF_NONE_MATCH, known)]));
         assert_eq!(response.status().as_u16(), status, "{known}");
     }
+}
+
+#[tokio::test]
+async fn a_compressed_copy_takes_the_place_of_its_file() {
+    let folder = folder();
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(b"many bytes").expect("compressed");
+    let packed = packed.finish().expect("compressed");
+    fs::write(folder.path().join("play.wasm.gz"), &packed).expect("written");
+    fs::write(folder.path().join("notes.txt.gz"), &packed).expect("written");
+    let (_server, page) = page_of(folder.path(), Config::default());
+    let response = page.answer(&get("/play.wasm", &[]));
+    assert_eq!(response.headers()[header::CONTENT_TYPE], "application/wasm");
+    assert_eq!(body(response).await, "many bytes");
+    let response = page.answer(&get("/play.wasm", &[(header::ACCEPT_ENCODING, "gzip")]));
+    assert_eq!(to_bytes(response.into_body(), usize::MAX).await.expect("read"), packed);
+    for path in ["/play.wasm.gz", "/notes.txt", "/notes.txt.gz"] {
+        assert_eq!(page.answer(&get(path, &[])).status(), StatusCode::NOT_FOUND, "{path}");
+    }
+
+    fs::write(folder.path().join("play.wasm.gz"), "nonsense").expect("written");
+    let error = format!("{:#}", Files::load(&[folder.path().to_owned()]).expect_err("refused"));
+    assert!(error.contains("play.wasm.gz"), "{error}");
+    let mut bomb = GzEncoder::new(Vec::new(), Compression::best());
+    io::copy(&mut io::repeat(0).take(33 << 20), &mut bomb).expect("compressed");
+    fs::write(folder.path().join("play.wasm.gz"), bomb.finish().expect("compressed"))
+        .expect("written");
+    let error = format!("{:#}", Files::load(&[folder.path().to_owned()]).expect_err("refused"));
+    assert!(error.contains("has more than"), "{error}");
 }
 
 #[tokio::test]
