@@ -34,7 +34,7 @@ use std::cell::Cell;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use macroquad::miniquad::conf::{Conf, Platform};
+use macroquad::miniquad::conf::{Conf, Platform, WaylandDecorations};
 use phaselock_quic::clock::Clock;
 use phaselock_ui::background;
 
@@ -84,6 +84,9 @@ fn open(args: Args, views: &Views) -> Result<(), String> {
     let platform = Platform {
         linux_wm_class: "phaselock",
         swap_interval: Some(display.vsync.into()),
+        // The desktop's own title bar, or none: with libdecor 0.1 miniquad finds no window, and the
+        // borders that it draws itself break full screen.
+        wayland_decorations: WaylandDecorations::ServerOnly,
         ..Platform::default()
     };
     let conf = move || Conf {
