@@ -261,7 +261,7 @@ impl Agent {
         // Another sidecar may answer next, which knows only what it reads from the cluster.
         self.rooms.kept.forget();
         self.players.kept.forget();
-        self.list.kept.forget();
+        self.list.forget();
         self.labels.clear();
         self.annotations.clear();
         self.missing.clear();
@@ -287,10 +287,11 @@ impl Agent {
                 }
                 Err(error) => Err(Failure::Refused { status: 200, message: error }),
             },
+            Err(failure) if call.is_done(&failure) => Ok(()),
             answer => answer.map(drop),
         };
         if let Err(failure) = &answer {
-            if call.is_beta() && failure.is_missing() {
+            if call.is_beta() && (failure.is_missing() || call.may_fail(failure)) {
                 self.missing.insert(call.kind());
                 self.miss(call.kind());
                 return;
@@ -336,8 +337,13 @@ impl Agent {
                 let counter = if *name == ROOMS { &mut self.rooms } else { &mut self.players };
                 counter.kept.handle_accepted(now, (*count, *capacity));
             }
-            Call::List { capacity, values, .. } => {
-                self.list.kept.handle_accepted(now, (*capacity, values.clone()));
+            Call::ListCapacity { capacity, .. } => {
+                self.list.capacity.handle_accepted(now, *capacity);
+            }
+            Call::ListValue { value, is_wanted, .. } => {
+                if let Some((_, seen)) = self.seen.as_ref().and_then(|seen| seen.players.as_ref()) {
+                    self.list.handle_accepted(now, (value, *is_wanted), seen);
+                }
             }
             Call::Health | Call::Look => {}
         }
@@ -555,6 +561,8 @@ impl Agent {
             (PLAYERS, &mut self.players, server.taken(), coming, server.seats),
         ];
         for (name, counter, have, coming, capacity) in counters {
+            // Free seats of a server that drains must not keep Agones from starting another one.
+            let capacity = if server.is_draining { have } else { capacity };
             let target = counter.target(now, have.into(), coming, capacity.into());
             let is_missing = self.missing.contains(&("counter", name));
             let Some(seen) = seen.counters.get(name).filter(|_| !is_missing) else {
@@ -565,14 +573,10 @@ impl Agent {
                 wanted.push(Call::Counter { name, count, capacity });
             }
         }
-        let is_missing = self.missing.contains(&("list", PLAYERS));
-        if let Some(seen) = seen.players.as_ref().filter(|_| !is_missing) {
-            let target = self.list_target();
-            if server.is_ticking && self.list.kept.needs(now, &target, seen) {
-                let (capacity, values) = target;
-                wanted.push(Call::List { name: PLAYERS, capacity, values });
-            }
+        if let Some(players) = seen.players.as_ref().filter(|_| server.is_ticking) {
+            wanted.extend(self.list_calls(now, players));
         }
+        let server = &self.server;
         let is_due = self.annotated.is_none_or(|at| now >= at + ANNOTATION_INTERVAL);
         for (key, value) in &server.labels {
             let shown = seen.labels.get(*key).cloned().unwrap_or_default();
@@ -590,12 +594,21 @@ impl Agent {
         wanted
     }
 
-    /// Returns what the list of players should have: those with a seat, then those on their way.
-    fn list_target(&self) -> (i64, BTreeSet<String>) {
+    /// Returns the calls for the list of players: those with a seat, then those on their way.
+    fn list_calls(&mut self, now: Duration, seen: &(i64, BTreeSet<String>)) -> Vec<Call> {
         let seats = usize::try_from(self.server.seats).unwrap_or(LIST_MAX).min(LIST_MAX);
+        let capacity = i64::try_from(seats).unwrap_or_default();
         let keys = self.server.keys.iter().chain(self.expected.keys());
-        let values = keys.take(seats).map(ToString::to_string).collect();
-        (i64::try_from(seats).unwrap_or_default(), values)
+        let target = keys.take(seats).map(ToString::to_string).collect();
+        // A new capacity first: Agones drops changes of values that wait behind it.
+        let capacity = Some(Call::ListCapacity { name: PLAYERS, capacity })
+            .filter(|_| self.list.capacity.needs(now, &capacity, &seen.0));
+        let change = self.list.change(now, &target, seen);
+        let change =
+            change.map(|(value, is_wanted)| Call::ListValue { name: PLAYERS, value, is_wanted });
+        let missing = &self.missing;
+        let calls = capacity.into_iter().chain(change);
+        calls.filter(|call| !missing.contains(&call.kind())).collect()
     }
 
     /// Returns the call that changes the state, if it has to change.

@@ -54,10 +54,22 @@ impl<T: Clone + PartialEq> Kept<T> {
         accepted.is_seen.then(|| std::mem::replace(&mut accepted.value, seen.clone()))
     }
 
-    /// Whether a value has to be set, given the one in the `GameServer`.
-    pub(super) fn needs(&self, now: Duration, value: &T, seen: &T) -> bool {
-        let waits = |it: &Accepted<T>| it.value == *value && !it.is_seen && now < it.at + CONFIRM;
-        value != seen && !self.accepted.as_ref().is_some_and(waits)
+    /// Whether a value has to be set, given the one in the `GameServer`. If that is right already,
+    /// it counts as accepted, so that later changes are recognized as someone else's.
+    pub(super) fn needs(&mut self, now: Duration, value: &T, seen: &T) -> bool {
+        if value == seen {
+            let right = || Accepted { value: seen.clone(), at: now, is_seen: true };
+            self.accepted.get_or_insert_with(right);
+        }
+        value != self.expected(now, seen)
+    }
+
+    /// Returns the value that the `GameServer` will have, given the one that it has: an accepted
+    /// one appears later.
+    pub(super) fn expected<'a>(&'a self, now: Duration, seen: &'a T) -> &'a T {
+        let accepted = self.accepted.as_ref();
+        let coming = accepted.filter(|it| !it.is_seen && now < it.at + CONFIRM);
+        coming.map_or(seen, |it| &it.value)
     }
 
     /// Handles the sidecar's word that it has accepted a value.
@@ -119,18 +131,59 @@ impl Counter {
 /// A list of players' keys and its capacity.
 #[derive(Clone, Debug, Default)]
 pub(super) struct List {
-    pub(super) kept: Kept<(i64, BTreeSet<String>)>,
+    pub(super) capacity: Kept<i64>,
+    values: Kept<BTreeSet<String>>,
 }
 
 impl List {
-    /// Handles a value in the `GameServer`. Returns what someone else has added.
+    /// Handles a capacity and values in the `GameServer`. Returns what someone else has added.
     pub(super) fn handle_seen(
         &mut self,
         now: Duration,
-        seen: &(i64, BTreeSet<String>),
+        (capacity, values): &(i64, BTreeSet<String>),
     ) -> Vec<String> {
-        let before = self.kept.handle_seen(now, seen);
-        before.map_or_else(Vec::new, |(_, before)| seen.1.difference(&before).cloned().collect())
+        self.capacity.handle_seen(now, capacity);
+        let before = self.values.handle_seen(now, values);
+        before.map_or_else(Vec::new, |before| values.difference(&before).cloned().collect())
+    }
+
+    /// Returns the value to remove or to add next, and whether it is wanted. A full list gets none.
+    pub(super) fn change(
+        &mut self,
+        now: Duration,
+        target: &BTreeSet<String>,
+        (capacity, seen): &(i64, BTreeSet<String>),
+    ) -> Option<(String, bool)> {
+        if !self.values.needs(now, target, seen) {
+            return None;
+        }
+        let expected = self.values.expected(now, seen);
+        if let Some(value) = expected.difference(target).next() {
+            return Some((value.clone(), false));
+        }
+        let has_room = i64::try_from(expected.len()).is_ok_and(|len| len < *capacity);
+        let value = target.difference(expected).next().filter(|_| has_room)?;
+        Some((value.clone(), true))
+    }
+
+    /// Handles the sidecar's word that it has accepted a change.
+    pub(super) fn handle_accepted(
+        &mut self,
+        now: Duration,
+        (value, is_wanted): (&str, bool),
+        seen: &BTreeSet<String>,
+    ) {
+        let mut values = self.values.expected(now, seen).clone();
+        match is_wanted {
+            true => values.insert(value.to_owned()),
+            false => values.remove(value),
+        };
+        self.values.handle_accepted(now, values);
+    }
+
+    /// Forgets what was accepted.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
     }
 }
 
@@ -143,10 +196,11 @@ mod tests {
         let secs = Duration::from_secs;
         let keys = |keys: &[&str]| (4, keys.iter().map(ToString::to_string).collect());
         let mut list = List::default();
+        let none = BTreeSet::new();
+        assert_eq!(list.change(secs(1), &none, &keys(&[])), None);
         // A player comes and goes before the watch says anything.
-        list.kept.handle_accepted(secs(1), keys(&[]));
-        list.kept.handle_accepted(secs(2), keys(&["Bob"]));
-        list.kept.handle_accepted(secs(2), keys(&[]));
+        list.handle_accepted(secs(2), ("Bob", true), &none);
+        list.handle_accepted(secs(2), ("Bob", false), &none);
         for seen in [&[][..], &["Bob"], &[]] {
             assert_eq!(list.handle_seen(secs(3), &keys(seen)), Vec::<String>::new());
         }

@@ -48,8 +48,12 @@ pub(crate) enum Call {
     Annotation { key: &'static str, value: String },
     /// Set a counter.
     Counter { name: &'static str, count: i64, capacity: i64 },
-    /// Set a list.
-    List { name: &'static str, capacity: i64, values: BTreeSet<String> },
+    /// Set the capacity of a list. From Agones 1.53 on, the sidecar refuses this in a cluster: it
+    /// looks for the limits in a Fleet of Agones' own tests.
+    ListCapacity { name: &'static str, capacity: i64 },
+    /// Add a value to a list, or remove it. All values at once are set by the call for the
+    /// capacity, and refused like it.
+    ListValue { name: &'static str, value: String, is_wanted: bool },
 }
 
 /// What a call is about: calls of one kind replace each other.
@@ -67,7 +71,8 @@ impl Call {
             Self::Label { key, .. } => ("label", key),
             Self::Annotation { key, .. } => ("annotation", key),
             Self::Counter { name, .. } => ("counter", name),
-            Self::List { name, .. } => ("list", name),
+            Self::ListCapacity { name, .. } => ("list capacity", name),
+            Self::ListValue { name, .. } => ("list", name),
         }
     }
 
@@ -93,16 +98,38 @@ impl Call {
                 let body = json!({ "count": text(count), "capacity": text(capacity) });
                 ("PATCH", format!("/v1beta1/counters/{name}"), Some(body))
             }
-            Self::List { name, capacity, values } => {
-                let body = json!({ "capacity": text(capacity), "values": values });
+            Self::ListCapacity { name, capacity } => {
+                let body = json!({ "capacity": text(capacity) });
                 ("PATCH", format!("/v1beta1/lists/{name}"), Some(body))
+            }
+            Self::ListValue { name, value, is_wanted } => {
+                let verb = if *is_wanted { "addValue" } else { "removeValue" };
+                post(&format!("/v1beta1/lists/{name}:{verb}"), json!({ "value": value }))
             }
         }
     }
 
     /// Whether the call belongs to the counters and lists, a beta feature that may be missing.
     pub(super) fn is_beta(&self) -> bool {
-        matches!(self, Self::Counter { .. } | Self::List { .. })
+        matches!(self, Self::Counter { .. } | Self::ListCapacity { .. } | Self::ListValue { .. })
+    }
+
+    /// Whether the server goes on without what the sidecar refuses.
+    pub(super) fn may_fail(&self, failure: &Failure) -> bool {
+        matches!((self, failure), (Self::ListCapacity { .. }, Failure::Refused { .. }))
+    }
+
+    /// Whether a failure says that there is nothing to do: the value is in the list already, or no
+    /// longer.
+    pub(super) fn is_done(&self, failure: &Failure) -> bool {
+        let Failure::Refused { message, .. } = failure else { return false };
+        match self {
+            Self::ListValue { is_wanted: true, .. } => message.contains("already exists"),
+            Self::ListValue { is_wanted: false, .. } => {
+                message.contains("not found") && !message.contains("list not found")
+            }
+            _ => false,
+        }
     }
 }
 

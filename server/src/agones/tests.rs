@@ -331,6 +331,24 @@ fn a_draining_server_offers_itself_no_more_and_ends_with_shutdown() {
 }
 
 #[test]
+fn a_draining_server_has_no_room_to_spare() {
+    let mut world = World::ready();
+    world.seat(&[1, 2, 3], 0);
+    world.run(secs(5));
+    assert_eq!(world.model.counter("rooms"), (1, 2));
+    world.server.is_draining = true;
+    world.run(secs(1));
+    assert_eq!(world.model.counter("rooms"), (1, 1));
+    assert_eq!(world.model.counter("players"), (3, 3));
+    // An allocation may still come, but brings no one.
+    world.model.allocate(&[]);
+    world.seat(&[], 0);
+    world.run(secs(1));
+    assert_eq!(world.model.counter("rooms"), (0, 0));
+    assert_eq!(world.model.counter("players"), (0, 0));
+}
+
+#[test]
 fn counts_are_right_after_a_crash_of_either_side() {
     let mut world = World::ready();
     assert_eq!(world.model.counter("rooms"), (0, 2));
@@ -351,7 +369,7 @@ fn counts_are_right_after_a_crash_of_either_side() {
     world.answers.clear();
     world.run(secs(5));
     is_right(&world);
-    let is_count = |call: &Call| matches!(call, Call::Counter { .. } | Call::List { .. });
+    let is_count = |call: &Call| matches!(call, Call::Counter { .. } | Call::ListValue { .. });
     assert_eq!(world.count(is_count), 0, "what is right is not set again");
     world.seat(&[1, 2], 0);
     world.run(secs(1));
@@ -434,6 +452,44 @@ fn a_rise_by_an_allocation_stays_until_players_arrive_or_a_minute_has_passed() {
     world.model.raise("players", 100);
     world.run(secs(10));
     assert_eq!(world.model.counter("players").0, 8, "no more than there are seats");
+}
+
+#[test]
+fn a_rise_counts_even_if_the_server_had_nothing_to_set() {
+    let mut world = World::new();
+    world.model.define(2, 8);
+    world.run(secs(20));
+    assert_eq!(world.count(Call::is_beta), 0, "{:?}", world.calls);
+    world.model.allocate(&[]);
+    world.model.raise("players", 3);
+    world.model.add(&key(9).to_string());
+    world.run(secs(10));
+    assert_eq!(world.model.counter("players"), (3, 8));
+    assert_eq!(world.expected(), BTreeSet::from([key(9)]));
+    world.run(secs(60));
+    assert_eq!(world.model.counter("players"), (0, 8), "nobody came");
+    assert!(world.model.list().is_empty());
+}
+
+#[test]
+fn a_list_is_right_even_if_its_capacity_cannot_be_set() {
+    for seats in [8, 2] {
+        let mut world = World::new();
+        world.model.define(2, seats);
+        world.model.fault = Fault::Capacity;
+        world.run(secs(20));
+        world.seat(&[1, 2, 3], 0);
+        world.run(secs(5));
+        let names = [1, 2, 3].map(|it| key(it).to_string());
+        let most = usize::try_from(seats).expect("few").min(3);
+        assert_eq!(world.model.list(), names[..most]);
+        assert_eq!(world.problem(), "");
+        let is_noted = world.notes.contains(&Note::Missing("list capacity", "players"));
+        assert_eq!(is_noted, seats < 8, "{:?}", world.notes);
+        world.seat(&[3], 0);
+        world.run(secs(5));
+        assert_eq!(world.model.list(), names[2..]);
+    }
 }
 
 #[test]
@@ -631,7 +687,7 @@ fn without_counters_and_lists_the_server_goes_on_and_says_so_once() {
     let mut world = World::new();
     world.model.fault = Fault::Counts;
     world.run(secs(60));
-    assert_eq!(world.count(Call::is_beta), 3, "one attempt each: {:?}", world.calls);
+    assert_eq!(world.count(Call::is_beta), 4, "one attempt each: {:?}", world.calls);
     assert_eq!((world.model.state(), world.problem().as_str()), ("Ready", ""));
     assert!(!world.notes.iter().any(|note| matches!(note, Note::Failing(_))));
     // The next sidecar may be able to.

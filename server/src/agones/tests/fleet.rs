@@ -88,11 +88,7 @@ impl Pod {
         server.empty_secs = 15;
         server.labels = [("game", "race".to_owned())].into();
         server.annotations = [("fingerprint", identity.fingerprint.to_string())].into();
-        // What the Fleet of the manifests defines.
-        let status = &mut world.model.server["status"];
-        status["counters"]["rooms"] = serde_json::json!({ "count": "0", "capacity": "2" });
-        status["counters"]["players"] = serde_json::json!({ "count": "0", "capacity": "32" });
-        status["lists"]["players"] = serde_json::json!({ "capacity": "32", "values": [] });
+        world.model.define(ROOMS.into(), SEATS.into());
         let (players, drains, is_ending) = (BTreeSet::new(), None, false);
         Self { node, up_at, world, players, drains, is_ending }
     }

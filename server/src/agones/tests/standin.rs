@@ -29,6 +29,8 @@ pub(super) enum Fault {
     Refuses,
     /// It shows counters and lists, and cannot set them.
     Counts,
+    /// It cannot set the capacity of a list, as in a cluster from Agones 1.53 on.
+    Capacity,
 }
 
 /// A sidecar and the `GameServer` in its cluster.
@@ -136,6 +138,15 @@ impl Model {
         self.version += 1;
     }
 
+    /// Defines counters and the list as a Fleet does that knows the server's capacities.
+    pub(super) fn define(&mut self, rooms: i64, seats: i64) {
+        let counter = |capacity: i64| json!({ "count": "0", "capacity": capacity.to_string() });
+        let status = &mut self.server["status"];
+        status["counters"] = json!({ "rooms": counter(rooms), "players": counter(seats) });
+        status["lists"] = json!({ "players": { "capacity": seats.to_string(), "values": [] } });
+        self.version += 1;
+    }
+
     /// Allocates the server, with these annotations.
     pub(super) fn allocate(&mut self, annotations: &[(&str, &str)]) {
         self.set_state("Allocated");
@@ -184,7 +195,7 @@ impl Model {
             Fault::Silent => return None,
             Fault::Nonsense => return Some((200, "<html>\u{7}".to_owned())),
             Fault::Refuses => return Some(error(2, "this sidecar is\nbroken")),
-            Fault::None | Fault::Endless | Fault::Loses | Fault::Counts => {}
+            Fault::None | Fault::Endless | Fault::Loses | Fault::Counts | Fault::Capacity => {}
         }
         let before = (self.server.clone(), self.version);
         let answer = match self.answer(method, path, body) {
@@ -217,13 +228,17 @@ impl Model {
             ("GET", "/gameserver") => return Ok(self.shown()),
             ("PUT", "/metadata/label") => self.set("labels", &body, is_label)?,
             ("PUT", "/metadata/annotation") => self.set("annotations", &body, |_| true)?,
-            ("PATCH", path) => {
+            ("PATCH" | "POST", path) => {
                 if !self.has_counts || self.fault == Fault::Counts {
                     return Err((2, "CountsAndLists not enabled".to_owned()));
                 }
                 match path.strip_prefix("/v1beta1/").and_then(|it| it.split_once('/')) {
                     Some(("counters", name)) => return self.set_counter(name, &body),
-                    Some(("lists", name)) => return self.set_list(name, &body),
+                    Some(("lists", name)) => match (method, name.split_once(':')) {
+                        ("PATCH", None) => return self.set_list(name, &body),
+                        ("POST", Some((name, verb))) => return self.change(name, verb, &body),
+                        _ => return Err((5, "Not Found".to_owned())),
+                    },
                     _ => return Err((5, "Not Found".to_owned())),
                 }
             }
@@ -265,7 +280,11 @@ impl Model {
         Ok(json!({ "name": name, "count": count.to_string(), "capacity": capacity.to_string() }))
     }
 
+    /// Sets the capacity of a list. Setting its values is refused in a cluster.
     fn set_list(&mut self, name: &str, body: &Value) -> Result<Value, (u8, String)> {
+        if self.fault == Fault::Capacity || !body["values"].is_null() {
+            return Err((2, "no gameservers for fleet".to_owned()));
+        }
         let list = &mut self.server["status"]["lists"][name];
         if list.is_null() {
             return Err((2, format!("list not found: {name}")));
@@ -274,9 +293,38 @@ impl Model {
         if !(0..=1000).contains(&capacity) {
             return Err((2, "out of range. Capacity must be within range [0,1000]".to_owned()));
         }
-        *list = json!({ "capacity": capacity.to_string(), "values": body["values"] });
+        list["capacity"] = capacity.to_string().into();
         self.version += 1;
         Ok(json!({}))
+    }
+
+    /// Adds a value to a list, or removes one.
+    fn change(&mut self, name: &str, verb: &str, body: &Value) -> Result<Value, (u8, String)> {
+        let list = &mut self.server["status"]["lists"][name];
+        let capacity = integer(&list["capacity"]).unwrap_or_default();
+        let Some(values) = list["values"].as_array_mut() else {
+            return Err((2, format!("list not found: {name}")));
+        };
+        let value = &body["value"];
+        let at = values.iter().position(|it| it == value);
+        match (verb, at) {
+            ("addValue", None) if i64::try_from(values.len()).is_ok_and(|it| it < capacity) => {
+                values.push(value.clone());
+            }
+            ("addValue", None) => {
+                return Err((2, "out of range. No available capacity.".to_owned()));
+            }
+            ("addValue", Some(_)) => {
+                return Err((2, format!("already exists. Value: {value} already in List: {name}")));
+            }
+            ("removeValue", Some(at)) => drop(values.remove(at)),
+            ("removeValue", None) => {
+                return Err((2, format!("not found: value {value} not in list {name}")));
+            }
+            _ => return Err((5, "Not Found".to_owned())),
+        }
+        self.version += 1;
+        Ok(json!({ "name": name, "capacity": list["capacity"], "values": list["values"] }))
     }
 }
 
