@@ -69,9 +69,11 @@ fn told(verdict: &Verdict, is_complete: bool) -> (String, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use phaselock::replay::{Assembly, Pace};
-    use phaselock::server::{AnyRoom, RecordConfig, Room, RoomConfig};
+    use phaselock::replay::Pace;
+    use phaselock::server::{RecordConfig, Room, RoomConfig};
+    use phaselock::time::Tick;
     use phaselock_games::race::Race;
+    use phaselock_testing::{file_of, record_until};
 
     /// Returns a recording of three seconds, without the chunk of one of them.
     fn recording(missing: Option<usize>) -> Vec<u8> {
@@ -79,17 +81,9 @@ mod tests {
         let record = Some(RecordConfig { pace, ..RecordConfig::default() });
         let config = RoomConfig { record, ..RoomConfig::default() };
         let mut room = Room::<Race>::new(config.with(|settings| settings.bots = 2));
-        while room.tick().0 < 180 {
-            room.handle_timeout(room.next_timeout());
-        }
-        room.cut_replay();
-        let (mut assembly, mut bytes) = (Assembly::default(), Vec::new());
-        let pieces = std::iter::from_fn(|| room.poll_replay()).enumerate();
-        for (_, piece) in pieces.filter(|(number, _)| missing != Some(*number)) {
-            bytes.extend(assembly.push(&piece).expect("in order"));
-        }
-        bytes.extend(assembly.end());
-        bytes
+        let mut pieces = record_until(&mut room, Tick(180), |_| ());
+        missing.into_iter().for_each(|number| drop(pieces.remove(number)));
+        file_of(&pieces)
     }
 
     #[test]

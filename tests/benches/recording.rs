@@ -28,7 +28,7 @@ use phaselock::games::Games;
 use phaselock::link::LinkConfig;
 use phaselock::playback::Playback;
 use phaselock::random::Random;
-use phaselock::replay::{Assembly, Cursor, Pace, Piece, Replay};
+use phaselock::replay::{Cursor, Pace, Piece, Replay};
 use phaselock::server::{AnyRoom, RecordConfig, Room, RoomConfig, Verdict, verify};
 use phaselock::wire::rooms::RoomCode;
 use phaselock_games::skirmish::Skirmish;
@@ -38,7 +38,7 @@ use phaselock_quic::clock::Clock;
 use phaselock_quic::identity::Identity;
 use phaselock_quic::server::{Archive, Recorded, RecordingEnd, RoomsConfig, Server};
 use phaselock_testing::ether::Ether;
-use phaselock_testing::{Sim, bot, room_config};
+use phaselock_testing::{Sim, bot, file_of, record_until, room_config};
 use phaselock_tests::bench::{Column, Format, head, in_parallel, json, number, row};
 use phaselock_tests::each_game;
 use serde::Serialize;
@@ -244,19 +244,7 @@ fn bots<G: Game>(players: u16, secs: u64) -> Size {
 }
 
 fn bots_file<G: Game>(config: RoomConfig, secs: u64) -> Vec<u8> {
-    let mut room = Room::<G>::new(config);
-    let (mut assembly, mut file) = (Assembly::default(), Vec::new());
-    while room.tick().0 < secs * 60 {
-        room.handle_timeout(room.next_timeout());
-        if room.tick().0 == secs * 60 {
-            room.cut_replay();
-        }
-        while let Some(piece) = room.poll_replay() {
-            file.extend(assembly.push(&piece).expect("in order"));
-        }
-    }
-    file.extend(assembly.end());
-    file
+    file_of(&record_until(&mut Room::<G>::new(config), Tick(secs * 60), |_| ()))
 }
 
 /// A recording of clients on links with some jitter and loss.

@@ -10,8 +10,7 @@ use phaselock::limits::{SEATS_MAX, WATCHERS_MAX};
 use phaselock::link::LinkConfig;
 use phaselock::playback::{Playback, PlaybackError};
 use phaselock::replay::{
-    About, Assembly, FORMAT, Happening, Header, MAGIC, News, Pace, Person, Recorder, Replay,
-    checksum,
+    About, FORMAT, Happening, Header, MAGIC, News, Pace, Person, Recorder, Replay, checksum,
 };
 use phaselock::server::{AnyRoom, Command, RecordConfig, Room, RoomConfig};
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
@@ -23,7 +22,7 @@ use phaselock_games::platformer::Platformer;
 use phaselock_games::puck::ShufflePuck;
 use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
-use phaselock_testing::{Sim, body, room_config};
+use phaselock_testing::{Sim, body, file_of, room_config};
 
 const PACE: Pace = Pace { states_hz: 10, chunk_secs: 3, past_every: 2 };
 
@@ -270,17 +269,12 @@ fn damaged_parts_are_skipped() {
 
 /// Runs a world of which nothing moves for two seconds, and returns the file.
 fn two_seconds(mut recorder: Recorder<Race>, mut world: World<Race>) -> Vec<u8> {
-    let (mut file, mut assembly) = (Vec::new(), Assembly::default());
     for _ in 0..120 {
         world.tick = world.tick.plus(1);
         recorder.tick(&world, &Default::default(), checksum(&world));
     }
     recorder.cut(&world);
-    while let Some(piece) = recorder.poll() {
-        file.extend(assembly.push(&piece).expect("in order"));
-    }
-    file.extend(assembly.end());
-    file
+    file_of(&std::iter::from_fn(|| recorder.poll()).collect::<Vec<_>>())
 }
 
 #[test]

@@ -2,9 +2,7 @@
 
 use phaselock::game::{Game, Origin};
 use phaselock::link::LinkConfig;
-use phaselock::replay::{
-    Act, Assembly, Cursor, Entry, News, Pace, Piece, Replay, Tables, Translation,
-};
+use phaselock::replay::{Act, Cursor, Entry, News, Pace, Piece, Replay, Tables, Translation};
 use phaselock::server::{AnyRoom, Command, RecordConfig, Room, RoomConfig, Rotation, verify};
 use phaselock::time::{LocalTime, Tick};
 use phaselock::wire::control::ServerMessage;
@@ -14,7 +12,7 @@ use phaselock_games::platformer::Platformer;
 use phaselock_games::puck::ShufflePuck;
 use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
-use phaselock_testing::{Sim, Wire, bot, room_config};
+use phaselock_testing::{Sim, Wire, bot, file_of, record_until, room_config};
 
 use crate::depth;
 
@@ -117,18 +115,8 @@ fn a_restored_room_is_recorded_from_where_it_continues() {
     let rotation = Rotation::new(recording(5, 6, false));
     let mut room = Room::<Skirmish>::restore(rotation, &[], &saved, LocalTime(0)).expect("ours");
     let start = room.tick();
-    while room.tick() < start.plus(400) {
-        let now = room.next_timeout();
-        room.handle_timeout(now);
-    }
-    room.cut_replay();
-    let mut file = Vec::new();
-    let mut assembly = Assembly::default();
-    while let Some(piece) = room.poll_replay() {
-        file.extend(assembly.push(&piece).expect("in order"));
-    }
-    file.extend(assembly.end());
-    let replay = Replay::open(file).expect("it is a recording");
+    let pieces = record_until(&mut room, start.plus(400), |_| ());
+    let replay = Replay::open(file_of(&pieces)).expect("it is a recording");
     assert_eq!(replay.span(), Some((start, start.plus(400))));
     let verdict = verify::<Skirmish>(&replay).expect("it can be run again");
     assert_eq!((verdict.ticks, verdict.difference), (400, None));
@@ -233,8 +221,7 @@ fn a_new_recording_begins_after_each_round_and_when_one_is_long() {
         let config = RoomConfig { record: Some(record), ..room_config(2, 4) };
         let mut sim = Sim::<ShufflePuck>::with(config);
         sim.join_bot(LinkConfig::delayed(20, 0));
-        let (mut files, mut rounds) = (Vec::<Vec<u8>>::new(), 0);
-        let mut assembly = Assembly::default();
+        let mut rounds = 0;
         for _ in 0..depth::times(40) {
             sim.run(10.0);
             rounds = (<ShufflePuck as Game>::KIT.rounds_played)(sim.room.world());
@@ -243,15 +230,9 @@ fn a_new_recording_begins_after_each_round_and_when_one_is_long() {
             }
         }
         assert!(rounds > 0 || !by_round, "a round ends within minutes");
-        for piece in sim.take_replay() {
-            if matches!(piece, Piece::Start(_)) {
-                files.iter_mut().rev().take(1).for_each(|file| file.extend(assembly.end()));
-                assembly = Assembly::default();
-                files.push(Vec::new());
-            }
-            let bytes = assembly.push(&piece).expect("in order").to_vec();
-            files.last_mut().expect("it began").extend(bytes);
-        }
+        let pieces = sim.take_replay();
+        let files = pieces.chunk_by(|_, next| !matches!(next, Piece::Start(_)));
+        let files: Vec<_> = files.map(file_of).collect();
         let whole = files.len() - 1;
         assert!(whole >= 1, "{whole} recordings have ended");
         let mut next = Tick(0);

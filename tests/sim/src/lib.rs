@@ -90,6 +90,7 @@ use client::step_client;
 use known::{client_may_know, client_must_know, shown};
 pub use known::{may_know, must_know};
 use tape::Tape;
+pub use tape::{file_of, record_until};
 
 /// The error of a machine's clock.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,8 +1,11 @@
-//! Recordings of simulated rooms.
+//! Recordings of rooms, simulated or without clients.
 
 use std::path::PathBuf;
 
+use phaselock::game::Game;
 use phaselock::replay::{Assembly, Piece};
+use phaselock::server::{AnyRoom as _, Room};
+use phaselock::time::Tick;
 
 /// The pieces of a room's recording so far. If a test fails while it is recorded, they are written
 /// to a file.
@@ -17,6 +20,37 @@ const FOLDER: &str = "PHASELOCK_REPLAYS";
 
 /// The maximum number of chunks that are kept, besides the start. Arbitrary.
 const CHUNKS_MAX: usize = 4096;
+
+/// Runs a room without clients until a tick. `each` may give it orders after every tick. Returns
+/// the pieces of its recording.
+pub fn record_until<G: Game>(
+    room: &mut Room<G>,
+    end: Tick,
+    mut each: impl FnMut(&mut Room<G>),
+) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    while room.tick() < end {
+        let now = room.next_timeout();
+        room.handle_timeout(now);
+        while room.poll_output(now).is_some() {}
+        each(room);
+        if room.tick() >= end {
+            room.cut_replay();
+        }
+        pieces.extend(std::iter::from_fn(|| room.poll_replay()));
+    }
+    pieces
+}
+
+/// Returns the file of a recording. Pieces that are not in order are left out.
+pub fn file_of(pieces: &[Piece]) -> Vec<u8> {
+    let (mut assembly, mut bytes) = (Assembly::default(), Vec::new());
+    for piece in pieces {
+        bytes.extend(assembly.push(piece).unwrap_or_default());
+    }
+    bytes.extend(assembly.end());
+    bytes
+}
 
 impl Tape {
     pub(crate) fn new(seed: u64) -> Self {
@@ -41,14 +75,9 @@ impl Tape {
 
     /// Returns the file of the last recording so far.
     pub(crate) fn file(&self) -> Vec<u8> {
-        let (mut assembly, mut bytes) = (Assembly::default(), Vec::new());
         let is_start = |piece: &Piece| matches!(piece, Piece::Start(_));
         let from = self.pieces.iter().rposition(is_start).unwrap_or(0);
-        for piece in &self.pieces[from..] {
-            bytes.extend(assembly.push(piece).unwrap_or_default());
-        }
-        bytes.extend(assembly.end());
-        bytes
+        file_of(&self.pieces[from..])
     }
 
     fn path(&self) -> Option<PathBuf> {

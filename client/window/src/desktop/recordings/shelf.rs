@@ -268,9 +268,9 @@ fn end_of(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
 mod tests {
     use std::time::{Duration, Instant, SystemTime};
 
-    use phaselock::replay::Assembly;
-    use phaselock::server::{AnyRoom, RecordConfig, Room, RoomConfig, RoomSettings};
+    use phaselock::server::{RecordConfig, Room, RoomConfig, RoomSettings};
     use phaselock_games::race::Race;
+    use phaselock_testing::{file_of, record_until};
 
     use super::*;
 
@@ -279,17 +279,7 @@ mod tests {
         let record = Some(RecordConfig::default());
         let settings = RoomSettings { bots: 3, ..RoomSettings::default() };
         let mut room = Room::<Race>::new(RoomConfig { record, settings, ..RoomConfig::default() });
-        while room.tick() < Tick(ticks) {
-            let now = room.next_timeout();
-            room.handle_timeout(now);
-        }
-        room.cut_replay();
-        let (mut file, mut assembly) = (Vec::new(), Assembly::default());
-        while let Some(piece) = room.poll_replay() {
-            file.extend(assembly.push(&piece).expect("in order"));
-        }
-        file.extend(assembly.end());
-        file
+        file_of(&record_until(&mut room, Tick(ticks), |_| ()))
     }
 
     /// Waits until the thread has told something.
