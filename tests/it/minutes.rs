@@ -172,7 +172,7 @@ fn last_minutes_can_be_watched_with_what_was_said() {
     assert_eq!(said.collect::<Vec<_>>(), ["read"]);
     let config = SessionConfig::new(phaselock_games::all(), "Watcher");
     let mut playback = Playback::open(replay, config).expect("it can be played");
-    while playback.look_for_moments() {}
+    while playback.look_for_moments(600) {}
     let has =
         |what: &dyn Fn(&Happening) -> bool| playback.moments().iter().any(|it| what(&it.what));
     assert!(has(&|what| matches!(what, Happening::Joined(_))));

@@ -191,7 +191,7 @@ fn moments_are_those_that_people_look_for() {
     let mut sim = recorded::<Skirmish>(4, 40.0);
     let replay = opened(&mut sim);
     let mut playback = played(&replay);
-    while playback.look_for_moments() {}
+    while playback.look_for_moments(7) {}
     let moments = playback.moments();
     assert!(moments.is_sorted_by_key(|moment| moment.tick));
     let has = |is_it: &dyn Fn(&Happening) -> bool| moments.iter().any(|it| is_it(&it.what));

@@ -9,7 +9,7 @@ use crate::game::{Best, Game, MessageError, Setup, Strength, Unit, assert_name, 
 use crate::limits::GAME_SETUP_BYTES_MAX;
 use crate::motion::Rules;
 use crate::presentation::extrapolation::GameRules;
-use crate::replay::{Chunk, Header, Moment, MomentFinder, Replay, ReplayError};
+use crate::replay::{Header, Moment, MomentFinder, Replay, ReplayError};
 use crate::rewind::Rewound;
 use crate::server::any::AnyRoom;
 use crate::server::{RestoreError, Room, Rotation, ShotFinder, Verdict, VerifyError, verify};
@@ -27,11 +27,9 @@ pub type Restore = fn(Rotation, &[u8], &[u8], LocalTime) -> Result<Box<dyn AnyRo
 /// Opens a room that shows a recording; see [`GameEntry::screen`].
 pub type Screen = fn(Replay, Tick, LocalTime) -> Result<Box<dyn AnyRoom>, ReplayError>;
 
-/// Finds the moments of one chunk after the other; see [`GameEntry::moments`].
-pub type FindMoments = Box<dyn FnMut(&Chunk) -> Vec<Moment> + Send>;
-
-/// Explains the shots of some more ticks of a recording; see [`GameEntry::shots`].
-pub type FindShots = Box<dyn FnMut(&Replay, u32, &mut Vec<Rewound>) -> bool + Send>;
+/// Searches up to this number of further ticks of a recording, and adds what it finds. Returns
+/// `false` at the end. See [`GameEntry::moments`] and [`GameEntry::shots`].
+pub type Search<T> = Box<dyn FnMut(&Replay, u32, &mut Vec<T>) -> bool + Send>;
 
 /// Bots on a server that runs inside a player's program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,9 +77,9 @@ pub struct GameEntry {
     /// Opens a room that shows a recording from a tick on, which it reaches at the given time.
     pub screen: Screen,
     /// Begins to look for moments in a recording.
-    pub moments: fn(&Header) -> FindMoments,
+    pub moments: fn(&Header) -> Search<Moment>,
     /// Begins to [explain](ShotFinder) the shots of a recording.
-    pub shots: fn() -> FindShots,
+    pub shots: fn() -> Search<Rewound>,
     /// Creates a client from a welcome. Fails if the configuration in the welcome cannot be read.
     pub client: NewClient,
     /// Creates a bot that plays the game. Its random decisions follow from the seed.
@@ -112,7 +110,7 @@ impl GameEntry {
             screen: |replay, at, now| Ok(Box::new(Room::<G>::screen(replay, at, now)?)),
             moments: |header| {
                 let mut finder = MomentFinder::<G>::new(header);
-                Box::new(move |chunk| finder.find(chunk))
+                Box::new(move |replay, ticks, moments| finder.find(replay, ticks, moments))
             },
             shots: || {
                 let mut finder = ShotFinder::<G>::default();

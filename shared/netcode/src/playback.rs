@@ -5,7 +5,7 @@
 //! run up to the tick at once.
 
 use crate::client::{Output as SessionOutput, Part, Session, SessionConfig};
-use crate::games::{FindMoments, FindShots, GameEntry, UnknownGame};
+use crate::games::{GameEntry, Search, UnknownGame};
 use crate::identity::Credentials;
 use crate::limits::{MOMENTS_MAX, SHOTS_MAX};
 use crate::replay::{Header, Moment, Replay, ReplayError};
@@ -45,11 +45,10 @@ pub struct Playback {
     is_ended: bool,
     has_rules: bool,
     moments: Vec<Moment>,
-    find: FindMoments,
-    /// Number of chunks whose moments have been found.
-    looked: usize,
+    find_moments: Search<Moment>,
+    has_all_moments: bool,
     shots: Vec<Rewound>,
-    find_shots: FindShots,
+    find_shots: Search<Rewound>,
     has_all_shots: bool,
 }
 
@@ -73,7 +72,9 @@ impl Playback {
         let now = LocalTime(0);
         let (room, first) = open_from(&entry, &replay, 0, now)?;
         let mut playback = Self {
-            find: (entry.moments)(replay.header()),
+            moments: Vec::new(),
+            find_moments: (entry.moments)(replay.header()),
+            has_all_moments: false,
             shots: Vec::new(),
             find_shots: (entry.shots)(),
             has_all_shots: false,
@@ -82,8 +83,6 @@ impl Playback {
             is_ended: false,
             has_rules: replay.header().viewer.is_none()
                 && replay.header().rules_hash == (entry.hash)(),
-            moments: Vec::new(),
-            looked: 0,
             replay,
             entry,
             config,
@@ -295,30 +294,25 @@ impl Playback {
         &self.moments
     }
 
-    /// Looks for moments in the next chunk: once per frame, so that no frame takes long. Returns
-    /// whether there may be more.
-    pub fn look_for_moments(&mut self) -> bool {
-        if self.looked >= self.replay.chunks().len() || self.moments.len() >= MOMENTS_MAX {
+    /// Looks for moments in up to this number of further ticks: in each frame some, so that no
+    /// frame takes long. Returns whether there may be more.
+    pub fn look_for_moments(&mut self, ticks: u32) -> bool {
+        if self.has_all_moments || self.moments.len() >= MOMENTS_MAX {
             return false;
         }
-        if let Ok(chunk) = self.replay.chunk(self.looked) {
-            self.moments.extend((self.find)(&chunk));
-            self.moments.truncate(MOMENTS_MAX);
-        }
-        self.looked += 1;
-        true
+        self.has_all_moments = !(self.find_moments)(&self.replay, ticks, &mut self.moments);
+        self.moments.truncate(MOMENTS_MAX);
+        !self.has_all_moments
     }
-}
 
-impl Playback {
     /// Returns the shots that have been explained so far, in the order of time.
     pub fn shots(&self) -> &[Rewound] {
         &self.shots
     }
 
     /// Explains the shots of up to this number of further ticks, by running the recording again:
-    /// once per frame, so that no frame takes long. Returns whether there may be more. A recording
-    /// of other rules has none.
+    /// in each frame some, so that no frame takes long. Returns whether there may be more. A
+    /// recording of other rules has none.
     pub fn look_for_shots(&mut self, ticks: u32) -> bool {
         if self.has_all_shots || !self.has_rules || self.shots.len() >= SHOTS_MAX {
             return false;

@@ -20,9 +20,9 @@ const KINDS: &[Kind] = Thing::KINDS;
 /// The maximum number of chunks that are read: a file of a few kilobytes may list one many times.
 const CHUNKS_MAX: usize = 8;
 
-/// How much is shown after each seek, and for how many ticks shots are looked for.
+/// How much is shown after each seek, and in how many ticks moments and shots are looked for.
 const SHOWN: Micros = Micros::from_ms(300);
-const SHOTS_TICKS: u32 = 60;
+const SEARCHED_TICKS: u32 = 60;
 
 /// Any file, or any run after its course. A file's checksums are made right first; otherwise the
 /// decoders behind them would see nothing.
@@ -78,9 +78,9 @@ fn play(replay: &Replay) {
         playback.advance(SHOWN);
     }
     for _ in 0..CHUNKS_MAX {
-        playback.look_for_moments();
+        playback.look_for_moments(SEARCHED_TICKS);
     }
-    playback.look_for_shots(SHOTS_TICKS);
+    playback.look_for_shots(SEARCHED_TICKS);
 }
 
 fn varint(mut number: u64) -> Vec<u8> {

@@ -40,9 +40,9 @@ pub(super) const NORMAL: usize = 3;
 pub(super) const LEAP: Micros = Micros::from_ms(5000);
 /// Maximum time that a frame catches up.
 const FRAME_MAX: Micros = Micros::from_ms(100);
-/// Ticks that are run again at once to explain shots, and the part of a frame that they may take.
-const SHOT_TICKS: u32 = 4;
-const SHOTS_TIME: Micros = Micros::from_ms(4);
+/// Ticks in which moments or shots are looked for at once, and the part of a frame that this takes.
+const SEARCH_TICKS: u32 = 4;
+const SEARCH_TIME: Micros = Micros::from_ms(4);
 /// Pictures per second of a clip: smooth enough for a chat, and a third of the bytes of 60.
 pub(crate) const CLIP_FPS: u32 = 20;
 /// Time after a shot for which it is still the one that is explained.
@@ -151,9 +151,9 @@ impl Player {
             self.playback.advance(Micros((passed.0 as f64 * SPEEDS[self.speed]).round() as i64));
             self.paused = self.playback.is_over();
         }
-        self.playback.look_for_moments();
-        let until = (self.clock)() + SHOTS_TIME;
-        while self.playback.look_for_shots(SHOT_TICKS) && (self.clock)() < until {}
+        let until = (self.clock)() + SEARCH_TIME;
+        while self.playback.look_for_moments(SEARCH_TICKS) && (self.clock)() < until {}
+        while self.playback.look_for_shots(SEARCH_TICKS) && (self.clock)() < until {}
     }
 
     /// Returns the shot of a player that the picture explains: the next one, or the last. `None`

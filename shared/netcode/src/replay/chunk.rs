@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::coder::{Coder, Decoder, Encoder, Model};
-use super::entries::{Entry, KeyState, Player};
+use super::entries::{Entry, KeyState};
 use super::error::ReplayError;
 use super::frames::{FrameCoder, States};
-use super::header::{Header, are_valid};
+use super::header::Header;
 use super::steps::{PlayerSteps, StepCoder};
 use crate::limits::{
-    ENTITIES_MAX, REPLAY_BLOCK_BYTES_MAX, REPLAY_CHUNK_STATES_MAX, REPLAY_CHUNK_TICKS_MAX,
-    REPLAY_ENTRIES_MAX, REPLAY_ENTRY_BYTES_MAX, REPLAY_PAST_MAX, SEATS_MAX,
+    REPLAY_BLOCK_BYTES_MAX, REPLAY_CHUNK_STATES_MAX, REPLAY_CHUNK_TICKS_MAX, REPLAY_ENTRIES_MAX,
+    REPLAY_ENTRY_BYTES_MAX, REPLAY_PAST_MAX,
 };
 use crate::snapshot::EntityState;
 use crate::time::Tick;
@@ -23,14 +23,14 @@ pub(super) struct ChunkHead {
     /// Number of ticks after it.
     pub(super) ticks: u32,
     /// Number of states before the key frame, of one tick each, against which shots are tested.
-    past: u8,
+    pub(super) past: u8,
     /// Whether the key frame is among these states too.
-    past_has_key: bool,
+    pub(super) past_has_key: bool,
     /// Whether [`past`](Self::past) is given at all.
-    has_past: bool,
+    pub(super) has_past: bool,
     /// Sizes in bytes: of the key's state, of the entries, and of each when decompressed.
-    key: [u32; 2],
-    entries: [u32; 2],
+    pub(super) key: [u32; 2],
+    pub(super) entries: [u32; 2],
 }
 
 /// States of all entities at a tick.
@@ -103,15 +103,20 @@ pub(super) struct ChunkWriter {
 
 /// Number of entity states, players and their steps in a chunk.
 #[derive(Clone, Copy, Debug, Default)]
-struct Budget(usize);
+pub(super) struct Budget(usize);
 
 impl Budget {
-    fn note_states(&mut self, states: &States) {
+    pub(super) fn note_states(&mut self, states: &States) {
         self.0 += states.len();
     }
 
-    fn note_steps(&mut self, players: &[PlayerSteps]) {
+    pub(super) fn note_steps(&mut self, players: &[PlayerSteps]) {
         self.0 += players.iter().map(|it| 1 + it.steps.len()).sum::<usize>();
+    }
+
+    /// Whether a chunk can hold that much.
+    pub(super) fn is_kept(self) -> bool {
+        self.0 <= REPLAY_CHUNK_STATES_MAX
     }
 }
 
@@ -230,128 +235,12 @@ impl ChunkWriter {
     }
 }
 
-/// The parts of a chunk that are not decoded yet.
-struct Parts<'a> {
-    head: ChunkHead,
-    key: &'a [u8],
-    entries: &'a [u8],
-    stream: &'a [u8],
-}
-
-impl<'a> Parts<'a> {
-    fn read(payload: &'a [u8]) -> Result<Self, ReplayError> {
-        const HEAD: ReplayError = ReplayError::Chunk("head");
-        let (head, rest): (ChunkHead, _) = postcard::take_from_bytes(payload).map_err(|_| HEAD)?;
-        if head.first > Tick::MAX_SENT.0
-            || head.ticks > REPLAY_CHUNK_TICKS_MAX
-            || usize::from(head.past) > REPLAY_PAST_MAX
-            || u64::from(head.past) > head.first
-        {
-            return Err(HEAD);
-        }
-        let (key, rest) = rest.split_at_checked(head.key[0] as usize).ok_or(HEAD)?;
-        let (entries, stream) = rest.split_at_checked(head.entries[0] as usize).ok_or(HEAD)?;
-        Ok(Self { head, key, entries, stream })
-    }
-
-    fn key(&self) -> Result<KeyState, ReplayError> {
-        const KEY: ReplayError = ReplayError::Chunk("key frame");
-        let raw = unpack(self.key, self.head.key[1]).ok_or(KEY)?;
-        let (mut key, rest): (KeyState, _) = postcard::take_from_bytes(&raw).map_err(|_| KEY)?;
-        let is_valid = rest.is_empty()
-            && key.generations.len() <= usize::from(ENTITIES_MAX)
-            && key.players.len() <= usize::from(SEATS_MAX)
-            && key.players.iter_mut().all(Player::clean)
-            && are_valid(&mut key.people);
-        is_valid.then_some(key).ok_or(KEY)
-    }
-
-    fn entries(&self) -> Result<Vec<(u32, Entry)>, ReplayError> {
-        const ENTRIES: ReplayError = ReplayError::Chunk("entries");
-        let raw = unpack(self.entries, self.head.entries[1]).ok_or(ENTRIES)?;
-        let (mut rest, mut entries, mut last) = (&raw[..], Vec::new(), 0);
-        while !rest.is_empty() {
-            let (mut entry, after): ((u32, Entry), _) =
-                postcard::take_from_bytes(rest).map_err(|_| ENTRIES)?;
-            let is_valid = entry.0 >= last
-                && entry.0 <= self.head.ticks
-                && entries.len() < REPLAY_ENTRIES_MAX
-                && entry.1.clean();
-            if !is_valid {
-                return Err(ENTRIES);
-            }
-            last = entry.0;
-            entries.push(entry);
-            rest = after;
-        }
-        Ok(entries)
-    }
-}
-
 impl Chunk {
     /// Iterates over what happened after this many ticks of the chunk.
     pub fn entries_at(&self, ticks: u64) -> impl Iterator<Item = &Entry> {
         let from = self.entries.partition_point(|(at, _)| u64::from(*at) < ticks);
         let entries = self.entries[from..].iter();
         entries.take_while(move |(at, _)| u64::from(*at) == ticks).map(|(_, entry)| entry)
-    }
-
-    /// Returns tick and length of a chunk.
-    pub(super) fn head(payload: &[u8]) -> Result<ChunkHead, ReplayError> {
-        Parts::read(payload).map(|parts| parts.head)
-    }
-
-    /// Decodes only what happened between ticks.
-    pub(super) fn entries(payload: &[u8]) -> Result<Vec<(u32, Entry)>, ReplayError> {
-        Parts::read(payload)?.entries()
-    }
-
-    /// Decodes a chunk.
-    pub(super) fn read(header: &Header, payload: &[u8]) -> Result<Self, ReplayError> {
-        let parts = Parts::read(payload)?;
-        let (head, first) = (parts.head, Tick(parts.head.first));
-        let (key, entries) = (parts.key()?, parts.entries()?);
-        let mut stream = Decoder::new(parts.stream);
-        let mut frames = FrameCoder::new(&header.tables, header.rates.tick_hz);
-        let mut steps = StepCoder::new(&header.tables.input, header.rates.tick_hz);
-        let mut budget = Budget::default();
-        let frame =
-            |frames: &mut FrameCoder, stream: &mut Decoder<'_>, budget: &mut Budget, tick| {
-                let states = frames.code(stream, tick, &[])?;
-                budget.note_states(&states);
-                (!stream.is_beyond() && budget.0 <= REPLAY_CHUNK_STATES_MAX)
-                    .then_some(Frame { tick, states })
-                    .ok_or(ReplayError::Chunk("states"))
-            };
-        let older = (0..head.past).map(|at| {
-            let tick = first.minus(u64::from(head.past - at));
-            frame(&mut frames, &mut stream, &mut budget, tick)
-        });
-        let mut past = older.collect::<Result<Vec<_>, _>>()?;
-        let mut stored = vec![frame(&mut frames, &mut stream, &mut budget, first)?];
-        if head.past_has_key {
-            past.push(stored[0].clone());
-        }
-        let mut ticks = Vec::new();
-        for number in 1..=u64::from(head.ticks) {
-            let tick = first.plus(number);
-            let steps = steps.code(&mut stream, &[])?;
-            budget.note_steps(&steps);
-            let checksum = stream.plain(0, u16::BITS) as u16;
-            if stream.is_beyond() || budget.0 > REPLAY_CHUNK_STATES_MAX {
-                return Err(ReplayError::Chunk("inputs"));
-            }
-            if tick.0.is_multiple_of(header.every.into()) {
-                frames.echo(&steps);
-                stored.push(frame(&mut frames, &mut stream, &mut budget, tick)?);
-            }
-            ticks.push(TickRecord { tick, steps, checksum });
-        }
-        if !stream.is_at_end() {
-            return Err(ReplayError::Chunk("length"));
-        }
-        let past = head.has_past.then_some(past);
-        Ok(Self { first, key, past, frames: stored, ticks, entries })
     }
 }
 
@@ -382,7 +271,7 @@ fn pack(raw: &[u8]) -> Vec<u8> {
 }
 
 /// Decompresses bytes to this length, if it is allowed and they hold as many.
-fn unpack(packed: &[u8], length: u32) -> Option<Vec<u8>> {
+pub(super) fn unpack(packed: &[u8], length: u32) -> Option<Vec<u8>> {
     if length as usize > REPLAY_ENTRY_BYTES_MAX {
         return None;
     }

@@ -1,6 +1,6 @@
 //! A file of a part of a recording.
 
-use super::chunk::Chunk;
+use super::chunk_reader::read_key;
 use super::error::ReplayError;
 use super::file::{Block, BlockKind, MAGIC, block};
 use super::reader::read_header;
@@ -22,11 +22,11 @@ pub fn clip<'p>(
     };
     let Some(Piece::Chunk(first)) = chunks.peek() else { return Err(ReplayError::Short) };
     let mut header = read_header(start)?;
-    let first = Chunk::read(&header, Block::read(first)?.payload)?;
-    let passed = header.rates.time_of(Tick(first.first.since(header.first)));
-    header.first = first.first;
+    let (first, key) = read_key(Block::read(first)?.payload)?;
+    let passed = header.rates.time_of(Tick(first.since(header.first)));
+    header.first = first;
     header.unix_micros = header.unix_micros.saturating_add(passed.0);
-    header.people = first.key.people;
+    header.people = key.people;
     let mut assembly = Assembly::default();
     let start = [&MAGIC[..], &block(BlockKind::Header, &header.write())].concat();
     let start = Piece::Start(start);

@@ -150,15 +150,15 @@ impl Coder for Encoder {
 
 /// Reads decisions. Beyond the end of the bytes it reads zeros, and counts them.
 #[derive(Debug)]
-pub(super) struct Decoder<'a> {
-    bytes: &'a [u8],
+pub(super) struct Decoder<B> {
+    bytes: B,
     at: usize,
     code: u32,
     range: u32,
 }
 
-impl<'a> Decoder<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+impl<B: AsRef<[u8]>> Decoder<B> {
+    pub(super) fn new(bytes: B) -> Self {
         let mut decoder = Self { bytes, at: 0, code: 0, range: u32::MAX };
         (0..4).for_each(|_| decoder.fetch());
         decoder
@@ -174,26 +174,26 @@ impl<'a> Decoder<'a> {
 
     #[inline]
     fn fetch(&mut self) {
-        let byte = self.bytes.get(self.at).copied().unwrap_or(0);
+        let byte = self.bytes.as_ref().get(self.at).copied().unwrap_or(0);
         self.at += 1;
         self.code = self.code << 8 | u32::from(byte);
     }
 
     /// Whether more has been read than there was, so that the bytes are cut short or forged.
     pub(super) fn is_beyond(&self) -> bool {
-        self.at > self.bytes.len() + LEFT_OUT_MAX
+        self.at > self.bytes.as_ref().len() + LEFT_OUT_MAX
     }
 
     /// Whether all bytes have been read.
     pub(super) fn is_at_end(&self) -> bool {
-        self.at >= self.bytes.len()
+        self.at >= self.bytes.as_ref().len()
     }
 }
 
 /// The maximum number of zeros that an encoder leaves out at the end.
 const LEFT_OUT_MAX: usize = 4;
 
-impl Coder for Decoder<'_> {
+impl<B: AsRef<[u8]>> Coder for Decoder<B> {
     const READS: bool = true;
 
     #[inline]

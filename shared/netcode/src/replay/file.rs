@@ -11,7 +11,9 @@ use crate::limits::{REPLAY_BLOCK_BYTES_MAX, REPLAY_CHUNKS_MAX};
 /// The first bytes of a file. As in PNG, they show whether a program took it for text.
 pub const MAGIC: [u8; 8] = *b"\x89PLR\r\n\x1a\n";
 /// Bytes of a block besides its payload.
-pub(super) const FRAMING: usize = 1 + 4 + 4;
+pub(super) const FRAMING: usize = PAYLOAD_AT + 4;
+/// Where the payload begins in a block.
+pub(super) const PAYLOAD_AT: usize = 1 + 4;
 
 /// What a block holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

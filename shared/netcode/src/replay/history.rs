@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::chunk::TickRecord;
+use super::chunk_reader::ChunkReader;
 use super::reader::Replay;
 use super::steps::RecordedView;
 use crate::game::Origin;
@@ -31,9 +32,30 @@ pub struct InputReport {
 /// Reads a recording's inputs, and keeps the chunks read last.
 #[derive(Debug, Default)]
 pub struct InputHistory {
-    /// Numbers of chunks, and the reports on a player in them; none in a chunk that cannot be read.
-    /// Reports are small, so a file with many players takes no more memory.
-    chunks: VecDeque<(usize, PlayerId, Vec<InputReport>)>,
+    chunks: VecDeque<KnownChunk>,
+}
+
+/// The reports on a player in a chunk, as far as it has been decoded. Reports are small, so a file
+/// with many players takes no more memory.
+#[derive(Debug)]
+struct KnownChunk {
+    number: usize,
+    player: PlayerId,
+    /// `None` if nothing more can be read.
+    reader: Option<ChunkReader>,
+    reports: Vec<InputReport>,
+}
+
+impl KnownChunk {
+    /// Decodes up to a tick.
+    fn read_to(&mut self, tick: Tick) {
+        while let Some(reader) = self.reader.as_mut().filter(|reader| reader.tick() < tick) {
+            match reader.read() {
+                Ok(Some((record, _))) => self.reports.extend(report(&record, self.player)),
+                Ok(None) | Err(_) => self.reader = None,
+            }
+        }
+    }
 }
 
 impl InputHistory {
@@ -53,22 +75,26 @@ impl InputHistory {
         let begin = begin.max(end.saturating_sub(CHUNKS_MAX));
         let mut reports = Vec::new();
         for number in begin..end {
-            let known = self.of_chunk(replay, (number, player)).iter();
-            reports.extend(known.filter(|it| (first..=last).contains(&it.tick)));
+            let known = self.of_chunk(replay, (number, player));
+            known.read_to(last);
+            reports.extend(known.reports.iter().filter(|it| (first..=last).contains(&it.tick)));
         }
         reports
     }
 
-    fn of_chunk(&mut self, replay: &Replay, (number, player): (usize, PlayerId)) -> &[InputReport] {
-        let known = self.chunks.iter().position(|(at, of, _)| (*at, *of) == (number, player));
+    fn of_chunk(
+        &mut self,
+        replay: &Replay,
+        (number, player): (usize, PlayerId),
+    ) -> &mut KnownChunk {
+        let known = self.chunks.iter().position(|it| (it.number, it.player) == (number, player));
         let at = known.unwrap_or_else(|| {
-            let ticks = replay.chunk(number).map(|chunk| chunk.ticks).unwrap_or_default();
-            let read = ticks.iter().filter_map(|record| report(record, player)).collect();
+            let reader = replay.read_chunk(number).ok().map(|(reader, _)| reader);
             self.chunks.truncate(CHUNKS_MAX - 1);
-            self.chunks.push_front((number, player, read));
+            self.chunks.push_front(KnownChunk { number, player, reader, reports: Vec::new() });
             0
         });
-        &self.chunks[at].2
+        &mut self.chunks[at]
     }
 }
 

@@ -28,6 +28,7 @@
 
 mod checksum;
 mod chunk;
+mod chunk_reader;
 mod clip;
 mod coder;
 mod entries;
@@ -48,6 +49,7 @@ mod tests;
 pub use checksum::checksum;
 pub(crate) use checksum::snapped_checksum;
 pub use chunk::{Chunk, Frame, TickRecord};
+pub use chunk_reader::OpenChunk;
 pub use clip::clip;
 pub use entries::{Act, Entry, KeyState, News, Player, RewindPolicy};
 pub use error::ReplayError;

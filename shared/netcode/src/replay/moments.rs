@@ -1,10 +1,12 @@
 //! Moments of a recording that people look for: scores, rounds, marks, chat, who joined and left.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
-use super::chunk::Chunk;
+use super::chunk::Frame;
+use super::chunk_reader::ChunkReader;
 use super::entries::{Entry, News};
 use super::header::Header;
+use super::reader::Replay;
 use super::tables::Translation;
 use crate::fields::{Entities, Entity, Slot};
 use crate::game::Game;
@@ -48,13 +50,27 @@ pub enum Happening {
     Left(String),
 }
 
-/// Finds the moments of a game's recording. Must be given all chunks in their order.
+/// Finds the moments of a game's recording, some ticks at a time.
+///
+/// A damaged part has no moments.
 #[derive(Debug)]
 pub struct MomentFinder<G: Game> {
     translation: Translation,
     can_read: bool,
     values: BTreeMap<(PlayerId, usize), f64>,
+    searched: Option<Searched>,
+    /// Number of the next chunk.
+    next: usize,
     game: std::marker::PhantomData<fn() -> G>,
+}
+
+/// The chunk that is being searched.
+#[derive(Debug)]
+struct Searched {
+    reader: ChunkReader,
+    /// The entries from here on, each with the tick before it.
+    entries: VecDeque<(Tick, Entry)>,
+    names: BTreeMap<PlayerId, String>,
 }
 
 impl<G: Game> MomentFinder<G> {
@@ -64,67 +80,102 @@ impl<G: Game> MomentFinder<G> {
             translation: Translation::new(&header.tables, G::Entity::kinds()),
             can_read: header.layout == LAYOUT,
             values: BTreeMap::new(),
+            searched: None,
+            next: 0,
             game: std::marker::PhantomData,
         }
     }
 
-    /// Returns the moments of the next chunk, in the order of time.
-    pub fn find(&mut self, chunk: &Chunk) -> Vec<Moment> {
-        let people = chunk.key.people.iter().map(|person| (person.player, person.name.clone()));
-        let mut names: BTreeMap<_, _> = people.collect();
-        let mut found = Vec::new();
-        for (ticks, entry) in &chunk.entries {
+    /// Searches up to this number of ticks, and adds their moments, in the order of time. Returns
+    /// `false` at the end of the recording.
+    pub fn find(&mut self, replay: &Replay, ticks: u32, found: &mut Vec<Moment>) -> bool {
+        for _ in 0..ticks {
+            let read = self.searched.as_mut().and_then(|searched| searched.reader.read().ok()?);
+            let Some((record, frame)) = read else { return self.open_next(replay, found) };
+            self.note_news(record.tick, found);
+            if let Some(frame) = frame {
+                self.note_scores(&frame, false, found);
+            }
+        }
+        true
+    }
+
+    /// Goes on with the next chunk. Returns `false` if there is none.
+    fn open_next(&mut self, replay: &Replay, found: &mut Vec<Moment>) -> bool {
+        self.searched = None;
+        if self.next >= replay.chunks().len() {
+            return false;
+        }
+        let opened = replay.read_chunk(self.next);
+        self.next += 1;
+        let Ok((reader, chunk)) = opened else { return true };
+        let at = |(ticks, entry): (u32, Entry)| (chunk.first.plus(ticks.into()), entry);
+        let people = chunk.key.people.into_iter().map(|person| (person.player, person.name));
+        self.searched = Some(Searched {
+            reader,
+            entries: chunk.entries.into_iter().map(at).collect(),
+            names: people.collect(),
+        });
+        self.note_news(chunk.first, found);
+        chunk.frames.iter().for_each(|frame| self.note_scores(frame, true, found));
+        true
+    }
+
+    /// Takes the news up to a tick.
+    fn note_news(&mut self, until: Tick, found: &mut Vec<Moment>) {
+        let Some(Searched { entries, names, .. }) = &mut self.searched else { return };
+        while let Some((tick, entry)) = entries.pop_front_if(|(tick, _)| *tick <= until) {
             if let Entry::News(news) = entry {
-                let tick = chunk.first.plus((*ticks).into());
-                let told = told(news, &mut names, self.can_read).into_iter();
+                let told = told(news, names, self.can_read).into_iter();
                 found.extend(told.map(|what| Moment { tick, what }));
             }
         }
-        for frame in &chunk.frames {
-            let mut entities = Entities::<G::Entity>::default();
-            for (index, state) in &frame.states {
-                let entity = self.translation.entity(state.kind, &state.packed);
-                let id = EntityId { index: *index, generation: state.generation };
-                let slot = entity.map(|entity| Slot { id, owner: state.owner, entity });
-                slot.into_iter().for_each(|slot| entities.insert(slot));
-            }
-            for player in names.keys().copied() {
-                for (number, measure) in G::KIT.measures.iter().enumerate() {
-                    let key = (player, number);
-                    let Some(value) = (measure.of)(&entities, player) else {
-                        self.values.remove(&key);
-                        continue;
-                    };
-                    let before = self.values.insert(key, value);
-                    // Scores go back to 0 with a new round, which is not a moment.
-                    let is_first = before.is_none() && chunk.frames[0].tick == frame.tick;
-                    if before == Some(value) || value == 0.0 || is_first {
-                        continue;
-                    }
-                    let name = names.get(&player).cloned().unwrap_or_default();
-                    let what = Happening::Score { player, name, measure: measure.name, value };
-                    found.push(Moment { tick: frame.tick, what });
+    }
+
+    /// Compares the players' figures with those before.
+    fn note_scores(&mut self, frame: &Frame, is_key: bool, found: &mut Vec<Moment>) {
+        let Some(Searched { names, .. }) = &self.searched else { return };
+        let mut entities = Entities::<G::Entity>::default();
+        for (index, state) in &frame.states {
+            let entity = self.translation.entity(state.kind, &state.packed);
+            let id = EntityId { index: *index, generation: state.generation };
+            let slot = entity.map(|entity| Slot { id, owner: state.owner, entity });
+            slot.into_iter().for_each(|slot| entities.insert(slot));
+        }
+        for (player, name) in names {
+            for (number, measure) in G::KIT.measures.iter().enumerate() {
+                let key = (*player, number);
+                let Some(value) = (measure.of)(&entities, *player) else {
+                    self.values.remove(&key);
+                    continue;
+                };
+                let before = self.values.insert(key, value);
+                // Scores go back to 0 with a new round, which is not a moment.
+                let is_first = before.is_none() && is_key;
+                if before == Some(value) || value == 0.0 || is_first {
+                    continue;
                 }
+                let (player, name) = (*player, name.clone());
+                let what = Happening::Score { player, name, measure: measure.name, value };
+                found.push(Moment { tick: frame.tick, what });
             }
         }
-        found.sort_by_key(|moment| moment.tick);
-        found
     }
 }
 
 /// Converts news to moments, and updates `names`.
-fn told(news: &News, names: &mut BTreeMap<PlayerId, String>, can_read: bool) -> Vec<Happening> {
+fn told(news: News, names: &mut BTreeMap<PlayerId, String>, can_read: bool) -> Vec<Happening> {
     match news {
-        News::Mark(text) => vec![Happening::Mark(text.clone())],
-        News::Round(played) => vec![Happening::Round(*played)],
+        News::Mark(text) => vec![Happening::Mark(text)],
+        News::Round(played) => vec![Happening::Round(played)],
         News::Joined(people) => {
             let new = people
-                .iter()
+                .into_iter()
                 .filter(|person| names.insert(person.player, person.name.clone()).is_none());
-            new.map(|person| Happening::Joined(person.name.clone())).collect()
+            new.map(|person| Happening::Joined(person.name)).collect()
         }
-        News::Left(player) => names.remove(player).map(Happening::Left).into_iter().collect(),
-        News::Message(body) if can_read => match ServerMessage::parse(body) {
+        News::Left(player) => names.remove(&player).map(Happening::Left).into_iter().collect(),
+        News::Message(body) if can_read => match ServerMessage::parse(&body) {
             Ok(ServerMessage::Chat { from, text, .. }) => {
                 let name = from.and_then(|from| names.get(&from));
                 let line = name.map_or(text.clone(), |name| format!("{name}: {text}"));

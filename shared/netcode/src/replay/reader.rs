@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::chunk::{Chunk, Frame, TickRecord};
+use super::chunk_reader::{ChunkReader, OpenChunk, Section, read_entries, read_head};
 use super::entries::Entry;
 use super::error::ReplayError;
-use super::file::{Block, BlockKind, ChunkEntry, Index, MAGIC};
+use super::file::{Block, BlockKind, ChunkEntry, Index, MAGIC, PAYLOAD_AT};
 use super::header::Header;
 use super::tables::Translation;
 use crate::fields::{Entities, Entity, Slot};
@@ -111,31 +112,43 @@ impl Replay {
         self.chunks.partition_point(|chunk| chunk.first <= tick.0).checked_sub(1)
     }
 
-    fn payload(&self, number: usize) -> Result<&[u8], ReplayError> {
+    fn payload(&self, number: usize) -> Result<Section, ReplayError> {
         let entry = self.chunks.get(number).ok_or(ReplayError::Short)?;
         let place = |entry: &ChunkEntry| usize::try_from(entry.at).unwrap_or(usize::MAX);
         // Chunks that overlap would make a small file take long.
         let end = self.chunks.get(number + 1).map_or(self.bytes.len(), place);
-        let bytes = self.bytes.get(place(entry)..end).ok_or(ReplayError::Short)?;
+        let start = place(entry);
+        let bytes = self.bytes.get(start..end).ok_or(ReplayError::Short)?;
         let block = Block::read(bytes)?;
-        let head = Chunk::head(block.payload)?;
+        let head = read_head(block.payload)?;
         let is_it = (head.first, head.ticks) == (entry.first, entry.ticks);
         if block.kind != BlockKind::Chunk || !is_it {
             return Err(ReplayError::Damaged);
         }
-        Ok(block.payload)
+        let start = start + PAYLOAD_AT;
+        Ok(Section::new(&self.bytes, start..start + block.payload.len()))
     }
 
     /// Decodes a chunk.
     pub fn chunk(&self, number: usize) -> Result<Chunk, ReplayError> {
-        Chunk::read(&self.header, self.payload(number)?)
+        self.open_chunk(number)?.finish()
+    }
+
+    /// Decodes a chunk up to its key frame, and the rest when it is asked for.
+    pub fn open_chunk(&self, number: usize) -> Result<OpenChunk, ReplayError> {
+        OpenChunk::new(&self.header, self.payload(number)?)
+    }
+
+    /// Begins to decode a chunk, for those who keep only a part of it.
+    pub(super) fn read_chunk(&self, number: usize) -> Result<(ChunkReader, Chunk), ReplayError> {
+        ChunkReader::begin(&self.header, self.payload(number)?)
     }
 
     /// Decodes what happened between the ticks of a chunk, each with the tick before it. Much
     /// faster than [`chunk`](Self::chunk), for markers and lists.
     pub fn entries(&self, number: usize) -> Result<Vec<(Tick, Entry)>, ReplayError> {
         let first = Tick(self.chunks.get(number).ok_or(ReplayError::Short)?.first);
-        let entries = Chunk::entries(self.payload(number)?)?;
+        let entries = read_entries(self.payload(number)?.as_ref())?;
         Ok(entries.into_iter().map(|(ticks, entry)| (first.plus(ticks.into()), entry)).collect())
     }
 
@@ -162,7 +175,7 @@ fn scan(bytes: &[u8], mut at: usize) -> Vec<ChunkEntry> {
         match Block::read(rest) {
             Ok(block) => {
                 if block.kind == BlockKind::Chunk
-                    && let Ok(head) = Chunk::head(block.payload)
+                    && let Ok(head) = read_head(block.payload)
                     && chunks.last().is_none_or(|last| last.first <= head.first)
                     && chunks.len() < REPLAY_CHUNKS_MAX
                 {
@@ -184,12 +197,12 @@ fn scan(bytes: &[u8], mut at: usize) -> Vec<ChunkEntry> {
     chunks
 }
 
-/// A position in a recording, with the decoded chunk around it.
+/// A position in a recording, with the chunk around it, decoded a bit further than the position.
 #[derive(Debug)]
 pub struct Cursor {
     replay: Replay,
     tick: Tick,
-    loaded: Option<(usize, Chunk)>,
+    loaded: Option<(usize, OpenChunk)>,
 }
 
 impl Cursor {
@@ -209,8 +222,9 @@ impl Cursor {
         self.tick
     }
 
-    /// Moves to a tick, or to the last recorded one before it, or to the first. Decodes at most one
-    /// chunk, and none if the tick is in the present one.
+    /// Moves to a tick, or to the last recorded one before it, or to the first. Decodes the chunk
+    /// from its key frame, or from where decoding has stopped before, up to the first states that
+    /// are stored more than one tick later.
     ///
     /// # Errors
     ///
@@ -222,16 +236,19 @@ impl Cursor {
         let entry = self.replay.chunks[number];
         let tick = tick.min(Tick(entry.first).plus(entry.ticks.into()));
         if self.loaded.as_ref().is_none_or(|(loaded, _)| *loaded != number) {
-            self.loaded = Some((number, self.replay.chunk(number)?));
+            self.loaded = Some((number, self.replay.open_chunk(number)?));
+        }
+        if let Some((_, open)) = &mut self.loaded {
+            open.read_beyond(tick.plus(1))?;
         }
         self.tick = tick;
         Ok(tick)
     }
 
-    /// Returns the decoded chunk around the position; `None` before the first
+    /// Returns the chunk around the position, as far as it is decoded; `None` before the first
     /// [`seek`](Self::seek).
     pub fn chunk(&self) -> Option<&Chunk> {
-        self.loaded.as_ref().map(|(_, chunk)| chunk)
+        self.loaded.as_ref().map(|(_, open)| open.chunk())
     }
 
     /// Returns the tick at the position: inputs, and what the server made of them. `None` at the
@@ -242,8 +259,8 @@ impl Cursor {
         chunk.ticks.get(usize::try_from(at).ok()?)
     }
 
-    /// Returns the stored states before and after a time within the present chunk. At its end both
-    /// are the last ones.
+    /// Returns the stored states before and after a time of the present chunk, up to one tick after
+    /// the position. At the end of the chunk both are the last ones.
     pub fn around(&self, at: TickTime) -> Option<(&Frame, &Frame)> {
         let frames = &self.chunk()?.frames;
         let next = frames.partition_point(|frame| frame.tick <= at.tick).max(1);
@@ -251,8 +268,8 @@ impl Cursor {
         Some((before, frames.get(next).unwrap_or(before)))
     }
 
-    /// Returns the entities at a time within the present chunk, interpolated between the stored
-    /// states before and after, in the records of this build.
+    /// Returns the entities at such a time, in the records of this build. They are interpolated
+    /// between the stored states before and after.
     pub fn scene<E: Entity>(&self, translation: &Translation, at: TickTime) -> Entities<E> {
         let mut scene = Entities::default();
         let Some((before, after)) = self.around(at) else { return scene };

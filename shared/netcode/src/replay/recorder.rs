@@ -63,7 +63,7 @@ impl Assembly {
             Piece::Start(bytes) if self.at == 0 => bytes,
             Piece::Chunk(bytes) if self.at > 0 && self.index.chunks.len() < REPLAY_CHUNKS_MAX => {
                 let payload = bytes.get(5..bytes.len().checked_sub(FRAMING - 5)?)?;
-                let head = super::chunk::Chunk::head(payload).ok()?;
+                let head = super::chunk_reader::read_head(payload).ok()?;
                 let (at, first, ticks) = (self.at, head.first, head.ticks);
                 self.index.chunks.push(ChunkEntry { at, first, ticks });
                 bytes

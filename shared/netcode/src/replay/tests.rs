@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::chunk::ChunkWriter;
+use super::chunk_reader::Section;
 use super::coder::{Coder as _, Decoder, Encoder, Number};
 use super::file::{Block, BlockKind, Index, block};
 use super::steps::StepCoder;
@@ -459,7 +460,10 @@ fn a_chunk_that_decodes_to_more_than_it_may_hold_is_refused() {
         let states = &chunk.frames[0].states;
         ChunkWriter::new(header, chunk.first, key, None, states).expect("it begins")
     };
-    let read = |writer: ChunkWriter| Chunk::read(header, &writer.finish()).map(drop);
+    let read = |writer: ChunkWriter| {
+        let payload = Section::new(&writer.finish().into(), 0..usize::MAX);
+        OpenChunk::new(header, payload).and_then(OpenChunk::finish).map(drop)
+    };
     assert_eq!(read(writer()), Ok(()));
     // Players who do a hundred steps in each tick.
     let mut many = writer();
@@ -534,6 +538,32 @@ fn a_position_steps_and_interpolates() {
         }
     }
     assert_eq!(cursor.seek(Tick(9999)), Ok(Tick(180)));
+}
+
+#[test]
+fn a_chunk_is_decoded_only_as_far_as_it_is_needed() {
+    let (pieces, _) = record(2.0, pace(10));
+    let whole = file(&pieces);
+    let replay = open(&whole);
+    let mut cursor = Cursor::new(replay.clone());
+    let all = replay.chunk(1).expect("it can be read");
+    for (tick, decoded) in [(60, 6), (64, 6), (65, 12), (61, 12), (118, 60), (120, 60)] {
+        assert_eq!(cursor.seek(Tick(tick)), Ok(Tick(tick)));
+        let chunk = cursor.chunk().expect("it is there");
+        assert_eq!(chunk.ticks, all.ticks[..decoded], "at {tick}");
+        assert_eq!(chunk.frames, all.frames[..=decoded / 6], "at {tick}");
+    }
+    // If its end is missing, although its checksum is right, its start can be read.
+    let at = replay.chunks()[1].at as usize;
+    let payload = Block::read(&whole[at..]).expect("it is a block").payload;
+    let cut = block(BlockKind::Chunk, &payload[..payload.len() - 40]);
+    let mut cursor = Cursor::new(open(&[&whole[..at], &cut[..]].concat()));
+    assert_eq!(cursor.seek(Tick(62)), Ok(Tick(62)));
+    for _ in 0..2 {
+        cursor.seek(Tick(118)).expect_err("it is damaged");
+        assert_eq!(cursor.tick(), Tick(62));
+    }
+    assert_eq!(cursor.seek(Tick(61)), Ok(Tick(61)));
 }
 
 crate::record! {

@@ -2,7 +2,7 @@
 
 use super::resimulation::Resimulation;
 use crate::game::Game;
-use crate::replay::{Chunk, Replay};
+use crate::replay::{OpenChunk, Replay};
 use crate::rewind::Rewound;
 use crate::time::Tick;
 
@@ -11,7 +11,7 @@ use crate::time::Tick;
 /// Parts that are damaged, or that cannot be run again, have no shots.
 #[derive(Debug)]
 pub struct ShotFinder<G: Game> {
-    running: Option<(Resimulation<G>, Chunk)>,
+    running: Option<(Resimulation<G>, OpenChunk)>,
     /// Number of the next chunk.
     next: usize,
 }
@@ -28,7 +28,7 @@ impl<G: Game> ShotFinder<G> {
     pub fn find(&mut self, replay: &Replay, ticks: u32, shots: &mut Vec<Rewound>) -> bool {
         for _ in 0..ticks {
             let goes_on = match &mut self.running {
-                Some((world, chunk)) => world.step(chunk),
+                Some((world, open)) => open.read() == Ok(true) && world.step(open.chunk()),
                 None => false,
             };
             if !goes_on {
@@ -45,18 +45,18 @@ impl<G: Game> ShotFinder<G> {
     fn open_next(&mut self, replay: &Replay) -> bool {
         let Some(entry) = replay.chunks().get(self.next) else { return false };
         let before = self.running.take().filter(|(world, _)| world.tick() == Tick(entry.first));
-        let chunk = replay.chunk(self.next).ok();
+        let opened = replay.open_chunk(self.next);
         self.next += 1;
-        let Some(chunk) = chunk else { return true };
+        let Ok(open) = opened else { return true };
         let new = || {
             // Without the past, the first shots would be judged by another one.
-            chunk.past.as_ref()?;
-            let mut world = Resimulation::new(replay.header(), &chunk).ok()?;
+            open.chunk().past.as_ref()?;
+            let mut world = Resimulation::new(replay.header(), open.chunk()).ok()?;
             world.explain_shots();
             Some(world)
         };
         let world = before.map(|(world, _)| world).or_else(new);
-        self.running = world.map(|world| (world, chunk));
+        self.running = world.map(|world| (world, open));
         true
     }
 }
