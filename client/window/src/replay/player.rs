@@ -9,14 +9,12 @@ use phaselock::playback::Playback;
 use phaselock::replay::{InputHistory, InputReport, Replay, ReplayError};
 use phaselock::rewind::{Rewound, Ruling};
 use phaselock::time::{LocalTime, Micros, Rates, ServerTime, Tick};
-use phaselock_sound::mixer::Order;
 use phaselock_ui::actions::Action;
 use phaselock_ui::controls::Controls;
-use phaselock_ui::screenshot::Picture;
 use phaselock_ui::words::{fill, tr};
 use serde_json::{Value, json};
 
-use super::film::{Cut, Filming, OpenFilm};
+use super::film::{Cut, Filming};
 
 const PAUSE: Action = Action::new("replay_pause", "pause", &["Space", "K", "Pad:A"]);
 const BACK: Action = Action::new("replay_back", "5 s back", &["J", "Pad:DPadLeft"]);
@@ -43,8 +41,6 @@ const FRAME_MAX: Micros = Micros::from_ms(100);
 /// Ticks in which moments or shots are looked for at once, and the part of a frame that this takes.
 const SEARCH_TICKS: u32 = 4;
 const SEARCH_TIME: Micros = Micros::from_ms(4);
-/// Pictures per second of a clip: smooth enough for a chat, and a third of the bytes of 60.
-pub(crate) const CLIP_FPS: u32 = 20;
 /// Time after a shot for which it is still the one that is explained.
 const SHOWN_BEHIND: Micros = Micros::from_ms(500);
 /// A marker counts as reached for this time, so that a key finds the one before it.
@@ -65,15 +61,15 @@ pub(crate) struct Player {
     /// Whether the picture is what the followed player saw.
     pub(super) has_eyes: bool,
     /// Why the last seek failed.
-    error: Option<String>,
+    pub(super) error: Option<String>,
     /// Whether clips can be saved on this machine.
     pub(super) can_film: bool,
     /// Start of the clip whose end is not chosen yet.
     pub(super) clip: Option<Tick>,
     /// A clip that is to be saved.
-    cut: Option<Cut>,
+    pub(super) cut: Option<Cut>,
     /// The export that is under way.
-    filming: Option<Filming>,
+    pub(super) filming: Option<Filming>,
     inputs: InputHistory,
 }
 
@@ -233,95 +229,6 @@ impl Player {
         }
     }
 
-    /// Notes that clips can be saved on this machine.
-    pub(crate) fn allow_films(&mut self) {
-        self.can_film = true;
-    }
-
-    /// Begins a clip at this place, or ends it, so that it will be saved.
-    pub(super) fn mark_clip(&mut self) {
-        if !self.can_film {
-            return;
-        }
-        let now = self.playback.tick();
-        match self.clip.take() {
-            None => self.clip = Some(now),
-            Some(before) => {
-                self.cut = Some(Cut { from: before.min(now), to: before.max(now), fps: CLIP_FPS });
-            }
-        }
-    }
-
-    /// Takes the clip that the player wants to save.
-    pub(crate) fn take_cut(&mut self) -> Option<Cut> {
-        self.cut.take()
-    }
-
-    /// Returns the part between two times since the start; without them, from the start or to the
-    /// end.
-    #[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "a page has no command line"))]
-    pub(crate) fn cut(&self, from: Option<Micros>, to: Option<Micros>, fps: u32) -> Cut {
-        let (first, last) = self.playback.span();
-        let at = |time| first.plus(self.ticks(time)).min(last);
-        Cut { from: from.map_or(first, at), to: to.map_or(last, at), fps }
-    }
-
-    /// Starts to export a part.
-    ///
-    /// # Errors
-    ///
-    /// The part is empty, too long or damaged, or the place for it cannot be opened; in words for
-    /// the player.
-    pub(crate) fn begin_film(&mut self, cut: Cut, open: OpenFilm) -> Result<(), String> {
-        let before = self.playback.tick();
-        self.move_to(cut.from);
-        if let Some(error) = self.error.take() {
-            return Err(error);
-        }
-        // The first picture may be a bit later, and playback takes no time for what was not
-        // recorded.
-        let ticks = self.playback.replay().ticks_between(self.playback.tick(), cut.to);
-        let length = self.rates().time_of(Tick(ticks));
-        let opened = cut.format(Micros(length.0)).and_then(|format| Ok((open(format)?, format)));
-        match opened {
-            Ok((film, format)) => self.filming = Some(Filming::new(film, format)),
-            Err(why) => {
-                self.move_to(before);
-                return Err(why);
-            }
-        }
-        self.paused = true;
-        Ok(())
-    }
-
-    /// Returns the seconds that pass per picture while a part is exported.
-    pub(crate) fn film_secs(&self) -> Option<f32> {
-        self.filming.as_ref().map(Filming::secs)
-    }
-
-    /// Takes a picture of the export, and the sounds that begin with it. Returns how the export
-    /// ended, if it did.
-    pub(crate) fn film(
-        &mut self,
-        picture: Picture,
-        orders: impl Iterator<Item = Order>,
-    ) -> Option<Result<String, String>> {
-        let added = self.filming.as_mut()?.add(picture, orders);
-        match added {
-            Ok(false) => None,
-            Ok(true) => Some(self.filming.take()?.finish()),
-            Err(why) => {
-                self.filming = None;
-                Some(Err(why))
-            }
-        }
-    }
-
-    /// Gives up the export; what it wrote is removed.
-    pub(crate) fn cancel_film(&mut self) {
-        self.filming = None;
-    }
-
     /// Stands still while the window's menu is open.
     pub(crate) fn hold(&mut self, is_held: bool) {
         self.is_held = is_held;
@@ -383,7 +290,7 @@ impl Player {
         }
     }
 
-    fn ticks(&self, time: Micros) -> u64 {
+    pub(super) fn ticks(&self, time: Micros) -> u64 {
         self.playback.header().rates.tick_at(ServerTime(time.0)).0
     }
 
@@ -412,55 +319,10 @@ impl Player {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-    use std::rc::Rc;
-
     use egui_macroquad::egui::pos2;
-    use phaselock::game::Game;
-    use phaselock::replay::Assembly;
-    use phaselock::server::{AnyRoom, Command, RecordConfig, Room, RoomConfig, RoomSettings};
 
-    use super::super::film::tests::{Counter, Taken, picture};
+    use super::super::tests::{player, player_of, run};
     use super::*;
-
-    /// A player of 20 s of a race with bots, with marks after 5, 10 and 11 s, and its clock.
-    fn player() -> (Player, Rc<Cell<LocalTime>>) {
-        player_of::<phaselock_games::race::Race>(2)
-    }
-
-    fn player_of<G: Game>(bots: u16) -> (Player, Rc<Cell<LocalTime>>) {
-        let record = Some(RecordConfig::default());
-        let settings = RoomSettings { bots, ..RoomSettings::default() };
-        let config = RoomConfig { record, settings, ..RoomConfig::default() };
-        let mut room = Room::<G>::new(config);
-        let (mut file, mut assembly) = (Vec::new(), Assembly::default());
-        while room.tick() < Tick(1200) {
-            let now = room.next_timeout();
-            room.handle_timeout(now);
-            if [300, 600, 660].contains(&room.tick().0) {
-                let mark = Command::Mark { text: "here".into() };
-                room.handle_command(now, mark).expect("it is recorded");
-            }
-        }
-        room.cut_replay();
-        while let Some(piece) = room.poll_replay() {
-            file.extend(assembly.push(&piece).expect("in order"));
-        }
-        file.extend(assembly.end());
-        let time = Rc::new(Cell::new(LocalTime(0)));
-        let clock = Rc::clone(&time);
-        let config = SessionConfig::new(phaselock_games::all(), "Watcher");
-        let player = Player::open(file.into(), config, Box::new(move || clock.get()));
-        (player.expect("it can be played"), time)
-    }
-
-    /// Lets frames of 20 ms pass.
-    fn run(player: &mut Player, time: &Cell<LocalTime>, frames: u32) {
-        for _ in 0..frames {
-            time.set(time.get() + Micros::from_ms(20));
-            player.advance();
-        }
-    }
 
     #[test]
     fn time_passes_at_the_chosen_speed_and_not_in_a_pause_or_a_menu() {
@@ -523,68 +385,6 @@ mod tests {
         let next = of.clone().find(|tick| *tick >= Tick(270));
         assert_eq!(Some(shown.tick), next.or_else(|| of.clone().next_back()));
         assert_eq!(player.shot_of(PlayerId(999)), None);
-    }
-
-    #[test]
-    fn export_takes_every_picture_at_its_own_time_however_slow_the_machine_is() {
-        let (mut player, time) = player();
-        let cut = player.cut(Some(Micros::from_ms(5000)), Some(Micros::from_ms(7000)), 20);
-        let taken = Taken::default();
-        let counter = Counter(taken.clone());
-        player.begin_film(cut, Box::new(move |_| Ok(Box::new(counter)))).expect("it fits");
-        let mut ticks = Vec::new();
-        let ended = loop {
-            // Frames of any length; some are not painted.
-            run(&mut player, &time, 1 + ticks.len() as u32 % 3);
-            ticks.push(player.playback.tick().0);
-            if let Some(ended) = player.film(picture(), std::iter::empty()) {
-                break ended;
-            }
-        };
-        assert_eq!(ended, Ok("memory".to_owned()));
-        assert_eq!(*taken.borrow(), (40, 2 * 48_000));
-        let from = cut.from.0;
-        assert!((0..).zip(&ticks).all(|(n, tick)| tick.abs_diff(from + 3 * n) <= 1), "{ticks:?}");
-        assert!(player.film_secs().is_none() && player.paused);
-    }
-
-    #[test]
-    fn export_of_everything_ends_with_the_recording_and_a_failed_one_changes_nothing() {
-        let (mut player, time) = player();
-        player.move_to(Tick(600));
-        let all = player.cut(None, None, 10);
-        let failed = player.begin_film(all, Box::new(|_| Err("the disk is full".into())));
-        assert_eq!(failed, Err("the disk is full".to_owned()));
-        assert!(player.playback.tick().0.abs_diff(600) <= 1 && player.film_secs().is_none());
-
-        let counter = Counter(Taken::default());
-        player.begin_film(all, Box::new(move |_| Ok(Box::new(counter)))).expect("it fits");
-        let mut ticks = Vec::new();
-        while player.film_secs().is_some() {
-            run(&mut player, &time, 1);
-            ticks.push(player.playback.tick().0);
-            player.film(picture(), std::iter::empty());
-        }
-        // No picture is shown twice, from a quarter of a second in to the end.
-        assert!(ticks.is_sorted_by(|a, b| a < b), "{ticks:?}");
-        let (first, last) = (ticks[0], ticks[ticks.len() - 1]);
-        assert!(first <= 15 && last >= all.to.0 - 6, "{first} to {last}");
-    }
-
-    #[test]
-    fn clip_lies_between_two_presses_in_either_order() {
-        let (mut player, _) = player();
-        player.move_to(Tick(600));
-        player.mark_clip();
-        assert_eq!(player.clip, None, "no clips on this machine");
-        player.allow_films();
-        player.mark_clip();
-        assert!(player.clip.is_some() && player.take_cut().is_none());
-        player.move_to(Tick(300));
-        player.mark_clip();
-        let cut = player.take_cut().expect("both ends are known");
-        assert!(cut.from.0.abs_diff(300) <= 1 && cut.to.0.abs_diff(600) <= 1, "{cut:?}");
-        assert_eq!(player.clip, None);
     }
 
     #[test]
