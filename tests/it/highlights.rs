@@ -25,7 +25,7 @@ struct Shown<G: Game> {
     entities: Entities<G::Entity>,
 }
 
-/// What the window does with highlights in each frame.
+/// Draws highlights, as the window does.
 struct Screen<G: Game> {
     client: usize,
     viewer: PlayerId,
@@ -51,13 +51,11 @@ impl<G: Game> Screen<G> {
         self.drawn = now;
         let client = sim.clients[self.client].core_mut();
         let picture = client.picture(now);
-        let is_watching = client.watching().is_some();
-        let own = if is_watching { picture.presentation_time } else { picture.own_time };
-        let found = self.highlights.find(client, self.viewer);
-        let Some(at) = self.highlights.time(RATES, found, own) else { return };
-        let highlight = found.expect("it has a time");
+        let own = picture.viewer_time(client.watching().is_some());
+        let found = self.highlights.poll(client, &picture, (self.viewer, None));
+        let Some((highlight, at)) = found else { return };
         let known = self.hindsight.take().filter(|(tick, _)| *tick == highlight.tick);
-        let fresh = || (highlight.tick, Hindsight::new(RATES, self.viewer).as_it_was());
+        let fresh = || (highlight.tick, Hindsight::again(RATES, &highlight));
         let (_, hindsight) = self.hindsight.insert(known.unwrap_or_else(fresh));
         let picture = hindsight.picture(client, at, Micros::ZERO);
         let entities = picture.entities.as_ref().clone();

@@ -68,10 +68,9 @@ pub(crate) struct Eyes<V: GameView> {
 impl<V: GameView> Eyes<V> {
     /// Begins to show the past.
     pub(crate) fn new(client: &Client<V::Game>, past: &Past) -> Self {
-        let hindsight = Hindsight::new(client.rates(), past.viewer());
         let hindsight = match past {
-            Past::Highlight(_) => hindsight.as_it_was(),
-            Past::Death(_) | Past::Shot(_) => hindsight,
+            Past::Highlight(highlight) => Hindsight::again(client.rates(), highlight),
+            Past::Death(_) | Past::Shot(_) => Hindsight::new(client.rates(), past.viewer()),
         };
         Self { view: V::default(), key: past.key(), hindsight }
     }

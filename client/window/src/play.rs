@@ -364,16 +364,15 @@ impl<V: GameView> Play<V> {
         if let Some(shot) = self.shot.filter(|_| is_watching) {
             return Some((Past::Shot(shot), picture.presentation_time));
         }
-        let now = if is_watching { picture.presentation_time } else { picture.own_time };
-        let death = self.view.death(scene).filter(|_| !is_watching);
-        let found = self.highlights.find(client, scene.player);
-        let shown = match death {
-            Some(ruling) => Some((Past::Death(ruling), self.death_of(&ruling, (scene.rates, now)))),
-            None => found.map(|found| (Past::Highlight(found), found)),
-        };
-        let highlight = shown.map(|(_, highlight)| highlight).filter(|_| replays);
-        let time = self.highlights.time(scene.rates, highlight, now)?;
-        shown.map(|(past, _)| (past, time))
+        if !replays {
+            self.highlights.skip();
+            return None;
+        }
+        let ruling = self.view.death(scene).filter(|_| !is_watching);
+        let now = picture.viewer_time(is_watching);
+        let death = ruling.map(|ruling| self.death_of(&ruling, (scene.rates, now)));
+        let (shown, time) = self.highlights.poll(client, picture, (scene.player, death))?;
+        Some((ruling.map_or(Past::Highlight(shown), Past::Death), time))
     }
 
     /// A death as a highlight, from the moment on at which the player learns of it. The view knows

@@ -1,9 +1,10 @@
 //! Which highlight a client shows, and when.
 
 use super::game::Client;
+use super::picture::Picture;
 use crate::game::{Game, Highlight};
 use crate::ids::PlayerId;
-use crate::time::{Rates, ServerTime, Tick};
+use crate::time::{ServerTime, Tick};
 
 /// The highlights of a client: each is shown once, and the player can skip it. A
 /// [`Hindsight`](super::Hindsight) draws the picture.
@@ -18,31 +19,35 @@ pub struct Highlights {
 }
 
 impl Highlights {
-    /// Looks for a highlight in what `client` has received. Call it once per frame.
-    pub fn find<G: Game>(&mut self, client: &Client<G>, viewer: PlayerId) -> Option<Highlight> {
+    /// Returns what to show in place of a `picture`, and the server time that it has reached, which
+    /// never goes backwards: `first`, or else what the game's rules find in what `client` has
+    /// received. `None` if there is nothing to show now, or if it was skipped. Call it once per
+    /// frame.
+    pub fn poll<G: Game>(
+        &mut self,
+        client: &Client<G>,
+        picture: &Picture<G>,
+        (viewer, first): (PlayerId, Option<Highlight>),
+    ) -> Option<(Highlight, ServerTime)> {
+        let found = self.find(client, viewer);
+        let key = |it: &Highlight| (it.viewer, it.tick);
+        let before = self.shown.take();
+        let highlight = first.or(found).filter(|it| self.skipped != Some(key(it)))?;
+        let time =
+            highlight.time(client.rates(), picture.viewer_time(client.watching().is_some()))?;
+        let reached = before.filter(|(it, _)| key(it) == key(&highlight)).map(|(_, at)| at);
+        let time = reached.map_or(time, |reached| time.max(reached));
+        self.shown = Some((highlight, time));
+        self.shown
+    }
+
+    /// Looks for a highlight of the game.
+    fn find<G: Game>(&mut self, client: &Client<G>, viewer: PlayerId) -> Option<Highlight> {
         let before = self.found.filter(|found| found.viewer == viewer);
         let at = (client.newest_tick(), viewer);
         let find = G::KIT.highlight?;
         self.found = find(client.game(), client.store().latest(), at, before);
         self.found
-    }
-
-    /// Returns the server time to show of a highlight at a point of the player's own time. It never
-    /// goes backwards. `None` if there is none to show now, or if it was skipped.
-    pub fn time(
-        &mut self,
-        rates: Rates,
-        highlight: Option<Highlight>,
-        own_time: ServerTime,
-    ) -> Option<ServerTime> {
-        let key = |it: &Highlight| (it.viewer, it.tick);
-        let before = self.shown.take();
-        let highlight = highlight.filter(|it| self.skipped != Some(key(it)))?;
-        let time = highlight.time(rates, own_time)?;
-        let reached = before.filter(|(it, _)| key(it) == key(&highlight)).map(|(_, at)| at);
-        let time = reached.map_or(time, |reached| time.max(reached));
-        self.shown = Some((highlight, time));
-        Some(time)
     }
 
     /// Whether a highlight was shown in the last frame.

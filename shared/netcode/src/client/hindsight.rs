@@ -9,7 +9,7 @@ use super::game::Client;
 use super::picture::Picture;
 use super::recollection::{Heard, Recollection};
 use crate::fields::Entity;
-use crate::game::{Entities, Game};
+use crate::game::{Entities, Game, Highlight};
 use crate::ids::PlayerId;
 use crate::motion::Moment;
 use crate::motion::choice::Choice;
@@ -44,15 +44,16 @@ impl<G: Game> Hindsight<G> {
         Self { viewer, rates, own: told(), others: told(), last: None }
     }
 
-    /// Shows all entities where they were, instead of where the viewer's client showed them.
-    #[must_use]
-    pub fn as_it_was(mut self) -> Self {
+    /// Begins to show a highlight: all entities where they were, instead of where the viewer's
+    /// client showed them.
+    pub fn again(rates: Rates, highlight: &Highlight) -> Self {
+        let mut again = Self::new(rates, highlight.viewer);
         for (kind, _) in (0..).zip(G::Entity::kinds()) {
-            for told in [&mut self.own, &mut self.others] {
+            for told in [&mut again.own, &mut again.others] {
                 told.presenter.choose(kind, Choice::Hermite);
             }
         }
-        self
+        again
     }
 
     /// Returns the player who looks.

@@ -21,3 +21,10 @@ pub struct Picture<G: Game> {
     /// Time at which entities that are presented in the past are shown.
     pub presentation_time: ServerTime,
 }
+
+impl<G: Game> Picture<G> {
+    /// Returns the time of the player who looks at it: a spectator's is that of the others.
+    pub fn viewer_time(&self, is_watching: bool) -> ServerTime {
+        if is_watching { self.presentation_time } else { self.own_time }
+    }
+}
