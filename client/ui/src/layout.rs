@@ -58,6 +58,8 @@ pub enum Item {
     Lesson,
     /// Further figures of the player.
     More,
+    /// What is said over a moment that is shown again.
+    Replay,
     /// A notice about the player: a death, a result.
     PlayerNotice,
     /// A large announcement.

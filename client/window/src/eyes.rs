@@ -206,5 +206,5 @@ fn draw_lines<G: Game>(scene: &Scene<'_, G>, lines: &[(&str, f32, Color32)], can
     }
     let at = scene.screen.center_top() + vec2(0.0, scene.screen.height() * 0.16);
     let place = (at, Align2::CENTER_TOP);
-    text_block(scene.painter, (Item::PlayerNotice, &[Way::Down, Way::Up]), place, &lines);
+    text_block(scene.painter, (Item::Replay, &[Way::Down, Way::Up]), place, &lines);
 }
