@@ -53,6 +53,8 @@ const COMMON: [(Binding, &Action); 4] = [
     (Binding::Key(KeyCode::Enter), &actions::CHAT),
     (Binding::Pad(Pad::LeftThumb), &actions::READY),
 ];
+/// Number of them that a recording has.
+const ALONE: usize = 2;
 /// Buttons added while a vote waits for the player's answer.
 const VOICES: [(Binding, &Action); 2] = [
     (Binding::Key(KeyCode::F1), &actions::VOTE_YES),
@@ -68,6 +70,18 @@ pub struct Passing {
     pub vote: bool,
     /// A replay is shown, which can be skipped.
     pub replay: bool,
+}
+
+/// What touch controls there are in a frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Touchable {
+    /// Actions that have a stick or a button.
+    pub actions: &'static [Action],
+    /// Events that add buttons.
+    pub passing: Passing,
+    /// Height of the bar of a recording along the lower edge, in points. Its buttons are touched as
+    /// those of menus are, and there is nobody to talk to. 0 in a game.
+    pub bar: f32,
 }
 
 /// A finger on a stick.
@@ -100,6 +114,13 @@ pub struct Glass {
     /// Action of the right trigger, which the right stick pulls at its edge.
     at_edge: Option<&'static Action>,
     buttons: Vec<Button>,
+    /// See [`Touchable::bar`].
+    bar: f32,
+}
+
+/// Returns the number of points per CSS pixel.
+pub fn css_pixel(ctx: &Context) -> f32 {
+    dpi_scale() / ctx.pixels_per_point()
 }
 
 impl Glass {
@@ -117,12 +138,12 @@ impl Glass {
     /// is played, touches belong to the menus.
     pub fn gather(
         &mut self,
-        (own, passing): (&'static [Action], Passing),
+        touchable: Touchable,
         pixels_per_point: f32,
         plays: bool,
         pad: &mut PadValues,
     ) -> HashSet<Binding> {
-        simulate_mouse_with_touch(!plays);
+        simulate_mouse_with_touch(!plays || touchable.bar > 0.0);
         let touches = touches();
         self.is_used |= !touches.is_empty();
         // Keys or mouse take over from touch, also on a touch screen.
@@ -136,7 +157,7 @@ impl Glass {
         self.unit = dpi_scale() / pixels_per_point;
         let (width, height) = macroquad::miniquad::window::screen_size();
         let size = vec2(width, height) / pixels_per_point;
-        self.lay_out(own, passing, size);
+        self.lay_out(touchable, size);
         self.handle(&touches, 1.0 / pixels_per_point, size);
         for (thumb, side) in [(self.left, Side::Left), (self.right, Side::Right)] {
             if let Some(thumb) = thumb {
@@ -159,7 +180,10 @@ impl Glass {
     }
 
     /// Places a button for each part that the game has an action for.
-    pub fn lay_out(&mut self, own: &'static [Action], passing: Passing, size: Vec2) {
+    pub fn lay_out(&mut self, touchable: Touchable, size: Vec2) {
+        let Touchable { actions: own, passing, bar } = touchable;
+        self.bar = bar;
+        let size = size - vec2(0.0, bar);
         let parts_of = |action: &Action| {
             let parts = action.keys.iter().filter_map(|name| match Binding::parse(name)? {
                 Binding::Pad(part) => Some(part),
@@ -194,7 +218,8 @@ impl Glass {
         let corner = pos2(size.x, TOP) + vec2(-12.0 - SMALL, SMALL) * self.unit;
         let voices = VOICES.into_iter().filter(|_| passing.vote);
         let skip = Some(SKIP).filter(|_| passing.replay);
-        let all = COMMON.into_iter().chain(voices).chain(skip);
+        let common = COMMON.into_iter().take(if bar > 0.0 { ALONE } else { COMMON.len() });
+        let all = common.chain(voices).chain(skip);
         for (number, (binding, action)) in all.enumerate() {
             let at = corner - vec2(number as f32 * (2.0 * SMALL + 8.0) * self.unit, 0.0);
             let (title, radius) = (tr(action.on_glass), SMALL * self.unit);
@@ -225,6 +250,9 @@ impl Glass {
                 button.is_down = true;
                 continue;
             }
+            if at.y > size.y - self.bar {
+                continue;
+            }
             let thumb = Some(Thumb { finger, middle: at, at });
             if at.x < size.x / 2.0 && self.left.is_none() {
                 self.left = thumb;
@@ -242,7 +270,7 @@ impl Glass {
         let painter = ctx.layer_painter(LayerId::new(Order::Foreground, Id::new("glass")));
         let (screen, reach) = (ctx.screen_rect(), REACH * self.unit);
         let inside = (MARGIN + REACH + 20.0) * self.unit;
-        let rest = |x: f32| pos2(x, screen.bottom() - inside);
+        let rest = |x: f32| pos2(x, screen.bottom() - self.bar - inside);
         // A stick that is not held is only a hint and shows what is beneath it.
         let is_shown = |thumb: Option<Thumb>, ring: Rect| {
             thumb.is_some() || !layout::covers_subject(&painter, ring)
@@ -354,6 +382,10 @@ mod tests {
     const NONE: Passing = Passing { vote: false, replay: false };
     const ALL: Passing = Passing { vote: true, replay: true };
 
+    fn of(actions: &'static [Action], passing: Passing) -> Touchable {
+        Touchable { actions, passing, bar: 0.0 }
+    }
+
     fn touch(id: u64, at: Pos2, phase: TouchPhase) -> Touch {
         Touch { id, phase, position: Place::new(at.x, at.y) }
     }
@@ -361,13 +393,13 @@ mod tests {
     #[test]
     fn each_action_has_one_button_within_the_glass() {
         let mut glass = Glass { unit: 1.0, ..Glass::default() };
-        glass.lay_out(&[FIRE, JUMP, AIM], NONE, SIZE);
+        glass.lay_out(of(&[FIRE, JUMP, AIM], NONE), SIZE);
         assert!(glass.has_right);
         let titles: Vec<_> = glass.buttons.iter().map(|button| button.title).collect();
         // What the trigger does, the stick does at its edge.
         assert_eq!(glass.at_edge.map(|action| action.id), Some("fire"));
         assert_eq!(titles, ["jump", "pause", "table", "say", "ready"]);
-        glass.lay_out(&[SHOOT, JUMP], ALL, SIZE);
+        glass.lay_out(of(&[SHOOT, JUMP], ALL), SIZE);
         assert_eq!(glass.buttons.len(), 2 + 7, "two more for a vote, one for a replay");
         assert!(!glass.has_right && glass.at_edge.is_none());
         assert_eq!(glass.buttons[0].title, "shoot", "no stick is there for it");
@@ -381,7 +413,7 @@ mod tests {
         for size in [SIZE].into_iter().chain(sizes) {
             for own in [&MANY[..4], &MANY[..], &MANY[1..3], &MANY[1..]] {
                 let mut glass = Glass { unit: 1.0, ..Glass::default() };
-                glass.lay_out(own, ALL, size);
+                glass.lay_out(of(own, ALL), size);
                 let count = own.iter().filter(|it| it.id != "aim").count();
                 assert_eq!(glass.buttons.len(), count + 7);
                 let inside = Rect::from_min_size(Pos2::ZERO, size);
@@ -400,9 +432,9 @@ mod tests {
     fn fingers_keep_their_sticks_and_buttons_their_fingers() {
         let mut glass = Glass { unit: 1.0, ..Glass::default() };
         let (thumb, fire) = (pos2(100.0, 300.0), |glass: &Glass| glass.buttons[0].at);
-        glass.lay_out(&[FIRE], NONE, SIZE);
+        glass.lay_out(of(&[FIRE], NONE), SIZE);
         glass.handle(&[touch(7, thumb, TouchPhase::Started)], 1.0, SIZE);
-        glass.lay_out(&[FIRE], NONE, SIZE);
+        glass.lay_out(of(&[FIRE], NONE), SIZE);
         let at = fire(&glass);
         let moved = touch(7, pos2(500.0, 300.0), TouchPhase::Moved);
         glass.handle(&[moved, touch(8, at, TouchPhase::Started)], 1.0, SIZE);
@@ -410,8 +442,22 @@ mod tests {
         assert_eq!((left.middle, left.at), (thumb, pos2(500.0, 300.0)));
         assert!(glass.right.is_none(), "the game has no use for it");
         assert!(glass.buttons[0].is_down);
-        glass.lay_out(&[FIRE], NONE, SIZE);
+        glass.lay_out(of(&[FIRE], NONE), SIZE);
         glass.handle(&[touch(7, thumb, TouchPhase::Ended)], 1.0, SIZE);
         assert!(glass.left.is_none() && !glass.buttons[0].is_down);
+    }
+
+    #[test]
+    fn bar_of_a_recording_is_left_to_what_is_on_it() {
+        let mut glass = Glass { unit: 1.0, ..Glass::default() };
+        let recording = Touchable { bar: 80.0, ..of(&[JUMP, FIRE], NONE) };
+        glass.lay_out(recording, SIZE);
+        let titles: Vec<_> = glass.buttons.iter().map(|button| button.title).collect();
+        assert_eq!((titles.len(), &titles[2..]), (4, &["pause", "table"][..]));
+        assert!(glass.buttons.iter().all(|it| it.at.y + it.radius < SIZE.y - 80.0));
+        glass.handle(&[touch(7, pos2(100.0, 350.0), TouchPhase::Started)], 1.0, SIZE);
+        assert!(glass.left.is_none());
+        glass.handle(&[touch(8, pos2(100.0, 310.0), TouchPhase::Started)], 1.0, SIZE);
+        assert!(glass.left.is_some());
     }
 }

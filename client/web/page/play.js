@@ -1051,7 +1051,8 @@
     if (german) byId("text").textContent = "Lädt …";
     beginField();
     beginExit();
-    beginTurn();
+    // A recording can be watched upright.
+    if (!link.has("replay")) beginTurn();
     const sentence = await lacking();
     if (sentence) return word(sentence);
     try {

@@ -14,7 +14,7 @@ use phaselock::time::LocalTime;
 use phaselock_ui::controls::Controls;
 use phaselock_ui::cues::{self, Cues, common};
 use phaselock_ui::gamepad::Rumble;
-use phaselock_ui::glass::Passing;
+use phaselock_ui::glass::Touchable;
 use phaselock_ui::look::{Extent, Needs, draw_notice, is_clicked, style, turn_wheel};
 use phaselock_ui::parts::NAME_CHARS_MAX;
 use phaselock_ui::renderer::Renderer;
@@ -224,7 +224,8 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         // Only a window in the foreground uses the gamepad.
         let mut pad = if presence == Presence::Foreground { pad } else { Default::default() };
         let plays = self.plays() && !self.writes;
-        let touchable = self.visit.as_ref().map_or((own, Passing::default()), Visit::touchable);
+        let menu = Touchable { actions: own, ..Touchable::default() };
+        let touchable = self.visit.as_mut().map_or(menu, Visit::touchable);
         let touched = match self.platform.glass() {
             Some(glass) => {
                 let touched = glass.gather(touchable, pixels_per_point, plays, &mut pad);

@@ -32,7 +32,7 @@ use phaselock_ui::bindings::Binding;
 use phaselock_ui::camera::Camera;
 use phaselock_ui::controls::{Controls, Devices};
 use phaselock_ui::cues::Cues;
-use phaselock_ui::glass::{Glass, Passing};
+use phaselock_ui::glass::{Glass, Passing, Touchable};
 use phaselock_ui::layout::{Item, claimed};
 use phaselock_ui::lesson::Lesson;
 use phaselock_ui::letters::Letters;
@@ -638,7 +638,8 @@ impl<V: GameView> Window<V> {
         if let Some(glass) = self.glass.as_mut().filter(|_| is_touched) {
             let own = if watching { watch::TOUCHABLE } else { V::ACTIONS };
             let replay = state.explained || state.replayed;
-            glass.lay_out(own, Passing { vote: layers.vote, replay }, screen.size());
+            let passing = Passing { vote: layers.vote, replay };
+            glass.lay_out(Touchable { actions: own, passing, bar: 0.0 }, screen.size());
             glass.draw(ctx);
         }
     }

@@ -2,13 +2,14 @@
 
 use egui_macroquad::egui::{
     Align2, Area, Button, Color32, Context, FontId, Id, Label, LayerId, Order, Rect, Response,
-    RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2,
+    RichText, Sense, Stroke, StrokeKind, Ui, Vec2, pos2, vec2,
 };
 use phaselock::playback::Playback;
 use phaselock::replay::{Happening, Moment};
 use phaselock::rewind::Rewound;
 use phaselock::time::{Micros, ServerTime, Tick};
 use phaselock_ui::block::text_block;
+use phaselock_ui::glass::css_pixel;
 use phaselock_ui::layout::{self, Item, Way};
 use phaselock_ui::paint::{fade, readable};
 use phaselock_ui::words::{fill, tr};
@@ -16,25 +17,33 @@ use phaselock_ui::{palette, ruling};
 
 use super::player::{LEAP, NORMAL, Player, SPEED_WORDS};
 
-/// Height of the bar with its buttons, in points.
-pub(crate) const BAR_HEIGHT: f32 = 76.0;
-/// Height of the part that is clicked to move, in points.
+// Lengths are in points, or in CSS pixels for fingers: these are about as large on every screen.
+
+/// Height of the bar with its buttons.
+const HEIGHT: f32 = 76.0;
+/// Height of the part that is clicked to move.
 const TRACK: f32 = 26.0;
 const MARGIN: f32 = 14.0;
 const BUTTON: f32 = 34.0;
-/// Distance in points within which the pointer is at a marker.
+/// Distance within which the pointer is at a marker.
 const NEAR: f32 = 6.0;
 
 impl Player {
+    /// Returns the height of the bar in points; 0 while a part is exported.
+    pub(crate) fn bar_height(&self) -> f32 {
+        if self.film_secs().is_some() { 0.0 } else { HEIGHT * self.unit }
+    }
+
     /// Draws the bar along the lower edge, and does what is clicked.
-    pub(crate) fn draw(&mut self, ctx: &Context) {
+    pub(crate) fn draw(&mut self, ctx: &Context, by_glass: bool) {
+        self.unit = if by_glass { css_pixel(ctx) } else { 1.0 };
         if self.film_secs().is_some() {
             self.bar = Rect::NOTHING;
             return;
         }
         let screen = ctx.screen_rect();
         let rect = Rect::from_min_max(
-            pos2(screen.left(), screen.bottom() - BAR_HEIGHT),
+            pos2(screen.left(), screen.bottom() - self.bar_height()),
             screen.right_bottom(),
         );
         let painter = ctx.layer_painter(LayerId::background());
@@ -59,7 +68,7 @@ impl Player {
 
     /// The line of time with its markers.
     fn track(&mut self, ui: &mut Ui) {
-        let size = vec2(ui.available_width(), TRACK);
+        let size = vec2(ui.available_width(), TRACK * self.unit);
         let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
         let (first, last) = self.playback.span();
         let length = last.since(first).max(1) as f32;
@@ -97,11 +106,11 @@ impl Player {
             first.plus((f64::from(part) * f64::from(length)).round() as u64)
         };
         if let Some(pointer) = response.hover_pos() {
-            let near = |moment: &&Moment| (x_of(moment.tick) - pointer.x).abs() < NEAR;
+            let near = |moment: &&Moment| (x_of(moment.tick) - pointer.x).abs() < NEAR * self.unit;
             let found = self.playback.moments().iter().filter(near);
             let mut lines = vec![clock(&self.playback, tick_at(pointer.x))];
             lines.extend(found.take(6).map(|moment| words(&moment.what)));
-            let near = |shot: &&Rewound| (x_of(shot.tick) - pointer.x).abs() < NEAR;
+            let near = |shot: &&Rewound| (x_of(shot.tick) - pointer.x).abs() < NEAR * self.unit;
             let shots = self.playback.shots().iter();
             let shots = shots.filter(|shot| shot.hit.is_some() && shot.ruling().is_sane());
             let roster = self.playback.session().client().map(|client| client.common().roster());
@@ -126,6 +135,8 @@ impl Player {
 
     fn buttons(&mut self, ui: &mut Ui) {
         let is_still = self.paused;
+        let unit = self.unit;
+        let button = |ui: &mut Ui, sign: &str, what: &str| button(ui, unit, (sign, what));
         if button(ui, if is_still { "▶" } else { "⏸" }, tr("pause")).clicked() {
             self.toggle();
         }
@@ -153,7 +164,7 @@ impl Player {
         let speed = fill("{speed} x", &[("speed", SPEED_WORDS[self.speed])]);
         let color = if self.speed == NORMAL { palette::TEXT_SOFT } else { palette::OWN };
         ui.add_sized(
-            vec2(44.0, BUTTON),
+            vec2(44.0, BUTTON * unit),
             Label::new(RichText::new(speed).size(readable(ui.ctx(), 15.0)).color(color))
                 .selectable(false),
         );
@@ -168,15 +179,19 @@ impl Player {
         );
         let font = FontId::proportional(readable(ui.ctx(), 15.0));
         let room = ui.available_rect_before_wrap();
-        let at = pos2(room.right(), room.top() + BUTTON / 2.0);
-        ui.painter().text(at, Align2::RIGHT_CENTER, time, font, palette::TEXT_SOFT);
+        let time = ui.painter().layout_no_wrap(time, font, palette::TEXT_SOFT);
+        if time.size().x <= room.width() {
+            let at = pos2(room.right(), room.top() + BUTTON * unit / 2.0);
+            let at = Align2::RIGHT_CENTER.anchor_size(at, time.size()).min;
+            ui.painter().galley(at, time, palette::TEXT_SOFT);
+        }
     }
 }
 
-fn button(ui: &mut Ui, sign: &str, what: &str) -> Response {
-    let sign = RichText::new(sign).size(17.0).color(palette::TEXT);
+fn button(ui: &mut Ui, unit: f32, (sign, what): (&str, &str)) -> Response {
+    let sign = RichText::new(sign).size(17.0 * unit).color(palette::TEXT);
     let button = Button::new(sign).fill(fade(palette::BUTTON, 0.9));
-    let response = ui.add_sized(vec2(BUTTON, BUTTON), button).on_hover_text(what);
+    let response = ui.add_sized(Vec2::splat(BUTTON * unit), button).on_hover_text(what);
     // The keyboard has keys of its own for all of them.
     response.surrender_focus();
     response

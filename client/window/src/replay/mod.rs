@@ -8,7 +8,6 @@ mod player;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use bar::BAR_HEIGHT;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use export::CLIP_FPS;
 pub(crate) use film::{Cut, OpenFilm};

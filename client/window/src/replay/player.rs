@@ -56,6 +56,8 @@ pub(crate) struct Player {
     is_held: bool,
     /// Where the pointer drags the position to.
     pub(super) dragged: Option<Tick>,
+    /// Points per unit of the bar's lengths.
+    pub(super) unit: f32,
     /// Where the bar was drawn.
     pub(super) bar: Rect,
     /// Whether the picture is what the followed player saw.
@@ -96,6 +98,7 @@ impl Player {
             paused: false,
             is_held: false,
             dragged: None,
+            unit: 1.0,
             bar: Rect::NOTHING,
             has_eyes: false,
             error: None,

@@ -12,7 +12,6 @@ use super::{End, NOTICE_SHOWN, Next, Visit};
 use crate::graph::{self, Recorded};
 use crate::overlay::{self, Choice, PauseMenu, Status};
 use crate::play::Overlays;
-use crate::replay::BAR_HEIGHT;
 use crate::talk::Talk;
 use crate::{developer, watch};
 
@@ -103,8 +102,8 @@ impl Visit {
     /// The part of the window for the game: a recording has a bar below it.
     fn stage(&mut self, ctx: &Context) -> Rect {
         let mut screen = ctx.screen_rect();
-        if self.is_recording && !self.is_filming() {
-            screen.max.y -= BAR_HEIGHT;
+        if let Some(player) = self.connection.recording() {
+            screen.max.y -= player.bar_height();
         }
         screen
     }
@@ -162,7 +161,7 @@ impl Visit {
         self.talk.draw(ctx, painter, self.connection.session_mut(), now);
         self.draw_recorded_graph(painter, stage, controls);
         if let Some(player) = self.connection.recording() {
-            player.draw(ctx);
+            player.draw(ctx, controls.by_glass());
         }
     }
 

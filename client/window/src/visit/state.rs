@@ -10,7 +10,7 @@ use super::{DETAILS, GRAPH, Visit};
 use crate::overlay;
 use crate::watch;
 use phaselock_ui::controls::Action;
-use phaselock_ui::glass::Passing;
+use phaselock_ui::glass::{Passing, Touchable};
 
 impl Visit {
     /// Names of the open panels, in the order of the settings.
@@ -39,18 +39,19 @@ impl Visit {
         self.play.as_ref().map(|(entry, _)| (entry.name, entry.actions))
     }
 
-    /// Actions that have a touch button, and what has buttons only for a while.
-    pub(crate) fn touchable(&self) -> (&'static [Action], Passing) {
-        if self.is_recording {
-            // Its bar has buttons; nobody counts votes.
-            return (watch::TOUCHABLE_THERE, Passing::default());
+    /// What has touch controls.
+    pub(crate) fn touchable(&mut self) -> Touchable {
+        if let Some(player) = self.connection.recording() {
+            // Nobody counts votes.
+            let (actions, bar) = (watch::TOUCHABLE_THERE, player.bar_height());
+            return Touchable { actions, bar, ..Touchable::default() };
         }
         let own = self.actions().map(|(_, own)| own).unwrap_or_default();
         let common = self.connection.session().client().map(|client| client.common());
         let vote = common.is_some_and(|common| self.people.is_asked(common));
         let replay = self.play.as_ref().is_some_and(|(_, play)| play.is_replaying());
         let own = if self.is_watching() { watch::TOUCHABLE } else { own };
-        (own, Passing { vote, replay })
+        Touchable { actions: own, passing: Passing { vote, replay }, bar: 0.0 }
     }
 
     /// Whether it is silent: a recording that does not run at its own speed.
