@@ -53,7 +53,7 @@ const COMMON: [(Binding, &Action); 4] = [
     (Binding::Key(KeyCode::Enter), &actions::CHAT),
     (Binding::Pad(Pad::LeftThumb), &actions::READY),
 ];
-/// Number of them that a recording has.
+/// Number of the first of these that recordings have, too.
 const ALONE: usize = 2;
 /// Buttons added while a vote waits for the player's answer.
 const VOICES: [(Binding, &Action); 2] = [
@@ -72,15 +72,15 @@ pub struct Passing {
     pub replay: bool,
 }
 
-/// What touch controls there are in a frame.
+/// What the touch controls of a frame are for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Touchable {
     /// Actions that have a stick or a button.
     pub actions: &'static [Action],
     /// Events that add buttons.
     pub passing: Passing,
-    /// Height of the bar of a recording along the lower edge, in points. Its buttons are touched as
-    /// those of menus are, and there is nobody to talk to. 0 in a game.
+    /// Height of a recording's bar along the lower edge, in points; 0 in a game. Its buttons work
+    /// like those of menus. In a recording there is no chat.
     pub bar: f32,
 }
 

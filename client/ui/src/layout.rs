@@ -58,7 +58,7 @@ pub enum Item {
     Lesson,
     /// Further figures of the player.
     More,
-    /// What is said over a moment that is shown again.
+    /// The words over a moment that is shown again.
     Replay,
     /// A notice about the player: a death, a result.
     PlayerNotice,

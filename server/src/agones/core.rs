@@ -561,7 +561,7 @@ impl Agent {
             (PLAYERS, &mut self.players, server.taken(), coming, server.seats),
         ];
         for (name, counter, have, coming, capacity) in counters {
-            // Free seats of a server that drains must not keep Agones from starting another one.
+            // Free seats on a draining server must not keep Agones from starting another server.
             let capacity = if server.is_draining { have } else { capacity };
             let target = counter.target(now, have.into(), coming, capacity.into());
             let is_missing = self.missing.contains(&("counter", name));
@@ -594,13 +594,14 @@ impl Agent {
         wanted
     }
 
-    /// Returns the calls for the list of players: those with a seat, then those on their way.
+    /// Returns the calls that update the list of players. Players with a seat come before those on
+    /// their way.
     fn list_calls(&mut self, now: Duration, seen: &(i64, BTreeSet<String>)) -> Vec<Call> {
         let seats = usize::try_from(self.server.seats).unwrap_or(LIST_MAX).min(LIST_MAX);
         let capacity = i64::try_from(seats).unwrap_or_default();
         let keys = self.server.keys.iter().chain(self.expected.keys());
         let target = keys.take(seats).map(ToString::to_string).collect();
-        // A new capacity first: Agones drops changes of values that wait behind it.
+        // The capacity first: Agones drops changes of values that are queued behind a new one.
         let capacity = Some(Call::ListCapacity { name: PLAYERS, capacity })
             .filter(|_| self.list.capacity.needs(now, &capacity, &seen.0));
         let change = self.list.change(now, &target, seen);

@@ -54,8 +54,8 @@ impl<T: Clone + PartialEq> Kept<T> {
         accepted.is_seen.then(|| std::mem::replace(&mut accepted.value, seen.clone()))
     }
 
-    /// Whether a value has to be set, given the one in the `GameServer`. If that is right already,
-    /// it counts as accepted, so that later changes are recognized as someone else's.
+    /// Whether a value has to be set, given the one in the `GameServer`. If they are equal, it
+    /// counts as accepted, so that later changes are recognised as someone else's.
     pub(super) fn needs(&mut self, now: Duration, value: &T, seen: &T) -> bool {
         if value == seen {
             let right = || Accepted { value: seen.clone(), at: now, is_seen: true };
@@ -64,8 +64,8 @@ impl<T: Clone + PartialEq> Kept<T> {
         value != self.expected(now, seen)
     }
 
-    /// Returns the value that the `GameServer` will have, given the one that it has: an accepted
-    /// one appears later.
+    /// Returns the value that the `GameServer` will have, given its current one: an accepted value
+    /// takes a moment to appear.
     pub(super) fn expected<'a>(&'a self, now: Duration, seen: &'a T) -> &'a T {
         let accepted = self.accepted.as_ref();
         let coming = accepted.filter(|it| !it.is_seen && now < it.at + CONFIRM);
@@ -147,7 +147,8 @@ impl List {
         before.map_or_else(Vec::new, |before| values.difference(&before).cloned().collect())
     }
 
-    /// Returns the value to remove or to add next, and whether it is wanted. A full list gets none.
+    /// Returns the next value to remove (`false`) or to add (`true`). Nothing is added to a full
+    /// list.
     pub(super) fn change(
         &mut self,
         now: Duration,
@@ -166,7 +167,7 @@ impl List {
         Some((value.clone(), true))
     }
 
-    /// Handles the sidecar's word that it has accepted a change.
+    /// Handles a change that the sidecar has accepted.
     pub(super) fn handle_accepted(
         &mut self,
         now: Duration,

@@ -49,10 +49,10 @@ pub(crate) enum Call {
     /// Set a counter.
     Counter { name: &'static str, count: i64, capacity: i64 },
     /// Set the capacity of a list. From Agones 1.53 on, the sidecar refuses this in a cluster: it
-    /// looks for the limits in a Fleet of Agones' own tests.
+    /// looks for the limits in a Fleet that exists only in Agones' own tests.
     ListCapacity { name: &'static str, capacity: i64 },
-    /// Add a value to a list, or remove it. All values at once are set by the call for the
-    /// capacity, and refused like it.
+    /// Add a value to a list, or remove it. The call that sets the capacity could set all values at
+    /// once, but it is refused.
     ListValue { name: &'static str, value: String, is_wanted: bool },
 }
 
@@ -114,13 +114,13 @@ impl Call {
         matches!(self, Self::Counter { .. } | Self::ListCapacity { .. } | Self::ListValue { .. })
     }
 
-    /// Whether the server goes on without what the sidecar refuses.
+    /// Whether the server goes on without this call if the sidecar refuses it.
     pub(super) fn may_fail(&self, failure: &Failure) -> bool {
         matches!((self, failure), (Self::ListCapacity { .. }, Failure::Refused { .. }))
     }
 
-    /// Whether a failure says that there is nothing to do: the value is in the list already, or no
-    /// longer.
+    /// Whether a failure says that there is nothing to do: the value to add is in the list already,
+    /// or the value to remove is not.
     pub(super) fn is_done(&self, failure: &Failure) -> bool {
         let Failure::Refused { message, .. } = failure else { return false };
         match self {

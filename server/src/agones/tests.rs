@@ -340,7 +340,7 @@ fn a_draining_server_has_no_room_to_spare() {
     world.run(secs(1));
     assert_eq!(world.model.counter("rooms"), (1, 1));
     assert_eq!(world.model.counter("players"), (3, 3));
-    // An allocation may still come, but brings no one.
+    // An allocation may still come, but brings no players.
     world.model.allocate(&[]);
     world.seat(&[], 0);
     world.run(secs(1));

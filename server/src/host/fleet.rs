@@ -152,7 +152,7 @@ fn log(note: Note) {
             name: "agones_count_missing",
             kind,
             count = name,
-            "Agones does not let the server set this; define it in the Fleet to allocate by it"
+            "Agones does not let the server set this; if you allocate by it, define it in the Fleet"
         ),
     }
 }

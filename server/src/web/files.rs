@@ -36,7 +36,7 @@ const KINDS: [(&str, &str); 8] = [
 /// Extensions of compressed copies, and their codings in HTTP, the smallest first.
 pub(super) const CODINGS: [(&str, &str); 2] = [("br", "br"), ("gz", "gzip")];
 
-/// End of the name of a compressed copy, which may take the place of its file.
+/// Extension of a compressed copy, which may replace its file.
 const PACKED: &str = ".gz";
 
 /// Cache rule for files that are named by their content: keep for a year.

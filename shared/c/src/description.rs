@@ -62,12 +62,12 @@ fn bad(detail: impl std::fmt::Display) -> Error {
     Error::new(ErrorCode::BadDescription, format!("in the description, {detail}"))
 }
 
-/// A valid description, of which nothing is kept yet.
+/// A valid description that is not registered yet.
 pub(crate) struct CheckedGame {
     name: String,
     input: CheckedRecord,
     kinds: Vec<CheckedRecord>,
-    /// The hash of its fields that the server stated.
+    /// Hash of the fields, as the server stated it.
     pub(crate) hash: u64,
 }
 

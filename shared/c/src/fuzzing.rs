@@ -1,5 +1,5 @@
-//! What the fuzz targets call: the safe code below the exported functions. Not part of the
-//! interface, neither of C's nor of Rust's.
+//! What the fuzz targets call: the safe code below the exported functions. Not part of the C or
+//! the Rust interface.
 #![allow(missing_docs, reason = "for our own tests")]
 
 use phaselock::client::{Output, Session};
@@ -21,7 +21,7 @@ use crate::{description, registry};
 ///
 /// # Errors
 ///
-/// Why it is refused.
+/// Says why the description was refused.
 pub fn description(text: &str) -> Result<Vec<Vec<Field>>, String> {
     description::read(text).map(|game| game.fields()).map_err(|error| error.detail)
 }
@@ -54,7 +54,7 @@ pub struct Joining<'a> {
     pub own_kind: Option<u8>,
 }
 
-/// A client of a described game that is on no network: its caller is the network, and the clock.
+/// A client of a described game without a network: the caller is its network and its clock.
 #[derive(Debug)]
 pub struct Client {
     context: Context,

@@ -108,7 +108,7 @@ pub(crate) fn players(session: &Session) -> impl Iterator<Item = ListedPlayer> {
     })
 }
 
-/// Returns what is known of the world and of the connection.
+/// Returns what is known about the world and the connection.
 pub(crate) fn status(session: &Session, now: LocalTime) -> ClientStatus {
     let state = state(session);
     let Some(client) = client(session) else {

@@ -294,8 +294,8 @@ impl Playback {
         &self.moments
     }
 
-    /// Looks for moments in up to this number of further ticks: in each frame some, so that no
-    /// frame takes long. Returns whether there may be more.
+    /// Looks for moments in up to this number of further ticks. Search a few ticks in each frame,
+    /// so that no frame takes long. Returns whether there may be more.
     pub fn look_for_moments(&mut self, ticks: u32) -> bool {
         if self.has_all_moments || self.moments.len() >= MOMENTS_MAX {
             return false;
@@ -310,9 +310,9 @@ impl Playback {
         &self.shots
     }
 
-    /// Explains the shots of up to this number of further ticks, by running the recording again:
-    /// in each frame some, so that no frame takes long. Returns whether there may be more. A
-    /// recording of other rules has none.
+    /// Explains the shots of up to this number of further ticks, by running the recording again.
+    /// Search a few ticks in each frame, so that no frame takes long. Returns whether there may be
+    /// more. Shots of a recording with other rules cannot be explained.
     pub fn look_for_shots(&mut self, ticks: u32) -> bool {
         if self.has_all_shots || !self.has_rules || self.shots.len() >= SHOTS_MAX {
             return false;

@@ -138,7 +138,7 @@ class Visit:
 
     def run(self, seconds: float, done: Callable[[], bool] = lambda: False) -> bool:
         """Plays for some time, or until a condition holds; returns whether it holds. Call it again
-        within a few seconds: nothing is sent in between, and the server gives up on who is
+        within a few seconds: nothing is sent in between, and the server drops clients that stay
         silent."""
         return drive(self.connection, self.session, seconds, done)
 
@@ -177,9 +177,9 @@ def join(
     key: Ed25519PrivateKey | None = None,
 ) -> Visit:
     """Joins a server at `host:port` or by a `phaselock://` link, and returns when the first
-    snapshots have arrived. Without a fingerprint, any certificate is trusted. `key` is by what the
-    server recognises the player; by default a new one. Raises `WireError` if the server refuses,
-    or does not answer."""
+    snapshots have arrived. Without a fingerprint, any certificate is trusted. The server recognises
+    the player by `key`; by default, a new key is made. Raises `WireError` if the server refuses or
+    does not answer."""
     address, announced = split_link(server)
     connection = Connection(address, fingerprint or announced)
     connection.handshake(ANSWER_SECONDS_MAX)

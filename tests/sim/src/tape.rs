@@ -21,8 +21,8 @@ const FOLDER: &str = "PHASELOCK_REPLAYS";
 /// The maximum number of chunks that are kept, besides the start. Arbitrary.
 const CHUNKS_MAX: usize = 4096;
 
-/// Runs a room without clients until a tick. `each` may give it orders after every tick. Returns
-/// the pieces of its recording.
+/// Runs a room without clients until a tick, and returns the pieces of its recording. After every
+/// tick, `each` may send commands to the room.
 pub fn record_until<G: Game>(
     room: &mut Room<G>,
     end: Tick,

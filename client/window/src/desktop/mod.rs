@@ -84,8 +84,8 @@ fn open(args: Args, views: &Views) -> Result<(), String> {
     let platform = Platform {
         linux_wm_class: "phaselock",
         swap_interval: Some(display.vsync.into()),
-        // The desktop's own title bar, or none: with libdecor 0.1 miniquad finds no window, and the
-        // borders that it draws itself break full screen.
+        // The desktop's own title bar, or none: miniquad opens no window with libdecor 0.1, and its
+        // own borders break full screen.
         wayland_decorations: WaylandDecorations::ServerOnly,
         ..Platform::default()
     };

@@ -17,15 +17,16 @@ use phaselock_ui::{palette, ruling};
 
 use super::player::{LEAP, NORMAL, Player, SPEED_WORDS};
 
-// Lengths are in points, or in CSS pixels for fingers: these are about as large on every screen.
+// Lengths are in points, or in CSS pixels for fingers: a CSS pixel has about the same size on every
+// screen.
 
 /// Height of the bar with its buttons.
 const HEIGHT: f32 = 76.0;
-/// Height of the part that is clicked to move.
+/// Height of the part to click or drag in order to seek.
 const TRACK: f32 = 26.0;
 const MARGIN: f32 = 14.0;
 const BUTTON: f32 = 34.0;
-/// Distance within which the pointer is at a marker.
+/// Maximum distance of the pointer from a marker that it points at.
 const NEAR: f32 = 6.0;
 
 impl Player {

@@ -16,7 +16,7 @@ impl Player {
         self.can_film = true;
     }
 
-    /// Begins a clip at this place, or ends it, so that it will be saved.
+    /// Begins a clip at the current tick; the second time, ends it, so that it will be saved.
     pub(super) fn mark_clip(&mut self) {
         if !self.can_film {
             return;
@@ -35,8 +35,8 @@ impl Player {
         self.cut.take()
     }
 
-    /// Returns the part between two times since the start; without them, from the start or to the
-    /// end.
+    /// Returns the part between two times since the start. By default, it begins at the start and
+    /// ends at the end.
     #[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "a page has no command line"))]
     pub(crate) fn cut(&self, from: Option<Micros>, to: Option<Micros>, fps: u32) -> Cut {
         let (first, last) = self.playback.span();
@@ -48,8 +48,8 @@ impl Player {
     ///
     /// # Errors
     ///
-    /// The part is empty, too long or damaged, or the place for it cannot be opened; in words for
-    /// the player.
+    /// The part is empty, too long or damaged, or its file cannot be opened. The text is for the
+    /// player.
     pub(crate) fn begin_film(&mut self, cut: Cut, open: OpenFilm) -> Result<(), String> {
         let before = self.playback.tick();
         self.move_to(cut.from);
@@ -72,7 +72,7 @@ impl Player {
         Ok(())
     }
 
-    /// Returns the seconds that pass per picture while a part is exported.
+    /// Returns the seconds between two pictures while a part is exported.
     pub(crate) fn film_secs(&self) -> Option<f32> {
         self.filming.as_ref().map(Filming::secs)
     }
@@ -95,7 +95,7 @@ impl Player {
         }
     }
 
-    /// Gives up the export; what it wrote is removed.
+    /// Cancels the export and removes what it wrote.
     pub(crate) fn cancel_film(&mut self) {
         self.filming = None;
     }

@@ -38,7 +38,8 @@ pub(super) const NORMAL: usize = 3;
 pub(super) const LEAP: Micros = Micros::from_ms(5000);
 /// Maximum time that a frame catches up.
 const FRAME_MAX: Micros = Micros::from_ms(100);
-/// Ticks in which moments or shots are looked for at once, and the part of a frame that this takes.
+/// Number of ticks that are searched for moments or shots at once, and the maximum time for this in
+/// a frame.
 const SEARCH_TICKS: u32 = 4;
 const SEARCH_TIME: Micros = Micros::from_ms(4);
 /// Time after a shot for which it is still the one that is explained.

@@ -39,10 +39,10 @@ impl Visit {
         self.play.as_ref().map(|(entry, _)| (entry.name, entry.actions))
     }
 
-    /// What has touch controls.
+    /// Returns what the touch controls are for.
     pub(crate) fn touchable(&mut self) -> Touchable {
         if let Some(player) = self.connection.recording() {
-            // Nobody counts votes.
+            // A recording has no votes to answer.
             let (actions, bar) = (watch::TOUCHABLE_THERE, player.bar_height());
             return Touchable { actions, bar, ..Touchable::default() };
         }

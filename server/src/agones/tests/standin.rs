@@ -29,7 +29,7 @@ pub(super) enum Fault {
     Refuses,
     /// It shows counters and lists, and cannot set them.
     Counts,
-    /// It cannot set the capacity of a list, as in a cluster from Agones 1.53 on.
+    /// The sidecar cannot set the capacity of a list, as in a cluster from Agones 1.53 on.
     Capacity,
 }
 
@@ -138,7 +138,7 @@ impl Model {
         self.version += 1;
     }
 
-    /// Defines counters and the list as a Fleet does that knows the server's capacities.
+    /// Defines counters and the list with the server's capacities, as in a Fleet.
     pub(super) fn define(&mut self, rooms: i64, seats: i64) {
         let counter = |capacity: i64| json!({ "count": "0", "capacity": capacity.to_string() });
         let status = &mut self.server["status"];

@@ -19,10 +19,10 @@ pub struct Highlights {
 }
 
 impl Highlights {
-    /// Returns what to show in place of a `picture`, and the server time that it has reached, which
-    /// never goes backwards: `first`, or else what the game's rules find in what `client` has
-    /// received. `None` if there is nothing to show now, or if it was skipped. Call it once per
-    /// frame.
+    /// Returns the highlight to show instead of `picture`, and the server time that it has reached,
+    /// which never goes backwards. That is `first` if given, or else the one that the game's rules
+    /// find in what `client` has received. Returns `None` if there is nothing to show now, or if
+    /// the player skipped it. Call this once per frame.
     pub fn poll<G: Game>(
         &mut self,
         client: &Client<G>,

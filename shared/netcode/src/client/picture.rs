@@ -23,7 +23,8 @@ pub struct Picture<G: Game> {
 }
 
 impl<G: Game> Picture<G> {
-    /// Returns the time of the player who looks at it: a spectator's is that of the others.
+    /// Returns the time that the viewer sees: their own player's, or for a spectator, the time at
+    /// which others are shown.
     pub fn viewer_time(&self, is_watching: bool) -> ServerTime {
         if is_watching { self.presentation_time } else { self.own_time }
     }

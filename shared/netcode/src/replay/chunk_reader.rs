@@ -1,4 +1,4 @@
-//! Decodes chunks, tick by tick, so that nobody has to wait for a whole one.
+//! Decodes chunks tick by tick, so that a seek or a search need not wait for a whole chunk.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,13 +23,13 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Returns a range of bytes, without those that there are not.
+    /// Returns a range of bytes, clipped to those that exist.
     pub(super) fn new(bytes: &Arc<[u8]>, range: Range<usize>) -> Self {
         let end = range.end.min(bytes.len());
         Self { bytes: Arc::clone(bytes), range: range.start.min(end)..end }
     }
 
-    /// Returns its last bytes.
+    /// Returns the last `count` bytes of this section.
     fn last(self, count: usize) -> Self {
         let start = self.range.end.saturating_sub(count).max(self.range.start);
         Self { range: start..self.range.end, ..self }
@@ -101,7 +101,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Returns tick and length of a chunk.
+/// Returns the head of a chunk: its first tick, its length, and the sizes of its parts.
 pub(super) fn read_head(payload: &[u8]) -> Result<ChunkHead, ReplayError> {
     Parts::read(payload).map(|parts| parts.head)
 }
@@ -111,13 +111,13 @@ pub(super) fn read_entries(payload: &[u8]) -> Result<Vec<(u32, Entry)>, ReplayEr
     Parts::read(payload)?.entries()
 }
 
-/// Decodes only the tick of the key frame, and its state besides the entities.
+/// Decodes only the key frame's tick, and its state without the entities.
 pub(super) fn read_key(payload: &[u8]) -> Result<(Tick, KeyState), ReplayError> {
     let parts = Parts::read(payload)?;
     Ok((Tick(parts.head.first), parts.key()?))
 }
 
-/// Decodes a chunk, one tick after the other.
+/// Decodes a chunk, tick by tick.
 #[derive(Debug)]
 pub(super) struct ChunkReader {
     stream: Decoder<Section>,
@@ -204,7 +204,7 @@ impl ChunkReader {
         self.is_sane().then_some(Frame { tick, states }).ok_or(ReplayError::Chunk("states"))
     }
 
-    /// Whether the chunk has been long enough so far, and does not hold too much.
+    /// Whether the bytes have sufficed so far, and the chunk is within its budget.
     fn is_sane(&self) -> bool {
         !self.stream.is_beyond() && self.budget.is_kept()
     }

@@ -35,8 +35,8 @@ pub struct InputHistory {
     chunks: VecDeque<KnownChunk>,
 }
 
-/// The reports on a player in a chunk, as far as it has been decoded. Reports are small, so a file
-/// with many players takes no more memory.
+/// The reports on a player in a chunk, as far as it has been decoded. Only these are kept, so the
+/// number of other players does not matter.
 #[derive(Debug)]
 struct KnownChunk {
     number: usize,

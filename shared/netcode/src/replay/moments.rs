@@ -68,7 +68,7 @@ pub struct MomentFinder<G: Game> {
 #[derive(Debug)]
 struct Searched {
     reader: ChunkReader,
-    /// The entries from here on, each with the tick before it.
+    /// The entries that are still to come, each with the tick before it.
     entries: VecDeque<(Tick, Entry)>,
     names: BTreeMap<PlayerId, String>,
 }
@@ -121,7 +121,7 @@ impl<G: Game> MomentFinder<G> {
         true
     }
 
-    /// Takes the news up to a tick.
+    /// Adds the moments that the news up to a tick contain.
     fn note_news(&mut self, until: Tick, found: &mut Vec<Moment>) {
         let Some(Searched { entries, names, .. }) = &mut self.searched else { return };
         while let Some((tick, entry)) = entries.pop_front_if(|(tick, _)| *tick <= until) {
@@ -132,7 +132,7 @@ impl<G: Game> MomentFinder<G> {
         }
     }
 
-    /// Compares the players' figures with those before.
+    /// Adds a moment for each of the players' figures that has changed.
     fn note_scores(&mut self, frame: &Frame, is_key: bool, found: &mut Vec<Moment>) {
         let Some(Searched { names, .. }) = &self.searched else { return };
         let mut entities = Entities::<G::Entity>::default();

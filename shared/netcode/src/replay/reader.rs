@@ -134,12 +134,12 @@ impl Replay {
         self.open_chunk(number)?.finish()
     }
 
-    /// Decodes a chunk up to its key frame, and the rest when it is asked for.
+    /// Decodes a chunk up to its key frame; the rest is decoded on demand.
     pub fn open_chunk(&self, number: usize) -> Result<OpenChunk, ReplayError> {
         OpenChunk::new(&self.header, self.payload(number)?)
     }
 
-    /// Begins to decode a chunk, for those who keep only a part of it.
+    /// Begins to decode a chunk, for callers that keep only a part of it.
     pub(super) fn read_chunk(&self, number: usize) -> Result<(ChunkReader, Chunk), ReplayError> {
         ChunkReader::begin(&self.header, self.payload(number)?)
     }
@@ -197,7 +197,8 @@ fn scan(bytes: &[u8], mut at: usize) -> Vec<ChunkEntry> {
     chunks
 }
 
-/// A position in a recording, with the chunk around it, decoded a bit further than the position.
+/// A position in a recording, with the chunk around it, which is decoded slightly beyond the
+/// position.
 #[derive(Debug)]
 pub struct Cursor {
     replay: Replay,
@@ -222,9 +223,9 @@ impl Cursor {
         self.tick
     }
 
-    /// Moves to a tick, or to the last recorded one before it, or to the first. Decodes the chunk
-    /// from its key frame, or from where decoding has stopped before, up to the first states that
-    /// are stored more than one tick later.
+    /// Moves to a tick; if that was not recorded, to the last one before it, or else to the first.
+    /// Decodes the chunk, from where decoding has stopped before, up to the first stored states
+    /// that are more than one tick later.
     ///
     /// # Errors
     ///
@@ -259,8 +260,8 @@ impl Cursor {
         chunk.ticks.get(usize::try_from(at).ok()?)
     }
 
-    /// Returns the stored states before and after a time of the present chunk, up to one tick after
-    /// the position. At the end of the chunk both are the last ones.
+    /// Returns the stored states before and after a time in the current chunk, which may be up to
+    /// one tick after the position. At the end of the chunk, both are the last ones.
     pub fn around(&self, at: TickTime) -> Option<(&Frame, &Frame)> {
         let frames = &self.chunk()?.frames;
         let next = frames.partition_point(|frame| frame.tick <= at.tick).max(1);
@@ -268,8 +269,8 @@ impl Cursor {
         Some((before, frames.get(next).unwrap_or(before)))
     }
 
-    /// Returns the entities at such a time, in the records of this build. They are interpolated
-    /// between the stored states before and after.
+    /// Returns the entities at a time as in [`around`](Self::around), in the records of this build.
+    /// They are interpolated between the stored states before and after.
     pub fn scene<E: Entity>(&self, translation: &Translation, at: TickTime) -> Entities<E> {
         let mut scene = Entities::default();
         let Some((before, after)) = self.around(at) else { return scene };

@@ -10,10 +10,9 @@ use phaselock::wire::directory::play::{Placed, RequestId};
 
 /// Time for which the same request gets the same answer.
 const REPEATED: Micros = Micros::from_ms(10_000);
-/// Time for which a request is refused that another one of the same key has replaced. Its asker
-/// repeats it every second.
+/// Time for which a replaced request is refused. Programs repeat their requests every second.
 const REPLACED: Micros = Micros::from_ms(30_000);
-/// Maximum number of such requests. The oldest are forgotten first.
+/// Maximum number of remembered replaced requests. The oldest are forgotten first.
 const REPLACED_MAX: usize = 65_536;
 
 /// Seats that a request has got.

@@ -205,7 +205,7 @@ pub enum PlayRefusal {
     People,
     #[error("the signature does not belong to the player's key, or is for another directory")]
     Key,
-    #[error("another program with your key looks for a game now; only the last one counts")]
+    #[error("another program with your key is searching for a game now, so this search has ended")]
     Replaced,
 }
 
