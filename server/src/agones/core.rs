@@ -341,9 +341,7 @@ impl Agent {
                 self.list.capacity.handle_accepted(now, *capacity);
             }
             Call::ListValue { value, is_wanted, .. } => {
-                if let Some((_, seen)) = self.seen.as_ref().and_then(|seen| seen.players.as_ref()) {
-                    self.list.handle_accepted(now, (value, *is_wanted), seen);
-                }
+                self.list.handle_accepted(now, (value, *is_wanted));
             }
             Call::Health | Call::Look => {}
         }

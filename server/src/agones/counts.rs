@@ -4,7 +4,7 @@
 //! that. So both are right again after a crash of either side. Allocations may raise a counter for
 //! players who are on their way; such a rise stays until they arrive, or for [`ARRIVAL`].
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 /// Time for players to arrive after an allocation. Arbitrary: a page has loaded by then.
@@ -132,7 +132,11 @@ impl Counter {
 #[derive(Clone, Debug, Default)]
 pub(super) struct List {
     pub(super) capacity: Kept<i64>,
-    values: Kept<BTreeSet<String>>,
+    /// The values that were seen last.
+    seen: Option<BTreeSet<String>>,
+    /// The values that the sidecar has removed (`false`) or added (`true`) for the server, and
+    /// when. The watch may still report what was before, for [`CONFIRM`].
+    changed: BTreeMap<String, (bool, Duration)>,
 }
 
 impl List {
@@ -143,43 +147,44 @@ impl List {
         (capacity, values): &(i64, BTreeSet<String>),
     ) -> Vec<String> {
         self.capacity.handle_seen(now, capacity);
-        let before = self.values.handle_seen(now, values);
-        before.map_or_else(Vec::new, |before| values.difference(&before).cloned().collect())
+        self.expire(now);
+        let Some(before) = self.seen.replace(values.clone()) else { return Vec::new() };
+        let is_others = |value: &&String| !self.changed.contains_key(*value);
+        values.difference(&before).filter(is_others).cloned().collect()
     }
 
     /// Returns the next value to remove (`false`) or to add (`true`). Nothing is added to a full
     /// list.
     pub(super) fn change(
-        &mut self,
+        &self,
         now: Duration,
         target: &BTreeSet<String>,
         (capacity, seen): &(i64, BTreeSet<String>),
     ) -> Option<(String, bool)> {
-        if !self.values.needs(now, target, seen) {
-            return None;
+        let mut expected = seen.clone();
+        for (value, (is_wanted, at)) in &self.changed {
+            match is_wanted {
+                _ if now >= *at + CONFIRM => false,
+                true => expected.insert(value.clone()),
+                false => expected.remove(value),
+            };
         }
-        let expected = self.values.expected(now, seen);
         if let Some(value) = expected.difference(target).next() {
             return Some((value.clone(), false));
         }
         let has_room = i64::try_from(expected.len()).is_ok_and(|len| len < *capacity);
-        let value = target.difference(expected).next().filter(|_| has_room)?;
+        let value = target.difference(&expected).next().filter(|_| has_room)?;
         Some((value.clone(), true))
     }
 
     /// Handles a change that the sidecar has accepted.
-    pub(super) fn handle_accepted(
-        &mut self,
-        now: Duration,
-        (value, is_wanted): (&str, bool),
-        seen: &BTreeSet<String>,
-    ) {
-        let mut values = self.values.expected(now, seen).clone();
-        match is_wanted {
-            true => values.insert(value.to_owned()),
-            false => values.remove(value),
-        };
-        self.values.handle_accepted(now, values);
+    pub(super) fn handle_accepted(&mut self, now: Duration, (value, is_wanted): (&str, bool)) {
+        self.expire(now);
+        self.changed.insert(value.to_owned(), (is_wanted, now));
+    }
+
+    fn expire(&mut self, now: Duration) {
+        self.changed.retain(|_, (_, at)| now < *at + CONFIRM);
     }
 
     /// Forgets what was accepted.
@@ -200,12 +205,17 @@ mod tests {
         let none = BTreeSet::new();
         assert_eq!(list.change(secs(1), &none, &keys(&[])), None);
         // A player comes and goes before the watch says anything.
-        list.handle_accepted(secs(2), ("Bob", true), &none);
-        list.handle_accepted(secs(2), ("Bob", false), &none);
+        list.handle_accepted(secs(2), ("Bob", true));
+        list.handle_accepted(secs(2), ("Bob", false));
         for seen in [&[][..], &["Bob"], &[]] {
             assert_eq!(list.handle_seen(secs(3), &keys(seen)), Vec::<String>::new());
         }
         assert_eq!(list.handle_seen(secs(4), &keys(&["Eve"])), ["Eve"]);
+        // One whom an allocation adds while another one's join is on its way.
+        list.handle_accepted(secs(5), ("Ada", true));
+        assert_eq!(list.handle_seen(secs(6), &keys(&["Ada", "Eve", "Max"])), ["Max"]);
+        let target = keys(&["Ada", "Eve", "Max"]).1;
+        assert_eq!(list.change(secs(6), &target, &keys(&["Eve", "Max"])), None);
         assert_eq!(list.handle_seen(secs(30), &keys(&["Bob", "Eve"])), ["Bob"]);
     }
 }
