@@ -236,11 +236,13 @@ impl Cursor {
         let number = self.replay.chunk_at(tick).ok_or(ReplayError::Short)?;
         let entry = self.replay.chunks[number];
         let tick = tick.min(Tick(entry.first).plus(entry.ticks.into()));
-        if self.loaded.as_ref().is_none_or(|(loaded, _)| *loaded != number) {
-            self.loaded = Some((number, self.replay.open_chunk(number)?));
-        }
-        if let Some((_, open)) = &mut self.loaded {
-            open.read_beyond(tick.plus(1))?;
+        match &mut self.loaded {
+            Some((loaded, open)) if *loaded == number => open.read_beyond(tick.plus(1))?,
+            loaded => {
+                let mut open = self.replay.open_chunk(number)?;
+                open.read_beyond(tick.plus(1))?;
+                *loaded = Some((number, open));
+            }
         }
         self.tick = tick;
         Ok(tick)

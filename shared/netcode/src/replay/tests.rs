@@ -564,6 +564,12 @@ fn a_chunk_is_decoded_only_as_far_as_it_is_needed() {
         assert_eq!(cursor.tick(), Tick(62));
     }
     assert_eq!(cursor.seek(Tick(61)), Ok(Tick(61)));
+    // The position stays in another chunk, too.
+    assert_eq!(cursor.seek(Tick(30)), Ok(Tick(30)));
+    let record = cursor.record().cloned();
+    cursor.seek(Tick(118)).expect_err("it is damaged");
+    assert_eq!((cursor.tick(), cursor.record()), (Tick(30), record.as_ref()));
+    assert!(record.is_some());
 }
 
 crate::record! {
