@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use bytes::Bytes;
-use flate2::read::GzDecoder;
+use flate2::read::MultiGzDecoder;
 use ring::digest::{SHA256, digest};
 
 use crate::token::hex;
@@ -151,7 +151,7 @@ fn content_of(path: &Path) -> Result<Bytes> {
 
 /// Returns the file whose compressed copy is at this path.
 fn unpacked(path: &Path) -> Result<Bytes> {
-    all_of(GzDecoder::new(&*content_of(path)?), path)
+    all_of(MultiGzDecoder::new(&*content_of(path)?), path)
 }
 
 fn all_of(from: impl Read, path: &Path) -> Result<Bytes> {
