@@ -165,7 +165,7 @@ impl Player {
         let speed = fill("{speed} x", &[("speed", SPEED_WORDS[self.speed])]);
         let color = if self.speed == NORMAL { palette::TEXT_SOFT } else { palette::OWN };
         ui.add_sized(
-            vec2(44.0, BUTTON * unit),
+            vec2(44.0 * unit, BUTTON * unit),
             Label::new(RichText::new(speed).size(readable(ui.ctx(), 15.0)).color(color))
                 .selectable(false),
         );
