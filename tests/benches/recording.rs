@@ -30,6 +30,7 @@ use phaselock::playback::Playback;
 use phaselock::random::Random;
 use phaselock::replay::{Cursor, Pace, Piece, Replay};
 use phaselock::server::{AnyRoom, RecordConfig, Room, RoomConfig, Verdict, verify};
+use phaselock::time::Tick;
 use phaselock::wire::rooms::RoomCode;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_lab::scores::quantile;
