@@ -9,21 +9,33 @@ server sent for it. It uses the client in tests/python, which was written from t
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import sys
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: E402
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat  # noqa: E402
-from phaselock.carriage import Connection, now_micros  # noqa: E402
-from phaselock.control import Hello  # noqa: E402
+from phaselock.numbers import WireError  # noqa: E402
 from phaselock.records import Game  # noqa: E402
-from phaselock.session import Counts, Session  # noqa: E402
+from phaselock.visit import Visit, join  # noqa: E402
 
-HANDSHAKE_SECONDS_MAX = 60.0
+
+def print_new(visit: Visit, player: str, ages: list[list[str]], told: set[tuple[int, int]]) -> bool:
+    """Prints the states of a player's entity that are not in `told`. Always returns False."""
+    owners = {number for number, name in visit.names.items() if name == player}
+    for tick, entity in visit.session.states.latest.values():
+        state = entity.state
+        if state is None or state.owner not in owners or (tick, state.kind) in told:
+            continue
+        kind = visit.session.game.kinds[state.kind]
+        if kind.has("x"):
+            told.add((tick, state.kind))
+            values = kind.values(state.fields)
+            # While the server waits for inputs, the state is from an earlier tick.
+            own = tick - int(sum(values[name] for name in ages[state.kind]))
+            print(json.dumps({"tick": own, "values": values}), flush=True)
+    return False
 
 
 def main() -> int:
@@ -36,51 +48,17 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=6.0, help="time to look for")
     arguments = parser.parse_args()
     described = arguments.game.read_text()
-    game = Game.from_description(described)
     ages = [
         [field["name"] for field in kind["fields"] if field["age"]]
         for kind in json.loads(described)["kinds"]
     ]
-    connection = Connection(arguments.address, arguments.fingerprint, 0.0, 1)
-    connection.handshake(HANDSHAKE_SECONDS_MAX)
-    key = Ed25519PrivateKey.generate()
-    hello = Hello(
-        name="Looker",
-        game=game.name,
-        game_hash=game.hash,
-        sent=now_micros(),
-        key=key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw),
-        proof=connection.proof(key),
-        resume=None,
-    )
-    connection.send_message(hello.body())
-    session = Session(game, lambda tick: {}, Counts())
-    told: set[tuple[int, int]] = set()
-    end = time.monotonic() + arguments.seconds
-    while time.monotonic() < end and session.disconnect is None:
-        received = connection.receive(0.01)
-        for body in received.messages:
-            session.handle_message(body)
-        for data, at in received.datagrams:
-            for answer in session.handle_datagram(data, at):
-                connection.send_datagram(answer)
-        for packet in session.poll(now_micros()):
-            connection.send_datagram(packet)
-        owners = {n for n, (name, _) in session.names.items() if name == arguments.player}
-        for tick, entity in session.states.latest.values():
-            state = entity.state
-            if state is None or state.owner not in owners or (tick, state.kind) in told:
-                continue
-            kind = game.kinds[state.kind]
-            if kind.has("x"):
-                told.add((tick, state.kind))
-                values = kind.values(state.fields)
-                # While the server waits for inputs, the state is from an earlier tick.
-                own = tick - int(sum(values[name] for name in ages[state.kind]))
-                print(json.dumps({"tick": own, "values": values}), flush=True)
-    connection.close(0, "seen enough")
-    if session.disconnect is not None:
-        print(f"look.py: the server ended it: {session.disconnect}", file=sys.stderr)
+    game, told = Game.from_description(described), set()
+    try:
+        with join(arguments.address, game, "Looker", arguments.fingerprint) as visit:
+            look = functools.partial(print_new, visit, arguments.player, ages, told)
+            visit.run(arguments.seconds, look)
+    except WireError as error:
+        print(f"look.py: {error}", file=sys.stderr)
         return 1
     return 0
 
