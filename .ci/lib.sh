@@ -42,6 +42,10 @@ free_port() { # prints a port of 127.0.0.1 that is free
   "$SCRIPTS/free-port"
 }
 
+has_players() { # COUNT: whether the script's `ctl` shows this many players of phaselock-bots who are not away
+  [ "$(ctl players 2>/dev/null | grep "Bot [0-9]" | grep -vc "away *$")" = "$1" ]
+}
+
 ends() { # PID: waits until a child of this shell ends, and sets $status to its exit status
   wait_until has_ended "$1" || fail "process $1 has not ended after $PATIENCE s"
   status=0
@@ -128,6 +132,16 @@ look() { # NAME PROGRAM ARGUMENTS...: plays in a window for some seconds, and ch
     [ "$status" != 0 ] || ! python3 "$SCRIPTS/not-blank" "$dir/$name.png" || return 0
   done
   fail "there is nothing to see of $name"
+}
+
+# attempts FUNCTION: calls it with 1, 4 and 10 until it succeeds: how many times as long it is to play, because this
+# machine may be busy.
+attempts() {
+  local times
+  for times in 1 4 10; do
+    if "$1" "$times"; then return; fi
+  done
+  fail "three attempts of '$1' have failed"
 }
 
 # measured NAME CONDITION SECONDS PROGRAM ARGUMENTS...: runs bots; all of them must be in the game at

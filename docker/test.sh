@@ -7,9 +7,8 @@ set -euo pipefail
 CLIENTS=4
 # The server sends 30 a second; a busy machine may be late.
 SNAPSHOTS_PER_S_MIN=20
-# With one room and a disk that writes, only goodbyes take time: at most 4 s.
-STOP_S_MAX=5
-HEALTHY_S_MAX=60
+# For everything that takes a moment: far more than needed, even on a busy machine.
+PATIENCE_S=60
 
 step() { echo "== $*"; }
 fail() {
@@ -61,10 +60,9 @@ start() {
         --env PHASELOCK_LOG=json --env PHASELOCK_BOTS=2 "$name" >/dev/null
 }
 
-# until_true SECONDS COMMAND...: retries until the command succeeds.
+# until_true COMMAND...: retries until the command succeeds.
 until_true() {
-    local end=$((SECONDS + $1))
-    shift
+    local end=$((SECONDS + PATIENCE_S))
     until "$@"; do
         [ "$SECONDS" -lt "$end" ] || return 1
         sleep 0.2
@@ -85,27 +83,41 @@ fingerprint() {
 witnesses() { logged "$1" | grep "\"message\":\"$2\"" | grep -c Witness || :; }
 have_joined() { [ "$(witnesses "$1" joined)" = "$CLIENTS" ]; }
 have_resumed() { [ "$(witnesses "$1" resumed)" = "$CLIENTS" ]; }
+# rooms NUMBER: a digest of the saved rooms; fails if there are none.
+rooms() {
+    docker cp "$name-$1:/data/rooms" - 2>/dev/null |
+        tar --extract --to-stdout --wildcards '*.room' 2>/dev/null | cksum
+}
+have_changed() {
+    local now
+    now=$(rooms "$1") && [ "$now" != "$2" ]
+}
 have_been_told() {
     local told='out of the game.*the server is shutting down'
     [ "$(grep -c "$told" "$files/witness.err")" = "$CLIENTS" ]
 }
 
-# play ADDRESS [FLAG...]: joins with all clients; snapshots must reach each of them.
+# play ADDRESS [FLAG...]: joins with all clients; snapshots must reach each of them. There are three
+# attempts, each longer, because this machine may be busy.
 play() {
-    "$bots" "$@" --count "$CLIENTS" --seconds 6 --json >"$files/play.json" 2>"$files/play.err" ||
-        fail "not all clients were in the game: $(cat "$files/play.json")"
-    local disconnects snapshots
-    disconnects=$(figure disconnects) snapshots=$(figure snapshots_per_s)
-    [ "$disconnects" = 0 ] || fail "clients lost the game $disconnects times"
-    [ "$snapshots" -ge "$SNAPSHOTS_PER_S_MIN" ] || fail "only $snapshots snapshots per second came"
-    echo "   all connected, $snapshots snapshots per second each"
+    local seconds
+    for seconds in 6 12 24; do
+        if "$bots" "$@" --count "$CLIENTS" --seconds "$seconds" --json \
+            >"$files/play.json" 2>"$files/play.err" && [ "$(figure disconnects)" = 0 ] &&
+            [ "$(figure snapshots_per_s)" -ge "$SNAPSHOTS_PER_S_MIN" ]; then
+            echo "   all connected, $(figure snapshots_per_s) snapshots per second each"
+            return
+        fi
+        ! grep -q panicked "$files/play.err" || fail "a client panicked"
+    done
+    fail "a client was not in the game, lost it, or got too few snapshots: $(cat "$files/play.json")"
 }
 # join NUMBER: joins the server at $address with all clients, which stay.
 join() {
     PHASELOCK_LOG_FILTER=phaselock_bots=info "$bots" "$address" --count "$CLIENTS" \
-        --seconds 60 --name Witness >/dev/null 2>"$files/witness.err" &
+        --seconds 36000 --name Witness >/dev/null 2>"$files/witness.err" &
     playing=$!
-    until_true 10 have_joined "$1" || fail "the clients do not join"
+    until_true have_joined "$1" || fail "the clients do not join"
 }
 leave() {
     kill "$playing"
@@ -118,7 +130,7 @@ answer() {
     exec {connection}<>"/dev/tcp/${1%:*}/${1##*:}"
     printf 'GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n%s\r\n' "$2" "$1" \
         "${3:+Authorization: Bearer $3$'\r\n'}" >&"$connection"
-    timeout 10 cat <&"$connection" || :
+    timeout "$PATIENCE_S" cat <&"$connection" || :
     exec {connection}>&-
 }
 # figure NAME: the integer part of a figure.
@@ -157,7 +169,7 @@ echo "   $count settings, and the file that has them"
 step "starting it read-only, without capabilities, on a new volume"
 start 1 127.0.0.1:
 began=$SECONDS
-until_true "$HEALTHY_S_MAX" is_healthy 1 || fail "it is not healthy after $HEALTHY_S_MAX s"
+until_true is_healthy 1 || fail "it is not healthy after $PATIENCE_S s"
 echo "   healthy after $((SECONDS - began)) s"
 
 step "looking who runs in it"
@@ -192,20 +204,20 @@ echo "   $(wc -l <"$files/kept") files and folders of user $user"
 step "stopping it under $CLIENTS clients"
 join 1
 began=$SECONDS
-docker stop -t 20 "$name-1" >/dev/null
+# After this grace period, which is Docker's own, the server would be killed: exit code 137.
+docker stop -t 10 "$name-1" >/dev/null
 took=$((SECONDS - began))
 code=$(inspect 1 '{{.State.ExitCode}}')
-[ "$code" = 0 ] || fail "it ended with exit code $code"
-[ "$took" -le "$STOP_S_MAX" ] || fail "it took $took s to end"
-until_true 3 have_been_told || fail "not all clients were told why"
+[ "$code" = 0 ] || fail "it ended with exit code $code after $took s"
+until_true have_been_told || fail "not all clients were told why"
 leave
-echo "   ended within $((took + 1)) s with exit code 0, and told everybody why"
+echo "   ended after $took s with exit code 0, and told everybody why"
 
 step "replacing the container"
 before=$(fingerprint 1)
 docker rm "$name-1" >/dev/null
 start 2 "$address"
-until_true 10 is_listening 2 || fail "the second container does not start"
+until_true is_listening 2 || fail "the second container does not start"
 after=$(fingerprint 2)
 [ -n "$before" ] || fail "the log of the first container shows no certificate"
 [ "$before" = "$after" ] || fail "the certificate was $before and is now $after"
@@ -213,13 +225,16 @@ echo "   same certificate, $after"
 
 step "killing it under $CLIENTS clients"
 join 2
-# Rooms are saved once a second.
-sleep 2
+# Rooms are saved once a second. The save that is under way may lack a client.
+for _ in 1 2; do
+    saved=$(rooms 2) || saved=none
+    until_true have_changed 2 "$saved" || fail "no room is saved"
+done
 docker kill "$name-2" >/dev/null
 code=$(inspect 2 '{{.State.ExitCode}}')
 [ "$code" = 137 ] || fail "it ended with exit code $code rather than by being killed"
 docker start "$name-2" >/dev/null
-until_true 20 have_resumed 2 || fail "not all clients have their seats again"
+until_true have_resumed 2 || fail "not all clients have their seats again"
 have_joined 2 || fail "clients joined again"
 leave
 echo "   started again, and all clients came back to their seats"

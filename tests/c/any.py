@@ -62,22 +62,30 @@ class Library:
 
 
 def play(library, client, described, seconds):
-    """Plays, and returns the last state and the entities of the last frame."""
+    """Plays for some seconds, and until there is enough to see. Returns the last state and the entities
+    of the last frame."""
     fields = described["input"]["fields"]
     greatest = [field["min"] + field["greatest"] / 2 ** field["fraction_bits"] for field in fields]
     count = ctypes.c_size_t(len(fields))
     keys, all_entities = (ctypes.c_double * len(fields))(*greatest), (Entity * ENTITIES_MAX)()
-    patience = time.monotonic() + 30
+    patience = time.monotonic() + 60
     end = None
-    while time.monotonic() < (end or patience):
+    while True:
         state = library.call("phaselock_frame", client, keys, count)
+        found = library.call("phaselock_entities", client, all_entities, ctypes.c_size_t(ENTITIES_MAX))
+        entities = all_entities[: min(found, ENTITIES_MAX)]
+        now = time.monotonic()
         if state == PLAYING and end is None:
-            end = time.monotonic() + seconds
-        if state == ENDED:
-            break
+            end = now + seconds
+        has_played = end is not None and now > end and is_enough(state, entities)
+        if has_played or state == ENDED or now > patience:
+            return state, entities
         time.sleep(0.008)
-    found = library.call("phaselock_entities", client, all_entities, ctypes.c_size_t(ENTITIES_MAX))
-    return state, all_entities[: min(found, ENTITIES_MAX)]
+
+
+def is_enough(state, entities):
+    """Whether this is a game, with an own entity and others."""
+    return state == PLAYING and len(entities) >= 3 and any(entity.flags & OWN for entity in entities)
 
 
 def main(path, link, description, seconds="4"):
@@ -96,7 +104,7 @@ def main(path, link, description, seconds="4"):
     own = sum(entity.flags & OWN for entity in entities)
     print(f"{described['game']}: {len(entities)} entities ({', '.join(names)}), {own} of them mine")
     library.call("phaselock_close", client, b"that was enough")
-    if state != PLAYING or not own or len(entities) < 3:
+    if not is_enough(state, entities):
         sys.exit(f"it ended in state {state}")
     for entity in entities:
         for field, value in zip(kinds[entity.kind]["fields"], entity.fields):

@@ -214,7 +214,7 @@ static int play(phaselock_client client, const struct fields *at, double seconds
     static const uint8_t SHOUT[] = {0}; /* Postcard: the first variant of `Ask`. */
     phaselock_entity all[ENTITIES_MAX];
     double input[PHASELOCK_FIELDS_MAX] = {0}, until = 0.0, printed = 0.0, way = 0.0;
-    double last_x = 0.0, last_y = 0.0, give_up = now() + 30.0;
+    double last_x = 0.0, last_y = 0.0, give_up = now() + 60.0;
     int messages = 0, entities = 0, has_last = 0, has_shouted = 0;
     int32_t state = PHASELOCK_JOINING, i;
     while (until == 0.0 ? now() < give_up : now() < until) {

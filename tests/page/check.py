@@ -113,9 +113,8 @@ def differ_when_cut(page):
         return !parts.at(-1).textContent || end.left >= box.left - 1 && end.right <= box.right + 1;
     })""")
     assert seen and all(seen), f"the end of a name is cut off: {seen}"
-    scores = page.run("[...document.querySelectorAll('#players .c-score .v')].map((it) => "
-                      "it.textContent)")
-    assert any(it.strip() not in ("", "–") for it in scores), f"no scores: {scores}"
+    page.until("[...document.querySelectorAll('#players .c-score .v')].some((it) => "
+               "!['', '–'].includes(it.textContent.trim()))")
     print("both ends of each name are seen, and scores")
 
 

@@ -157,6 +157,7 @@ def play(arguments: argparse.Namespace, game: Game) -> dict[str, object]:
     check(came_back, "our own chat line did not come back")
     own_name = session.names.get(first.player, ("", True))[0]
     check(own_name.startswith(NAME), f"our own name is {own_name!r}")
+    drive(connection, session, ANSWER_SECONDS_MAX, lambda: len(session.names) > arguments.others)
     others = sorted(name for number, (name, _) in session.names.items() if number != first.player)
     check(len(others) >= arguments.others, f"of the other players only {others} are known")
 

@@ -41,7 +41,7 @@ HIDING = ["skirmish", "asteroids"]
 KEYS = {"W": ("w", "KeyW", 87), "A": ("a", "KeyA", 65), "D": ("d", "KeyD", 68),
         "Space": (" ", "Space", 32), "Up": ("ArrowUp", "ArrowUp", 38),
         "Right": ("ArrowRight", "ArrowRight", 39), "Enter": ("Enter", "Enter", 13),
-        "F8": ("F8", "F8", 119)}
+        "Tab": ("Tab", "Tab", 9), "F8": ("F8", "F8", 119)}
 # Attempts to get enough states of two clients at equal ticks; a busy machine may need several.
 COMPARED_MAX = 3
 # Minimum number of states at equal ticks for a comparison.
@@ -141,6 +141,15 @@ class Player(browser.Browser):
                 shown = {name: it for name, it in status.items() if name != "motion"}
                 raise AssertionError(f"{what} does not come: {shown}, {word!r}, {self.errors}")
             time.sleep(0.1)
+
+    def within(self, seconds, script):
+        """Whether a script's value becomes true in this time."""
+        end = time.monotonic() + seconds
+        while not self.peek(script):
+            if time.monotonic() > end:
+                return False
+            self.read(0.1)
+        return True
 
     def plays(self):
         return self.comes_to("the game", lambda it: it.get("is_playing"))
@@ -265,11 +274,14 @@ def told_alike(around, server, player, game):
             player.hold(next(keys), 0.45)
             status = player.status()
             own |= {state["tick"]: state["values"] for state in status["motion"]}
+        ended = looker.returncode if looker else 0
+        assert ended == 0, f"the second client ended with {ended}"
         places = {tuple(values.get(it) for it in "xy") for values in own.values()}
-        assert len(places) > 3, f"{game}: the keys move nothing: {places}"
+        if len(places) <= 3:
+            words = f"{game}: the keys move nothing: {places}"
+            continue
         if not looker:
             return ""
-        assert looker.returncode == 0, f"the second client ended with {looker.returncode}"
         equal, off = same(own, path.read_text().splitlines())
         # The last states' faults may be reported a snapshot later.
         after = player.comes_to(
@@ -342,7 +354,6 @@ def on_a_phone(around):
         phone.draws()
         touch("touchEnd")
         phone.draws()
-        time.sleep(0.2)
 
     ada.plays()
     # The phone has no name yet: the page asks for one in a field.
@@ -351,7 +362,7 @@ def on_a_phone(around):
     # The name field is the topmost element of the card that takes a tap.
     for y in range(90, 240, 12):
         tap(422, y)
-        if phone.run("!document.getElementById('field').hidden"):
+        if phone.within(1, "!document.getElementById('field').hidden"):
             break
     # In the middle of its line, after the present text.
     tap(422, y + 8)
@@ -559,16 +570,20 @@ def links(around):
     player.go(server.link(name="Ada", game="race"))
     player.comes_to("the other game", lambda it: it.get("is_playing") and it["game"] == "race")
     print("a reloaded page has its seat, and another link leads elsewhere")
-    eve = Player(around, server.link(name="Eve", room="nosuch"), 480, 270)
-    there = "no room nosuch"
-    eve.comes_to("the refusal", lambda it: there in (it.get("reason") or ""))
-    around.picture(eve, "no-room")
-    # By keyboard: past the name to the button.
-    for key, number in [("Tab", 9), ("Tab", 9), ("Enter", 13)]:
-        event = dict(key=key, code=key, windowsVirtualKeyCode=number)
-        for kind in ("rawKeyDown", "keyUp"):
-            eve.call("Input.dispatchKeyEvent", type=kind, **event)
-            time.sleep(0.3)
+    eve = Player(around, "about:blank#", 480, 270)
+    is_refused = lambda it: it["state"] == "away" and "no room nosuch" in (it["reason"] or "")
+    # A key that comes before the card is drawn is lost.
+    for seconds in (5, 20, 60):
+        eve.go(server.link(name="Eve", room="nosuch"))
+        eve.comes_to("the refusal", lambda it: it and is_refused(it))
+        eve.draws()
+        around.picture(eve, "no-room")
+        # By keyboard: past the name to the button.
+        for key in ("Tab", "Tab", "Enter"):
+            eve.hold(key, 0.15)
+            eve.draws()
+        if eve.within(seconds, "window.phaselock && phaselock.status.state !== 'away'"):
+            break
     eve.plays()
     eve.go(server.link(name="Eve", room="b%20d!"))
     eve.comes_to("the word about the room", lambda it: any(
@@ -605,7 +620,7 @@ def renewed(around):
     # A mistake in a script outside the client covers the game only for a moment.
     player.run("dispatchEvent(new ErrorEvent('error', { message: 'not ours' }))")
     player.run("new Promise((done) => setTimeout(done, 1000))")
-    assert player.run("document.getElementById('word').hidden"), "the game is covered"
+    player.until("document.getElementById('word').hidden")
     # Disconnect, code 5 (other wire), "old", without a retry and a redirect.
     said = [0, 5, 3, *b"old", 0, 0]
     player.run(f"window.isOld = true; inject([{len(said)}, 0, ...{said}])")
@@ -625,9 +640,9 @@ def bad_network(around):
     player.plays()
     for name in ["Right", "Space", "Right", "Space"]:
         player.hold(name, 1.0)
-    status = player.plays()
+    status = player.comes_to(
+        "more of the game", lambda it: it.get("is_playing") and it["snapshots"] > 60)
     assert status["round_trip_us"] > 50_000, status["round_trip_us"]
-    assert status["snapshots"] > 60, status["snapshots"]
     around.picture(player, "mobile")
     print(f"over the mobile network: {status['round_trip_us'] / 1000:.0f} ms of round trip, "
           f"{status['mispredictions']} of {status['ticks']} ticks mispredicted")
@@ -882,11 +897,13 @@ def in_firefox(around):
         assert time.monotonic() < end, (status, fox.errors)
         time.sleep(0.2)
         status = fox.run("window.phaselock ? phaselock.status : null") or {}
-    for key in ["\ue014", " ", "\ue012"]:
-        fox.hold(key, 0.8)
-    status = fox.run("phaselock.status")
-    moved = {round(state["values"]["x"], 2) for state in status["motion"]}
-    assert len(moved) > 5, "the keys move nothing"
+    moved, end = set(), time.monotonic() + browser.PATIENCE_S
+    while len(moved) <= 5:
+        assert time.monotonic() < end, f"the keys move nothing: {moved}"
+        for key in ["\ue014", " ", "\ue012"]:
+            fox.hold(key, 0.8)
+        status = fox.run("phaselock.status")
+        moved = {round(state["values"]["x"], 2) for state in status["motion"]}
     ada.comes_to("Fox's name", lambda it: "Fox" in it.get("names", []))
     around.look(fox, "firefox")
     assert not fox.errors, fox.errors
@@ -978,8 +995,9 @@ def recorded(around):
     server = Server(around, "--game", "race", "--bots", "3", "--record", "always",
                     "--record-dir", folder)
     watcher = Player(around, server.link(name="Ada", watch=""), 480, 270)
-    watcher.plays()
-    time.sleep(25)
+    before = watcher.plays()
+    # At 30 a second, 20 seconds of the match.
+    watcher.comes_to("the match", lambda it: it.get("snapshots", 0) > before["snapshots"] + 600, 180)
     watcher.close()
     around.players.remove(watcher)
     server.end()
@@ -1045,6 +1063,7 @@ def own_minutes(around):
     player = Player(around, server.link(name="Ada"), 480, 270)
     player.plays()
     player.hold("W", 3)
+    player.comes_to("3 seconds of the game", lambda it: it.get("ticks", 0) > 3 * 60)
     site = Path(around.folder, "own")
     shutil.copytree(around.page, site)
     saves = tempfile.mkdtemp(dir=around.folder)
