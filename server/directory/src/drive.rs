@@ -57,8 +57,9 @@ pub fn run(args: &Args) -> Result<()> {
         tracing::info!(%address, "listening");
         if agones.is_some() && args.names.is_empty() {
             tracing::warn!(
-                "another directory that servers announce themselves to can ask for places in \
-                 their name; set --name to the address that servers have in `directories`"
+                "without --name, another directory can replay your servers' signatures and take \
+                 seats on their behalf; set --name to the address that servers have in \
+                 `directories`"
             );
         }
         let ends = Ends { questions, agones, names: args.names.clone(), fleet };

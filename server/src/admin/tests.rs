@@ -238,7 +238,7 @@ fn a_moment_is_marked_only_in_a_recording() {
     let mark = (Method::POST, "/v1/mark");
     let answer = call(&served, mark, Some(&admin), r#"{"text":"what a jump"}"#);
     assert_eq!(answer.status(), 409);
-    assert!(sentence(&answer).contains("not recorded"));
+    assert!(sentence(&answer).contains("not being recorded"));
 }
 
 #[test]

@@ -80,7 +80,12 @@ pub(crate) async fn listen(
                 }
             }
             Err(RecvError::Lagged(lost)) => {
-                tracing::warn!(name: "host_lagged", lost, "the host missed events of the rooms");
+                tracing::warn!(
+                    name: "host_lagged",
+                    lost,
+                    "too many room events at once; some are missing from the event stream, \
+                     webhooks and stored results"
+                );
                 host.roster().correct(&host.handle.rooms(), host.clocks.now());
             }
             Err(RecvError::Closed) => return,

@@ -34,10 +34,10 @@ pub(crate) struct GivenRole {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AccessError {
     /// The limit is reached.
-    #[error("there are already {0} of these; remove some first")]
+    #[error("the limit of {0} entries is reached; remove some first")]
     TooMany(usize),
-    /// An author of a higher role has made one already.
-    #[error("someone with a higher role has already made one")]
+    /// Someone with a higher role has already banned or muted the subject.
+    #[error("someone with a higher role has already set this; ask them to change it")]
     Higher,
 }
 

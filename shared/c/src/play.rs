@@ -239,8 +239,8 @@ fn refusal_text(refusal: Refusal) -> &'static str {
         Refusal::Busy => "a vote is already running",
         Refusal::Uneven => "the sides would be uneven",
         Refusal::Protected => "the target is absent or protected",
-        Refusal::Full => "there is no place for another spectator",
+        Refusal::Full => "there is no space for another spectator",
         Refusal::NoSide => "you are on no side",
-        Refusal::Range => "a number in the request is out of range",
+        Refusal::Range => "a value in the request is out of range",
     }
 }

@@ -45,7 +45,9 @@ pub enum PinError {
     Malformed { path: PathBuf, line: usize, problem: LineError },
     #[error("{0:?} is not a server's host:port")]
     Host(String),
-    #[error("{host} is known by another certificate, {known}")]
+    #[error(
+        "{host} is already known by another certificate, {known}; connect again to compare them"
+    )]
     Changed { host: String, known: Fingerprint },
 }
 

@@ -111,7 +111,10 @@ pub enum CommandError {
     #[error("there is no {0}; see the list of players")]
     NoPlayer(PlayerId),
     /// A bot has this seat.
-    #[error("{0} is a bot; bots are configured when the server starts")]
+    #[error(
+        "{0} is a bot and cannot be kicked or banned; lower the number of bots in the settings \
+         instead"
+    )]
     Bot(PlayerId),
     /// The server does not host that game.
     #[error("this server does not host a game called {name:?}; it hosts {known}")]
@@ -128,7 +131,7 @@ pub enum CommandError {
     #[error("the text is empty")]
     Empty,
     /// The room makes no recording.
-    #[error("the game is not recorded")]
+    #[error("this room is not being recorded")]
     NotRecorded,
     /// The game has no such kind of entity.
     #[error(transparent)]

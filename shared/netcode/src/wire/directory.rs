@@ -272,9 +272,11 @@ pub enum AnnouncementRefusal {
          certificate's digest; announce the port of this server"
     )]
     Another,
-    #[error("the directory is full")]
+    #[error("the directory is full; use another one, or ask its host")]
     Full,
-    #[error("the directory lists enough servers of this network")]
+    #[error(
+        "the directory lists the maximum number of servers of this network; use another directory"
+    )]
     Network,
     #[error(
         "the same certificate is listed at another address; give each server a certificate of its \

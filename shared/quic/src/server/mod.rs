@@ -108,7 +108,7 @@ use web::Web;
 #[derive(Debug, thiserror::Error)]
 pub enum ThreadError {
     /// The system could not start it.
-    #[error("cannot start a thread for rooms: {0}; use fewer")]
+    #[error("cannot start a thread for rooms: {0}; use fewer room threads")]
     Start(#[from] std::io::Error),
     /// The thread panicked outside of its rooms.
     #[error("the thread {0} of the server panicked; its log has the panic: please report it")]

@@ -23,10 +23,10 @@ pub enum Refusal {
     Uneven,
     /// The target is not present, or is protected by the host's staff.
     Protected,
-    /// There is no place for another spectator.
+    /// There is no space for another spectator.
     Full,
     /// The player is on no side, so no one would receive it.
     NoSide,
-    /// A number in it is out of range.
+    /// A value in it is out of range.
     Range,
 }

@@ -189,19 +189,19 @@ pub struct Waiting {
 pub enum PlayRefusal {
     #[error("the directory refused, for a reason that this version does not know")]
     Unknown,
-    #[error("no server of this directory plays that game")]
+    #[error("no server of this directory plays that game; choose another game or directory")]
     Game,
     #[error("there is no party with that code; check the code, or make a new party")]
     Party,
-    #[error("the party plays another game")]
+    #[error("the party plays another game; choose the party's game")]
     OtherGame,
-    #[error("too many people wait already; try again later")]
+    #[error("too many people are waiting already; try again later")]
     Full,
     #[error("too many requests from your address; try again in a minute")]
     Often,
     #[error("the directory does not know this server")]
     Stranger,
-    #[error("that is more people than fit on a server")]
+    #[error("no server has seats for that many people; make a smaller party")]
     People,
     #[error("the signature does not belong to the player's key, or is for another directory")]
     Key,
