@@ -185,7 +185,7 @@ print(f"other programs left {free:.0%} of the machine")
 sys.exit(0 if r["connected"] == r["clients"] and eval(condition) else 3)
 P
     [ "$status" != 0 ] || return 0
-    [ "$status" = 3 ] || fail "$name: there is more to it than a busy machine"
+    [ "$status" = 3 ] || fail "$name: a busy machine alone does not explain this"
   done
   fail "$name: somebody was left out, or not $condition"
 }
