@@ -52,7 +52,7 @@ pub const SIDE_CHAT: Action = Action::new("side_chat", "chat to your side", &["T
 pub const QUICK: Action = Action::new("quick", "quick messages", &["V"]).hint("");
 /// Marks a place on the map for other players.
 pub const PING: Action =
-    Action::new("ping", "point at a place", &["Mouse:Middle", "Pad:RightThumb"]).hint("");
+    Action::new("ping", "mark a place for your side", &["Mouse:Middle", "Pad:RightThumb"]).hint("");
 /// Tells the others that the player is ready for the round.
 pub const READY: Action = Action::new("ready", "ready", &["G", "Pad:LeftThumb"]).hint("");
 /// Votes yes.

@@ -31,7 +31,8 @@ pub fn view_time(ruling: &Ruling) -> String {
             &values(&claimed),
         ),
         (Some(claimed), Adjusted::Unsteady) => fill(
-            "Seen {claimed} ms in the past, a sudden change; the server went back {accepted} ms.",
+            "Seen {claimed} ms in the past, which changed too suddenly; the server went back \
+             {accepted} ms.",
             &values(&claimed),
         ),
     }
@@ -40,7 +41,7 @@ pub fn view_time(ruling: &Ruling) -> String {
 /// Explains what a shot hit, or why it did not.
 pub fn outcome(ruling: &Ruling) -> String {
     let Some(Tested { inside, outcome, .. }) = ruling.tested else {
-        return tr("No player was ahead.").to_owned();
+        return tr("No player was in front of the shooter.").to_owned();
     };
     let metres = format!("{:.2}", inside.abs());
     let metres = [("metres", &*metres)];

@@ -77,7 +77,7 @@ fn titles() -> [(&'static str, &'static str); ROWS] {
         (tr("sent"), tr("Bytes sent per second.")),
         (tr("refused packets"), tr("Invalid packets, which were ignored.")),
         (tr("input early by"), tr("How long before their ticks your inputs reach the server.")),
-        (tr("inputs late"), tr("Ticks that ran without your input, and in how many episodes.")),
+        (tr("inputs late"), tr("Ticks that ran without your input, and the number of such gaps.")),
         (tr("ticks skipped"), tr("Ticks that this computer was too slow to predict.")),
         (
             tr("prediction ahead"),
@@ -94,10 +94,7 @@ fn titles() -> [(&'static str, &'static str); ROWS] {
         (tr("last correction"), tr("Size and cause of the last misprediction.")),
         (tr("clock"), tr("The control loop that keeps this clock in step with the server's.")),
         (tr("phase error"), tr("Estimated difference between this clock and the server's.")),
-        (
-            tr("error bound"),
-            tr("The most that this clock can be off, as the packets' times prove."),
-        ),
+        (tr("error bound"), tr("Largest possible error of this clock, derived from packet times.")),
         (tr("rate now"), tr("How much this clock is sped up, in parts per million.")),
         (tr("skew learnt"), tr("How much faster the server's clock runs, as learnt so far.")),
     ]
@@ -147,10 +144,10 @@ fn values(readings: &Readings) -> [String; ROWS] {
         stats.refused.to_string(),
         ms(stats.input_early),
         fill(
-            "{count}, {episodes} episodes",
+            "{count}, {gaps} gaps",
             &[
                 ("count", &stats.late_inputs.to_string()),
-                ("episodes", &readings.late_episodes.to_string()),
+                ("gaps", &readings.late_episodes.to_string()),
             ],
         ),
         stats.skipped_ticks.to_string(),

@@ -286,7 +286,9 @@ impl Online {
         let (has_directory, can_grow) = (!directories.is_empty(), directories.can_grow());
         let none = match can_grow {
             true => tr("You know no directory yet. Add one to the list of servers."),
-            false => tr("The host of this page has named no directory, so it finds no servers."),
+            false => {
+                tr("This page has no directory to search. Join its own server, or ask its host.")
+            }
         };
         if !has_directory {
             let none = RichText::new(none).size(readable(ui.ctx(), LETTERS));

@@ -150,7 +150,7 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
 pub(crate) fn words_of(reason: &Disconnect) -> String {
     let own = reason.to_string();
     match reason.code {
-        Code::Full => fill("no place is free: {reason}", &[("reason", &own)]),
+        Code::Full => fill("no seat is free: {reason}", &[("reason", &own)]),
         _ => own,
     }
 }
@@ -558,7 +558,7 @@ mod tests {
         let full = Disconnect::new(Code::Full, "all seats are taken");
         let (_, german) = phaselock_ui::words::INCLUDED[0];
         let german = phaselock_ui::words::Language::parse(german).expect("a language");
-        assert_eq!(words_of(&full), "no place is free: all seats are taken");
+        assert_eq!(words_of(&full), "no seat is free: all seats are taken");
         phaselock_ui::words::set_language(Some(Box::leak(Box::new(german))));
         assert_eq!(words_of(&full), "kein Platz ist frei: all seats are taken");
         phaselock_ui::words::set_language(None);

@@ -213,7 +213,7 @@ impl People {
         let house = common.house();
         if house.ready != ReadyUp::Off {
             let is_ready = is_ready(common);
-            let label = if is_ready { tr("Not ready after all") } else { tr("Ready") };
+            let label = if is_ready { tr("Not ready") } else { tr("Ready") };
             self.button(ui, label, RoundRequest::Ready(!is_ready));
         }
         for side in (0..count).filter(|side| own.is_some_and(|own| own != *side)) {

@@ -101,7 +101,7 @@ impl Panel {
         if self.marks {
             let mut compared = self.ghost.is_some();
             if ui
-                .checkbox(&mut compared, tr("Ghosts of another method"))
+                .checkbox(&mut compared, tr("Compare with another method"))
                 .on_hover_text(tr("Draws a ring where another method would show each player."))
                 .changed()
             {

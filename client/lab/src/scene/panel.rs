@@ -143,10 +143,10 @@ fn sliders(ui: &mut Ui, controls: &mut LabSettings) {
     let words = format!("{latency:.0} ms");
     let range = Slider::new(latency, 0.0..=LATENCY_MS_MAX).step_by(5.0);
     let mut moved =
-        slider(ui, tr("Latency"), tr("The least time that an update takes."), (words, own), range);
+        slider(ui, tr("Latency"), tr("Minimum delay of an update."), (words, own), range);
     let words = fill("+ 0 to {ms} ms", &[("ms", &format!("{jitter:.0}"))]);
     let range = Slider::new(jitter, 0.0..=JITTER_MS_MAX).step_by(5.0);
-    let what = tr("The most that it takes in addition; updates can overtake each other.");
+    let what = tr("Maximum extra delay of an update; updates can overtake each other.");
     moved |= slider(ui, tr("Jitter"), what, (words, own), range);
     let words = format!("{} %", (*loss * 10.0).round() / 10.0);
     let range = Slider::new(loss, 0.0..=LOSS_PERCENT_MAX).step_by(1.0);

@@ -112,7 +112,7 @@ impl Hud {
         let middle = frame.screen.center() + vec2(0.0, frame.screen.height() * 0.14);
         let words = match killer {
             Some(killer) => fill("{name} got you", &[("name", killer)]),
-            None => tr("You are out").to_owned(),
+            None => tr("You died").to_owned(),
         };
         // The ring needs the space below the words.
         let place = (middle + vec2(0.0, 66.0), Align2::CENTER_BOTTOM);

@@ -78,7 +78,9 @@ impl Download for HttpDownload {
                 Progress::Running { received, size: self.shared.size.get().copied() }
             }
             // Its thread has panicked.
-            Err(TryRecvError::Disconnected) => Progress::Failed(tr("it stopped").to_owned()),
+            Err(TryRecvError::Disconnected) => {
+                Progress::Failed(tr("the download stopped; try again").to_owned())
+            }
         }
     }
 }
@@ -123,7 +125,7 @@ fn fetch(url: &str, bytes_max: u64, shared: &Shared) -> Result<Vec<u8>, String> 
     let (mut bytes, mut part) = (Vec::new(), vec![0; READ_BYTES]);
     loop {
         if shared.is_dropped.load(Ordering::Relaxed) {
-            return Err(tr("it stopped").to_owned());
+            return Err(tr("the download stopped; try again").to_owned());
         }
         match body.read(&mut part) {
             Ok(0) => return Ok(bytes),

@@ -344,7 +344,7 @@ impl Lobby for DesktopLobby {
             let directories = self.servers.directories();
             self.wished = self.online.draw(ctx, &directories).map(Wished::Online);
         } else if self.in_recordings {
-            self.wished = self.recordings.draw(ctx).map(Wished::Recordings);
+            self.wished = self.recordings.draw(ctx, settings).map(Wished::Recordings);
         } else {
             self.wished = self.menu.draw(ctx, settings).map(Wished::Menu);
         }

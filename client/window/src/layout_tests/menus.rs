@@ -30,6 +30,7 @@ use crate::overlay::{self, Status};
 use crate::page::card::Card;
 use crate::registry::Views;
 use crate::replay::{Download, Loading, Progress};
+use crate::settings::Settings;
 use crate::settings::Store;
 use crate::settings::languages::Languages;
 use crate::settings::screen::{self, Env, Screen};
@@ -317,8 +318,9 @@ fn layout_of_laboratory_is_clear() {
 fn layout_of_recordings_is_clear() {
     let folder = tempfile::tempdir().expect("a folder");
     let views = phaselock_views::all(Views::new());
+    let settings = Settings::default();
     let mut empty = Recordings::new(Some(folder.path().to_owned()), views.clone());
-    let mut found = lay_out("no recordings", |ctx| assert_eq!(empty.draw(ctx), None));
+    let mut found = lay_out("no recordings", |ctx| assert_eq!(empty.draw(ctx, &settings), None));
     let mut room = Room::<Race>::new(RoomConfig {
         record: Some(RecordConfig::default()),
         settings: RoomSettings { bots: 9, ..RoomSettings::default() },
@@ -344,13 +346,14 @@ fn layout_of_recordings_is_clear() {
     let mut screen = Recordings::new(Some(folder.path().to_owned()), views);
     let context = Pane::of((1280.0, 720.0), Needs::Menu, 1.0).context();
     while !screen.is_settled() {
-        let _ = context.run(RawInput::default(), |ctx| assert_eq!(screen.draw(ctx), None));
+        let _ =
+            context.run(RawInput::default(), |ctx| assert_eq!(screen.draw(ctx, &settings), None));
     }
-    found.extend(lay_out("recordings", |ctx| assert_eq!(screen.draw(ctx), None)));
+    found.extend(lay_out("recordings", |ctx| assert_eq!(screen.draw(ctx, &settings), None)));
     screen.error = Some("This recording cannot be played: the recording is damaged.".to_owned());
     found.extend(lay_out("recordings, one is deleted", |ctx| {
         screen.ask_to_delete();
-        assert_eq!(screen.draw(ctx), None);
+        assert_eq!(screen.draw(ctx, &settings), None);
     }));
     report(found);
 }

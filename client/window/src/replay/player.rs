@@ -272,7 +272,7 @@ impl Player {
     /// Moves to a tick. If it cannot be read, the position does not change.
     pub(super) fn move_to(&mut self, tick: Tick) {
         let words = |error: ReplayError| {
-            fill("This place cannot be read: {why}.", &[("why", &error.to_string())])
+            fill("Cannot show this moment: {why}.", &[("why", &error.to_string())])
         };
         self.error = self.playback.seek(tick).err().map(words);
         self.last = (self.clock)();

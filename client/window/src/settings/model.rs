@@ -4,8 +4,11 @@ use phaselock::client::GhostChoice;
 use phaselock::games::Bots;
 use phaselock::wire::talk::Look;
 use phaselock::wire::text::{NameError, read_name};
+use phaselock_ui::actions::{ALL_GAMES, SAVE_MINUTES};
+use phaselock_ui::bindings::Binding;
 use phaselock_ui::color_vision::Palette;
-use phaselock_ui::controls::Bindings;
+use phaselock_ui::controls::{Bindings, bindings_of};
+use phaselock_ui::words::tr;
 
 use super::values::{FrameCap, ITEMS_MAX, Language, WindowSize};
 use crate::records::{GAMES_MAX, New, Records};
@@ -31,6 +34,13 @@ impl Settings {
         if self.records.contains_key(game) || self.records.len() < GAMES_MAX {
             self.records.entry(game.to_owned()).or_default().insert(name.to_owned(), value);
         }
+    }
+
+    /// What saves the last minutes, in words: keys such as "F8", or the pause menu if no key does.
+    pub(crate) fn minutes_saver(&self) -> String {
+        let keys = bindings_of(ALL_GAMES, &SAVE_MINUTES, &self.controls);
+        let keys: Vec<_> = keys.into_iter().map(Binding::label).collect();
+        if keys.is_empty() { tr("the pause menu").to_owned() } else { keys.join(", ") }
     }
 }
 

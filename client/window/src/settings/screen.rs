@@ -165,6 +165,7 @@ impl Screen {
     }
 
     fn player(&mut self, ui: &mut Ui, settings: &mut Settings) {
+        let saver = settings.minutes_saver();
         let player = &mut settings.player;
         row(ui, tr("Name"), |ui| {
             let name = self.name.get_or_insert_with(|| player.name.clone());
@@ -198,8 +199,11 @@ impl Screen {
         switch(ui, tr("Keep the last ten minutes"), &mut player.keep_minutes);
         note(
             ui,
-            tr("A key saves what you saw and read as a recording. It is stored on this computer \
-                only."),
+            &fill(
+                "In a game, {key} saves what you saw and read in that time as a recording, on this \
+                 computer only.",
+                &[("key", &saver)],
+            ),
         );
     }
 }

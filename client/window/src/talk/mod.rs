@@ -339,9 +339,9 @@ fn refused(refusal: Refusal) -> &'static str {
         Refusal::Unknown => tr("The server cannot do that; its version may be older."),
         Refusal::TooMany => tr("Not sent: too many at once. Wait a moment."),
         Refusal::Length => tr("Not sent: the line is empty or too long."),
-        Refusal::Game => tr("The game did not understand that."),
+        Refusal::Game => tr("The game rejected that."),
         Refusal::Off => {
-            tr("That is not possible here: the host has switched it off, or it makes no sense now.")
+            tr("Not possible: the host has turned it off, or it does not apply right now.")
         }
         Refusal::Soon => tr("Too soon: wait a little before you call another vote."),
         Refusal::Busy => tr("A vote is already in progress. Wait until it ends."),
@@ -349,6 +349,6 @@ fn refused(refusal: Refusal) -> &'static str {
         Refusal::Protected => tr("That player cannot be voted out."),
         Refusal::Full => tr("There is no space for more spectators. Play on, or try again later."),
         Refusal::NoSide => tr("Not sent: you are on no side here."),
-        Refusal::Range => tr("Not sent: a number in it is out of range."),
+        Refusal::Range => tr("Not sent: the server rejected a value in it."),
     }
 }

@@ -15,6 +15,7 @@ use super::shelf::{Facts, Known, Listed, Shelf};
 use crate::desktop::sheet::sheet;
 use crate::people::title;
 use crate::registry::Views;
+use crate::settings::Settings;
 
 const DETAILS_WIDTH: f32 = 300.0;
 const ROW_HEIGHT: f32 = 60.0;
@@ -68,7 +69,7 @@ impl Recordings {
     }
 
     /// Shows the list; call it once per frame.
-    pub(crate) fn draw(&mut self, ctx: &Context) -> Option<Picked> {
+    pub(crate) fn draw(&mut self, ctx: &Context, settings: &Settings) -> Option<Picked> {
         self.look();
         let files = self.shelf.as_ref().and_then(Shelf::files);
         let mut picked = sheet(ctx, "recordings", |ui| {
@@ -77,7 +78,7 @@ impl Recordings {
                 self.foot(ui);
                 let height = ui.available_height();
                 let body = ui.with_layout(Layout::top_down(Align::Min), |ui| {
-                    self.body(ui, height, files.as_deref())
+                    self.body(ui, height, files.as_deref(), settings)
                 });
                 picked = picked.take().or(body.inner);
             });
@@ -128,15 +129,22 @@ impl Recordings {
     }
 
     /// Shows the rows on the left and the chosen file on the right.
-    fn body(&mut self, ui: &mut Ui, height: f32, files: Option<&[Listed]>) -> Option<Picked> {
+    fn body(
+        &mut self,
+        ui: &mut Ui,
+        height: f32,
+        files: Option<&[Listed]>,
+        settings: &Settings,
+    ) -> Option<Picked> {
         let Some(files) = files.filter(|files| !files.is_empty()) else {
             ui.add_space(18.0);
             let words = match (files, &self.dir) {
-                (_, None) => tr("There is no folder for recordings."),
-                (None, _) => tr("Reading the folder ..."),
-                (Some(_), _) => {
-                    tr("No recordings yet. In a game, a key saves the last ten minutes.")
-                }
+                (_, None) => tr("There is no folder for recordings.").to_owned(),
+                (None, _) => tr("Reading the folder ...").to_owned(),
+                (Some(_), _) => fill(
+                    "No recordings yet. In a game, {key} saves the last ten minutes.",
+                    &[("key", &settings.minutes_saver())],
+                ),
             };
             ui.label(RichText::new(words).size(15.0).color(palette::TEXT_FAINT));
             return None;

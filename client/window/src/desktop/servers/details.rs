@@ -190,7 +190,7 @@ impl Details {
         let rooms = ScrollArea::vertical().id_salt(Id::new("rooms")).max_height(ROOMS_HEIGHT);
         rooms.show(ui, |ui| {
             ui.set_width(ui.available_width());
-            ui.selectable_value(&mut self.room, None, tr("The emptiest"));
+            ui.selectable_value(&mut self.room, None, tr("The fullest with a free seat"));
             for room in &info.rooms {
                 let [players, seats] = [room.players, room.players_max].map(|it| it.to_string());
                 let line = fill(
