@@ -291,7 +291,7 @@ impl Agent {
             answer => answer.map(drop),
         };
         if let Err(failure) = &answer {
-            if call.is_beta() && (failure.is_missing() || call.may_fail(failure)) {
+            if call.is_beta() && failure.is_missing() {
                 self.missing.insert(call.kind());
                 self.miss(call.kind());
                 return;
@@ -306,7 +306,11 @@ impl Agent {
                     (self.calls.silent, self.problems.calls) = (Retry::default(), None);
                     let retry = self.calls.refused.entry(call.kind()).or_default();
                     retry.fail(now, &mut self.random);
-                    self.problems.refused.insert(call.kind(), text);
+                    if call.may_fail() {
+                        self.miss(call.kind());
+                    } else {
+                        self.problems.refused.insert(call.kind(), text);
+                    }
                 }
             }
             return;

@@ -114,9 +114,9 @@ impl Call {
         matches!(self, Self::Counter { .. } | Self::ListCapacity { .. } | Self::ListValue { .. })
     }
 
-    /// Whether the server goes on without this call if the sidecar refuses it.
-    pub(super) fn may_fail(&self, failure: &Failure) -> bool {
-        matches!((self, failure), (Self::ListCapacity { .. }, Failure::Refused { .. }))
+    /// Whether it is no problem of the server if the sidecar refuses this call.
+    pub(super) fn may_fail(&self) -> bool {
+        matches!(self, Self::ListCapacity { .. })
     }
 
     /// Whether a failure says that there is nothing to do: the value to add is in the list already,

@@ -486,6 +486,12 @@ fn a_list_is_right_even_if_its_capacity_cannot_be_set() {
         assert_eq!(world.problem(), "");
         let is_noted = world.notes.contains(&Note::Missing("list capacity", "players"));
         assert_eq!(is_noted, seats < 8, "{:?}", world.notes);
+        // It is set as soon as the sidecar accepts it.
+        world.model.fault = Fault::None;
+        world.run(secs(60));
+        assert_eq!(world.model.list(), names);
+        let noted = world.notes.iter().filter(|note| matches!(note, Note::Missing(..))).count();
+        assert_eq!(noted, usize::from(seats < 8), "{:?}", world.notes);
         world.seat(&[3], 0);
         world.run(secs(5));
         assert_eq!(world.model.list(), names[2..]);
