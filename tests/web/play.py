@@ -1037,8 +1037,10 @@ def recording(around):
     player.comes_to("the pause", lambda it: it["replay"]["is_paused"])
     around.look(player, "replay-paused")
     print("a page shows a recording, and moves in it by mouse")
+    player.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=5)
     player.size(390, 780, phone=True)
     player.draws()
+    assert player.run("document.getElementById('turn').hidden"), "a recording can be watched upright"
     around.picture(player, "replay-upright")
     for name, why in [("text.plr", "not a recording"), ("damaged.plr", "cannot be played"),
                       ("nosuch.plr", "404"), ("huge.plr", "larger than 128 MiB"),
@@ -1049,6 +1051,8 @@ def recording(around):
         status = player.comes_to(f"the fault of {name}", lambda it: it.get("reason"))
         assert why in status["reason"], (name, status["reason"])
     around.picture(player, "replay-fault")
+    player.size(390, 780, phone=True)
+    player.until("!document.getElementById('turn').hidden")
     # The page has no server, and some recordings are not there.
     errors = [it for it in player.errors if not it.startswith("Failed to load resource")]
     assert not errors, errors

@@ -846,14 +846,19 @@
     canvas.addEventListener("pointerdown", () => { out.hidden = true; });
   }
 
+  // A recording can be watched upright.
+  let isWatching = link.has("replay");
+  const upright = matchMedia("(orientation: portrait) and (pointer: coarse)");
+
   /** Asks the player to turn a phone, so that thumbs and game fit side by side. */
+  function askToTurn() {
+    byId("turn").hidden = isWatching || !upright.matches;
+  }
+
   function beginTurn() {
-    const upright = matchMedia("(orientation: portrait) and (pointer: coarse)");
-    const turn = byId("turn");
-    turn.textContent = say("Turn your phone to play.", "Dreh dein Telefon zum Spielen.");
-    const look = () => { turn.hidden = !upright.matches; };
-    upright.addEventListener("change", look);
-    look();
+    byId("turn").textContent = say("Turn your phone to play.", "Dreh dein Telefon zum Spielen.");
+    upright.addEventListener("change", askToTurn);
+    askToTurn();
   }
 
   // ---- the plugin --------------------------------------------------------------------------
@@ -907,6 +912,8 @@
         const status = JSON.parse(textAt(at, count));
         window.phaselock = { status };
         isPlaying = status.is_playing === true;
+        isWatching = Boolean(status.replay) || status.screen === "download";
+        askToTurn();
         entitle(status);
       },
       phaselock_held: takeHeld,
@@ -1051,8 +1058,7 @@
     if (german) byId("text").textContent = "Lädt …";
     beginField();
     beginExit();
-    // A recording can be watched upright.
-    if (!link.has("replay")) beginTurn();
+    beginTurn();
     const sentence = await lacking();
     if (sentence) return word(sentence);
     try {
