@@ -102,7 +102,7 @@ struct Button {
     is_down: bool,
 }
 
-/// The touch controls. They appear at the first touch.
+/// The touch controls. Unless they are made for fingers, they appear at the first touch.
 #[derive(Debug, Default)]
 pub struct Glass {
     is_used: bool,
@@ -124,12 +124,13 @@ pub fn css_pixel(ctx: &Context) -> f32 {
 }
 
 impl Glass {
-    /// Creates untouched controls; `unit` is the number of points per CSS pixel.
-    pub fn untouched(unit: f32) -> Self {
+    /// Creates controls for fingers, which appear before the first touch; `unit` is the number of
+    /// points per CSS pixel.
+    pub fn for_fingers(unit: f32) -> Self {
         Self { is_used: true, unit, ..Self::default() }
     }
 
-    /// Whether the screen has been touched.
+    /// Whether fingers point: the screen was touched, or is made for that.
     pub fn is_used(&self) -> bool {
         self.is_used
     }

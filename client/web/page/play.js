@@ -589,6 +589,8 @@
         return download?.error ?? "";
       case "language":
         return navigator.language || null;
+      case "pointer":
+        return matchMedia("(pointer: coarse)").matches ? "coarse" : "fine";
       default:
         return null;
     }

@@ -59,6 +59,11 @@ pub fn language() -> Option<String> {
     text("language")
 }
 
+/// Whether fingers are the main way to point, as on phones.
+pub fn is_touched() -> bool {
+    text("pointer").as_deref() == Some("coarse")
+}
+
 /// Returns the server's name.
 pub fn server_name() -> Option<String> {
     text("server:name")

@@ -38,6 +38,8 @@ const SEEN_SHAPE: f32 = 0.75;
 /// Seconds of look-ahead along the velocity, and its maximum as a share of the width.
 const LOOK_AHEAD_SECS: f32 = 0.55;
 const LOOK_AHEAD_MOST: f32 = 0.22;
+/// Maximum part of half of the width that is seen.
+const LOOK_AHEAD_NARROW: f32 = 0.5;
 /// Its maximum on touch screens, as a share of the picture's smaller half.
 const GLASS_AHEAD: f32 = 0.25;
 /// Half-life of the camera's distance to its target, in seconds.
@@ -264,11 +266,14 @@ impl RaceScreen {
         let wanted = SEEN_WIDTH[0] + (SEEN_WIDTH[1] - SEEN_WIDTH[0]) * share;
         let width = ease(self.width.unwrap_or(wanted), wanted, scene.secs, ZOOM_SECS);
         self.width = Some(width);
-        let lead = (velocity * LOOK_AHEAD_SECS).clamp_length_max(width * LOOK_AHEAD_MOST);
-        // Makes up for half of the lag that the ease costs.
-        let mut ahead = lead + velocity * (EASE_SECS * 0.7);
+        let mut lead = (velocity * LOOK_AHEAD_SECS).clamp_length_max(width * LOOK_AHEAD_MOST);
         let height = width * SEEN_SHAPE;
         let camera = Camera::new(scene.screen, Vec2::ZERO, width, height);
+        // A screen that is held upright shows less of the width.
+        let most = LOOK_AHEAD_NARROW * camera.half().x;
+        lead.x = lead.x.clamp(-most, most);
+        // Makes up for half of the lag that the ease costs.
+        let mut ahead = lead + velocity * (EASE_SECS * 0.7);
         // A car that drives down the picture is seen below the clock.
         let clock = (below_clock(scene.painter) + CLEAR) / camera.scale + OWN_RADIUS;
         ahead.y = ahead.y.min(camera.half().y - clock);

@@ -269,7 +269,7 @@ where
         // In a replay, it does not matter where everything is now.
         self.place = self.place.wrapping_add(u16::from(!state.replayed));
         let mut window = Window::<V>::new(self.now(), state, self.place);
-        window.glass = self.has_glass.then(|| Glass::untouched(pane.unit));
+        window.glass = self.has_glass.then(|| Glass::for_fingers(pane.unit));
         let mut found = Vec::new();
         let frames = if state.layers.are_many() { FRAMES_CROWDED } else { FRAMES };
         for frame in 0..frames {

@@ -46,6 +46,13 @@ pub(super) struct Page {
     saved: VecDeque<String>,
 }
 
+impl Page {
+    pub(super) fn new() -> Self {
+        let glass = if page::is_touched() { Glass::for_fingers(1.0) } else { Glass::default() };
+        Self { glass, ..Self::default() }
+    }
+}
+
 impl Platform for Page {
     fn now(&self) -> LocalTime {
         self.clock.now()

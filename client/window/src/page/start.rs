@@ -24,7 +24,7 @@ pub fn run(views: &Views) -> ExitCode {
         let languages = Languages::new(page::language().unwrap_or_default());
         let opening = Opening { views, store, languages, fullscreen: false, mute: false };
         // A page has no command line for errors.
-        let _ = Shell::new(Page::default(), lobby, opening).frames().await;
+        let _ = Shell::new(Page::new(), lobby, opening).frames().await;
     });
     ExitCode::SUCCESS
 }
