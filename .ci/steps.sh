@@ -24,9 +24,9 @@ print_times() { printf '\nSeconds per step, without the last:\n%s' "$times"; }
 # After a failure, too.
 trap print_times EXIT
 
-# COMMAND...: runs it. Status 77 means that what it needs cannot be had here, which passes unless PHASELOCK_CI_ALL is set.
+# COMMAND...: runs it. Status 77 means that what it needs cannot be had here, which passes unless CI_ALL is set.
 if_available() {
   local status=0
   "$@" || status=$?
-  [ "$status" = 0 ] || { [ "$status" = 77 ] && [ -z "${PHASELOCK_CI_ALL:-}" ]; } || exit "$status"
+  [ "$status" = 0 ] || { [ "$status" = 77 ] && [ -z "${CI_ALL:-}" ]; } || exit "$status"
 }
