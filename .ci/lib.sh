@@ -43,7 +43,8 @@ free_port() { # prints a port of 127.0.0.1 that is free
 }
 
 has_players() { # COUNT: whether the script's `ctl` shows this many players of phaselock-bots who are not away
-  [ "$(ctl players 2>/dev/null | grep "Bot [0-9]" | grep -vc "away *$")" = "$1" ]
+  local shown
+  shown=$(ctl players 2>/dev/null) && [ "$(grep "Bot [0-9]" <<<"$shown" | grep -vc "away *$")" = "$1" ]
 }
 
 ends() { # PID: waits until a child of this shell ends, and sets $status to its exit status

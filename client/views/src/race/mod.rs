@@ -38,9 +38,9 @@ const SEEN_SHAPE: f32 = 0.75;
 /// Seconds of look-ahead along the velocity, and its maximum as a share of the width.
 const LOOK_AHEAD_SECS: f32 = 0.55;
 const LOOK_AHEAD_MOST: f32 = 0.22;
-/// Maximum part of half of the width that is seen.
+/// Maximum look-ahead to the side, as a share of half of the visible width.
 const LOOK_AHEAD_NARROW: f32 = 0.5;
-/// Its maximum on touch screens, as a share of the picture's smaller half.
+/// Maximum look-ahead on touch screens, as a share of the picture's smaller half.
 const GLASS_AHEAD: f32 = 0.25;
 /// Half-life of the camera's distance to its target, in seconds.
 const EASE_SECS: f32 = 0.09;
