@@ -172,6 +172,12 @@ pub(crate) trait Lobby {
     /// Does what the player asked for in this frame.
     fn decide(&mut self, desk: Desk<'_>) -> Option<Order>;
 
+    /// Takes the file that was dropped on the window: its path, or on a page only its name.
+    fn take_dropped(&mut self) -> Option<PathBuf>;
+
+    /// Shows the recording that was dropped on the window.
+    fn watch_dropped(&mut self, file: PathBuf, desk: Desk<'_>) -> Option<Order>;
+
     /// A visit has ended. `has_begun`: whether a game was joined in it.
     fn ended(&mut self, end: End, has_begun: bool);
 

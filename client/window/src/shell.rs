@@ -32,7 +32,7 @@ use crate::visit::drawing::VisitFrame;
 use crate::visit::minutes::not_saved;
 use crate::visit::motion_files::begin_file;
 use crate::visit::status::{REPORT_EVERY, status};
-use crate::visit::{Next, Visit};
+use crate::visit::{End, Next, Visit};
 
 /// Maximum time that the picture advances in one frame, in seconds.
 const FRAME_SECS_MAX: f64 = 0.25;
@@ -211,8 +211,31 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
         self.rumble();
         self.lobby.painted();
         self.follow(next);
-        let order = self.lobby.decide(desk(&self.views, &mut self.store));
+        let order = match self.take_dropped() {
+            None => self.lobby.decide(desk(&self.views, &mut self.store)),
+            order => order,
+        };
         self.follow_order(order)
+    }
+
+    /// Takes a recording that was dropped on the window, and shows it in place of the lobby or of
+    /// another recording. A game goes on, and so does an export.
+    fn take_dropped(&mut self) -> Option<Order> {
+        let file = self.lobby.take_dropped()?;
+        let is_filming = self.is_filming();
+        match &mut self.visit {
+            Some(visit) if !visit.is_recording() => {
+                visit.tell(tr("To watch that recording, leave the game, then drop it again."));
+                return None;
+            }
+            Some(_) if is_filming => return None,
+            Some(_) => self.follow(Next::End(End::Left)),
+            None => {}
+        }
+        if self.screen.take().is_some() {
+            self.lobby.settings_closed(&self.store.settings);
+        }
+        self.lobby.watch_dropped(file, desk(&self.views, &mut self.store))
     }
 
     /// Reads keys, mouse, gamepad and touch.

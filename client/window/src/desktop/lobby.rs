@@ -1,7 +1,7 @@
 //! What a desktop shows between two visits: the menu, the server list, the search for a server, the
 //! laboratory, and the question whether to trust a changed certificate.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use egui_macroquad::egui::{Context, LayerId};
 use phaselock::games::Games;
@@ -15,6 +15,7 @@ use phaselock_ui::words::fill;
 
 use super::args::{Args, Export, Source, Start};
 use super::connection::{self, LocalGame};
+use super::drops::Drops;
 use super::menu::{Menu, Wish};
 use super::recordings::{Picked, Recordings};
 use super::servers::{Answer, Choice, ServerLists, Servers, Trust};
@@ -55,6 +56,7 @@ pub(super) struct DesktopLobby {
     args: Args,
     clock: Clock,
     games: Games,
+    drops: Drops,
     menu: Menu,
     /// The laboratory, kept as the player left it.
     lab: Option<Lab>,
@@ -84,6 +86,7 @@ pub(super) struct DesktopLobby {
 }
 
 impl DesktopLobby {
+    /// Creates the screens; needs the open window.
     pub(super) fn new(
         args: Args,
         clock: Clock,
@@ -96,6 +99,7 @@ impl DesktopLobby {
             menu: Menu::new(&args, views.games(), settings),
             games: views.games().clone(),
             clock,
+            drops: Drops::start(),
             lab: None,
             in_lab: false,
             servers,
@@ -368,6 +372,22 @@ impl Lobby for DesktopLobby {
             Wished::Trust(answer) => self.answer(answer, desk),
             Wished::Loaded(loaded) => self.watch_loaded(loaded, desk),
         }
+    }
+
+    fn take_dropped(&mut self) -> Option<PathBuf> {
+        self.drops.take()
+    }
+
+    fn watch_dropped(&mut self, file: PathBuf, desk: Desk<'_>) -> Option<Order> {
+        // A download ends with its object.
+        (self.loading, self.trust, self.wished) = (None, None, None);
+        // Reading a pipe could take forever.
+        if file.is_file() {
+            return self.watch(&file, desk);
+        }
+        let file = file.display().to_string();
+        self.set_error(Some(fill("{file} is not a file.", &[("file", &file)])));
+        None
     }
 
     fn ended(&mut self, end: End, has_begun: bool) {

@@ -12,6 +12,7 @@ mod connection;
 mod console;
 mod display;
 mod download;
+mod drops;
 mod film;
 mod focus;
 mod holds;
@@ -19,6 +20,8 @@ mod links;
 mod lobby;
 mod machine;
 pub(crate) mod menu;
+#[cfg(target_os = "linux")]
+mod own_window;
 mod pacing;
 pub(crate) mod recordings;
 mod replays;

@@ -1,6 +1,8 @@
 //! What a page shows between two visits: the card from which its server is joined, and the screen
 //! on which a directory chooses another one.
 
+use std::path::PathBuf;
+
 use egui_macroquad::egui::Context;
 use phaselock::limits::TEXT_BYTES_MAX;
 use phaselock::wire::disconnect::Code;
@@ -180,11 +182,6 @@ impl Lobby for PageLobby {
     }
 
     fn decide(&mut self, desk: Desk<'_>) -> Option<Order> {
-        if let Some(name) = page::take_dropped() {
-            // The page has one download at a time, which ends with its object.
-            (self.loading, self.loaded) = (None, None);
-            self.loading = Some(replays::read_dropped(name));
-        }
         if let Some(loaded) = self.loaded.take() {
             return self.watch(loaded, desk);
         }
@@ -203,6 +200,17 @@ impl Lobby for PageLobby {
             }
             Wish::Settings => Some(Order::Settings),
         }
+    }
+
+    fn take_dropped(&mut self) -> Option<PathBuf> {
+        page::take_dropped().map(PathBuf::from)
+    }
+
+    fn watch_dropped(&mut self, file: PathBuf, _desk: Desk<'_>) -> Option<Order> {
+        // The page has one download at a time, which ends with its object.
+        (self.loading, self.loaded) = (None, None);
+        self.loading = Some(replays::read_dropped(file.display().to_string()));
+        None
     }
 
     fn ended(&mut self, end: End, _has_begun: bool) {

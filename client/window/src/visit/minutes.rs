@@ -76,7 +76,7 @@ impl Visit {
                 not_saved(&why)
             }
         };
-        self.talk.add_notice(&told, self.now());
+        self.tell(&told);
     }
 }
 

@@ -19,6 +19,12 @@ impl Visit {
         panels.into_iter().filter(|(shown, _)| *shown).map(|(_, name)| name).collect()
     }
 
+    /// Shows the player a line of text.
+    pub(crate) fn tell(&mut self, text: &str) {
+        let now = self.now();
+        self.talk.add_notice(text, now);
+    }
+
     /// Whether a game has begun: until then, the command line's wishes count.
     pub(crate) fn has_begun(&self) -> bool {
         self.asked.is_none()

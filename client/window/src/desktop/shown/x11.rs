@@ -1,26 +1,16 @@
 //! State of the window from an X server, over a separate connection.
-//!
-//! The engine does not reveal its window's id. The X server knows which connections belong to this
-//! process (the XRes extension), and so which window does.
-
-use std::error::Error;
 
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
 use x11rb::protocol::randr::ConnectionExt as _;
-use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _};
 use x11rb::protocol::xproto::{
-    Atom, AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, EventMask, MapState, Visibility,
-    Window, WindowClass,
+    Atom, AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, EventMask, Visibility, Window,
 };
 use x11rb::rust_connection::RustConnection;
 
 use super::seen::Seen;
+use crate::desktop::own_window::{Outcome, own_window};
 
-/// Maximum number of windows examined in search of our own.
-const WINDOWS_MAX: usize = 4096;
-/// Maximum depth of windows below the root: window managers put each window into frames.
-const DEPTH_MAX: u32 = 4;
 /// Maximum number of a window's states that are read.
 const STATES_MAX: u32 = 64;
 /// Plausible refresh rates of a display, in hertz. Others are made up by virtual displays.
@@ -28,8 +18,6 @@ const HZ: std::ops::RangeInclusive<f64> = 20.0..=1000.0;
 
 /// Workspace of a window that is on all workspaces.
 const ALL_DESKTOPS: u32 = u32::MAX;
-
-type Outcome<T> = Result<T, Box<dyn Error>>;
 
 /// Our own window, as the X server reports it.
 #[derive(Debug)]
@@ -154,39 +142,6 @@ impl Watch {
         }
         Ok(middle.or(first))
     }
-}
-
-/// Finds the window of this process.
-fn own_window(x: &RustConnection, root: Window) -> Outcome<Option<Window>> {
-    let all = ClientIdSpec { client: 0, mask: ClientIdMask::LOCAL_CLIENT_PID };
-    x.res_query_version(1, 2)?.reply()?;
-    let ids = x.res_query_client_ids(&[all])?.reply()?.ids;
-    let mask = !x.setup().resource_id_mask;
-    let own: Vec<u32> = ids
-        .iter()
-        .filter(|id| id.value.first() == Some(&std::process::id()))
-        .map(|id| id.spec.client & mask)
-        .collect();
-    let mut level = vec![root];
-    let mut left = WINDOWS_MAX;
-    for _ in 0..DEPTH_MAX {
-        let mut below = Vec::new();
-        for parent in level {
-            for window in x.query_tree(parent)?.reply()?.children {
-                let Some(rest) = left.checked_sub(1) else { return Ok(None) };
-                left = rest;
-                let Ok(it) = x.get_window_attributes(window)?.reply() else { continue };
-                let is_shown =
-                    it.class == WindowClass::INPUT_OUTPUT && it.map_state == MapState::VIEWABLE;
-                if is_shown && own.contains(&(window & mask)) {
-                    return Ok(Some(window));
-                }
-                below.push(window);
-            }
-        }
-        level = below;
-    }
-    Ok(None)
 }
 
 /// Whether the window is on another workspace than the shown one.
