@@ -69,6 +69,9 @@ struct Args {
     /// Measures only the memory of a room that records (on), or that does not (off)
     #[arg(long, value_parser = ["on", "off"])]
     memory: Option<String>,
+    /// Measures only Skirmish with 64 clients
+    #[arg(long)]
+    clients: bool,
     /// Plays and verifies this number of matches of a minute instead
     #[arg(long)]
     matches: Option<u64>,
@@ -142,6 +145,10 @@ fn main() -> anyhow::Result<()> {
         head(&SIZES);
     }
     let show = |figures: Size| if is_json { json(&figures) } else { row(&SIZES, &figures) };
+    if args.clients {
+        show(clients(args.seconds));
+        return Ok(());
+    }
     for (_, measure) in each_game!(bots) {
         show(measure(PLAYERS, args.seconds.into()));
     }

@@ -154,6 +154,13 @@ fn a_recording_tells_of_each_shot_what_was_judged() {
         let is_hit = shot.tested.is_some_and(|tested| tested.outcome == Outcome::Hit);
         assert_eq!(is_hit, live.hit.is_some());
     }
+    // Fire is held in many more ticks, whose view times change nothing.
+    let chunks = (0..replay.chunks().len()).map(|number| replay.chunk(number));
+    let ticks = chunks.flat_map(|chunk| chunk.expect("it can be read").ticks);
+    let seen = ticks
+        .filter(|tick| tick.steps.iter().any(|of| of.steps.iter().any(|step| step.view.is_some())));
+    let seen: Vec<_> = seen.map(|tick| tick.tick).collect();
+    assert_eq!(seen, found.iter().map(|shot| shot.tick).collect::<Vec<_>>());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The net graph of a recording: what the server made of the followed player's inputs.
 
 use phaselock::game::Origin;
-use phaselock::replay::InputReport;
+use phaselock::replay::{InputReport, RecordedView};
 use phaselock::rewind::Adjusted;
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
 
@@ -93,15 +93,18 @@ impl Recorded<'_> {
         bars
     }
 
+    /// The ticks with a shot, which alone have a view time.
+    fn shots(&self) -> Vec<Shot> {
+        self.reports.iter().filter_map(|report| Some((report.tick, report.view?))).collect()
+    }
+
     fn lag(&self, report: &InputReport) -> Micros {
         Micros(self.rates.step().0.saturating_mul(report.age as i64))
     }
 }
 
-/// Whether the server did not accept the view time that the client claimed.
-fn adjusted(report: &InputReport) -> bool {
-    report.view.is_some_and(|view| view.adjusted != Adjusted::No)
-}
+/// A shot's tick, and how far in the past it was tested.
+type Shot = (Tick, RecordedView);
 
 impl Lane {
     fn title(self) -> &'static str {
@@ -121,7 +124,7 @@ impl Lane {
             }
             Self::View => {
                 tr("How far in the past this player saw others: the time that the server accepted \
-                    for shots, and the time that the client claimed.")
+                    for each shot, and the time that the client claimed. Lines join the shots.")
             }
             Self::Lag => tr(
                 "How far this player's own steps ran behind the world, because inputs came late.",
@@ -148,7 +151,7 @@ impl Lane {
                 vec![Words::mark(1, Mark::Late, late), Words::line(2, Curve::Band, missed)]
             }
             Self::View => {
-                let view = last.and_then(|report| report.view);
+                let view = recorded.shots().last().map(|(_, view)| *view);
                 let accepted =
                     view.map_or_else(unknown, |view| format!("{} ms", ms(view.accepted)));
                 let claimed = view.and_then(|view| view.claimed);
@@ -177,16 +180,18 @@ impl Lane {
                 plot.marks(Mark::Late, late.map(|report| recorded.at(report.tick)));
             }
             Self::View => {
-                let accepted = |it: &InputReport| it.view.map(|view| ms_of(view.accepted));
-                let claimed = |it: &InputReport| Some(ms_of(it.view?.claimed?));
-                let most = reports.iter().flat_map(|it| [accepted(it), claimed(it)]).flatten();
+                let shots = recorded.shots();
+                let accepted = |(_, view): &Shot| Some(ms_of(view.accepted));
+                let claimed = |(_, view): &Shot| view.claimed.map(ms_of);
+                let most = shots.iter().flat_map(|it| [accepted(it), claimed(it)]).flatten();
                 plot.scale(0.0, nice(most.fold(30.0, f32::max) * 1.2), "ms");
-                let each = |it: &InputReport| recorded.at(it.tick);
-                plot.curve(Curve::Other, reports.iter().map(|it| (each(it), claimed(it))));
-                plot.curve(Curve::Main, reports.iter().map(|it| (each(it), accepted(it))));
+                let each = |(tick, _): &Shot| recorded.at(*tick);
+                plot.curve(Curve::Other, shots.iter().map(|it| (each(it), claimed(it))));
+                plot.curve(Curve::Main, shots.iter().map(|it| (each(it), accepted(it))));
                 // Only where it begins: over a slow network, all view times are adjusted.
-                let begins = |pair: &&[InputReport]| !adjusted(&pair[0]) && adjusted(&pair[1]);
-                let begun = reports.windows(2).filter(begins).map(|pair| each(&pair[1]));
+                let adjusted = |(_, view): &Shot| view.adjusted != Adjusted::No;
+                let begins = |pair: &&[Shot]| !adjusted(&pair[0]) && adjusted(&pair[1]);
+                let begun = shots.windows(2).filter(begins).map(|pair| each(&pair[1]));
                 plot.marks(Mark::Hole, begun);
             }
             Self::Lag => {

@@ -1,12 +1,14 @@
 //! The inputs of all players in one tick.
 
+use std::cell::Cell;
+
 use super::subtick::{Subtick, Timed};
 use crate::fields::Record;
 use crate::ids::PlayerId;
 use crate::rewind::ViewTime;
 
 /// One step of a player: its commands, and the view time that goes with them.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Step<I> {
     /// How many ticks behind the world this step is; 0 unless the game waits for late inputs.
     pub age: u64,
@@ -14,8 +16,33 @@ pub struct Step<I> {
     pub input: I,
     /// When the commands were given, if that counts; see [`Game::SUBTICKS`](super::Game::SUBTICKS).
     pub subtick: Option<Subtick>,
-    /// View time of the input, for [`Past::at`](crate::rewind::Past::at). `None` is the present.
-    pub view: Option<ViewTime>,
+    view: Option<ViewTime>,
+    /// Whether the rules asked for it, so that the world depends on it.
+    is_view_used: Cell<bool>,
+}
+
+impl<I> Step<I> {
+    pub(crate) fn new(
+        age: u64,
+        Timed { input, subtick }: Timed<I>,
+        view: Option<ViewTime>,
+    ) -> Self {
+        Self { age, input, subtick, view, is_view_used: Cell::new(false) }
+    }
+
+    /// Returns the view time of the input, for [`Past::at`](crate::rewind::Past::at). `None` is the
+    /// present.
+    ///
+    /// A recording stores the view times that the rules ask for, so ask only for those of shots.
+    pub fn view(&self) -> Option<ViewTime> {
+        self.is_view_used.set(true);
+        self.view
+    }
+
+    /// Returns the view time if the rules asked for it.
+    pub(crate) fn used_view(&self) -> Option<ViewTime> {
+        self.view.filter(|_| self.is_view_used.get())
+    }
 }
 
 /// Where a player's input came from.
@@ -88,9 +115,8 @@ impl<I: Record> Inputs<I> {
     /// Sets a player's input with its instant, and its view time. A view time of `None` is the
     /// present.
     pub fn set_timed(&mut self, player: PlayerId, timed: Timed<I>, view: Option<ViewTime>) {
-        let Timed { input, subtick } = timed;
         self.set_steps(player, |steps| {
-            steps.push(Step { age: 0, input, subtick, view });
+            steps.push(Step::new(0, timed, view));
             0
         });
     }
@@ -142,7 +168,7 @@ impl<I: Record> Inputs<I> {
 
     /// Returns the view time of the player's newest input; see [`Step::view`].
     pub fn view(&self, player: PlayerId) -> Option<ViewTime> {
-        self.steps(player).last().and_then(|step| step.view)
+        self.steps(player).last().and_then(Step::view)
     }
 
     /// Returns the instant of the player's newest input; see [`Step::subtick`].

@@ -7,17 +7,24 @@
 /// The probability of one decision.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Model {
-    /// Probability of `false` in 1/65536 over the last few and the last hundred decisions.
+    /// Probability of `false` in 1/65536 over the last 32 and the last 128 decisions, or over all
+    /// of them as long as they are fewer.
     fast: u16,
     slow: u16,
+    /// Number of decisions, as far as it matters.
+    seen: u8,
 }
 
 /// The minimum probability of either outcome in 1/65536. A decision costs at least 0.0056 bits, so
 /// a byte holds at most 1,430 of them.
 const PROBABILITY_MIN: u32 = 256;
 
+/// The fast probability moves towards each decision by 2^-5 at least, the slow one by 2^-7.
+const FAST: u32 = 5;
+const SEEN_MAX: u8 = 126;
+
 impl Model {
-    pub(super) const EVEN: Self = Self { fast: 1 << 15, slow: 1 << 15 };
+    pub(super) const EVEN: Self = Self { fast: 1 << 15, slow: 1 << 15, seen: 0 };
 
     /// Returns the part of a range that stands for `false`.
     #[inline]
@@ -28,12 +35,15 @@ impl Model {
 
     #[inline]
     fn learn(&mut self, bit: bool) {
+        let slow = u32::from(self.seen + 2).ilog2();
+        let fast = slow.min(FAST);
+        self.seen += u8::from(self.seen < SEEN_MAX);
         if bit {
-            self.fast -= self.fast >> 4;
-            self.slow -= self.slow >> 7;
+            self.fast -= self.fast >> fast;
+            self.slow -= self.slow >> slow;
         } else {
-            self.fast += (u16::MAX - self.fast) >> 4;
-            self.slow += (u16::MAX - self.slow) >> 7;
+            self.fast += (u16::MAX - self.fast) >> fast;
+            self.slow += (u16::MAX - self.slow) >> slow;
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::wire::talk::Look;
 use crate::wire::text::printable;
 
 /// Version of the format. Raised whenever a layout in `REPLAY.md` changes.
-pub const FORMAT: u16 = 3;
+pub const FORMAT: u16 = 4;
 
 /// A player or spectator in a recording.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

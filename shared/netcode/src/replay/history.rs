@@ -25,7 +25,7 @@ pub struct InputReport {
     pub late: u64,
     /// How many ticks the player's steps were behind the world.
     pub age: u64,
-    /// View time of the last step, if it was not the present.
+    /// View time of the last step, if a shot was tested at it.
     pub view: Option<RecordedView>,
 }
 

@@ -305,7 +305,7 @@ fn note_steps<I: Record>(all: &mut Vec<PlayerSteps>, inputs: &Inputs<I>) {
             age: step.age,
             packed: step.input.pack(),
             subtick: step.subtick,
-            view: step.view.map(|view| RecordedView {
+            view: step.used_view().map(|view| RecordedView {
                 claimed: view.claimed,
                 accepted: view.accepted,
                 adjusted: view.adjusted,

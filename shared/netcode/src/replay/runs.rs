@@ -25,7 +25,7 @@ use crate::wire::protocol::game_hash;
 /// Minimum number of states per second of a run, unless the tick rate is lower.
 const SAMPLE_HZ: u32 = 20;
 /// Format of a run's bytes.
-const RUN_FORMAT: u8 = 2;
+const RUN_FORMAT: u8 = 3;
 
 /// Returns 64-bit FNV-1a of some bytes. Names runs, and distinguishes maps; it does not resist
 /// forgery.

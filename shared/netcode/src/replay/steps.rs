@@ -31,7 +31,7 @@ pub struct RecordedStep {
     pub packed: Packed,
     /// Its instant, if that counts.
     pub subtick: Option<Subtick>,
-    /// Its view time, if it is not the present.
+    /// Its view time, if the rules asked for it, and it is not the present.
     pub view: Option<RecordedView>,
 }
 
@@ -60,7 +60,8 @@ struct Habit {
     changed: u8,
     origin: Origin,
     age: u64,
-    has_view: bool,
+    /// Number of steps since the last one with a view time, but at most [`SINCE_MAX`].
+    since_view: usize,
     /// The last view lag as a number of parts, and how that changes.
     lag: i64,
     lag_trend: Trend,
@@ -99,11 +100,16 @@ pub(super) struct StepCoder {
     columns: Vec<Number>,
     subtick: [Model; 2],
     instants: Number,
-    has_view: Model,
+    /// Whether a step has a view time, by the number of steps since the last one that had, and by
+    /// whether it has an instant.
+    has_view: [[Model; 2]; SINCE_MAX + 1],
     view: ViewModels,
 }
 
 const DAMAGED: ReplayError = ReplayError::Chunk("inputs");
+
+/// Half a second at 60 ticks a second: weapons are ready again before.
+const SINCE_MAX: usize = 31;
 
 impl Habit {
     fn new(player: PlayerId) -> Self {
@@ -114,7 +120,7 @@ impl Habit {
             changed: 0,
             origin: Origin::Used,
             age: 0,
-            has_view: false,
+            since_view: SINCE_MAX,
             lag: 0,
             lag_trend: Trend::default(),
         }
@@ -123,9 +129,9 @@ impl Habit {
     /// Whether a player did the same as usual, except for the input itself.
     fn is_usual(&self, given: &PlayerSteps) -> bool {
         let [step] = &given.steps[..] else { return false };
-        let Self { origin, age, has_view, .. } = *self;
+        let Self { origin, age, .. } = *self;
         (given.origin, given.age, given.late) == (origin, age, 0)
-            && (step.age, step.view.is_some()) == (age, has_view)
+            && step.age == age
             && step.subtick.is_none()
     }
 }
@@ -150,7 +156,7 @@ impl StepCoder {
             columns: vec![Number::default(); table.columns.len()],
             subtick: [Model::EVEN; 2],
             instants: Number::default(),
-            has_view: Model::EVEN,
+            has_view: [[Model::EVEN; 2]; SINCE_MAX + 1],
             view: ViewModels::new(tick_hz),
         }
     }
@@ -252,10 +258,12 @@ impl StepCoder {
         let mut subtick = None;
         if !is_usual {
             subtick = self.instant(coder, habit.changed & 1 != 0, given.subtick)?;
-            habit.has_view = coder.bit(&mut self.has_view, given.view.is_some());
         }
+        let model = &mut self.has_view[habit.since_view][usize::from(subtick.is_some())];
+        habit.since_view = SINCE_MAX.min(habit.since_view + 1);
         let mut view = None;
-        if habit.has_view {
+        if coder.bit(model, given.view.is_some()) {
+            habit.since_view = 0;
             view = Some(self.view.code(coder, habit, given.view.unwrap_or(UNSEEN))?);
         }
         Ok(RecordedStep { age, packed: habit.packed, subtick, view })

@@ -6,7 +6,7 @@ use super::config::{RoomConfig, RoomSettings};
 use super::simulation::{Hidden, Simulation};
 use super::transfer::TransferredKind;
 use crate::fields::{Entities, Entity, Record, Slot};
-use crate::game::{Game, Inputs, Profile, Step, World};
+use crate::game::{Game, Inputs, Profile, Step, Timed, World};
 use crate::identity::PublicKey;
 use crate::ids::EntityId;
 use crate::motion::interpolate::TickTime;
@@ -442,7 +442,7 @@ fn give<I: Record>(inputs: &mut Inputs<I>, given: &PlayerSteps, rates: Rates, ti
                 accepted: view.accepted,
                 adjusted: view.adjusted,
             });
-            Step { age, input: I::unpack(&packed), subtick, view }
+            Step::new(age, Timed { input: I::unpack(&packed), subtick }, view)
         }));
         *age
     });

@@ -254,16 +254,15 @@ impl<I: Record> Uplink<I> {
         let mut origin = Origin::Used;
         inputs.set_steps(player, |steps| match G::LATE {
             Late::Repeat => {
-                let (Timed { input, subtick }, claim) = buffer.take(tick, G::repeat);
+                let (timed, claim) = buffer.take(tick, G::repeat);
                 if buffer.is_assumed() {
                     origin = Origin::Repeated;
                 }
-                steps.push(Step { age: 0, input, subtick, view: seen(tick, claim) });
+                steps.push(Step::new(0, timed, seen(tick, claim)));
                 0
             }
             Late::Wait => buffer.take_own(rates, tick, |at, timed, claim| {
-                let (Timed { input, subtick }, age) = (timed, tick.since(at));
-                steps.push(Step { age, input, subtick, view: seen(at, claim) });
+                steps.push(Step::new(tick.since(at), timed, seen(at, claim)));
             }),
         });
         inputs.note_arrival(player, origin, std::mem::take(&mut self.late));
