@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_
 use std::thread::{self, JoinHandle};
 
 use phaselock_quic::private;
-use phaselock_ui::words::tr;
+use phaselock_ui::words::{fill, tr};
 
 /// The maximum number of files that share a name but for a number. Arbitrary.
 const NAMES_MAX: u32 = 1000;
@@ -16,11 +16,19 @@ const WAITING_MAX: usize = 64;
 /// What has become of a recording: the path of its file, or why there is none.
 pub(super) type Saved = Result<String, String>;
 
+/// Why a recording was not written.
+enum Failure {
+    /// It never reached the thread, for this reason.
+    Refused(String),
+    /// The folder cannot be written. The thread does not know the player's language.
+    Io(io::Error),
+}
+
 /// The writer of recordings.
 pub(super) struct Saver {
     dir: Option<PathBuf>,
-    tell: Sender<Saved>,
-    told: Receiver<Saved>,
+    tell: Sender<Result<String, Failure>>,
+    told: Receiver<Result<String, Failure>>,
     /// The thread, from the first recording on, and what it is to write.
     writer: Option<(SyncSender<File>, JoinHandle<()>)>,
 }
@@ -38,7 +46,7 @@ impl Saver {
     pub(super) fn save(&mut self, name: String, bytes: Vec<u8>) {
         if let Err(why) = self.pass((name, bytes)) {
             // The receiver lives as long as this.
-            let _ = self.tell.send(Err(why));
+            let _ = self.tell.send(Err(Failure::Refused(why)));
         }
     }
 
@@ -67,7 +75,11 @@ impl Saver {
 
     /// Takes what has become of the next recording.
     pub(super) fn poll(&self) -> Option<Saved> {
-        self.told.try_recv().ok()
+        let saved = self.told.try_recv().ok()?;
+        Some(saved.map_err(|failure| match failure {
+            Failure::Refused(why) => why,
+            Failure::Io(error) => words(self.dir.as_deref().unwrap_or(Path::new("")), &error),
+        }))
     }
 
     /// Waits until all are written.
@@ -80,13 +92,28 @@ impl Saver {
 }
 
 /// Writes what arrives, one file after the other.
-fn write_all(dir: &Path, waiting: &Receiver<File>, tell: &Sender<Saved>) {
+fn write_all(dir: &Path, waiting: &Receiver<File>, tell: &Sender<Result<String, Failure>>) {
     for (name, bytes) in waiting {
         let written = write(dir, &name, &bytes);
-        let saved = written
-            .map(|path| path.display().to_string())
-            .map_err(|error| format!("{}: {error}", dir.display()));
-        let _ = tell.send(saved);
+        let _ = tell.send(written.map(|path| path.display().to_string()).map_err(Failure::Io));
+    }
+}
+
+/// Why a folder cannot be written, and what the player can do about it.
+fn words(dir: &Path, error: &io::Error) -> String {
+    use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    let dir = dir.display().to_string();
+    match error.kind() {
+        StorageFull | QuotaExceeded => fill(
+            "the disk is full; delete files there that you no longer need, such as recordings in \
+             {folder}, then save again",
+            &[("folder", &dir)],
+        ),
+        PermissionDenied | ReadOnlyFilesystem => fill(
+            "you may not write to {folder}; change its permissions, then save again",
+            &[("folder", &dir)],
+        ),
+        _ => format!("{dir}: {error}"),
     }
 }
 
@@ -160,5 +187,19 @@ mod tests {
         let told = saved(&mut Saver::new(Some(file.clone())), "a.plr").expect_err("no folder");
         assert!(told.starts_with(&format!("{}: ", file.display())), "{told}");
         assert!(saved(&mut Saver::new(None), "a.plr").is_err());
+    }
+
+    #[test]
+    fn failures_that_the_player_can_mend_say_how() {
+        use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        for (kind, told) in [
+            (StorageFull, "the disk is full; delete"),
+            (QuotaExceeded, "the disk is full; delete"),
+            (PermissionDenied, "you may not write to /r; change"),
+            (ReadOnlyFilesystem, "you may not write to /r; change"),
+        ] {
+            let words = words(Path::new("/r"), &kind.into());
+            assert!(words.starts_with(told) && words.contains("/r"), "{words}");
+        }
     }
 }
