@@ -25,7 +25,7 @@ use phaselock_quic::client::{Driver, Options, Pins, Transport};
 use phaselock_quic::clock::Clock;
 use phaselock_quic::fleet::FleetKey;
 use phaselock_quic::identity::Identity;
-use phaselock_quic::server::{Gate, Leaving, RoomsConfig, Server, ServerHandle};
+use phaselock_quic::server::{Departure, Gate, Leaving, RoomsConfig, Server, ServerHandle};
 use phaselock_quic::tickets::{Brought, Presented, Stamp, TicketError, UsedTickets};
 use phaselock_quic::web::WebOptions;
 use phaselock_testing::ether::Ether;
@@ -34,7 +34,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
-use crate::games::tally::{Count, Counter, Tally};
+use crate::games::tally::{Count, Counter, ROUND_POINTS, Tally};
 
 /// Longer than anything takes, in virtual time.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -61,8 +61,8 @@ enum Exits {
     Off,
     /// It is not known yet.
     Awaited,
-    /// They go there.
-    Known(String, Fingerprint),
+    /// This number of players go there.
+    Known { address: String, fingerprint: Fingerprint, seats: u16 },
 }
 
 impl Post {
@@ -91,12 +91,17 @@ impl Gate for Post {
         Ok(Pass { address: Some(address), transfer, ..Pass::default() })
     }
 
-    fn may_see_off(&self, leaving: &Leaving) -> bool {
+    fn departure(&self, leaving: &Leaving) -> Departure {
         let mut exits = self.exits.lock().expect("no panic");
         if !matches!(exits.1, Exits::Off) && !exits.0.contains(leaving) {
             exits.0.push(leaving.clone());
         }
-        !matches!(exits.1, Exits::Awaited)
+        match &exits.1 {
+            Exits::Off => Departure::All,
+            Exits::Awaited => Departure::Wait,
+            Exits::Known { seats, .. } if *seats < leaving.people => Departure::Redirected,
+            Exits::Known { .. } => Departure::All,
+        }
     }
 
     fn see_off(
@@ -106,7 +111,11 @@ impl Gate for Post {
         transfer: Option<Transfer>,
     ) -> Disconnect {
         let mut goodbye = goodbye.clone();
-        if let Exits::Known(address, fingerprint) = &self.exits.lock().expect("no panic").1 {
+        if let Exits::Known { address, fingerprint, seats } =
+            &mut self.exits.lock().expect("no panic").1
+            && *seats > 0
+        {
+            *seats -= 1;
             goodbye.redirect = Some(address.clone());
             goodbye.fingerprint = Some(*fingerprint);
         }
@@ -198,6 +207,13 @@ impl Member {
         };
         let drain = Command::Drain { goodbye, within, restarts: false };
         self.handle.command(drain).await.expect("it drains");
+    }
+
+    /// Lets players go to another server, which has this number of seats.
+    fn send_to(&self, other: &Self, seats: u16) {
+        let (address, fingerprint) = (other.address.to_string(), other.post.own);
+        let there = Exits::Known { address, fingerprint, seats };
+        self.post.exits.lock().expect("no panic").1 = there;
     }
 
     async fn end(self) {
@@ -415,8 +431,7 @@ async fn players_play_on_until_it_is_known_where_they_can_go_but_not_for_long() 
         assert!(players.iter().all(|it| it.goodbye.is_none() && it.plays()), "they play on");
         let before: Vec<_> = players.iter().map(|it| it.kept().expect("it plays").2).collect();
         if is_known {
-            let there = Exits::Known(new.address.to_string(), new.post.own);
-            old.post.exits.lock().expect("no panic").1 = there;
+            old.send_to(&new, 2);
             until("playing on", &mut players, |all| all.iter().all(|it| it.back.is_some())).await;
             play(&mut players, Duration::from_millis(200)).await;
             let after: Vec<_> = players.iter().map(|it| it.kept().expect("it plays").2).collect();
@@ -431,6 +446,44 @@ async fn players_play_on_until_it_is_known_where_they_can_go_but_not_for_long() 
         old.end().await;
         new.end().await;
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn players_of_a_full_fleet_play_on_until_there_are_seats_or_the_time_of_the_drain_is_up() {
+    let ether = Ether::default();
+    let [old, new] = [4; 2].map(|seats| Member::start(&ether, seats));
+    let mut players = ["Ada", "Bob", "Cy"].map(|name| old.join(&ether, name, None));
+    until("playing", &mut players, |all| all.iter().all(Player::plays)).await;
+    players.iter_mut().for_each(|it| it.points = 1);
+    play(&mut players, Duration::from_secs(1)).await;
+    old.post.exits.lock().expect("no panic").1 = Exits::Awaited;
+    let goodbye = Disconnect::new(Code::Draining, "scale-down");
+    let within = Micros::from_ms(30_000);
+    let begun = Instant::now();
+    old.handle.command(Command::Drain { goodbye, within, restarts: false }).await.expect("it does");
+    // The round ends, and the fleet is full.
+    players[0].points = 7;
+    until("the end of the round", &mut players, |all| {
+        all[0].kept().is_some_and(|(_, _, points)| points >= ROUND_POINTS)
+    })
+    .await;
+    play(&mut players, Duration::from_secs(5)).await;
+    assert_eq!(old.post.exits.lock().expect("no panic").0.len(), 1, "it asks");
+    assert!(players.iter().all(|it| it.goodbye.is_none() && it.plays()), "they play on");
+    // Two seats become free, and nothing more.
+    old.send_to(&new, 2);
+    let moved = |all: &[Player]| all.iter().filter(|it| it.back.is_some()).count();
+    until("two have moved", &mut players, |all| moved(all) == 2).await;
+    play(&mut players, Duration::from_secs(5)).await;
+    let stayed: Vec<_> = players.iter().filter(|it| it.goodbye.is_none()).collect();
+    assert!(stayed.len() == 1 && stayed[0].plays(), "the third plays on");
+    until("the end", &mut players, |all| all.iter().all(|it| it.goodbye.is_some())).await;
+    let took = players.iter().filter_map(|it| it.goodbye).max().expect("they have left") - begun;
+    assert!((29_900..30_200).contains(&took.as_millis()), "{took:?}");
+    assert_eq!((new.handle.rooms()[0].seats_taken, new.post.refused()), (2, Vec::new()));
+    drop(players);
+    old.end().await;
+    new.end().await;
 }
 
 /// Sends a player of a game from a room to the next one and from there to a third, and compares

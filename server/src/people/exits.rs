@@ -12,7 +12,7 @@ use phaselock::wire::disconnect::Disconnect;
 use phaselock::wire::query::WebIdentity;
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::fleet::FleetKey;
-use phaselock_quic::server::Leaving;
+use phaselock_quic::server::{Departure, Leaving};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -21,6 +21,11 @@ use crate::config::Redirect;
 /// How long seats are relied on; later, a room asks again. Less than the eight seconds for which
 /// directories reserve them.
 const KEPT: Duration = Duration::from_secs(5);
+/// How long players with seats wait for seats for the others of their room.
+const TOGETHER: Duration = Duration::from_secs(2);
+/// A search ends if its rooms have not asked for this time: their players are gone, or the drain
+/// was cancelled.
+const SILENT: Duration = Duration::from_secs(1);
 
 /// Seats on another server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,15 +47,39 @@ impl Exit {
     }
 }
 
-/// What is known for a room.
-#[derive(Debug)]
+/// The search for a room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Search {
     /// The room asks.
-    Wanted(Leaving),
+    Wanted,
     /// The host's task looks for seats.
     Begun,
-    /// These were found at this time, perhaps none.
-    Done(Instant, Vec<Exit>),
+    /// It has ended.
+    Over,
+    /// No directory gives this server seats.
+    Hopeless,
+}
+
+/// What is known for a room.
+#[derive(Debug)]
+struct Wish {
+    leaving: Leaving,
+    /// When the room last asked.
+    asked: Instant,
+    search: Search,
+    /// Seats, and when they were found.
+    found: Vec<(Instant, Exit)>,
+}
+
+impl Wish {
+    fn seats(&self) -> u16 {
+        self.found.iter().fold(0, |sum, (_, exit)| sum.saturating_add(exit.people))
+    }
+
+    /// Number of players without a seat.
+    fn missing(&self) -> u16 {
+        self.leaving.people.saturating_sub(self.seats())
+    }
 }
 
 /// Exits of all rooms.
@@ -60,7 +89,7 @@ pub(crate) struct Exits {
     is_on: AtomicBool,
     /// Whether players do not move, since the server restarts.
     stays: AtomicBool,
-    rooms: Mutex<BTreeMap<RoomCode, Search>>,
+    rooms: Mutex<BTreeMap<RoomCode, Wish>>,
     /// This server's address, if it is known.
     own: Mutex<Option<SocketAddr>>,
     /// Key of the fleet, if the server belongs to one.
@@ -71,7 +100,7 @@ pub(crate) struct Exits {
 }
 
 impl Exits {
-    fn rooms(&self) -> MutexGuard<'_, BTreeMap<RoomCode, Search>> {
+    fn rooms(&self) -> MutexGuard<'_, BTreeMap<RoomCode, Wish>> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -91,50 +120,60 @@ impl Exits {
         self.rooms().clear();
     }
 
-    /// Whether it is known where the players of a room can go. The first call begins the search.
-    pub(super) fn are_known(&self, leaving: &Leaving) -> bool {
+    /// Returns which players of a room may leave. The first call begins the search, which goes on
+    /// while the room asks.
+    pub(super) fn departure(&self, leaving: &Leaving) -> Departure {
         if leaving.is_redirected || !self.are_on() || self.stays.load(Ordering::Relaxed) {
-            return true;
+            return Departure::All;
         }
-        let mut rooms = self.rooms();
-        match rooms.get(&leaving.room) {
-            Some(Search::Done(at, _)) if at.elapsed() < KEPT => true,
-            Some(Search::Wanted(_) | Search::Begun) => false,
-            Some(Search::Done(..)) | None => {
-                rooms.insert(leaving.room.clone(), Search::Wanted(leaving.clone()));
-                self.asked.notify_one();
-                false
-            }
+        let (mut rooms, asked) = (self.rooms(), Instant::now());
+        let wish = rooms.entry(leaving.room.clone()).or_insert_with(|| {
+            let (leaving, found) = (leaving.clone(), Vec::new());
+            Wish { leaving, asked, search: Search::Over, found }
+        });
+        (wish.leaving, wish.asked) = (leaving.clone(), asked);
+        wish.found.retain(|(at, exit)| at.elapsed() < KEPT && exit.people > 0);
+        if wish.missing() == 0 || wish.search == Search::Hopeless {
+            return Departure::All;
         }
+        if wish.search == Search::Over {
+            wish.search = Search::Wanted;
+            self.asked.notify_one();
+        }
+        let is_due = wish.found.iter().any(|(at, _)| at.elapsed() >= TOGETHER);
+        if is_due { Departure::Redirected } else { Departure::Wait }
     }
 
     /// Takes a seat for a player of a room.
     pub(super) fn take(&self, room: &RoomCode) -> Option<Exit> {
         let mut rooms = self.rooms();
-        let Some(Search::Done(_, exits)) = rooms.get_mut(room) else { return None };
-        let exit = exits.iter_mut().find(|exit| exit.people > 0)?;
+        let mut found = rooms.get_mut(room)?.found.iter_mut();
+        let (_, exit) = found.find(|(at, exit)| at.elapsed() < KEPT && exit.people > 0)?;
         exit.people -= 1;
         Some(Exit { people: 1, ..exit.clone() })
     }
 
     /// Returns a server to which players of a room go, for a spectator, who needs no seat.
     pub(super) fn glance(&self, room: &RoomCode) -> Option<Exit> {
-        match self.rooms().get(room)? {
-            Search::Done(_, exits) => exits.first().cloned(),
-            Search::Wanted(_) | Search::Begun => None,
-        }
+        Some(self.rooms().get(room)?.found.first()?.1.clone())
     }
 
-    /// Takes the rooms that ask.
+    /// Takes the rooms that ask, each with the players who have no seats.
     pub(crate) fn take_wanted(&self) -> Vec<Leaving> {
-        let mut wanted = Vec::new();
-        for search in self.rooms().values_mut() {
-            if let Search::Wanted(leaving) = search {
-                wanted.push(leaving.clone());
-                *search = Search::Begun;
-            }
-        }
-        wanted
+        let mut rooms = self.rooms();
+        let wanted = rooms.values_mut().filter(|wish| wish.search == Search::Wanted);
+        let begin = |wish: &mut Wish| {
+            wish.search = Search::Begun;
+            Leaving { people: wish.missing(), ..wish.leaving.clone() }
+        };
+        wanted.map(begin).collect()
+    }
+
+    /// Whether any of these rooms still asks.
+    pub(crate) fn are_wanted(&self, searched: &[Leaving]) -> bool {
+        let rooms = self.rooms();
+        let mut wishes = searched.iter().filter_map(|leaving| rooms.get(&leaving.room));
+        wishes.any(|wish| wish.search == Search::Begun && wish.asked.elapsed() < SILENT)
     }
 
     /// Waits for rooms that ask.
@@ -178,11 +217,28 @@ impl Exits {
         self.region.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Sets what was found for a room. This server is not an exit, whatever a directory says.
-    pub(crate) fn settle(&self, room: RoomCode, mut found: Vec<Exit>) {
+    /// Adds seats for a room. Returns `false` if they are on this server, which is not an exit,
+    /// whatever a directory says.
+    pub(crate) fn add(&self, room: &RoomCode, exit: Exit) -> bool {
         let own = self.own();
-        found.retain(|exit| own.is_none() || exit.redirect.address.parse().ok() != own);
-        self.rooms().insert(room, Search::Done(Instant::now(), found));
+        if own.is_some() && exit.redirect.address.parse().ok() == own {
+            return false;
+        }
+        if let Some(wish) = self.rooms().get_mut(room) {
+            wish.found.push((Instant::now(), exit));
+        }
+        true
+    }
+
+    /// Ends the search for rooms. They ask again if players have no seats, unless that is hopeless.
+    pub(crate) fn settle(&self, searched: &[Leaving], is_hopeless: bool) {
+        let mut rooms = self.rooms();
+        for leaving in searched {
+            if let Some(wish) = rooms.get_mut(&leaving.room).filter(|it| it.search == Search::Begun)
+            {
+                wish.search = if is_hopeless { Search::Hopeless } else { Search::Over };
+            }
+        }
     }
 }
 
@@ -200,31 +256,67 @@ mod tests {
         Exit { redirect, web: WebIdentity::default(), room: None, people }
     }
 
+    fn addresses(exits: &Exits, of: &Leaving, count: usize) -> Vec<Option<String>> {
+        (0..count).map(|_| exits.take(&of.room).map(|it| it.redirect.address)).collect()
+    }
+
     #[tokio::test(start_paused = true)]
     async fn rooms_wait_for_their_exits_and_share_them() {
         let exits = Exits::default();
         let (one, two) = (leaving("1", 3), leaving("2", 1));
-        assert!(exits.are_known(&one), "there is no directory to ask");
+        assert_eq!(exits.departure(&one), Departure::All, "there is no directory to ask");
         exits.set_on(true);
-        assert!(exits.are_known(&Leaving { is_redirected: true, ..one.clone() }));
-        assert!(!exits.are_known(&one) && !exits.are_known(&two) && !exits.are_known(&one));
+        let redirected = Leaving { is_redirected: true, ..one.clone() };
+        assert_eq!(exits.departure(&redirected), Departure::All);
+        let waits = |of| exits.departure(of) == Departure::Wait;
+        assert!(waits(&one) && waits(&two) && waits(&one));
         assert_eq!(exits.wanted().await, [one.clone(), two.clone()], "each room once");
         assert_eq!(exits.take(&one.room), None);
         exits.set_own("192.0.2.7:1".parse().ok());
-        let own = exit("192.0.2.7:1", 9);
-        exits.settle(one.room.clone(), vec![own, exit("a:1", 1), exit("b:1", 1)]);
-        assert!(exits.are_known(&one) && !exits.are_known(&two));
-        let mut taken = (0..3).map(|_| exits.take(&one.room).map(|it| it.redirect.address));
-        let taken = [taken.next(), taken.next(), taken.next()].map(Option::flatten);
-        assert_eq!(taken, [Some("a:1".into()), Some("b:1".into()), None]);
+        assert!(!exits.add(&one.room, exit("192.0.2.7:1", 9)));
+        for address in ["a:1", "b:1", "c:1"] {
+            assert!(exits.add(&one.room, exit(address, 1)));
+        }
+        assert!(!waits(&one) && waits(&two));
         // Spectators need no seats, and go where the first players go.
         let glance = |of: &Leaving| exits.glance(&of.room).map(|it| it.redirect.address);
         assert_eq!((glance(&one), glance(&two)), (Some("a:1".into()), None));
-        tokio::time::advance(KEPT).await;
-        assert!(!exits.are_known(&one), "the seats are no longer kept");
-        exits.begin(false);
-        assert!(!exits.are_known(&one), "another drain");
+        let [a, b, c] = ["a:1", "b:1", "c:1"].map(|it| Some(it.to_owned()));
+        assert_eq!(addresses(&exits, &one, 4), [a, b, c, None]);
         exits.begin(true);
-        assert!(exits.are_known(&one), "a restart");
+        assert_eq!(exits.departure(&one), Departure::All, "a restart");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_search_goes_on_until_all_players_of_a_room_have_seats() {
+        let exits = Exits::default();
+        exits.set_on(true);
+        let four = leaving("1", 4);
+        assert_eq!(exits.departure(&four), Departure::Wait);
+        let searched = exits.wanted().await;
+        exits.add(&four.room, exit("a:1", 2));
+        assert_eq!(exits.departure(&four), Departure::Wait, "perhaps the room can stay together");
+        tokio::time::advance(TOGETHER).await;
+        assert_eq!(exits.departure(&four), Departure::Redirected);
+        let a = Some("a:1".to_owned());
+        assert_eq!(addresses(&exits, &four, 3), [a.clone(), a, None]);
+        let two = leaving("1", 2);
+        assert_eq!(exits.departure(&two), Departure::Wait, "the others stay");
+        exits.add(&two.room, exit("b:1", 1));
+        tokio::time::advance(KEPT).await;
+        assert_eq!(exits.departure(&two), Departure::Wait, "the seat is no longer kept");
+        assert_eq!(addresses(&exits, &two, 1), [None]);
+        assert!(exits.are_wanted(&searched));
+        exits.settle(&searched, false);
+        assert!(!exits.are_wanted(&searched), "the search is over");
+        assert_eq!(exits.departure(&two), Departure::Wait);
+        let searched = exits.wanted().await;
+        assert_eq!(searched, std::slice::from_ref(&two), "it asks again");
+        assert!(exits.are_wanted(&searched));
+        tokio::time::advance(SILENT).await;
+        assert!(!exits.are_wanted(&searched), "the drain was cancelled");
+        assert_eq!(exits.departure(&two), Departure::Wait);
+        exits.settle(&searched, true);
+        assert_eq!(exits.departure(&two), Departure::All, "no directory knows the server");
     }
 }

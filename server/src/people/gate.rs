@@ -11,7 +11,7 @@ use phaselock::wire::control::Hello;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::fleet::FleetKey;
-use phaselock_quic::server::{Gate, Leaving};
+use phaselock_quic::server::{Departure, Gate, Leaving};
 use phaselock_quic::tickets::{Brought, Seat};
 use semver::Version;
 use subtle::ConstantTimeEq as _;
@@ -225,8 +225,8 @@ impl Gate for Gatekeeper {
         self.transfers.take_back(id);
     }
 
-    fn may_see_off(&self, leaving: &Leaving) -> bool {
-        self.exits.are_known(leaving)
+    fn departure(&self, leaving: &Leaving) -> Departure {
+        self.exits.departure(leaving)
     }
 
     fn see_off(

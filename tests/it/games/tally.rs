@@ -34,7 +34,16 @@ entities! {
 #[derive(Debug)]
 pub(crate) struct Tally;
 
+/// Points of a player with which a round ends.
+pub(crate) const ROUND_POINTS: u16 = 5000;
+
 impl Tally {
+    fn rounds_played(world: &World<Self>) -> u32 {
+        let counters = world.entities.records::<Counter>();
+        let rounds = counters.map(|slot| u32::from(slot.entity.points / ROUND_POINTS));
+        rounds.max().unwrap_or_default()
+    }
+
     fn place_of(entities: &Entities<Thing>, player: PlayerId) -> Option<Place> {
         let counters = entities.records::<Counter>();
         let mut own = counters.filter(|slot| slot.owner == Some(player));
@@ -60,8 +69,11 @@ impl Tally {
 impl Game for Tally {
     const NAME: &'static str = "tally";
     const RULES_VERSION: u32 = 1;
-    const KIT: Kit<Self> =
-        Kit { sides: Sides { count: 2, of: Self::place_of, put: Self::put }, ..Kit::NONE };
+    const KIT: Kit<Self> = Kit {
+        sides: Sides { count: 2, of: Self::place_of, put: Self::put },
+        rounds_played: Self::rounds_played,
+        ..Kit::NONE
+    };
     type Input = Count;
     type Entity = Thing;
     type Memory = ();

@@ -88,10 +88,23 @@ pub trait AnyRoom: Debug + Send {
 
     /// Ends all sessions, each with the goodbye that `farewell` returns for what the player takes
     /// along to another server; `None` for spectators and players who are away.
-    fn shutdown(&mut self, now: LocalTime, farewell: &dyn Fn(Option<Transfer>) -> Disconnect);
+    fn shutdown(&mut self, now: LocalTime, farewell: &dyn Fn(Option<Transfer>) -> Disconnect) {
+        self.send_away(now, &|transfer| Some(farewell(transfer)));
+    }
+
+    /// Ends the sessions for which `farewell` returns a goodbye. Its argument is what the player
+    /// takes along to another server; `None` for spectators and players who are away.
+    fn send_away(
+        &mut self,
+        now: LocalTime,
+        farewell: &dyn Fn(Option<Transfer>) -> Option<Disconnect>,
+    );
 
     /// Returns the goodbye with which the server should stop now, if the room was drained.
     fn drained(&self, now: LocalTime) -> Option<Disconnect>;
+
+    /// Returns when the time of the drain is up, if the room was drained.
+    fn drain_end(&self) -> Option<LocalTime>;
 
     /// Takes the next output. Packs a client's snapshot, stamped with the time at which it leaves.
     fn poll_output(&mut self, now: LocalTime) -> Option<Output> {

@@ -28,7 +28,7 @@ const FIRST_ANSWER: Micros = Micros::from_ms(600);
 /// Maximum number of servers among which the players of a server are divided. Arbitrary.
 const SERVERS_MAX: usize = 64;
 
-/// Maximum number of tokens to sign. Arbitrary; usually there is one.
+/// Maximum number of tokens to sign in a row. Arbitrary; usually there is one.
 const CHALLENGES_MAX: u8 = 8;
 
 /// The seats that a draining server asks for.
@@ -147,7 +147,12 @@ impl Placer {
         if self.is_over {
             return None;
         }
-        match Answer::parse(bytes, self.nonce).ok()? {
+        let answer = Answer::parse(bytes, self.nonce).ok()?;
+        if !matches!(answer, Answer::Challenge(_)) {
+            // In a long search, tokens expire.
+            self.challenges = 0;
+        }
+        match answer {
             Answer::Challenge(token) if self.challenges < CHALLENGES_MAX => {
                 self.challenges += 1;
                 self.token = Some(token);

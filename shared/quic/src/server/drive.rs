@@ -19,7 +19,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::directory::RoomId;
 use super::handle::{Order, OrderError};
-use super::hosting::RecordingEnd;
+use super::hosting::{Departure, RecordingEnd};
 use super::network::{Network, PACKETS_PER_TURN};
 use super::rooms::Rooms;
 use crate::clock::Clock;
@@ -180,8 +180,13 @@ impl Driver {
             self.rooms.update_figures(*id, now);
             self.rooms.keep_if_due(*id, now);
             if let Some(goodbye) = self.rooms.drained(*id, now) {
-                if self.rooms.may_send_away(*id, now, &goodbye) {
-                    self.send_away(*id, goodbye).await;
+                match self.rooms.departure(*id, now, &goodbye) {
+                    Departure::Wait => {}
+                    Departure::Redirected => {
+                        self.rooms.shut(*id, &goodbye, false);
+                        self.drain(*id).await;
+                    }
+                    Departure::All => self.send_away(*id, goodbye).await,
                 }
             } else if self.rooms.rotate(*id) {
                 self.drain(*id).await;
@@ -197,7 +202,7 @@ impl Driver {
     /// drained, it stays empty instead, since the host may cancel the drain.
     async fn send_away(&mut self, id: RoomId, goodbye: Disconnect) {
         self.rooms.keep_last(id);
-        self.rooms.shut(id, &goodbye);
+        self.rooms.shut(id, &goodbye, true);
         self.drain(id).await;
         self.rooms.handle_events(id);
         match self.rooms.is_drained_alone(id) {
@@ -275,7 +280,7 @@ impl Driver {
                 false => RecordingEnd::GameOver,
             };
             self.rooms.end_recording(id, end);
-            self.rooms.shut(id, goodbye);
+            self.rooms.shut(id, goodbye, true);
             self.drain(id).await;
             self.rooms.handle_events(id);
             self.rooms.close(id, goodbye.clone());

@@ -26,6 +26,17 @@ pub struct Leaving {
     pub is_redirected: bool,
 }
 
+/// Which players of a drained room are sent away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Departure {
+    /// None: it is not known yet where they can go.
+    Wait,
+    /// Those for whom [`Gate::see_off`] returns a goodbye with a redirect.
+    Redirected,
+    /// All of them.
+    All,
+}
+
 /// The host's rules about who may come in, and where those who must leave go. The server's threads
 /// call it, so it must answer at once, without access to disk or network.
 pub trait Gate: Debug + Send + Sync {
@@ -52,10 +63,11 @@ pub trait Gate: Debug + Send + Sync {
     /// Takes back the ticket of a newcomer who got no seat, by its id: it was not used.
     fn take_back_ticket(&self, _id: [u8; 16]) {}
 
-    /// Whether a drained room may send its players away now. If not, the server asks again after
-    /// the room's next tick, for up to two seconds: until it is known where the players can go.
-    fn may_see_off(&self, _leaving: &Leaving) -> bool {
-        true
+    /// Returns which players a drained room may send away now. The others play on, and the server
+    /// asks again after each of the room's ticks until the time of the drain is up, and for at
+    /// least two seconds.
+    fn departure(&self, _leaving: &Leaving) -> Departure {
+        Departure::All
     }
 
     /// Returns the goodbye to a member whom a room sends away, such as one with a ticket for the

@@ -92,7 +92,7 @@ use entrance::{Entrance, Source};
 pub use handle::{OrderError, RoomEvent, ServerHandle};
 use handle::{Running, THREAD_ORDERS_MAX, places_for};
 use hosting::Hosting;
-pub use hosting::{Archive, Gate, Keeper, Leaving, Open, Recorded, RecordingEnd};
+pub use hosting::{Archive, Departure, Gate, Keeper, Leaving, Open, Recorded, RecordingEnd};
 use ids::OwnIds;
 pub use meter::{InputCounts, Measured, TIME_CLASSES, TickMicros, Times};
 use network::Network;

@@ -36,7 +36,8 @@ use crate::clock::Clock;
 const PAUSE: Micros = Micros::from_ms(1500);
 /// Time after which another room has its turn: ten ticks of a small room. Arbitrary.
 const TURN: Micros = Micros::from_ms(1);
-/// How long the players of a drained room wait for the goodbye until it is known where they can go.
+/// How long the players of a drained room can at least wait for the goodbye until it is known where
+/// they can go, even if the time of the drain is up.
 const SEE_OFF_TIMEOUT: Micros = Micros::from_ms(2000);
 /// Interval between reports of the time that a room uses.
 const BUSY_INTERVAL: Micros = Micros::from_ms(1000);

@@ -29,8 +29,8 @@ const SILENT_MAX: u8 = 3;
 /// for, whatever it says: it may still be changing games.
 const SETTLES: Micros = Micros::from_ms(15_000);
 /// How long players of a draining server wait for a newly allocated one to say how browsers
-/// recognize it. Short, because the draining server asks for less than two seconds in all, and then
-/// its players lose their seats.
+/// recognize it. Short, because the draining server may ask for no more than two seconds in all,
+/// and then its players lose their seats.
 const INTRODUCES: Micros = Micros::from_ms(300);
 
 /// Time after its last request for places for which a server of the fleet gets no players, although

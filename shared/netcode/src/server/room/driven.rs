@@ -11,6 +11,7 @@ use crate::replay::Piece;
 use crate::rewind::Rewound;
 use crate::server::any::{AnyRoom, Secrecy};
 use crate::server::control::{Command, CommandError, Event};
+use crate::server::draining::Draining;
 use crate::server::feed::Leaving;
 use crate::server::output::{ClientId, Output};
 use crate::server::people::{Pass, PlayerFigures};
@@ -142,10 +143,15 @@ impl<G: Game> AnyRoom for Room<G> {
         self.next_look().unwrap_or_else(|| self.host.time_of(self.tick().plus(1)))
     }
 
-    fn shutdown(&mut self, now: LocalTime, farewell: &dyn Fn(Option<Transfer>) -> Disconnect) {
+    fn send_away(
+        &mut self,
+        now: LocalTime,
+        farewell: &dyn Fn(Option<Transfer>) -> Option<Disconnect>,
+    ) {
         for client in self.seats.everybody().map(|(client, _)| client).collect::<Vec<_>>() {
-            let goodbye = farewell(self.transfer_of(now, client));
-            self.close(client, goodbye);
+            if let Some(goodbye) = farewell(self.transfer_of(now, client)) {
+                self.close(client, goodbye);
+            }
         }
     }
 
@@ -154,6 +160,10 @@ impl<G: Game> AnyRoom for Room<G> {
         let rounds = self.simulation.rounds_played();
         let is_over = self.seats.players().is_empty() || draining.is_over(now, rounds);
         is_over.then(|| draining.goodbye().clone())
+    }
+
+    fn drain_end(&self) -> Option<LocalTime> {
+        self.host.draining().map(Draining::end)
     }
 
     fn poll_output_unless(

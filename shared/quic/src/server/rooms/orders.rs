@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use phaselock::server::{Command, CommandError, RoomSettings};
+use phaselock::server::{Command, CommandError, RoomSettings, Transfer};
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::disconnect::Disconnect;
 
 use super::{News, Rooms, Running, SEE_OFF_TIMEOUT};
 use crate::server::directory::RoomId;
 use crate::server::handle::{OrderError, Task};
-use crate::server::hosting::{Leaving, RecordingEnd};
+use crate::server::hosting::{Departure, Leaving, RecordingEnd};
 
 /// The minimum time between games that the host starts: clients leave a server that changes its
 /// game more than once a second, and messages may take different times to arrive.
@@ -121,29 +121,40 @@ impl Rooms {
         self.call(id, |room| room.drained(now)).flatten()
     }
 
-    /// Whether a drained room may send its players away, as soon as it is known where they can go.
-    pub(in crate::server) fn may_send_away(
+    /// Returns the players whom a drained room may send away: as soon as it is known where they can
+    /// go, or when the time of the drain is up.
+    pub(in crate::server) fn departure(
         &mut self,
         id: RoomId,
         now: LocalTime,
         goodbye: &Disconnect,
-    ) -> bool {
-        let Some(running) = self.running.get_mut(&id) else { return true };
-        let taken = running.room.as_ref().map_or(0, |room| room.seats_taken());
+    ) -> Departure {
+        let Some(running) = self.running.get_mut(&id) else { return Departure::All };
+        let Some(room) = running.room.as_ref() else { return Departure::All };
         let since = *running.leaving_since.get_or_insert(now);
+        let until = room.drain_end().unwrap_or(now).max(since + SEE_OFF_TIMEOUT);
+        let taken = room.seats_taken();
+        if taken == 0 || now >= until {
+            return Departure::All;
+        }
         let (room, game) = (running.code.clone(), running.game);
         let people = u16::try_from(taken).unwrap_or(u16::MAX);
         let leaving = Leaving { room, game, people, is_redirected: goodbye.redirect.is_some() };
-        taken == 0 || now - since >= SEE_OFF_TIMEOUT || self.plan.hosting.gate.may_see_off(&leaving)
+        self.plan.hosting.gate.departure(&leaving)
     }
 
-    /// Says goodbye to all players in a room.
-    pub(in crate::server) fn shut(&mut self, id: RoomId, goodbye: &Disconnect) {
+    /// Says goodbye to players in a room: to all, or to those who are redirected.
+    pub(in crate::server) fn shut(&mut self, id: RoomId, goodbye: &Disconnect, is_all: bool) {
         let Some(running) = self.running.get(&id) else { return };
         let (code, now) = (running.code.clone(), self.clock.now());
         let gate = Arc::clone(&self.plan.hosting.gate);
-        let farewell = |transfer| gate.see_off(&code, goodbye, transfer);
-        self.call(id, |room| room.shutdown(now, &farewell));
+        let farewell = |transfer: Option<Transfer>| {
+            // The others keep their seats, and spectators their view of the game.
+            let may_go = is_all || transfer.is_some();
+            let goodbye = may_go.then(|| gate.see_off(&code, goodbye, transfer))?;
+            (is_all || goodbye.redirect.is_some()).then_some(goodbye)
+        };
+        self.call(id, |room| room.send_away(now, &farewell));
     }
 
     /// Whether the host has drained this room but not the others.
