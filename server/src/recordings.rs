@@ -24,7 +24,7 @@ use phaselock::server::Secrecy;
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::server::{Archive, Recorded, RecordingEnd};
 
-use self::disk::{Disk, Id, Job};
+use self::disk::{Disk, Failure, Id, Job};
 pub(crate) use self::settings::{FOLDER, Recording};
 pub(crate) use self::shelf::{Shelf, Shelved};
 use crate::clocks::Clocks;
@@ -48,8 +48,7 @@ struct Reel {
     chunks: VecDeque<Arc<Piece>>,
     bytes: usize,
     file: Option<Id>,
-    /// Whether the disk was too slow for this recording.
-    has_failed: bool,
+    failure: Failure,
     /// What the room hid at the beginning and at the end of the last chunk.
     secrecy: [Secrecy; 2],
 }
@@ -57,8 +56,26 @@ struct Reel {
 impl Reel {
     fn new(start: Piece, secrecy: Secrecy) -> Self {
         let (chunks, secrecy) = (VecDeque::new(), [secrecy; 2]);
-        let start = Arc::new(start);
-        Self { start, chunks, bytes: 0, file: None, has_failed: false, secrecy }
+        let (start, failure) = (Arc::new(start), Failure::default());
+        Self { start, chunks, bytes: 0, file: None, failure, secrecy }
+    }
+
+    /// Ends it for a disk that is too slow.
+    fn give_up(&mut self) {
+        self.file = None;
+        let _ = self.failure.set("the disk is too slow".to_owned());
+    }
+
+    /// Returns why it is not being written to a file, if it is not.
+    fn unwritten(&self, mode: RecordMode) -> Option<String> {
+        match (self.failure.get(), self.file, mode) {
+            (Some(why), ..) => Some(format!("the recording failed: {why}")),
+            (None, Some(_), _) => None,
+            (None, None, RecordMode::Rounds) => {
+                Some("a file begins within seconds once someone is there".to_owned())
+            }
+            (None, None, _) => Some("its file has not begun yet".to_owned()),
+        }
     }
 
     fn push(&mut self, chunk: Arc<Piece>) {
@@ -166,6 +183,14 @@ impl Recordings {
         Ok((Arc::new(recordings), RecordingsThread { jobs, writer }))
     }
 
+    /// Returns the rooms (or of one room, whether it) whose recording is only in memory, and why.
+    pub(crate) fn unwritten(&self, room: Option<&RoomCode>) -> Vec<(RoomCode, String)> {
+        let reels = self.reels();
+        let asked = reels.rooms.iter().filter(|(code, _)| room.is_none_or(|room| room == *code));
+        let why = |reel: &Reel| reel.unwritten(self.settings.mode);
+        asked.filter_map(|(code, reel)| Some((code.clone(), why(reel)?))).collect()
+    }
+
     /// Returns the finished recordings.
     pub(crate) fn shelf(&self) -> Shelf {
         Shelf::new(&self.settings.dir)
@@ -198,9 +223,10 @@ impl Recordings {
         // Codes of rooms have no underscores.
         let stem = format!("{time}_{room}");
         let pieces = [&reel.start].into_iter().chain(&reel.chunks).cloned().collect();
-        match self.send(room, Job::Begin { id, stem, pieces }) {
+        let failure = Arc::clone(&reel.failure);
+        match self.send(room, Job::Begin { id, stem, pieces, failure }) {
             true => reel.file = Some(id),
-            false => reel.has_failed = true,
+            false => reel.give_up(),
         }
     }
 
@@ -210,7 +236,7 @@ impl Recordings {
             return;
         }
         let Some(reel) = reels.rooms.get_mut(room) else { return };
-        (reel.file, reel.has_failed) = (None, true);
+        reel.give_up();
         let secrecy = reel.secrecy[1];
         reels.end(room, Some(id), secrecy, secrecy.round.is_some());
     }
@@ -253,7 +279,7 @@ impl Archive for Recordings {
         };
         match reel.file {
             Some(id) => self.append(room, reels, id, chunk),
-            None if is_wanted && !reel.has_failed => self.begin(room, reels),
+            None if is_wanted && reel.failure.get().is_none() => self.begin(room, reels),
             None => {}
         }
     }

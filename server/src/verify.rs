@@ -63,7 +63,7 @@ fn told(verdict: &Verdict, is_complete: bool) -> (String, bool) {
     if !is_complete {
         line += "; it has no intact index, so the last seconds may be missing";
     }
-    (line, difference.is_none() && *skipped == 0)
+    (line, difference.is_none() && damage.is_none() && *skipped == 0)
 }
 
 #[cfg(test)]
@@ -86,6 +86,12 @@ mod tests {
         file_of(&pieces)
     }
 
+    /// Returns the size of the block at a position.
+    fn length_of(bytes: &[u8], at: u64) -> u64 {
+        let length = bytes[at as usize + 1..].first_chunk::<4>().expect("a length");
+        u64::from(u32::from_le_bytes(*length)) + 9
+    }
+
     #[test]
     fn each_kind_of_file_gets_its_line() {
         let dir = tempfile::tempdir().expect("a folder");
@@ -97,43 +103,49 @@ mod tests {
         };
         let chunks = Replay::open(whole.clone()).expect("it is intact").chunks().to_vec();
         let place = |number: usize| chunks[number].at as usize + 100;
-        let (second, first, index) = (changed(place(1)), changed(place(0)), whole.len() - 30);
-        let (header, index) = (changed(50), changed(index));
+        let (second, first) = (changed(place(1)), changed(place(0)));
+        let (header, index) = (changed(50), changed(whole.len() - 30));
+        // As a killed server leaves it, in the middle of a block.
         let cut = whole[..whole.len() - 30].to_vec();
+        let [first_of_cut, second_of_cut] = [0, 1].map(|number| {
+            let mut changed = cut.clone();
+            changed[place(number)] ^= 1;
+            changed
+        });
+        let without_index = |what: &str| {
+            format!("{what}; it has no intact index, so the last seconds may be missing")
+        };
+        const SECOND: &str = "identical, 60 ticks; ticks 61 to 120: the recording is damaged; 120 \
+            ticks could not be run, because they or the states before them are missing";
+        const MISSING: &str = "identical, 60 ticks; 120 ticks could not be run, because they or \
+            the states before them are missing";
+        let (index_at, end) = (chunks[2].at + length_of(&whole, chunks[2].at), whole.len());
+        let of_index =
+            format!("identical, 180 ticks; bytes {index_at} to {end}: the recording is damaged");
+        let of_first = "nothing of the recording can be run again; ticks 1 to 60: the recording \
+            is damaged";
+        let of_first_of_cut = format!(
+            "nothing of the recording can be run again; bytes {} to {}: the recording is damaged",
+            chunks[0].at, chunks[1].at
+        );
         for (bytes, expected, is_identical) in [
-            (whole, "identical, 180 ticks", true),
-            (
-                cut,
-                "identical, 180 ticks; it has no intact index, so the last seconds may be missing",
-                true,
-            ),
-            (
-                index,
-                "identical, 180 ticks; it has no intact index, so the last seconds may be missing",
-                true,
-            ),
-            (header, "the recording is damaged", false),
-            (first, "the recording is damaged", false),
-            (
-                second,
-                "identical, 60 ticks; ticks 61 to 120: the recording is damaged; 120 ticks could \
-                 not be run, because they or the states before them are missing",
-                false,
-            ),
-            (
-                recording(Some(2)),
-                "identical, 60 ticks; 120 ticks could not be run, because they or the states \
-                 before them are missing",
-                false,
-            ),
-            (b"something else".to_vec(), "this is not a recording of Phaselock", false),
+            (whole, "identical, 180 ticks".to_owned(), true),
+            (cut, without_index("identical, 180 ticks"), true),
+            (index, without_index(&of_index), false),
+            (header, "the recording is damaged".to_owned(), false),
+            (first, of_first.to_owned(), false),
+            (first_of_cut, of_first_of_cut, false),
+            (second, SECOND.to_owned(), false),
+            (second_of_cut, without_index(SECOND), false),
+            (recording(Some(2)), MISSING.to_owned(), false),
+            (b"something else".to_vec(), "this is not a recording of Phaselock".to_owned(), false),
         ] {
             let path = dir.path().join("it.plr");
             std::fs::write(&path, bytes).expect("writable");
             let games = phaselock_games::all();
             let line =
                 verified(&games, &path).unwrap_or_else(|error| (format!("{error:#}"), false));
-            assert_eq!(line, (expected.to_owned(), is_identical));
+            assert_eq!(line, (expected, is_identical));
         }
         let none = verified(&phaselock_games::all(), &dir.path().join("none"));
         assert!(none.expect_err("there is none").to_string().contains("cannot open"));

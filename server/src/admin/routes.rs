@@ -531,7 +531,8 @@ pub(super) async fn backup(
     Ok(Json(BackedUp { done, bytes }))
 }
 
-/// Marks this moment in the recordings.
+/// Marks this moment in the recordings. The answer names rooms of which no file is being written,
+/// and why.
 #[utoipa::path(post, path = "/v1/mark",
     request_body = MarkMoment, responses((status = 200, body = Done)))]
 pub(super) async fn mark(

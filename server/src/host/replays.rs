@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use phaselock::server::Command;
+use phaselock::wire::rooms::RoomCode;
 use tokio::task::spawn_blocking;
 
 use super::acts::{clean, failure, room_code};
@@ -13,6 +14,9 @@ use crate::api::ReplayView;
 use crate::author::{Author, Right};
 use crate::error::ActError;
 use crate::recordings::Shelved;
+
+/// Number of rooms about which an answer says that they are not being written.
+const ROOMS_TOLD_MAX: usize = 3;
 
 impl From<Shelved> for ReplayView {
     fn from(it: Shelved) -> Self {
@@ -32,6 +36,23 @@ async fn on_disk<T: Send + 'static>(
 ) -> Result<T, ActError> {
     let done = spawn_blocking(work).await;
     done.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(unreadable)
+}
+
+/// Says that a moment is marked, and which recordings are only in memory, and why.
+fn told_of_mark(unwritten: &[(RoomCode, String)]) -> String {
+    let why: Vec<_> = unwritten
+        .iter()
+        .take(ROOMS_TOLD_MAX)
+        .map(|(room, why)| format!("room {room} is not being written to a file: {why}"))
+        .collect();
+    let more = match unwritten.len().saturating_sub(ROOMS_TOLD_MAX) {
+        0 => String::new(),
+        more => format!("; and so with {more} more rooms"),
+    };
+    match why.is_empty() {
+        true => "this moment is marked".to_owned(),
+        false => format!("this moment is marked in memory, but {}{more}", why.join("; ")),
+    }
 }
 
 impl Host {
@@ -83,7 +104,8 @@ impl Host {
         Ok(done(format!("deleted {file}"), written))
     }
 
-    /// Marks this moment in the recording of a room, or of all rooms.
+    /// Marks this moment in the recording of a room, or of all rooms. The answer says which of them
+    /// no file will show.
     pub(crate) async fn mark(
         &self,
         by: &Author,
@@ -102,6 +124,6 @@ impl Host {
         let entry = AuditEntry { whom, detail: Some(detail), ..AuditEntry::of("mark") };
         let written = self.record(by, entry, Vec::new())?.done().await?;
         marked?;
-        Ok(done("this moment is marked".into(), written))
+        Ok(done(told_of_mark(&self.recordings.unwritten(code.as_ref())), written))
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use phaselock::replay::{Assembly, Piece};
@@ -30,6 +30,9 @@ const SIZE_KNOWN: Duration = Duration::from_secs(60);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Id(pub(super) u64);
 
+/// Why a recording is not written any further, once it is not.
+pub(super) type Failure = Arc<OnceLock<String>>;
+
 /// A job for the thread.
 #[derive(Clone, Debug)]
 pub(super) enum Job {
@@ -38,6 +41,8 @@ pub(super) enum Job {
         id: Id,
         stem: String,
         pieces: Vec<Arc<Piece>>,
+        /// Where to say why it failed.
+        failure: Failure,
     },
     Append {
         id: Id,
@@ -62,8 +67,8 @@ struct Growing {
     file: File,
     assembly: Assembly,
     unsynced: usize,
-    /// Whether a write has failed.
-    has_failed: bool,
+    /// Why a write has failed.
+    failure: Failure,
 }
 
 /// An ended file whose name still ends in `.part`.
@@ -130,8 +135,20 @@ impl Disk {
 
     fn handle(&mut self, job: Job) {
         let (id, done) = match job {
-            Job::Begin { id, stem, pieces } => (id, self.begin(id, &stem, &pieces)),
-            Job::Append { id, chunk } => (id, self.append(id, &chunk)),
+            Job::Begin { id, stem, pieces, failure } => {
+                let begun = self.begin(id, &stem, &failure);
+                let begun =
+                    begun.and_then(|()| pieces.iter().try_for_each(|piece| self.append(id, piece)));
+                note(&failure, &begun);
+                (id, begun)
+            }
+            Job::Append { id, chunk } => {
+                let appended = self.append(id, &chunk);
+                if let Some(growing) = self.growing.get(&id) {
+                    note(&growing.failure, &appended);
+                }
+                (id, appended)
+            }
             Job::End { id } => (id, self.end(id)),
             Job::Offer { id, after } => {
                 let due = Instant::now().checked_add(after);
@@ -141,13 +158,9 @@ impl Disk {
             Job::Stop => return,
         };
         if let Err(error) = done {
-            let path = match self.growing.get_mut(&id) {
-                Some(growing) => {
-                    growing.has_failed = true;
-                    &growing.path
-                }
-                None => self.ended.get(&id).map_or(&self.settings.dir, |ended| &ended.path),
-            };
+            let growing = self.growing.get(&id).map(|growing| &growing.path);
+            let path = growing.or_else(|| self.ended.get(&id).map(|ended| &ended.path));
+            let path = path.unwrap_or(&self.settings.dir);
             tracing::warn!(
                 name: "recording_failed",
                 file = %path.display(),
@@ -185,7 +198,7 @@ impl Disk {
         Ok(())
     }
 
-    fn begin(&mut self, id: Id, stem: &str, pieces: &[Arc<Piece>]) -> io::Result<()> {
+    fn begin(&mut self, id: Id, stem: &str, failure: &Failure) -> io::Result<()> {
         data_dir::make_private_dir(&self.settings.dir)?;
         self.make_way(1)?;
         let (path, file) = create(&self.settings.dir, stem)?;
@@ -194,14 +207,14 @@ impl Disk {
             tracing::debug!(%error, "cannot lock a recording");
         }
         tracing::info!(name: "recording_begun", file = %path.display(), "recording");
-        let assembly = Assembly::default();
-        let growing = Growing { path, file, assembly, unsynced: 0, has_failed: false };
-        self.growing.insert(id, growing);
-        pieces.iter().try_for_each(|piece| self.append(id, piece))
+        let (assembly, failure) = (Assembly::default(), Arc::clone(failure));
+        self.growing.insert(id, Growing { path, file, assembly, unsynced: 0, failure });
+        Ok(())
     }
 
     fn append(&mut self, id: Id, piece: &Piece) -> io::Result<()> {
-        let Some(growing) = self.growing.get_mut(&id).filter(|it| !it.has_failed) else {
+        let Some(growing) = self.growing.get_mut(&id).filter(|it| it.failure.get().is_none())
+        else {
             return Ok(());
         };
         let written = growing.write(piece)?;
@@ -216,10 +229,10 @@ impl Disk {
     /// Adds the index to a file. One that could not be written lacks it, and readers rebuild it.
     fn end(&mut self, id: Id) -> io::Result<()> {
         let Some(growing) = self.growing.remove(&id) else { return Ok(()) };
-        let Growing { path, mut file, assembly, has_failed, .. } = growing;
-        let written = match has_failed {
-            true => Ok(()),
-            false => file.write_all(&assembly.end()).and_then(|()| file.sync_all()),
+        let Growing { path, mut file, assembly, failure, .. } = growing;
+        let written = match failure.get() {
+            Some(_) => Ok(()),
+            None => file.write_all(&assembly.end()).and_then(|()| file.sync_all()),
         };
         self.ended.insert(id, Ended { path, _file: file, due: None });
         written
@@ -229,6 +242,14 @@ impl Disk {
         for (_, Ended { path, .. }) in self.ended.extract_if(.., |_, ended| is_due(ended)) {
             offer(&path);
         }
+    }
+}
+
+/// Notes why something has failed, if it has.
+fn note(failure: &Failure, done: &io::Result<()>) {
+    if let Err(error) = done {
+        // The first reason counts.
+        let _ = failure.set(error.to_string());
     }
 }
 

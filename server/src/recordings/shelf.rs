@@ -1,12 +1,12 @@
 //! The directory of recordings: what is in it, and what must go.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use phaselock::limits::REPLAY_HEADER_BYTES_MAX;
-use phaselock::replay::{Header, read_header};
+use phaselock::replay::{Header, Replay, read_header, read_span};
 use phaselock::wire::rooms::RoomCode;
 
 use super::settings::Recording;
@@ -17,6 +17,10 @@ use crate::data_dir;
 /// Extension of a recording, and what is added to it while the file grows.
 pub(super) const END: &str = "plr";
 pub(super) const PART: &str = "part";
+/// Maximum size of a file that is completed, in bytes: a day of a full room. It is read whole.
+const COMPLETED_BYTES_MAX: u64 = 512 << 20;
+/// Bytes at the end of a file among which its index is looked for: that of 14 hours.
+const END_BYTES: u64 = 64 << 10;
 
 /// A file of a recording.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,15 +119,67 @@ pub(super) fn take_parts(
     let mut taken = Vec::new();
     for Found { path, .. } in parts {
         // Another server that uses the directory may be writing it.
-        let Some(file) = File::open(&path).ok().filter(|file| file.try_lock().is_ok()) else {
-            continue;
-        };
+        let Some(file) = open(&path).ok().filter(|file| file.try_lock().is_ok()) else { continue };
+        if let Err(error) = complete(&file) {
+            tracing::warn!(
+                name: "recording_failed",
+                file = %path.display(),
+                %error,
+                "cannot complete the recording of a server that was killed; it stays as it is"
+            );
+        }
         match stored.iter().find(|room| is_of(&path, room)) {
             Some(room) => taken.push((room.clone(), path, file)),
             None => offer(&path),
         }
     }
     taken
+}
+
+/// Opens a file to complete it, or at least to lock it.
+fn open(path: &Path) -> io::Result<File> {
+    File::options().read(true).write(true).open(path).or_else(|_| File::open(path))
+}
+
+/// Writes the index that the file of a killed server lacks. The time of its last change stays, and
+/// if writing fails, so does everything else.
+pub(super) fn complete(mut file: &File) -> io::Result<()> {
+    let facts = file.metadata()?;
+    if facts.len() > COMPLETED_BYTES_MAX || has_index(file, facts.len())? {
+        return Ok(());
+    }
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.take(COMPLETED_BYTES_MAX).read_to_end(&mut bytes)?;
+    // What cannot be read at all is listed as such.
+    let ending = Replay::open(bytes.clone()).ok().and_then(|replay| replay.ending());
+    let Some((at, end)) = ending else { return Ok(()) };
+    let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
+    put(file, at, &end).inspect_err(|_| {
+        let _ = put(file, at, rest);
+    })?;
+    file.set_modified(facts.modified()?)
+}
+
+/// Replaces the end of a file.
+fn put(mut file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
+    file.seek(SeekFrom::Start(at))?;
+    file.write_all(bytes)?;
+    file.set_len(at + bytes.len() as u64)?;
+    file.sync_all()
+}
+
+/// Whether a file of this length has its index.
+fn has_index(file: &File, length: u64) -> io::Result<bool> {
+    Ok(read_span(&end_of(file, length)?, length).is_some())
+}
+
+/// Reads the last bytes of a file of this length.
+fn end_of(mut file: &File, length: u64) -> io::Result<Vec<u8>> {
+    let mut end = Vec::new();
+    file.seek(SeekFrom::Start(length.saturating_sub(END_BYTES)))?;
+    file.take(END_BYTES).read_to_end(&mut end)?;
+    Ok(end)
 }
 
 /// Whether a file is of a room: its name is a time, the room's code, and maybe a number, with
@@ -206,11 +262,11 @@ impl Shelf {
 
 /// Reads the header of a file.
 fn header(path: &Path) -> Option<Header> {
-    let (mut file, mut bytes) = (File::open(path).ok()?, Vec::new());
+    let (file, mut bytes) = (File::open(path).ok()?, Vec::new());
     // Most are short.
     for length in [8 << 10, REPLAY_HEADER_BYTES_MAX] {
         let more = length - bytes.len();
-        file.by_ref().take(more as u64).read_to_end(&mut bytes).ok()?;
+        (&file).take(more as u64).read_to_end(&mut bytes).ok()?;
         if let Ok(header) = read_header(&bytes) {
             return Some(header);
         }

@@ -154,8 +154,63 @@ fn the_file_of_a_killed_server_is_finished_by_the_next() {
     let (_recordings, thread) = Studio::open(RecordMode::Always, 1 << 30, dir.path());
     assert!(thread.end());
     let replay = replay(&dir.path().join("killed.plr"));
-    assert_eq!((replay.is_complete(), replay.chunks().len()), (false, 4));
+    assert_eq!((replay.check(), replay.chunks().len()), (Ok(()), 4), "it has its index");
     assert!(dir.path().join("mine.part").exists());
+}
+
+#[test]
+fn a_file_that_cannot_be_completed_or_is_damaged_stays_as_it_is() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("killed.plr.part");
+    let whole = phaselock_testing::file_of(&pieces(5));
+    let cut = &whole[..whole.len() - 10];
+    fs::write(&path, cut).expect("writable");
+    // As on a disk that is read-only or full.
+    let read_only = File::open(&path).expect("it is there");
+    shelf::complete(&read_only).expect_err("it cannot be written");
+    assert_eq!(fs::read(&path).expect("readable"), cut);
+    // An index would hide the damage.
+    let mut damaged = cut.to_vec();
+    damaged[Replay::open(whole).expect("intact").chunks()[1].at as usize + 50] ^= 1;
+    fs::write(&path, &damaged).expect("writable");
+    let (_recordings, thread) = Studio::open(RecordMode::Always, 1 << 30, dir.path());
+    assert!(thread.end());
+    assert_eq!(fs::read(dir.path().join("killed.plr")).expect("readable"), damaged);
+}
+
+#[test]
+fn why_nothing_is_written_is_known() {
+    let one = room("1");
+    let why = |recordings: &Recordings| {
+        let unwritten = recordings.unwritten(Some(&one));
+        unwritten.into_iter().map(|(_, why)| why).next()
+    };
+    let studio = Studio::new(RecordMode::Rounds, 1 << 30);
+    let mut given = pieces(3).into_iter();
+    given.by_ref().take(3).for_each(|it| studio.recordings.archive(&one, it, recorded(0, 0)));
+    let nobody = why(&studio.recordings).expect("nobody is there");
+    assert!(nobody.contains("once someone is there"), "{nobody}");
+    let last = given.next().expect("a chunk");
+    studio.recordings.archive(&one, last, recorded(1, 0));
+    assert_eq!(why(&studio.recordings), None);
+    assert_eq!(studio.recordings.unwritten(Some(&room("2"))), []);
+    studio.end();
+
+    let studio = Studio::new(RecordMode::Always, 1 << 30);
+    fs::remove_dir_all(studio.dir.path()).expect("removed");
+    fs::write(studio.dir.path(), "a file in its place").expect("writable");
+    pieces(3).into_iter().for_each(|it| studio.recordings.archive(&one, it, recorded(1, 0)));
+    let begun = std::time::Instant::now();
+    let failed = loop {
+        match why(&studio.recordings) {
+            Some(why) => break why,
+            None => assert!(begun.elapsed() < Duration::from_secs(60), "nobody says why"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    assert!(failed.starts_with("the recording failed: "), "{failed}");
+    assert!(studio.thread.end());
+    fs::remove_file(studio.dir.path()).expect("removed");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ReplayError;
 use crate::limits::{REPLAY_BLOCK_BYTES_MAX, REPLAY_CHUNKS_MAX};
+use crate::time::Tick;
 
 /// The first bytes of a file. As in PNG, they show whether a program took it for text.
 pub const MAGIC: [u8; 8] = *b"\x89PLR\r\n\x1a\n";
@@ -33,7 +34,7 @@ impl BlockKind {
         Self::ALL.iter().find(|(_, kind)| *kind == self).map_or(0, |(letter, _)| *letter)
     }
 
-    fn of(letter: u8) -> Option<Self> {
+    pub(super) fn of(letter: u8) -> Option<Self> {
         Self::ALL.iter().find(|(it, _)| *it == letter).map(|(_, kind)| *kind)
     }
 }
@@ -48,19 +49,29 @@ pub(super) struct Block<'a> {
 impl<'a> Block<'a> {
     /// Reads the block at the start of the bytes.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self, ReplayError> {
-        let (head, rest) = bytes.split_first_chunk::<5>().ok_or(ReplayError::Short)?;
+        let length = Self::length(bytes)?;
+        let kind = BlockKind::of(bytes[0]).ok_or(ReplayError::Damaged)?;
+        let (summed, sum) = bytes[..length].split_last_chunk::<4>().ok_or(ReplayError::Short)?;
+        if crc32(summed) != u32::from_le_bytes(*sum) {
+            return Err(ReplayError::Damaged);
+        }
+        Ok(Self { kind, payload: &summed[PAYLOAD_AT..] })
+    }
+
+    /// Returns the size in the file of the block at the start of the bytes, by what it says itself.
+    ///
+    /// # Errors
+    ///
+    /// It says something impossible, or is longer than the bytes.
+    pub(super) fn length(bytes: &[u8]) -> Result<usize, ReplayError> {
+        let head = bytes.first_chunk::<PAYLOAD_AT>().ok_or(ReplayError::Short)?;
         let [letter, length @ ..] = *head;
-        let kind = BlockKind::of(letter).ok_or(ReplayError::Damaged)?;
         let length = u32::from_le_bytes(length) as usize;
-        if length > REPLAY_BLOCK_BYTES_MAX {
+        if BlockKind::of(letter).is_none() || length > REPLAY_BLOCK_BYTES_MAX {
             return Err(ReplayError::Damaged);
         }
-        let (payload, rest) = rest.split_at_checked(length).ok_or(ReplayError::Short)?;
-        let (sum, _) = rest.split_first_chunk::<4>().ok_or(ReplayError::Short)?;
-        if crc32(&bytes[..5 + length]) != u32::from_le_bytes(*sum) {
-            return Err(ReplayError::Damaged);
-        }
-        Ok(Self { kind, payload })
+        let length = length + FRAMING;
+        (length <= bytes.len()).then_some(length).ok_or(ReplayError::Short)
     }
 
     /// Returns the size of the block in the file.
@@ -89,6 +100,13 @@ pub struct ChunkEntry {
     pub first: u64,
     /// Number of ticks after the key frame.
     pub ticks: u32,
+}
+
+impl ChunkEntry {
+    /// Returns the last tick.
+    pub(super) fn end(&self) -> Tick {
+        Tick(self.first).plus(self.ticks.into())
+    }
 }
 
 /// The list of chunks at the end of a file.

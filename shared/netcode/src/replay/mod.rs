@@ -41,6 +41,7 @@ mod moments;
 mod reader;
 mod recorder;
 mod runs;
+mod scan;
 mod steps;
 mod tables;
 #[cfg(test)]
@@ -62,5 +63,6 @@ pub(crate) use recorder::states_of;
 pub use recorder::{Assembly, Pace, Piece, Recorder};
 pub(crate) use runs::RunWriter;
 pub use runs::{Run, course_of, run_hash};
+pub use scan::Damage;
 pub use steps::{PlayerSteps, RecordedStep, RecordedView};
 pub use tables::{Column, ColumnMotion, Table, Tables, Translation};

@@ -8,10 +8,10 @@ use super::entries::Entry;
 use super::error::ReplayError;
 use super::file::{Block, BlockKind, ChunkEntry, Index, MAGIC, PAYLOAD_AT};
 use super::header::Header;
+use super::scan::{Damage, Scan};
 use super::tables::Translation;
 use crate::fields::{Entities, Entity, Slot};
 use crate::ids::EntityId;
-use crate::limits::REPLAY_CHUNKS_MAX;
 use crate::motion::interpolate::{TickTime, blend_values, cut_between};
 use crate::time::Tick;
 
@@ -21,6 +21,8 @@ pub struct Replay {
     bytes: Arc<[u8]>,
     header: Arc<Header>,
     chunks: Arc<[ChunkEntry]>,
+    /// What lies between the chunks, if there was no index.
+    damage: Arc<[Damage]>,
     is_complete: bool,
 }
 
@@ -39,7 +41,7 @@ pub fn read_span(end: &[u8], length: u64) -> Option<(Tick, Tick)> {
 
 fn span_of(chunks: &[ChunkEntry]) -> Option<(Tick, Tick)> {
     let (first, last) = (chunks.first()?, chunks.last()?);
-    Some((Tick(first.first), Tick(last.first).plus(last.ticks.into())))
+    Some((Tick(first.first), last.end()))
 }
 
 /// Reads the header, and returns the position after it.
@@ -62,12 +64,16 @@ impl Replay {
     pub fn open(bytes: impl Into<Arc<[u8]>>) -> Result<Self, ReplayError> {
         let bytes = bytes.into();
         let (header, start) = opened(&bytes)?;
-        let (chunks, is_complete) = match Index::find(&bytes, 0) {
-            Ok(index) if index.chunks.iter().all(ends_in_time) => (index.chunks, true),
+        let (chunks, damage, is_complete) = match Index::find(&bytes, 0) {
+            Ok(index) if index.chunks.iter().all(ends_in_time) => (index.chunks, Vec::new(), true),
             Ok(_) => return Err(ReplayError::Damaged),
-            Err(_) => (scan(&bytes, start), false),
+            Err(_) => {
+                let Scan { chunks, damage, .. } = Scan::new(&bytes, start);
+                (chunks, damage, false)
+            }
         };
-        Ok(Self { bytes, header: Arc::new(header), chunks: chunks.into(), is_complete })
+        let (header, chunks, damage) = (Arc::new(header), chunks.into(), damage.into());
+        Ok(Self { bytes, header, chunks, damage, is_complete })
     }
 
     /// Returns what the recording is of.
@@ -90,6 +96,29 @@ impl Replay {
         &self.chunks
     }
 
+    /// Returns the damaged parts that were found in place of chunks while the index was rebuilt, in
+    /// the order of the file. [`chunk`](Self::chunk) finds out about damage within a chunk.
+    pub fn damage(&self) -> &[Damage] {
+        &self.damage
+    }
+
+    /// Returns the bytes that complete a file that was not ended, and where they belong: behind the
+    /// last chunk, in place of what is left of a block. `None` if the file has its index, or no
+    /// chunk, or if a part of it is damaged: an index would hide that.
+    pub fn ending(&self) -> Option<(u64, Vec<u8>)> {
+        let last = self.chunks.last().filter(|_| !self.is_complete && self.damage.is_empty())?;
+        let rest = self.bytes.get(usize::try_from(last.at).ok()?..)?;
+        let end = last.at + Block::length(rest).ok()? as u64;
+        Some((end, Index { chunks: self.chunks.to_vec() }.blocks(end)))
+    }
+
+    /// Returns the damage to a chunk for which there is this error.
+    pub(crate) fn damage_of(&self, number: usize, error: ReplayError) -> Option<Damage> {
+        let entry = self.chunks.get(number)?;
+        let end = self.chunks.get(number + 1).map_or(self.bytes.len() as u64, |next| next.at);
+        Some(Damage { bytes: entry.at..end, first: Tick(entry.first), last: entry.end(), error })
+    }
+
     /// Returns the first and the last tick; `None` if there is no chunk.
     pub fn span(&self) -> Option<(Tick, Tick)> {
         span_of(&self.chunks)
@@ -99,8 +128,7 @@ impl Replay {
     /// chunks.
     pub fn ticks_between(&self, from: Tick, to: Tick) -> u64 {
         let recorded = self.chunks.iter().enumerate().map(|(number, chunk)| {
-            let first = Tick(chunk.first);
-            let last = first.plus(chunk.ticks.into());
+            let (first, last) = (Tick(chunk.first), chunk.end());
             let counts = last > from && first < to && self.payload(number).is_ok();
             if counts { last.min(to).since(first.max(from)) } else { 0 }
         });
@@ -159,6 +187,7 @@ impl Replay {
     /// Anything is damaged or missing.
     pub fn check(&self) -> Result<(), ReplayError> {
         (0..self.chunks.len()).try_for_each(|number| self.chunk(number).map(drop))?;
+        self.damage.first().map_or(Ok(()), |damage| Err(damage.error))?;
         self.is_complete.then_some(()).ok_or(ReplayError::Short)
     }
 }
@@ -166,35 +195,6 @@ impl Replay {
 /// Whether all ticks of a chunk can exist.
 fn ends_in_time(chunk: &ChunkEntry) -> bool {
     chunk.first <= Tick::MAX_SENT.0
-}
-
-/// Finds the chunks from `at` on, without an index. A damaged one is left out.
-fn scan(bytes: &[u8], mut at: usize) -> Vec<ChunkEntry> {
-    let mut chunks: Vec<ChunkEntry> = Vec::new();
-    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-        match Block::read(rest) {
-            Ok(block) => {
-                if block.kind == BlockKind::Chunk
-                    && let Ok(head) = read_head(block.payload)
-                    && chunks.last().is_none_or(|last| last.first <= head.first)
-                    && chunks.len() < REPLAY_CHUNKS_MAX
-                {
-                    let (first, ticks) = (head.first, head.ticks);
-                    chunks.push(ChunkEntry { at: at as u64, first, ticks });
-                }
-                at += block.len();
-            }
-            Err(_) => match rest.first_chunk::<5>() {
-                // Its length may be intact.
-                Some([_, length @ ..]) => {
-                    let length = u32::from_le_bytes(*length) as usize;
-                    at = at.saturating_add(length).saturating_add(super::file::FRAMING);
-                }
-                None => break,
-            },
-        }
-    }
-    chunks
 }
 
 /// A position in a recording, with the chunk around it, which is decoded slightly beyond the
@@ -235,7 +235,7 @@ impl Cursor {
         let tick = tick.clamp(first, last);
         let number = self.replay.chunk_at(tick).ok_or(ReplayError::Short)?;
         let entry = self.replay.chunks[number];
-        let tick = tick.min(Tick(entry.first).plus(entry.ticks.into()));
+        let tick = tick.min(entry.end());
         match &mut self.loaded {
             Some((loaded, open)) if *loaded == number => open.read_beyond(tick.plus(1))?,
             loaded => {

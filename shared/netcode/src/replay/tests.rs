@@ -635,3 +635,5 @@ fn the_page_has_the_numbers_of_the_code() {
         assert!(flat.contains(&number), "REPLAY.md lacks {number:?}");
     }
 }
+
+mod scanning;

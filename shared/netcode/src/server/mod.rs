@@ -39,7 +39,7 @@ pub use interest::{Interest, PlayerInterest};
 pub use mute::Mute;
 pub use output::{ClientId, Output};
 pub use people::{MemberStats, Pass, PlayerFigures, Target};
-pub use resimulation::{Damage, Difference, Differing, Resimulation, Verdict, VerifyError, verify};
+pub use resimulation::{Difference, Differing, Resimulation, Verdict, VerifyError, verify};
 pub use room::Room;
 pub use room::checkpoint::{RestoreError, game_of};
 pub use rotation::Rotation;

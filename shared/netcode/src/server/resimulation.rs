@@ -11,8 +11,8 @@ use crate::identity::PublicKey;
 use crate::ids::EntityId;
 use crate::motion::interpolate::TickTime;
 use crate::replay::{
-    Act, Chunk, Entry, Frame, Header, Player, PlayerSteps, RecordedStep, Replay, ReplayError,
-    Tables, checksum, states_of,
+    Act, Chunk, Damage, Entry, Frame, Header, Player, PlayerSteps, RecordedStep, Replay,
+    ReplayError, Tables, checksum, states_of,
 };
 use crate::rewind::{Rewound, ViewTime};
 use crate::snapshot::EntityState;
@@ -46,6 +46,9 @@ pub enum VerifyError {
          recording instead"
     )]
     OwnView,
+    /// What could be run again is damaged.
+    #[error("nothing of the recording can be run again; {0}")]
+    Damaged(Damage),
     /// The states against which shots are tested are missing.
     #[error("the recording has no chunk from which it can be run again")]
     NoStart,
@@ -118,23 +121,6 @@ impl fmt::Display for Difference {
     }
 }
 
-/// A part of a recording that cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Damage {
-    /// The ticks after this one are affected.
-    pub first: Tick,
-    /// The last affected tick.
-    pub last: Tick,
-    /// What is wrong.
-    pub error: ReplayError,
-}
-
-impl fmt::Display for Damage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ticks {} to {}: {}", self.first.0.saturating_add(1), self.last.0, self.error)
-    }
-}
-
 /// The result of a verification.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
@@ -157,7 +143,8 @@ pub struct Verdict {
 /// Nothing of the recording can be run, or it is not of this build's rules.
 pub fn verify<G: Game>(replay: &Replay) -> Result<Verdict, VerifyError> {
     check_rules::<G>(replay.header())?;
-    let mut verdict = Verdict { ticks: 0, skipped: 0, damage: None, difference: None };
+    let damage = replay.damage().first().cloned();
+    let mut verdict = Verdict { ticks: 0, skipped: 0, damage, difference: None };
     let mut world: Option<Resimulation<G>> = None;
     let mut next: Option<Tick> = None;
     for (number, entry) in replay.chunks().iter().enumerate() {
@@ -170,7 +157,7 @@ pub fn verify<G: Game>(replay: &Replay) -> Result<Verdict, VerifyError> {
             Ok(chunk) => chunk,
             Err(error) => {
                 verdict.skipped += u64::from(entry.ticks);
-                verdict.damage.get_or_insert(Damage { first, last, error });
+                verdict.damage = verdict.damage.or_else(|| replay.damage_of(number, error));
                 continue;
             }
         };
@@ -191,7 +178,7 @@ pub fn verify<G: Game>(replay: &Replay) -> Result<Verdict, VerifyError> {
         world = Some(running);
     }
     match verdict {
-        Verdict { ticks: 0, damage: Some(damage), .. } => Err(damage.error.into()),
+        Verdict { ticks: 0, damage: Some(damage), .. } => Err(VerifyError::Damaged(damage)),
         Verdict { ticks: 0, .. } => Err(VerifyError::NoStart),
         verdict => Ok(verdict),
     }
