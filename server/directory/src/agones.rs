@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use phaselock::fingerprint::Fingerprint;
+use phaselock_quic::address::Address;
 use rustls::RootCertStore;
 use rustls::crypto::ring::default_provider;
 use serde_json::{Value, json};
@@ -38,8 +39,11 @@ const LABEL_CHARS_MAX: usize = 63;
 /// Where allocators are, and how to speak to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgonesSettings {
-    /// URL of the allocator of each region.
-    pub allocators: BTreeMap<String, String>,
+    /// Each region, with the URL of its allocator. Players who have measured no ping get servers of
+    /// the first one.
+    pub allocators: Vec<(String, String)>,
+    /// Address in each region by which players measure its ping.
+    pub beacons: BTreeMap<String, Address>,
     /// Namespace of the Fleet.
     pub namespace: String,
     /// Name of the Fleet.
@@ -69,7 +73,7 @@ pub struct Agones {
 impl AgonesSettings {
     /// Fails if a setting is invalid.
     fn check(&self) -> Result<()> {
-        for url in self.allocators.values() {
+        for (_, url) in &self.allocators {
             let is_plain = url.starts_with("http://");
             ensure!(
                 is_plain || url.starts_with("https://"),
@@ -167,7 +171,29 @@ impl Agones {
     /// Returns what the allocators offer.
     pub fn offers(&self) -> Allocators {
         let AgonesSettings { allocators, games, .. } = &self.settings;
-        Allocators { regions: allocators.keys().cloned().collect(), games: games.clone() }
+        let regions = allocators.iter().map(|(region, _)| region.clone()).collect();
+        Allocators { regions, games: games.clone() }
+    }
+
+    /// Returns the regions of which players cannot measure the ping before a server is allocated
+    /// there; none if there is only one region.
+    pub fn unmeasured(&self) -> Vec<&str> {
+        let AgonesSettings { allocators, beacons, .. } = &self.settings;
+        let regions = allocators.iter().map(|(region, _)| &**region);
+        regions.filter(|it| allocators.len() > 1 && !beacons.contains_key(*it)).collect()
+    }
+
+    /// Looks up the addresses by which players measure the ping of each region, which takes up to
+    /// some seconds.
+    pub fn beacons(&self) -> BTreeMap<String, SocketAddr> {
+        let look_up = |(region, address): (&String, &Address)| {
+            let found = look_up(address.host(), address.port());
+            found.map(|it| (region.clone(), it)).inspect_err(|error| {
+                let error = format!("{error:#}");
+                tracing::warn!(%region, error, "players cannot measure the ping of a region");
+            })
+        };
+        self.settings.beacons.iter().filter_map(|it| look_up(it).ok()).collect()
     }
 
     /// Returns the client. If files have changed, it is made from the new ones. Invalid
@@ -207,8 +233,9 @@ impl Agones {
     }
 
     fn try_allocate(&self, request: &Allocate) -> Result<Result<AllocatedServer, NotAllocated>> {
-        let url = self.settings.allocators.get(&request.region);
-        let url = url.context("there is no allocator for the region")?;
+        let of_region = |(region, _): &&(String, String)| *region == request.region;
+        let found = self.settings.allocators.iter().find(of_region);
+        let (_, url) = found.context("there is no allocator for the region")?;
         let url = format!("{}/gameserverallocation", url.trim_end_matches('/'));
         let body = request_of(&self.settings, request).to_string();
         let post = self.agent().post(&url).header("content-type", "application/json");
@@ -302,14 +329,7 @@ fn server_of(value: &Value, seats: u32) -> Result<AllocatedServer> {
     let host = value.get("address").and_then(Value::as_str).unwrap_or_default();
     let address = match host.parse::<IpAddr>() {
         Ok(ip) => SocketAddr::new(ip, port),
-        Err(_) => {
-            let found = (host, port).to_socket_addrs();
-            let found =
-                found.with_context(|| format!("{name} is at {host:?}, which is unknown"))?;
-            // More players reach IPv4 addresses.
-            let found = found.min_by_key(|address| !address.is_ipv4());
-            found.with_context(|| format!("{name} is at {host:?}, which has no address"))?
-        }
+        Err(_) => look_up(host, port).with_context(|| format!("{name} is at {host:?}"))?,
     };
     let annotations = value.get("metadata").and_then(|it| it.get("annotations"));
     let print = annotations.and_then(|it| it.get(format!("{OF_SERVER}fingerprint"))?.as_str());
@@ -329,6 +349,15 @@ fn server_of(value: &Value, seats: u32) -> Result<AllocatedServer> {
     });
     let free = free.transpose()?.map(|left| left.saturating_add(seats));
     Ok(AllocatedServer { address, fingerprint, free })
+}
+
+/// Returns an address of a host with this name.
+fn look_up(host: &str, port: u16) -> Result<SocketAddr> {
+    let found = (host, port).to_socket_addrs();
+    let found = found.with_context(|| format!("the name {host:?} is unknown"))?;
+    // More players reach IPv4 addresses.
+    let found = found.min_by_key(|address| !address.is_ipv4());
+    found.with_context(|| format!("the name {host:?} has no address"))
 }
 
 /// Reads a number, which may be written as text.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::{Parser, Subcommand, ValueEnum};
 use phaselock::limits::{NAME_BYTES_MAX, REGION_BYTES_MAX};
 use phaselock_quic::address::{Address, DIRECTORY_PORT};
@@ -59,6 +59,10 @@ pub struct AgonesArgs {
         requires_all = ["fleet", "games"]
     )]
     pub allocators: Vec<String>,
+    /// Address in a region by which players measure its ping, as REGION=HOST, with the port if it
+    /// is not 4435: of a directory or a server; can be repeated
+    #[arg(long = "agones-beacon", value_name = "ADDR", requires = "allocators")]
+    pub beacons: Vec<String>,
     /// Namespace of the Fleet
     #[arg(long = "agones-namespace", value_name = "NAME", default_value = "default")]
     pub namespace: String,
@@ -91,7 +95,7 @@ impl AgonesArgs {
         if self.allocators.is_empty() {
             return Ok(None);
         }
-        let mut allocators = BTreeMap::new();
+        let mut allocators = Vec::new();
         for text in &self.allocators {
             // A region's name has no colon before its equals sign, but a URL may contain one.
             let (region, url) = match text.split_once('=') {
@@ -99,8 +103,20 @@ impl AgonesArgs {
                 _ => ("", &**text),
             };
             ensure!(region.len() <= REGION_BYTES_MAX, "the region's name {region:?} is too long");
-            let before = allocators.insert(region.to_owned(), url.to_owned());
-            ensure!(before.is_none(), "--agones-allocator is given twice for region {region:?}");
+            let is_new = allocators.iter().all(|(other, _)| other != region);
+            ensure!(is_new, "--agones-allocator is given twice for region {region:?}");
+            allocators.push((region.to_owned(), url.to_owned()));
+        }
+        let mut beacons = BTreeMap::new();
+        for text in &self.beacons {
+            let (region, address) = text.split_once('=').with_context(|| {
+                format!("{text:?} is no beacon; write --agones-beacon REGION=HOST")
+            })?;
+            let region = region.trim();
+            let is_known = !region.is_empty() && allocators.iter().any(|(it, _)| it == region);
+            ensure!(is_known, "--agones-beacon is for region {region:?}, which has no allocator");
+            let before = beacons.insert(region.to_owned(), Address::parse_directory(address)?);
+            ensure!(before.is_none(), "--agones-beacon is given twice for region {region:?}");
         }
         for game in &self.games {
             let fits = (1..=NAME_BYTES_MAX).contains(&game.len());
@@ -108,6 +124,7 @@ impl AgonesArgs {
         }
         Ok(Some(AgonesSettings {
             allocators,
+            beacons,
             namespace: self.namespace.clone(),
             fleet: self.fleet.clone().unwrap_or_default(),
             games: self.games.clone(),
@@ -195,17 +212,27 @@ mod tests {
         };
         let fleet = "--agones-fleet phaselock --agones-games race,skirmish";
         let one = parse(&format!("--agones-allocator https://allocator {fleet}")).unwrap();
-        assert_eq!(one.allocators, [("".into(), "https://allocator".into())].into());
+        assert_eq!(one.allocators, [("".into(), "https://allocator".into())]);
         assert_eq!(
             (&*one.namespace, one.games),
             ("default", vec!["race".into(), "skirmish".into()])
         );
         let two = "--agones-allocator europe=https://eu --agones-allocator asia=https://as/?a=b";
         let two = parse(&format!("{two} {fleet}")).unwrap();
-        let regions: Vec<_> = two.allocators.keys().map(String::as_str).collect();
-        assert_eq!(regions, ["asia", "europe"]);
+        let regions: Vec<_> = two.allocators.iter().map(|(region, _)| &**region).collect();
+        assert_eq!(regions, ["europe", "asia"], "in the order of the command line");
         let url = parse(&format!("--agones-allocator https://as/?a=b {fleet}")).unwrap();
-        assert_eq!(url.allocators[""], "https://as/?a=b");
+        assert_eq!(url.allocators[0].1, "https://as/?a=b");
+        let beacon = |beacon| {
+            let europe = "--agones-allocator europe=https://eu --agones-beacon";
+            parse(&format!("{europe} {beacon} {fleet}"))
+        };
+        let named = beacon("europe=eu.example.org").unwrap().beacons;
+        assert_eq!(named["europe"].to_string(), "eu.example.org:4435");
+        assert!(beacon("europe=192.0.2.1:4433 --agones-beacon europe=192.0.2.2").is_err());
+        for bad in ["asia=192.0.2.1", "192.0.2.1", "=192.0.2.1", "europe="] {
+            assert!(beacon(bad).is_err(), "{bad}");
+        }
         for bad in [
             "--agones-allocator https://a",
             "--agones-fleet phaselock",

@@ -17,7 +17,7 @@ mod play;
 mod tests;
 mod tokens;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
 use phaselock::address::Address;
@@ -29,7 +29,7 @@ use phaselock::wire::directory::play::{PartyWish, Play, PlayRefusal, PlayerProof
 use phaselock::wire::directory::{
     AnnouncementProof, AnnouncementRefusal, Answer, FleetProof, ProofPurpose, Question, Token, page,
 };
-use phaselock::wire::query::{Info, Nonce, question_of};
+use phaselock::wire::query::{Info, Nonce, parse_question, question_of};
 use phaselock_quic::doorkeeping::Limits;
 use phaselock_quic::fleet::FleetKey;
 use phaselock_quic::identity::{facts_of, verified};
@@ -218,7 +218,21 @@ impl ServerList {
                     self.answer((route, nonce, bytes.len()), &regions);
                 }
             }
-            Err(_) => self.handle_status(now, from, bytes),
+            Err(_) => match parse_question(bytes) {
+                Some(nonce) => self.handle_ping(now, route, (nonce, bytes.len())),
+                None => self.handle_status(now, from, bytes),
+            },
+        }
+    }
+
+    /// Answers a question for the status, by which players measure their ping of the region in
+    /// which this directory is.
+    fn handle_ping(&mut self, now: LocalTime, route: Route, (nonce, bytes): (Nonce, usize)) {
+        let (bucket, limits) = (&mut self.questions, self.bounds.questions);
+        if pass(bucket, &mut self.buckets, now, (Kind::Query, route.remote), &limits) {
+            let version = env!("CARGO_PKG_VERSION").to_owned();
+            let own = Info { server: "directory".to_owned(), version, ..Info::default() };
+            self.transmit(route, own.answer(nonce, bytes));
         }
     }
 
@@ -405,6 +419,12 @@ impl ServerList {
     /// Returns the next request to an allocator.
     pub fn poll_allocate(&mut self) -> Option<Allocate> {
         self.play.poll_allocate()
+    }
+
+    /// Sets the addresses by which players measure the ping of regions that have an allocator.
+    /// Without one, a region is measured by its servers, as soon as there are any.
+    pub fn set_beacons(&mut self, beacons: BTreeMap<String, SocketAddr>) {
+        self.play.set_beacons(beacons);
     }
 
     /// Sets the addresses under which servers and players know this directory. It refuses proofs

@@ -1,6 +1,7 @@
 //! The driver: one UDP socket, the clock and the signals, and if wanted a listener for HTTP and
 //! clients of allocators. All decisions are made in the core.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,6 +63,15 @@ pub fn run(args: &Args) -> Result<()> {
                  `directories`"
             );
         }
+        if let Some(agones) = &agones
+            && let [first, ..] = &*agones.unmeasured()
+        {
+            tracing::warn!(
+                region = first,
+                "players cannot measure the ping of a region before it has a server, and until \
+                 then they are sent to others; set --agones-beacon for each region"
+            );
+        }
         let ends = Ends { questions, agones, names: args.names.clone(), fleet };
         serve(&mut socket, Bounds::default(), ends, stopped()).await?;
         tracing::info!("stopped");
@@ -109,6 +119,7 @@ pub async fn serve(
     let seed = u64::from_le_bytes(seed);
     let mut directory = ServerList::with_allocators(bounds, &secret, seed, allocators).named(names);
     directory.set_fleet(fleet.as_ref().map(SecretFile::key));
+    let (found, mut beacons) = mpsc::channel(1);
     let mut reload = tokio::time::interval(RELOAD);
     let (told, mut answers) = mpsc::channel(bounds.play.allocations.max(1));
     let clock = Clock::start();
@@ -123,7 +134,11 @@ pub async fn serve(
                 if let Some(key) = fleet.as_mut().and_then(SecretFile::reload) {
                     directory.set_fleet(Some(key));
                 }
+                if let Some(agones) = &agones {
+                    look_up_beacons(agones, &found);
+                }
             }
+            Some(found) = beacons.recv() => directory.set_beacons(found),
             () = tokio::time::sleep_until(clock.instant(due)) => {
                 tell_time(&mut directory, clock);
                 directory.handle_timeout(clock.now());
@@ -185,6 +200,17 @@ async fn next_question(questions: &mut Option<mpsc::Receiver<Asked>>) -> Option<
         Some(questions) => questions.recv().await,
         None => std::future::pending().await,
     }
+}
+
+/// Looks up the addresses by which players measure the ping of each region.
+fn look_up_beacons(agones: &Arc<Agones>, found: &mpsc::Sender<BTreeMap<String, SocketAddr>>) {
+    let (agones, found) = (Arc::clone(agones), found.clone());
+    tokio::spawn(async move {
+        if let Ok(beacons) = spawn_blocking(move || agones.beacons()).await {
+            // Fails at the end.
+            let _ = found.send(beacons).await;
+        }
+    });
 }
 
 /// Carries out the directory's requests to allocators.

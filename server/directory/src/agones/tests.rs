@@ -1,7 +1,7 @@
 //! A stand-in for Agones' allocator, over real TLS with client certificates, written from its
 //! published interface.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -128,6 +128,7 @@ fn settings(folder: &Path, url: &str) -> AgonesSettings {
     let file = |name| Some(folder.join(name));
     AgonesSettings {
         allocators: [("europe".to_owned(), url.to_owned())].into(),
+        beacons: BTreeMap::new(),
         namespace: "games".into(),
         fleet: "phaselock".into(),
         games: vec!["race".into()],
@@ -298,11 +299,11 @@ fn invalid_files_and_settings_are_refused_with_a_reason() {
     write(folder.path(), &authority);
     assert_eq!(settings(keep), Ok(()));
     refused("must begin with https://", |it| {
-        it.allocators.insert("europe".into(), "ftp://a".into());
+        it.allocators[0].1 = "ftp://a".into();
     });
     refused("needs --agones-cert", |it| it.client = None);
     refused("write https://", |it| {
-        it.allocators.insert("europe".into(), "http://127.0.0.1:1".into());
+        it.allocators[0].1 = "http://127.0.0.1:1".into();
     });
     for url in ["http://192.0.2.1", "http://127.0.0.1.example.org", "http://user@192.0.2.1"] {
         let mut plain = self::settings(folder.path(), url);
@@ -327,4 +328,28 @@ fn invalid_files_and_settings_are_refused_with_a_reason() {
     write(folder.path(), &authority);
     put("ca.pem", "-----BEGIN CERTIFICATE-----\nSECRET\n-----END CERTIFICATE-----\n");
     refused("ca.pem", keep);
+}
+
+#[test]
+fn beacons_are_looked_up_and_regions_without_one_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path(), &Authority::new());
+    let agones = |regions: &[&str], beacons: &[(&str, &str)]| {
+        let own = |it: &&str| ((*it).to_owned(), "https://allocator".to_owned());
+        let address = |it| Address::parse_directory(it).expect("an address");
+        let beacons = beacons.iter().map(|(region, it)| ((*region).to_owned(), address(it)));
+        Agones::new(AgonesSettings {
+            allocators: regions.iter().map(own).collect(),
+            beacons: beacons.collect(),
+            ..settings(folder.path(), "https://allocator")
+        })
+        .expect("it is valid")
+    };
+    let beacons = [("europe", "192.0.2.1"), ("asia", "localhost:7"), ("moon", "moon.invalid")];
+    let found = agones(&["moon", "europe", "asia"], &beacons).beacons();
+    assert_eq!(found["europe"], "192.0.2.1:4435".parse().expect("an address"));
+    assert!(found["asia"].ip().is_loopback() && found["asia"].port() == 7);
+    assert_eq!(found.len(), 2, "there is no such name");
+    assert_eq!(agones(&["europe", "asia"], &beacons[..1]).unmeasured(), ["asia"]);
+    assert!(agones(&["europe"], &[]).unmeasured().is_empty(), "there is no choice");
 }

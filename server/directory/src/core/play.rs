@@ -127,6 +127,8 @@ pub(super) struct Matchmaker {
     fleet: Fleet,
     placements: Placements,
     ticketing: Ticketing,
+    /// Addresses by which players measure the ping of regions that have an allocator.
+    beacons: BTreeMap<String, SocketAddr>,
     /// Games that people looked for, and when the last one did.
     looked_for: BTreeMap<String, LocalTime>,
     statuses: Bucket,
@@ -153,6 +155,7 @@ impl Matchmaker {
             fleet: Fleet::new(allocators, bounds.allocations),
             placements: Placements::default(),
             ticketing,
+            beacons: BTreeMap::new(),
             looked_for: BTreeMap::new(),
             statuses: Bucket::default(),
             questions: VecDeque::new(),
@@ -168,6 +171,11 @@ impl Matchmaker {
     /// Sets the key of the fleet, with which tickets are signed.
     pub(super) fn set_fleet(&mut self, fleet: Option<FleetKey>) {
         self.ticketing.set_fleet(fleet);
+    }
+
+    /// Sets the addresses by which players measure the ping of regions that have an allocator.
+    pub(super) fn set_beacons(&mut self, beacons: BTreeMap<String, SocketAddr>) {
+        self.beacons = beacons;
     }
 
     /// Sets the Unix time in seconds, by which tickets are valid.
@@ -626,7 +634,7 @@ impl Matchmaker {
         seats: u32,
     ) -> Option<SocketAddr> {
         let mut regions: Vec<_> = candidates.regions(waiter.audience).collect();
-        regions.sort_unstable_by_key(|region| (ping(waiter, region), *region));
+        regions.sort_unstable_by_key(|it| (ping(waiter, it), self.fleet.rank(it), *it));
         regions.dedup();
         let nearest = waiter.pings.iter().map(|it| it.ms).min().unwrap_or(UNKNOWN_MS);
         let is_near = |ms: u16| ms <= nearest.saturating_add(NEAR_MS);
@@ -639,7 +647,8 @@ impl Matchmaker {
         found.next()
     }
 
-    /// Returns the region whose allocator should provide a server: the nearest one that may.
+    /// Returns the region whose allocator should provide a server: the nearest one that may, and
+    /// among those that the asker has not measured the first that was configured.
     fn region_for(&self, now: LocalTime, waiter: &Waiter, seats: u32) -> Option<String> {
         // The others of a party wait for seats on its server.
         if self.bound(now, waiter).is_some() {
@@ -732,14 +741,14 @@ impl Matchmaker {
         self.questions.pop_front()
     }
 
-    /// Returns the servers by which players measure their ping of each region.
+    /// Returns the addresses by which players measure their ping of each region.
     pub(super) fn beacons(&self, local: bool) -> Vec<Beacon> {
-        let found = self.servers.beacons(self.fleet.regions(), local).into_iter();
-        let beacon = |(region, server): (&str, &servers::Server)| {
-            let listed = Listed::new(server.route.remote, server.fingerprint);
-            Beacon { region: region.to_owned(), ip: listed.ip, port: listed.port }
+        let found = self.servers.beacons((self.fleet.regions(), &self.beacons), local);
+        let beacon = |(region, address): (&str, SocketAddr)| {
+            let Listed { ip, port, .. } = Listed::new(address, Fingerprint([0; 32]));
+            Beacon { region: region.to_owned(), ip, port }
         };
-        found.map(beacon).collect()
+        found.into_iter().map(beacon).collect()
     }
 
     pub(super) fn next_timeout(&self) -> Option<LocalTime> {

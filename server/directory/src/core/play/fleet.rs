@@ -19,7 +19,8 @@ const READY_ONLY: Micros = Micros::from_ms(5000);
 /// What allocators can do.
 #[derive(Clone, Debug, Default)]
 pub struct Allocators {
-    /// Regions, one for each allocator; an empty name if there is only one region.
+    /// Regions, one for each allocator; an empty name if there is only one region. Players who
+    /// have measured no ping get servers of the first one.
     pub regions: Vec<String>,
     /// Games that its servers can play.
     pub games: Vec<String>,
@@ -86,6 +87,11 @@ impl Fleet {
 
     pub(super) fn regions(&self) -> impl Iterator<Item = &str> {
         self.allocators.regions.iter().map(String::as_str)
+    }
+
+    /// Returns the place of a region in the configured order; those without an allocator are last.
+    pub(super) fn rank(&self, region: &str) -> usize {
+        self.regions().position(|it| it == region).unwrap_or(usize::MAX)
     }
 
     /// Whether a server may come from the allocator of a region soon.

@@ -592,12 +592,13 @@ impl Servers {
         (is_there && !self.drains(now, server)).then(|| found.free_for(game, now))
     }
 
-    /// Returns a server for each of the first regions, by which players can measure their ping.
+    /// Returns an address in each of the first regions, by which players can measure their ping:
+    /// the known one, otherwise that of a server.
     pub(super) fn beacons<'a>(
         &'a self,
-        of_allocators: impl Iterator<Item = &'a str>,
+        (of_allocators, known): (impl Iterator<Item = &'a str>, &BTreeMap<String, SocketAddr>),
         local: bool,
-    ) -> Vec<(&'a str, &'a Server)> {
+    ) -> Vec<(&'a str, SocketAddr)> {
         let mut found: BTreeMap<&str, &Server> = BTreeMap::new();
         for (address, server) in &self.known {
             let is_hidden = server.region.is_empty() || !local && is_local(address.ip());
@@ -607,8 +608,10 @@ impl Servers {
             }
         }
         let regions = self.regions(of_allocators).into_iter();
-        let beacons = regions.filter_map(|region| found.get_key_value(region));
-        beacons.map(|(region, server)| (*region, *server)).take(REGIONS_MAX).collect()
+        let of_server = |region| found.get(region).map(|server| server.route.remote);
+        let address = |region| known.get(region).copied().or_else(|| of_server(region));
+        let beacons = regions.filter_map(|region| Some((region, address(region)?)));
+        beacons.take(REGIONS_MAX).collect()
     }
 }
 

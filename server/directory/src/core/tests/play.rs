@@ -378,6 +378,71 @@ fn the_nearest_region_comes_first_and_others_only_if_it_is_full() {
 }
 
 #[test]
+fn players_measure_regions_that_have_no_server_yet() {
+    // As after a restart.
+    let mut world = fleet();
+    let pings_of = |world: &World| {
+        let regions = world.directory.play.beacons(false);
+        // Europe is far for these players.
+        let pings =
+            regions.iter().map(|it| ping(if it.region == "europe" { 250 } else { 30 }, &it.region));
+        pings.collect::<Vec<_>>()
+    };
+    assert_eq!(pings_of(&world), [], "no server is known");
+    let known = ["europe", "oceania"].map(|it| (it.to_owned(), at("192.0.2.1:4435")));
+    world.directory.set_beacons(BTreeMap::from(known));
+    for (number, server) in (1..).zip(["203.0.113.1:1", "203.0.113.2:1"]) {
+        let play = Play { pings: pings_of(&world), ..world.play() };
+        assert!(matches!(world.ask("198.51.100.1:9", &play), Answer::Waiting(_)));
+        world.allocated(|request| {
+            assert_eq!(request.region, "oceania");
+            Ok(allocated(server, 1))
+        });
+        assert_eq!(world.placed_at(&play), at(server));
+        // Nor does a server there hide the other region.
+        assert_eq!(pings_of(&world).len(), 2, "after {number} servers");
+    }
+}
+
+#[test]
+fn players_without_pings_get_servers_of_the_first_region() {
+    for regions in [["europe", "asia"], ["asia", "europe"]] {
+        let allocators =
+            Allocators { regions: regions.map(str::to_owned).into(), games: vec!["race".into()] };
+        let mut world = World::new(Bounds::default(), allocators);
+        let play = world.play();
+        world.ask("198.51.100.1:9", &play);
+        world.allocated(|request| {
+            assert_eq!(request.region, regions[0]);
+            Err(NotAllocated::NoneFree)
+        });
+        // The others are as good if there is nothing in the first one.
+        world.run(300);
+        world.allocated(|request| {
+            assert_eq!(request.region, regions[1]);
+            Ok(allocated("203.0.113.1:1", 4))
+        });
+        assert_eq!(world.placed_at(&play), at("203.0.113.1:1"));
+    }
+}
+
+#[test]
+fn a_directory_answers_those_who_measure_their_ping_and_sends_no_more_than_it_got() {
+    let mut world = fleet();
+    let bytes = question_of([9; 8], QUESTION_BYTES);
+    world.directory.handle_packet(world.now, at("198.51.100.1:9"), &bytes);
+    let Transmit { to, bytes: answer } = world.directory.poll_transmit().expect("an answer");
+    assert_eq!((to.remote, answer.len() <= bytes.len()), (at("198.51.100.1:9"), true));
+    let info = Info::parse(&answer, [9; 8]).expect("a status");
+    assert_eq!((info.players_max, info.games.len()), (0, 0), "no one can play there");
+    for _ in 0..1000 {
+        world.directory.handle_packet(world.now, at("198.51.100.1:9"), &bytes);
+    }
+    let answers = std::iter::from_fn(|| world.directory.poll_transmit()).count();
+    assert!(answers < 100, "{answers} answers at once");
+}
+
+#[test]
 fn friends_come_to_the_same_server_and_room() {
     let rooms = vec![room(1, "race", 15, 16), room(2, "race", 3, 16)];
     let two_rooms = Info { rooms, ..info(18, 32) };

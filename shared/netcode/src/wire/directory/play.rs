@@ -92,7 +92,8 @@ pub struct RegionPing {
     pub region: String,
 }
 
-/// A server by which players measure their ping of its region: it answers questions for its status.
+/// A server or directory by which players measure their ping of its region: it answers questions
+/// for its status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beacon {
     /// The region's name.
