@@ -74,6 +74,13 @@ fn constants_and_structures_are_those_of_the_library() {
 }
 
 #[test]
+fn the_shared_library_is_named_by_its_version() {
+    let script = fs::read_to_string(folder().join("build.rs")).expect("the build script");
+    let (_, version) = CONSTANTS.iter().find(|it| it.0 == "PHASELOCK_ABI").expect("a version");
+    assert!(script.contains(&format!("-soname,libphaselock_c.so.{version}\"")), "{script}");
+}
+
+#[test]
 fn each_constant_of_the_header_is_compared() {
     let errors = fs::read_to_string(folder().join("src/error.rs")).expect("the errors");
     let text = header();
