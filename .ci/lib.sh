@@ -97,6 +97,29 @@ inside() { # COMMAND...: runs it in the root that clean_root made
   $SUDO chroot "$root" env -u LD_LIBRARY_PATH LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
 }
 
+look_inside() { # PROGRAM ARGUMENTS...: plays in a window, by a program in the root, and checks the last picture
+  local seconds
+  for seconds in 6 24 60; do
+    inside DISPLAY="$DISPLAY" LIBGL_ALWAYS_SOFTWARE=1 HOME=/tmp timeout 300 "$@" --screenshot /tmp/window.png \
+      --exit-after "$seconds" || continue
+    ! python3 "$SCRIPTS/not-blank" "$root/tmp/window.png" || return 0
+  done
+  fail "there is nothing to see of $1"
+}
+
+# The newest glibc that programs for Linux may need: docs/install.md and packaging/START.txt state it, and which systems
+# have it. A program needs what its builder has, so releases are made on Debian 12.
+GLIBC_MAX=2.35
+runs_on_glibc() { # FILES...: whether none of them needs a newer one
+  local file needed
+  needs objdump binutils
+  for file in "$@"; do
+    needed=$(objdump -T "$file" | sed -n 's/.*(\?GLIBC_\([0-9.]*\))\?.*/\1/p' | sort -uV | tail -n 1)
+    [ -n "$needed" ] || fail "${file##*/} does not say which glibc it needs"
+    dpkg --compare-versions "$needed" le "$GLIBC_MAX" || fail "${file##*/} needs glibc $needed, newer than $GLIBC_MAX"
+  done
+}
+
 environment() { # FOLDER REQUIREMENTS: creates a Python environment with these packages, unless it exists
   ! cmp -s "$2" "$1/requirements.txt" || return 0
   python3 -c "import ensurepip" 2>/dev/null || "$SCRIPTS/install" python3-venv
