@@ -261,49 +261,63 @@ impl KindCoder {
     }
 
     /// Codes the next state of an entity, some seconds after the last one.
-    fn advance(
+    fn advance<C: Coder>(
         &mut self,
-        coder: &mut impl Coder,
+        coder: &mut C,
         (seconds, told): (f64, &Told),
         course: &mut Course,
         packed: &Packed,
     ) {
-        let before = course.state.packed;
         // The other columns are expected to stay, and staying teaches them nothing.
         let busy = self.moving | course.restless | course.echoed;
-        let (mut plain, mut now) = (before, before);
-        for at in self.order.iter().copied().filter(|at| busy >> at & 1 != 0) {
-            plain[at] = self.plain(course, &now, at, (seconds, told));
-            now[at] = self.expect(course, plain[at], at);
-        }
+        let is_busy = |at: usize| busy >> at & 1 != 0;
+        let is_as_expected =
+            !C::READS && self.is_as_expected(course, packed, (seconds, told, busy));
         let model = &mut self.expected[usize::from(course.expected & 7)];
-        let is_expected = coder.bit(model, now == *packed);
+        let is_expected = coder.bit(model, is_as_expected);
         course.expected = course.expected << 1 | u8::from(is_expected);
-        if is_expected {
-            for at in self.order.iter().copied().filter(|at| busy >> at & 1 != 0) {
-                course.learn(at, self.table.columns[at].way(plain[at], now[at]), 0);
+        let mut now = course.state.packed;
+        for place in 0..self.order.len() {
+            let at = self.order[place];
+            if is_expected && !is_busy(at) {
+                continue;
             }
-        } else {
-            let assumed = now;
-            for place in 0..self.order.len() {
-                let at = self.order[place];
-                let mover = self.table.columns[at].mover.map(usize::from);
-                if mover.is_some_and(|mover| now[mover] != assumed[mover]) {
-                    plain[at] = self.plain(course, &now, at, (seconds, told));
-                }
-                let expected = self.expect(course, plain[at], at);
-                let column = &self.table.columns[at];
-                let by = i64::from(column.way(expected, packed[at]));
-                let by = self.columns[at].code(coder, course.trends[at].context(), by);
-                now[at] = column.moved(expected, by);
-                course.learn(at, column.way(plain[at], now[at]), by);
+            let mut plain = now[at];
+            if is_busy(at) {
+                plain = self.plain(course, &now, at, (seconds, told));
             }
+            let expected = self.expect(course, plain, at);
+            let column = &self.table.columns[at];
+            let mut by = 0;
+            if !is_expected {
+                by = i64::from(column.way(expected, packed[at]));
+                by = self.columns[at].code(coder, course.trends[at].context(), by);
+            }
+            now[at] = column.moved(expected, by);
+            course.learn(at, column.way(plain, now[at]), by);
         }
         course.echoed = 0;
         for Echo { at, .. } in &self.echoes {
             course.echoed |= u32::from(told[*at] == Some(now[*at])) << at;
         }
         course.state.packed = now;
+    }
+
+    /// Whether each column has the value that is expected of it.
+    fn is_as_expected(
+        &self,
+        course: &Course,
+        packed: &Packed,
+        (seconds, told, busy): (f64, &Told, u32),
+    ) -> bool {
+        let mut now = course.state.packed;
+        self.order.iter().all(|at| {
+            if busy >> at & 1 != 0 {
+                let plain = self.plain(course, &now, *at, (seconds, told));
+                now[*at] = self.expect(course, plain, *at);
+            }
+            now[*at] == packed[*at]
+        })
     }
 
     /// Returns a column's predicted value: the table's prediction, corrected by the column's trend.
