@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use phaselock::replay::{Assembly, Piece};
+use phaselock::replay::{Assembly, Piece, start_at};
 
 use super::settings::Recording;
 use super::shelf::{END, PART, make_way, offer};
@@ -40,6 +40,7 @@ pub(super) enum Job {
     Begin {
         id: Id,
         stem: String,
+        /// The start of the recording, and the last chunks.
         pieces: Vec<Arc<Piece>>,
         /// Where to say why it failed.
         failure: Failure,
@@ -135,7 +136,8 @@ impl Disk {
 
     fn handle(&mut self, job: Job) {
         let (id, done) = match job {
-            Job::Begin { id, stem, pieces, failure } => {
+            Job::Begin { id, stem, mut pieces, failure } => {
+                tell_start(&mut pieces);
                 let begun = self.begin(id, &stem, &failure);
                 let begun =
                     begun.and_then(|()| pieces.iter().try_for_each(|piece| self.append(id, piece)));
@@ -242,6 +244,16 @@ impl Disk {
         for (_, Ended { path, .. }) in self.ended.extract_if(.., |_, ended| is_due(ended)) {
             offer(&path);
         }
+    }
+}
+
+/// Lets a file say when its first chunk began, and who was there: the chunks since the start of the
+/// recording may be gone from memory.
+fn tell_start(pieces: &mut [Arc<Piece>]) {
+    if let [start, first, ..] = pieces
+        && let Ok(told) = start_at(start, first)
+    {
+        *start = Arc::new(told);
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use phaselock::game::Game as _;
 use phaselock::replay::{Assembly, Pace, Replay};
 use phaselock::server::{AnyRoom, RecordConfig, Room, RoomConfig};
-use phaselock::time::Micros;
+use phaselock::time::{Micros, Tick};
 use phaselock_games::race::Race;
 
 use super::*;
@@ -89,11 +89,14 @@ fn pieces(secs: u64) -> Vec<Piece> {
     let record = Some(RecordConfig { pace, ..RecordConfig::default() });
     let config = RoomConfig { record, ..RoomConfig::default() };
     let mut room = Room::<Race>::new(config.with(|settings| settings.bots = 2));
+    let mut pieces = Vec::new();
     while room.tick().0 < secs * 60 {
         room.handle_timeout(room.next_timeout());
+        pieces.extend(std::iter::from_fn(|| room.poll_replay()));
     }
     room.cut_replay();
-    std::iter::from_fn(|| room.poll_replay()).collect()
+    pieces.extend(std::iter::from_fn(|| room.poll_replay()));
+    pieces
 }
 
 fn replay(path: &Path) -> Replay {
@@ -138,6 +141,23 @@ fn a_round_is_recorded_only_if_someone_is_there_but_from_its_start() {
         .into_iter()
         .for_each(|piece| studio.recordings.archive(&room("1"), piece, recorded(9, 0)));
     assert_eq!(studio.end().1, [] as [PathBuf; 0]);
+}
+
+#[test]
+fn a_file_says_when_it_begins_even_if_its_room_began_long_before() {
+    let studio = Studio::new(RecordMode::Rounds, 1 << 30);
+    let last = RING_CHUNKS + 5;
+    for (number, piece) in pieces(last as u64).into_iter().enumerate() {
+        let people = usize::from(number == last);
+        studio.recordings.archive(&room("1"), piece, recorded(people, 0));
+    }
+    studio.recordings.end(&room("1"), RecordingEnd::GameOver);
+    let (_dir, files) = studio.end();
+    let replay = replay(&files[0]);
+    assert_eq!((replay.chunks().len(), replay.check()), (RING_CHUNKS, Ok(())));
+    let (header, first) = (replay.header(), Tick(replay.chunks()[0].first));
+    assert_eq!((header.first, header.people.len()), (first, 2));
+    assert_eq!(header.unix_micros, header.rates.time_of(first).0);
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub use checksum::checksum;
 pub(crate) use checksum::snapped_checksum;
 pub use chunk::{Chunk, Frame, TickRecord};
 pub use chunk_reader::OpenChunk;
-pub use clip::clip;
+pub use clip::{clip, start_at};
 pub use entries::{Act, Entry, KeyState, News, Player, RewindPolicy};
 pub use error::ReplayError;
 pub use file::{ChunkEntry, MAGIC};
