@@ -495,6 +495,11 @@ pub(crate) struct ReplayView {
     pub began: Option<i64>,
     /// Unix time of the end, in seconds.
     pub ended: i64,
+    /// Duration of what is recorded, in seconds; null if it cannot be read.
+    pub seconds: Option<u64>,
+    /// Names of the players and spectators who were there, without bots. In a long recording,
+    /// people who stayed only briefly may be missing.
+    pub players: Vec<String>,
     /// Size of the file, in bytes.
     pub bytes: u64,
 }

@@ -13,6 +13,9 @@ use crate::api::{
 use crate::author::Role;
 use crate::time::{date, span_text};
 
+/// Number of players of a recording whose names are shown.
+const NAMES_MAX: usize = 5;
+
 /// An answer that can be shown as text.
 pub(super) trait Shown: DeserializeOwned {
     /// Returns the text; empty if there is nothing to show.
@@ -182,8 +185,9 @@ impl Shown for Vec<ReplayView> {
                 ("FILE", |it| printable(&it.file)),
                 ("GAME", |it| it.game.as_ref().map_or("unreadable".to_owned(), |it| printable(it))),
                 ("BEGAN", |it| it.began.map(date).unwrap_or_default()),
-                ("ENDED", |it| date(it.ended)),
+                ("LENGTH", |it| it.seconds.map(length).unwrap_or_default()),
                 ("BYTES", |it| it.bytes.to_string()),
+                ("PLAYERS", |it| some_of(&it.players)),
             ],
         )
     }
@@ -455,6 +459,21 @@ fn said(room: Option<&str>, name: Option<&str>, text: &str) -> String {
 /// Formats an optional text. Players choose their names, so it is made safe to print.
 fn optional(text: Option<&String>) -> String {
     text.map(|text| printable(text)).unwrap_or_default()
+}
+
+/// Formats seconds as minutes and seconds.
+fn length(secs: u64) -> String {
+    format!("{}:{:02}", secs / 60, secs % 60)
+}
+
+/// Formats names: the first few, and how many others there are.
+fn some_of(names: &[String]) -> String {
+    let mut shown: Vec<_> = names.iter().take(NAMES_MAX).map(|name| printable(name)).collect();
+    match names.len().saturating_sub(NAMES_MAX) {
+        0 => {}
+        more => shown.push(format!("{more} more")),
+    }
+    shown.join(", ")
 }
 
 /// Formats sentences, one per line.

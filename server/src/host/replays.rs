@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
 
+use phaselock::replay::Summary;
 use phaselock::server::Command;
 use phaselock::wire::rooms::RoomCode;
 use tokio::task::spawn_blocking;
@@ -20,9 +21,14 @@ const ROOMS_TOLD_MAX: usize = 3;
 
 impl From<Shelved> for ReplayView {
     fn from(it: Shelved) -> Self {
-        let Shelved { name, ended, bytes, header } = it;
-        let began = header.as_ref().map(|header| header.unix_micros.div_euclid(1_000_000));
-        Self { file: name, game: header.map(|header| header.game), began, ended, bytes }
+        let Shelved { name, ended, bytes, summary } = it;
+        let header = summary.as_ref().map(|summary| &summary.header);
+        let began = header.map(|header| header.unix_micros.div_euclid(1_000_000));
+        let game = header.map(|header| header.game.clone());
+        let seconds = summary.as_ref().and_then(Summary::secs);
+        let people = summary.into_iter().flat_map(|summary| summary.people);
+        let players = people.filter(|person| !person.bot).map(|person| person.name).collect();
+        Self { file: name, game, began, ended, seconds, players, bytes }
     }
 }
 

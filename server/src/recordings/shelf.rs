@@ -1,13 +1,13 @@
 //! The directory of recordings: what is in it, and what must go.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use phaselock::limits::REPLAY_HEADER_BYTES_MAX;
-use phaselock::replay::{Header, Replay, read_header, read_span};
+use phaselock::replay::{Replay, Summary, read_span};
 use phaselock::wire::rooms::RoomCode;
+use phaselock_quic::files::read_range;
 
 use super::settings::Recording;
 use crate::clocks::Clocks;
@@ -143,14 +143,12 @@ fn open(path: &Path) -> io::Result<File> {
 
 /// Writes the index that the file of a killed server lacks. The time of its last change stays, and
 /// if writing fails, so does everything else.
-pub(super) fn complete(mut file: &File) -> io::Result<()> {
+pub(super) fn complete(file: &File) -> io::Result<()> {
     let facts = file.metadata()?;
     if facts.len() > COMPLETED_BYTES_MAX || has_index(file, facts.len())? {
         return Ok(());
     }
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(0))?;
-    file.take(COMPLETED_BYTES_MAX).read_to_end(&mut bytes)?;
+    let bytes = read_range(file, 0..COMPLETED_BYTES_MAX)?;
     // What cannot be read at all is listed as such.
     let ending = Replay::open(bytes.clone()).ok().and_then(|replay| replay.ending());
     let Some((at, end)) = ending else { return Ok(()) };
@@ -171,15 +169,8 @@ fn put(mut file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
 
 /// Whether a file of this length has its index.
 fn has_index(file: &File, length: u64) -> io::Result<bool> {
-    Ok(read_span(&end_of(file, length)?, length).is_some())
-}
-
-/// Reads the last bytes of a file of this length.
-fn end_of(mut file: &File, length: u64) -> io::Result<Vec<u8>> {
-    let mut end = Vec::new();
-    file.seek(SeekFrom::Start(length.saturating_sub(END_BYTES)))?;
-    file.take(END_BYTES).read_to_end(&mut end)?;
-    Ok(end)
+    let end = read_range(file, length.saturating_sub(END_BYTES)..length)?;
+    Ok(read_span(&end, length).is_some())
 }
 
 /// Whether a file is of a room: its name is a time, the room's code, and maybe a number, with
@@ -219,7 +210,7 @@ pub(crate) struct Shelved {
     pub(crate) ended: i64,
     pub(crate) bytes: u64,
     /// What it is of; `None` if that cannot be read.
-    pub(crate) header: Option<Header>,
+    pub(crate) summary: Option<Summary>,
 }
 
 /// The finished recordings in a folder.
@@ -245,7 +236,7 @@ impl Shelf {
             name: file.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             ended: file.changed,
             bytes: file.bytes,
-            header: header(&file.path),
+            summary: summary(&file.path, file.bytes),
         };
         Ok(files.into_iter().take(count).map(shelved).collect())
     }
@@ -260,16 +251,8 @@ impl Shelf {
     }
 }
 
-/// Reads the header of a file.
-fn header(path: &Path) -> Option<Header> {
-    let (file, mut bytes) = (File::open(path).ok()?, Vec::new());
-    // Most are short.
-    for length in [8 << 10, REPLAY_HEADER_BYTES_MAX] {
-        let more = length - bytes.len();
-        (&file).take(more as u64).read_to_end(&mut bytes).ok()?;
-        if let Ok(header) = read_header(&bytes) {
-            return Some(header);
-        }
-    }
-    None
+/// Reads what a file of this length is of.
+fn summary(path: &Path, length: u64) -> Option<Summary> {
+    let file = File::open(path).ok()?;
+    Summary::read(length, |range| read_range(&file, range)).ok()
 }

@@ -285,9 +285,10 @@ fn finished_recordings_are_listed_and_found_by_their_names_only() {
     let names: Vec<_> = listed.iter().map(|it| it.name.as_str()).collect();
     let name = files.1[0].file_name().and_then(|name| name.to_str()).expect("text");
     assert_eq!(names, [name, "broken.plr"], "the newest first");
-    let header = listed[0].header.as_ref().expect("it can be read");
-    assert_eq!((header.game.as_str(), header.people.len()), (Race::NAME, 2));
-    assert_eq!(listed[1].header, None);
+    let summary = listed[0].summary.as_ref().expect("it can be read");
+    assert_eq!((summary.header.game.as_str(), summary.people.len()), (Race::NAME, 2));
+    assert_eq!(summary.secs(), Some(1));
+    assert_eq!(listed[1].summary, None);
     assert_eq!(shelf.list(1).expect("readable").len(), 1);
     assert_eq!(shelf.path(name), Some(dir.join(name)));
     let inside = dir.file_name().and_then(|name| name.to_str()).expect("text");

@@ -1,7 +1,8 @@
-//! Reads small files with a size limit.
+//! Reads files with a size limit.
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 
 /// Reads a file, up to one byte more than `bytes_max`, so that
@@ -14,6 +15,18 @@ use std::path::Path;
 /// writes.
 pub fn read(path: &Path, bytes_max: usize) -> io::Result<Option<Vec<u8>>> {
     open(path)?.map(|file| content(file, bytes_max)).transpose()
+}
+
+/// Reads a range of a file's bytes, as far as there are any.
+///
+/// # Errors
+///
+/// Reading fails.
+pub fn read_range(mut file: &File, range: Range<u64>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(range.start))?;
+    file.take(range.end.saturating_sub(range.start)).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Opens a regular file for reading; `None` if it does not exist.

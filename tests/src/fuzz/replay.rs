@@ -1,12 +1,14 @@
 //! Recordings, as a file that anyone may send.
 
+use std::ops::Range;
+
 use phaselock::client::SessionConfig;
 use phaselock::fields::{Entities, Entity, Kind};
 use phaselock::game::Game;
 use phaselock::limits::{ENTITIES_MAX, REPLAY_CHUNK_TICKS_MAX, RUN_SAMPLES_MAX, RUN_SECS_MAX};
 use phaselock::motion::interpolate::TickTime;
 use phaselock::playback::Playback;
-use phaselock::replay::{Cursor, MAGIC, Replay, Run, Translation, course_of, read_header};
+use phaselock::replay::{Cursor, MAGIC, Replay, Run, Summary, Translation, course_of, read_header};
 use phaselock::time::{Micros, Rates, Tick};
 use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
@@ -33,6 +35,13 @@ pub fn replay(data: &[u8]) -> bool {
     let bytes = sealed(data);
     let Some(replay) = taken(Replay::open(bytes.clone())) else { return is_run };
     assert_eq!(read_header(&bytes).as_ref(), Ok(replay.header()));
+    let part = |range: Range<u64>| {
+        let [start, end] = [range.start, range.end].map(|at| (at as usize).min(bytes.len()));
+        Ok(bytes[start..end].to_vec())
+    };
+    let summary = Summary::read(bytes.len() as u64, part).expect("its header can be read");
+    assert_eq!(&summary.header, replay.header());
+    assert!(summary.secs().is_none_or(|secs| secs < u64::MAX / 1_000_000));
     let translation = Translation::new(&replay.header().tables, KINDS);
     let mut read = false;
     for number in 0..replay.chunks().len().min(CHUNKS_MAX) {

@@ -970,7 +970,9 @@ async function saveReplay(file) {
 async function loadReplays() {
   list($("#replay-list"), await ask("GET", "/v1/replays?limit=50"), [
     ["Ended", (it) => date(it.ended), "tight"], ["Game", (it) => it.game ?? "unreadable"],
-    ["Length", (it) => (it.began == null ? "" : span(it.ended - it.began)), "tight"],
+    ["Length", (it) => (it.seconds == null ? "" : span(it.seconds)), "tight"],
+    ["Players", (it) => it.players.slice(0, 5).map((name) => `\u2068${name}\u2069`)
+      .concat(it.players.length > 5 ? [`${it.players.length - 5} more`] : []).join(", ")],
     ["Size", (it) => bytes(it.bytes), "tight"],
     ...(can("moderator") ? [["", (it) => lift("Download", () => saveReplay(it.file)), "act"]] : []),
     ...(can("admin") ? [["", (it) => lift("Delete", async () => {

@@ -43,6 +43,7 @@ mod recorder;
 mod runs;
 mod scan;
 mod steps;
+mod summary;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -65,4 +66,5 @@ pub(crate) use runs::RunWriter;
 pub use runs::{Run, course_of, run_hash};
 pub use scan::Damage;
 pub use steps::{PlayerSteps, RecordedStep, RecordedView};
+pub use summary::Summary;
 pub use tables::{Column, ColumnMotion, Table, Tables, Translation};

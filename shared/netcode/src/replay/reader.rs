@@ -193,7 +193,7 @@ impl Replay {
 }
 
 /// Whether all ticks of a chunk can exist.
-fn ends_in_time(chunk: &ChunkEntry) -> bool {
+pub(super) fn ends_in_time(chunk: &ChunkEntry) -> bool {
     chunk.first <= Tick::MAX_SENT.0
 }
 

@@ -637,3 +637,4 @@ fn the_page_has_the_numbers_of_the_code() {
 }
 
 mod scanning;
+mod summing;

@@ -8,6 +8,7 @@ use egui_macroquad::egui::{
     Ui,
 };
 use phaselock::date::date;
+use phaselock::replay::Summary;
 use phaselock_ui::parts::action;
 use phaselock_ui::prelude::*;
 
@@ -236,9 +237,9 @@ impl Recordings {
         let upper = Rect { max: upper.max - vec2(8.0, 0.0), ..upper };
         match known.as_deref() {
             Some(Ok(facts)) => {
-                let game = title(&facts.header.game, &self.views);
+                let game = title(&facts.summary.header.game, &self.views);
                 line(ui, upper, (game, 15.5, palette::TEXT), &length_words(facts));
-                let when = date(facts.header.unix_micros / 1_000_000);
+                let when = date(facts.summary.header.unix_micros / 1_000_000);
                 line(ui, lower, (&when, 13.0, palette::TEXT_SOFT), &people_words(facts));
             }
             Some(Err(why)) => {
@@ -336,11 +337,14 @@ fn line(ui: &Ui, place: Rect, (words, size, color): (&str, f32, Color32), right:
 }
 
 fn length_words(facts: &Facts) -> String {
-    facts.secs.map_or_else(|| "–".to_owned(), |secs| format!("{}:{:02}", secs / 60, secs % 60))
+    facts
+        .summary
+        .secs()
+        .map_or_else(|| "–".to_owned(), |secs| format!("{}:{:02}", secs / 60, secs % 60))
 }
 
 fn people_words(facts: &Facts) -> String {
-    let people = &facts.header.people;
+    let people = &facts.summary.people;
     let bots = people.iter().filter(|person| person.bot).count();
     let count = (people.len() - bots).to_string();
     match bots {
@@ -354,7 +358,7 @@ fn people_words(facts: &Facts) -> String {
 
 /// What a file says about itself, in lines.
 fn about(facts: &Facts, file: &Listed, views: &Views) -> Vec<String> {
-    let header = &facts.header;
+    let Summary { header, people, .. } = &facts.summary;
     let size = match file.bytes {
         0..1_000_000 => format!("{} kB", file.bytes.div_ceil(1000)),
         bytes => format!("{:.1} MB", bytes as f64 / 1e6),
@@ -364,11 +368,11 @@ fn about(facts: &Facts, file: &Listed, views: &Views) -> Vec<String> {
         date(header.unix_micros / 1_000_000),
         fill("Server: {server}", &[("server", &header.server)]),
     ];
-    let viewer = header.people.iter().find(|person| Some(person.player) == header.viewer);
+    let viewer = people.iter().find(|person| Some(person.player) == header.viewer);
     if let Some(viewer) = viewer {
         lines.push(fill("What {name} saw", &[("name", &viewer.name)]));
     }
-    let people = header.people.iter().filter(|person| !person.bot);
+    let people = people.iter().filter(|person| !person.bot);
     let names: Vec<_> = people.take(NAMES_MAX).map(|person| &*person.name).collect();
     if !names.is_empty() {
         lines.push(fill("Players: {names}", &[("names", &names.join(", "))]));

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -11,9 +11,8 @@ use std::thread;
 use std::time::UNIX_EPOCH;
 
 use phaselock::games::Games;
-use phaselock::limits::REPLAY_HEADER_BYTES_MAX;
-use phaselock::replay::{Header, Replay, ReplayError, read_header, read_span};
-use phaselock::time::{ServerTime, Tick};
+use phaselock::replay::{Replay, ReplayError, Summary};
+use phaselock_quic::files::read_range;
 
 use super::picture::Picture;
 use crate::desktop::download::too_large;
@@ -27,8 +26,6 @@ const FACTS_MAX: usize = 200;
 /// The maximum number of files that the thread is asked about at a time, so that it soon comes to
 /// those in view.
 const ASKED_MAX: usize = 8;
-/// Bytes at the end of a file among which its index is looked for: that of 14 hours.
-const END_BYTES: u64 = 64 << 10;
 /// Maximum size of a file that gets a picture, in bytes: an hour with 64 players. It is read whole.
 const PICTURE_BYTES_MAX: u64 = 32 << 20;
 
@@ -51,9 +48,7 @@ impl Listed {
 /// What a file says about itself.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
-    pub(super) header: Header,
-    /// Length in seconds; `None` if the file was cut short.
-    pub(super) secs: Option<u64>,
+    pub(super) summary: Summary,
     pub(super) picture: Option<Picture>,
 }
 
@@ -222,46 +217,24 @@ fn keep_newest(files: &mut Vec<Listed>) {
 /// Reads what a file says about itself, or why it cannot be played.
 fn load(path: &Path, games: &Games) -> Known {
     let words = |error: io::Error| error.to_string();
-    let mut file = File::open(path).map_err(words)?;
+    let file = File::open(path).map_err(words)?;
     let length = file.metadata().map_err(words)?.len();
-    let mut start = Vec::new();
-    let most = REPLAY_HEADER_BYTES_MAX as u64;
-    (&mut file).take(most).read_to_end(&mut start).map_err(words)?;
-    let header = read_header(&start).map_err(|error| error.to_string())?;
-    games.get(&header.game).map_err(|error| error.to_string())?;
+    let summary = Summary::read(length, |range| read_range(&file, range)).map_err(words)?;
+    games.get(&summary.header.game).map_err(|error| error.to_string())?;
     if length > FILE_BYTES_MAX {
         return Err(too_large(FILE_BYTES_MAX));
     }
-    let replay = (length <= PICTURE_BYTES_MAX).then(|| whole(&mut file)).transpose()?;
-    let span = match &replay {
-        Some(replay) => replay.span().filter(|_| replay.is_complete()),
-        None => end_of(&mut file, length).ok().and_then(|end| read_span(&end, length)),
-    };
-    let secs = span.map(|(first, last)| {
-        let ServerTime(micros) = header.rates.time_of(Tick(last.since(first)));
-        micros.unsigned_abs() / 1_000_000
-    });
+    let replay = (length <= PICTURE_BYTES_MAX).then(|| whole(&file)).transpose()?;
     let picture = replay.as_ref().and_then(Picture::of);
-    Ok(Facts { header, secs, picture })
+    Ok(Facts { summary, picture })
 }
 
 /// Reads a recording that has at most [`PICTURE_BYTES_MAX`].
-fn whole(file: &mut File) -> Result<Replay, String> {
-    let mut bytes = Vec::new();
-    let begun = file.seek(SeekFrom::Start(0));
-    let read = begun.and_then(|_| file.take(PICTURE_BYTES_MAX).read_to_end(&mut bytes));
-    read.map_err(|error| error.to_string())?;
+fn whole(file: &File) -> Result<Replay, String> {
+    let bytes = read_range(file, 0..PICTURE_BYTES_MAX).map_err(|error| error.to_string())?;
     let replay = Replay::open(bytes).map_err(|error| error.to_string())?;
     let has_chunks = replay.span().is_some();
     has_chunks.then_some(replay).ok_or_else(|| ReplayError::Short.to_string())
-}
-
-/// Reads the last bytes of a file.
-fn end_of(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
-    file.seek(SeekFrom::Start(length.saturating_sub(END_BYTES)))?;
-    let mut end = Vec::new();
-    file.take(END_BYTES).read_to_end(&mut end)?;
-    Ok(end)
 }
 
 #[cfg(test)]
@@ -269,6 +242,7 @@ mod tests {
     use std::time::{Duration, Instant, SystemTime};
 
     use phaselock::server::{RecordConfig, Room, RoomConfig, RoomSettings};
+    use phaselock::time::Tick;
     use phaselock_games::race::Race;
     use phaselock_testing::{file_of, record_until};
 
@@ -299,11 +273,13 @@ mod tests {
     fn files_are_listed_with_what_they_say_newest_first() {
         let folder = tempfile::tempdir().expect("a folder");
         let whole = recording(700);
+        let last = Replay::open(whole.clone()).expect("it is one").chunks()[1].at as usize;
         let mut other = whole.clone();
         other[8 + 5 + 20] ^= 1;
         for (number, (name, bytes)) in [
             ("whole.plr", &whole[..]),
             ("cut.plr", &whole[..whole.len() - 30]),
+            ("killed.plr", &whole[..last + 100]),
             ("damaged.plr", &other[..]),
             ("foreign.plr", &b"a text"[..]),
             ("notes.txt", &b"a text"[..]),
@@ -322,29 +298,26 @@ mod tests {
             Shelf::open(folder.path().to_owned(), phaselock_games::all()).expect("a thread");
         let files = wait(&mut shelf, |it| it.files());
         let names: Vec<_> = files.iter().map(Listed::name).collect();
-        assert_eq!(names, ["whole.plr", "cut.plr", "damaged.plr", "foreign.plr"]);
+        assert_eq!(names, ["whole.plr", "cut.plr", "killed.plr", "damaged.plr", "foreign.plr"]);
         let mut known = |name: &str| {
             let path = folder.path().join(name);
             wait(&mut shelf, |it| it.known(&path))
         };
         let facts = known("whole.plr");
         let facts = facts.as_ref().as_ref().expect("it can be read");
-        assert_eq!((facts.header.game.as_str(), facts.secs), ("race", Some(11)));
+        let summary = &facts.summary;
+        assert_eq!((summary.header.game.as_str(), summary.secs()), ("race", Some(11)));
+        assert_eq!(summary.people.len(), 3);
         assert!(facts.picture.as_ref().expect("cars move").visited() > 20);
         let cut = known("cut.plr");
-        assert_eq!(cut.as_ref().as_ref().expect("it can be read").secs, None);
+        let cut = cut.as_ref().as_ref().expect("it can be read");
+        assert_eq!(cut.summary.secs(), Some(11), "only the index is missing");
+        let killed = known("killed.plr");
+        let killed = killed.as_ref().as_ref().expect("it can be read");
+        assert_eq!(killed.summary.secs(), Some(10), "the second chunk is cut off");
         let reason = |known: Arc<Known>| known.as_ref().as_ref().err().cloned();
         assert_eq!(reason(known("damaged.plr")).as_deref(), Some("the recording is damaged"));
         assert!(reason(known("foreign.plr")).expect("a reason").contains("not a recording"));
-    }
-
-    #[test]
-    fn length_of_a_large_file_is_read_from_its_end() {
-        let bytes = recording(300);
-        let end = &bytes[bytes.len() - 200..];
-        assert_eq!(read_span(end, bytes.len() as u64), Some((Tick(0), Tick(300))));
-        assert_eq!(read_span(&end[190..], bytes.len() as u64), None);
-        assert_eq!(read_span(end, 100), None);
     }
 
     #[test]
