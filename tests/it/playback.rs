@@ -8,7 +8,7 @@ use phaselock::game::{Game, Relevance, World};
 use phaselock::ids::PlayerId;
 use phaselock::limits::{SEATS_MAX, WATCHERS_MAX};
 use phaselock::link::LinkConfig;
-use phaselock::playback::{Playback, PlaybackError};
+use phaselock::playback::{Playback, PlaybackError, Skipped};
 use phaselock::replay::{
     About, FORMAT, Happening, Header, MAGIC, News, Pace, Person, Recorder, Replay, checksum,
 };
@@ -248,9 +248,19 @@ fn damaged_parts_are_skipped() {
     }
     let end = hole.first + u64::from(hole.ticks);
     assert!(playback.tick().0 > end, "{}", playback.tick());
+    let to = Tick(end);
+    let skipped = playback.skipped().expect("a part of it");
+    assert!(skipped.from.0.abs_diff(hole.first) < 3, "{skipped:?}");
+    assert_eq!((skipped.to, skipped.is_damaged), (to, true));
+    while playback.look_for_damage() {}
+    let [damage] = playback.damage() else { panic!("{:?}", playback.damage()) };
+    assert_eq!((damage.first, damage.last), (Tick(hole.first), to));
     assert!(known::<Race>(&playback).0.0 > end);
     playback.seek(Tick(5)).expect("before the damage");
+    assert_eq!(playback.skipped(), None);
     playback.seek(in_hole.plus(70)).expect("what follows can be read");
+    let from = in_hole.plus(70);
+    assert_eq!(playback.skipped(), Some(Skipped { from, to, is_damaged: true }));
     assert!(playback.tick().0.abs_diff(end) < 30, "{} is not behind {end}", playback.tick());
     // Without an end, it stops where the damage begins.
     let mut file = sim.replay();
@@ -259,6 +269,7 @@ fn damaged_parts_are_skipped() {
     let mut playback = played(&Replay::open(file).expect("its index is intact"));
     playback.advance(Micros::from_ms(30_000));
     assert!(playback.is_over() && playback.tick().0.abs_diff(last.first) < 3);
+    assert_eq!(playback.skipped().map(|it| (it.to, it.is_damaged)), Some((last.end(), true)));
     // Nothing at all can be read.
     let mut file = sim.replay();
     for chunk in &chunks {

@@ -8,7 +8,7 @@ use crate::client::{Output as SessionOutput, Part, Session, SessionConfig};
 use crate::games::{GameEntry, Search, UnknownGame};
 use crate::identity::Credentials;
 use crate::limits::{MOMENTS_MAX, SHOTS_MAX};
-use crate::replay::{Header, Moment, Replay, ReplayError};
+use crate::replay::{ChunkEntry, Damage, Header, Moment, Replay, ReplayError};
 use crate::rewind::Rewound;
 use crate::server::{AnyRoom, ClientId, Output};
 use crate::time::{LocalTime, Micros, Rates, ServerTime, Tick};
@@ -17,6 +17,8 @@ use crate::wire::control::frame;
 /// Time for which a new session runs before it is shown, so that its clock is steady and it has the
 /// whole world.
 const LEAD_IN: Micros = Micros::from_ms(1000);
+/// The maximum number of damaged parts that are looked for. Arbitrary.
+const DAMAGE_MAX: usize = 1000;
 /// Lead-in at the start of a recording, where nothing comes before.
 const LEAD_IN_MIN: Micros = Micros::from_ms(250);
 
@@ -31,6 +33,17 @@ pub enum PlaybackError {
     Game(#[from] UnknownGame),
 }
 
+/// A part of a recording that is not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// The tick at which the part was reached.
+    pub from: Tick,
+    /// The first tick after it.
+    pub to: Tick,
+    /// Whether it is damaged. Otherwise nothing was recorded there.
+    pub is_damaged: bool,
+}
+
 /// A recording that plays.
 pub struct Playback {
     replay: Replay,
@@ -43,6 +56,11 @@ pub struct Playback {
     anchor: (LocalTime, ServerTime),
     /// Whether nothing after this can be read.
     is_ended: bool,
+    /// The part that was skipped last.
+    skipped: Option<Skipped>,
+    damage: Vec<Damage>,
+    /// The next chunk to check for damage.
+    unchecked: usize,
     has_rules: bool,
     moments: Vec<Moment>,
     find_moments: Search<Moment>,
@@ -81,6 +99,9 @@ impl Playback {
             session: Session::new(config.clone(), now),
             anchor: (now, ServerTime(0)),
             is_ended: false,
+            skipped: None,
+            damage: replay.damage().to_vec(),
+            unchecked: 0,
             has_rules: replay.header().viewer.is_none()
                 && replay.header().rules_hash == (entry.hash)(),
             replay,
@@ -89,7 +110,9 @@ impl Playback {
             room,
             now,
         };
+        let (start, _) = playback.span();
         playback.begin(first);
+        playback.note_skipped(start, first);
         Ok(playback)
     }
 
@@ -125,7 +148,8 @@ impl Playback {
     /// Nothing from there on can be read; the position does not change.
     pub fn seek(&mut self, to: Tick) -> Result<(), ReplayError> {
         let (first, last) = self.replay.span().ok_or(ReplayError::Short)?;
-        let to = self.recorded(to.clamp(first, last));
+        let asked = to.clamp(first, last);
+        let to = self.recorded(asked);
         let lead_in = self.rates().tick_at(ServerTime(LEAD_IN.0)).0;
         let from = to.minus(lead_in).max(first);
         let screen = |at| (self.entry.screen)(self.replay.clone(), at, self.now);
@@ -134,7 +158,22 @@ impl Playback {
         let (room, to) = found.or_else(|_| open_from(&self.entry, &self.replay, next, self.now))?;
         self.room = room;
         self.begin(to);
+        self.skipped = None;
+        self.note_skipped(asked, to);
         Ok(())
+    }
+
+    /// Notes that a part is not shown, if there is one between these ticks.
+    fn note_skipped(&mut self, from: Tick, to: Tick) {
+        if from >= to {
+            return;
+        }
+        let overlaps = |first: Tick, last: Tick| first < to && last > from;
+        let of_chunk = |it: &ChunkEntry| overlaps(Tick(it.first), it.end());
+        let of_damage = |it: &Damage| overlaps(it.first, it.last);
+        let is_damaged =
+            self.replay.chunks().iter().any(of_chunk) || self.damage.iter().any(of_damage);
+        self.skipped = Some(Skipped { from, to, is_damaged });
     }
 
     /// Returns the tick, or the next one of which there is a recording.
@@ -157,6 +196,7 @@ impl Playback {
         while self.now < end && !self.is_over() {
             if self.room.is_over() && !self.skip() {
                 self.is_ended = true;
+                self.note_skipped(self.tick(), self.span().1);
                 return;
             }
             self.now = self.room.next_timeout().max(self.now + Micros(1)).min(end);
@@ -170,11 +210,12 @@ impl Playback {
     fn skip(&mut self) -> bool {
         let tick = self.tick();
         let next = self.replay.chunks().partition_point(|chunk| chunk.first <= tick.0);
-        let Ok((room, _)) = open_from(&self.entry, &self.replay, next, self.now) else {
+        let Ok((room, first)) = open_from(&self.entry, &self.replay, next, self.now) else {
             return false;
         };
         self.room = room;
         self.join();
+        self.note_skipped(tick, first);
         true
     }
 
@@ -259,6 +300,34 @@ impl Playback {
     /// Whether this build has the rules that made the recording, and so can run it again.
     pub fn has_rules(&self) -> bool {
         self.has_rules
+    }
+
+    /// Whether the present picture follows from the recorded inputs, tick by tick. Otherwise it is
+    /// interpolated between stored states.
+    pub fn is_run_again(&self) -> bool {
+        self.room.is_run_again()
+    }
+
+    /// Returns the part that was skipped last since the last [`seek`](Self::seek), in order to show
+    /// the present one.
+    pub fn skipped(&self) -> Option<Skipped> {
+        self.skipped
+    }
+
+    /// Returns the damage that has been found so far, in no particular order.
+    pub fn damage(&self) -> &[Damage] {
+        &self.damage
+    }
+
+    /// Checks the next chunk for damage. Check a few in each frame, so that no frame takes long.
+    /// Returns whether there may be more.
+    pub fn look_for_damage(&mut self) -> bool {
+        if self.unchecked >= self.replay.chunks().len() || self.damage.len() >= DAMAGE_MAX {
+            return false;
+        }
+        self.damage.extend(self.replay.damage_to(self.unchecked));
+        self.unchecked += 1;
+        true
     }
 
     /// Returns the virtual time, on the session's clock.

@@ -5,7 +5,7 @@ use egui_macroquad::egui::{
     RichText, Sense, Stroke, StrokeKind, Ui, Vec2, pos2, vec2,
 };
 use phaselock::playback::Playback;
-use phaselock::replay::{Happening, Moment};
+use phaselock::replay::{Damage, Happening, Moment};
 use phaselock::rewind::Rewound;
 use phaselock::time::{Micros, ServerTime, Tick};
 use phaselock_ui::block::text_block;
@@ -80,6 +80,12 @@ impl Player {
         let now = x_of(self.dragged.unwrap_or(self.playback.tick()));
         let played = Rect::from_min_max(line.min, pos2(now, line.bottom()));
         painter.rect_filled(played, 3.0, palette::OWN);
+        for damage in self.playback.damage() {
+            // If it is not known which ticks are damaged, there is at least a line.
+            let (from, to) = (x_of(damage.first), x_of(damage.last));
+            let part = line.with_min_x(from).with_max_x(to.max(from + 2.0)).expand2(vec2(0.0, 1.0));
+            painter.rect_filled(part, 0.0, palette::BAD);
+        }
         if let Some(start) = self.clip.map(x_of) {
             let range = line.with_min_x(start.min(now)).with_max_x(start.max(now)).expand(2.0);
             let edge = Stroke::new(2.0, palette::WARN);
@@ -110,6 +116,12 @@ impl Player {
             let near = |moment: &&Moment| (x_of(moment.tick) - pointer.x).abs() < NEAR * self.unit;
             let found = self.playback.moments().iter().filter(near);
             let mut lines = vec![clock(&self.playback, tick_at(pointer.x))];
+            let is_near = |damage: &Damage| {
+                let (from, to) = (x_of(damage.first), x_of(damage.last));
+                (from - 2.0..=to + 2.0).contains(&pointer.x)
+            };
+            let is_damaged = self.playback.damage().iter().any(is_near);
+            lines.extend(is_damaged.then(|| tr("damaged: this part is skipped").to_owned()));
             lines.extend(found.take(6).map(|moment| words(&moment.what)));
             let near = |shot: &&Rewound| (x_of(shot.tick) - pointer.x).abs() < NEAR * self.unit;
             let shots = self.playback.shots().iter();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use egui_macroquad::egui::Rect;
 use phaselock::client::{Session, SessionConfig};
 use phaselock::ids::PlayerId;
-use phaselock::playback::Playback;
+use phaselock::playback::{Playback, Skipped};
 use phaselock::replay::{InputHistory, InputReport, Replay, ReplayError};
 use phaselock::rewind::{Rewound, Ruling};
 use phaselock::time::{LocalTime, Micros, Rates, ServerTime, Tick};
@@ -42,6 +42,8 @@ const FRAME_MAX: Micros = Micros::from_ms(100);
 /// a frame.
 const SEARCH_TICKS: u32 = 4;
 const SEARCH_TIME: Micros = Micros::from_ms(4);
+/// Time after a part that was skipped for which this is said.
+const SKIPPED_SHOWN: Micros = Micros::from_ms(3000);
 /// Time after a shot for which it is still the one that is explained.
 const SHOWN_BEHIND: Micros = Micros::from_ms(500);
 /// A marker counts as reached for this time, so that a key finds the one before it.
@@ -63,6 +65,10 @@ pub(crate) struct Player {
     pub(super) bar: Rect,
     /// Whether the picture is what the followed player saw.
     pub(super) has_eyes: bool,
+    /// Whether not all shots have been found yet.
+    is_searching: bool,
+    /// Why the picture is not what the followed player saw, although it should be.
+    blind: Option<String>,
     /// Why the last seek failed.
     pub(super) error: Option<String>,
     /// Whether clips can be saved on this machine.
@@ -102,6 +108,8 @@ impl Player {
             unit: 1.0,
             bar: Rect::NOTHING,
             has_eyes: false,
+            is_searching: true,
+            blind: None,
             error: None,
             can_film: false,
             clip: None,
@@ -152,13 +160,48 @@ impl Player {
             self.paused = self.playback.is_over();
         }
         let until = (self.clock)() + SEARCH_TIME;
+        while self.playback.look_for_damage() && (self.clock)() < until {}
         while self.playback.look_for_moments(SEARCH_TICKS) && (self.clock)() < until {}
-        while self.playback.look_for_shots(SEARCH_TICKS) && (self.clock)() < until {}
+        self.is_searching = self.playback.look_for_shots(SEARCH_TICKS);
+        while self.is_searching && (self.clock)() < until {
+            self.is_searching = self.playback.look_for_shots(SEARCH_TICKS);
+        }
+    }
+
+    /// Returns the shot that the picture explains, of the followed player; otherwise keeps in mind
+    /// why there is none.
+    pub(crate) fn look_through(&mut self, followed: Option<PlayerId>) -> Option<Ruling> {
+        let shot = followed.and_then(|player| self.shot_of(player));
+        let is_blind = self.has_eyes && shot.is_none() && !self.is_searching;
+        self.blind = is_blind.then(|| self.blind_words(followed));
+        shot
+    }
+
+    /// Says why the picture is not what a player saw.
+    fn blind_words(&self, followed: Option<PlayerId>) -> String {
+        let Some(player) = followed else {
+            return tr("Follow a player to see what that player saw.").to_owned();
+        };
+        if self.viewer() == Some(player) {
+            return tr("This is what the player's own client showed.").to_owned();
+        }
+        if !self.playback.has_rules() {
+            return tr("Only a version with the same rules can tell what players saw: everyone \
+                is shown at the server's time.")
+            .to_owned();
+        }
+        let client = self.playback.session().client();
+        let seat = client.and_then(|client| client.common().roster().get(&player));
+        let name = seat.map_or(tr("someone"), |seat| &seat.name);
+        fill(
+            "When {name} saw the others is not recorded: everyone is shown at the server's time.",
+            &[("name", name)],
+        )
     }
 
     /// Returns the shot of a player that the picture explains: the next one, or the last. `None`
     /// unless the player looks through the shooters' eyes.
-    pub(crate) fn shot_of(&self, player: PlayerId) -> Option<Ruling> {
+    fn shot_of(&self, player: PlayerId) -> Option<Ruling> {
         // The picture is a bit behind.
         let now = self.playback.tick().minus(self.ticks(SHOWN_BEHIND));
         let shots = self.playback.shots();
@@ -199,6 +242,7 @@ impl Player {
             "is_paused": self.paused,
             "speed": SPEEDS[self.speed],
             "moments": self.playback.moments().len(),
+            "damaged": self.playback.damage().len(),
         })
     }
 
@@ -298,6 +342,19 @@ impl Player {
         self.playback.header().rates.tick_at(ServerTime(time.0)).0
     }
 
+    /// Says that a part was skipped, at that part and some seconds after it.
+    fn skipped(&self) -> Option<String> {
+        let Skipped { from, to, is_damaged } = self.playback.skipped()?;
+        let shown = from..=to.plus(self.ticks(SKIPPED_SHOWN));
+        let secs = self.playback.header().rates.time_of(Tick(to.since(from))).as_secs();
+        let secs = format!("{secs:.1}");
+        let words = match is_damaged {
+            true => fill("{seconds} s are damaged and cannot be shown.", &[("seconds", &secs)]),
+            false => fill("Nothing was recorded for {seconds} s.", &[("seconds", &secs)]),
+        };
+        shown.contains(&self.playback.tick()).then_some(words)
+    }
+
     /// What stands in the way of an exact picture, in words.
     pub(super) fn note(&self) -> Option<String> {
         let other = || {
@@ -314,10 +371,17 @@ impl Player {
             fill("Only what {name}'s client received is shown.", &[("name", name)])
         };
         let cut = || tr("This recording was cut short.").to_owned();
+        let stored = || {
+            tr("This part cannot be run again: motion between stored states is interpolated.")
+                .to_owned()
+        };
         let is_cut = !self.playback.replay().is_complete() && self.playback.is_over();
         let exact = self.playback.has_rules();
         let other = || self.viewer().map_or_else(other, own);
-        self.error.clone().or(is_cut.then(cut)).or((!exact).then(other))
+        let is_stored = !self.playback.is_run_again() && !self.playback.is_over();
+        let inexact = if exact { is_stored.then(stored) } else { Some(other()) };
+        let first = self.error.clone().or_else(|| self.skipped()).or(is_cut.then(cut));
+        first.or_else(|| self.blind.clone()).or(inexact)
     }
 }
 
@@ -389,6 +453,45 @@ mod tests {
         let next = of.clone().find(|tick| *tick >= Tick(270));
         assert_eq!(Some(shown.tick), next.or_else(|| of.clone().next_back()));
         assert_eq!(player.shot_of(PlayerId(999)), None);
+    }
+
+    #[test]
+    fn eyes_that_see_nothing_say_why() {
+        let (mut player, time) = player();
+        let client = player.session().client().expect("it watches");
+        let (followed, seat) = client.common().roster().first_key_value().expect("a bot");
+        let (followed, name) = (Some(*followed), seat.name.clone());
+        run(&mut player, &time, 50);
+        assert_eq!((player.look_through(followed), player.note()), (None, None));
+        player.has_eyes = true;
+        while player.is_searching {
+            run(&mut player, &time, 1);
+        }
+        assert_eq!(player.look_through(followed), None);
+        assert!(player.note().expect("no game without shots").contains(&name));
+        assert_eq!(player.look_through(None), None);
+        assert!(player.note().expect("nobody is followed").starts_with("Follow"));
+    }
+
+    #[test]
+    fn a_damaged_part_is_named_when_it_is_passed_and_drawn() {
+        let (whole, _) = player();
+        let mut bytes = whole.file().to_vec();
+        let hole = whole.playback.replay().chunks()[0];
+        bytes[hole.at as usize + 100] ^= 1;
+        let time = std::rc::Rc::new(std::cell::Cell::new(LocalTime(0)));
+        let clock = std::rc::Rc::clone(&time);
+        let config = SessionConfig::new(phaselock_games::all(), "Watcher");
+        let player = Player::open(bytes.into(), config, Box::new(move || clock.get()));
+        let mut player = player.expect("the rest can be played");
+        let secs = format!("{:.1} s", f64::from(hole.ticks) / 60.0);
+        let note = player.note().expect("something is missing");
+        assert!(note.contains(&secs) && note.contains("damaged"), "{note}");
+        run(&mut player, &time, 50);
+        let [damage] = player.playback.damage() else { panic!("one chunk is damaged") };
+        assert_eq!((damage.first, damage.last), (Tick(0), hole.end()));
+        run(&mut player, &time, 150);
+        assert_eq!(player.note(), None, "it is long past");
     }
 
     #[test]

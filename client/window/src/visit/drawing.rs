@@ -80,7 +80,7 @@ impl Visit {
         if let Some(player) = self.connection.recording() {
             let followed = play.watched();
             let followed = followed.target.filter(|_| followed.free.is_none());
-            play.look_through(followed.and_then(|followed| player.shot_of(followed)));
+            play.look_through(player.look_through(followed));
         }
         let lesson = self.lessons.running().filter(|_| teaches);
         let beside = Overlays { lesson, records: &mut self.records, replays: self.replays };

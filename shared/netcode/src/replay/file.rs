@@ -104,7 +104,7 @@ pub struct ChunkEntry {
 
 impl ChunkEntry {
     /// Returns the last tick.
-    pub(super) fn end(&self) -> Tick {
+    pub fn end(&self) -> Tick {
         Tick(self.first).plus(self.ticks.into())
     }
 }

@@ -112,6 +112,11 @@ impl Replay {
         Some((end, Index { chunks: self.chunks.to_vec() }.blocks(end)))
     }
 
+    /// Checks the bytes of a chunk, and returns their damage, if any.
+    pub fn damage_to(&self, number: usize) -> Option<Damage> {
+        self.payload(number).err().and_then(|error| self.damage_of(number, error))
+    }
+
     /// Returns the damage to a chunk for which there is this error.
     pub(crate) fn damage_of(&self, number: usize, error: ReplayError) -> Option<Damage> {
         let entry = self.chunks.get(number)?;

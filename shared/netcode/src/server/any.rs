@@ -162,6 +162,9 @@ pub trait AnyRoom: Debug + Send {
     /// Whether all rounds of the game have been played.
     fn is_over(&self) -> bool;
 
+    /// Whether the room shows a recording that is run again from its inputs at present.
+    fn is_run_again(&self) -> bool;
+
     /// Ends the game; its members wait for the next one.
     fn close_game(self: Box<Self>) -> Rotation;
 }

@@ -248,6 +248,10 @@ impl<G: Game> AnyRoom for Room<G> {
             || rounds.is_some_and(|rounds| self.simulation.rounds_played() >= rounds)
     }
 
+    fn is_run_again(&self) -> bool {
+        self.is_script_run()
+    }
+
     fn close_game(self: Box<Self>) -> Rotation {
         let Self { host, simulation, seats, conversation, .. } = *self;
         let (host, conversation) = (host.rotate(), conversation.rotate());

@@ -70,7 +70,7 @@ impl<G: Game> Room<G> {
     }
 
     /// Whether the world follows from recorded inputs, tick by tick.
-    pub fn is_run_again(&self) -> bool {
+    pub(super) fn is_script_run(&self) -> bool {
         self.script.as_ref().is_some_and(Script::is_run)
     }
 
