@@ -13,7 +13,9 @@ use tokio::time::sleep;
 use crate::author::Role;
 use crate::clocks::{CalendarState, Clocks};
 use crate::config::{Config, FleetSecret};
-use crate::data_dir::{LOCK_FILE, ROOMS_DIR, make_private_dir, token_path, write_private};
+use crate::data_dir::{
+    LOCK_FILE, RECORDER_FILE, ROOMS_DIR, make_private_dir, token_path, write_private,
+};
 use crate::deny::{DenyLists, DenyThread};
 use crate::people::{AccessLists, Gatekeeper, Rules};
 use crate::recordings::{Recording, Recordings, RecordingsThread};
@@ -92,9 +94,10 @@ pub(crate) fn open_by(
     let (worlds, worlds_thread) =
         opened.with_context(|| format!("cannot use {}/{ROOMS_DIR}", data_dir.display()))?;
     let stored: Vec<_> = worlds.stored_rooms().into_iter().map(|(code, _)| code).collect();
-    let (recordings, recordings_thread) =
-        Recordings::open(Recording::of(&config.operation), clocks.clone(), &stored)
-            .context("cannot start the thread that writes recordings")?;
+    let recording = Recording::open(&config.operation)
+        .with_context(|| format!("cannot use {}/{RECORDER_FILE}", data_dir.display()))?;
+    let (recordings, recordings_thread) = Recordings::open(recording, clocks.clone(), &stored)
+        .context("cannot start the thread that writes recordings")?;
     let _lock = lock;
     Ok(Storage {
         access,

@@ -11,6 +11,9 @@ pub(crate) const TOKEN_FILE: &str = "admin-token";
 
 /// File that a running server locks, in the data directory.
 pub(crate) const LOCK_FILE: &str = "lock";
+/// File that identifies the server in a directory of recordings that it may share, in the data
+/// directory.
+pub(crate) const RECORDER_FILE: &str = "recorder-id";
 /// Folder of saved rooms, in the data directory.
 pub(crate) const ROOMS_DIR: &str = "rooms";
 

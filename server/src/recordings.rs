@@ -172,7 +172,7 @@ impl Recordings {
         let (jobs, waiting) = sync_channel(JOBS_MAX);
         let mut disk = Disk::new(settings.clone(), clocks.clone());
         let mut reels = Reels::default();
-        for (room, path, file) in shelf::take_parts(&settings, stored) {
+        for (room, path, file) in shelf::take_parts(&settings, &clocks, stored) {
             reels.last.0 += 1;
             disk.adopt(reels.last, path, file);
             reels.held.entry(room).or_default().files.push(reels.last);
@@ -221,7 +221,10 @@ impl Recordings {
         let time = date(self.clocks.unix());
         let time: String = time.trim_end_matches(" UTC").replace(' ', "-").replace(':', "");
         // Codes of rooms have no underscores.
-        let stem = format!("{time}_{room}");
+        let stem = match &self.settings.owner {
+            Some(owner) => format!("{time}_{room}_{owner}"),
+            None => format!("{time}_{room}"),
+        };
         let pieces = [&reel.start].into_iter().chain(&reel.chunks).cloned().collect();
         let failure = Arc::clone(&reel.failure);
         match self.send(room, Job::Begin { id, stem, pieces, failure }) {

@@ -5,15 +5,22 @@ use phaselock_quic::identity::{CERTIFICATE_FILE, KEY_FILE};
 
 use super::state::{AuditEntry, Host, done};
 use crate::author::{Author, Right};
-use crate::data_dir::{LOCK_FILE, ROOMS_DIR, TOKEN_FILE};
+use crate::data_dir::{LOCK_FILE, RECORDER_FILE, ROOMS_DIR, TOKEN_FILE};
 use crate::error::ActError;
 use crate::{recordings, store};
 
 /// Maximum bytes of a backup's name. Arbitrary.
 const FILE_NAME_MAX: usize = 64;
 /// Files of the data directory that a backup must not replace, besides the database's.
-const OWN_FILES: [&str; 6] =
-    [TOKEN_FILE, CERTIFICATE_FILE, KEY_FILE, LOCK_FILE, ROOMS_DIR, recordings::FOLDER];
+const OWN_FILES: [&str; 7] = [
+    TOKEN_FILE,
+    CERTIFICATE_FILE,
+    KEY_FILE,
+    LOCK_FILE,
+    RECORDER_FILE,
+    ROOMS_DIR,
+    recordings::FOLDER,
+];
 
 impl Host {
     /// Copies the database to a new file in the data directory. Returns its size in bytes.

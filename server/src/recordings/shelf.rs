@@ -19,6 +19,8 @@ pub(super) const END: &str = "plr";
 pub(super) const PART: &str = "part";
 /// Maximum size of a file that is completed, in bytes: a day of a full room. It is read whole.
 const COMPLETED_BYTES_MAX: u64 = 512 << 20;
+/// Days after which an unfinished file of another server is taken for one that nobody continues.
+const LEFT_DAYS: u32 = 1;
 /// Bytes at the end of a file among which its index is looked for: that of 14 hours.
 const END_BYTES: u64 = 64 << 10;
 
@@ -92,9 +94,11 @@ pub(super) fn make_way(settings: &Recording, clocks: &Clocks) -> io::Result<u64>
 }
 
 /// Takes the files of servers before: those that were killed, and those whose rounds were not over.
-/// Returns the ones of stored rooms, locked. The others get their names.
+/// Returns the ones of stored rooms, locked. The others get their names. Those of other servers
+/// that use the directory are left alone for a while: while one restarts, its files are not locked.
 pub(super) fn take_parts(
     settings: &Recording,
+    clocks: &Clocks,
     stored: &[RoomCode],
 ) -> Vec<(RoomCode, PathBuf, File)> {
     let dir = &settings.dir;
@@ -103,7 +107,12 @@ pub(super) fn take_parts(
         _ => data_dir::make_private_dir(dir),
     };
     let parts = match made.and_then(|()| find(dir)) {
-        Ok(found) => found.into_iter().filter(|file| file.is_growing),
+        Ok(found) => found.into_iter().filter(|file| {
+            let left_before = clocks.expired_before(LEFT_DAYS);
+            let is_left = left_before.is_some_and(|before| file.changed < before);
+            let owner = settings.owner.as_deref();
+            file.is_growing && (is_left || owner.is_none_or(|owner| is_by(&file.path, owner)))
+        }),
         Err(error) => {
             if error.kind() != io::ErrorKind::NotFound || settings.mode != RecordMode::Off {
                 tracing::warn!(
@@ -173,12 +182,22 @@ fn has_index(file: &File, length: u64) -> io::Result<bool> {
     Ok(read_span(&end, length).is_some())
 }
 
-/// Whether a file is of a room: its name is a time, the room's code, and maybe a number, with
-/// underscores between.
+/// Returns a part of an unfinished file's name: a time, the room's code, the server's number if the
+/// directory may be shared, and maybe another number, with underscores between.
+fn word(path: &Path, number: usize) -> Option<&str> {
+    let name = path.file_name()?.to_str()?;
+    let (name, _) = name.split_once('.')?;
+    name.split('_').nth(number)
+}
+
+/// Whether a file is of a room.
 fn is_of(path: &Path, room: &RoomCode) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let name = name.trim_end_matches(&format!(".{END}.{PART}"));
-    name.split('_').nth(1) == Some(room.as_str())
+    word(path, 1) == Some(room.as_str())
+}
+
+/// Whether a file is of the server with this number.
+fn is_by(path: &Path, owner: &str) -> bool {
+    word(path, 2) == Some(owner)
 }
 
 /// Gives an ended file its final name.

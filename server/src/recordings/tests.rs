@@ -37,7 +37,7 @@ impl Studio {
         dir: &Path,
         stored: &[RoomCode],
     ) -> (Arc<Recordings>, RecordingsThread) {
-        let settings = Recording { mode, dir: dir.to_owned(), days: 30, bytes };
+        let settings = Recording { mode, dir: dir.to_owned(), days: 30, bytes, owner: None };
         Recordings::open(settings, Clocks::begin(None), stored).expect("it opens")
     }
 
@@ -477,6 +477,38 @@ fn two_servers_share_a_directory() {
     wait_for(&dir, 2, 0);
     let (_dir, files) = studio.end();
     assert!(files.iter().all(|file| replay(file).check() == Ok(())), "{files:?}");
+}
+
+#[test]
+fn a_server_leaves_alone_what_another_one_continues() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    let open = |owner: &str, stored: &[RoomCode]| {
+        let (mode, owner) = (RecordMode::Always, Some(owner.to_owned()));
+        let settings = Recording { mode, dir: dir.to_owned(), days: 30, bytes: 1 << 30, owner };
+        Recordings::open(settings, Clocks::begin(None), stored).expect("it opens")
+    };
+    let (recordings, thread) = open("0000000a", &[]);
+    for piece in pieces(2) {
+        recordings.archive(&room("1"), piece, recorded(1, 0));
+    }
+    recordings.end(&room("1"), RecordingEnd::Interrupted);
+    assert!(thread.end());
+    let [unfinished] = &names(dir)[..] else { panic!("one file") };
+    assert!(unfinished.ends_with("_1_0000000a.plr.part"), "{unfinished}");
+    // While the first one restarts, the second one starts, and has such a room too.
+    for stored in [vec![], vec![room("1")]] {
+        assert!(open("0000000b", &stored).1.end());
+        assert_eq!(names(dir), [unfinished.as_str()]);
+    }
+    assert!(open("0000000a", &[]).1.end());
+    wait_for(dir, 1, 0);
+    // Nobody has come back for this one.
+    let left = dir.join("2026-11-01-1200_1_0000000c.plr.part");
+    fs::copy(dir.join(&names(dir)[0]), &left).expect("writable");
+    age(&left, 2);
+    assert!(open("0000000b", &[]).1.end());
+    wait_for(dir, 2, 0);
 }
 
 /// Moves the time of a file's last change by some days.
