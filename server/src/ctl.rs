@@ -11,10 +11,12 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::{Args as _, FromArgMatches as _};
+use serde_json::{Value, json};
 
 use self::args::CtlArgs;
-use self::calls::{Call, Doing, doing};
+use self::calls::{Call, Doing, Text, doing, text_of};
 use self::client::Client;
+use crate::api::Done;
 use crate::config::Config;
 use crate::data_dir::token_path;
 
@@ -64,10 +66,19 @@ impl Ctl {
         let call = match doing(command, |who| client.key_of(who))? {
             Doing::Ask(call) => call,
             Doing::Follow => return client.follow(*json),
+            Doing::Download(path, to) => {
+                let bytes = client.download(&path, &to)?;
+                let done = format!("downloaded {}, {bytes} bytes", to.display());
+                return self.print(json!({ "done": done }), text_of::<Done>, &client);
+            }
         };
         let Call { method, path, body, text } = call;
-        let answer = client.call(method, &path, body)?;
-        let text = match json {
+        self.print(client.call(method, &path, body)?, text, &client)
+    }
+
+    /// Prints an answer, as text or as JSON.
+    fn print(&self, answer: Value, text: Text, client: &Client) -> Result<()> {
+        let text = match self.args.json {
             true => serde_json::to_string_pretty(&answer).context("cannot write JSON")?,
             false => text(answer).with_context(|| client.other())?,
         };

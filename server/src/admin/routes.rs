@@ -17,9 +17,9 @@ use super::requests::{Asked, Body, Named};
 use crate::api::{
     Allow, AllowListView, AuditPart, AuditRow, BackUp, BackedUp, ChatView, Done, Drain, GiveRole,
     Kick, LeftView, Lift, Limit, LineView, Lines, LogLevel, MakeToken, MarkMoment, Me, NewToken,
-    OfGame, Play, PlayerView, Problem, Punish, RecordRow, ReloadReport, ReplayView, RestartGame,
-    ResultRow, RoleView, Say, SentenceView, SetSetting, SettingView, StatusView, Tell, TokenView,
-    WebhookTest,
+    OfGame, Play, PlayerView, Problem, Punish, RecordRow, ReloadReport, ReplayPart, ReplayView,
+    RestartGame, ResultRow, RoleView, Say, SentenceView, SetSetting, SettingView, StatusView, Tell,
+    TokenView, WebhookTest,
 };
 use crate::author::Right;
 use crate::config::SettingValue;
@@ -544,14 +544,15 @@ pub(super) async fn mark(
 }
 
 /// Lists finished recordings, newest first.
-#[utoipa::path(get, path = "/v1/replays", params(Limit),
+#[utoipa::path(get, path = "/v1/replays", params(ReplayPart),
     responses((status = 200, body = Vec<ReplayView>)))]
 pub(super) async fn replays(
     _: Authenticated,
     State(host): AtHost,
-    Asked(asked): Asked<Limit>,
+    Asked(ReplayPart { limit, skip }): Asked<ReplayPart>,
 ) -> Answer<Vec<ReplayView>> {
-    Ok(Json(host.replays(asked.limit.map_or(50, |limit| limit.0 as usize)).await?))
+    let limit = limit.map_or(50, |limit| limit.0);
+    Ok(Json(host.replays(skip.unwrap_or(0) as usize, limit as usize).await?))
 }
 
 /// Downloads a finished recording.

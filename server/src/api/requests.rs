@@ -299,6 +299,20 @@ pub(crate) struct Limit {
     pub limit: Option<Count>,
 }
 
+/// Which recordings to return.
+#[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ReplayPart {
+    /// Maximum number of recordings, up to 1000 (default: 50). There may be more if this many are
+    /// returned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[param(value_type = Option<u32>, maximum = 1000)]
+    pub limit: Option<Count>,
+    /// Number of newer recordings to leave out (default: 0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip: Option<u32>,
+}
+
 /// Selects a game.
 #[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]

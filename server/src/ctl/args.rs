@@ -1,5 +1,7 @@
 //! Arguments of `ctl`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 /// Administer a running server on this machine
@@ -245,8 +247,23 @@ pub(super) enum CtlCommand {
         /// Name of a game [default: all games]
         game: Option<String>,
     },
-    /// Show the newest recordings
-    Replays,
+    /// Show the recordings, newest first
+    Replays {
+        /// Maximum number of rows, up to 1000
+        #[arg(long, value_name = "NUMBER", default_value_t = 50)]
+        lines: u32,
+        /// Number of newer recordings to leave out
+        #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+        skip: u32,
+    },
+    /// Download a recording
+    DownloadReplay {
+        /// Name of the file
+        file: String,
+        /// Where to put it [default: the current directory, under its name]
+        #[arg(long, value_name = "PATH")]
+        to: Option<PathBuf>,
+    },
     /// Delete a recording
     DeleteReplay {
         /// Name of the file

@@ -1,5 +1,7 @@
 //! The requests of `ctl`: where each goes, and how its answer is shown.
 
+use std::path::PathBuf;
+
 use anyhow::{Result, anyhow};
 use serde::Serialize;
 use serde_json::Value;
@@ -10,8 +12,9 @@ use super::print::Shown;
 use crate::api::{
     Allow, AllowListView, AuditPart, AuditRow, BackUp, BackedUp, ChatView, Count, Done, Drain,
     GiveRole, Kick, LeftView, Lift, LineView, Lines, LogLevel, MakeToken, MarkMoment, NewToken,
-    OfGame, Play, PlayerView, Punish, RecordRow, ReloadReport, ReplayView, RestartGame, ResultRow,
-    RoleView, Say, SentenceView, SetSetting, SettingView, StatusView, Tell, TokenView, WebhookTest,
+    OfGame, Play, PlayerView, Punish, RecordRow, ReloadReport, ReplayPart, ReplayView, RestartGame,
+    ResultRow, RoleView, Say, SentenceView, SetSetting, SettingView, StatusView, Tell, TokenView,
+    WebhookTest,
 };
 use crate::author::Role;
 use crate::subject::{Subject, parse_key};
@@ -22,14 +25,20 @@ pub(super) struct Call {
     pub(super) method: Method,
     pub(super) path: String,
     pub(super) body: Option<Value>,
-    /// Parses the answer and formats it as text.
-    pub(super) text: fn(Value) -> serde_json::Result<String>,
+    pub(super) text: Text,
+}
+
+/// Parses an answer and formats it as text.
+pub(super) type Text = fn(Value) -> serde_json::Result<String>;
+
+/// Parses an answer of a type and formats it as text.
+pub(super) fn text_of<T: Shown>(answer: Value) -> serde_json::Result<String> {
+    serde_json::from_value(answer).map(|it: T| it.text())
 }
 
 impl Call {
     fn new<T: Shown>(method: Method, path: impl Into<String>) -> Self {
-        let text = |answer| serde_json::from_value(answer).map(|it: T| it.text());
-        Self { method, path: path.into(), body: None, text }
+        Self { method, path: path.into(), body: None, text: text_of::<T> }
     }
 
     fn get<T: Shown>(path: impl Into<String>) -> Self {
@@ -86,6 +95,8 @@ pub(super) enum Doing {
     Ask(Call),
     /// Prints events until interrupted.
     Follow,
+    /// Saves the answer of a path in a file.
+    Download(String, PathBuf),
 }
 
 /// Returns what a subcommand does. `key_of` finds the key of a player who has a role.
@@ -98,12 +109,7 @@ pub(super) fn doing(
         CtlCommand::Status => Call::get::<StatusView>("/v1/status"),
         CtlCommand::Players => Call::get::<Vec<PlayerView>>("/v1/players"),
         CtlCommand::Left => Call::get::<Vec<LeftView>>("/v1/left"),
-        CtlCommand::Kick { player, terms } => Call::post::<Done>("/v1/kick").with(&Kick {
-            who: player.player.clone(),
-            room: player.room.clone(),
-            span: terms.span.clone(),
-            reason: terms.reason.join(" "),
-        }),
+        CtlCommand::Kick { player, terms } => kick(player, terms),
         CtlCommand::Ban { against, terms } => punish("/v1/bans", against, terms),
         CtlCommand::Mute { against, terms } => punish("/v1/mutes", against, terms),
         CtlCommand::Unban { ban } => lift("/v1/bans", ban),
@@ -120,13 +126,14 @@ pub(super) fn doing(
         }
         CtlCommand::Mark { room, text } => Call::post::<Done>("/v1/mark")
             .with(&MarkMoment { text: text.join(" "), room: room.clone() }),
-        CtlCommand::Replays => Call::get::<Vec<ReplayView>>("/v1/replays"),
-        CtlCommand::DeleteReplay { file } => Call::delete(format!("/v1/replays/{}", escaped(file))),
-        CtlCommand::Tell { player, text } => Call::post::<Done>("/v1/tell").with(&Tell {
-            who: player.player.clone(),
-            room: player.room.clone(),
-            text: text.join(" "),
-        }),
+        CtlCommand::Replays { lines, skip } => Call::get::<Vec<ReplayView>>("/v1/replays")
+            .asking(&ReplayPart { limit: Some(Count(*lines)), skip: Some(*skip) }),
+        CtlCommand::DownloadReplay { file, to } => {
+            let to = to.clone().unwrap_or_else(|| PathBuf::from(file));
+            return Ok(Doing::Download(replay_path(file), to));
+        }
+        CtlCommand::DeleteReplay { file } => Call::delete(replay_path(file)),
+        CtlCommand::Tell { player, text } => tell(player, text),
         CtlCommand::Game { game, room } => {
             Call::post::<Done>("/v1/game").with(&Play { game: game.clone(), room: room.clone() })
         }
@@ -173,8 +180,26 @@ pub(super) fn doing(
     }))
 }
 
+fn replay_path(file: &str) -> String {
+    format!("/v1/replays/{}", escaped(file))
+}
+
 fn some(lines: u32) -> Lines {
     Lines { lines: Some(Count(lines)) }
+}
+
+fn kick(Player { player, room }: &Player, terms: &Terms) -> Call {
+    Call::post::<Done>("/v1/kick").with(&Kick {
+        who: player.clone(),
+        room: room.clone(),
+        span: terms.span.clone(),
+        reason: terms.reason.join(" "),
+    })
+}
+
+fn tell(Player { player, room }: &Player, text: &[String]) -> Call {
+    let (who, room) = (player.clone(), room.clone());
+    Call::post::<Done>("/v1/tell").with(&Tell { who, room, text: text.join(" ") })
 }
 
 fn punish(path: &str, against: &Against, terms: &Terms) -> Call {
@@ -233,7 +258,7 @@ mod tests {
             let value = match name {
                 "json" | "help" => continue,
                 "role" => "viewer",
-                "lines" => "7",
+                "lines" | "skip" => "7",
                 _ => "a b",
             };
             match arg.get_long() {

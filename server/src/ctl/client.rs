@@ -1,5 +1,6 @@
 //! A client of the administration API.
 
+use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -9,11 +10,12 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use phaselock::textfile::Text;
 use phaselock_quic::files;
 use serde_json::Value;
-use ureq::Agent;
-use ureq::http::{Method, Request, StatusCode};
+use ureq::http::{Method, Request, Response, StatusCode};
+use ureq::{Agent, Body};
 
 use super::print;
 use crate::api::{Problem, RoleView};
+use crate::data_dir::new_private;
 use crate::token::TOKEN_VARIABLE;
 
 /// Longest time until an answer: longer than the server takes.
@@ -142,9 +144,9 @@ impl Client {
         )
     }
 
-    /// Prints events until the server or the user ends the stream.
-    pub(super) fn follow(&self, json: bool) -> Result<()> {
-        let request = self.request(Method::GET, "/v1/events").body(())?;
+    /// Asks for an answer of any length.
+    fn stream(&self, path: &str) -> Result<Response<Body>> {
+        let request = self.request(Method::GET, path).body(())?;
         let mut answer =
             self.agent.run(request).with_context(|| format!("no answer from {}", self.base))?;
         if !answer.status().is_success() {
@@ -153,6 +155,25 @@ impl Client {
             self.check_token(answer.status())?;
             return Err(refusal(value));
         }
+        Ok(answer)
+    }
+
+    /// Saves an answer in a new file, and returns its size in bytes.
+    pub(super) fn download(&self, path: &str, to: &Path) -> Result<u64> {
+        let mut answer = self.stream(path)?;
+        let mut file =
+            new_private(to).with_context(|| format!("cannot create {}", to.display()))?;
+        let copied = io::copy(&mut answer.body_mut().as_reader(), &mut file);
+        let saved = copied.and_then(|bytes| file.sync_all().map(|()| bytes));
+        saved.with_context(|| {
+            let _ = fs::remove_file(to);
+            format!("cannot save {}", to.display())
+        })
+    }
+
+    /// Prints events until the server or the user ends the stream.
+    pub(super) fn follow(&self, json: bool) -> Result<()> {
+        let mut answer = self.stream("/v1/events")?;
         let mut name = String::new();
         for line in BufReader::new(answer.body_mut().as_reader()).lines() {
             let line = line.context("the connection broke during the stream")?;
@@ -170,5 +191,52 @@ impl Client {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::net::{Ipv4Addr, TcpListener};
+    use std::thread;
+
+    use super::*;
+
+    /// Returns a client of a server that gives one answer.
+    fn client_of(answer: &'static str, token: &Path) -> (Client, thread::JoinHandle<()>) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
+        let address = listener.local_addr().expect("it has one");
+        let server = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("the client connects");
+            let mut request = [0; 4096];
+            let length = stream.read(&mut request).expect("it asks");
+            assert!(request[..length].starts_with(b"GET /v1/replays/a.plr "));
+            stream.write_all(answer.as_bytes()).expect("it listens");
+        });
+        fs::write(token, "phl_0").expect("writable");
+        (Client::new(address, token).expect("it has a token"), server)
+    }
+
+    #[test]
+    fn a_download_is_a_new_file_and_whole_or_there_is_none() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (token, to) = (dir.path().join("token"), dir.path().join("a.plr"));
+        let get = |answer| {
+            let (client, server) = client_of(answer, &token);
+            let got = client.download("/v1/replays/a.plr", &to);
+            server.join().expect("it was asked");
+            got.map_err(|error| format!("{error:#}"))
+        };
+        get("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort").expect_err("cut off");
+        assert!(!to.exists());
+        let refused = "HTTP/1.1 404 Not Found\r\nContent-Length: 16\r\n\r\n{\"error\":\"none\"}";
+        assert_eq!(get(refused), Err("none".to_owned()));
+        assert!(!to.exists());
+        let whole = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole";
+        assert_eq!(get(whole), Ok(5));
+        assert_eq!(fs::read(&to).expect("it is there"), b"whole");
+        let again = get(whole).expect_err("it exists");
+        assert!(again.contains("a.plr"), "{again}");
+        assert_eq!(fs::read(&to).expect("it is there"), b"whole");
     }
 }

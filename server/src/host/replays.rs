@@ -62,10 +62,14 @@ fn told_of_mark(unwritten: &[(RoomCode, String)]) -> String {
 }
 
 impl Host {
-    /// Returns up to `count` finished recordings, the newest first.
-    pub(crate) async fn replays(&self, count: usize) -> Result<Vec<ReplayView>, ActError> {
+    /// Returns up to `count` finished recordings after the first `skip`, the newest first.
+    pub(crate) async fn replays(
+        &self,
+        skip: usize,
+        count: usize,
+    ) -> Result<Vec<ReplayView>, ActError> {
         let shelf = self.recordings.shelf();
-        let listed = on_disk(move || shelf.list(count)).await?;
+        let listed = on_disk(move || shelf.list(skip, count)).await?;
         Ok(listed.into_iter().map(ReplayView::from).collect())
     }
 

@@ -243,8 +243,8 @@ impl Shelf {
         Self { dir: dir.to_owned() }
     }
 
-    /// Returns up to `count` recordings, the newest first.
-    pub(crate) fn list(&self, count: usize) -> io::Result<Vec<Shelved>> {
+    /// Returns up to `count` recordings after the first `skip`, the newest first.
+    pub(crate) fn list(&self, skip: usize, count: usize) -> io::Result<Vec<Shelved>> {
         let found = match find(&self.dir) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             found => found?,
@@ -257,7 +257,7 @@ impl Shelf {
             bytes: file.bytes,
             summary: summary(&file.path, file.bytes),
         };
-        Ok(files.into_iter().take(count).map(shelved).collect())
+        Ok(files.into_iter().skip(skip).take(count).map(shelved).collect())
     }
 
     /// Returns the path of a recording; `None` if there is none of this name.

@@ -256,7 +256,7 @@ fn a_recording_that_takes_more_than_all_may_is_ended() {
         studio.recordings.archive(&room("1"), piece, recorded(1, 0));
     }
     let shelf = studio.recordings.shelf();
-    assert!(shelf.list(9).expect("readable").is_empty(), "it still tells what a round hides");
+    assert!(shelf.list(0, 9).expect("readable").is_empty(), "it still tells what a round hides");
     studio.recordings.end(&room("1"), RecordingEnd::GameOver);
     let (_dir, files) = studio.end();
     assert_eq!(files.len(), 1, "{files:?}");
@@ -281,7 +281,7 @@ fn finished_recordings_are_listed_and_found_by_their_names_only() {
     fs::write(dir.join("growing.plr.part"), "").expect("writable");
     fs::write(dir.join("key.pem"), "").expect("writable");
     fs::create_dir(dir.join("folder.plr")).expect("writable");
-    let listed = shelf.list(9).expect("readable");
+    let listed = shelf.list(0, 9).expect("readable");
     let names: Vec<_> = listed.iter().map(|it| it.name.as_str()).collect();
     let name = files.1[0].file_name().and_then(|name| name.to_str()).expect("text");
     assert_eq!(names, [name, "broken.plr"], "the newest first");
@@ -289,7 +289,10 @@ fn finished_recordings_are_listed_and_found_by_their_names_only() {
     assert_eq!((summary.header.game.as_str(), summary.people.len()), (Race::NAME, 2));
     assert_eq!(summary.secs(), Some(1));
     assert_eq!(listed[1].summary, None);
-    assert_eq!(shelf.list(1).expect("readable").len(), 1);
+    assert_eq!(shelf.list(0, 1).expect("readable").len(), 1);
+    let rest = shelf.list(1, 9).expect("readable");
+    assert_eq!((rest.len(), rest[0].name.as_str()), (1, "broken.plr"));
+    assert!(shelf.list(2, 9).expect("readable").is_empty());
     assert_eq!(shelf.path(name), Some(dir.join(name)));
     let inside = dir.file_name().and_then(|name| name.to_str()).expect("text");
     for other in [
@@ -359,7 +362,7 @@ fn a_recording_is_held_back_until_its_round_is_over() {
     give(&other, 1, 0);
     wait_for(&dir, 0, 3);
     std::thread::sleep(Duration::from_millis(50));
-    assert!(studio.recordings.shelf().list(9).expect("readable").is_empty());
+    assert!(studio.recordings.shelf().list(0, 9).expect("readable").is_empty());
     // Another room's round tells nothing about this one's.
     studio.recordings.end(&other, RecordingEnd::GameOver);
     wait_for(&dir, 1, 2);

@@ -967,12 +967,20 @@ async function saveReplay(file) {
   el("a", { href, download: file }).click();
   setTimeout(() => URL.revokeObjectURL(href), 60e3);
 }
-async function loadReplays() {
-  list($("#replay-list"), await ask("GET", "/v1/replays?limit=50"), [
-    ["Ended", (it) => date(it.ended), "tight"], ["Game", (it) => it.game ?? "unreadable"],
+/** The first few names, and how many others there are. */
+function someOf(names) {
+  const shown = names.slice(0, 5).map((name) => `\u2068${name}\u2069`);
+  return names.length > 5 ? [...shown, `${names.length - 5} more`] : shown;
+}
+let replays = [];
+async function loadReplays(older) {
+  const skip = older ? replays.length : 0;
+  const got = await ask("GET", `/v1/replays?limit=50&skip=${skip}`);
+  replays = skip ? [...replays, ...got] : got;
+  list($("#replay-list"), replays, [
+    ["Ended", (it) => date(it.ended), "tight"],
+    ["Game", (it) => [it.game ?? "unreadable", ...someOf(it.players)].join(", ")],
     ["Length", (it) => (it.seconds == null ? "" : span(it.seconds)), "tight"],
-    ["Players", (it) => it.players.slice(0, 5).map((name) => `\u2068${name}\u2069`)
-      .concat(it.players.length > 5 ? [`${it.players.length - 5} more`] : []).join(", ")],
     ["Size", (it) => bytes(it.bytes), "tight"],
     ...(can("moderator") ? [["", (it) => lift("Download", () => saveReplay(it.file)), "act"]] : []),
     ...(can("admin") ? [["", (it) => lift("Delete", async () => {
@@ -981,7 +989,9 @@ async function loadReplays() {
       await loadReplays();
     }), "act"]] : []),
   ], "There are no recordings.");
+  show($("#older-replays"), got.length === 50);
 }
+$("#older-replays button").addEventListener("click", () => tried(loadReplays(true)));
 onSubmit($("#mark"), async (it, form) => {
   note((await ask("POST", "/v1/mark", it)).done);
   form.text.value = "";
