@@ -296,7 +296,9 @@ pub const RUN_SECS_MAX: u32 = 300;
 /// The maximum number of states in a run: 20 a second for [`RUN_SECS_MAX`], and a few more where
 /// the tick rate is no multiple of that.
 pub const RUN_SAMPLES_MAX: usize = 12_000;
-/// Maximum size of a run in bytes: two minutes at 30 kB a minute. A lap takes a tenth of it.
+/// Maximum size of a run in bytes for each minute that it has begun. A lap takes a fifth of it.
+pub const RUN_MINUTE_BYTES_MAX: usize = 30_000;
+/// Maximum size of a run in bytes.
 pub const RUN_BYTES_MAX: usize = 60_000;
 /// Bytes of a run that a client is sent at a time.
 pub const RUN_PART_BYTES: usize = 1024;

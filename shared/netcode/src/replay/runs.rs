@@ -15,7 +15,9 @@ use super::frames::FrameCoder;
 use super::tables::{Table, Tables};
 use crate::fields::{Entity, Packed, Values, unpack_values};
 use crate::game::Game;
-use crate::limits::{FIELDS_MAX, RUN_BYTES_MAX, RUN_SAMPLES_MAX, RUN_SECS_MAX};
+use crate::limits::{
+    FIELDS_MAX, RUN_BYTES_MAX, RUN_MINUTE_BYTES_MAX, RUN_SAMPLES_MAX, RUN_SECS_MAX,
+};
 use crate::motion::interpolate::cut_between;
 use crate::snapshot::EntityState;
 use crate::time::{Rates, Tick};
@@ -69,6 +71,12 @@ impl Samples {
     }
 }
 
+/// Returns the maximum size in bytes of a run of this duration.
+fn bytes_max(secs: u64) -> usize {
+    let minutes = usize::try_from(secs / 60 + 1).unwrap_or(usize::MAX);
+    RUN_BYTES_MAX.min(minutes.saturating_mul(RUN_MINUTE_BYTES_MAX))
+}
+
 /// Writes a run while it is made.
 #[derive(Debug)]
 pub(crate) struct RunWriter {
@@ -99,7 +107,7 @@ impl RunWriter {
         }
         let secs = ticks / u64::from(self.rates.tick_hz.max(1));
         let is_full = self.count as usize >= RUN_SAMPLES_MAX || secs > u64::from(RUN_SECS_MAX);
-        if self.is_long || is_full || self.encoder.len() > RUN_BYTES_MAX {
+        if self.is_long || is_full || self.encoder.len() > bytes_max(secs) {
             self.is_long = true;
             return;
         }
@@ -113,10 +121,11 @@ impl RunWriter {
     /// Returns the bytes of the run; `None` if it is too long to be kept.
     pub(crate) fn finish(self) -> Option<Arc<[u8]>> {
         let Self { course, kind, count: samples, .. } = self;
+        let secs = self.samples.last / u64::from(self.rates.tick_hz.max(1));
         let header = RunHeader { format: RUN_FORMAT, course, kind, samples };
         let mut bytes = postcard::to_stdvec(&header).ok()?;
         bytes.extend(self.encoder.finish());
-        (!self.is_long && samples > 1 && bytes.len() <= RUN_BYTES_MAX).then(|| bytes.into())
+        (!self.is_long && samples > 1 && bytes.len() <= bytes_max(secs)).then(|| bytes.into())
     }
 }
 
@@ -238,4 +247,15 @@ fn curve(from: f64, way: f64, rates: [f64; 2], t: f64) -> f64 {
     let [first, last] = rates;
     let (t2, t3) = (t * t, t * t * t);
     from + way * (3.0 * t2 - 2.0 * t3) + first * (t3 - 2.0 * t2 + t) + last * (t3 - t2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_may_have_more_bytes_with_each_minute_up_to_a_limit() {
+        let limits = [0, 59, 60, 119, 120, u64::MAX].map(bytes_max);
+        assert_eq!(limits, [30_000, 30_000, 60_000, 60_000, 60_000, 60_000]);
+    }
 }
