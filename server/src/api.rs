@@ -8,7 +8,8 @@ mod views;
 pub(crate) use events::{AuditEvent, HostEvent, NumberView};
 pub(crate) use requests::{
     Allow, AuditPart, BackUp, Count, Drain, GiveRole, Kick, Lift, Limit, Lines, LogLevel,
-    MakeToken, MarkMoment, OfGame, Play, Punish, ReplayPart, RestartGame, Say, SetSetting, Tell,
+    MakeToken, MarkMoment, OfGame, Play, Punish, ReplayPart, RestartGame, SaveReplay, Say,
+    SetSetting, Tell,
 };
 pub(crate) use views::{
     AllowListView, AllowedView, AuditRow, BackedUp, ChatView, DenyListView, DirectoryView, Done,

@@ -49,6 +49,8 @@ struct Reel {
     bytes: usize,
     file: Option<Id>,
     failure: Failure,
+    /// Whether the last chunks are written to a file of their own once the present one ends.
+    is_asked_for: bool,
     /// What the room hid at the beginning and at the end of the last chunk.
     secrecy: [Secrecy; 2],
 }
@@ -57,7 +59,7 @@ impl Reel {
     fn new(start: Piece, secrecy: Secrecy) -> Self {
         let (chunks, secrecy) = (VecDeque::new(), [secrecy; 2]);
         let (start, failure) = (Arc::new(start), Failure::default());
-        Self { start, chunks, bytes: 0, file: None, failure, secrecy }
+        Self { start, chunks, bytes: 0, file: None, failure, is_asked_for: false, secrecy }
     }
 
     /// Ends it for a disk that is too slow.
@@ -73,6 +75,9 @@ impl Reel {
             (None, Some(_), _) => None,
             (None, None, RecordMode::Rounds) => {
                 Some("a file begins within seconds once someone is there".to_owned())
+            }
+            (None, None, RecordMode::Memory) => {
+                Some("only its last minutes are kept; ctl save-replay writes them".to_owned())
             }
             (None, None, _) => Some("its file has not begun yet".to_owned()),
         }
@@ -191,6 +196,22 @@ impl Recordings {
         asked.filter_map(|(code, reel)| Some((code.clone(), why(reel)?))).collect()
     }
 
+    /// Has the last minutes of a room, or of all rooms, written to files once the present chunk
+    /// ends: within ten seconds. Leaves out rooms whose recording is being written anyway. Returns
+    /// the rooms.
+    pub(crate) fn save(&self, room: Option<&RoomCode>) -> Vec<RoomCode> {
+        let mut reels = self.reels();
+        let asked = reels
+            .rooms
+            .iter_mut()
+            .filter(|(code, reel)| room.is_none_or(|room| room == *code) && reel.file.is_none());
+        let asked = asked.map(|(code, reel)| {
+            reel.is_asked_for = true;
+            code.clone()
+        });
+        asked.collect()
+    }
+
     /// Returns the finished recordings.
     pub(crate) fn shelf(&self) -> Shelf {
         Shelf::new(&self.settings.dir)
@@ -216,6 +237,7 @@ impl Recordings {
     /// Begins a file with everything of the recording that is in memory.
     fn begin(&self, room: &RoomCode, reels: &mut Reels) {
         let Some(reel) = reels.rooms.get_mut(room) else { return };
+        reel.is_asked_for = false;
         reels.last.0 += 1;
         let id = reels.last;
         let time = date(self.clocks.unix());
@@ -231,6 +253,19 @@ impl Recordings {
             true => reel.file = Some(id),
             false => reel.give_up(),
         }
+    }
+
+    /// Writes what is in memory of a recording to a file of its own. If that tells what the round
+    /// hides, the file is held back until its end.
+    fn save_last(&self, room: &RoomCode, reels: &mut Reels) {
+        let Some(reel) = reels.rooms.get_mut(room) else { return };
+        // The disk that was full before may have room now.
+        reel.failure = Failure::default();
+        self.begin(room, reels);
+        let Some(reel) = reels.rooms.get_mut(room) else { return };
+        let (file, secrecy) = (reel.file.take(), reel.secrecy[1]);
+        reels.end(room, file, secrecy, secrecy.round.is_some());
+        self.send_late(reels);
     }
 
     /// Adds a chunk to a room's file, or ends it if the thread is too far behind.
@@ -276,13 +311,14 @@ impl Archive for Recordings {
         let chunk = Arc::new(piece);
         reel.push(Arc::clone(&chunk));
         let is_wanted = match self.settings.mode {
-            RecordMode::Off => false,
+            RecordMode::Off | RecordMode::Memory => false,
             RecordMode::Rounds => people > 0,
             RecordMode::Always => true,
         };
         match reel.file {
             Some(id) => self.append(room, reels, id, chunk),
             None if is_wanted && reel.failure.get().is_none() => self.begin(room, reels),
+            None if reel.is_asked_for => self.save_last(room, reels),
             None => {}
         }
     }

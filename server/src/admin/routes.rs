@@ -18,8 +18,8 @@ use crate::api::{
     Allow, AllowListView, AuditPart, AuditRow, BackUp, BackedUp, ChatView, Done, Drain, GiveRole,
     Kick, LeftView, Lift, Limit, LineView, Lines, LogLevel, MakeToken, MarkMoment, Me, NewToken,
     OfGame, Play, PlayerView, Problem, Punish, RecordRow, ReloadReport, ReplayPart, ReplayView,
-    RestartGame, ResultRow, RoleView, Say, SentenceView, SetSetting, SettingView, StatusView, Tell,
-    TokenView, WebhookTest,
+    RestartGame, ResultRow, RoleView, SaveReplay, Say, SentenceView, SetSetting, SettingView,
+    StatusView, Tell, TokenView, WebhookTest,
 };
 use crate::author::Right;
 use crate::config::SettingValue;
@@ -69,7 +69,7 @@ pub(super) fn all() -> OpenApiRouter<Arc<Host>> {
         .routes(routes!(records))
         .routes(routes!(backup))
         .routes(routes!(mark))
-        .routes(routes!(replays))
+        .routes(routes!(replays, save_replay))
         .routes(routes!(replay, delete_replay))
 }
 
@@ -553,6 +553,17 @@ pub(super) async fn replays(
 ) -> Answer<Vec<ReplayView>> {
     let limit = limit.map_or(50, |limit| limit.0);
     Ok(Json(host.replays(skip.unwrap_or(0) as usize, limit as usize).await?))
+}
+
+/// Writes the last five minutes of rooms that are recorded in memory only to files.
+#[utoipa::path(post, path = "/v1/replays",
+    request_body = SaveReplay, responses((status = 200, body = Done)))]
+pub(super) async fn save_replay(
+    Authenticated(by): Authenticated,
+    State(host): AtHost,
+    Body(asked): Body<SaveReplay>,
+) -> Answer<Done> {
+    Ok(done(host.save_replay(&by, asked.room.as_deref()).await?))
 }
 
 /// Downloads a finished recording.

@@ -208,6 +208,7 @@ fn recordings_are_listed_downloaded_and_deleted() {
     assert_eq!(ask(Method::POST, "/v1/mark", &viewer, mark).0, 403);
     assert_eq!(ask(Method::POST, "/v1/mark", &moderator, mark).0, 200);
     assert_eq!(ask(Method::POST, "/v1/mark", &moderator, r#"{"text":" "}"#).0, 409);
+    assert_eq!(ask(Method::POST, "/v1/replays", &viewer, "{}").0, 403);
     assert_eq!(ask(Method::GET, "/v1/replays", &viewer, ""), (200, "[]".to_owned()));
     let dir = served.dir.path().join("replays");
     // Text, so that it is one here too.
@@ -218,7 +219,10 @@ fn recordings_are_listed_downloaded_and_deleted() {
     let listed: Value = serde_json::from_str(&listed).expect("JSON");
     assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
     assert_eq!((&listed[0]["file"], &listed[0]["bytes"]), (&json!("race.plr"), &json!(300_000)));
-    assert_eq!((&listed[0]["game"], &listed[0]["began"]), (&Value::Null, &Value::Null));
+    for unknown in ["game", "began", "seconds"] {
+        assert_eq!(listed[0][unknown], Value::Null);
+    }
+    assert_eq!(ask(Method::GET, "/v1/replays?skip=1", &viewer, ""), (200, "[]".to_owned()));
     let file = "/v1/replays/race.plr";
     assert_eq!(ask(Method::GET, file, &viewer, "").0, 403);
     assert_eq!(ask(Method::GET, file, &moderator, ""), (200, content));
@@ -229,6 +233,17 @@ fn recordings_are_listed_downloaded_and_deleted() {
     assert_eq!(ask(Method::DELETE, file, &admin, "").0, 200);
     assert_eq!(ask(Method::DELETE, file, &admin, "").0, 404);
     assert!(!dir.join("race.plr").exists());
+}
+
+#[test]
+fn last_minutes_are_saved_only_where_something_is_in_memory() {
+    let served = serve(&[]);
+    let moderator = token(&served, Role::Moderator);
+    for body in ["{}", r#"{"room":"elsewhere"}"#] {
+        let answer = call(&served, (Method::POST, "/v1/replays"), Some(&moderator), body);
+        assert_eq!(answer.status(), 409);
+        assert!(sentence(&answer).contains("only in memory"));
+    }
 }
 
 #[test]

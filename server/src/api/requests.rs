@@ -104,6 +104,16 @@ pub(crate) struct MarkMoment {
     pub room: Option<String>,
 }
 
+/// Writes the last minutes to a file.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SaveReplay {
+    /// Code of the room (default: all rooms).
+    #[serde(default, deserialize_with = "code", skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[a-z0-9-]{1,32}$")]
+    pub room: Option<String>,
+}
+
 /// Sends a chat line to one player.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

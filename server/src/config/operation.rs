@@ -38,6 +38,8 @@ const RECORD_MEGABYTES_MAX: u32 = 10_000_000;
 pub enum RecordMode {
     /// Nothing.
     Off,
+    /// The last minutes, in memory, until someone saves them.
+    Memory,
     /// Each round in which people are there, in a file of its own.
     Rounds,
     /// Everything, in files of an hour or two.
@@ -45,8 +47,12 @@ pub enum RecordMode {
 }
 
 /// The modes by name.
-const RECORD: [(&str, RecordMode); 3] =
-    [("off", RecordMode::Off), ("rounds", RecordMode::Rounds), ("always", RecordMode::Always)];
+const RECORD: [(&str, RecordMode); 4] = [
+    ("off", RecordMode::Off),
+    ("memory", RecordMode::Memory),
+    ("rounds", RecordMode::Rounds),
+    ("always", RecordMode::Always),
+];
 
 section! {
     /// Settings of the server's operation.
@@ -97,10 +103,10 @@ section! {
     /// What the server records.
     record: RecordMode = RecordMode::Off => {
         value: "WHAT",
-        help: "Record games to files: rounds, always, or off",
+        help: "Record games to files: rounds, always, memory for the last minutes, or off",
         read: |config, text| {
-            let mode = RECORD.into_iter().find(|(name, _)| *name == text);
-            put(&mut config.as_mut().record, mode.map(|(_, mode)| mode), "rounds, always or off")
+            let mode = RECORD.into_iter().find(|(name, _)| *name == text).map(|(_, mode)| mode);
+            put(&mut config.as_mut().record, mode, "rounds, always, memory or off")
         },
         show: |config| {
             let mode = RECORD.into_iter().find(|(_, mode)| *mode == config.as_ref().record);

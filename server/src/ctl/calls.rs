@@ -13,8 +13,8 @@ use crate::api::{
     Allow, AllowListView, AuditPart, AuditRow, BackUp, BackedUp, ChatView, Count, Done, Drain,
     GiveRole, Kick, LeftView, Lift, LineView, Lines, LogLevel, MakeToken, MarkMoment, NewToken,
     OfGame, Play, PlayerView, Punish, RecordRow, ReloadReport, ReplayPart, ReplayView, RestartGame,
-    ResultRow, RoleView, Say, SentenceView, SetSetting, SettingView, StatusView, Tell, TokenView,
-    WebhookTest,
+    ResultRow, RoleView, SaveReplay, Say, SentenceView, SetSetting, SettingView, StatusView, Tell,
+    TokenView, WebhookTest,
 };
 use crate::author::Role;
 use crate::subject::{Subject, parse_key};
@@ -128,6 +128,9 @@ pub(super) fn doing(
             .with(&MarkMoment { text: text.join(" "), room: room.clone() }),
         CtlCommand::Replays { lines, skip } => Call::get::<Vec<ReplayView>>("/v1/replays")
             .asking(&ReplayPart { limit: Some(Count(*lines)), skip: Some(*skip) }),
+        CtlCommand::SaveReplay { room } => {
+            Call::post::<Done>("/v1/replays").with(&SaveReplay { room: room.clone() })
+        }
         CtlCommand::DownloadReplay { file, to } => {
             let to = to.clone().unwrap_or_else(|| PathBuf::from(file));
             return Ok(Doing::Download(replay_path(file), to));

@@ -114,6 +114,33 @@ impl Host {
         Ok(done(format!("deleted {file}"), written))
     }
 
+    /// Has the last minutes of a room, or of all rooms, written to files, if they are only in
+    /// memory.
+    pub(crate) async fn save_replay(
+        &self,
+        by: &Author,
+        room: Option<&str>,
+    ) -> Result<String, ActError> {
+        by.needs(Right::Order)?;
+        let saved = self.recordings.save(room_code(room)?.as_ref());
+        if saved.is_empty() {
+            let text = "there is no such room whose last minutes are only in memory";
+            return Err(ActError::Conflict(text.to_owned()));
+        }
+        let whom = room.map(|it| format!("room {it}"));
+        let entry = AuditEntry { whom, ..AuditEntry::of("save-replay") };
+        let written = self.record(by, entry, Vec::new())?.done().await?;
+        let rooms = match saved.len() {
+            1 => format!("room {}", saved[0]),
+            count => format!("{count} rooms"),
+        };
+        let text = format!(
+            "the last minutes of {rooms} are written within ten seconds, and listed once the round \
+             is over"
+        );
+        Ok(done(text, written))
+    }
+
     /// Marks this moment in the recording of a room, or of all rooms. The answer says which of them
     /// no file will show.
     pub(crate) async fn mark(

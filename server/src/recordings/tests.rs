@@ -144,6 +144,39 @@ fn a_round_is_recorded_only_if_someone_is_there_but_from_its_start() {
 }
 
 #[test]
+fn the_last_minutes_are_saved_when_someone_asks_and_offered_after_the_round() {
+    let studio = Studio::new(RecordMode::Memory, 1 << 30);
+    let dir = studio.dir.path().to_owned();
+    let mut given = pieces(6).into_iter();
+    let mut give = |count, round| {
+        let given = given.by_ref().take(count);
+        given.for_each(|it| studio.recordings.archive(&room("1"), it, recorded(1, round)));
+    };
+    give(4, 0);
+    assert_eq!(studio.recordings.save(Some(&room("2"))), []);
+    assert_eq!(studio.recordings.save(None), [room("1")]);
+    // What happens now is part of it.
+    give(1, 0);
+    wait_for(&dir, 0, 1);
+    give(1, 0);
+    assert!(names(&dir)[0].ends_with(".part"), "the round runs on");
+    give(1, 1);
+    wait_for(&dir, 1, 0);
+    let saved = replay(&dir.join(&names(&dir)[0]));
+    assert_eq!((saved.check(), saved.chunks().len()), (Ok(()), 4));
+    studio.recordings.end(&room("1"), RecordingEnd::GameOver);
+    assert_eq!(studio.recordings.save(None), []);
+    assert_eq!(studio.end().1.len(), 1);
+    // One that is written anyway need not be saved.
+    let studio = Studio::new(RecordMode::Always, 1 << 30);
+    pieces(2).into_iter().for_each(|it| {
+        studio.recordings.archive(&room("1"), it, recorded(1, 0));
+    });
+    assert_eq!(studio.recordings.save(None), []);
+    studio.end();
+}
+
+#[test]
 fn a_file_says_when_it_begins_even_if_its_room_began_long_before() {
     let studio = Studio::new(RecordMode::Rounds, 1 << 30);
     let last = RING_CHUNKS + 5;

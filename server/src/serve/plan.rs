@@ -87,7 +87,7 @@ fn record_config(config: &Config) -> Option<RecordConfig> {
         pace: Pace::DEFAULT,
         chat: config.operation.record_chat,
         by_round: mode == RecordMode::Rounds,
-        secs_max: RECORDING_SECS_MAX,
+        secs_max: if mode == RecordMode::Memory { 0 } else { RECORDING_SECS_MAX },
         tells: true,
     })
 }
