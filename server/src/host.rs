@@ -25,6 +25,7 @@ mod figures;
 mod fleet;
 mod ghosts;
 mod orders;
+mod own_address;
 mod replays;
 mod restarts;
 mod results;

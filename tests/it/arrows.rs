@@ -321,7 +321,7 @@ const DRIVERS: Levels = &[
     &["framing", "goodbye", "congestion", "settings"],
     &["doorkeeping", "web"],
     &["attempts", "conditioned", "packets", "identity", "pins", "player", "verify"],
-    &["asking", "fleet"],
+    &["asking", "fleet", "reach"],
     &["announce", "query", "seek", "survey", "tickets"],
     &["client", "server"],
     &["local", "door"],

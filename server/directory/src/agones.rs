@@ -12,6 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use phaselock::fingerprint::Fingerprint;
 use phaselock_quic::address::Address;
+use phaselock_quic::reach::{game_port, known_ip, looked_up};
 use rustls::RootCertStore;
 use rustls::crypto::ring::default_provider;
 use serde_json::{Value, json};
@@ -318,18 +319,17 @@ fn refusal(status: u16, body: &str) -> Result<Result<AllocatedServer, NotAllocat
 /// Reads the allocated server from an answer.
 fn server_of(value: &Value, seats: u32) -> Result<AllocatedServer> {
     let name = value.get("gameServerName").and_then(Value::as_str).unwrap_or("the server");
-    let ports = value.get("ports").and_then(Value::as_array).into_iter().flatten();
-    let port_of = |port: &Value| port.get("port").and_then(number);
-    let is_udp = |port: &&Value| {
-        port.get("name").and_then(Value::as_str).is_some_and(|name| name.ends_with("-udp"))
-    };
-    let port = ports.clone().find(is_udp).or_else(|| ports.clone().next()).and_then(port_of);
+    let list = |key: &str| value.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let ports = list("ports");
+    let own = game_port(ports.iter().map(|it| text_of(it, "name")));
+    let port = own.and_then(|own| number(ports.get(own)?.get("port")?));
     let port = port.and_then(|port| u16::try_from(port).ok()).filter(|port| *port != 0);
     let port = port.with_context(|| format!("{name} has no port"))?;
-    let host = value.get("address").and_then(Value::as_str).unwrap_or_default();
-    let address = match host.parse::<IpAddr>() {
-        Ok(ip) => SocketAddr::new(ip, port),
-        Err(_) => look_up(host, port).with_context(|| format!("{name} is at {host:?}"))?,
+    let host = text_of(value, "address");
+    let all = list("addresses").iter().map(|it| (text_of(it, "type"), text_of(it, "address")));
+    let address = match known_ip(host, all) {
+        Some(ip) => SocketAddr::new(ip, port),
+        None => look_up(host, port).with_context(|| format!("{name} is at {host:?}"))?,
     };
     let annotations = value.get("metadata").and_then(|it| it.get("annotations"));
     let print = annotations.and_then(|it| it.get(format!("{OF_SERVER}fingerprint"))?.as_str());
@@ -355,9 +355,12 @@ fn server_of(value: &Value, seats: u32) -> Result<AllocatedServer> {
 fn look_up(host: &str, port: u16) -> Result<SocketAddr> {
     let found = (host, port).to_socket_addrs();
     let found = found.with_context(|| format!("the name {host:?} is unknown"))?;
-    // More players reach IPv4 addresses.
-    let found = found.min_by_key(|address| !address.is_ipv4());
-    found.with_context(|| format!("the name {host:?} has no address"))
+    looked_up(found).with_context(|| format!("the name {host:?} has no address"))
+}
+
+/// Returns a field of an object; empty if it is no text.
+fn text_of<'a>(value: &'a Value, key: &str) -> &'a str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Reads a number, which may be written as text.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use phaselock::wire::text::{clip, one_line};
+use phaselock_quic::reach::{game_port, known_ip};
 use serde_json::{Map, Value, json};
 
 use super::allocation;
@@ -186,7 +187,8 @@ fn short(text: &str) -> String {
 pub(crate) struct GameServer {
     /// The state, such as `Ready` or `Allocated`.
     pub(super) state: String,
-    /// Address and first port at which players reach the server; empty and 0 if unknown.
+    /// Address and port at which players reach the server; empty and 0 if unknown. The address may
+    /// be a name.
     pub(super) address: String,
     pub(super) port: u16,
     /// Interval of the health checks.
@@ -235,7 +237,7 @@ impl GameServer {
             map.iter().filter_map(of).collect::<BTreeMap<_, _>>()
         };
         let annotations = map("annotations");
-        let port = status.get("ports").and_then(|it| number(it.get(0)?.get("port")?));
+        let (address, port) = reached_at(status);
         let period =
             value.get("spec").and_then(|it| number(it.get("health")?.get("period_seconds")?));
         let period = period.filter(|secs| (1..=PERIOD_SECS_MAX).contains(secs));
@@ -253,8 +255,8 @@ impl GameServer {
         let last_allocated = annotations.get(LAST_ALLOCATED).and_then(Value::as_str);
         Some(Self {
             state,
-            address: short(status.get("address").and_then(Value::as_str).unwrap_or_default()),
-            port: port.and_then(|port| u16::try_from(port).ok()).unwrap_or_default(),
+            address,
+            port,
             period: period.and_then(|secs| u64::try_from(secs).ok()).map(Duration::from_secs),
             last_allocated: short(last_allocated.unwrap_or_default()),
             labels: own(map("labels"), PREFIX),
@@ -264,6 +266,24 @@ impl GameServer {
             players,
         })
     }
+}
+
+/// Returns address and port at which players reach a server with this status; empty and 0 if
+/// unknown.
+fn reached_at(status: &Map<String, Value>) -> (String, u16) {
+    let list = |key| status.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let ports = list("ports");
+    let own = game_port(ports.iter().map(|it| text_of(it, "name")));
+    let port = own.and_then(|own| number(ports.get(own)?.get("port")?));
+    let port = port.and_then(|port| u16::try_from(port).ok()).unwrap_or_default();
+    let address = status.get("address").and_then(Value::as_str).unwrap_or_default();
+    let all = list("addresses").iter().map(|it| (text_of(it, "type"), text_of(it, "address")));
+    (known_ip(address, all).map_or_else(|| short(address), |ip| ip.to_string()), port)
+}
+
+/// Returns a field of an object; empty if it is no text.
+fn text_of<'a>(value: &'a Value, key: &str) -> &'a str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Reads a number, which may be written as text.

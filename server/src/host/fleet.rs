@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::own_address::OwnAddress;
 use super::state::{AgonesState, Host};
 use crate::agones::{
     Agent, Allocation, Answer, Call, END_MAX, Note, Order, Server, Sidecar, Update, label,
@@ -49,6 +50,7 @@ struct Fleet {
     orders: Sender<Order>,
     applied: Receiver<Result<(), String>>,
     ends: watch::Receiver<bool>,
+    own: OwnAddress,
 }
 
 impl Fleet {
@@ -69,6 +71,7 @@ impl Fleet {
             orders,
             applied,
             ends,
+            own: OwnAddress::default(),
         }
     }
 
@@ -122,8 +125,7 @@ impl Fleet {
             problem: self.agent.problem(),
             has_ended: self.agent.has_ended(now),
         };
-        // A name does not say which server it is.
-        self.host.gate.set_address(self.agent.address().parse().ok());
+        self.own.follow(&self.host, self.agent.address());
         self.host.agones_state.send_if_modified(|before| {
             let is_new = *before != state;
             *before = state;

@@ -42,6 +42,7 @@ pub mod pins;
 pub mod player;
 pub mod private;
 pub mod query;
+pub mod reach;
 pub mod seek;
 pub mod server;
 mod settings;

@@ -216,6 +216,33 @@ fn servers_are_allocated_over_mutual_tls() {
 }
 
 #[test]
+fn the_port_and_address_of_the_game_are_chosen_by_name_and_type() {
+    let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
+    write(folder.path(), &authority);
+    let allocator = Allocator::start(&authority);
+    let agones = Agones::new(settings(folder.path(), &allocator.url)).expect("settings");
+    let ask = |of: &Value| {
+        let mut server = game_server();
+        for (key, value) in of.as_object().expect("an object") {
+            server[key] = value.clone();
+        }
+        allocator.will(200, server);
+        agones.try_allocate(&request()).expect("an answer").expect("a server").address.to_string()
+    };
+    let ports = json!([{ "name": "admin", "port": 7100 }, { "name": "game", "port": 7101 }]);
+    assert_eq!(ask(&json!({ "ports": ports })), "203.0.113.9:7101");
+    let name = "node-7.example.org";
+    let addresses = json!([
+        { "type": "InternalIP", "address": "10.0.0.7" },
+        { "type": "ExternalIP", "address": "192.0.2.7" },
+        { "type": "ExternalDNS", "address": name },
+    ]);
+    // The name would lead to the inner address within some clouds.
+    assert_eq!(ask(&json!({ "address": name, "addresses": addresses })), "192.0.2.7:7101");
+    assert!(ask(&json!({ "address": "localhost", "addresses": [] })).ends_with(":7101"));
+}
+
+#[test]
 fn answers_that_make_no_sense_are_failures() {
     let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
     write(folder.path(), &authority);

@@ -7,6 +7,7 @@ use std::time::Instant;
 use phaselock::wire::disconnect::Code;
 use phaselock_quic::player::{PlayerKey, PlayerKeys};
 use phaselock_quic::server::Gate as _;
+use serde_json::json;
 
 use super::super::sidecar::{Sidecar, Update};
 use super::standin::StandIn;
@@ -74,6 +75,34 @@ fn a_server_tells_agones_what_happens_to_it() {
     served.until("its end", |host| host.handle.rooms().is_empty());
     served.wait(served.host.leave_fleet());
     assert_eq!(standin.with(|it| it.state().to_owned()), "Shutdown");
+}
+
+#[test]
+fn a_server_knows_at_which_address_players_reach_it_even_if_agones_names_it() {
+    let standin = StandIn::start();
+    let address = |text: &str| standin.with(|it| it.set_address(text));
+    standin.with(|it| {
+        let ports = [("admin", 7000), ("game-tcp", 7012), ("game-udp", 7012)];
+        let ports = ports.map(|(name, port)| json!({ "name": name, "port": port }));
+        it.server["status"]["ports"] = ports.into_iter().collect();
+    });
+    address("localhost");
+    let served = serve_under_agones(standin.port, &[]);
+    let own = || served.kept.gate.exits().own();
+    let is_at = |ip: &str| own() == Some(format!("{ip}:7012").parse().expect("an address"));
+    served.until("the name", |_| is_at("127.0.0.1"));
+    address("moon.invalid");
+    served.until("an unknown name", |_| own().is_none());
+    standin.with(|it| {
+        it.server["status"]["addresses"] = json!([
+            { "type": "ExternalIP", "address": "192.0.2.9" },
+            { "type": "ExternalDNS", "address": "moon.invalid" },
+        ]);
+    });
+    address("moon.invalid");
+    served.until("what the name stands for", |_| is_at("192.0.2.9"));
+    address("192.0.2.7");
+    served.until("an IP address", |_| is_at("192.0.2.7"));
 }
 
 #[test]

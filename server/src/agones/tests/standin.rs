@@ -124,6 +124,12 @@ impl Model {
         values.expect("a list").iter().filter_map(Value::as_str).collect()
     }
 
+    /// Moves the server to another address.
+    pub(super) fn set_address(&mut self, address: &str) {
+        self.server["status"]["address"] = address.into();
+        self.version += 1;
+    }
+
     /// Counts this many more players, as an allocation may.
     pub(super) fn raise(&mut self, name: &str, by: i64) {
         let (count, _) = self.counter(name);
