@@ -23,6 +23,6 @@ mod sidecar;
 mod tests;
 
 pub(crate) use self::allocation::Allocation;
-pub(crate) use self::core::{Agent, END_MAX, Note, Order, Server};
+pub(crate) use self::core::{Agent, END_MAX, Note, Order, Server, not_in_force};
 pub(crate) use self::sdk::{Answer, Call, label};
 pub(crate) use self::sidecar::{Sidecar, Update};

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phaselock::identity::PublicKey;
 use phaselock::limits::{PLAYERS_MAX, ROOMS_MAX};
+use phaselock::wire::text::one_line;
 
 use crate::config::Password;
 use crate::subject::parse_key;
@@ -14,6 +15,8 @@ const GAME: &str = "game";
 const ROOMS: &str = "rooms";
 const PASSWORD: &str = "password";
 const PLAYERS: &str = "players";
+/// Maximum names of unknown annotations in a message. Arbitrary; Kubernetes limits their length.
+const UNKNOWN_MAX: usize = 4;
 
 /// Settings that hold until the server is ready again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,6 +32,21 @@ pub(crate) struct Allocation {
 }
 
 impl Allocation {
+    /// Whether annotations ask for a password, so that the server must not be open without it.
+    pub(super) fn is_private(asked: &BTreeMap<String, String>) -> bool {
+        asked.get(PASSWORD).is_some_and(|text| !text.is_empty())
+    }
+
+    /// Returns the names of annotations with a value that no server knows, for a message; empty if
+    /// there are none.
+    pub(super) fn unknown(asked: &BTreeMap<String, String>) -> String {
+        let known = [GAME, ROOMS, PASSWORD, PLAYERS];
+        let unknown =
+            asked.iter().filter(|(key, text)| !text.is_empty() && !known.contains(&&***key));
+        let names = unknown.take(UNKNOWN_MAX).map(|(key, _)| format!("{PREFIX}{}", one_line(key)));
+        names.collect::<Vec<_>>().join(", ")
+    }
+
     /// Parses annotations, whose keys have lost the prefix. Unknown ones are ignored, and empty
     /// ones count as missing. The error is a sentence about the first invalid one. The game and the
     /// password are checked later, like any setting.

@@ -73,12 +73,20 @@ impl Server {
 pub(crate) enum Order {
     /// Apply the settings of an allocation, in place of those of an earlier one.
     Apply(Allocation),
+    /// Admit no one: an allocation for a private match cannot be applied.
+    Close,
     /// Unset the settings of the allocation.
     Release,
     /// Keep free seats for these players.
     Expect(BTreeSet<PublicKey>),
     /// Stop: no one has played for long.
     Stop,
+}
+
+/// Says that an allocation is not in force, and why.
+pub(crate) fn not_in_force(is_private: bool, why: &str) -> String {
+    let closed = if is_private { ", so no one can join" } else { "" };
+    format!("the allocation is not in force{closed}: {why}")
 }
 
 /// What the log should say.
@@ -90,6 +98,8 @@ pub(crate) enum Note {
     Recovered,
     /// The state has changed.
     State { state: String, address: String },
+    /// An allocation has annotations with these names, which no server knows.
+    Unknown(String),
     /// The server goes on without a counter or list, by kind and name.
     Missing(&'static str, &'static str),
 }
@@ -428,6 +438,10 @@ impl Agent {
         }
         self.session.was_played = self.server.present > 0;
         self.session.empty_since = (self.server.taken() == 0).then_some(now);
+        let unknown = Allocation::unknown(&seen.asked);
+        if !unknown.is_empty() {
+            self.notes.push_back(Note::Unknown(unknown));
+        }
         match Allocation::parse(&seen.asked) {
             Ok(allocation) => {
                 self.problems.allocation = None;
@@ -439,8 +453,12 @@ impl Agent {
                 self.expect_more(now, coming);
             }
             Err(error) => {
-                let text = format!("the allocation is not in force: {error}");
-                self.problems.allocation = Some(text);
+                let is_private = Allocation::is_private(&seen.asked);
+                if is_private {
+                    self.session.is_applied = true;
+                    self.order(Order::Close);
+                }
+                self.problems.allocation = Some(not_in_force(is_private, &error));
             }
         }
     }
@@ -490,7 +508,7 @@ impl Agent {
     /// Queues an order, which replaces those that it makes pointless.
     fn order(&mut self, order: Order) {
         self.orders.retain(|it| match order {
-            Order::Apply(_) | Order::Release => *it == Order::Stop,
+            Order::Apply(_) | Order::Close | Order::Release => *it == Order::Stop,
             Order::Expect(_) => !matches!(it, Order::Expect(_)),
             Order::Stop => true,
         });

@@ -560,6 +560,9 @@ fn an_allocation_sets_the_game_once() {
         ("colour", "blue"),
     ]);
     world.run(secs(5));
+    // The rest counts.
+    let unknown = Note::Unknown("phaselock.dev/colour".to_owned());
+    assert!(world.notes.contains(&unknown), "{:?}", world.notes);
     let [applied] = world.applied()[..] else { panic!("{:?}", world.orders) };
     assert_eq!((applied.game.as_deref(), applied.rooms), (Some("arena,chess"), Some(2)));
     assert_eq!(applied.password.as_ref().map(|it| &*it.0), Some("sesame"));
@@ -609,6 +612,22 @@ fn an_invalid_allocation_changes_nothing_and_is_reported() {
         world.run(secs(5));
         assert_eq!((world.applied().len(), world.problem().as_str()), (1, ""));
     }
+}
+
+#[test]
+fn an_invalid_allocation_for_a_private_match_closes_the_server_until_it_is_over() {
+    let mut world = World::ready();
+    world.server.empty_secs = 0;
+    world.model.allocate(&[("password", "sesame"), ("rooms", "0")]);
+    world.run(secs(5));
+    assert_eq!(world.orders, [Order::Close]);
+    let problem = world.problem();
+    assert!(
+        problem.starts_with("the allocation is not in force, so no one can join: "),
+        "{problem}"
+    );
+    world.run(secs(90));
+    assert_eq!((world.model.state(), world.orders.last()), ("Ready", Some(&Order::Release)));
 }
 
 #[test]

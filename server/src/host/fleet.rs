@@ -18,6 +18,7 @@ use super::own_address::OwnAddress;
 use super::state::{AgonesState, Host};
 use crate::agones::{
     Agent, Allocation, Answer, Call, END_MAX, Note, Order, Server, Sidecar, Update, label,
+    not_in_force,
 };
 use crate::author::{Author, Role};
 use crate::config::Redirect;
@@ -150,6 +151,11 @@ fn log(note: Note) {
         Note::State { state, address } => {
             tracing::info!(name: "agones_state", state, address, "the state in Agones has changed");
         }
+        Note::Unknown(names) => tracing::warn!(
+            name: "agones_annotation_unknown",
+            names,
+            "ignored annotations of an allocation, which sets game, rooms, password and players"
+        ),
         Note::Missing(kind, name) => tracing::info!(
             name: "agones_count_missing",
             kind,
@@ -235,6 +241,7 @@ impl Host {
                     // Fails at the end.
                     let _ = applied.send(done).await;
                 }
+                Order::Close => self.gate.close(true),
                 Order::Release => self.release().await,
                 Order::Expect(keys) => self.handle.expect(keys),
                 Order::Stop => self.stop_empty().await,
@@ -242,11 +249,16 @@ impl Host {
         }
     }
 
-    /// Applies the settings of an allocation, or none if one is invalid. The error may also be
-    /// about a room that keeps its game.
+    /// Applies the settings of an allocation, or none if one is invalid: then no one can join if
+    /// there should be a password, or was one. The error may also be about a room that keeps its
+    /// game.
     async fn apply(&self, allocation: &Allocation) -> Result<(), String> {
         let before = std::mem::take(&mut *self.of_allocation());
         let password = allocation.password.as_ref().map(|it| &*it.0);
+        let is_private = password.is_some() || before.contains(&"password");
+        if is_private {
+            self.gate.close(true);
+        }
         for (name, value) in [("game", allocation.game.as_deref()), ("password", password)] {
             // What stays the same is not reset in between.
             if value.is_none() && !before.contains(&name) {
@@ -256,10 +268,11 @@ impl Host {
             self.of_allocation().extend(value.map(|_| name));
             if let Err(error) = self.set_setting(&agones(), name, value).await {
                 self.of_allocation().extend(before);
-                self.release().await;
-                return Err(format!("the allocation is not in force: {error}"));
+                self.unset().await;
+                return Err(not_in_force(is_private, &error.to_string()));
             }
         }
+        self.gate.close(false);
         self.handle.limit_rooms(allocation.rooms);
         if allocation.game.is_some() {
             let games = self.handle.games();
@@ -273,8 +286,14 @@ impl Host {
         Ok(())
     }
 
-    /// Unsets what an allocation has set. What a host had set at run time before does not return.
+    /// Ends what an allocation has set.
     async fn release(&self) {
+        self.unset().await;
+        self.gate.close(false);
+    }
+
+    /// Unsets what an allocation has set. What a host had set at run time before does not return.
+    async fn unset(&self) {
         self.handle.limit_rooms(None);
         let names = std::mem::take(&mut *self.of_allocation());
         for name in names {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -33,6 +34,10 @@ const ADDRESSES_MAX: usize = 4096;
 /// The goodbye to an address on a deny list.
 const LISTED: &str = "your address is on a deny list of this server, such as one of VPNs, proxies \
                       or shared bans; turn off your VPN or proxy, or ask the host";
+
+/// The goodbye of a server that must be private, and has no password.
+const CLOSED: &str = "this server was allocated for a private match with settings that it cannot \
+                      apply, so no one can join; ask the organizer for another one";
 
 /// A host's rules for newcomers, besides bans.
 #[derive(Clone, Debug, Default)]
@@ -77,6 +82,8 @@ pub(crate) struct Gatekeeper {
     failed_logins: Arc<FailedLogins>,
     transfers: Transfers,
     exits: Arc<Exits>,
+    /// Whether no one may join.
+    is_closed: AtomicBool,
 }
 
 impl Gatekeeper {
@@ -92,8 +99,18 @@ impl Gatekeeper {
         exits.set_fleet(rules.fleet.clone());
         exits.set_region(rules.region.clone());
         let (rules, turned_away) = (RwLock::new(rules), Mutex::default());
-        let failed_logins = Arc::default();
-        Self { access, clocks, rules, deny_lists, turned_away, failed_logins, transfers, exits }
+        let (failed_logins, is_closed) = (Arc::default(), AtomicBool::new(false));
+        Self {
+            access,
+            clocks,
+            rules,
+            deny_lists,
+            turned_away,
+            failed_logins,
+            transfers,
+            exits,
+            is_closed,
+        }
     }
 
     /// Returns the deny lists.
@@ -112,6 +129,16 @@ impl Gatekeeper {
         self.exits.set_fleet(rules.fleet.clone());
         self.exits.set_region(rules.region.clone());
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
+    }
+
+    /// Sets whether no one may join, as if the server had a password that no one knows.
+    pub(crate) fn close(&self, is_closed: bool) {
+        self.is_closed.store(is_closed, Ordering::Relaxed);
+    }
+
+    /// Whether no one may join.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Relaxed)
     }
 
     /// Sets the certificate by which this server is known, for which tickets are issued.
@@ -147,6 +174,9 @@ impl Gatekeeper {
                 "this server is for players on its list; ask its host to add your key {key}"
             );
             return Err(Disconnect::new(Code::NotListed, text));
+        }
+        if self.is_closed() {
+            return Err(Disconnect::new(Code::NotListed, CLOSED));
         }
         if let Some(password) = &rules.password {
             let text = match &hello.password {
@@ -184,7 +214,8 @@ impl Gate for Gatekeeper {
     }
 
     fn needs_password(&self) -> bool {
-        self.rules.read().unwrap_or_else(PoisonError::into_inner).password.is_some()
+        self.is_closed()
+            || self.rules.read().unwrap_or_else(PoisonError::into_inner).password.is_some()
     }
 
     fn region(&self) -> String {

@@ -164,6 +164,46 @@ fn an_allocation_with_an_unknown_game_is_reported_and_changes_nothing() {
 }
 
 #[test]
+fn a_private_match_that_cannot_be_set_up_is_open_to_no_one() {
+    // The game is checked late, the number of rooms early.
+    for bad in [("game", "chess"), ("rooms", "0"), ("password", " ")] {
+        let standin = StandIn::start();
+        let served = serve_under_agones(standin.port, &["--agones-empty-seconds", "0"]);
+        until(&served, &standin, "being ready", |it| it.state() == "Ready");
+        let closed = |name, password: Option<&str>| {
+            let words = "for a private match with settings that it cannot";
+            served.knock(name, password).is_put_out(Code::NotListed, words);
+        };
+        standin.with(|it| it.allocate(&[("password", "sesame"), bad]));
+        served.until("a problem", |_| readyz(&served).1.contains("so no one can join"));
+        served.until("being closed", |_| served.kept.gate.is_closed());
+        closed("Ada", None);
+        closed("Bob", Some("sesame"));
+        // The next allocation may be better.
+        let good = [("game", ""), ("rooms", ""), ("password", "sesame")];
+        standin.with(|it| it.allocate(&good));
+        served.until("being open", |_| !served.kept.gate.is_closed());
+        assert_eq!(readyz(&served).0, 200);
+        served.knock("Ada", None).is_put_out(Code::Password, "needs a password");
+        let mut ada = served.knock("Ada", Some("sesame"));
+        ada.until("a seat", |it| it.joined > 0);
+        // A worse one opens the match to no one either.
+        standin.with(|it| it.allocate(&[bad, ("players", "")]));
+        served.until("a problem", |_| readyz(&served).0 == 503);
+        served.until("being closed", |_| served.kept.gate.is_closed());
+        let mut bob = served.knock("Bob", None);
+        bob.until("the end", |it| !it.ends.is_empty());
+        assert_eq!(bob.joined, 0);
+        assert!(ada.ends.is_empty(), "{:?}", ada.ends);
+        // The match is over.
+        served.wait(ada.driver.leave("done"));
+        until(&served, &standin, "being ready again", |it| it.state() == "Ready");
+        served.until("being open", |_| !served.kept.gate.needs_password());
+        served.knock("Eve", None).until("a seat", |it| it.joined > 0);
+    }
+}
+
+#[test]
 fn an_allocation_with_an_invalid_password_sets_no_game_either() {
     let standin = StandIn::start();
     let served = serve_under_agones(standin.port, &["--max-players", "2", "--rooms-max", "3"]);
