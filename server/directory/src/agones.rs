@@ -340,7 +340,8 @@ fn server_of(value: &Value, seats: u32) -> Result<AllocatedServer> {
     let players = value.get("counters").and_then(|it| it.get("players"));
     let of_players = |what: &str| players.and_then(|it| number(it.get(what)?));
     let count = of_players("count").unwrap_or_default();
-    let free = of_players("capacity").map(|capacity| {
+    let capacity = of_players("capacity");
+    let free = capacity.map(|capacity| {
         let left = capacity.checked_sub(count).and_then(|left| u32::try_from(left).ok());
         let left = left.filter(|left| *left <= SEATS_MAX && count >= 0);
         left.with_context(|| {
@@ -348,7 +349,8 @@ fn server_of(value: &Value, seats: u32) -> Result<AllocatedServer> {
         })
     });
     let free = free.transpose()?.map(|left| left.saturating_add(seats));
-    Ok(AllocatedServer { address, fingerprint, free })
+    let seats = capacity.and_then(|capacity| u32::try_from(capacity).ok());
+    Ok(AllocatedServer { address, fingerprint, free, seats })
 }
 
 /// Returns an address of a host with this name.

@@ -228,7 +228,7 @@ fn allocate(directory: &mut ServerList, agones: &Arc<Agones>, told: &mpsc::Sende
 
 fn log_allocated(answer: &Result<AllocatedServer, NotAllocated>) {
     match answer {
-        Ok(AllocatedServer { address, fingerprint, free }) => {
+        Ok(AllocatedServer { address, fingerprint, free, .. }) => {
             tracing::info!(server = %address, %fingerprint, free, "a server was allocated");
         }
         Err(NotAllocated::NoneFree) => tracing::info!("the fleet has no server with enough seats"),

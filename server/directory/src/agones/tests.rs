@@ -177,7 +177,10 @@ fn servers_are_allocated_over_mutual_tls() {
     let allocated = agones.try_allocate(&request()).expect("an answer").expect("a server");
     let address = "203.0.113.9:7101".parse().expect("an address");
     let fingerprint = Fingerprint([7; 32]);
-    assert_eq!(allocated, AllocatedServer { address, fingerprint, free: Some(112) });
+    assert_eq!(
+        allocated,
+        AllocatedServer { address, fingerprint, free: Some(112), seats: Some(128) }
+    );
 
     let asked = &allocator.requests()[0];
     assert_eq!(asked["namespace"], "games");

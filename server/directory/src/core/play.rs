@@ -36,7 +36,7 @@ use phaselock_quic::tickets::{Seat, TICKET_SECS};
 
 use self::crowds::{Crowd, Crowds};
 pub use self::fleet::{Allocate, Allocators, NotAllocated};
-use self::fleet::{Fleet, Need};
+use self::fleet::{Came, Fleet, Need};
 use self::parties::Parties;
 use self::placements::Placements;
 use self::queue::{Queue, Waiter};
@@ -74,6 +74,9 @@ const SERVED_AT_ONCE: usize = 64;
 /// After this time no one behind a request gets seats on the server that is closest to having as
 /// many as it needs.
 const PASSED: Micros = Micros::from_ms(30_000);
+/// Time after the directory's start after which all servers have announced themselves, as they do
+/// every five minutes.
+const ANNOUNCED: Micros = Micros::from_ms(330_000);
 /// How many times as much as a network a site (IPv6 /48) may use.
 const PER_SITE: u32 = 4;
 /// Difference of round trips that does not matter.
@@ -134,6 +137,8 @@ pub(super) struct Matchmaker {
     statuses: Bucket,
     questions: VecDeque<(Route, Vec<u8>)>,
     worked: LocalTime,
+    /// When the directory started; `None` until something happens.
+    started: Option<LocalTime>,
 }
 
 impl Matchmaker {
@@ -160,6 +165,7 @@ impl Matchmaker {
             statuses: Bucket::default(),
             questions: VecDeque::new(),
             worked: LocalTime(0),
+            started: None,
         }
     }
 
@@ -202,6 +208,7 @@ impl Matchmaker {
 
     /// Notes that a server has announced itself, with its status.
     pub(super) fn list(&mut self, now: LocalTime, route: Route, print: Fingerprint, info: &Info) {
+        self.started.get_or_insert(now);
         self.servers.list(now, route, print, info);
     }
 
@@ -332,6 +339,7 @@ impl Matchmaker {
     }
 
     fn ask(&mut self, now: LocalTime, asker: Asker, play: Play) -> Answer {
+        self.started.get_or_insert(now);
         let request = play.request;
         if let Some(placement) = self.placements.get(request) {
             return Answer::Placed(placement.placed.clone());
@@ -574,12 +582,16 @@ impl Matchmaker {
         waiter.people.max(friends)
     }
 
-    /// Whether no server has as many seats as a request needs at once, as far as is known.
+    /// Whether no server has as many seats as a request needs at once, as far as is known. After
+    /// its start, a directory does not know yet which servers there are.
     fn is_hopeless(&self, now: LocalTime, waiter: &Waiter) -> bool {
         let (game, seats) = (&waiter.game, self.seats_for(waiter));
         let may_come = || self.fleet.regions().any(|it| self.fits_in(now, it, game, seats));
         let any_fits = || self.servers.any_fits(game, now, (seats, waiter.audience));
-        waiter.leaves.is_none() && seats > 1 && !may_come() && !any_fits()
+        let is_new = self.started.is_none_or(|started| now - started < ANNOUNCED);
+        let may_announce = is_new && !self.fleet.plays(game);
+        let may_fit = || may_announce || may_come() || any_fits();
+        waiter.leaves.is_none() && seats > 1 && !may_fit()
     }
 
     /// Whether a server with this number of seats may come from a region, as far as is known.
@@ -721,7 +733,11 @@ impl Matchmaker {
         answer: Result<AllocatedServer, NotAllocated>,
     ) {
         let known = |it: &AllocatedServer| self.servers.knows(now, it.address);
-        let told = answer.as_ref().map(|it| (it.free, known(it))).map_err(|why| *why);
+        let came = |it: &AllocatedServer| {
+            let (free, seats, is_known) = (it.free, it.seats, known(it));
+            Came { free, seats, is_known }
+        };
+        let told = answer.as_ref().map(came).map_err(|why| *why);
         let request = self.fleet.handle(now, number, told, &mut self.random);
         let (Some(request), Ok(allocated)) = (request, answer) else { return };
         self.servers.allocate(now, (&request.game, &request.region), &allocated);
@@ -762,6 +778,7 @@ impl Matchmaker {
     }
 
     pub(super) fn handle_timeout(&mut self, now: LocalTime) {
+        self.started.get_or_insert(now);
         if self.next_timeout().is_none_or(|due| now < due) {
             return;
         }

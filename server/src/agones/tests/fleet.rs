@@ -325,12 +325,13 @@ impl Fleet {
         let address = in_use.or_else(ready).ok_or(NotAllocated::NoneFree)?;
         let pod = self.pods.get_mut(&address).expect("it is there");
         let free = u32::try_from(available(pod)).expect("not negative");
+        let all = u32::try_from(pod.world.model.counter("players").1).ok();
         pod.world.model.allocate(&[("game", &request.game)]);
         pod.world.model.raise("players", seats);
         let fingerprint = pod.world.model.told("annotations", "fingerprint");
         let fingerprint = fingerprint.and_then(|text| text.parse().ok());
         let fingerprint = fingerprint.expect("a server that is ready has told it");
-        Ok(AllocatedServer { address, fingerprint, free: Some(free) })
+        Ok(AllocatedServer { address, fingerprint, free: Some(free), seats: all })
     }
 
     /// The autoscaler: a fifth of the rooms is free. Only servers that are ready are removed.

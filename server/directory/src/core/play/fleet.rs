@@ -60,6 +60,8 @@ struct Source {
     ready_until: LocalTime,
     /// Number of seats that the last server had that no one used when it came; 0 if none has.
     seats: u32,
+    /// Number of all seats of the last server that came; 0 if none has.
+    most: u32,
 }
 
 /// Requests to allocators.
@@ -105,7 +107,7 @@ impl Fleet {
     /// Whether a server with this number of seats may come from a region, as far as is known.
     pub(super) fn fits_in(&self, region: &str, game: &str, seats: u32) -> bool {
         let source = self.sources.get(&(region.to_owned(), game.to_owned()));
-        self.plays(game) && source.is_none_or(|it| it.seats == 0 || it.seats >= seats)
+        self.plays(game) && source.is_none_or(|it| it.most == 0 || it.most >= seats)
     }
 
     pub(super) fn is_idle(&self) -> bool {
@@ -140,24 +142,25 @@ impl Fleet {
         self.requests.pop_front()
     }
 
-    /// Handles an allocator's answer: the seats of the server that came, and whether it was known.
-    /// Returns the request, unless it is no longer under way.
+    /// Handles an allocator's answer. Returns the request, unless it is no longer under way.
     pub(super) fn handle(
         &mut self,
         now: LocalTime,
         number: u64,
-        answer: Result<(Option<u32>, bool), NotAllocated>,
+        answer: Result<Came, NotAllocated>,
         random: &mut Random,
     ) -> Option<Allocate> {
         let (request, _) = self.under_way.remove(&number)?;
         let source = self.sources.entry((request.region.clone(), request.game.clone()));
         let source = source.or_default();
         match answer {
-            Ok((seats, is_known)) => {
+            Ok(Came { free, seats, is_known }) => {
                 (source.failures, source.wait_until) = (0, now);
-                let seats = seats.unwrap_or(request.seats);
+                // Without a counter, it has at least the seats that were asked for.
+                let free = free.unwrap_or(request.seats);
+                source.most = seats.unwrap_or_else(|| source.most.max(free));
                 // One that is in use has fewer than another one would.
-                source.seats = if is_known { source.seats.max(seats) } else { seats };
+                source.seats = if is_known { source.seats.max(free) } else { free };
                 if is_known {
                     source.ready_until = now + READY_ONLY;
                 }
@@ -183,6 +186,16 @@ impl Fleet {
             self.handle(now, number, Err(NotAllocated::Failed), random);
         }
     }
+}
+
+/// A server that came from an allocator.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Came {
+    /// Number of free seats, and of all seats, if the allocator says so.
+    pub(super) free: Option<u32>,
+    pub(super) seats: Option<u32>,
+    /// Whether it was known before.
+    pub(super) is_known: bool,
 }
 
 /// Seats that are needed.

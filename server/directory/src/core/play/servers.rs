@@ -99,6 +99,8 @@ pub struct AllocatedServer {
     pub fingerprint: Fingerprint,
     /// Number of free seats, including those of the request, if the allocator says so.
     pub free: Option<u32>,
+    /// Number of all its seats, if the allocator says so.
+    pub seats: Option<u32>,
 }
 
 impl Server {
@@ -372,7 +374,7 @@ impl Servers {
         (game, region): (&str, &str),
         allocated: &AllocatedServer,
     ) {
-        let AllocatedServer { address, fingerprint, free } = *allocated;
+        let AllocatedServer { address, fingerprint, free, seats } = *allocated;
         let drains = self.drains(now, address);
         let new = || Server::new(address.into(), fingerprint);
         let server = self.known.entry(address).or_insert_with(new);
@@ -391,6 +393,7 @@ impl Servers {
             (server.free, server.seen) = (free, Some(now));
             server.most = server.most.max(free);
         }
+        server.most = server.most.max(seats.unwrap_or_default().min(SEATS_MAX));
     }
 
     /// Whether any server of a game that is open to such players has this number of seats at all.

@@ -36,7 +36,9 @@ impl World {
     fn new(bounds: Bounds, allocators: Allocators) -> Self {
         let name = Address::parse_directory(NAME).expect("a name");
         let directory = ServerList::with_allocators(bounds, &SECRET, 7, allocators);
-        let directory = directory.named(vec![name]);
+        let mut directory = directory.named(vec![name]);
+        // It started an hour ago.
+        directory.handle_timeout(secs(1 - 3600));
         let (servers, allocates) = Default::default();
         Self { directory, servers, now: secs(1), requests: 0, allocates }
     }
@@ -47,6 +49,11 @@ impl World {
             world.list(address, info.clone());
         }
         world
+    }
+
+    /// Replaces the directory by one that has just started.
+    fn restart(&mut self, allocators: Allocators) {
+        self.directory = ServerList::with_allocators(Bounds::default(), &SECRET, 8, allocators);
     }
 
     /// Adds a listed server.
@@ -273,14 +280,17 @@ fn ping(ms: u16, region: &str) -> RegionPing {
     RegionPing { ms, region: region.into() }
 }
 
+fn allocators() -> Allocators {
+    Allocators { regions: vec!["europe".into(), "oceania".into()], games: vec!["race".into()] }
+}
+
 fn fleet() -> World {
-    let regions = vec!["europe".into(), "oceania".into()];
-    World::new(Bounds::default(), Allocators { regions, games: vec!["race".into()] })
+    World::new(Bounds::default(), allocators())
 }
 
 fn allocated(address: &str, free: u32) -> AllocatedServer {
     let fingerprint = Fingerprint([99; 32]);
-    AllocatedServer { address: at(address), fingerprint, free: Some(free) }
+    AllocatedServer { address: at(address), fingerprint, free: Some(free), seats: Some(free) }
 }
 
 #[test]
@@ -547,6 +557,55 @@ fn servers_are_allocated_nearby_and_used_until_they_are_full() {
         Ok(allocated("203.0.113.2:1", 3))
     });
     assert_eq!(world.placed_at(&fourth), at("203.0.113.2:1"));
+}
+
+#[test]
+fn a_party_is_not_refused_since_a_restarted_directory_was_first_given_a_server_in_use() {
+    let mut world = fleet();
+    world.restart(Allocators { regions: vec![String::new()], ..allocators() });
+    let [single, party] = [1, 4].map(|people| Play { people, ..world.play() });
+    world.ask("198.51.100.1:9", &single);
+    world.allocated(|_| Ok(AllocatedServer { seats: Some(16), ..allocated("203.0.113.1:1", 1) }));
+    assert!(waits(&world.ask("198.51.100.2:9", &party)), "another one has seats for all");
+    world.allocated(|request| {
+        assert_eq!(request.seats, 4);
+        Ok(allocated("203.0.113.2:1", 16))
+    });
+    assert_eq!(world.placed_at(&party), at("203.0.113.2:1"));
+    // One that is too large for all of them still is refused.
+    let large = Play { people: 17, ..world.play() };
+    assert_eq!(world.ask("198.51.100.3:9", &large), Answer::Denied(PlayRefusal::People));
+}
+
+#[test]
+fn parties_wait_until_all_servers_have_announced_themselves_to_a_restarted_directory() {
+    for has_large in [true, false] {
+        let mut world = World::with_servers(&[]);
+        world.restart(Allocators::default());
+        world.list("203.0.113.1:1", info(0, 2));
+        let party = Play { people: 4, ..world.play() };
+        for _ in 0..32 {
+            assert!(waits(&world.ask("198.51.100.1:9", &party)));
+            world.run(9000);
+        }
+        if has_large {
+            world.list("203.0.113.2:1", info(0, 16));
+            world.run(1000);
+            assert_eq!(world.placed_at(&party), at("203.0.113.2:1"));
+        } else {
+            for _ in 0..6 {
+                world.run(9000);
+                let answer = world.ask("198.51.100.1:9", &party);
+                if answer == Answer::Denied(PlayRefusal::People) {
+                    break;
+                }
+                assert!(waits(&answer), "{answer:?}");
+            }
+            let next = Play { people: 4, ..world.play() };
+            let answer = world.ask("198.51.100.1:9", &next);
+            assert_eq!(answer, Answer::Denied(PlayRefusal::People), "no larger one came");
+        }
+    }
 }
 
 #[test]
@@ -963,9 +1022,11 @@ fn servers_with_browsers_are_told_how_these_recognize_the_next() {
     for answers in [true, false] {
         let mut world = fleet();
         let identity = Identity::ephemeral().expect("an identity");
-        let [old, new] = ["203.0.113.7:4433", "203.0.113.1:1"].map(at);
-        let of_fleet =
-            AllocatedServer { address: old, fingerprint: identity.fingerprint, free: Some(1) };
+        let new = at("203.0.113.1:1");
+        let of_fleet = AllocatedServer {
+            fingerprint: identity.fingerprint,
+            ..allocated("203.0.113.7:4433", 1)
+        };
         let first = world.play();
         assert!(matches!(world.ask("198.51.100.1:9", &first), Answer::Waiting(_)));
         world.allocated(|_| Ok(of_fleet.clone()));
