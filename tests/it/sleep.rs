@@ -221,6 +221,30 @@ fn queries_and_refused_hellos_wake_no_room() {
 }
 
 #[test]
+fn a_room_in_which_no_one_plays_runs_several_ticks_in_a_turn() {
+    let config = room_config(5, 0).with(|it| it.sleep = None);
+    let mut rooms = [0; 2].map(|_| Room::<Asteroids>::new(config.clone()));
+    let [turned, ticked] = &mut rooms;
+    let mut turns = 0;
+    while turned.next_timeout() <= at(10) {
+        turned.handle_timeout(turned.next_timeout());
+        turns += 1;
+    }
+    for tick in 1..=600 {
+        ticked.handle_timeout(LocalTime(Rates::DEFAULT.time_of(Tick(tick)).0));
+    }
+    assert_eq!((turns, turned.tick()), (100, Tick(600)));
+    assert_eq!(format!("{:?}", turned.world()), format!("{:?}", ticked.world()));
+
+    // A newcomer finds the present, and from then on each tick has its turn.
+    let now = at(10) + Micros::from_ms(60);
+    let hello = body(&ClientMessage::Hello(hello::<Asteroids>("Ada", LocalTime(0))));
+    turned.handle_first(now, ClientId(3), &hello);
+    assert_eq!(turned.tick(), Tick(603));
+    assert_eq!(turned.next_timeout(), LocalTime(Rates::DEFAULT.time_of(Tick(604)).0));
+}
+
+#[test]
 fn a_room_sleeps_on_in_its_next_game() {
     let mut sleeping: Box<dyn AnyRoom> = Box::new(sleeper());
     for secs in 21..25 {

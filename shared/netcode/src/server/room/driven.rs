@@ -18,7 +18,7 @@ use crate::server::people::{Pass, PlayerFigures};
 use crate::server::rotation::Rotation;
 use crate::server::seated::{DatagramError, Seated};
 use crate::server::transfer::Transfer;
-use crate::time::LocalTime;
+use crate::time::{LocalTime, Tick};
 use crate::wire::control::Status;
 use crate::wire::disconnect::{Code, Disconnect};
 
@@ -115,15 +115,7 @@ impl<G: Game> AnyRoom for Room<G> {
         if self.sleep_or_wake(now) {
             return;
         }
-        let behind = self.host.due(now).since(self.tick());
-        if behind > CATCH_UP_TICKS_MAX {
-            self.lose_time(now, behind - CATCH_UP_TICKS_MAX);
-        }
-        let due = self.host.due(now);
-        let end = due.min(self.tick().plus(ticks_max.min(CATCH_UP_TICKS_MAX)));
-        while self.tick() < end && !self.is_script_over() {
-            self.step();
-        }
+        let due = self.run_due(now, ticks_max);
         let Some(late) = self.broadcast.lateness(self.tick()) else { return };
         // Overdue ticks take precedence, but not forever.
         let late_max = SNAPSHOTS_LATE_MAX * self.host.rates().ticks_per_snapshot();
@@ -140,7 +132,9 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn next_timeout(&self) -> LocalTime {
-        self.next_look().unwrap_or_else(|| self.host.time_of(self.tick().plus(1)))
+        let next =
+            || if self.is_deserted() { self.turn_when_deserted() } else { self.tick().plus(1) };
+        self.next_look().unwrap_or_else(|| self.host.time_of(next()))
     }
 
     fn send_away(
@@ -260,6 +254,24 @@ impl<G: Game> AnyRoom for Room<G> {
 }
 
 impl<G: Game> Room<G> {
+    /// Runs at most `ticks_max` of the ticks that are due. Returns the last that was due.
+    pub(super) fn run_due(&mut self, now: LocalTime, ticks_max: u64) -> Tick {
+        let behind = self.host.due(now).since(self.tick());
+        if behind > CATCH_UP_TICKS_MAX {
+            self.lose_time(now, behind - CATCH_UP_TICKS_MAX);
+        }
+        let due = self.host.due(now);
+        let end = due.min(self.tick().plus(ticks_max.min(CATCH_UP_TICKS_MAX)));
+        while self.tick() < end && !self.is_script_over() {
+            self.step();
+            if self.is_deserted() {
+                // Spectators who come later see what happened before.
+                self.make_snapshot_if_due();
+            }
+        }
+        due
+    }
+
     /// Makes the next snapshot if it is due. Returns whether it was.
     fn make_snapshot_if_due(&mut self) -> bool {
         let Self { host, simulation, seats, broadcast, .. } = self;

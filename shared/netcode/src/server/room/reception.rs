@@ -80,7 +80,7 @@ impl<G: Game> Room<G> {
     fn handle_hello(&mut self, arrival: Arrival) -> Result<(), Disconnect> {
         let Arrival { now, hello, pass, .. } = &arrival;
         self.check_build(&hello.games, hello.wishes_plain())?;
-        self.wake(*now);
+        self.make_ready(*now);
         let player_before = match self.seat_of(hello)? {
             Some(old) if !hello.wishes_to_watch() => {
                 self.resume(arrival, old);
