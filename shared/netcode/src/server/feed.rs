@@ -20,6 +20,15 @@ use super::seated::{Scene, Seated};
 use super::seats::Occupants;
 use super::workers::{Workers, flat_map};
 
+/// Creates the encodings for clients with the game's coding.
+fn encodings_for<G: Game>(rates: Rates, rules: &[(u8, SendRule)]) -> Encodings<G> {
+    let mut encodings = Encodings::new(Codec::new(rates));
+    for (kind, rule) in rules {
+        encodings.set_rule(*kind, *rule);
+    }
+    encodings
+}
+
 /// Number of clients for which each worker packs at a time: a fraction of a millisecond, so that
 /// the driver can handle packets and ticks in between. Arbitrary.
 const PACKED_TOGETHER: usize = 16;
@@ -44,7 +53,10 @@ pub(super) struct SnapshotFeed<G: Game> {
     early: EarlySteering,
     /// Scratch space: by index, the kinds as which clients want early steering of the entity.
     shown: Vec<KindSet>,
-    encodings: Encodings<G>,
+    /// Created for the first client with the game's coding, whose tables may take a megabyte.
+    encodings: Option<Encodings<G>>,
+    /// Rules by which kinds are sent, besides the game's.
+    rules: Vec<(u8, SendRule)>,
     /// Encodings for clients with plain coding; created for the first such client.
     plain_encodings: Option<Encodings<G>>,
     /// Clients that still need the newest snapshot.
@@ -60,7 +72,8 @@ impl<G: Game> SnapshotFeed<G> {
             history: History::default(),
             early: EarlySteering::default(),
             shown: Vec::new(),
-            encodings: Encodings::new(Codec::new(rates)),
+            encodings: None,
+            rules: Vec::new(),
             plain_encodings: None,
             due: VecDeque::new(),
             begun: Vec::new(),
@@ -69,7 +82,11 @@ impl<G: Game> SnapshotFeed<G> {
 
     /// Sets the rule by which a kind is sent.
     pub(super) fn set_rule(&mut self, kind: u8, rule: SendRule) {
-        self.encodings.set_rule(kind, rule);
+        self.rules.retain(|(other, _)| *other != kind);
+        self.rules.push((kind, rule));
+        if let Some(encodings) = &mut self.encodings {
+            encodings.set_rule(kind, rule);
+        }
     }
 
     /// Records the world for the next snapshot.
@@ -140,7 +157,9 @@ impl<G: Game> SnapshotFeed<G> {
         leaving: Leaving<'_>,
         (workers, mailbox): (&dyn Workers, &mut Mailbox),
     ) {
-        let Self { rates, history, early, encodings, plain_encodings, due, begun, .. } = self;
+        let Self { rates, history, early, encodings, rules, plain_encodings, due, begun, .. } =
+            self;
+        let encodings = encodings.get_or_insert_with(|| encodings_for(*rates, rules));
         let Leaving { now, server_time, behind, sent_to_all } = leaving;
         let now_due = due.len().min(PACKED_TOGETHER * workers.count());
         let mut due = due.drain(..now_due).filter(|client| !behind(*client)).peekable();

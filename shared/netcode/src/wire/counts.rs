@@ -65,11 +65,11 @@ impl Counts {
     /// Returns the cost in bits of coding everything counted with tables for the same kinds: of the
     /// header, then for each kind of the entity and of each field.
     pub fn bits(&self, tables: &Tables) -> Vec<Vec<f64>> {
+        let levels = tables.levels();
         let sum = |from: usize, len: usize| -> f64 {
             (from..from + len)
                 .map(|at| {
-                    let cost =
-                        |yes| f64::from(crate::wire::range::cost(tables.levels[at], yes)) / 1024.0;
+                    let cost = |yes| f64::from(crate::wire::range::cost(levels[at], yes)) / 1024.0;
                     self.counts[at][0] * cost(false)
                         + self.counts[at][1] * cost(true)
                         + self.even[at]
@@ -87,10 +87,10 @@ impl Counts {
 
     /// Returns the tables. Rare decisions follow similar ones, unseen ones follow `otherwise`.
     pub fn tables(&self, otherwise: &Tables) -> Tables {
-        let mut tables = Tables::even(&self.kinds);
-        let levels = &mut tables.levels;
+        let mut levels = Tables::even(&self.kinds).into_levels();
+        let otherwise = otherwise.levels();
         for (at, level) in levels.iter_mut().enumerate().take(HEADER) {
-            *level = self.level(at, &[], otherwise.levels[at]);
+            *level = self.level(at, &[], otherwise[at]);
         }
         for (start, fields) in starts(&self.kinds) {
             for at in 0..ENTITY {
@@ -101,19 +101,19 @@ impl Counts {
                 } else {
                     Vec::new()
                 };
-                let general = otherwise.levels[(HEADER + at).min(otherwise.levels.len() - 1)];
+                let general = otherwise[(HEADER + at).min(otherwise.len() - 1)];
                 levels[start + at] = self.level(start + at, &parent, general);
             }
             for field in 0..fields {
                 let field_start = start + ENTITY + field * FIELD;
                 for at in 0..FIELD {
-                    let general = otherwise.levels[HEADER + ENTITY + at];
+                    let general = otherwise[HEADER + ENTITY + at];
                     let parent: Vec<_> = parents(at).iter().map(|at| field_start + at).collect();
                     levels[field_start + at] = self.level(field_start + at, &parent, general);
                 }
             }
         }
-        Tables::of(tables.levels, tables.kinds, self.records)
+        Tables::of(levels, self.kinds.clone(), self.records)
     }
 
     /// Returns the level of a decision, drawn towards its parents' together, which are drawn

@@ -21,7 +21,8 @@ const GAPS_BEFORE: u16 = 4;
 /// The tables of a game, and the places of its decisions in them.
 #[derive(Debug)]
 pub struct Layout {
-    tables: Cow<'static, Tables>,
+    levels: Cow<'static, [Likelihood]>,
+    digest: u64,
     /// Start of the decisions of each kind's entity.
     kinds: Vec<usize>,
     /// The maximum number of references in the coding of each kind.
@@ -47,7 +48,12 @@ impl Layout {
         let fields: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
         let tables = match tables {
             fit if fit.fit(kinds) => fit,
-            _ => Cow::Owned(Tables::general().spread(&fields)),
+            _ => Cow::Owned(Tables::general_for(kinds)),
+        };
+        let digest = tables.digest;
+        let levels = match tables {
+            Cow::Borrowed(tables) => Cow::Borrowed(tables.levels()),
+            Cow::Owned(tables) => Cow::Owned(tables.into_levels()),
         };
         // Older states show trends; for other fields, the two newest show how much changes.
         let references = |kind: &Kind| match kind.fields.iter().any(|field| field.trending) {
@@ -63,21 +69,21 @@ impl Layout {
                 for answers in 0..4 {
                     let (was_usual, usual) = (answers & 2 != 0, answers & 1 != 0);
                     let begins = Begins { gap, before, was_usual, usual };
-                    openings.push(Opening::new(&tables, &mut memory, begins));
+                    openings.push(Opening::new(&levels, &mut memory, begins));
                 }
             }
         }
-        Self { tables, kinds, references, openings }
+        Self { levels, digest, kinds, references, openings }
     }
 
     /// Returns the likelihoods.
     pub fn levels(&self) -> &[Likelihood] {
-        &self.tables.levels
+        &self.levels
     }
 
     /// Returns the digest of the tables.
     pub fn digest(&self) -> u64 {
-        self.tables.digest
+        self.digest
     }
 
     /// Returns the maximum number of references that an entity of a kind is coded from; more change
@@ -104,12 +110,12 @@ impl Layout {
     /// Returns the levels of whether an entity is as extrapolated, by the two entities before.
     pub(crate) fn extrapolated(&self, kind: u8, activity: [u8; 2]) -> [Likelihood; 4] {
         let start = self.entity(kind) + extrapolated_at(activity);
-        [0, 1, 2, 3].map(|lately| self.tables.levels[start + lately])
+        [0, 1, 2, 3].map(|lately| self.levels[start + lately])
     }
 
     /// Returns the levels of having each of a packet's references after its newest.
     pub(crate) fn present_levels(&self) -> &[Likelihood; REFERENCES_MAX] {
-        let levels = &self.tables.levels[HEADER + PRESENT..];
+        let levels = &self.levels[HEADER + PRESENT..];
         levels.first_chunk().unwrap_or(&[EVEN; REFERENCES_MAX])
     }
 
@@ -144,10 +150,10 @@ struct Begins {
 }
 
 impl Opening {
-    fn new(tables: &Tables, groups: &mut Vec<Group>, begins: Begins) -> Option<Self> {
+    fn new(levels: &[Likelihood], groups: &mut Vec<Group>, begins: Begins) -> Option<Self> {
         let Begins { gap: index_gap, before, was_usual, usual } = begins;
         groups.clear();
-        let mut recorder = Recorder::new(&tables.levels, groups);
+        let mut recorder = Recorder::new(levels, groups);
         plain(&mut recorder, Plain::More, true);
         gap(&mut recorder, before, index_gap);
         plain(&mut recorder, Plain::Known, true);

@@ -6,8 +6,11 @@
 //! recorded play. Client and server never adapt them, so no lost packet can put them out of step.
 //! They are part of the game's hash.
 
+use std::iter::repeat_n;
+use std::sync::{LazyLock, OnceLock};
+
 use super::cast::{count32, low8, low16, low32};
-use super::hash::fnv1a;
+use super::hash::{Fnv1a, fnv1a};
 use super::range::{Coder, EVEN, Likelihood};
 use super::records::records_digest;
 use crate::fields::Kind;
@@ -71,7 +74,10 @@ pub(super) const ENTITY: usize = KNOWN + 5;
 /// Frozen likelihoods.
 #[derive(Clone, Debug)]
 pub struct Tables {
-    pub(super) levels: Vec<Likelihood>,
+    /// Decoded from the file when they are first needed, which takes a megabyte for some games.
+    levels: OnceLock<Vec<Likelihood>>,
+    /// The file, which was decoded once before; empty if the levels are present.
+    file: &'static [u8],
     /// Number of fields of each kind; empty if the tables are for any kinds.
     pub(super) kinds: Vec<usize>,
     /// FNV-1a of the levels.
@@ -96,8 +102,8 @@ const VERSION: &[u8] = b"phaselock tables 7\n";
 impl Tables {
     /// Returns the tables for games without their own, trained on all scenes.
     pub fn general() -> &'static Self {
-        static GENERAL: std::sync::LazyLock<Tables> =
-            std::sync::LazyLock::new(|| Tables::included(include_bytes!("general.tables")));
+        static GENERAL: LazyLock<Tables> =
+            LazyLock::new(|| Tables::included(include_bytes!("general.tables")));
         &GENERAL
     }
 
@@ -108,18 +114,46 @@ impl Tables {
 
     pub(super) fn of(levels: Vec<Likelihood>, kinds: Vec<usize>, records: u64) -> Self {
         let digest = fnv1a(&levels);
-        Self { levels, kinds, digest, records }
+        Self { levels: levels.into(), file: &[], kinds, digest, records }
     }
 
-    /// Returns the tables relative to which those for `kinds` are written.
-    fn ground(kinds: &[usize], general: &Self) -> Self {
-        if kinds.is_empty() { Self::even(&[]) } else { general.spread(kinds) }
+    /// Returns the levels relative to which those for `kinds` are written.
+    fn ground<'a>(
+        kinds: &'a [usize],
+        general: impl FnOnce() -> &'a Self,
+    ) -> Box<dyn Iterator<Item = Likelihood> + 'a> {
+        match kinds {
+            // The general tables must not refer to themselves.
+            [] => Box::new(repeat_n(EVEN, len(&[]))),
+            kinds => Box::new(general().spread(kinds)),
+        }
     }
 
-    /// Decodes included tables. If they are invalid, packets only get larger; a test checks each
+    /// Reads included tables. If they are invalid, packets only get larger; a test checks each
     /// game's.
-    pub fn included(bytes: &[u8]) -> Self {
-        Self::parse(bytes).unwrap_or_else(|_| Self::even(&[]))
+    pub fn included(file: &'static [u8]) -> Self {
+        let mut digest = Fnv1a::default();
+        match decode(file, |level| digest.add(level)) {
+            Ok((kinds, records)) => {
+                Self { levels: OnceLock::new(), file, kinds, digest: digest.0, records }
+            }
+            Err(_) => Self::even(&[]),
+        }
+    }
+
+    /// Returns the levels.
+    pub(super) fn levels(&self) -> &[Likelihood] {
+        self.levels.get_or_init(|| {
+            let mut levels = Vec::with_capacity(len(&self.kinds));
+            // It could be decoded before.
+            let _ = decode(self.file, |level| levels.push(level));
+            levels
+        })
+    }
+
+    pub(super) fn into_levels(self) -> Vec<Likelihood> {
+        self.levels();
+        self.levels.into_inner().unwrap_or_default()
     }
 
     /// Whether the tables can code exactly these kinds.
@@ -134,18 +168,32 @@ impl Tables {
         trained || self.digest == Self::general().digest
     }
 
-    /// Creates general tables for each field of these kinds.
-    pub(super) fn spread(&self, kinds: &[usize]) -> Self {
-        let (header, rest) = self.levels.split_at(HEADER);
+    /// Returns the levels of general tables for each field of these kinds.
+    fn spread<'a>(&'a self, kinds: &'a [usize]) -> impl Iterator<Item = Likelihood> + 'a {
+        let (header, rest) = self.levels().split_at(HEADER);
         let (entity, field) = rest.split_at(ENTITY);
-        let mut levels = header.to_vec();
-        for fields in kinds {
-            levels.extend(entity);
-            for _ in 0..*fields {
-                levels.extend(&field[..FIELD]);
-            }
+        let fields = move |fields: &usize| repeat_n(&field[..FIELD], *fields).flatten();
+        let kinds = kinds.iter().flat_map(move |kind| entity.iter().chain(fields(kind)));
+        header.iter().chain(kinds).copied()
+    }
+
+    /// Returns general tables for these kinds.
+    pub(super) fn general_for(kinds: &[Kind]) -> Self {
+        let fields: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
+        let levels = Self::general().spread(&fields).collect();
+        Self::of(levels, fields, 0)
+    }
+
+    /// Returns the digest of the tables in use for these kinds: these if they fit, otherwise
+    /// general ones.
+    pub(super) fn digest_for(&self, kinds: &[Kind]) -> u64 {
+        if self.fit(kinds) {
+            return self.digest;
         }
-        Self::of(levels, kinds.to_vec(), 0)
+        let fields: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
+        let mut digest = Fnv1a::default();
+        Self::general().spread(&fields).for_each(|level| digest.add(level));
+        digest.0
     }
 
     /// Decodes a file of tables: the version line; the digest of the records, 8 bytes, lowest
@@ -153,30 +201,9 @@ impl Tables {
     /// varint for how many levels equal those of the general tables, another for how many different
     /// ones follow, and these, a byte each.
     pub fn parse(bytes: &[u8]) -> Result<Self, TablesError> {
-        let rest = bytes.strip_prefix(VERSION).ok_or(TablesError::Version)?;
-        let (records, rest) = rest.split_first_chunk::<8>().ok_or(TablesError::Length)?;
-        let mut rest = rest.iter();
-        let count = *rest.next().ok_or(TablesError::Length)?;
-        let kinds: Vec<_> = rest.by_ref().take(count.into()).map(|n| usize::from(*n)).collect();
-        if kinds.len() != usize::from(count) {
-            return Err(TablesError::Length);
-        }
-        // The general tables must not refer to themselves.
-        let mut levels = match kinds.as_slice() {
-            [] => Self::even(&[]).levels,
-            kinds => Self::general().spread(kinds).levels,
-        };
-        let mut at = 0_usize;
-        while rest.len() > 0 {
-            at = at.saturating_add(varint(&mut rest)?);
-            let end = at.saturating_add(varint(&mut rest)?);
-            let changed = levels.get_mut(at..end).ok_or(TablesError::Length)?;
-            for level in changed {
-                *level = *rest.next().ok_or(TablesError::Length)?;
-            }
-            at = end;
-        }
-        Ok(Self::of(levels, kinds, u64::from_le_bytes(*records)))
+        let mut levels = Vec::new();
+        let (kinds, records) = decode(bytes, |level| levels.push(level))?;
+        Ok(Self::of(levels, kinds, records))
     }
 
     /// Encodes the tables for [`parse`](Self::parse) in a build with these general tables.
@@ -185,8 +212,8 @@ impl Tables {
         bytes.extend(self.records.to_le_bytes());
         bytes.push(low8(self.kinds.len() as u64));
         bytes.extend(self.kinds.iter().map(|fields| low8(*fields as u64)));
-        let ground = Self::ground(&self.kinds, general).levels;
-        let pairs: Vec<_> = self.levels.iter().zip(&ground).collect();
+        let ground: Vec<_> = Self::ground(&self.kinds, || general).collect();
+        let pairs: Vec<_> = self.levels().iter().zip(&ground).collect();
         let mut runs = pairs.chunk_by(|a, b| (a.0 == a.1) == (b.0 == b.1)).peekable();
         while let Some(run) = runs.next() {
             let same = run[0].0 == run[0].1;
@@ -197,6 +224,31 @@ impl Tables {
         }
         bytes
     }
+}
+
+/// Decodes a file of tables, see [`Tables::parse`]. Calls `put` with each level, and returns the
+/// kinds and the digest of the records.
+fn decode(file: &[u8], mut put: impl FnMut(Likelihood)) -> Result<(Vec<usize>, u64), TablesError> {
+    let rest = file.strip_prefix(VERSION).ok_or(TablesError::Version)?;
+    let (records, rest) = rest.split_first_chunk::<8>().ok_or(TablesError::Length)?;
+    let mut rest = rest.iter();
+    let count = *rest.next().ok_or(TablesError::Length)?;
+    let kinds: Vec<_> = rest.by_ref().take(count.into()).map(|n| usize::from(*n)).collect();
+    if kinds.len() != usize::from(count) {
+        return Err(TablesError::Length);
+    }
+    let mut ground = Tables::ground(&kinds, || Tables::general());
+    while rest.len() > 0 {
+        for _ in 0..varint(&mut rest)? {
+            put(ground.next().ok_or(TablesError::Length)?);
+        }
+        for _ in 0..varint(&mut rest)? {
+            ground.next().ok_or(TablesError::Length)?;
+            put(*rest.next().ok_or(TablesError::Length)?);
+        }
+    }
+    ground.for_each(put);
+    Ok((kinds, u64::from_le_bytes(*records)))
 }
 
 /// Decodes a LEB128 number of at most 28 bits.

@@ -1,9 +1,6 @@
 //! Hashes with which builds detect a mismatch before they misread each other.
 
-use std::borrow::Cow;
-
 use super::hash::fnv1a;
-use super::layout::Layout;
 use super::records::{audience, motion, records_text};
 use crate::fields::{Entity, Field, Record};
 use crate::game::Game;
@@ -40,7 +37,7 @@ pub fn game_hash<G: Game>() -> u64 {
 /// Returns the parameters of a game's packets and predictions as text: a line for the game, one for
 /// each record, one for each field.
 pub fn game_text<G: Game>() -> String {
-    let tables = Layout::new(Cow::Borrowed((G::KIT.coding.tables)()), G::Entity::kinds()).digest();
+    let tables = (G::KIT.coding.tables)().digest_for(G::Entity::kinds());
     let game = format!("game {} {}\ntables {tables:016x}\n", G::name(), G::RULES_VERSION);
     let input = G::Input::declared();
     game + &records_text(&[input]) + &records_text(G::Entity::kinds())
