@@ -19,16 +19,18 @@ mod stream;
 mod tests;
 
 use std::net::IpAddr;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, StatusCode, Version, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Router, middleware};
 use bytes::Bytes;
+use hyper::service::Service as _;
+use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use utoipa::OpenApi;
@@ -70,21 +72,47 @@ fn api() -> (Router<Arc<Host>>, OpenApiDescription) {
         .split_for_parts()
 }
 
+/// Answers requests below `/v1`. Its routes come with their descriptions, which take megabytes, so
+/// they are built for the first request; probes and metrics need none.
+#[derive(Clone, Default)]
+struct Lazy(Arc<OnceLock<TowerToHyperService<Router>>>);
+
+impl Lazy {
+    async fn answer(self, host: Arc<Host>, request: Request) -> Response {
+        if !request.uri().path().starts_with("/v1/") {
+            return not_found().await;
+        }
+        let api = || api().0.fallback(not_found).method_not_allowed_fallback(not_allowed);
+        let router = || api().with_state(host);
+        let service = self.0.get_or_init(|| TowerToHyperService::new(router()));
+        match service.call(request).await {
+            Ok(response) => response,
+            Err(never) => match never {},
+        }
+    }
+}
+
+async fn not_found() -> Response {
+    answer(StatusCode::NOT_FOUND, "not found")
+}
+
+async fn not_allowed() -> Response {
+    let text = "this method is not allowed here; see /openapi.json";
+    answer(StatusCode::METHOD_NOT_ALLOWED, text)
+}
+
 /// Returns the API as a service.
 pub(crate) fn router(host: Arc<Host>) -> Router {
-    let (api, _) = api();
+    let lazy = Lazy::default();
     Router::new()
         .merge(page::routes())
         .route("/openapi.json", get(|| async { described() }))
         .route("/livez", get(routes::livez))
         .route("/readyz", get(routes::readyz))
         .route("/metrics", get(routes::metrics))
-        .merge(api)
-        .fallback(|| async { answer(StatusCode::NOT_FOUND, "not found") })
-        .method_not_allowed_fallback(|| async {
-            let text = "this method is not allowed here; see /openapi.json";
-            answer(StatusCode::METHOD_NOT_ALLOWED, text)
-        })
+        // Not a route with a wildcard, which would count as a part of each path below.
+        .fallback(move |State(host): State<Arc<Host>>, request| lazy.answer(host, request))
+        .method_not_allowed_fallback(not_allowed)
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(middleware::from_fn(near))
         .layer(middleware::map_response(sealed))
@@ -115,7 +143,7 @@ pub(crate) async fn serve(listener: std::net::TcpListener, host: Arc<Host>) {
 }
 
 /// Refuses requests whose host name cannot be that of this machine or a neighbour.
-async fn near(request: axum::extract::Request, next: middleware::Next) -> Response {
+async fn near(request: Request, next: middleware::Next) -> Response {
     let mut hosts = request.headers().get_all(header::HOST).iter().peekable();
     let is_named = hosts.peek().is_some() || request.version() < Version::HTTP_11;
     let is_near = hosts.all(|host| host.to_str().is_ok_and(is_near_name))
@@ -153,7 +181,7 @@ async fn sealed(mut response: Response) -> Response {
 
 /// Limits the time until an answer. The request itself runs to its end and is recorded in the audit
 /// log, even if the client hangs up.
-async fn in_time(request: axum::extract::Request, next: middleware::Next) -> Response {
+async fn in_time(request: Request, next: middleware::Next) -> Response {
     match timeout(ANSWER_TIMEOUT, tokio::spawn(next.run(request))).await {
         Ok(Ok(response)) => response,
         Ok(Err(_)) => {
