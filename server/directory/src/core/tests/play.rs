@@ -1495,7 +1495,7 @@ fn a_player_who_proves_a_key_gets_a_ticket_for_the_seat() {
     assert_eq!(used.accept(&key, &ticket, stolen), Err(TicketError::Bearer));
     let beside = Presented { address: Some(at("203.0.113.1:2")), ..presented };
     assert_eq!(used.accept(&key, &ticket, beside), Err(TicketError::Target));
-    let late = Presented { now: UNIX + 40, ..presented };
+    let late = Presented { now: UNIX + 30, ..presented };
     assert_eq!(used.accept(&key, &ticket, late), Err(TicketError::Expired));
     let seat = Brought::Seat(Seat { game: "race".into(), room: None });
     assert_eq!(used.accept(&key, &ticket, presented).map(|(_, brought)| brought), Ok(seat));
