@@ -39,6 +39,12 @@ fn puck(bots: u16, people: usize) -> Sim<ShufflePuck> {
     sim
 }
 
+/// Whether the room has asked its driver for Race.
+fn chose_race(sim: &mut Sim<ShufflePuck>) -> bool {
+    let mut events = std::iter::from_fn(|| sim.room.poll_event());
+    events.any(|event| event == Event::Chosen { game: "race".into() })
+}
+
 fn ask<G: Game>(sim: &mut Sim<G>, client: usize, request: RoundRequest) {
     sim.clients[client].session.ask_round(request).expect("sent");
     sim.run(0.2);
@@ -106,15 +112,20 @@ fn a_vote_for_another_game_is_handed_to_the_driver_after_a_while() {
     ask(&mut sim, 0, RoundRequest::Call(Proposal::Game("race".into())));
     assert_eq!(outcomes(&mut sim, 0), [Outcome::Passed], "a single player decides");
     assert_eq!(sim.clients[0].core().common().house().next.as_deref(), Some("race"));
-    let chosen = |sim: &mut Sim<ShufflePuck>| {
-        let mut events = std::iter::from_fn(|| sim.room.poll_event());
-        events.any(|event| event == Event::Chosen { game: "race".into() })
-    };
-    assert!(!chosen(&mut sim), "no player's turn is cut off");
+    assert!(!chose_race(&mut sim), "no player's turn is cut off");
     sim.run(5.5);
-    assert!(chosen(&mut sim));
+    assert!(chose_race(&mut sim));
     ask(&mut sim, 0, RoundRequest::Call(Proposal::Game("chess".into())));
     assert_eq!(refusals(&mut sim, 0), [Refusal::Off], "the rotation has no such game");
+}
+
+#[test]
+fn a_chosen_game_is_handed_to_the_driver_even_if_its_voters_leave() {
+    let mut sim = puck(0, 1);
+    ask(&mut sim, 0, RoundRequest::Call(Proposal::Game("race".into())));
+    sim.room.handle_left(sim.clients[0].id, "bored");
+    sim.run(5.5);
+    assert!(chose_race(&mut sim));
 }
 
 #[test]

@@ -116,17 +116,16 @@ impl<G: Game> AnyRoom for Room<G> {
             return;
         }
         let due = self.run_due(now, ticks_max);
+        if self.is_deserted() {
+            // The snapshots were made with the ticks.
+            self.look_after(now);
+            return;
+        }
         let Some(late) = self.broadcast.lateness(self.tick()) else { return };
         // Overdue ticks take precedence, but not forever.
         let late_max = SNAPSHOTS_LATE_MAX * self.host.rates().ticks_per_snapshot();
         if self.tick() >= due || late >= late_max {
-            self.drop_silent(now);
-            if self.script.is_none() {
-                self.drop_idle(now);
-                self.count_down(now);
-                self.watch_people(now);
-                self.look_for_seats(now);
-            }
+            self.look_after(now);
             self.make_snapshot_if_due();
         }
     }
@@ -254,7 +253,18 @@ impl<G: Game> AnyRoom for Room<G> {
 }
 
 impl<G: Game> Room<G> {
-    /// Runs at most `ticks_max` of the ticks that are due. Returns the last that was due.
+    /// Does what is due with each snapshot, besides making it.
+    fn look_after(&mut self, now: LocalTime) {
+        self.drop_silent(now);
+        if self.script.is_none() {
+            self.drop_idle(now);
+            self.count_down(now);
+            self.watch_people(now);
+            self.look_for_seats(now);
+        }
+    }
+
+    /// Runs at most `ticks_max` of the ticks that are due. Returns the last tick that was due.
     pub(super) fn run_due(&mut self, now: LocalTime, ticks_max: u64) -> Tick {
         let behind = self.host.due(now).since(self.tick());
         if behind > CATCH_UP_TICKS_MAX {
