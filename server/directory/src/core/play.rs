@@ -181,7 +181,7 @@ impl Matchmaker {
 
     /// Sets the addresses by which players measure the ping of regions that have an allocator.
     pub(super) fn set_beacons(&mut self, beacons: BTreeMap<String, SocketAddr>) {
-        self.beacons = beacons;
+        self.beacons.extend(beacons);
     }
 
     /// Sets the Unix time in seconds, by which tickets are valid.
