@@ -40,6 +40,10 @@ const RING_BYTES_MAX: usize = 6 << 20;
 /// recorded from that far back.
 const RING_CHUNKS: usize = 30;
 
+/// The maximum number of files of a room that wait for the end of its round, each of which is open.
+/// Arbitrary: enough for one a minute in a long round.
+const HELD_MAX: usize = 30;
+
 /// One room's recording.
 #[derive(Debug)]
 struct Reel {
@@ -196,20 +200,34 @@ impl Recordings {
         asked.filter_map(|(code, reel)| Some((code.clone(), why(reel)?))).collect()
     }
 
-    /// Has the last minutes of a room, or of all rooms, written to files once the present chunk
-    /// ends: within ten seconds. Leaves out rooms whose recording is being written anyway. Returns
-    /// the rooms.
+    /// Saves the last minutes of a room, or of all rooms, to files once the present chunk ends:
+    /// within ten seconds, unless the room sleeps (see [`save_waiting`](Self::save_waiting)).
+    /// Leaves out rooms whose recording is being written anyway, and those of whose round
+    /// [`HELD_MAX`] files wait already. Returns the rooms.
     pub(crate) fn save(&self, room: Option<&RoomCode>) -> Vec<RoomCode> {
         let mut reels = self.reels();
-        let asked = reels
-            .rooms
-            .iter_mut()
-            .filter(|(code, reel)| room.is_none_or(|room| room == *code) && reel.file.is_none());
+        let Reels { rooms, held, .. } = &mut *reels;
+        let has_place = |code| held.get(code).is_none_or(|held| held.files.len() < HELD_MAX);
+        let asked = rooms.iter_mut().filter(|(code, reel)| {
+            room.is_none_or(|room| room == *code) && reel.file.is_none() && has_place(code)
+        });
         let asked = asked.map(|(code, reel)| {
             reel.is_asked_for = true;
             code.clone()
         });
         asked.collect()
+    }
+
+    /// Saves the last minutes of rooms that were asked for, and whose present chunk does not end,
+    /// since they sleep.
+    pub(crate) fn save_waiting(&self) {
+        let mut reels = self.reels();
+        let waits = |reel: &Reel| reel.is_asked_for && !reel.chunks.is_empty();
+        let waiting = reels.rooms.iter().filter(|(_, reel)| waits(reel));
+        let waiting: Vec<_> = waiting.map(|(code, _)| code.clone()).collect();
+        for room in &waiting {
+            self.save_last(room, &mut reels);
+        }
     }
 
     /// Returns the finished recordings.

@@ -242,7 +242,7 @@ fn last_minutes_are_saved_only_where_something_is_in_memory() {
     for body in ["{}", r#"{"room":"elsewhere"}"#] {
         let answer = call(&served, (Method::POST, "/v1/replays"), Some(&moderator), body);
         assert_eq!(answer.status(), 409);
-        assert!(sentence(&answer).contains("only in memory"));
+        assert!(sentence(&answer).contains("there is nothing to save"));
     }
 }
 

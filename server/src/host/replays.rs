@@ -1,13 +1,17 @@
 //! Recordings: the list, downloads, and marks.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use phaselock::replay::Summary;
 use phaselock::server::Command;
 use phaselock::wire::rooms::RoomCode;
 use tokio::task::spawn_blocking;
+use tokio::time::sleep;
 
 use super::acts::{clean, failure, room_code};
 use super::state::{AuditEntry, Host, done};
@@ -19,6 +23,10 @@ use crate::recordings::Shelved;
 /// Number of rooms about which an answer says that they are not being written.
 const ROOMS_TOLD_MAX: usize = 3;
 
+/// Time until the chunk ends that a room records when it is asked for its last minutes, unless it
+/// sleeps: a little more than a chunk takes.
+const SAVED_WITHIN: Duration = Duration::from_secs(11);
+
 impl From<Shelved> for ReplayView {
     fn from(it: Shelved) -> Self {
         let Shelved { name, ended, bytes, summary } = it;
@@ -27,7 +35,9 @@ impl From<Shelved> for ReplayView {
         let game = header.map(|header| header.game.clone());
         let seconds = summary.as_ref().and_then(Summary::secs);
         let people = summary.into_iter().flat_map(|summary| summary.people);
-        let players = people.filter(|person| !person.bot).map(|person| person.name).collect();
+        // Players who come back may be there twice.
+        let players = people.filter(|person| !person.bot).map(|person| person.name);
+        let players = players.collect::<BTreeSet<_>>().into_iter().collect();
         Self { file: name, game, began, ended, seconds, players, bytes }
     }
 }
@@ -114,8 +124,7 @@ impl Host {
         Ok(done(format!("deleted {file}"), written))
     }
 
-    /// Has the last minutes of a room, or of all rooms, written to files, if they are only in
-    /// memory.
+    /// Saves the last minutes of a room, or of all rooms, to files, if they are only in memory.
     pub(crate) async fn save_replay(
         &self,
         by: &Author,
@@ -124,9 +133,15 @@ impl Host {
         by.needs(Right::Order)?;
         let saved = self.recordings.save(room_code(room)?.as_ref());
         if saved.is_empty() {
-            let text = "there is no such room whose last minutes are only in memory";
+            let text = "there is nothing to save: the recording is already written to a file, \
+                        `record` is off, or many saved files wait for the end of the round";
             return Err(ActError::Conflict(text.to_owned()));
         }
+        let recordings = Arc::clone(&self.recordings);
+        tokio::spawn(async move {
+            sleep(SAVED_WITHIN).await;
+            recordings.save_waiting();
+        });
         let whom = room.map(|it| format!("room {it}"));
         let entry = AuditEntry { whom, ..AuditEntry::of("save-replay") };
         let written = self.record(by, entry, Vec::new())?.done().await?;

@@ -167,6 +167,16 @@ fn the_last_minutes_are_saved_when_someone_asks_and_offered_after_the_round() {
     studio.recordings.end(&room("1"), RecordingEnd::GameOver);
     assert_eq!(studio.recordings.save(None), []);
     assert_eq!(studio.end().1.len(), 1);
+    // A room that sleeps does not end its chunk.
+    let studio = Studio::new(RecordMode::Memory, 1 << 30);
+    pieces(2).into_iter().for_each(|it| {
+        studio.recordings.archive(&room("1"), it, recorded(0, 0));
+    });
+    assert_eq!(studio.recordings.save(None), [room("1")]);
+    studio.recordings.save_waiting();
+    studio.recordings.save_waiting();
+    studio.recordings.end(&room("1"), RecordingEnd::GameOver);
+    assert_eq!(studio.end().1.len(), 1);
     // One that is written anyway need not be saved.
     let studio = Studio::new(RecordMode::Always, 1 << 30);
     pieces(2).into_iter().for_each(|it| {
