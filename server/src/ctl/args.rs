@@ -256,7 +256,7 @@ pub(super) enum CtlCommand {
         #[arg(long, value_name = "NUMBER", default_value_t = 0)]
         skip: u32,
     },
-    /// Write the last five minutes to a file, where they are only in memory
+    /// Save the last five minutes of rooms that are only recorded in memory
     SaveReplay {
         /// Code of a room [default: all rooms]
         #[arg(long = "in", value_name = "ROOM")]

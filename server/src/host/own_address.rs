@@ -55,7 +55,7 @@ async fn look_up(host: Arc<Host>, text: String) {
                 name: "own_address_unknown",
                 address = text,
                 problem,
-                "cannot look up the name by which Agones knows this server; trying again"
+                "cannot look up the name by which Agones knows this server; retrying"
             );
         }
         sleep(AGAIN).await;

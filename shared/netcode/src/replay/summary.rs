@@ -32,7 +32,7 @@ const PEOPLE_MAX: usize = 2 * (SEATS_MAX + WATCHERS_MAX) as usize;
 /// What a list shows of a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// What it is of.
+    /// The file's header.
     pub header: Header,
     /// The last tick; `None` if no chunk was found. In a file without an index, it is that of the
     /// last intact chunk among the last bytes.
