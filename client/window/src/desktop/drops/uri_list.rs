@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn first_local_file_counts() {
         for (list, path) in [
-            (&b"file:///home/a/b.plr\r\n"[..], &b"/home/a/b.plr"[..]),
+            (&b"file:///srv/a/b.plr\r\n"[..], &b"/srv/a/b.plr"[..]),
             (b"file:///one\r\nfile:///two\r\n", b"/one"),
             (b"# a comment\r\n\r\nfile:///one", b"/one"),
             (b"https://example.org/a.plr\nfile://other/b.plr\nfile:///one\n", b"/one"),
