@@ -158,7 +158,7 @@ pub(super) fn complete(file: &File) -> io::Result<()> {
         return Ok(());
     }
     let bytes = read_range(file, 0..COMPLETED_BYTES_MAX)?;
-    // What cannot be read at all is listed as such.
+    // An unreadable file stays as it is; the list says so.
     let ending = Replay::open(bytes.clone()).ok().and_then(|replay| replay.ending());
     let Some((at, end)) = ending else { return Ok(()) };
     let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
