@@ -128,6 +128,15 @@ environment() { # FOLDER REQUIREMENTS: creates a Python environment with these p
   cp "$2" "$1/requirements.txt" # Last, as a sign that everything is done.
 }
 
+document() { # PROGRAM SHARE [ZSH]: writes a program's manual pages and completions into a folder like /usr/share
+  local name=${1##*/} zsh=$2/zsh/${3:-site-functions}
+  mkdir -p "$2/man/man1" "$2/bash-completion/completions" "$2/fish/vendor_completions.d" "$zsh"
+  "$1" man "$2/man/man1"
+  "$1" completions bash >"$2/bash-completion/completions/$name"
+  "$1" completions zsh >"$zsh/_$name"
+  "$1" completions fish >"$2/fish/vendor_completions.d/$name.fish"
+}
+
 open_display() { # starts a virtual screen; sets $display, its process, and DISPLAY for programs
   if ! command -v Xvfb >/dev/null || ! PATH=$PATH:/usr/sbin:/sbin ldconfig -p | grep libGL.so.1 >/dev/null; then
     "$SCRIPTS/install" xvfb libgl1 libgl1-mesa-dri libx11-6 libxi6 libxkbcommon0 libxcursor1
