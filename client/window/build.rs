@@ -1,0 +1,22 @@
+//! Gives the program for Windows a manifest, a version and an icon; does nothing for other systems.
+
+use std::error::Error;
+
+use embed_manifest::{embed_manifest, new_manifest};
+use winresource::WindowsResource;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=phaselock.ico");
+    if std::env::var_os("CARGO_CFG_WINDOWS").is_some() {
+        // Paths of any length, UTF-8, a window that fits each display, the user's own rights.
+        embed_manifest(new_manifest("Phaselock"))?;
+        WindowsResource::new()
+            .set("ProductName", "Phaselock")
+            .set("FileDescription", "Phaselock")
+            .set("OriginalFilename", "phaselock.exe")
+            .set_icon("phaselock.ico")
+            .compile_for("phaselock")?;
+    }
+    Ok(())
+}
