@@ -10,8 +10,13 @@ pub fn report(program: &str, error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
-    let _ = writeln!(io::stderr(), "{program}: {}; see --help", sentence(error));
+    let _ = writeln!(io::stderr(), "{program}: {}", mistake(error));
     ExitCode::from(2)
+}
+
+/// The mistake as a sentence, and where to look for help.
+pub fn mistake(error: &clap::Error) -> String {
+    format!("{}; see --help", sentence(error))
 }
 
 /// clap's first paragraph on one line.

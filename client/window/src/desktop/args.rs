@@ -22,8 +22,9 @@ use phaselock_lab::Contender;
 use phaselock_lab::file::MotionFile;
 use phaselock_lab::formulas::Formula;
 use phaselock_lab::load::load;
-use phaselock_lab::usage::report;
+use phaselock_lab::usage::mistake;
 
+use super::console::Console;
 use super::download::is_url;
 use super::links::LinkAction;
 use crate::settings::values::WindowSize;
@@ -218,9 +219,17 @@ impl ArgsError {
     }
 
     /// Prints the error, the help or the script, or carries out the request; returns the exit code.
-    pub(crate) fn report(&self) -> ExitCode {
+    pub(super) fn report(&self, console: &Console) -> ExitCode {
         match self {
-            Self::Clap(error) => report("phaselock", error),
+            Self::Clap(error) if error.use_stderr() => {
+                console.complain(&mistake(error));
+                ExitCode::from(2)
+            }
+            Self::Clap(error) => {
+                // A closed pipe is the reader's choice.
+                let _ = error.print();
+                ExitCode::SUCCESS
+            }
             Self::Completions(shell) => {
                 let mut script = Vec::new();
                 clap_complete::generate(*shell, &mut Cli::command(), "phaselock", &mut script);
@@ -232,7 +241,8 @@ impl ArgsError {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(error) => {
                     let folder = folder.display();
-                    eprintln!("phaselock: cannot write the manual pages into {folder}: {error}");
+                    console
+                        .complain(&format!("cannot write the manual pages into {folder}: {error}"));
                     ExitCode::FAILURE
                 }
             },
@@ -242,7 +252,7 @@ impl ArgsError {
                     ExitCode::SUCCESS
                 }
                 Err(error) => {
-                    eprintln!("phaselock: cannot change what opens links: {error}");
+                    console.complain(&format!("cannot change what opens links: {error}"));
                     ExitCode::FAILURE
                 }
             },
@@ -588,14 +598,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let pages = folder.path().join("man1");
         let line = format!("man {}", pages.display());
-        assert_eq!(parse(&line).unwrap_err().report(), ExitCode::SUCCESS);
+        assert_eq!(parse(&line).unwrap_err().report(&Console::attach()), ExitCode::SUCCESS);
         for (name, option) in [("", "screenshot"), ("-play", "bot"), ("-join", "fingerprint")] {
             let page = std::fs::read_to_string(pages.join(format!("phaselock{name}.1"))).unwrap();
             assert!(page.contains(&format!("\\-\\-{option}")), "{page}");
         }
         // A file is in the way.
         let line = format!("man {}", pages.join("phaselock.1").display());
-        assert_eq!(parse(&line).unwrap_err().report(), ExitCode::FAILURE);
+        assert_eq!(parse(&line).unwrap_err().report(&Console::attach()), ExitCode::FAILURE);
         assert!(mistake("completions nosuch").to_string().contains("zsh"));
     }
 

@@ -2,13 +2,41 @@
 //!
 //! The program is not a console program, so that no console opens beside the window. It attaches
 //! itself to the console of the program that started it, such as a shell, and prints there. Started
-//! by a click or a link, it has none.
+//! by a click or a link, it has none, and shows in a message box why it cannot start.
 
-/// Prints to the console that the program was started from, if there is one.
-pub(super) fn attach() {
+use std::io::{self, Write as _};
+
+/// The console of the program that started this one; on other systems, standard error.
+pub(super) struct Console {
     #[cfg(windows)]
-    {
-        // Fails if there is none.
-        let _ = winsafe::AttachConsole(winsafe::PidParent::Parent);
+    is_attached: bool,
+}
+
+impl Console {
+    /// Prints to the console that the program was started from, if there is one.
+    pub(super) fn attach() -> Self {
+        Self {
+            #[cfg(windows)]
+            is_attached: winsafe::AttachConsole(winsafe::PidParent::Parent).is_ok(),
+        }
+    }
+
+    /// Says why the program cannot start.
+    pub(super) fn complain(&self, reason: &str) {
+        // A closed pipe is the reader's choice.
+        let _ = writeln!(io::stderr(), "phaselock: {reason}");
+        #[cfg(windows)]
+        if !self.is_read() {
+            let told = win_msgbox::error::<win_msgbox::Okay>(reason).title("Phaselock");
+            // Fails without a desktop, where nobody could read it.
+            let _ = told.show();
+        }
+    }
+
+    /// Whether somebody can read what is printed: on a console, or in a pipe or a file.
+    #[cfg(windows)]
+    fn is_read(&self) -> bool {
+        use std::os::windows::io::AsRawHandle as _;
+        self.is_attached || !io::stderr().as_raw_handle().is_null()
     }
 }

@@ -42,6 +42,7 @@ use phaselock_quic::clock::Clock;
 use phaselock_ui::background;
 
 use self::args::Args;
+use self::console::Console;
 use self::lobby::DesktopLobby;
 use self::machine::{Desktop, Outputs};
 use self::servers::ServerLists;
@@ -58,16 +59,16 @@ const SERVERS: &str = "servers.toml";
 /// Runs the program with these games: reads the command line, opens the window, and returns when
 /// the player leaves.
 pub fn run(views: &Views) -> ExitCode {
-    console::attach();
+    let console = Console::attach();
     let args = match Args::parse(std::env::args_os(), views.games()) {
         Ok(args) => args,
-        Err(error) => return error.report(),
+        Err(error) => return error.report(&console),
     };
     keep_freed_memory();
     match open(args, views) {
         Ok(()) => ExitCode::SUCCESS,
         Err(reason) => {
-            eprintln!("phaselock: {reason}");
+            console.complain(&reason);
             ExitCode::FAILURE
         }
     }
