@@ -317,7 +317,7 @@ const ENGINE: Levels = &[
 ];
 
 const DRIVERS: Levels = &[
-    &["clock", "files", "private", "socket", "workers"],
+    &["clock", "files", "private", "socket", "timers", "workers"],
     &["framing", "goodbye", "congestion", "settings"],
     &["doorkeeping", "web"],
     &["attempts", "conditioned", "packets", "identity", "pins", "player", "verify"],

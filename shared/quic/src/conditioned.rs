@@ -1,7 +1,7 @@
 //! A simulated network on top of a real one: all UDP packets in both directions pass through a
 //! seeded [`Link`], including the handshake and the control stream.
 //!
-//! Packets wait for timers, which tokio keeps to a millisecond, so they may be that late.
+//! Packets wait for timers, which are kept to a millisecond, so they may be that late.
 
 use std::fmt;
 use std::future::{Future as _, poll_fn};
@@ -18,10 +18,10 @@ use phaselock::time::LocalTime;
 use quinn::udp::{EcnCodepoint, RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, UdpPoller};
 use tokio::sync::Notify;
-use tokio::time::{Sleep, sleep_until};
 
 use crate::clock::Clock;
 use crate::socket::{AlwaysWritable, Sockets};
+use crate::timers::{Sleep, sleep_until};
 
 /// Maximum number of bytes that the system puts into one buffer: UDP's longest packet.
 const BUFFER_BYTES: usize = 64 * 1024;

@@ -49,6 +49,7 @@ mod settings;
 pub mod socket;
 pub mod survey;
 pub mod tickets;
+mod timers;
 pub mod verify;
 pub mod web;
 pub mod workers;

@@ -15,6 +15,7 @@ use super::carrier::Carrier;
 use super::channels::{Changed, EVENTS_MAX, Event, OUTPUTS_KEPT, OUTPUTS_MAX};
 use super::options::{Options, Transport};
 use crate::clock::Clock;
+use crate::timers::sleep_until;
 
 /// A session over QUIC. Dropping it leaves the server.
 ///
@@ -183,7 +184,7 @@ impl Driver {
         let due = self.session.next_timeout(now).map_or(until, |due| due.min(until));
         // Never immediately again: the session's clock may stand still without packets.
         let due = due.max(now + Micros(500));
-        let sleep = tokio::time::sleep_until(channels.clock.instant(due));
+        let sleep = sleep_until(channels.clock.instant(due));
         if channels.is_over {
             return sleep.await;
         }

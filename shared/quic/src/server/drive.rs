@@ -15,7 +15,7 @@ use phaselock::server::{ClientId, Output};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::Instant;
 
 use super::directory::RoomId;
 use super::handle::{Order, OrderError};
@@ -23,6 +23,7 @@ use super::hosting::{Departure, RecordingEnd};
 use super::network::{Network, PACKETS_PER_TURN};
 use super::rooms::Rooms;
 use crate::clock::Clock;
+use crate::timers::{Sleep, sleep_until};
 
 /// The longest duration of the goodbyes when the server stops, and of closing clients that do not
 /// accept them.
