@@ -45,8 +45,11 @@ impl From<OrderError> for ActError {
     }
 }
 
-/// Writes a sentence to standard error, if that takes at most half a second.
+/// Writes a sentence to standard error, if that takes at most half a second. A Windows service also
+/// writes it to the event log.
 pub(crate) fn complain(sentence: &str) {
+    #[cfg(windows)]
+    crate::event_log::report(sentence);
     let (done, is_done) = mpsc::channel();
     let line = format!("{sentence}\n");
     let writer = thread::Builder::new().name("complaint".to_owned());

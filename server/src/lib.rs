@@ -28,6 +28,8 @@ mod data;
 mod data_dir;
 mod deny;
 mod error;
+#[cfg(windows)]
+mod event_log;
 mod games;
 mod host;
 mod host_thread;

@@ -210,7 +210,11 @@ impl LogHandle {
             self.queue.push(format!("{sentence}\n").as_bytes());
         }
         self.flush();
-        if self.file.is_some() || self.queue.has_ended() {
+        #[cfg(windows)]
+        let is_unread = crate::event_log::is_open();
+        #[cfg(not(windows))]
+        let is_unread = false;
+        if self.file.is_some() || is_unread || self.queue.has_ended() {
             complain(sentence);
         }
     }

@@ -1,6 +1,8 @@
-//! Notifications to systemd, which runs the server as a service of `Type=notify`: the server is up,
-//! reloads its settings, stops, or is alive. The protocol is sd_notify(3): lines in a datagram to a
-//! Unix socket.
+//! Notifications to the system that runs the server as a service: it is up, reloads its settings,
+//! stops, or is alive.
+//!
+//! With systemd (`Type=notify`), the protocol is sd_notify(3): lines in a datagram to a Unix
+//! socket. Windows learns only that the server is up or stops.
 
 use std::time::Duration;
 
@@ -27,13 +29,22 @@ impl Notifier {
         }
     }
 
-    /// Notifies systemd once the server is up, and then that it is alive as long as all its rooms
-    /// tick. Never returns.
+    /// Notifies the system that the server is stopping, and how long that may take.
+    pub(crate) fn stopping(&self, within: Duration) {
+        self.send(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={}", within.as_micros()));
+        #[cfg(windows)]
+        crate::service::report_stopping(within);
+    }
+
+    /// Notifies the system once the server is up, and then that it is alive as long as all its
+    /// rooms tick. Never returns.
     pub(crate) async fn feed(self, server: ServerHandle) {
         while !server.is_ticking() {
             sleep(START_INTERVAL).await;
         }
         self.send("READY=1");
+        #[cfg(windows)]
+        crate::service::report_running();
         let Some(interval) = watchdog_interval(|name| std::env::var(name).ok()) else {
             return std::future::pending().await;
         };

@@ -16,17 +16,26 @@ use crate::config::Settings;
 use crate::error::complain;
 use crate::games::check_games;
 use crate::preflight::preflight;
-#[cfg(not(windows))]
 use crate::serve::serve;
-#[cfg(windows)]
-use crate::service::serve;
 use crate::{status, verify};
 
 /// The program's name, for completion scripts.
 const PROGRAM: &str = "phaselock-server";
 
+const SUCCESS: u8 = 0;
+const FAILURE: u8 = 1;
+
 /// Runs the program with these games until a signal stops it.
 pub fn run(games: &Games) -> ExitCode {
+    #[cfg(windows)]
+    let status = crate::service::run(games, program);
+    #[cfg(not(windows))]
+    let status = program(games);
+    ExitCode::from(status)
+}
+
+/// Carries out the command line. Returns the exit status.
+fn program(games: &Games) -> u8 {
     let judge = |settings: &Settings, is_check: bool| {
         let mut mistakes = check_games(games, settings);
         if is_check {
@@ -37,17 +46,15 @@ pub fn run(games: &Games) -> ExitCode {
     };
     let command = match parse(std::env::args_os(), &judge) {
         Ok(command) => command,
-        Err(error) => return ExitCode::from(error.report()),
+        Err(error) => return error.report(),
     };
     let done = match command {
-        Command::Serve(settings) => serve(games, &settings).map(ExitCode::from),
+        Command::Serve(settings) => serve(games, &settings),
         Command::Check(settings) => checked(&settings),
         Command::Show { settings, is_json } => show(&settings, is_json),
-        Command::HealthCheck { addr } => status::check_health(addr).map(|()| ExitCode::SUCCESS),
-        Command::Query { server, is_json } => {
-            status::query(&server, is_json).map(|()| ExitCode::SUCCESS)
-        }
-        Command::Ctl(ctl) => ctl.run().map(|()| ExitCode::SUCCESS),
+        Command::HealthCheck { addr } => status::check_health(addr).map(|()| SUCCESS),
+        Command::Query { server, is_json } => status::query(&server, is_json).map(|()| SUCCESS),
+        Command::Ctl(ctl) => ctl.run().map(|()| SUCCESS),
         Command::Complete { shell } => complete(shell),
         Command::Man { folder } => write_manual(&folder),
         Command::Describe { game } => describe(games, game),
@@ -57,25 +64,25 @@ pub fn run(games: &Games) -> ExitCode {
         Ok(status) => status,
         Err(error) => {
             complain(&format!("phaselock-server: {error:#}"));
-            ExitCode::FAILURE
+            FAILURE
         }
     }
 }
 
 /// Reports that the settings are valid, with warnings.
-fn checked(settings: &Settings) -> Result<ExitCode> {
+fn checked(settings: &Settings) -> Result<u8> {
     if let Some(expiry) = certificate::expiry_in(&settings.config) {
         complain(&format!("warning: {}", expiry.text()));
     }
     say("the settings are valid")
 }
 
-fn say(text: &str) -> Result<ExitCode> {
+fn say(text: &str) -> Result<u8> {
     writeln!(io::stdout(), "{text}").context("cannot write to the standard output")?;
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
-fn show(settings: &Settings, is_json: bool) -> Result<ExitCode> {
+fn show(settings: &Settings, is_json: bool) -> Result<u8> {
     let list = settings.list();
     if is_json {
         let list = list
@@ -94,7 +101,7 @@ fn show(settings: &Settings, is_json: bool) -> Result<ExitCode> {
     say(&lines.collect::<Vec<_>>().join("\n"))
 }
 
-fn complete(shell: Shell) -> Result<ExitCode> {
+fn complete(shell: Shell) -> Result<u8> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command_line(), PROGRAM, &mut script);
     let mut script = String::from_utf8(script).context("the script is not text")?;
@@ -105,17 +112,17 @@ fn complete(shell: Shell) -> Result<ExitCode> {
         script = script.replace(&told, &meant);
     }
     io::stdout().write_all(script.as_bytes()).context("cannot write to the standard output")?;
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
-fn write_manual(folder: &Path) -> Result<ExitCode> {
+fn write_manual(folder: &Path) -> Result<u8> {
     let failed = || format!("cannot write the manual pages into {}", folder.display());
     fs::create_dir_all(folder).with_context(failed)?;
     clap_mangen::generate_to(command_line(), folder).with_context(failed)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
-fn describe(games: &Games, game: Option<String>) -> Result<ExitCode> {
+fn describe(games: &Games, game: Option<String>) -> Result<u8> {
     let name = game.or_else(|| games.names().next().map(str::to_owned)).unwrap_or_default();
     let description = (games.get(&name)?.describe)();
     say(&serde_json::to_string_pretty(&description).context("cannot write JSON")?)

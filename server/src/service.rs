@@ -7,7 +7,6 @@ use std::ffi::OsString;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use anyhow::Result;
 use phaselock::games::Games;
 use windows_service::service::{
     ServiceControl, ServiceControlAccept, ServiceExitCode, ServiceState, ServiceStatus, ServiceType,
@@ -17,51 +16,62 @@ use windows_service::service_control_handler::{
 };
 use windows_service::{define_windows_service, service_dispatcher};
 
-use crate::config::Settings;
-use crate::error::complain;
-use crate::serve;
+use crate::event_log;
 use crate::signals::{self, Signal};
 
 /// The system ignores the name of a service that has a process of its own.
 const NAME: &str = "phaselock";
-/// Longest time for goodbyes and for saving the rooms.
+/// Longest time for opening the certificate, the database and the saved rooms.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// Time until the server says how long it takes to stop.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What to serve: the system calls a function without arguments of ours.
-static JOB: OnceLock<(Games, Settings)> = OnceLock::new();
+/// Carries out the command line, and returns the exit status.
+type Program = fn(&Games) -> u8;
+
+/// What to run: the system calls a function without arguments of ours.
+static JOB: OnceLock<(Games, Program)> = OnceLock::new();
 /// Where to report the state.
 static STATUS: OnceLock<ServiceStatusHandle> = OnceLock::new();
 
 define_windows_service!(entry, main);
 
-/// Serves these games until stopped, as a service if the system started this process as one.
-/// Returns the exit status.
-pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<u8> {
-    let _ = JOB.set((games.clone(), settings.clone()));
+/// Runs a program with these games, as a service if the system started this process as one. Returns
+/// the exit status.
+pub(crate) fn run(games: &Games, program: Program) -> u8 {
+    let _ = JOB.set((games.clone(), program));
     match service_dispatcher::start(NAME, entry) {
         // The service has reported its own status.
-        Ok(()) => Ok(0),
-        Err(_) => serve::serve(games, settings),
+        Ok(()) => 0,
+        Err(_) => program(games),
     }
 }
 
 /// The life of the service.
 fn main(_: Vec<OsString>) {
-    let (Ok(status), Some((games, settings))) = (register(NAME, handle), JOB.get()) else { return };
+    let (Ok(status), Some((games, program))) = (register(NAME, handle), JOB.get()) else { return };
+    event_log::open();
     let _ = STATUS.set(status);
-    report(ServiceState::Running, 0);
-    let code = serve::serve(games, settings).unwrap_or_else(|error| {
-        complain(&format!("phaselock-server: {error:#}"));
-        1
-    });
-    report(ServiceState::Stopped, code);
+    report(ServiceState::StartPending, START_TIMEOUT, 0);
+    let code = program(games);
+    report(ServiceState::Stopped, Duration::ZERO, code);
+}
+
+/// Tells the system that the server is up, if it is a service.
+pub(crate) fn report_running() {
+    report(ServiceState::Running, Duration::ZERO, 0);
+}
+
+/// Tells the system that the server is stopping, and how long that may take, if it is a service.
+pub(crate) fn report_stopping(within: Duration) {
+    report(ServiceState::StopPending, within, 0);
 }
 
 /// Carries out what the system asks for.
 fn handle(control: ServiceControl) -> ServiceControlHandlerResult {
     match control {
         ServiceControl::Stop | ServiceControl::Shutdown => {
-            report(ServiceState::StopPending, 0);
+            report_stopping(STOP_TIMEOUT);
             signals::request(Signal::Stop);
         }
         ServiceControl::ParamChange => signals::request(Signal::Reload),
@@ -72,9 +82,8 @@ fn handle(control: ServiceControl) -> ServiceControlHandlerResult {
 }
 
 /// Tells the system the state of the service. A code other than 0 counts as a failure.
-fn report(current_state: ServiceState, code: u8) {
+fn report(current_state: ServiceState, wait_hint: Duration, code: u8) {
     let is_running = current_state == ServiceState::Running;
-    let is_pending = current_state == ServiceState::StopPending;
     let accepted = ServiceControlAccept::STOP
         | ServiceControlAccept::SHUTDOWN
         | ServiceControlAccept::PARAM_CHANGE;
@@ -87,7 +96,7 @@ fn report(current_state: ServiceState, code: u8) {
             code => ServiceExitCode::ServiceSpecific(code.into()),
         },
         checkpoint: 0,
-        wait_hint: if is_pending { STOP_TIMEOUT } else { Duration::ZERO },
+        wait_hint,
         process_id: None,
     };
     // Without it, only the system's list of services is wrong.

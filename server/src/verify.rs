@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use phaselock::games::Games;
@@ -15,8 +14,8 @@ use phaselock::server::Verdict;
 const FILE_BYTES_MAX: u64 = 1 << 30;
 
 /// Verifies files and prints a line for each. The status is 0 if all are identical.
-pub(crate) fn run(games: &Games, files: &[PathBuf]) -> Result<ExitCode> {
-    let mut status = ExitCode::SUCCESS;
+pub(crate) fn run(games: &Games, files: &[PathBuf]) -> Result<u8> {
+    let mut status = 0;
     for file in files {
         let (line, is_identical) = match verified(games, file) {
             Ok(line) => line,
@@ -25,7 +24,7 @@ pub(crate) fn run(games: &Games, files: &[PathBuf]) -> Result<ExitCode> {
         writeln!(io::stdout(), "{}: {line}", file.display())
             .context("cannot write to the standard output")?;
         if !is_identical {
-            status = ExitCode::FAILURE;
+            status = 1;
         }
     }
     Ok(status)

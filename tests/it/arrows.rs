@@ -340,7 +340,7 @@ const C_LIBRARY: Levels = &[
 ];
 
 const SERVER: Levels = &[
-    &["error", "time", "author", "subject", "sentence", "token", "ranges", "api"],
+    &["error", "event_log", "time", "author", "subject", "sentence", "token", "ranges", "api"],
     &[
         "data_dir",
         "writer",
@@ -348,6 +348,7 @@ const SERVER: Levels = &[
         "http",
         "lifecycle",
         "signals",
+        "service",
         "notify",
         "status",
         "verify",
@@ -358,7 +359,7 @@ const SERVER: Levels = &[
     &["data", "webhooks", "agones"],
     &["host"],
     &["admin", "web", "backups", "ctl"],
-    &["commands", "preflight", "host_thread", "serve", "service", "run"],
+    &["commands", "preflight", "host_thread", "serve", "run"],
     &["", "main"],
 ];
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use phaselock::server::Command;
 use phaselock::time::Micros;
@@ -68,8 +69,8 @@ impl Stopping {
         let drain_seconds = config.borrow().play.drain_seconds;
         let drain = Micros::from_ms(1000 * i64::from(drain_seconds));
         // Goodbyes and the last writes to a stalled disk come on top.
-        let within = (u64::from(drain_seconds) + 20) * 1_000_000;
-        notifier.send(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={within}"));
+        let within = Duration::from_secs(u64::from(drain_seconds) + 20);
+        notifier.stopping(within);
         let before = Arc::clone(&config.borrow());
         let goodbye = last_goodbye(&before).await;
         // Even a drain that ends at once asks where the players can go.
