@@ -7,8 +7,6 @@ use serde::Deserialize;
 
 use crate::error::{Error, ErrorCode};
 
-/// The maximum length of a description in bytes. Arbitrary; that of Skirmish has 20 kB.
-pub(crate) const DESCRIPTION_BYTES_MAX: usize = 1024 * 1024;
 /// The maximum length of a field's or a record's name in bytes. Arbitrary.
 const LABEL_BYTES_MAX: usize = 64;
 /// The farthest minimum of a field: a range is within 2^32 of 0.

@@ -10,19 +10,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use phaselock::fields::Kind;
-use phaselock::limits::{FIELDS_MAX, GAME_MESSAGE_BYTES_MAX, TEXT_BYTES_MAX};
 
 use crate::described::{Context, Prediction};
-use crate::description::{DESCRIPTION_BYTES_MAX, GameTables};
+use crate::description::GameTables;
 use crate::error::{self, Error, ErrorCode};
 use crate::guest::{Guest, Wish};
 use crate::layout::*;
 use crate::{raw, registry};
-
-/// The maximum length of a path in bytes: that of Linux.
-const PATH_BYTES_MAX: usize = 4096;
-/// The maximum length of a name that is looked up, and of an address or a link.
-const WORD_BYTES_MAX: usize = 400;
 
 /// Calls safe code: errors and panics become codes, and their details are kept.
 fn guarded(call: impl FnOnce() -> Result<i32, Error>) -> i32 {
@@ -67,8 +61,9 @@ pub unsafe extern "C" fn phaselock_load_game(
         unsafe { raw::put(game, 0, "game") }?;
         let description = description.cast::<u8>();
         // SAFETY: C promises the length.
-        let bytes =
-            unsafe { raw::copied(description, length, DESCRIPTION_BYTES_MAX, "description") };
+        let bytes = unsafe {
+            raw::copied(description, length, PHASELOCK_DESCRIPTION_BYTES_MAX, "description")
+        };
         let text = String::from_utf8(bytes?)
             .map_err(|_| Error::argument("the description is not UTF-8"))?;
         let handle = registry::load_game(text)?;
@@ -94,7 +89,7 @@ fn record(tables: &GameTables, kind: i32) -> Result<&Kind, Error> {
 pub unsafe extern "C" fn phaselock_kind(game: u64, name: *const c_char) -> i32 {
     guarded(|| {
         // SAFETY: C promises a text.
-        let name = unsafe { raw::text(name, WORD_BYTES_MAX, "name") }?;
+        let name = unsafe { raw::text(name, PHASELOCK_WORD_BYTES_MAX, "name") }?;
         let found = phaselock::fields::find_kind(registry::game(game)?.kinds, &name);
         found.map(i32::from).map_err(Error::argument)
     })
@@ -104,7 +99,7 @@ pub unsafe extern "C" fn phaselock_kind(game: u64, name: *const c_char) -> i32 {
 pub unsafe extern "C" fn phaselock_field(game: u64, kind: i32, name: *const c_char) -> i32 {
     guarded(|| {
         // SAFETY: C promises a text.
-        let name = unsafe { raw::text(name, WORD_BYTES_MAX, "name") }?;
+        let name = unsafe { raw::text(name, PHASELOCK_WORD_BYTES_MAX, "name") }?;
         let record = record(registry::game(game)?, kind)?;
         let found = (0..).zip(record.fields).find(|(_, field)| field.is_labelled(&name));
         let detail = || Error::argument(format!("{} has no field called '{name}'", record.name));
@@ -149,13 +144,14 @@ unsafe fn wish_of(options: &JoinOptions) -> Result<(Context, Wish), Error> {
     // SAFETY: the caller promises texts.
     let wish = unsafe {
         let path = |text, name| {
-            raw::optional_text(text, PATH_BYTES_MAX, name).map(|path| path.map(PathBuf::from))
+            raw::optional_text(text, PHASELOCK_PATH_BYTES_MAX, name)
+                .map(|path| path.map(PathBuf::from))
         };
         Wish {
-            server: raw::text(options.server, WORD_BYTES_MAX, "server")?,
-            name: raw::text(options.name, TEXT_BYTES_MAX, "name")?,
-            password: raw::optional_text(options.password, TEXT_BYTES_MAX, "password")?,
-            room: raw::optional_text(options.room, TEXT_BYTES_MAX, "room")?,
+            server: raw::text(options.server, PHASELOCK_WORD_BYTES_MAX, "server")?,
+            name: raw::text(options.name, PHASELOCK_LINE_BYTES_MAX, "name")?,
+            password: raw::optional_text(options.password, PHASELOCK_LINE_BYTES_MAX, "password")?,
+            room: raw::optional_text(options.room, PHASELOCK_LINE_BYTES_MAX, "room")?,
             known_hosts: path(options.known_hosts, "known_hosts")?,
             key_file: path(options.key_file, "key_file")?,
             watches: options.flags & PHASELOCK_JOIN_TO_WATCH != 0,
@@ -194,7 +190,7 @@ pub unsafe extern "C" fn phaselock_connect(options: *const JoinOptions, client: 
 pub unsafe extern "C" fn phaselock_frame(client: u64, input: *const f64, count: usize) -> i32 {
     guarded(|| {
         // SAFETY: C promises the count.
-        let input = unsafe { raw::copied(input, count, FIELDS_MAX, "input") }?;
+        let input = unsafe { raw::copied(input, count, PHASELOCK_FIELDS_MAX, "input") }?;
         registry::with(client, |guest| guest.frame(&input))
     })
 }
@@ -270,7 +266,7 @@ pub unsafe extern "C" fn phaselock_setup(client: u64, bytes: *mut u8, capacity: 
 pub unsafe extern "C" fn phaselock_say(client: u64, text: *const c_char) -> i32 {
     guarded(|| {
         // SAFETY: C promises a text.
-        let text = unsafe { raw::text(text, TEXT_BYTES_MAX, "text") }?;
+        let text = unsafe { raw::text(text, PHASELOCK_LINE_BYTES_MAX, "text") }?;
         registry::with(client, |guest| guest.say(&text))
     })
 }
@@ -279,7 +275,7 @@ pub unsafe extern "C" fn phaselock_say(client: u64, text: *const c_char) -> i32 
 pub unsafe extern "C" fn phaselock_request(client: u64, bytes: *const u8, length: usize) -> i32 {
     guarded(|| {
         // SAFETY: C promises the length.
-        let bytes = unsafe { raw::copied(bytes, length, GAME_MESSAGE_BYTES_MAX, "bytes") }?;
+        let bytes = unsafe { raw::copied(bytes, length, PHASELOCK_REQUEST_BYTES_MAX, "bytes") }?;
         registry::with(client, |guest| guest.request(bytes))
     })
 }
@@ -288,7 +284,7 @@ pub unsafe extern "C" fn phaselock_request(client: u64, bytes: *const u8, length
 pub unsafe extern "C" fn phaselock_close(client: u64, reason: *const c_char) -> i32 {
     guarded(|| {
         // SAFETY: C promises null or a text.
-        let reason = unsafe { raw::optional_text(reason, TEXT_BYTES_MAX, "reason") }?;
+        let reason = unsafe { raw::optional_text(reason, PHASELOCK_LINE_BYTES_MAX, "reason") }?;
         registry::remove(client)?.close(&reason.unwrap_or_default());
         Ok(0)
     })

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
+use phaselock::wire::control::ClientMessage;
+use phaselock::wire::disconnect::Code;
+use phaselock::wire::talk::Audience;
 use phaselock_c::layout::{CONSTANTS, STRUCTURES};
 
 fn folder() -> PathBuf {
@@ -97,6 +100,23 @@ fn each_constant_of_the_header_is_compared() {
         let name = format!("PHASELOCK_{}", line.split_whitespace().next().expect("a name"));
         let known = CONSTANTS.iter().any(|(constant, _)| *constant == name);
         assert!(known || name == "PHASELOCK_H", "{name} is not compared");
+    }
+}
+
+#[test]
+fn reasons_and_requests_are_those_of_the_wire() {
+    let constants: BTreeMap<_, _> = CONSTANTS.iter().copied().collect();
+    let reasons = constants.iter().filter_map(|(name, value)| {
+        let words = name.strip_prefix("PHASELOCK_REASON_")?;
+        Some((*value, words.split('_').map(camel).collect::<String>()))
+    });
+    let codes = Code::ALL.iter().map(|code| (u16::from(*code).into(), format!("{code:?}")));
+    assert_eq!(reasons.collect::<BTreeMap<_, _>>(), codes.collect());
+    let chat = ClientMessage::Chat { to: Audience::All, text: String::new() };
+    let request = ClientMessage::Game { number: 0, bytes: Vec::new() };
+    for (name, message) in [("CHAT", chat), ("REQUEST", request)] {
+        let code = constants[&*format!("PHASELOCK_REFUSED_{name}")];
+        assert_eq!(code, i64::from(message.kind()), "{name}");
     }
 }
 
