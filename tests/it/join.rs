@@ -30,6 +30,9 @@ fn refusal(room: &mut Room<Skirmish>, client: u64, hello: Hello) -> Disconnect {
     }
 }
 
+/// Version of the server.
+const OURS: &str = env!("CARGO_PKG_VERSION");
+
 #[test]
 fn a_player_joins_sees_everybody_and_leaves() {
     let mut sim = Sim::<Skirmish>::new(1, 3);
@@ -56,15 +59,26 @@ fn a_player_joins_sees_everybody_and_leaves() {
 #[test]
 fn a_mismatched_build_gets_the_reason_whatever_its_hello_contains() {
     let mut room = Room::new(room_config(1, 0));
-    let other = Hello { wire: 7, version: "9.9".into(), ..hello::<Skirmish>("Ada", LocalTime(0)) };
+    let other =
+        Hello { wire: 7, version: "9.9.0".into(), ..hello::<Skirmish>("Ada", LocalTime(0)) };
     let goodbye = refusal(&mut room, 0, other.clone());
-    assert!(goodbye.text.contains("9.9") && goodbye.text.contains("0.1.0"), "{goodbye}");
     assert_eq!((goodbye.code, goodbye.retry_after), (Code::OtherWire, None));
-    assert!(goodbye.text.ends_with("use the same version"), "{goodbye}");
+    let older = format!(
+        "this server ({OURS}) is older than your client (9.9.0): ask its host to update it, or use \
+         version {OURS}"
+    );
+    assert_eq!(goodbye.text, older);
     // The host may have said where to get it.
     let mut config = room_config(1, 0);
     config.settings.download = "https://example.org/get".into();
     let mut helpful = Room::new(config);
+    let old = Hello { version: "0.0.9".into(), ..other.clone() };
+    let goodbye = refusal(&mut helpful, 0, old);
+    let older = format!(
+        "your client (0.0.9) is older than this server ({OURS}): update it, from \
+         https://example.org/get"
+    );
+    assert_eq!(goodbye.text, older);
     for hello in [other.clone(), hello::<Bells>("Ada", LocalTime(0))] {
         let goodbye = refusal(&mut helpful, 0, hello);
         assert!(goodbye.text.ends_with(", from https://example.org/get"), "{goodbye}");
@@ -85,10 +99,22 @@ fn a_build_with_other_rules_or_without_the_game_is_refused() {
     let mut rules = hello::<Skirmish>("Ada", LocalTime(0));
     rules.games[0].1 ^= 1;
     let goodbye = refusal(&mut room, 0, rules);
-    assert!(goodbye.text.contains("rules of skirmish differ"), "{goodbye}");
-    assert_eq!(goodbye.code, Code::OtherGame);
+    let text = "your client's rules of skirmish differ from this server's: use the server's build";
+    assert_eq!(goodbye, Disconnect::new(Code::OtherGame, text));
+    for (version, text) in [
+        ("0.0.9", "your client (0.0.9) has older rules of skirmish than this server"),
+        (
+            "9.9.0",
+            "has older rules of skirmish than your client (9.9.0): ask its host to update it",
+        ),
+    ] {
+        let mut rules = hello::<Skirmish>("Ada", LocalTime(0));
+        (rules.games[0].1, rules.version) = (7, version.into());
+        let goodbye = refusal(&mut room, 0, rules);
+        assert!(goodbye.text.contains(text), "{goodbye}");
+    }
     let text =
-        "this server plays skirmish, which your client does not have; use a client that has it";
+        "this server plays skirmish, which your client does not have: use a client that has it";
     let goodbye = refusal(&mut room, 1, hello::<Bells>("Ada", LocalTime(0)));
     assert_eq!(goodbye, Disconnect::new(Code::OtherGame, text));
 }

@@ -537,7 +537,13 @@ fn clients_older_than_the_host_wants_are_told_where_to_get_a_newer_one() {
     };
     oldest("999.0.0");
     let mut knock = served.knock("Ada", None);
-    knock.is_put_out(Code::OldClient, "version 999.0.0 or later; get one from https://example.org");
+    let text = concat!(
+        "your client (",
+        env!("CARGO_PKG_VERSION"),
+        ") is too old: this server accepts version 999.0.0 or later; update it, from \
+         https://example.org/get"
+    );
+    knock.is_put_out(Code::OldClient, text);
     // A release comes after its own candidates.
     for version in [env!("CARGO_PKG_VERSION"), concat!(env!("CARGO_PKG_VERSION"), "-rc.1")] {
         oldest(version);

@@ -11,6 +11,7 @@ use phaselock::server::{Pass, Transfer};
 use phaselock::wire::control::Hello;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::rooms::RoomCode;
+use phaselock::wire::text::{clip, printable};
 use phaselock_quic::fleet::FleetKey;
 use phaselock_quic::server::{Departure, Gate, Leaving};
 use phaselock_quic::tickets::{Brought, Seat};
@@ -30,6 +31,9 @@ use crate::sentence::Act;
 const TURNED_AWAY: Duration = Duration::from_secs(1);
 /// Maximum addresses remembered for that. Arbitrary; others are sent the reason more often.
 const ADDRESSES_MAX: usize = 4096;
+
+/// Maximum length of a client's version in a goodbye, in bytes. Arbitrary.
+const VERSION_BYTES_MAX: usize = 32;
 
 /// The goodbye to an address on a deny list.
 const LISTED: &str = "your address is on a deny list of this server, such as one of VPNs, proxies \
@@ -64,7 +68,9 @@ impl Rules {
             return Ok(());
         }
         let text = format!(
-            "this server accepts clients of version {oldest} or later; get one from {}",
+            "your client ({}) is too old: this server accepts version {oldest} or later; update \
+             it, from {}",
+            clip(&printable(version), VERSION_BYTES_MAX),
             self.download
         );
         Err(Disconnect::new(Code::OldClient, text))

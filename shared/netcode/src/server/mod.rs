@@ -13,6 +13,7 @@ mod host;
 mod interest;
 mod mailbox;
 mod member;
+mod mismatch;
 mod mute;
 mod naming;
 mod output;

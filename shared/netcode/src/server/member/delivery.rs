@@ -14,6 +14,8 @@ use crate::wire::ghost::GhostNotice;
 pub(in crate::server) struct Delivery {
     /// Games of the client's build, with their hashes.
     games: Vec<(String, u64)>,
+    /// Version of the client's build, as it states it; empty after a restart of the server.
+    version: String,
     /// Whether the client gets snapshots in plain coding.
     plain: bool,
     /// Whether the client understands what an entity's absence from a snapshot means.
@@ -42,6 +44,7 @@ impl Delivery {
             plain: hello.wishes_plain(),
             reads_silence: hello.wishes_silence(),
             games: hello.games,
+            version: hello.version,
             datagram_bytes: DATAGRAM_BYTES_MAX,
             rate: SendRate::new(time.now, bytes_per_second, interval),
             run: None,
@@ -51,6 +54,11 @@ impl Delivery {
     /// Returns the games of the client's build, with their hashes.
     pub(in crate::server) fn games(&self) -> &[(String, u64)] {
         &self.games
+    }
+
+    /// Returns the version of the client's build, as it states it.
+    pub(in crate::server) fn version(&self) -> &str {
+        &self.version
     }
 
     /// Whether the client gets snapshots in plain coding.

@@ -12,6 +12,7 @@ use crate::limits::{PLAYERS_MAX, ROSTER_CHUNK, STAFF_SEATS_MAX, WATCHERS_MAX};
 use crate::server::control::Event;
 use crate::server::member::Member;
 use crate::server::member::person::Person;
+use crate::server::mismatch::Mismatch;
 use crate::server::naming::checked;
 use crate::server::output::ClientId;
 use crate::server::people::Pass;
@@ -47,12 +48,7 @@ impl<G: Game> Room<G> {
         if let Ok((wire, version)) = ClientMessage::parse_hello_head(body)
             && wire != wire_hash()
         {
-            let ours = env!("CARGO_PKG_VERSION");
-            let text = format!(
-                "your version {version} and the server's version {ours} have different protocols; \
-                 use the same version{}",
-                self.download_hint()
-            );
+            let text = self.mismatch(&version).protocol();
             return self.host.put_out(client, Disconnect::new(Code::OtherWire, text));
         }
         match ClientMessage::parse(body) {
@@ -79,7 +75,7 @@ impl<G: Game> Room<G> {
     /// Gives a newcomer a seat, or a place to watch from. An error is the goodbye to send instead.
     fn handle_hello(&mut self, arrival: Arrival) -> Result<(), Disconnect> {
         let Arrival { now, hello, pass, .. } = &arrival;
-        self.check_build(&hello.games, hello.wishes_plain())?;
+        self.check_build(&hello.games, hello.wishes_plain(), &hello.version)?;
         self.make_ready(*now);
         let player_before = match self.seat_of(hello)? {
             Some(old) if !hello.wishes_to_watch() => {
@@ -401,36 +397,31 @@ impl<G: Game> Room<G> {
         removed
     }
 
-    /// Returns the goodbye if a build with these games cannot play this one.
-    fn check_build(&self, games: &[(String, u64)], plain: bool) -> Result<(), Disconnect> {
+    /// Returns the goodbye if a build of this version, with these games, cannot play this one.
+    fn check_build(
+        &self,
+        games: &[(String, u64)],
+        plain: bool,
+        version: &str,
+    ) -> Result<(), Disconnect> {
         let ours = || if plain { fields_hash::<G>() } else { self.simulation.hash() };
         let text = match games.iter().find(|(name, _)| name == G::NAME) {
             Some((_, hash)) if *hash == ours() => return Ok(()),
-            Some(_) => format!(
-                "your client's rules of {} differ from this server's; use the server's version{}",
-                G::NAME,
-                self.download_hint()
-            ),
-            None => format!(
-                "this server plays {}, which your client does not have; use a client that has it{}",
-                G::NAME,
-                self.download_hint()
-            ),
+            Some(_) => self.mismatch(version).rules(G::NAME),
+            None => self.mismatch(version).game(G::NAME),
         };
         Err(Disconnect::new(Code::OtherGame, text))
     }
 
-    /// Returns words that follow "use the server's version", if the host has said where to get it.
-    fn download_hint(&self) -> String {
-        match &*self.host.settings().download {
-            "" => String::new(),
-            download => format!(", from {download}"),
-        }
+    /// Returns what to tell a client of this version that does not match.
+    fn mismatch<'a>(&'a self, version: &'a str) -> Mismatch<'a> {
+        Mismatch::with_client(version, &self.host.settings().download)
     }
 
     /// Returns the goodbye if a member's build cannot play this game.
     pub(super) fn check_games(&self, member: &Member) -> Result<(), Disconnect> {
-        self.check_build(member.delivery().games(), member.delivery().is_plain())
+        let delivery = member.delivery();
+        self.check_build(delivery.games(), delivery.is_plain(), delivery.version())
     }
 
     /// Welcomes a member who plays.
