@@ -7,6 +7,7 @@
 //! A file tells what its round hides. So its name ends in `.part`, and the administration does not
 //! hand it out, until the round is over and spectators have seen its end.
 
+mod catalogue;
 mod disk;
 mod settings;
 mod shelf;
@@ -15,6 +16,7 @@ mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
+use std::path::PathBuf;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -23,10 +25,11 @@ use phaselock::replay::Piece;
 use phaselock::server::Secrecy;
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::server::{Archive, Recorded, RecordingEnd};
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
+pub(crate) use self::catalogue::{Catalogue, Label, Shelved};
 use self::disk::{Disk, Failure, Id, Job};
 pub(crate) use self::settings::{FOLDER, Recording};
-pub(crate) use self::shelf::{Shelf, Shelved};
 use crate::clocks::Clocks;
 use crate::config::RecordMode;
 use crate::time::date;
@@ -161,6 +164,7 @@ pub(crate) struct Recordings {
     clocks: Clocks,
     reels: Mutex<Reels>,
     jobs: SyncSender<Job>,
+    catalogue: Arc<AsyncMutex<Catalogue>>,
 }
 
 /// The thread that writes.
@@ -187,9 +191,13 @@ impl Recordings {
             reels.held.entry(room).or_default().files.push(reels.last);
         }
         let writer = Writer::spawn("recordings", move || disk.run(&waiting))?;
-        let reels = Mutex::new(reels);
-        let recordings = Self { settings, clocks, reels, jobs: jobs.clone() };
+        let recordings = Self::new(settings, clocks, reels, jobs.clone());
         Ok((Arc::new(recordings), RecordingsThread { jobs, writer }))
+    }
+
+    fn new(settings: Recording, clocks: Clocks, reels: Reels, jobs: SyncSender<Job>) -> Self {
+        let catalogue = Arc::new(AsyncMutex::new(Catalogue::new(settings.dir.clone())));
+        Self { settings, clocks, reels: Mutex::new(reels), jobs, catalogue }
     }
 
     /// Returns the rooms (or of one room, whether it) whose recording is only in memory, and why.
@@ -230,9 +238,14 @@ impl Recordings {
         }
     }
 
-    /// Returns the finished recordings.
-    pub(crate) fn shelf(&self) -> Shelf {
-        Shelf::new(&self.settings.dir)
+    /// Returns the list of finished recordings once no one else reads it.
+    pub(crate) async fn catalogue(&self) -> OwnedMutexGuard<Catalogue> {
+        Arc::clone(&self.catalogue).lock_owned().await
+    }
+
+    /// Returns the path of a finished recording; `None` if there is none of this name.
+    pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
+        shelf::path(&self.settings.dir, name)
     }
 
     fn reels(&self) -> MutexGuard<'_, Reels> {

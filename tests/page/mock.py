@@ -380,7 +380,7 @@ class World:
         if (verb, head) == ("GET", "replays"):
             return [{"file": f"2026-11-26-11{35 - i}_1.plr", "game": "race", "bytes": 1234567,
                      "began": int(time.time()) - 300 * (i + 1), "ended": int(time.time()) - 300 * i,
-                     "seconds": 300, "players": ["Ann", "Bob"]}
+                     "unread": False, "seconds": 300, "players": ["Ann", "Bob"]}
                     for i in range(3 if self.players else 0)]
         if (verb, head) == ("POST", "mark"):
             return {"done": "this moment is marked"}

@@ -183,7 +183,11 @@ impl Shown for Vec<ReplayView> {
             self,
             &[
                 ("FILE", |it| printable(&it.file)),
-                ("GAME", |it| it.game.as_ref().map_or("unreadable".to_owned(), |it| printable(it))),
+                ("GAME", |it| match &it.game {
+                    Some(game) => printable(game),
+                    None if it.unread => "not read yet".to_owned(),
+                    None => "unreadable".to_owned(),
+                }),
                 ("BEGAN", |it| it.began.map(date).unwrap_or_default()),
                 ("LENGTH", |it| it.seconds.map(length).unwrap_or_default()),
                 ("BYTES", |it| it.bytes.to_string()),

@@ -1,13 +1,11 @@
 //! Recordings: the list, downloads, and marks.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use phaselock::replay::Summary;
 use phaselock::server::Command;
 use phaselock::wire::rooms::RoomCode;
 use tokio::task::spawn_blocking;
@@ -18,7 +16,7 @@ use super::state::{AuditEntry, Host, done};
 use crate::api::ReplayView;
 use crate::author::{Author, Right};
 use crate::error::ActError;
-use crate::recordings::Shelved;
+use crate::recordings::{Label, Shelved};
 
 /// Number of rooms about which an answer says that they are not being written.
 const ROOMS_TOLD_MAX: usize = 3;
@@ -29,16 +27,15 @@ const SAVED_WITHIN: Duration = Duration::from_secs(11);
 
 impl From<Shelved> for ReplayView {
     fn from(it: Shelved) -> Self {
-        let Shelved { name, ended, bytes, summary } = it;
-        let header = summary.as_ref().map(|summary| &summary.header);
-        let began = header.map(|header| header.unix_micros.div_euclid(1_000_000));
-        let game = header.map(|header| header.game.clone());
-        let seconds = summary.as_ref().and_then(Summary::secs);
-        let people = summary.into_iter().flat_map(|summary| summary.people);
-        // Players who come back may be there twice.
-        let players = people.filter(|person| !person.bot).map(|person| person.name);
-        let players = players.collect::<BTreeSet<_>>().into_iter().collect();
-        Self { file: name, game, began, ended, seconds, players, bytes }
+        let Shelved { name, ended, bytes, label } = it;
+        let unread = label == Label::Unread;
+        let (game, began, seconds, players) = match label {
+            Label::Unread | Label::Unreadable => (None, None, None, Vec::new()),
+            Label::Read { game, began, seconds, players } => {
+                (Some(game), Some(began), seconds, players)
+            }
+        };
+        Self { file: name, unread, game, began, ended, seconds, players, bytes }
     }
 }
 
@@ -78,14 +75,14 @@ impl Host {
         skip: usize,
         count: usize,
     ) -> Result<Vec<ReplayView>, ActError> {
-        let shelf = self.recordings.shelf();
-        let listed = on_disk(move || shelf.list(skip, count)).await?;
+        let mut catalogue = self.recordings.catalogue().await;
+        let listed = on_disk(move || catalogue.list(skip, count)).await?;
         Ok(listed.into_iter().map(ReplayView::from).collect())
     }
 
     async fn replay_path(&self, file: &str) -> Result<PathBuf, ActError> {
-        let (shelf, name) = (self.recordings.shelf(), file.to_owned());
-        let found = on_disk(move || Ok(shelf.path(&name))).await?;
+        let (recordings, name) = (Arc::clone(&self.recordings), file.to_owned());
+        let found = on_disk(move || Ok(recordings.path(&name))).await?;
         let missing = || ActError::NotFound(format!("there is no finished recording {file:?}"));
         found.ok_or_else(missing)
     }

@@ -5,7 +5,7 @@ use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use phaselock::replay::{Replay, Summary, read_span};
+use phaselock::replay::{Replay, read_span};
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::files::read_range;
 
@@ -26,16 +26,16 @@ const END_BYTES: u64 = 64 << 10;
 
 /// A file of a recording.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Found {
+pub(super) struct Found {
     /// Unix time of the last change in seconds.
-    changed: i64,
-    path: PathBuf,
-    bytes: u64,
-    is_growing: bool,
+    pub(super) changed: i64,
+    pub(super) path: PathBuf,
+    pub(super) bytes: u64,
+    pub(super) is_growing: bool,
 }
 
 /// Returns the recordings in a folder. Anything else in it is left alone.
-fn find(dir: &Path) -> io::Result<Vec<Found>> {
+pub(super) fn find(dir: &Path) -> io::Result<Vec<Found>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
@@ -220,58 +220,11 @@ pub(super) fn offer(path: &Path) {
     );
 }
 
-/// A finished recording.
-#[derive(Clone, Debug)]
-pub(crate) struct Shelved {
-    /// Name of the file.
-    pub(crate) name: String,
-    /// Unix time of the end in seconds.
-    pub(crate) ended: i64,
-    pub(crate) bytes: u64,
-    /// What it is of; `None` if that cannot be read.
-    pub(crate) summary: Option<Summary>,
-}
-
-/// The finished recordings in a folder.
-#[derive(Clone, Debug)]
-pub(crate) struct Shelf {
-    dir: PathBuf,
-}
-
-impl Shelf {
-    pub(super) fn new(dir: &Path) -> Self {
-        Self { dir: dir.to_owned() }
-    }
-
-    /// Returns up to `count` recordings after the first `skip`, the newest first.
-    pub(crate) fn list(&self, skip: usize, count: usize) -> io::Result<Vec<Shelved>> {
-        let found = match find(&self.dir) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            found => found?,
-        };
-        let mut files: Vec<_> = found.into_iter().filter(|file| !file.is_growing).collect();
-        files.sort_by(|a, b| b.cmp(a));
-        let shelved = |file: Found| Shelved {
-            name: file.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            ended: file.changed,
-            bytes: file.bytes,
-            summary: summary(&file.path, file.bytes),
-        };
-        Ok(files.into_iter().skip(skip).take(count).map(shelved).collect())
-    }
-
-    /// Returns the path of a recording; `None` if there is none of this name.
-    pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
-        let path = self.dir.join(name);
-        let is_plain = path.file_name().is_some_and(|file| file == name)
-            && path.extension().is_some_and(|end| end == END);
-        let is_there = || fs::symlink_metadata(&path).is_ok_and(|facts| facts.is_file());
-        (is_plain && is_there()).then_some(path)
-    }
-}
-
-/// Reads what a file of this length is of.
-fn summary(path: &Path, length: u64) -> Option<Summary> {
-    let file = File::open(path).ok()?;
-    Summary::read(length, |range| read_range(&file, range)).ok()
+/// Returns the path of a finished recording in a folder; `None` if there is none of this name.
+pub(super) fn path(dir: &Path, name: &str) -> Option<PathBuf> {
+    let path = dir.join(name);
+    let is_plain = path.file_name().is_some_and(|file| file == name)
+        && path.extension().is_some_and(|end| end == END);
+    let is_there = || fs::symlink_metadata(&path).is_ok_and(|facts| facts.is_file());
+    (is_plain && is_there()).then_some(path)
 }

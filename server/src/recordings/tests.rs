@@ -84,6 +84,11 @@ fn wait_for(dir: &Path, finished: usize, others: usize) {
     }
 }
 
+fn list(recordings: &Recordings, skip: usize, count: usize) -> Vec<Shelved> {
+    let mut catalogue = recordings.catalogue.try_lock().expect("no one else lists");
+    catalogue.list(skip, count).expect("readable")
+}
+
 fn pieces(secs: u64) -> Vec<Piece> {
     let pace = Pace { chunk_secs: 1, ..Pace::DEFAULT };
     let record = Some(RecordConfig { pace, ..RecordConfig::default() });
@@ -298,8 +303,7 @@ fn a_recording_that_takes_more_than_all_may_is_ended() {
     for piece in pieces(9) {
         studio.recordings.archive(&room("1"), piece, recorded(1, 0));
     }
-    let shelf = studio.recordings.shelf();
-    assert!(shelf.list(0, 9).expect("readable").is_empty(), "it still tells what a round hides");
+    assert!(list(&studio.recordings, 0, 9).is_empty(), "it still tells what a round hides");
     studio.recordings.end(&room("1"), RecordingEnd::GameOver);
     let (_dir, files) = studio.end();
     assert_eq!(files.len(), 1, "{files:?}");
@@ -315,7 +319,7 @@ fn finished_recordings_are_listed_and_found_by_their_names_only() {
         studio.recordings.archive(&room("1"), piece, recorded(1, 0));
     }
     studio.recordings.end(&room("1"), RecordingEnd::GameOver);
-    let shelf = studio.recordings.shelf();
+    let recordings = Arc::clone(&studio.recordings);
     let (dir, files) = (dir.to_owned(), studio.end());
     fs::write(dir.join("broken.plr"), "something else").expect("writable");
     let past = UNIX_EPOCH + Duration::from_secs(1_700_000_000);
@@ -324,19 +328,18 @@ fn finished_recordings_are_listed_and_found_by_their_names_only() {
     fs::write(dir.join("growing.plr.part"), "").expect("writable");
     fs::write(dir.join("key.pem"), "").expect("writable");
     fs::create_dir(dir.join("folder.plr")).expect("writable");
-    let listed = shelf.list(0, 9).expect("readable");
+    let listed = list(&recordings, 0, 9);
     let names: Vec<_> = listed.iter().map(|it| it.name.as_str()).collect();
     let name = files.1[0].file_name().and_then(|name| name.to_str()).expect("text");
     assert_eq!(names, [name, "broken.plr"], "the newest first");
-    let summary = listed[0].summary.as_ref().expect("it can be read");
-    assert_eq!((summary.header.game.as_str(), summary.people.len()), (Race::NAME, 2));
-    assert_eq!(summary.secs(), Some(1));
-    assert_eq!(listed[1].summary, None);
-    assert_eq!(shelf.list(0, 1).expect("readable").len(), 1);
-    let rest = shelf.list(1, 9).expect("readable");
+    let Label::Read { game, seconds, players, .. } = &listed[0].label else { panic!("unread") };
+    assert_eq!((game.as_str(), *seconds, players.len()), (Race::NAME, Some(1), 0));
+    assert_eq!(listed[1].label, Label::Unreadable);
+    assert_eq!(list(&recordings, 0, 1).len(), 1);
+    let rest = list(&recordings, 1, 9);
     assert_eq!((rest.len(), rest[0].name.as_str()), (1, "broken.plr"));
-    assert!(shelf.list(2, 9).expect("readable").is_empty());
-    assert_eq!(shelf.path(name), Some(dir.join(name)));
+    assert!(list(&recordings, 2, 9).is_empty());
+    assert_eq!(recordings.path(name), Some(dir.join(name)));
     let inside = dir.file_name().and_then(|name| name.to_str()).expect("text");
     for other in [
         "",
@@ -351,8 +354,57 @@ fn finished_recordings_are_listed_and_found_by_their_names_only() {
         &format!("{name}/"),
         &dir.join(name).display().to_string(),
     ] {
-        assert_eq!(shelf.path(other), None, "{other}");
+        assert_eq!(recordings.path(other), None, "{other}");
     }
+}
+
+#[test]
+fn a_list_reads_few_files_at_a_time_and_remembers_them() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let whole = phaselock_testing::file_of(&pieces(2));
+    let count = catalogue::READ_MAX + 20;
+    for number in 0..count {
+        // What killed servers leave takes the longest, and broken files do not count less.
+        let bytes =
+            if number % 3 == 0 { &b"something else"[..] } else { &whole[..whole.len() - 9] };
+        fs::write(dir.path().join(format!("{number:03}.plr")), bytes).expect("writable");
+    }
+    let (recordings, thread) = Studio::open(RecordMode::Off, 1 << 30, dir.path());
+    let unread = |skip, count| {
+        let listed = list(&recordings, skip, count);
+        listed.iter().filter(|it| it.label == Label::Unread).count()
+    };
+    assert_eq!(unread(0, count), 20);
+    assert_eq!(unread(0, count), 0, "the next one reads on");
+    let listed = list(&recordings, 0, count);
+    let readable = |it: &&Shelved| matches!(it.label, Label::Read { .. });
+    assert_eq!(listed.iter().filter(readable).count(), count * 2 / 3);
+    // A file that changes is read again.
+    let path = dir.path().join("000.plr");
+    fs::write(&path, &whole).expect("writable");
+    age(&path, 1);
+    let oldest = list(&recordings, count - 1, 9);
+    assert_eq!((oldest.len(), oldest[0].name.as_str()), (1, "000.plr"));
+    assert!(readable(&&oldest[0]), "{oldest:?}");
+    // Whatever the file holds, it is not read again if it has not changed.
+    let changed = fs::metadata(&path).and_then(|facts| facts.modified()).expect("it has a time");
+    fs::write(&path, vec![0; whole.len()]).expect("writable");
+    File::options().write(true).open(&path).and_then(|it| it.set_modified(changed)).expect("set");
+    assert!(readable(&&list(&recordings, count - 1, 9)[0]));
+    assert!(thread.end());
+}
+
+#[tokio::test]
+async fn recordings_are_listed_for_one_at_a_time() {
+    let studio = Studio::new(RecordMode::Off, 1 << 30);
+    let first = studio.recordings.catalogue().await;
+    let recordings = Arc::clone(&studio.recordings);
+    let second = tokio::spawn(async move { recordings.catalogue().await.list(0, 9) });
+    tokio::task::yield_now().await;
+    assert!(!second.is_finished());
+    drop(first);
+    assert!(second.await.expect("it ends").expect("readable").is_empty());
+    studio.end();
 }
 
 #[test]
@@ -373,8 +425,7 @@ fn a_thread_that_is_stuck_delays_no_room() {
     let (jobs, stuck) = sync_channel(2);
     let settings = Recording::of(&Config::default().operation);
     let settings = Recording { mode: RecordMode::Always, ..settings };
-    let reels = Mutex::default();
-    let recordings = Recordings { settings, clocks: Clocks::begin(None), reels, jobs };
+    let recordings = Recordings::new(settings, Clocks::begin(None), Reels::default(), jobs);
     for piece in pieces(5) {
         recordings.archive(&room("1"), piece, recorded(1, 0));
     }
@@ -405,7 +456,7 @@ fn a_recording_is_held_back_until_its_round_is_over() {
     give(&other, 1, 0);
     wait_for(&dir, 0, 3);
     std::thread::sleep(Duration::from_millis(50));
-    assert!(studio.recordings.shelf().list(0, 9).expect("readable").is_empty());
+    assert!(list(&studio.recordings, 0, 9).is_empty());
     // Another room's round tells nothing about this one's.
     studio.recordings.end(&other, RecordingEnd::GameOver);
     wait_for(&dir, 1, 2);
@@ -487,8 +538,7 @@ fn a_recording_that_the_disk_was_too_slow_for_is_held_back_too() {
     let (jobs, stuck) = sync_channel(2);
     let settings = Recording::of(&Config::default().operation);
     let settings = Recording { mode: RecordMode::Always, ..settings };
-    let reels = Mutex::default();
-    let recordings = Recordings { settings, clocks: Clocks::begin(None), reels, jobs };
+    let recordings = Recordings::new(settings, Clocks::begin(None), Reels::default(), jobs);
     let mut given = pieces(5).into_iter();
     given.by_ref().take(5).for_each(|it| recordings.archive(&room("1"), it, recorded(1, 2)));
     assert_eq!(stuck.try_iter().count(), 2, "the rest was given up");

@@ -979,7 +979,8 @@ async function loadReplays(older) {
   replays = skip ? [...replays, ...got] : got;
   list($("#replay-list"), replays, [
     ["Ended", (it) => date(it.ended), "tight"],
-    ["Game", (it) => [it.game ?? "unreadable", ...someOf(it.players)].join(", ")],
+    ["Game", (it) => [it.game ?? (it.unread ? "not read yet" : "unreadable"),
+      ...someOf(it.players)].join(", ")],
     ["Length", (it) => (it.seconds == null ? "" : span(it.seconds)), "tight"],
     ["Size", (it) => bytes(it.bytes), "tight"],
     ...(can("moderator") ? [["", (it) => lift("Download", () => saveReplay(it.file)), "act"]] : []),

@@ -1,0 +1,123 @@
+//! The list of finished recordings.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+use phaselock::replay::{ReplayError, Summary};
+use phaselock_quic::files::read_range;
+
+use super::shelf::{Found, find};
+
+/// The maximum number of new files that a listing reads, with up to 2 MB of each. Arbitrary; twice
+/// as many as `ctl replays` and the admin page ask for.
+pub(super) const READ_MAX: usize = 100;
+/// The maximum number of files and players that are remembered: about 10 MB.
+const KNOWN_MAX: usize = 100_000;
+
+/// A finished recording.
+#[derive(Clone, Debug)]
+pub(crate) struct Shelved {
+    /// Name of the file.
+    pub(crate) name: String,
+    /// Unix time of the end in seconds.
+    pub(crate) ended: i64,
+    pub(crate) bytes: u64,
+    pub(crate) label: Label,
+}
+
+/// What is known of a finished recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Label {
+    /// Nothing yet: the listing had read enough, or the disk failed.
+    Unread,
+    Unreadable,
+    Read {
+        game: String,
+        /// Unix time of the beginning in seconds.
+        began: i64,
+        /// Duration in seconds, if it is known.
+        seconds: Option<u64>,
+        /// Names of the people who were there, without bots.
+        players: Vec<String>,
+    },
+}
+
+/// The finished recordings in a folder, and what was read of them.
+#[derive(Debug)]
+pub(crate) struct Catalogue {
+    dir: PathBuf,
+    /// A file that changes is another one.
+    known: BTreeMap<Found, Label>,
+    /// Number of files and players in `known`.
+    size: usize,
+}
+
+impl Catalogue {
+    pub(super) fn new(dir: PathBuf) -> Self {
+        Self { dir, known: BTreeMap::new(), size: 0 }
+    }
+
+    /// Returns up to `count` recordings after the first `skip`, the newest first.
+    pub(crate) fn list(&mut self, skip: usize, count: usize) -> io::Result<Vec<Shelved>> {
+        let found = match find(&self.dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            found => found?,
+        };
+        let mut files: Vec<_> = found.into_iter().filter(|file| !file.is_growing).collect();
+        files.sort_by(|a, b| b.cmp(a));
+        let mut unread_max = READ_MAX;
+        let shelved = |file: Found| Shelved {
+            name: file.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            ended: file.changed,
+            bytes: file.bytes,
+            label: self.label(file, &mut unread_max),
+        };
+        Ok(files.into_iter().skip(skip).take(count).map(shelved).collect())
+    }
+
+    /// Returns what is known of a file, or reads it, if no more than `unread_max` were.
+    fn label(&mut self, file: Found, unread_max: &mut usize) -> Label {
+        if let Some(known) = self.known.get(&file) {
+            return known.clone();
+        }
+        let Some(left) = unread_max.checked_sub(1) else { return Label::Unread };
+        *unread_max = left;
+        let label = Label::of(&file);
+        let size = match &label {
+            Label::Unread => return label,
+            Label::Unreadable => 1,
+            Label::Read { players, .. } => 1 + players.len(),
+        };
+        if self.size + size > KNOWN_MAX {
+            self.known.clear();
+            self.size = 0;
+        }
+        self.size += size;
+        self.known.insert(file, label.clone());
+        label
+    }
+}
+
+impl Label {
+    /// Reads what a file is of.
+    fn of(found: &Found) -> Self {
+        let summary = File::open(&found.path)
+            .and_then(|file| Summary::read(found.bytes, |range| read_range(&file, range)));
+        let summary = match summary {
+            Ok(summary) => summary,
+            Err(error) if error.get_ref().is_some_and(|why| why.is::<ReplayError>()) => {
+                return Self::Unreadable;
+            }
+            Err(_) => return Self::Unread,
+        };
+        let began = summary.header.unix_micros.div_euclid(1_000_000);
+        let seconds = summary.secs();
+        let people = summary.people.into_iter().filter(|person| !person.bot);
+        // Players who come back may be there twice.
+        let players = people.map(|person| person.name).collect::<BTreeSet<_>>();
+        let (game, players) = (summary.header.game, players.into_iter().collect());
+        Self::Read { game, began, seconds, players }
+    }
+}
