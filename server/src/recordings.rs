@@ -69,6 +69,11 @@ impl Reel {
         Self { start, chunks, bytes: 0, file: None, failure, is_asked_for: false, secrecy }
     }
 
+    /// Returns the file that it is being written to.
+    fn growing(&self) -> Option<Id> {
+        self.file.filter(|_| self.failure.get().is_none())
+    }
+
     /// Ends it for a disk that is too slow.
     fn give_up(&mut self) {
         self.file = None;
@@ -217,7 +222,7 @@ impl Recordings {
         let Reels { rooms, held, .. } = &mut *reels;
         let has_place = |code| held.get(code).is_none_or(|held| held.files.len() < HELD_MAX);
         let asked = rooms.iter_mut().filter(|(code, reel)| {
-            room.is_none_or(|room| room == *code) && reel.file.is_none() && has_place(code)
+            room.is_none_or(|room| room == *code) && reel.growing().is_none() && has_place(code)
         });
         let asked = asked.map(|(code, reel)| {
             reel.is_asked_for = true;
@@ -259,15 +264,16 @@ impl Recordings {
             tracing::warn!(
                 name: "recording_slow",
                 %room,
-                "the disk is too slow to record; the recording ended, and the game goes on"
+                "the disk is too slow to write this recording; the game goes on"
             );
         }
         is_sent
     }
 
-    /// Begins a file with everything of the recording that is in memory.
-    fn begin(&self, room: &RoomCode, reels: &mut Reels) {
-        let Some(reel) = reels.rooms.get_mut(room) else { return };
+    /// Begins a file with everything of the recording that is in memory. Returns `None` if the
+    /// thread is too far behind.
+    fn begin(&self, room: &RoomCode, reels: &mut Reels, failure: Failure) -> Option<Id> {
+        let reel = reels.rooms.get_mut(room)?;
         reel.is_asked_for = false;
         reels.last.0 += 1;
         let id = reels.last;
@@ -279,22 +285,27 @@ impl Recordings {
             None => format!("{time}_{room}"),
         };
         let pieces = [&reel.start].into_iter().chain(&reel.chunks).cloned().collect();
-        let failure = Arc::clone(&reel.failure);
-        match self.send(room, Job::Begin { id, stem, pieces, failure }) {
-            true => reel.file = Some(id),
-            false => reel.give_up(),
+        self.send(room, Job::Begin { id, stem, pieces, failure }).then_some(id)
+    }
+
+    /// Begins the file of a room's recording.
+    fn record(&self, room: &RoomCode, reels: &mut Reels) {
+        let Some(failure) = reels.rooms.get(room).map(|reel| Arc::clone(&reel.failure)) else {
+            return;
+        };
+        let file = self.begin(room, reels, failure);
+        let Some(reel) = reels.rooms.get_mut(room) else { return };
+        match file {
+            Some(_) => reel.file = file,
+            None => reel.give_up(),
         }
     }
 
     /// Writes what is in memory of a recording to a file of its own. If that tells what the round
-    /// hides, the file is held back until its end.
+    /// hides, the file is held back until its end. A recording that has failed is not resumed.
     fn save_last(&self, room: &RoomCode, reels: &mut Reels) {
-        let Some(reel) = reels.rooms.get_mut(room) else { return };
-        // The disk that was full before may have room now.
-        reel.failure = Failure::default();
-        self.begin(room, reels);
-        let Some(reel) = reels.rooms.get_mut(room) else { return };
-        let (file, secrecy) = (reel.file.take(), reel.secrecy[1]);
+        let Some(secrecy) = reels.rooms.get(room).map(|reel| reel.secrecy[1]) else { return };
+        let file = self.begin(room, reels, Failure::default());
         reels.end(room, file, secrecy, secrecy.round.is_some());
         self.send_late(reels);
     }
@@ -346,9 +357,9 @@ impl Archive for Recordings {
             RecordMode::Rounds => people > 0,
             RecordMode::Always => true,
         };
-        match reel.file {
+        match reel.growing() {
             Some(id) => self.append(room, reels, id, chunk),
-            None if is_wanted && reel.failure.get().is_none() => self.begin(room, reels),
+            None if is_wanted && reel.failure.get().is_none() => self.record(room, reels),
             None if reel.is_asked_for => self.save_last(room, reels),
             None => {}
         }

@@ -282,6 +282,62 @@ fn why_nothing_is_written_is_known() {
 }
 
 #[test]
+fn saving_the_last_minutes_does_not_resume_a_recording_that_has_failed() {
+    let studio = Studio::new(RecordMode::Always, 1 << 30);
+    let dir = studio.dir.path().to_owned();
+    let one = room("1");
+    let failed = || {
+        let unwritten = studio.recordings.unwritten(Some(&one));
+        unwritten.iter().any(|(_, why)| why.starts_with("the recording failed: "))
+    };
+    fs::remove_dir_all(&dir).expect("removed");
+    fs::write(&dir, "a file in its place").expect("writable");
+    let mut given = pieces(6).into_iter();
+    let mut give = |count| {
+        let given = given.by_ref().take(count);
+        given.for_each(|it| studio.recordings.archive(&one, it, recorded(1, 0)));
+    };
+    give(3);
+    let begun = std::time::Instant::now();
+    while !failed() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "nobody says why");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // The disk works again.
+    fs::remove_file(&dir).and_then(|()| fs::create_dir(&dir)).expect("made");
+    assert_eq!(studio.recordings.save(None), [one.clone()]);
+    give(1);
+    wait_for(&dir, 0, 1);
+    assert!(failed(), "the recording stays as it is");
+    give(3);
+    assert_eq!(studio.recordings.save(None), [one.clone()], "another time");
+    studio.recordings.save_waiting();
+    studio.recordings.end(&one, RecordingEnd::GameOver);
+    let (_dir, files) = studio.end();
+    let chunks: Vec<_> = files.iter().map(|file| replay(file).chunks().len()).collect();
+    assert_eq!(chunks, [3, 6]);
+}
+
+#[test]
+fn saving_the_last_minutes_does_not_resume_what_the_disk_was_too_slow_for() {
+    let (jobs, stuck) = sync_channel(2);
+    let settings = Recording::of(&Config::default().operation);
+    let settings = Recording { mode: RecordMode::Always, ..settings };
+    let recordings = Recordings::new(settings, Clocks::begin(None), Reels::default(), jobs);
+    let mut given = pieces(7).into_iter();
+    given.by_ref().take(5).for_each(|it| recordings.archive(&room("1"), it, recorded(1, 2)));
+    assert_eq!(stuck.try_iter().count(), 2, "the rest was given up");
+    recordings.archive(&room("1"), given.next().expect("a chunk"), recorded(1, 2));
+    assert!(matches!(stuck.try_iter().collect::<Vec<_>>()[..], [Job::End { .. }]));
+    assert_eq!(recordings.save(None), [room("1")]);
+    recordings.archive(&room("1"), given.next().expect("a chunk"), recorded(1, 2));
+    let told: Vec<_> = stuck.try_iter().collect();
+    assert!(matches!(told[..], [Job::Begin { .. }, Job::End { .. }]), "{told:?}");
+    recordings.archive(&room("1"), given.next().expect("a chunk"), recorded(1, 2));
+    assert_eq!(stuck.try_iter().count(), 0);
+}
+
+#[test]
 fn the_oldest_recordings_make_way() {
     let studio = Studio::new(RecordMode::Always, 1_500);
     let old = studio.dir.path().join("old.plr");
