@@ -22,7 +22,7 @@ pub(crate) struct Recording {
     pub(crate) dir: PathBuf,
     /// Days after which a recording is removed; 0 for never.
     pub(crate) days: u32,
-    /// Maximum size of all recordings.
+    /// Maximum size of all recordings together.
     pub(crate) bytes: u64,
     /// Identifies the server in the names of its files; `None` if no other server may use the
     /// directory.
@@ -61,9 +61,7 @@ fn owner(data_dir: &Path) -> io::Result<String> {
     let known = files::read(&path, 4 * OWNER_BYTES)?;
     let known = known.and_then(|bytes| String::from_utf8(bytes).ok());
     let known = known.map(|text| text.trim().to_owned());
-    let is_valid =
-        |it: &String| it.len() == 2 * OWNER_BYTES && it.bytes().all(|it| it.is_ascii_hexdigit());
-    if let Some(known) = known.filter(is_valid) {
+    if let Some(known) = known.filter(|it| is_owner(it)) {
         return Ok(known);
     }
     let mut bytes = [0; OWNER_BYTES];
@@ -71,6 +69,11 @@ fn owner(data_dir: &Path) -> io::Result<String> {
     let owner = hex(&bytes);
     write_private(&path, &owner)?;
     Ok(owner)
+}
+
+/// Whether a text can be the number of a server.
+pub(super) fn is_owner(text: &str) -> bool {
+    text.len() == 2 * OWNER_BYTES && text.bytes().all(|it| it.is_ascii_hexdigit())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use phaselock::replay::{Replay, read_span};
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::files::read_range;
 
-use super::settings::Recording;
+use super::settings::{Recording, is_owner};
 use crate::clocks::Clocks;
 use crate::config::RecordMode;
 use crate::data_dir;
@@ -57,9 +57,11 @@ pub(super) fn find(dir: &Path) -> io::Result<Vec<Found>> {
 }
 
 /// Removes recordings that are too old, and the oldest if all take too many bytes. Returns the size
-/// of the rest. Fails if that is still too much.
+/// of the rest. Fails if that is still too much. Those of other servers do not count.
 pub(super) fn make_way(settings: &Recording, clocks: &Clocks) -> io::Result<u64> {
     let mut files = find(&settings.dir)?;
+    let owner = settings.owner.as_deref();
+    files.retain(|file| owner.is_none_or(|own| owner_of(&file.path).is_none_or(|it| it == own)));
     files.sort();
     let mut bytes: u64 = files.iter().map(|file| file.bytes).sum();
     let expired_before = clocks.expired_before(settings.days);
@@ -111,7 +113,8 @@ pub(super) fn take_parts(
             let left_before = clocks.expired_before(LEFT_DAYS);
             let is_left = left_before.is_some_and(|before| file.changed < before);
             let owner = settings.owner.as_deref();
-            file.is_growing && (is_left || owner.is_none_or(|owner| is_by(&file.path, owner)))
+            let is_own = || owner.is_none_or(|own| owner_of(&file.path) == Some(own));
+            file.is_growing && (is_left || is_own())
         }),
         Err(error) => {
             if error.kind() != io::ErrorKind::NotFound || settings.mode != RecordMode::Off {
@@ -182,7 +185,7 @@ fn has_index(file: &File, length: u64) -> io::Result<bool> {
     Ok(read_span(&end, length).is_some())
 }
 
-/// Returns a part of an unfinished file's name: a time, the room's code, the server's number if the
+/// Returns a part of a file's name: a time, the room's code, the server's number if the
 /// directory may be shared, and maybe another number, with underscores between.
 fn word(path: &Path, number: usize) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
@@ -195,9 +198,9 @@ fn is_of(path: &Path, room: &RoomCode) -> bool {
     word(path, 1) == Some(room.as_str())
 }
 
-/// Whether a file is of the server with this number.
-fn is_by(path: &Path, owner: &str) -> bool {
-    word(path, 2) == Some(owner)
+/// Returns the number of the server that wrote a file, if its name has one.
+fn owner_of(path: &Path) -> Option<&str> {
+    word(path, 2).filter(|it| is_owner(it))
 }
 
 /// Gives an ended file its final name.

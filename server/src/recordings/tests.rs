@@ -663,6 +663,33 @@ fn a_server_leaves_alone_what_another_one_continues() {
     wait_for(dir, 2, 0);
 }
 
+#[test]
+fn a_server_deletes_no_recording_of_another_one() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let [mine, theirs, nobodys] = ["0000000a", "0000000b", "1"]
+        .map(|owner| dir.path().join(format!("2026-11-01-1200_1_{owner}.plr")));
+    let open = |bytes| {
+        let (mode, owner) = (RecordMode::Off, Some("0000000a".to_owned()));
+        let dir = dir.path().to_owned();
+        let settings = Recording { mode, dir, days: 30, bytes, owner };
+        let (_, thread) = Recordings::open(settings, Clocks::begin(None), &[]).expect("it opens");
+        assert!(thread.end());
+        [&mine, &theirs, &nobodys].map(|file| file.exists())
+    };
+    let write = |days: [i64; 3]| {
+        for (file, days) in [&mine, &theirs, &nobodys].into_iter().zip(days) {
+            fs::write(file, [0; 1000]).expect("writable");
+            age(file, days);
+        }
+    };
+    write([31, 31, 31]);
+    assert_eq!(open(1 << 30), [false, true, false], "too old");
+    write([1, 3, 2]);
+    assert_eq!(open(2000), [true, true, true], "only its own count");
+    assert_eq!(open(1500), [true, true, false], "the oldest goes");
+    assert_eq!(open(500), [false, true, false]);
+}
+
 /// Moves the time of a file's last change by some days.
 fn age(path: &Path, days: i64) {
     let file = File::options().write(true).open(path).expect("it is there");
