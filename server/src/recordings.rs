@@ -216,8 +216,8 @@ impl Recordings {
     /// Saves the last minutes of a room, or of all rooms, to files once the present chunk ends:
     /// within ten seconds, unless the room sleeps (see [`save_waiting`](Self::save_waiting)).
     /// Leaves out rooms whose recording is being written anyway, and those of whose round
-    /// [`HELD_MAX`] files wait already. Returns the rooms.
-    pub(crate) fn save(&self, room: Option<&RoomCode>) -> Vec<RoomCode> {
+    /// [`HELD_MAX`] files wait already. Returns the rooms, and what each hides.
+    pub(crate) fn save(&self, room: Option<&RoomCode>) -> Vec<(RoomCode, Secrecy)> {
         let mut reels = self.reels();
         let Reels { rooms, held, .. } = &mut *reels;
         let has_place = |code| held.get(code).is_none_or(|held| held.files.len() < HELD_MAX);
@@ -226,7 +226,7 @@ impl Recordings {
         });
         let asked = asked.map(|(code, reel)| {
             reel.is_asked_for = true;
-            code.clone()
+            (code.clone(), reel.secrecy[1])
         });
         asked.collect()
     }

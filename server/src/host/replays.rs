@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use phaselock::server::Command;
+use phaselock::server::{Command, Secrecy};
+use phaselock::time::Micros;
 use phaselock::wire::rooms::RoomCode;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
@@ -66,6 +67,35 @@ fn told_of_mark(unwritten: &[(RoomCode, String)]) -> String {
         true => "this moment is marked".to_owned(),
         false => format!("this moment is marked in memory, but {}{more}", why.join("; ")),
     }
+}
+
+/// Says whose last minutes are saved, and when they will be listed.
+fn told_of_saving(saved: &[(RoomCode, Secrecy)], is_asleep: impl Fn(&RoomCode) -> bool) -> String {
+    let in_round = saved.iter().filter(|(_, secrecy)| secrecy.round.is_some());
+    let asleep: Vec<_> = in_round.clone().filter(|(code, _)| is_asleep(code)).collect();
+    let rooms = match saved {
+        [(code, _)] => format!("room {code}"),
+        _ => format!("{} rooms", saved.len()),
+    };
+    let when = match (in_round.count(), saved.len()) {
+        (0, _) => "then",
+        (_, 1) => "when its round ends",
+        _ => "when each room's round ends",
+    };
+    let delay = saved.iter().map(|(_, secrecy)| secrecy.watch_delay).max().unwrap_or(Micros::ZERO);
+    let delay = match delay.0.unsigned_abs().div_ceil(1_000_000) {
+        0 => String::new(),
+        secs => format!(" and {secs} s have passed"),
+    };
+    let asleep = match &asleep[..] {
+        [] => String::new(),
+        [(code, _)] => format!("; room {code} sleeps, so that is after someone has joined it"),
+        _ => format!("; {} of them sleep until someone joins", asleep.len()),
+    };
+    format!(
+        "the last minutes of {rooms} will be written within ten seconds, and listed \
+         {when}{delay}{asleep}"
+    )
 }
 
 impl Host {
@@ -142,15 +172,11 @@ impl Host {
         let whom = room.map(|it| format!("room {it}"));
         let entry = AuditEntry { whom, ..AuditEntry::of("save-replay") };
         let written = self.record(by, entry, Vec::new())?.done().await?;
-        let rooms = match saved.len() {
-            1 => format!("room {}", saved[0]),
-            count => format!("{count} rooms"),
+        let figures = self.handle.rooms();
+        let is_asleep = |code: &RoomCode| {
+            figures.iter().any(|it| it.status.code == *code && it.measured.is_asleep)
         };
-        let text = format!(
-            "the last minutes of {rooms} are written within ten seconds, and listed once the round \
-             is over"
-        );
-        Ok(done(text, written))
+        Ok(done(told_of_saving(&saved, is_asleep), written))
     }
 
     /// Marks this moment in the recording of a room, or of all rooms. The answer says which of them
@@ -174,5 +200,46 @@ impl Host {
         let written = self.record(by, entry, Vec::new())?.done().await?;
         marked?;
         Ok(done(told_of_mark(&self.recordings.unwritten(code.as_ref())), written))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn when_saved_minutes_are_listed_is_told() {
+        let saved = |code: &str, round, delay_ms| {
+            let watch_delay = Micros::from_ms(delay_ms);
+            (code.parse().expect("a code"), Secrecy { round, watch_delay })
+        };
+        let told = |saved: &[(RoomCode, Secrecy)], asleep: &[&str]| {
+            let told = told_of_saving(saved, |code| asleep.contains(&code.as_str()));
+            told.replace("will be written within ten seconds, and ", "")
+        };
+        let [endless, one, two] = [("e", None), ("1", Some(3)), ("2", Some(0))]
+            .map(|(code, round)| saved(code, round, 0));
+        for (saved, asleep, sentence) in [
+            (vec![endless.clone()], &["e"][..], "room e listed then"),
+            (vec![one.clone()], &[], "room 1 listed when its round ends"),
+            (
+                vec![one.clone()],
+                &["1"],
+                "room 1 listed when its round ends; room 1 sleeps, so that is after someone has \
+                 joined it",
+            ),
+            (
+                vec![endless, one, two],
+                &["1", "2"],
+                "3 rooms listed when each room's round ends; 2 of them sleep until someone joins",
+            ),
+            (
+                vec![saved("1", Some(1), 9_500)],
+                &[],
+                "room 1 listed when its round ends and 10 s have passed",
+            ),
+        ] {
+            assert_eq!(told(&saved, asleep), format!("the last minutes of {sentence}"));
+        }
     }
 }
