@@ -52,6 +52,13 @@ fn played(replay: &Replay) -> Playback {
     Playback::open(replay.clone(), config()).expect("it can be played")
 }
 
+fn crc32(bytes: &[u8]) -> u32 {
+    let crc = bytes.iter().fold(u32::MAX, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| crc >> 1 ^ (0xedb8_8320 * (crc & 1)))
+    });
+    !crc
+}
+
 /// Returns the file as another build's: with another hash of the rules.
 fn of_another_build(file: &[u8]) -> Vec<u8> {
     let header = Replay::open(file).expect("it is a recording").header().clone();
@@ -61,10 +68,7 @@ fn of_another_build(file: &[u8]) -> Vec<u8> {
     let mut block = vec![b'H'];
     block.extend(u32::try_from(payload.len()).expect("short").to_le_bytes());
     block.extend(payload);
-    let crc = block.iter().fold(u32::MAX, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| crc >> 1 ^ (0xedb8_8320 * (crc & 1)))
-    });
-    block.extend((!crc).to_le_bytes());
+    block.extend(crc32(&block).to_le_bytes());
     [&MAGIC[..], &block, &file[MAGIC.len() + 9 + old..]].concat()
 }
 
@@ -184,6 +188,7 @@ fn playback_runs_to_the_end_and_stands_still() {
     assert!(joined, "who came is told again");
     assert!(told.iter().all(|it| !matches!(it, Notice::State(State::Ended { .. }))), "it goes on");
     same_places(&playback, &sim);
+    assert_eq!((playback.skipped(), playback.damage()), (None, &[][..]));
 }
 
 #[test]
@@ -276,6 +281,40 @@ fn damaged_parts_are_skipped() {
         file[usize::try_from(chunk.at).expect("short") + 100] ^= 1;
     }
     Playback::open(Replay::open(file).expect("a header"), config()).expect_err("nothing is there");
+}
+
+#[test]
+fn what_its_checksum_does_not_show_is_damaged_once_it_is_skipped() {
+    let mut sim = recorded::<Race>(6, 14.0);
+    let mut file = sim.replay();
+    let chunks = Replay::open(file.clone()).expect("it is a recording").chunks().to_vec();
+    let [hole, next] = [2, 3].map(|number| chunks[number]);
+    let block = usize::try_from(hole.at).expect("short")..usize::try_from(next.at).expect("short");
+    let block = &mut file[block];
+    let (content, sum) = block.split_at_mut(block.len() - 4);
+    let half = content.len() / 2;
+    content[half..].fill(0xff);
+    sum.copy_from_slice(&crc32(content).to_le_bytes());
+    let replay = Replay::open(file).expect("it is a recording");
+    assert!(replay.damage_to(2).is_none() && replay.chunk(2).is_err());
+
+    let mut playback = played(&replay);
+    while playback.look_for_damage() {}
+    assert_eq!(playback.damage(), []);
+    while !playback.is_over() {
+        playback.advance(Micros(16_667));
+    }
+    let [damage] = playback.damage() else { panic!("{:?}", playback.damage()) };
+    assert_eq!((damage.bytes.start, damage.last), (hole.at, hole.end()));
+    let played_to = damage.first;
+    assert!((Tick(hole.first)..hole.end()).contains(&played_to), "{damage:?}");
+    let Some(Skipped { from, to, is_damaged: true }) = playback.skipped() else {
+        panic!("{:?}", playback.skipped())
+    };
+    assert_eq!((from, to), (played_to, hole.end()));
+    // Found in another way, it is not counted again.
+    playback.seek(hole.end().minus(1)).expect("what follows can be read");
+    assert_eq!((playback.damage().len(), playback.damage()[0].first), (1, played_to));
 }
 
 /// Runs a world of which nothing moves for two seconds, and returns the file.

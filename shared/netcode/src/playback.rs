@@ -169,11 +169,32 @@ impl Playback {
             return;
         }
         let overlaps = |first: Tick, last: Tick| first < to && last > from;
-        let of_chunk = |it: &ChunkEntry| overlaps(Tick(it.first), it.end());
-        let of_damage = |it: &Damage| overlaps(it.first, it.last);
-        let is_damaged =
-            self.replay.chunks().iter().any(of_chunk) || self.damage.iter().any(of_damage);
+        let of_chunk = |(_, it): &(usize, &ChunkEntry)| overlaps(Tick(it.first), it.end());
+        let chunks = self.replay.chunks().iter().enumerate().filter(of_chunk);
+        let found = chunks.filter_map(|(number, chunk)| {
+            let damage = self.replay.damage_of(number, ReplayError::Damaged)?;
+            let (first, last) = (from.max(Tick(chunk.first)), to.min(chunk.end()));
+            Some(Damage { first, last, ..damage })
+        });
+        for damage in found.collect::<Vec<_>>() {
+            self.note_damage(damage);
+        }
+        let is_damaged = self.damage.iter().any(|it| overlaps(it.first, it.last));
         self.skipped = Some(Skipped { from, to, is_damaged });
+    }
+
+    /// Adds damage to what has been found, as far as it is new.
+    fn note_damage(&mut self, found: Damage) {
+        let overlaps = |it: &Damage| it.first < found.last && it.last > found.first;
+        match self.damage.iter().position(overlaps) {
+            Some(at) => {
+                let known = &mut self.damage[at];
+                known.first = known.first.min(found.first);
+                known.last = known.last.max(found.last);
+            }
+            None if self.damage.len() < DAMAGE_MAX => self.damage.push(found),
+            None => {}
+        }
     }
 
     /// Returns the tick, or the next one of which there is a recording.
@@ -196,7 +217,7 @@ impl Playback {
         while self.now < end && !self.is_over() {
             if self.room.is_over() && !self.skip() {
                 self.is_ended = true;
-                self.note_skipped(self.tick(), self.span().1);
+                self.note_skipped(self.room.status().tick, self.span().1);
                 return;
             }
             self.now = self.room.next_timeout().max(self.now + Micros(1)).min(end);
@@ -208,7 +229,7 @@ impl Playback {
 
     /// Goes on with the next part that can be read. Returns `false` if there is none.
     fn skip(&mut self) -> bool {
-        let tick = self.tick();
+        let tick = self.room.status().tick;
         let next = self.replay.chunks().partition_point(|chunk| chunk.first <= tick.0);
         let Ok((room, first)) = open_from(&self.entry, &self.replay, next, self.now) else {
             return false;
@@ -314,7 +335,8 @@ impl Playback {
         self.skipped
     }
 
-    /// Returns the damage that has been found so far, in no particular order.
+    /// Returns the damage that has been found so far, in no particular order. It includes what had
+    /// to be skipped as damaged.
     pub fn damage(&self) -> &[Damage] {
         &self.damage
     }
@@ -325,7 +347,9 @@ impl Playback {
         if self.unchecked >= self.replay.chunks().len() || self.damage.len() >= DAMAGE_MAX {
             return false;
         }
-        self.damage.extend(self.replay.damage_to(self.unchecked));
+        if let Some(damage) = self.replay.damage_to(self.unchecked) {
+            self.note_damage(damage);
+        }
         self.unchecked += 1;
         true
     }
