@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use clap::{Args as _, FromArgMatches as _};
 use serde_json::{Value, json};
 
-use self::args::CtlArgs;
+use self::args::{CtlArgs, CtlCommand};
 use self::calls::{Call, Doing, Text, doing, text_of};
 use self::client::Client;
 use crate::api::Done;
@@ -73,7 +73,18 @@ impl Ctl {
             }
         };
         let Call { method, path, body, text } = call;
-        self.print(client.call(method, &path, body)?, text, &client)
+        let answer = client.call(method, &path, body)?;
+        let rows = answer.as_array().map_or(0, Vec::len);
+        self.print(answer, text, &client)?;
+        match *command {
+            CtlCommand::Replays { lines, skip } if !json && rows > 0 && rows == lines as usize => {
+                if let Some(hint) = hint_of_more(&client, skip.saturating_add(lines))? {
+                    let _ = writeln!(io::stderr(), "{hint}");
+                }
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Prints an answer, as text or as JSON.
@@ -86,5 +97,37 @@ impl Ctl {
         // The reader may have closed the pipe.
         let _ = writeln!(io::stdout(), "{text}");
         Ok(())
+    }
+}
+
+/// Says how to see the recordings after the first `skip`, if there are any.
+fn hint_of_more(client: &Client, skip: u32) -> Result<Option<String>> {
+    let next = CtlCommand::Replays { lines: 1, skip };
+    let Doing::Ask(call) = doing(&next, |who| client.key_of(who))? else { return Ok(None) };
+    let answer = client.call(call.method, &call.path, call.body)?;
+    let has_more = answer.as_array().is_some_and(|rows| !rows.is_empty());
+    Ok(has_more.then(|| format!("older recordings follow: add --skip {skip}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::author::Role;
+    use crate::tests::{author, serve};
+
+    #[test]
+    fn a_list_of_recordings_says_how_to_see_older_ones() {
+        let served = serve(&["--record", "memory"]);
+        let admin = author(Role::Admin);
+        let made = served.host.make_token(&admin, "reader", Role::Viewer);
+        let token_file = served.dir.path().join("reader");
+        std::fs::write(&token_file, served.wait(made).expect("a name")).expect("writable");
+        let client = Client::new(served.admin, &token_file).expect("it has a token");
+        for name in ["a.plr", "b.plr", "c.plr"] {
+            std::fs::write(served.dir.path().join("replays").join(name), "").expect("writable");
+        }
+        let hint = |skip| hint_of_more(&client, skip).expect("it answers");
+        assert_eq!(hint(2).as_deref(), Some("older recordings follow: add --skip 2"));
+        assert_eq!(hint(3), None);
     }
 }

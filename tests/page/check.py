@@ -145,6 +145,14 @@ def lists(page):
     print("bans, log, settings and tokens are shown")
 
 
+def save_minutes(page):
+    page.click("#ways a[href='#server']")
+    page.click("#save-minutes button")
+    page.until("document.querySelector('#notes').textContent"
+               ".includes('will be written within ten seconds')")
+    print("the last minutes are saved")
+
+
 def look(page, pictures):
     for width, height in SIZES:
         for scheme in ("light", "dark"):
@@ -189,6 +197,7 @@ def main():
         page.until("document.querySelector('#allow-list tbody') !== null")
         let_in(page)
         lists(page)
+        save_minutes(page)
         look(page, args.pictures)
         leave(page)
         assert page.run("typeof pwned") == "undefined", "a player's name ran as a script"

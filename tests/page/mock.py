@@ -382,6 +382,9 @@ class World:
                      "began": int(time.time()) - 300 * (i + 1), "ended": int(time.time()) - 300 * i,
                      "unread": False, "seconds": 300, "players": ["Ann", "Bob"]}
                     for i in range(3 if self.players else 0)]
+        if (verb, head) == ("POST", "replays"):
+            return {"done": "the last minutes of room 1 will be written within ten seconds, and "
+                            "listed when its round ends"}
         if (verb, head) == ("POST", "mark"):
             return {"done": "this moment is marked"}
         if (verb, head) == ("POST", "backup"):

@@ -993,6 +993,9 @@ async function loadReplays(older) {
   show($("#older-replays"), got.length === 50);
 }
 $("#older-replays button").addEventListener("click", () => tried(loadReplays(true)));
+onSubmit($("#save-minutes"), async (it) => {
+  note((await ask("POST", "/v1/replays", filled(it))).done);
+});
 onSubmit($("#mark"), async (it, form) => {
   note((await ask("POST", "/v1/mark", it)).done);
   form.text.value = "";
