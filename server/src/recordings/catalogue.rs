@@ -1,6 +1,6 @@
 //! The list of finished recordings.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -114,10 +114,7 @@ impl Label {
         };
         let began = summary.header.unix_micros.div_euclid(1_000_000);
         let seconds = summary.secs();
-        let people = summary.people.into_iter().filter(|person| !person.bot);
-        // Players who come back may be there twice.
-        let players = people.map(|person| person.name).collect::<BTreeSet<_>>();
-        let (game, players) = (summary.header.game, players.into_iter().collect());
-        Self::Read { game, began, seconds, players }
+        let players = summary.names(false).into_iter().map(str::to_owned).collect();
+        Self::Read { game: summary.header.game, began, seconds, players }
     }
 }

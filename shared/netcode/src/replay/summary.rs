@@ -1,6 +1,6 @@
 //! What a list shows of a recording, found with a few reads of bounded size.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Range;
 
@@ -70,6 +70,21 @@ impl Summary {
             people.add_of_chunk(&read(two[0].at..end.max(two[0].at))?);
         }
         Ok(Self { header, last, people: people.0.into_values().collect() })
+    }
+
+    /// Returns the person whose client made the recording, if it was not the server. Another person
+    /// may have had the same id before or afterwards.
+    pub fn viewer(&self) -> Option<&Person> {
+        let viewer = self.header.viewer?;
+        let mut known = self.header.people.iter().chain(&self.people);
+        known.find(|person| person.player == viewer)
+    }
+
+    /// Returns the names of bots, or of everyone else. Someone who left and came back, with another
+    /// id, is there once.
+    pub fn names(&self, of_bots: bool) -> BTreeSet<&str> {
+        let people = self.people.iter().filter(|person| person.bot == of_bots);
+        people.map(|person| &*person.name).collect()
     }
 
     /// Returns its duration in seconds.

@@ -8,7 +8,6 @@ use egui_macroquad::egui::{
     Ui,
 };
 use phaselock::date::date;
-use phaselock::replay::Summary;
 use phaselock_ui::parts::action;
 use phaselock_ui::prelude::*;
 
@@ -344,9 +343,8 @@ fn length_words(facts: &Facts) -> String {
 }
 
 fn people_words(facts: &Facts) -> String {
-    let people = &facts.summary.people;
-    let bots = people.iter().filter(|person| person.bot).count();
-    let count = (people.len() - bots).to_string();
+    let [people, bots] = [false, true].map(|of_bots| facts.summary.names(of_bots).len());
+    let count = people.to_string();
     match bots {
         0 => fill("players: {count}", &[("count", &count)]),
         bots => {
@@ -358,7 +356,8 @@ fn people_words(facts: &Facts) -> String {
 
 /// What a file says about itself, in lines.
 fn about(facts: &Facts, file: &Listed, views: &Views) -> Vec<String> {
-    let Summary { header, people, .. } = &facts.summary;
+    let summary = &facts.summary;
+    let header = &summary.header;
     let size = match file.bytes {
         0..1_000_000 => format!("{} kB", file.bytes.div_ceil(1000)),
         bytes => format!("{:.1} MB", bytes as f64 / 1e6),
@@ -368,12 +367,10 @@ fn about(facts: &Facts, file: &Listed, views: &Views) -> Vec<String> {
         date(header.unix_micros / 1_000_000),
         fill("Server: {server}", &[("server", &header.server)]),
     ];
-    let viewer = people.iter().find(|person| Some(person.player) == header.viewer);
-    if let Some(viewer) = viewer {
+    if let Some(viewer) = summary.viewer() {
         lines.push(fill("What {name} saw", &[("name", &viewer.name)]));
     }
-    let people = people.iter().filter(|person| !person.bot);
-    let names: Vec<_> = people.take(NAMES_MAX).map(|person| &*person.name).collect();
+    let names: Vec<_> = summary.names(false).into_iter().take(NAMES_MAX).collect();
     if !names.is_empty() {
         lines.push(fill("Players: {names}", &[("names", &names.join(", "))]));
     }

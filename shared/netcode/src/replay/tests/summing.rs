@@ -59,6 +59,33 @@ fn the_summary_of_a_file_without_an_index_ends_with_its_last_whole_chunk() {
 }
 
 #[test]
+fn a_summary_knows_whose_view_it_is_and_lists_who_came_back_once() {
+    let (pieces, _) = record(2.0, pace(5));
+    let mut found = summary(&file(&pieces)).0.expect("it can be read");
+    let person = |id: u16, name: &str, bot| Person {
+        player: PlayerId(id),
+        name: name.to_owned(),
+        bot,
+        look: Default::default(),
+    };
+    // Ann had the id before Zoe, who made the recording and left for a moment.
+    found.people = vec![
+        person(1, "Ann", false),
+        person(1, "Zoe", false),
+        person(4, "Bot", true),
+        person(5, "Zoe", false),
+    ];
+    found.header.people = vec![person(1, "Zoe", false)];
+    assert_eq!(found.viewer(), None, "the server made it");
+    found.header.viewer = Some(PlayerId(1));
+    assert_eq!(found.viewer().map(|person| &*person.name), Some("Zoe"));
+    found.header.viewer = Some(PlayerId(5));
+    assert_eq!(found.viewer().map(|person| &*person.name), Some("Zoe"), "who came later");
+    assert_eq!(found.names(false), ["Ann", "Zoe"].into());
+    assert_eq!(found.names(true), ["Bot"].into());
+}
+
+#[test]
 fn a_summary_reads_little_of_a_long_file() {
     let (pieces, _) = record(2.0, pace(5));
     let [start, chunk, ..] = &pieces[..] else { panic!("a chunk") };
