@@ -9,9 +9,9 @@ use phaselock::game::{Game, read_message};
 use phaselock::games::GameEntry;
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::link::LinkConfig;
-use phaselock::replay::{Pace, Replay};
+use phaselock::replay::{InputHistory, Pace, PlayerSteps, Replay, Sight};
 use phaselock::rewind::{Adjusted, Outcome, Rewound, Ruling};
-use phaselock::server::{AnyRoom, Command as Order, RecordConfig, RoomConfig};
+use phaselock::server::{AnyRoom, Command as Order, RecordConfig, RoomConfig, verify};
 use phaselock::time::{Micros, Rates, Tick};
 use phaselock_games::skirmish::{Command, Piece, Skirmish, SkirmishEvent, players};
 use phaselock_testing::{Press, Sim, room_config};
@@ -155,12 +155,66 @@ fn a_recording_tells_of_each_shot_what_was_judged() {
         assert_eq!(is_hit, live.hit.is_some());
     }
     // Fire is held in many more ticks, whose view times change nothing.
+    let seen = views_of(&replay);
+    let is_shot = |(player, tick): &(PlayerId, Tick)| {
+        found.iter().any(|shot| (shot.shooter, shot.tick) == (*player, *tick))
+    };
+    let (shots, samples): (Vec<_>, Vec<_>) = seen.into_iter().partition(is_shot);
+    assert_eq!(shots.len(), found.len());
+    let chunks = replay.chunks().len();
+    assert!((chunks..=2 * chunks).contains(&samples.len()), "{samples:?} in {chunks} chunks");
+}
+
+/// The recorded view times: whose, and at which ticks.
+fn views_of(replay: &Replay) -> Vec<(PlayerId, Tick)> {
     let chunks = (0..replay.chunks().len()).map(|number| replay.chunk(number));
     let ticks = chunks.flat_map(|chunk| chunk.expect("it can be read").ticks);
-    let seen = ticks
-        .filter(|tick| tick.steps.iter().any(|of| of.steps.iter().any(|step| step.view.is_some())));
-    let seen: Vec<_> = seen.map(|tick| tick.tick).collect();
-    assert_eq!(seen, found.iter().map(|shot| shot.tick).collect::<Vec<_>>());
+    let views = ticks.flat_map(|record| {
+        let has_view = |of: &PlayerSteps| of.steps.iter().any(|step| step.view.is_some());
+        let seen = record.steps.into_iter().filter(has_view);
+        seen.map(move |of| (of.player, record.tick))
+    });
+    views.collect()
+}
+
+#[test]
+fn a_recording_tells_at_any_time_when_a_player_saw_the_others() {
+    let record = Some(RecordConfig::default());
+    let mut sim = Sim::<Range>::with(RoomConfig { record, ..room_config(3, 0) });
+    // Nobody shoots.
+    for delay_ms in [20, 90] {
+        sim.join(LinkConfig::delayed(delay_ms, 10), strafe(70));
+    }
+    sim.run(3.0);
+    let mut shown: [Vec<_>; 2] = Default::default();
+    sim.run_each(27.0, |sim| {
+        for (client, shown) in sim.clients.iter_mut().zip(&mut shown) {
+            let picture = client.core_mut().picture(sim.now);
+            shown.push((picture.own_time, picture.own_time - picture.presentation_time));
+        }
+    });
+    sim.run(1.0);
+    let replay = Replay::open(sim.replay()).expect("it is a recording");
+    let mut inputs = InputHistory::default();
+    for (player, shown) in (0..).map(PlayerId).zip(shown) {
+        let (mut off, mut all) = (Micros::ZERO, Micros::ZERO);
+        for (at, lag) in shown {
+            let sight = inputs.sight(&replay, player, at);
+            let Sight::Past(told) = sight else { panic!("{player:?} at {at:?}: {sight:?}") };
+            off += Micros((told - lag).0.abs());
+            all += lag;
+        }
+        // Frames and jitter lie between two view times.
+        assert!(off.0 * 3 < all.0, "{player:?}: {off:?} of {all:?}");
+    }
+    let nobody = inputs.sight(&replay, PlayerId(9), RATES.time_of(Tick(600)));
+    assert_eq!(nobody, Sight::Unknown);
+    let views = views_of(&replay);
+    let most = 2 * (31 / 2 + replay.chunks().len());
+    assert!((most / 2..=most).contains(&views.len()), "{} view times, {most}", views.len());
+    // They change nothing.
+    let verdict = verify::<Range>(&replay).expect("it can be run again");
+    assert!(verdict.difference.is_none() && verdict.ticks > 1800, "{verdict:?}");
 }
 
 #[test]

@@ -5,10 +5,13 @@ use std::ops::Range;
 use phaselock::client::SessionConfig;
 use phaselock::fields::{Entities, Entity, Kind};
 use phaselock::game::Game;
+use phaselock::ids::PlayerId;
 use phaselock::limits::{ENTITIES_MAX, REPLAY_CHUNK_TICKS_MAX, RUN_SAMPLES_MAX, RUN_SECS_MAX};
 use phaselock::motion::interpolate::TickTime;
 use phaselock::playback::Playback;
-use phaselock::replay::{Cursor, MAGIC, Replay, Run, Summary, Translation, course_of, read_header};
+use phaselock::replay::{
+    Cursor, InputHistory, MAGIC, Replay, Run, Sight, Summary, Translation, course_of, read_header,
+};
 use phaselock::time::{Micros, Rates, Tick};
 use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
@@ -62,6 +65,13 @@ pub fn replay(data: &[u8]) -> bool {
     }
     let Some((first, last)) = replay.span() else { return read };
     play(&replay);
+    let mut inputs = InputHistory::default();
+    for tick in [first, Tick(first.0.midpoint(last.0)), last] {
+        let at = replay.header().rates.time_of(tick);
+        if let Sight::Past(lag) = inputs.sight(&replay, PlayerId(0), at) {
+            assert!((Micros::ZERO..=Micros::from_ms(10_000)).contains(&lag));
+        }
+    }
     let mut cursor = Cursor::new(replay);
     for tick in [first, last] {
         if taken(cursor.seek(tick)).is_some() {

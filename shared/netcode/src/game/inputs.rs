@@ -33,15 +33,15 @@ impl<I> Step<I> {
     /// Returns the view time of the input, for [`Past::at`](crate::rewind::Past::at). `None` is the
     /// present.
     ///
-    /// A recording stores the view times that the rules ask for, so ask only for those of shots.
+    /// A recording stores all view times that the rules ask for, so ask only for those of shots.
     pub fn view(&self) -> Option<ViewTime> {
         self.is_view_used.set(true);
         self.view
     }
 
-    /// Returns the view time if the rules asked for it.
-    pub(crate) fn used_view(&self) -> Option<ViewTime> {
-        self.view.filter(|_| self.is_view_used.get())
+    /// Returns the view time to record: if the rules asked for it, or if one `is_due` anyway.
+    pub(crate) fn recorded_view(&self, is_due: bool) -> Option<ViewTime> {
+        self.view.filter(|_| is_due || self.is_view_used.get())
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the server made of a player's inputs in the last seconds of a recording.
+//! What the server made of a player's inputs in some seconds of a recording.
 
 use std::collections::VecDeque;
 
@@ -8,11 +8,17 @@ use super::reader::Replay;
 use super::steps::RecordedView;
 use crate::game::Origin;
 use crate::ids::PlayerId;
-use crate::time::Tick;
+use crate::time::{Micros, Rates, ServerTime, Tick};
 
-/// The maximum number of chunks to cache. Ten seconds span at most two chunks of the usual length;
-/// the rest is for shorter ones.
+/// The maximum number of chunks to read at once. Ten seconds span at most two chunks of the usual
+/// length; the rest is for shorter ones.
 const CHUNKS_MAX: usize = 4;
+/// The maximum number of chunks to cache: for the last seconds, and for those around a moment.
+const CACHED_MAX: usize = 2 * CHUNKS_MAX;
+/// View times as far as this from a moment say what a player saw then.
+const NEAR: Micros = Micros::from_ms(5000);
+/// Lags are limited to this: a file may claim any.
+const LAG_MAX: Micros = Micros::from_ms(10_000);
 
 /// What the server made of a player's input in one tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +31,21 @@ pub struct InputReport {
     pub late: u64,
     /// How many ticks the player's steps were behind the world.
     pub age: u64,
-    /// View time of the last step, if a shot was tested at it.
+    /// View time of the last step, if it is recorded.
     pub view: Option<RecordedView>,
+}
+
+/// When a player saw the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// This time before the world's.
+    Past(Micros),
+    /// In the present: a bot of the server.
+    Bot,
+    /// Unknown: the room ignored view times, since it rewound no shots.
+    Ignored,
+    /// Unknown: no view time is recorded nearby.
+    Unknown,
 }
 
 /// Reads a recording's inputs, and keeps the chunks read last.
@@ -44,6 +63,8 @@ struct KnownChunk {
     /// `None` if nothing more can be read.
     reader: Option<ChunkReader>,
     reports: Vec<InputReport>,
+    /// Whether the room rewound shots at the key frame.
+    rewinds: bool,
 }
 
 impl KnownChunk {
@@ -82,6 +103,28 @@ impl InputHistory {
         reports
     }
 
+    /// Returns when a player saw the others at a server time. Between two recorded view times, it
+    /// is interpolated.
+    pub fn sight(&mut self, replay: &Replay, player: PlayerId, at: ServerTime) -> Sight {
+        let rates = replay.header().rates;
+        let (tick, near) = (rates.tick_at(at), rates.tick_at(ServerTime(NEAR.0)).0);
+        let reports = self.reports(replay, player, (tick.plus(near), 2 * near + 1));
+        // Where ticks are missing, the player was away and may have come back over another path.
+        let mut parts = reports.chunk_by(|before, after| before.tick.plus(1) == after.tick);
+        let has_tick = |part: &&[InputReport]| part.iter().any(|report| report.tick == tick);
+        let Some(part) = parts.find(has_tick) else { return Sight::Unknown };
+        if let Some(lag) = lag_at(part, rates, at) {
+            return Sight::Past(lag);
+        }
+        let is_bot = part.iter().any(|report| report.origin == Origin::Bot);
+        let number = replay.chunk_at(tick).unwrap_or_default();
+        match (is_bot, self.of_chunk(replay, (number, player)).rewinds) {
+            (true, _) => Sight::Bot,
+            (false, false) => Sight::Ignored,
+            (false, true) => Sight::Unknown,
+        }
+    }
+
     fn of_chunk(
         &mut self,
         replay: &Replay,
@@ -89,9 +132,11 @@ impl InputHistory {
     ) -> &mut KnownChunk {
         let known = self.chunks.iter().position(|it| (it.number, it.player) == (number, player));
         let at = known.unwrap_or_else(|| {
-            let reader = replay.read_chunk(number).ok().map(|(reader, _)| reader);
-            self.chunks.truncate(CHUNKS_MAX - 1);
-            self.chunks.push_front(KnownChunk { number, player, reader, reports: Vec::new() });
+            let (reader, chunk) = replay.read_chunk(number).ok().unzip();
+            let rewinds = chunk.is_some_and(|chunk| chunk.key.rewind.most > Micros::ZERO);
+            self.chunks.truncate(CACHED_MAX - 1);
+            let reports = Vec::new();
+            self.chunks.push_front(KnownChunk { number, player, reader, reports, rewinds });
             0
         });
         &mut self.chunks[at]
@@ -104,4 +149,22 @@ fn report(record: &TickRecord, player: PlayerId) -> Option<InputReport> {
     let view = steps.steps.last().and_then(|step| step.view);
     let (origin, late, age) = (steps.origin, steps.late, steps.age);
     Some(InputReport { tick: record.tick, origin, late, age, view })
+}
+
+/// Returns how far in the past a player saw the others, if any of the reports has a view time.
+fn lag_at(reports: &[InputReport], rates: Rates, at: ServerTime) -> Option<Micros> {
+    let lag = |report: &InputReport| {
+        // A late step is a step of an earlier tick.
+        let late = Micros(rates.time_of(Tick(report.age)).0);
+        let lag = (report.view?.accepted + late).clamp(Micros::ZERO, LAG_MAX);
+        Some((rates.time_of(report.tick), lag))
+    };
+    let next = reports.partition_point(|report| rates.time_of(report.tick) <= at);
+    let before = reports[..next].iter().rev().find_map(lag);
+    let after = reports[next..].iter().find_map(lag);
+    let Some(((from, lag), (to, then))) = before.zip(after) else {
+        return before.or(after).map(|(_, lag)| lag);
+    };
+    let part = (at - from).as_secs() / (to - from).as_secs();
+    Some(lag + Micros::from_f64((then - lag).0 as f64 * part))
 }

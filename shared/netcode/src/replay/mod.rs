@@ -57,7 +57,7 @@ pub use entries::{Act, Entry, KeyState, News, Player, RewindPolicy};
 pub use error::ReplayError;
 pub use file::{ChunkEntry, MAGIC};
 pub use header::{About, FORMAT, Header, Person};
-pub use history::{InputHistory, InputReport};
+pub use history::{InputHistory, InputReport, Sight};
 pub use moments::{Happening, Moment, MomentFinder};
 pub use reader::{Cursor, Replay, read_header, read_span};
 pub(crate) use recorder::states_of;

@@ -10,11 +10,14 @@ use super::frames::States;
 use super::header::{About, Header, Person};
 use super::steps::{PlayerSteps, RecordedStep, RecordedView};
 use crate::fields::{Entities, Entity, Record};
-use crate::game::{Game, Inputs, PlayerInputs, World};
+use crate::game::{Game, Inputs, PlayerInputs, Step, World};
 use crate::ids::PlayerId;
 use crate::limits::{REPLAY_CHUNKS_MAX, REPLAY_PIECES_MAX};
 use crate::snapshot::EntityState;
-use crate::time::{Rates, Tick};
+use crate::time::{Micros, Rates, ServerTime, Tick};
+
+/// Time after which a player's view time is stored even if the rules did not ask for any.
+const VIEW_EVERY: Micros = Micros::from_ms(2000);
 
 /// How often what is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +99,8 @@ pub struct Recorder<G: Game> {
     people: BTreeMap<PlayerId, Person>,
     /// The steps of the last tick: their memory serves for the next one.
     steps: Vec<PlayerSteps>,
+    /// The tick of each player's last view time in the present chunk.
+    viewed: BTreeMap<PlayerId, Tick>,
     error: Option<ReplayError>,
     game: std::marker::PhantomData<fn() -> G>,
 }
@@ -118,6 +123,7 @@ impl<G: Game> Recorder<G> {
             pieces: VecDeque::from([Piece::Start(start)]),
             people,
             steps: Vec::new(),
+            viewed: BTreeMap::new(),
             error: None,
             game: std::marker::PhantomData,
         };
@@ -173,9 +179,11 @@ impl<G: Game> Recorder<G> {
     /// Adds a tick that has run with these inputs, and the [`checksum`](super::checksum()) of the
     /// world after it.
     pub fn tick(&mut self, world: &World<G>, inputs: &Inputs<G::Input>, checksum: u16) {
+        if self.chunk.is_none() {
+            return;
+        }
+        let steps = self.note_steps(world.tick, inputs);
         let Some(chunk) = &mut self.chunk else { return };
-        let mut steps = std::mem::take(&mut self.steps);
-        note_steps(&mut steps, inputs);
         let record = TickRecord { tick: world.tick, steps, checksum };
         let added = chunk.tick(&record, || states_of(&world.entities));
         self.steps = record.steps;
@@ -190,7 +198,37 @@ impl<G: Game> Recorder<G> {
         }
     }
 
+    /// Returns what the players did in a tick.
+    fn note_steps(&mut self, tick: Tick, inputs: &Inputs<G::Input>) -> Vec<PlayerSteps> {
+        let every = self.header.rates.tick_at(ServerTime(VIEW_EVERY.0)).0;
+        let mut all = std::mem::take(&mut self.steps);
+        let mut count = 0;
+        for PlayerInputs { player, steps, age, origin, late } in inputs.all() {
+            if count == all.len() {
+                all.push(PlayerSteps { player, origin, late, age, steps: Vec::new() });
+            }
+            let last = self.viewed.get(&player);
+            let is_due = last.is_none_or(|last| tick.since(*last) >= every);
+            let noted = &mut all[count];
+            (noted.player, noted.origin, noted.late, noted.age) = (player, origin, late, age);
+            noted.steps.clear();
+            noted.steps.extend(
+                steps
+                    .iter()
+                    .zip(1..)
+                    .map(|(step, number)| note_step(step, is_due && number == steps.len())),
+            );
+            if noted.steps.iter().any(|step| step.view.is_some()) {
+                self.viewed.insert(player, tick);
+            }
+            count += 1;
+        }
+        all.truncate(count);
+        all
+    }
+
     fn begin(&mut self, world: &World<G>) {
+        self.viewed.clear();
         let players = world.players().map(|(player, profile)| Player {
             player,
             name: profile.name.clone(),
@@ -291,27 +329,16 @@ pub(crate) fn states_of<E: Entity>(entities: &Entities<E>) -> States {
     entities.iter().map(|slot| (slot.id.index, EntityState::of(slot))).collect()
 }
 
-/// Replaces the steps of another tick by those of `inputs`.
-fn note_steps<I: Record>(all: &mut Vec<PlayerSteps>, inputs: &Inputs<I>) {
-    let mut count = 0;
-    for PlayerInputs { player, steps, age, origin, late } in inputs.all() {
-        if count == all.len() {
-            all.push(PlayerSteps { player, origin, late, age, steps: Vec::new() });
-        }
-        let noted = &mut all[count];
-        (noted.player, noted.origin, noted.late, noted.age) = (player, origin, late, age);
-        noted.steps.clear();
-        noted.steps.extend(steps.iter().map(|step| RecordedStep {
-            age: step.age,
-            packed: step.input.pack(),
-            subtick: step.subtick,
-            view: step.used_view().map(|view| RecordedView {
-                claimed: view.claimed,
-                accepted: view.accepted,
-                adjusted: view.adjusted,
-            }),
-        }));
-        count += 1;
+/// Returns a step as it is stored; `is_due` says whether with its view time in any case.
+fn note_step<I: Record>(step: &Step<I>, is_due: bool) -> RecordedStep {
+    RecordedStep {
+        age: step.age,
+        packed: step.input.pack(),
+        subtick: step.subtick,
+        view: step.recorded_view(is_due).map(|view| RecordedView {
+            claimed: view.claimed,
+            accepted: view.accepted,
+            adjusted: view.adjusted,
+        }),
     }
-    all.truncate(count);
 }
