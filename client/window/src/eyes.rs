@@ -1,5 +1,5 @@
-//! The last seconds instead of the present: a highlight once more, or what a shooter saw and how
-//! the server judged the shot.
+//! The last seconds instead of the present: a highlight once more, or what a player saw and how the
+//! server judged the player's shot.
 
 use egui_macroquad::egui::{Align2, Color32, Stroke, vec2};
 use phaselock::client::{Client, Hindsight};
@@ -33,25 +33,43 @@ const NEAR: Micros = Micros::from_ms(400);
 pub(crate) enum Past {
     /// The shot that killed the player.
     Death(Ruling),
-    /// A shot of a recording.
-    Shot(Ruling),
+    /// What a player in a recording saw.
+    Seen(Seen),
     /// A moment that the game shows again.
     Highlight(Highlight),
+}
+
+/// What a player saw at a moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Seen {
+    /// The player.
+    pub(crate) viewer: PlayerId,
+    /// How far in the past the others were shown.
+    pub(crate) lag: Micros,
+    /// The player's shot at about this moment.
+    pub(crate) shot: Option<Ruling>,
+}
+
+impl Seen {
+    fn of_shot(shot: Ruling) -> Self {
+        Self { viewer: shot.shooter, lag: shot.accepted, shot: Some(shot) }
+    }
 }
 
 impl Past {
     fn viewer(&self) -> PlayerId {
         match self {
-            Self::Death(ruling) | Self::Shot(ruling) => ruling.shooter,
+            Self::Death(ruling) => ruling.shooter,
+            Self::Seen(seen) => seen.viewer,
             Self::Highlight(highlight) => highlight.viewer,
         }
     }
 
-    /// The viewer, and what else needs eyes of its own: shots of a recording follow each other.
+    /// The viewer, and what else needs eyes of its own: a recording goes on.
     fn key(&self) -> (PlayerId, Option<Tick>) {
         let tick = match self {
             Self::Death(ruling) => Some(ruling.tick),
-            Self::Shot(_) => None,
+            Self::Seen(_) => None,
             Self::Highlight(highlight) => Some(highlight.tick),
         };
         (self.viewer(), tick)
@@ -70,7 +88,7 @@ impl<V: GameView> Eyes<V> {
     pub(crate) fn new(client: &Client<V::Game>, past: &Past) -> Self {
         let hindsight = match past {
             Past::Highlight(highlight) => Hindsight::again(client.rates(), highlight),
-            Past::Death(_) | Past::Shot(_) => Hindsight::new(client.rates(), past.viewer()),
+            Past::Death(_) | Past::Seen(_) => Hindsight::new(client.rates(), past.viewer()),
         };
         Self { view: V::default(), key: past.key(), hindsight }
     }
@@ -91,8 +109,10 @@ impl<V: GameView> Eyes<V> {
         let scene = Scene { frame, ..*scene };
         match past {
             Past::Highlight(highlight) => self.draw_again(client, &scene, (highlight, at)),
-            Past::Death(ruling) => self.draw_shot(client, &scene, (ruling, at), true),
-            Past::Shot(ruling) => self.draw_shot(client, &scene, (ruling, at), false),
+            Past::Death(ruling) => {
+                self.draw_seen(client, &scene, (Seen::of_shot(ruling), at), true)
+            }
+            Past::Seen(seen) => self.draw_seen(client, &scene, (seen, at), false),
         }
     }
 
@@ -117,29 +137,30 @@ impl<V: GameView> Eyes<V> {
         camera
     }
 
-    /// Draws what a shooter saw, and how the shot was judged.
-    fn draw_shot(
+    /// Draws what a player saw, and how the shot was judged if there was one.
+    fn draw_seen(
         &mut self,
         client: &Client<V::Game>,
         scene: &Scene<'_, V::Game>,
-        (ruling, at): (Ruling, ServerTime),
+        (seen, at): (Seen, ServerTime),
         is_death: bool,
     ) -> Camera {
-        let Ruling { shooter, accepted, tested, .. } = ruling;
-        let picture = self.hindsight.picture(client, at, accepted);
+        let Seen { viewer, lag, shot } = seen;
+        let picture = self.hindsight.picture(client, at, lag);
+        let tested = shot.and_then(|shot| Some((shot, shot.tested?)));
         // If the shooter was hidden, the place that was hit is all there is to see.
-        let place = tested.filter(|_| picture.own.is_none()).map(|tested| tested.at);
+        let place = tested.filter(|_| picture.own.is_none()).map(|(_, tested)| tested.at);
         let free = place.map(|middle| FreeCamera { middle, zoom: 1.0 });
-        let target = picture.own.map(|_| shooter);
+        let target = picture.own.map(|_| viewer);
         let watched = Some(Watched { target, free });
-        let scene = Scene { picture: &picture, player: shooter, watched, ..*scene };
+        let scene = Scene { picture: &picture, player: viewer, watched, ..*scene };
         let camera = self.view.draw(&scene);
-        let off = (at - scene.rates.time_of(ruling.tick)).0.abs();
-        let strength = 1.0 - (off as f32 / NEAR.0 as f32).min(1.0);
-        if let Some(tested) = &tested {
+        if let Some((shot, tested)) = &tested {
+            let off = (at - scene.rates.time_of(shot.tick)).0.abs();
+            let strength = 1.0 - (off as f32 / NEAR.0 as f32).min(1.0);
             draw_box(&scene, camera, tested, strength);
         }
-        draw_words(&scene, &ruling, is_death);
+        draw_words(&scene, &seen, is_death);
         camera
     }
 }
@@ -177,18 +198,21 @@ fn draw_box<G: Game>(scene: &Scene<'_, G>, camera: Camera, tested: &Tested, stre
     }
 }
 
-/// Says how a shot was judged.
-fn draw_words<G: Game>(scene: &Scene<'_, G>, ruling: &Ruling, is_death: bool) {
+/// Says when a player saw the others, and how the shot was judged if there was one.
+fn draw_words<G: Game>(scene: &Scene<'_, G>, seen: &Seen, is_death: bool) {
     let ctx = scene.painter.ctx();
-    let name = scene.name_of(ruling.shooter);
-    let title = fill("What {name} saw", &[("name", name)]);
-    let (time, outcome) = (ruling::view_time(ruling), ruling::outcome(ruling));
+    let title = fill("What {name} saw", &[("name", scene.name_of(seen.viewer))]);
+    let is_bot = scene.roster.get(&seen.viewer).is_some_and(|seat| seat.bot);
+    let ms = format!("{:.0}", seen.lag.as_ms());
+    let time = match &seen.shot {
+        Some(shot) => ruling::view_time(shot),
+        None if is_bot => tr("Bots of the server see the present.").to_owned(),
+        None => fill("The others are shown as of {ms} ms before.", &[("ms", &ms)]),
+    };
+    let outcome = seen.shot.as_ref().map(ruling::outcome);
     let (large, small) = (readable(ctx, 20.0), readable(ctx, 14.0));
-    let mut lines = vec![
-        (&*title, large, palette::TEXT),
-        (&*time, small, palette::TEXT_SOFT),
-        (&*outcome, small, palette::TEXT_SOFT),
-    ];
+    let mut lines = vec![(&*title, large, palette::TEXT), (&*time, small, palette::TEXT_SOFT)];
+    lines.extend(outcome.as_deref().map(|outcome| (outcome, small, palette::TEXT_SOFT)));
     let hidden = tr("The shooter was out of your sight.");
     if is_death && scene.picture.own.is_none() {
         lines.push((hidden, small, palette::TEXT_SOFT));

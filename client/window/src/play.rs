@@ -14,7 +14,7 @@ use phaselock::time::{LocalTime, Micros, Rates, ServerTime};
 
 use glam::Vec2;
 
-use super::eyes::{DEATH, Eyes, Past};
+use super::eyes::{DEATH, Eyes, Past, Seen};
 use super::marks::EntityMarks;
 use super::meter::{Figures, Meter};
 use super::records::{Reached, RecordTracker};
@@ -47,8 +47,8 @@ pub(crate) trait AnyPlay {
     fn is_replaying(&self) -> bool;
     /// Skips the replay that is shown.
     fn skip_replay(&mut self);
-    /// Shows a recording as the shooter of a shot saw it.
-    fn look_through(&mut self, shot: Option<Ruling>);
+    /// Shows a recording as one of its players saw it.
+    fn look_through(&mut self, seen: Option<Seen>);
     /// What a spectator looks at.
     fn watched(&self) -> Watched;
     /// Takes a spectator's camera, for another view of the game.
@@ -128,8 +128,8 @@ pub(crate) struct Play<V: GameView> {
     highlights: Highlights,
     /// The player's last death, as a highlight.
     death: Option<Highlight>,
-    /// A shot of a recording that is shown through its shooter's eyes.
-    shot: Option<Ruling>,
+    /// What a player in a recording saw, if that is shown.
+    seen: Option<Seen>,
 }
 
 impl<V: GameView> Play<V> {
@@ -145,7 +145,7 @@ impl<V: GameView> Play<V> {
             eyes: None,
             highlights: Highlights::default(),
             death: None,
-            shot: None,
+            seen: None,
         }
     }
 }
@@ -185,8 +185,8 @@ impl<V: GameView> AnyPlay for Play<V> {
         self.highlights.skip();
     }
 
-    fn look_through(&mut self, shot: Option<Ruling>) {
-        self.shot = shot;
+    fn look_through(&mut self, seen: Option<Seen>) {
+        self.seen = seen;
     }
 
     fn draw(
@@ -361,8 +361,8 @@ impl<V: GameView> Play<V> {
         replays: bool,
     ) -> Option<(Past, ServerTime)> {
         let (picture, is_watching) = (scene.picture, scene.watched.is_some());
-        if let Some(shot) = self.shot.filter(|_| is_watching) {
-            return Some((Past::Shot(shot), picture.presentation_time));
+        if let Some(seen) = self.seen.filter(|_| is_watching) {
+            return Some((Past::Seen(seen), picture.presentation_time));
         }
         if !replays {
             self.highlights.skip();

@@ -274,6 +274,10 @@ impl Playback {
                         if let Ok(framed) = frame(&message) {
                             self.session.handle_control(&framed[2..], self.now);
                         }
+                        // What a player saw can be shown at once, also after a seek.
+                        if let Some(client) = self.session.client_mut() {
+                            client.remember();
+                        }
                     }
                     Output::Close { goodbye, .. } => {
                         self.room.handle_left(CLIENT, "closed");

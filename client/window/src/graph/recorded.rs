@@ -93,8 +93,8 @@ impl Recorded<'_> {
         bars
     }
 
-    /// The ticks with a shot, which alone have a view time.
-    fn shots(&self) -> Vec<Shot> {
+    /// The ticks with a view time: those with a shot, and one every two seconds.
+    fn views(&self) -> Vec<TickView> {
         self.reports.iter().filter_map(|report| Some((report.tick, report.view?))).collect()
     }
 
@@ -103,8 +103,8 @@ impl Recorded<'_> {
     }
 }
 
-/// A shot's tick, and how far in the past it was tested.
-type Shot = (Tick, RecordedView);
+/// A tick, and how far in the past the player saw others.
+type TickView = (Tick, RecordedView);
 
 impl Lane {
     fn title(self) -> &'static str {
@@ -122,10 +122,11 @@ impl Lane {
                 tr("Ticks for which the server had no input from this player, and inputs that \
                     arrived after their tick.")
             }
-            Self::View => {
-                tr("How far in the past this player saw others: the time that the server accepted \
-                    for each shot, and the time that the client claimed. Lines join the shots.")
-            }
+            Self::View => tr(
+                "How far in the past this player saw others: the time that the server accepted, \
+                    and the time that the client claimed. They are recorded for each shot and \
+                    every two seconds; lines join them.",
+            ),
             Self::Lag => tr(
                 "How far this player's own steps ran behind the world, because inputs came late.",
             ),
@@ -151,7 +152,7 @@ impl Lane {
                 vec![Words::mark(1, Mark::Late, late), Words::line(2, Curve::Band, missed)]
             }
             Self::View => {
-                let view = recorded.shots().last().map(|(_, view)| *view);
+                let view = recorded.views().last().map(|(_, view)| *view);
                 let accepted =
                     view.map_or_else(unknown, |view| format!("{} ms", ms(view.accepted)));
                 let claimed = view.and_then(|view| view.claimed);
@@ -180,18 +181,18 @@ impl Lane {
                 plot.marks(Mark::Late, late.map(|report| recorded.at(report.tick)));
             }
             Self::View => {
-                let shots = recorded.shots();
-                let accepted = |(_, view): &Shot| Some(ms_of(view.accepted));
-                let claimed = |(_, view): &Shot| view.claimed.map(ms_of);
-                let most = shots.iter().flat_map(|it| [accepted(it), claimed(it)]).flatten();
+                let views = recorded.views();
+                let accepted = |(_, view): &TickView| Some(ms_of(view.accepted));
+                let claimed = |(_, view): &TickView| view.claimed.map(ms_of);
+                let most = views.iter().flat_map(|it| [accepted(it), claimed(it)]).flatten();
                 plot.scale(0.0, nice(most.fold(30.0, f32::max) * 1.2), "ms");
-                let each = |(tick, _): &Shot| recorded.at(*tick);
-                plot.curve(Curve::Other, shots.iter().map(|it| (each(it), claimed(it))));
-                plot.curve(Curve::Main, shots.iter().map(|it| (each(it), accepted(it))));
+                let each = |(tick, _): &TickView| recorded.at(*tick);
+                plot.curve(Curve::Other, views.iter().map(|it| (each(it), claimed(it))));
+                plot.curve(Curve::Main, views.iter().map(|it| (each(it), accepted(it))));
                 // Only where it begins: over a slow network, all view times are adjusted.
-                let adjusted = |(_, view): &Shot| view.adjusted != Adjusted::No;
-                let begins = |pair: &&[Shot]| !adjusted(&pair[0]) && adjusted(&pair[1]);
-                let begun = shots.windows(2).filter(begins).map(|pair| each(&pair[1]));
+                let adjusted = |(_, view): &TickView| view.adjusted != Adjusted::No;
+                let begins = |pair: &&[TickView]| !adjusted(&pair[0]) && adjusted(&pair[1]);
+                let begun = views.windows(2).filter(begins).map(|pair| each(&pair[1]));
                 plot.marks(Mark::Hole, begun);
             }
             Self::Lag => {

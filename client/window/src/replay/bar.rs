@@ -160,7 +160,7 @@ impl Player {
             self.move_by(LEAP);
         }
         if !self.playback.shots().is_empty() {
-            self.has_eyes ^= button(ui, "👁", tr("through the shooter's eyes")).clicked();
+            self.has_eyes ^= button(ui, "👁", tr("through the player's eyes")).clicked();
         }
         if self.can_film {
             let what = match self.clip {

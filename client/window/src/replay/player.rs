@@ -6,7 +6,7 @@ use egui_macroquad::egui::Rect;
 use phaselock::client::{Session, SessionConfig};
 use phaselock::ids::PlayerId;
 use phaselock::playback::{Playback, Skipped};
-use phaselock::replay::{InputHistory, InputReport, Replay, ReplayError};
+use phaselock::replay::{InputHistory, InputReport, Replay, ReplayError, Sight};
 use phaselock::rewind::{Rewound, Ruling};
 use phaselock::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 use phaselock_ui::actions::Action;
@@ -15,6 +15,7 @@ use phaselock_ui::words::{fill, tr};
 use serde_json::{Value, json};
 
 use super::film::{Cut, Filming};
+use crate::eyes::Seen;
 
 const PAUSE: Action = Action::new("replay_pause", "pause", &["Space", "K", "Pad:A"]);
 const BACK: Action = Action::new("replay_back", "5 s back", &["J", "Pad:DPadLeft"]);
@@ -25,7 +26,7 @@ const SLOWER: Action = Action::new("replay_slower", "slower", &["Minus", "Pad:Le
 const FASTER: Action = Action::new("replay_faster", "faster", &["Equal", "Pad:RightTrigger"]);
 const NEXT_MOMENT: Action = Action::new("replay_next", "next marker", &["RightBracket"]);
 const CLIP: Action = Action::new("replay_clip", "start a clip, or end and save it", &["C"]);
-const EYES: Action = Action::new("replay_eyes", "through the shooter's eyes", &["X"]);
+const EYES: Action = Action::new("replay_eyes", "through the player's eyes", &["X"]);
 const LAST_MOMENT: Action = Action::new("replay_before", "previous marker", &["LeftBracket"]);
 
 /// Speeds, as multiples of the recorded one.
@@ -44,8 +45,9 @@ const SEARCH_TICKS: u32 = 4;
 const SEARCH_TIME: Micros = Micros::from_ms(4);
 /// Time after a part that was skipped for which this is said.
 const SKIPPED_SHOWN: Micros = Micros::from_ms(3000);
-/// Time after a shot for which it is still the one that is explained.
-const SHOWN_BEHIND: Micros = Micros::from_ms(500);
+/// Times before and after a shot in which it is explained.
+const SHOT_BEFORE: Micros = Micros::from_ms(1000);
+const SHOT_AFTER: Micros = Micros::from_ms(500);
 /// A marker counts as reached for this time, so that a key finds the one before it.
 const REACHED: Micros = Micros::from_ms(1500);
 
@@ -65,8 +67,6 @@ pub(crate) struct Player {
     pub(super) bar: Rect,
     /// Whether the picture is what the followed player saw.
     pub(super) has_eyes: bool,
-    /// Whether not all shots have been found yet.
-    is_searching: bool,
     /// Why the picture is not what the followed player saw, although it should be.
     blind: Option<String>,
     /// Why the last seek failed.
@@ -108,7 +108,6 @@ impl Player {
             unit: 1.0,
             bar: Rect::NOTHING,
             has_eyes: false,
-            is_searching: true,
             blind: None,
             error: None,
             can_film: false,
@@ -162,54 +161,73 @@ impl Player {
         let until = (self.clock)() + SEARCH_TIME;
         while self.playback.look_for_damage() && (self.clock)() < until {}
         while self.playback.look_for_moments(SEARCH_TICKS) && (self.clock)() < until {}
-        self.is_searching = self.playback.look_for_shots(SEARCH_TICKS);
-        while self.is_searching && (self.clock)() < until {
-            self.is_searching = self.playback.look_for_shots(SEARCH_TICKS);
+        while self.playback.look_for_shots(SEARCH_TICKS) && (self.clock)() < until {}
+    }
+
+    /// Returns what the followed player saw if that is to be shown; otherwise keeps in mind why it
+    /// cannot be.
+    pub(crate) fn look_through(&mut self, followed: Option<PlayerId>) -> Option<Seen> {
+        self.blind = None;
+        if !self.has_eyes {
+            return None;
         }
+        let seen = self.seen_by(followed);
+        seen.map_err(|words| self.blind = Some(words)).ok()
     }
 
-    /// Returns the shot that the picture explains, of the followed player; otherwise keeps in mind
-    /// why there is none.
-    pub(crate) fn look_through(&mut self, followed: Option<PlayerId>) -> Option<Ruling> {
-        let shot = followed.and_then(|player| self.shot_of(player));
-        let is_blind = self.has_eyes && shot.is_none() && !self.is_searching;
-        self.blind = is_blind.then(|| self.blind_words(followed));
-        shot
-    }
-
-    /// Says why the picture is not what a player saw.
-    fn blind_words(&self, followed: Option<PlayerId>) -> String {
-        let Some(player) = followed else {
-            return tr("Follow a player to see what that player saw.").to_owned();
+    /// Returns what a player saw, or says why that is not known.
+    fn seen_by(&mut self, followed: Option<PlayerId>) -> Result<Seen, String> {
+        let viewer = followed
+            .ok_or_else(|| tr("Follow a player to see what that player saw.").to_owned())?;
+        if self.viewer() == Some(viewer) {
+            return Err(tr("This is what the player's own client showed.").to_owned());
+        }
+        let at = self.shown_time();
+        let sight = self.inputs.sight(self.playback.replay(), viewer, at);
+        let shot = self.shot_of(viewer, at);
+        let lag = match sight {
+            Sight::Past(lag) => Some(lag),
+            Sight::Bot => Some(Micros::ZERO),
+            Sight::Ignored | Sight::Unknown => shot.map(|shot| shot.accepted),
         };
-        if self.viewer() == Some(player) {
-            return tr("This is what the player's own client showed.").to_owned();
-        }
-        if !self.playback.has_rules() {
-            return tr("Only a version with the same rules can tell what players saw: everyone \
-                is shown at the server's time.")
-            .to_owned();
-        }
-        let client = self.playback.session().client();
-        let seat = client.and_then(|client| client.common().roster().get(&player));
-        let name = seat.map_or(tr("someone"), |seat| &seat.name);
-        fill(
-            "When {name} saw the others is not recorded: everyone is shown at the server's time.",
-            &[("name", name)],
-        )
+        let seen = lag.map(|lag| Seen { viewer, lag, shot });
+        seen.ok_or_else(|| self.blind_words(viewer, sight))
     }
 
-    /// Returns the shot of a player that the picture explains: the next one, or the last. `None`
-    /// unless the player looks through the shooters' eyes.
-    fn shot_of(&self, player: PlayerId) -> Option<Ruling> {
-        // The picture is a bit behind.
-        let now = self.playback.tick().minus(self.ticks(SHOWN_BEHIND));
+    /// Says why it is not known what a player saw.
+    fn blind_words(&self, viewer: PlayerId, sight: Sight) -> String {
+        let client = self.playback.session().client();
+        let seat = client.and_then(|client| client.common().roster().get(&viewer));
+        let name = [("name", seat.map_or(tr("someone"), |seat| &*seat.name))];
+        match sight {
+            Sight::Ignored => fill(
+                "No shot is rewound in this game, so when {name} saw the others is not recorded: \
+                 everyone is shown at the server's time.",
+                &name,
+            ),
+            _ => fill(
+                "When {name} saw the others is not recorded here: everyone is shown at the \
+                 server's time.",
+                &name,
+            ),
+        }
+    }
+
+    /// Returns the time at which the picture shows everyone.
+    fn shown_time(&self) -> ServerTime {
+        let common = self.playback.session().client().map(|client| client.common());
+        let shown = common.map(|it| it.server_time(self.now()) - it.delay().delay());
+        shown.unwrap_or_else(|| self.rates().time_of(self.playback.tick()))
+    }
+
+    /// Returns the shot of a player at about this time: the next one, or the last.
+    fn shot_of(&self, player: PlayerId, at: ServerTime) -> Option<Ruling> {
         let shots = self.playback.shots();
-        let next = shots.partition_point(|shot| shot.tick < now);
-        let of = |shot: &&Rewound| shot.shooter == player;
-        let found = shots[next..].iter().find(of).or_else(|| shots[..next].iter().rev().find(of));
+        let time = |shot: &Rewound| self.rates().time_of(shot.tick);
+        let next = shots.partition_point(|shot| time(shot) < at - SHOT_AFTER);
+        let mut near = shots[next..].iter().take_while(|shot| time(shot) <= at + SHOT_BEFORE);
         // A file may claim any times.
-        found.filter(|_| self.has_eyes).map(Rewound::ruling).filter(Ruling::is_sane)
+        near.find(|it| it.shooter == player).map(Rewound::ruling).filter(Ruling::is_sane)
     }
 
     pub(crate) fn transmit(&mut self) {
@@ -389,7 +407,11 @@ impl Player {
 mod tests {
     use egui_macroquad::egui::pos2;
 
-    use super::super::tests::{player, player_of, run};
+    use phaselock::link::LinkConfig;
+    use phaselock::server::{RecordConfig, RoomConfig};
+    use phaselock_testing::{Sim, room_config};
+
+    use super::super::tests::{player, player_for, player_of, run};
     use super::*;
 
     #[test]
@@ -439,38 +461,69 @@ mod tests {
     }
 
     #[test]
-    fn eyes_are_those_of_the_followed_player_at_the_nearest_shot() {
+    fn eyes_of_a_bot_see_the_present_and_explain_its_shots() {
         let (mut player, time) = player_of::<phaselock_games::skirmish::Skirmish>(10);
         run(&mut player, &time, 200);
         let shots = player.playback.shots().to_vec();
         assert!(shots.len() > 10, "{} shots", shots.len());
-        let shooter = shots[0].shooter;
-        assert_eq!(player.shot_of(shooter), None, "nobody asked");
+        let viewer = shots[0].shooter;
+        assert_eq!(player.look_through(Some(viewer)), None, "nobody asked");
         player.has_eyes = true;
-        player.move_to(Tick(300));
-        let shown = player.shot_of(shooter).expect("it shoots");
-        let of = shots.iter().filter(|shot| shot.shooter == shooter).map(|shot| shot.tick);
-        let next = of.clone().find(|tick| *tick >= Tick(270));
-        assert_eq!(Some(shown.tick), next.or_else(|| of.clone().next_back()));
-        assert_eq!(player.shot_of(PlayerId(999)), None);
+        let mut explained = 0;
+        for tick in (100..1100).step_by(10) {
+            player.move_to(Tick(tick));
+            let seen = player.look_through(Some(viewer)).expect("it is a bot");
+            assert_eq!((seen.viewer, seen.lag, player.note()), (viewer, Micros::ZERO, None));
+            let at = player.rates().tick_at(player.shown_time());
+            let near = at.minus(29)..=at.plus(59);
+            let mut of = shots.iter().filter(|shot| shot.shooter == viewer);
+            let shot = of.find(|shot| near.contains(&shot.tick));
+            if let Some(shot) = shot {
+                explained += 1;
+                assert_eq!(seen.shot, Some(shot.ruling()));
+            }
+        }
+        assert!((1..100).contains(&explained), "{explained} of 100");
+        assert_eq!(player.look_through(Some(PlayerId(999))), None, "no such player");
     }
 
     #[test]
     fn eyes_that_see_nothing_say_why() {
-        let (mut player, time) = player();
-        let client = player.session().client().expect("it watches");
-        let (followed, seat) = client.common().roster().first_key_value().expect("a bot");
-        let (followed, name) = (Some(*followed), seat.name.clone());
+        let config = room_config(1, 0).with(|it| it.rewind = Some(Micros::ZERO));
+        let record = Some(RecordConfig::default());
+        let mut sim = Sim::<phaselock_games::race::Race>::with(RoomConfig { record, ..config });
+        sim.join_bot(LinkConfig::delayed(50, 0));
+        sim.run(10.0);
+        let (mut player, time) = player_for(sim.replay());
         run(&mut player, &time, 50);
+        let client = player.session().client().expect("it watches");
+        let (followed, seat) = client.common().roster().first_key_value().expect("a player");
+        let (followed, name) = (Some(*followed), seat.name.clone());
         assert_eq!((player.look_through(followed), player.note()), (None, None));
         player.has_eyes = true;
-        while player.is_searching {
-            run(&mut player, &time, 1);
-        }
         assert_eq!(player.look_through(followed), None);
-        assert!(player.note().expect("no game without shots").contains(&name));
+        let note = player.note().expect("nothing is rewound");
+        assert!(note.contains(&name) && note.starts_with("No shot is rewound"), "{note}");
+        assert_eq!(player.look_through(Some(PlayerId(999))), None);
+        assert!(player.note().expect("no such player").contains("not recorded here"));
         assert_eq!(player.look_through(None), None);
         assert!(player.note().expect("nobody is followed").starts_with("Follow"));
+    }
+
+    #[test]
+    fn eyes_of_a_person_see_the_others_when_the_client_showed_them() {
+        let record = Some(RecordConfig::default());
+        let config = RoomConfig { record, ..room_config(1, 4) };
+        let mut sim = Sim::<phaselock_games::race::Race>::with(config);
+        let joined = sim.join_bot(LinkConfig::delayed(80, 0));
+        sim.run(10.0);
+        let viewer = sim.clients[joined].core().player();
+        let (mut player, time) = player_for(sim.replay());
+        run(&mut player, &time, 150);
+        player.has_eyes = true;
+        let seen = player.look_through(Some(viewer)).expect("it is recorded");
+        assert!((60.0..200.0).contains(&seen.lag.as_ms()), "{seen:?}");
+        assert_eq!((seen.shot, player.note()), (None, None));
     }
 
     #[test]

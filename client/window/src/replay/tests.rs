@@ -28,10 +28,15 @@ pub(super) fn player_of<G: Game>(bots: u16) -> (Player, Rc<Cell<LocalTime>>) {
             room.handle_command(room.next_timeout(), mark).expect("it is recorded");
         }
     });
+    player_for(file_of(&pieces))
+}
+
+/// A player of a file, and its clock.
+pub(super) fn player_for(file: Vec<u8>) -> (Player, Rc<Cell<LocalTime>>) {
     let time = Rc::new(Cell::new(LocalTime(0)));
     let clock = Rc::clone(&time);
     let config = SessionConfig::new(phaselock_games::all(), "Watcher");
-    let player = Player::open(file_of(&pieces).into(), config, Box::new(move || clock.get()));
+    let player = Player::open(file.into(), config, Box::new(move || clock.get()));
     (player.expect("it can be played"), time)
 }
 

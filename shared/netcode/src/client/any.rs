@@ -85,6 +85,8 @@ pub trait AnyClient: Any + Debug + Send {
     fn cut_footage(&mut self);
     /// Takes the next piece of that recording.
     fn poll_footage(&mut self) -> Option<Piece>;
+    /// Calls [`Client::remember`](super::Client::remember).
+    fn remember(&mut self);
     /// Leaves the game and keeps what the next game on the same server needs.
     fn into_common(self: Box<Self>) -> Common;
 }

@@ -722,6 +722,10 @@ impl<G: Game> AnyClient for Client<G> {
         self.footage.as_mut()?.poll()
     }
 
+    fn remember(&mut self) {
+        self.remember();
+    }
+
     fn into_common(self: Box<Self>) -> Common {
         self.common
     }
