@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use clap::{CommandFactory as _, Parser};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand as _};
 use phaselock::client::{Part, SessionConfig};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::games::Games;
@@ -15,7 +15,7 @@ use phaselock::link::Conditions;
 use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::text::read_name;
 use phaselock_lab::record::MotionFiles;
-use phaselock_lab::usage;
+use phaselock_lab::usage::{self, Documentation};
 use phaselock_quic::address::Address;
 use phaselock_quic::client::{Options, Pins};
 use phaselock_quic::clock::Clock;
@@ -105,17 +105,35 @@ fn seconds(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "must be a number from 0.1 to 86400".to_owned())
 }
 
-/// Returns the program's command line, for its documentation.
+/// Returns the program's command line.
 pub fn command() -> clap::Command {
-    Arguments::command()
+    let command = Arguments::command();
+    let about = command.get_about().cloned();
+    let command = command.subcommand_negates_reqs(true).args_conflicts_with_subcommands(true);
+    // The commands bring a description of their own.
+    Documentation::augment_subcommands(command).about(about.unwrap_or_default())
 }
 
 /// Runs the program with these games: reads the command line, plays, and prints the figures. The
 /// exit status is 0 if all bots were in the game at the end.
 pub fn run(games: &Games) -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let mistake = |error| usage::report("phaselock-bots", &error);
+    let matches = match command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => return mistake(error),
+    };
+    if let Ok(wanted) = Documentation::from_arg_matches(&matches) {
+        return match wanted.write(command()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("phaselock-bots: {error}");
+                ExitCode::FAILURE
+            }
+        };
+    }
+    let arguments = match Arguments::from_arg_matches(&matches) {
         Ok(arguments) => arguments,
-        Err(error) => return usage::report("phaselock-bots", &error),
+        Err(error) => return mistake(error),
     };
     let filter = std::env::var("PHASELOCK_LOG_FILTER").ok().and_then(|text| text.parse().ok());
     let filter = filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::ERROR));
@@ -206,4 +224,26 @@ fn print(arguments: &Arguments, summaries: &[Summary], mean: &Summary) -> io::Re
         writeln!(out, "{:6}{}", number + 1, summary.row())?;
     }
     writeln!(out, "  mean{}", mean.row())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn server_is_needed_except_for_the_documentation() {
+        let parse = |line: &str| command().try_get_matches_from(line.split_whitespace());
+        let matches = parse("phaselock-bots man pages").expect("a command");
+        let folder = "pages".into();
+        let wanted = Documentation::from_arg_matches(&matches).expect("a command");
+        assert_eq!(wanted, Documentation::Man { folder });
+        let matches = parse("phaselock-bots example.org --count 3").expect("a server");
+        assert!(Documentation::from_arg_matches(&matches).is_err());
+        let arguments = Arguments::from_arg_matches(&matches).expect("a server");
+        assert_eq!((&*arguments.address.to_string(), arguments.count), ("example.org:4433", 3));
+        let about = command().get_about().expect("a description").to_string();
+        assert!(about.starts_with("Joins a server with headless clients"), "{about}");
+        let mistake = parse("phaselock-bots").expect_err("no server");
+        assert!(usage::sentence(&mistake).contains("<ADDRESS>"), "{mistake}");
+    }
 }

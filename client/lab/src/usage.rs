@@ -1,7 +1,65 @@
-//! Reports mistakes on the command line in one sentence.
+//! Reports mistakes on the command line in one sentence, and writes a program's own documentation.
 
-use std::io::{self, Write};
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
+
+use clap::Subcommand;
+use clap_complete::Shell;
+
+/// Commands with which a program documents itself.
+#[derive(Clone, Debug, PartialEq, Subcommand)]
+pub enum Documentation {
+    /// Print a completion script for a shell
+    Completions {
+        /// Shell that will read the script
+        #[arg(value_name = "SHELL")]
+        shell: Shell,
+    },
+    /// Write the manual pages into a folder
+    Man {
+        /// Folder; created if it does not exist
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+    },
+}
+
+impl Documentation {
+    /// Carries out the command for a program with this command line. An error is a sentence.
+    pub fn write(&self, mut command: clap::Command) -> Result<(), String> {
+        let (done, what) = match self {
+            Self::Completions { shell } => {
+                let script = completion_script(*shell, &mut command);
+                (io::stdout().write_all(script.as_bytes()), "print the completions".to_owned())
+            }
+            Self::Man { folder } => {
+                let pages = |()| clap_mangen::generate_to(command, folder);
+                let what = format!("write the manual pages into {}", folder.display());
+                (fs::create_dir_all(folder).and_then(pages), what)
+            }
+        };
+        match done {
+            // A closed pipe is the reader's choice.
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(format!("cannot {what}: {error}"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns a program's completion script.
+fn completion_script(shell: Shell, command: &mut clap::Command) -> String {
+    let program = command.get_name().to_owned();
+    let mut script = Vec::new();
+    clap_complete::generate(shell, command, &program, &mut script);
+    let script = String::from_utf8_lossy(&script);
+    // clap_complete 4.6 spells the name of a program with a dash in two ways for bash, so that
+    // nothing after a subcommand would be completed.
+    let [told, meant] = ["__subcmd__", "__"].map(|dash| program.replace('-', dash));
+    script.replace(&told, &meant)
+}
 
 /// Prints help, or a mistake as a sentence, and returns the exit code.
 pub fn report(program: &str, error: &clap::Error) -> ExitCode {
@@ -25,4 +83,36 @@ pub fn sentence(error: &clap::Error) -> String {
     let first = text.split("\n\n").next().unwrap_or_default();
     let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
     line.strip_prefix("error: ").unwrap_or(&line).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command() -> clap::Command {
+        let command = clap::Command::new("two-words").arg(clap::Arg::new("fast").long("fast"));
+        Documentation::augment_subcommands(command)
+    }
+
+    #[test]
+    fn manual_has_a_page_for_each_command() {
+        let folder = tempfile::tempdir().unwrap();
+        let pages = folder.path().join("man1");
+        let write = |folder| Documentation::Man { folder }.write(command());
+        write(pages.clone()).unwrap();
+        for (name, word) in [("", "\\-\\-fast"), ("-completions", "SHELL"), ("-man", "FOLDER")] {
+            let page = pages.join(format!("two-words{name}.1"));
+            let page = fs::read_to_string(page).unwrap();
+            assert!(page.contains(word), "{page}");
+        }
+        // A file is in the way.
+        let error = write(pages.join("two-words.1")).unwrap_err();
+        assert!(error.starts_with("cannot write the manual pages into"), "{error}");
+    }
+
+    #[test]
+    fn script_for_bash_spells_the_program_in_one_way() {
+        let script = completion_script(Shell::Bash, &mut command());
+        assert!(script.contains("--fast") && !script.contains("two__subcmd__words"), "{script}");
+    }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use clap::{Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use phaselock::limits::{NAME_BYTES_MAX, REGION_BYTES_MAX};
 use phaselock_quic::address::{Address, DIRECTORY_PORT};
 
@@ -160,6 +161,18 @@ pub enum DirectoryCommand {
             value_parser = Address::parse_directory
         )]
         directory: Address,
+    },
+    /// Print a completion script for a shell
+    Completions {
+        /// Shell that will read the script
+        #[arg(value_name = "SHELL")]
+        shell: Shell,
+    },
+    /// Write the manual pages into a folder
+    Man {
+        /// Folder; created if it does not exist
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
     },
 }
 

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use phaselock_directory::args::{Args, DirectoryCommand};
-use phaselock_directory::{ask, drive};
+use phaselock_directory::{ask, documentation, drive};
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -12,6 +12,8 @@ fn main() -> ExitCode {
         None => drive::run(&args),
         Some(DirectoryCommand::List { directory }) => ask::print_list(directory),
         Some(DirectoryCommand::Healthcheck { directory }) => ask::check_health(directory),
+        Some(DirectoryCommand::Completions { shell }) => documentation::complete(*shell),
+        Some(DirectoryCommand::Man { folder }) => documentation::write_manual(folder),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

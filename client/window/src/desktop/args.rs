@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
-use clap_complete::Shell;
 use phaselock::address::Address;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::game::Strength;
@@ -22,7 +21,7 @@ use phaselock_lab::Contender;
 use phaselock_lab::file::MotionFile;
 use phaselock_lab::formulas::Formula;
 use phaselock_lab::load::load;
-use phaselock_lab::usage::mistake;
+use phaselock_lab::usage::{Documentation, mistake};
 
 use super::console::Console;
 use super::download::is_url;
@@ -137,10 +136,8 @@ impl Source {
 pub(crate) enum ArgsError {
     /// A mistake, the help, or the version.
     Clap(clap::Error),
-    /// A completion script.
-    Completions(Shell),
-    /// The manual pages, in a folder.
-    Man(PathBuf),
+    /// A completion script, or the manual pages.
+    Documentation(Documentation),
     /// A change of the program that opens links.
     Links(LinkAction),
 }
@@ -200,8 +197,7 @@ impl Args {
                 let file = file.map(read).transpose()?;
                 Start::Lab(Begin { file, path, methods, export })
             }
-            Some(Sub::Completions { shell }) => return Err(ArgsError::Completions(shell)),
-            Some(Sub::Man { folder }) => return Err(ArgsError::Man(folder)),
+            Some(Sub::Documentation(wanted)) => return Err(ArgsError::Documentation(wanted)),
             Some(Sub::Links { action }) => return Err(ArgsError::Links(action)),
         };
         if options.screenshot.is_some() {
@@ -230,19 +226,10 @@ impl ArgsError {
                 let _ = error.print();
                 ExitCode::SUCCESS
             }
-            Self::Completions(shell) => {
-                let mut script = Vec::new();
-                clap_complete::generate(*shell, &mut Cli::command(), "phaselock", &mut script);
-                // A closed pipe is the reader's choice.
-                let _ = io::stdout().write_all(&script);
-                ExitCode::SUCCESS
-            }
-            Self::Man(folder) => match write_manual(folder) {
+            Self::Documentation(wanted) => match wanted.write(Cli::command()) {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(error) => {
-                    let folder = folder.display();
-                    console
-                        .complain(&format!("cannot write the manual pages into {folder}: {error}"));
+                    console.complain(&error);
                     ExitCode::FAILURE
                 }
             },
@@ -275,12 +262,6 @@ struct Cli {
     command: Option<Sub>,
     #[command(flatten)]
     options: Options,
-}
-
-/// Writes a manual page for each command.
-fn write_manual(folder: &Path) -> io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    clap_mangen::generate_to(Cli::command(), folder)
 }
 
 /// Inserts the `join` command before a link without a command.
@@ -353,16 +334,8 @@ enum Sub {
         #[arg(value_name = "ACTION")]
         action: LinkAction,
     },
-    /// Print a completion script for a shell
-    Completions {
-        #[arg(value_name = "SHELL")]
-        shell: Shell,
-    },
-    /// Write the manual pages into a folder
-    Man {
-        #[arg(value_name = "FOLDER")]
-        folder: PathBuf,
-    },
+    #[command(flatten)]
+    Documentation(Documentation),
 }
 
 /// Name and content of a motion file.

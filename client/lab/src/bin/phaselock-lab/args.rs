@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 use phaselock::link::{ConditionsError, PROFILES};
 use phaselock::motion::waypoints::{Extrapolator, HORIZON_BOUNDS, Joining};
 use phaselock_lab::load;
+use phaselock_lab::usage::Documentation;
 use phaselock_lab::{Contender, LabNetwork, LabSetup, SendPolicy};
 
 /// Measures which of Phaselock's methods shows a motion best over a network.
@@ -26,6 +27,8 @@ pub(crate) enum Command {
     Thesis(ThesisArgs),
     /// Recommend a method, a delay and a send rate for a motion over a network
     Advise(AdviseArgs),
+    #[command(flatten)]
+    Documentation(Documentation),
 }
 
 #[derive(Debug, clap::Args)]

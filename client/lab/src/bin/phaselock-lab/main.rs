@@ -16,7 +16,7 @@ mod thesis;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser as _};
 use phaselock_lab::usage;
 
 use args::{Args, Command};
@@ -31,6 +31,9 @@ fn main() -> ExitCode {
         Command::Sweep(args) => sweep::run(args, &games),
         Command::Thesis(args) => thesis::run(args),
         Command::Advise(args) => advise::run(args, &games),
+        Command::Documentation(wanted) => {
+            wanted.write(Args::command()).map(|()| ExitCode::SUCCESS).map_err(anyhow::Error::msg)
+        }
     };
     match done {
         Ok(code) => code,
